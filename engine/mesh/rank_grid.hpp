@@ -1,0 +1,31 @@
+// The rank grid: tensor is the fastest-varying coordinate, then data, then pipeline. Groups are slices of it, so
+// everything here is index arithmetic (the "5D" grids of Megatron-LM and picotron reduce to the same).
+#pragma once
+#include <vector>
+
+#include "engine/op/kind.hpp"
+
+namespace rankscope {
+
+struct Coordinates {
+  int tensor = 0, data = 0, pipeline = 0;
+  bool operator==(const Coordinates&) const = default;
+};
+
+struct RankGrid {
+  int tensor = 1, data = 1, pipeline = 1;
+
+  int size() const { return tensor * data * pipeline; }
+  int rank_of(Coordinates at) const { return at.tensor + tensor * (at.data + data * at.pipeline); }
+  Coordinates coordinates_of(int rank) const {
+    return {rank % tensor, rank / tensor % data, rank / (tensor * data)};
+  }
+  /// The ranks of the group of that kind which holds `rank`, ascending. The embedding group of a rank that is on
+  /// neither the first nor the last stage is the rank alone.
+  std::vector<int> group_of(int rank, GroupKind kind) const;
+  /// All distinct groups of that kind with more than one member, each ascending, ordered by first member.
+  std::vector<std::vector<int>> groups(GroupKind kind) const;
+  bool operator==(const RankGrid&) const = default;
+};
+
+}  // namespace rankscope

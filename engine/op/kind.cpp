@@ -1,0 +1,117 @@
+#include "engine/op/kind.hpp"
+
+namespace rankscope {
+
+std::string_view name_of(OpKind kind) {
+  switch (kind) {
+    case OpKind::forward: return "forward";
+    case OpKind::backward: return "backward";
+    case OpKind::input_gradient: return "input_gradient";
+    case OpKind::weight_gradient: return "weight_gradient";
+    case OpKind::recompute: return "recompute";
+    case OpKind::send: return "send";
+    case OpKind::receive: return "receive";
+    case OpKind::broadcast: return "broadcast";
+    case OpKind::scatter: return "scatter";
+    case OpKind::reduce: return "reduce";
+    case OpKind::all_reduce: return "all_reduce";
+    case OpKind::gather: return "gather";
+    case OpKind::all_gather: return "all_gather";
+    case OpKind::reduce_scatter: return "reduce_scatter";
+    case OpKind::all_to_all: return "all_to_all";
+    case OpKind::copy: return "copy";
+    case OpKind::optimizer: return "optimizer";
+    case OpKind::load_batch: return "load_batch";
+    case OpKind::checkpoint: return "checkpoint";
+  }
+  return "?";
+}
+
+std::string_view name_of(Lane lane) {
+  switch (lane) {
+    case Lane::compute: return "compute";
+    case Lane::copy: return "copy";
+    case Lane::tensor: return "tensor";
+    case Lane::data: return "data";
+    case Lane::zero_gather: return "zero_gather";
+    case Lane::zero_reduce: return "zero_reduce";
+    case Lane::forward_send: return "forward_send";
+    case Lane::forward_receive: return "forward_receive";
+    case Lane::backward_send: return "backward_send";
+    case Lane::backward_receive: return "backward_receive";
+  }
+  return "?";
+}
+
+std::string_view name_of(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::none: return "none";
+    case Purpose::data_gradient: return "data_gradient";
+    case Purpose::zero_parameter: return "zero_parameter";
+    case Purpose::zero_gradient: return "zero_gradient";
+    case Purpose::tensor: return "tensor";
+    case Purpose::pipeline_forward: return "pipeline_forward";
+    case Purpose::pipeline_backward: return "pipeline_backward";
+    case Purpose::embedding: return "embedding";
+    case Purpose::norm: return "norm";
+    case Purpose::loss: return "loss";
+    case Purpose::server: return "server";
+  }
+  return "?";
+}
+
+std::string_view name_of(Segment segment) {
+  switch (segment) {
+    case Segment::whole: return "whole";
+    case Segment::embedding: return "embedding";
+    case Segment::qkv: return "qkv";
+    case Segment::attention: return "attention";
+    case Segment::projection: return "projection";
+    case Segment::up: return "up";
+    case Segment::down: return "down";
+    case Segment::head: return "head";
+    case Segment::norm: return "norm";
+    case Segment::update: return "update";
+  }
+  return "?";
+}
+
+std::string_view name_of(GroupKind group) {
+  switch (group) {
+    case GroupKind::self: return "self";
+    case GroupKind::tensor: return "tensor";
+    case GroupKind::data: return "data";
+    case GroupKind::pipeline: return "pipeline";
+    case GroupKind::embedding: return "embedding";
+    case GroupKind::model: return "model";
+    case GroupKind::world: return "world";
+  }
+  return "?";
+}
+
+bool is_collective(OpKind kind) { return kind >= OpKind::broadcast && kind <= OpKind::all_to_all; }
+
+bool is_communication(OpKind kind) {
+  return kind == OpKind::send || kind == OpKind::receive || is_collective(kind);
+}
+
+bool is_model_compute(OpKind kind) { return kind <= OpKind::recompute; }
+
+Lane lane_of(OpKind kind, Purpose purpose) {
+  switch (purpose) {
+    case Purpose::none: return kind == OpKind::copy || kind == OpKind::load_batch || kind == OpKind::checkpoint ? Lane::copy : Lane::compute;
+    case Purpose::pipeline_forward: return kind == OpKind::send ? Lane::forward_send : Lane::forward_receive;
+    case Purpose::pipeline_backward: return kind == OpKind::send ? Lane::backward_send : Lane::backward_receive;
+    case Purpose::tensor:
+    case Purpose::loss: return Lane::tensor;
+    case Purpose::zero_parameter: return Lane::zero_gather;
+    case Purpose::zero_gradient: return Lane::zero_reduce;
+    case Purpose::data_gradient:
+    case Purpose::embedding:
+    case Purpose::norm:
+    case Purpose::server: return Lane::data;
+  }
+  return Lane::compute;
+}
+
+}  // namespace rankscope

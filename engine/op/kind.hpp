@@ -1,0 +1,108 @@
+// The vocabulary of a training step: what an op does, on which lane, over which group of ranks, and why it communicates.
+// A switch over any of these is written without a default, so that a new kind is a compile error wherever it is not handled.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace rankscope {
+
+enum class OpKind : std::uint8_t {
+  forward,
+  backward,         ///< input and weight gradient together
+  input_gradient,   ///< the half of a split backward that the previous stage waits for
+  weight_gradient,  ///< the half that nobody waits for before the optimizer
+  recompute,        ///< a forward repeated because its activations were not kept
+  send,
+  receive,
+  broadcast,
+  scatter,
+  reduce,
+  all_reduce,
+  gather,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  copy,  ///< between host and device
+  optimizer,
+  load_batch,
+  checkpoint,
+};
+inline constexpr int op_kind_count = 19;
+
+/// Ops of one lane run in order; ops of different lanes only by dependency. A lane is a thread on the CPU and a stream
+/// on a GPU, and each communication lane has communicators of its own: with a single in-order communication lane 1F1B
+/// deadlocks under rendezvous.
+enum class Lane : std::uint8_t {
+  compute,
+  copy,
+  tensor,
+  data,
+  zero_gather,
+  zero_reduce,
+  forward_send,
+  forward_receive,
+  backward_send,
+  backward_receive,
+};
+inline constexpr int lane_count = 10;
+
+/// Why bytes move.
+enum class Purpose : std::uint8_t {
+  none,  ///< not a communication
+  data_gradient,
+  zero_parameter,
+  zero_gradient,
+  tensor,
+  pipeline_forward,
+  pipeline_backward,
+  embedding,  ///< tied embedding's gradient over the first and the last stage
+  norm,       ///< the global gradient norm
+  loss,
+  server,
+};
+inline constexpr int purpose_count = 11;
+
+/// The longest run of kernels without a communication, recomputation or input/weight-gradient boundary inside.
+enum class Segment : std::uint8_t {
+  whole,       ///< everything the chunk does: the folded op of a schedule or a picture
+  embedding,   ///< token and position embedding
+  qkv,         ///< layer norm and the query, key and value product
+  attention,   ///< the attention core
+  projection,  ///< attention's output product and the residual sum
+  up,          ///< layer norm, the MLP's first product and GELU
+  down,        ///< the MLP's second product and the residual sum
+  head,        ///< last layer norm, the product with the vocabulary and the cross-entropy
+  norm,        ///< of an optimizer op: the sum of the squared gradients
+  update,      ///< of an optimizer op: the parameters' update
+};
+inline constexpr int segment_count = 10;
+
+/// Which slice of the rank grid a collective spans.
+enum class GroupKind : std::uint8_t {
+  self,
+  tensor,
+  data,
+  pipeline,
+  embedding,  ///< first and last pipeline stage of one tensor and data coordinate
+  model,      ///< tensor × pipeline: all that hold one replica
+  world,
+};
+inline constexpr int group_kind_count = 7;
+
+std::string_view name_of(OpKind kind);
+std::string_view name_of(Lane lane);
+std::string_view name_of(Purpose purpose);
+std::string_view name_of(Segment segment);
+std::string_view name_of(GroupKind group);
+
+/// True for the eight collectives.
+bool is_collective(OpKind kind);
+/// True for send, receive and the eight collectives.
+bool is_communication(OpKind kind);
+/// True for what a device computes for the model: forward, backward and its halves, recompute.
+bool is_model_compute(OpKind kind);
+
+/// The lane that runs an op: a function of its identity, so any rank knows it without building a program.
+Lane lane_of(OpKind kind, Purpose purpose);
+
+}  // namespace rankscope

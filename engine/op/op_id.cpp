@@ -1,0 +1,179 @@
+#include "engine/op/op_id.hpp"
+
+#include <array>
+#include <charconv>
+#include <stdexcept>
+
+namespace rankscope {
+namespace {
+
+// From the lowest bit: index 11, segment 5, block 11, micro-batch 16, chunk 12, purpose 4, kind 5.
+constexpr int index_bits = 11, segment_bits = 5, block_bits = 11, micro_bits = 16, chunk_bits = 12, purpose_bits = 4;
+constexpr int segment_at = index_bits, block_at = segment_at + segment_bits, micro_at = block_at + block_bits,
+              chunk_at = micro_at + micro_bits, purpose_at = chunk_at + chunk_bits, kind_at = purpose_at + purpose_bits;
+static_assert(kind_at + 5 == 64);
+
+std::uint64_t pack(int value, int bits, int at, const char* what) {
+  const int none = (1 << bits) - 1;
+  if (value < -1 || value >= none)
+    throw std::out_of_range(std::string("op id: ") + what + " " + std::to_string(value) + " is not within 0 … " +
+                            std::to_string(none - 1));
+  return static_cast<std::uint64_t>(value < 0 ? none : value) << at;
+}
+
+int unpack(std::uint64_t bits_value, int bits, int at) {
+  const int none = (1 << bits) - 1;
+  const int value = static_cast<int>((bits_value >> at) & static_cast<std::uint64_t>(none));
+  return value == none ? -1 : value;
+}
+
+constexpr std::array<std::string_view, op_kind_count> kind_tokens{
+    "F",      "B",         "I",      "W",         "R",             "SEND",     "RECV", "BROADCAST", "SCATTER", "REDUCE",
+    "ALLREDUCE", "GATHER", "ALLGATHER", "REDUCESCATTER", "ALLTOALL", "COPY", "OPT",       "LOAD",    "CKPT"};
+
+template <class E>
+std::optional<E> named(std::string_view name, int count) {
+  for (int i = 0; i < count; ++i)
+    if (name_of(static_cast<E>(i)) == name) return static_cast<E>(i);
+  return std::nullopt;
+}
+
+std::optional<int> number(std::string_view text) {
+  int value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+OpId OpId::of(const OpFields& f) {
+  return OpId(pack(f.index, index_bits, 0, "index") |
+              static_cast<std::uint64_t>(f.segment) << segment_at | pack(f.block, block_bits, block_at, "block") |
+              pack(f.micro_batch, micro_bits, micro_at, "micro-batch") |
+              pack(f.chunk, chunk_bits, chunk_at, "chunk") | static_cast<std::uint64_t>(f.purpose) << purpose_at |
+              static_cast<std::uint64_t>(f.kind) << kind_at);
+}
+
+bool OpId::valid() const {
+  return (value_ >> kind_at) < op_kind_count && ((value_ >> purpose_at) & 0xF) < purpose_count &&
+         ((value_ >> segment_at) & 0x1F) < segment_count;
+}
+
+OpFields OpId::fields() const {
+  OpFields f;
+  f.kind = static_cast<OpKind>(value_ >> kind_at);
+  f.purpose = static_cast<Purpose>((value_ >> purpose_at) & 0xF);
+  f.chunk = unpack(value_, chunk_bits, chunk_at);
+  f.micro_batch = unpack(value_, micro_bits, micro_at);
+  f.block = unpack(value_, block_bits, block_at);
+  f.segment = static_cast<Segment>((value_ >> segment_at) & 0x1F);
+  f.index = unpack(value_, index_bits, 0);
+  return f;
+}
+
+Lane OpId::lane() const {
+  const OpFields f = fields();
+  return lane_of(f.kind, f.purpose);
+}
+
+std::string to_token(OpId id) {
+  if (!id.valid()) return "?" + std::to_string(id.value());
+  const OpFields f = id.fields();
+  std::string token(kind_tokens[static_cast<std::size_t>(f.kind)]);
+  if (f.purpose != Purpose::none) token.append(".").append(name_of(f.purpose));
+  if (f.chunk >= 0) token += ":c" + std::to_string(f.chunk);
+  if (f.micro_batch >= 0) token += ":m" + std::to_string(f.micro_batch);
+  if (f.block >= 0 || f.segment != Segment::whole) {
+    token += ":";
+    if (f.block >= 0) token += "b" + std::to_string(f.block);
+    if (f.segment != Segment::whole) token.append(".").append(name_of(f.segment));
+  }
+  if (f.index >= 0) token += ":i" + std::to_string(f.index);
+  return token;
+}
+
+std::optional<OpId> parse_token(std::string_view token, std::string* error) {
+  const auto fail = [&](const std::string& why) -> std::optional<OpId> {
+    if (error) *error = "'" + std::string(token) + "' is no op: " + why;
+    return std::nullopt;
+  };
+  OpFields f;
+  std::string_view rest = token;
+  const auto next = [&]() {
+    const auto colon = rest.find(':');
+    std::string_view part = rest.substr(0, colon);
+    rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
+    return part;
+  };
+  std::string_view head = next();
+  const auto dot = head.find('.');
+  if (dot != std::string_view::npos) {
+    const auto purpose = named<Purpose>(head.substr(dot + 1), purpose_count);
+    if (!purpose || *purpose == Purpose::none) return fail("unknown purpose '" + std::string(head.substr(dot + 1)) + "'");
+    f.purpose = *purpose;
+    head = head.substr(0, dot);
+  }
+  int kind = 0;
+  while (kind < op_kind_count && kind_tokens[static_cast<std::size_t>(kind)] != head) ++kind;
+  if (kind == op_kind_count) return fail("unknown kind '" + std::string(head) + "'");
+  f.kind = static_cast<OpKind>(kind);
+  if (is_communication(f.kind) != (f.purpose != Purpose::none))
+    return fail(is_communication(f.kind) ? "a communication names its purpose, as in SEND.pipeline_forward"
+                                         : "only a communication has a purpose");
+  while (!rest.empty()) {
+    std::string_view part = next();
+    if (part.empty()) return fail("an empty field");
+    int* target = part[0] == 'c'   ? &f.chunk
+                  : part[0] == 'm' ? &f.micro_batch
+                  : part[0] == 'i' ? &f.index
+                                   : nullptr;
+    if (target) {
+      const auto value = number(part.substr(1));
+      if (!value) return fail("'" + std::string(part) + "' wants a number after its letter");
+      *target = *value;
+      continue;
+    }
+    const auto segment_dot = part.find('.');
+    const std::string_view block = part.substr(0, segment_dot);
+    if (!block.empty()) {
+      const auto value = block[0] == 'b' ? number(block.substr(1)) : std::nullopt;
+      if (!value) return fail("unknown field '" + std::string(part) + "'");
+      f.block = *value;
+    }
+    if (segment_dot != std::string_view::npos) {
+      const auto segment = named<Segment>(part.substr(segment_dot + 1), segment_count);
+      if (!segment || *segment == Segment::whole) return fail("unknown segment '" + std::string(part) + "'");
+      f.segment = *segment;
+    }
+  }
+  try {
+    return OpId::of(f);
+  } catch (const std::out_of_range& e) {
+    return fail(e.what());
+  }
+}
+
+OpId counterpart(OpId id) {
+  OpFields f = id.fields();
+  if (f.kind != OpKind::send && f.kind != OpKind::receive) return id;
+  const int onward = f.purpose == Purpose::pipeline_backward ? -1 : 1;  // the direction the bytes travel in chunks
+  f.chunk += f.kind == OpKind::send ? onward : -onward;
+  f.kind = f.kind == OpKind::send ? OpKind::receive : OpKind::send;
+  return OpId::of(f);
+}
+
+OpId folded_to_chunk(OpId id) {
+  OpFields f = id.fields();
+  f.block = -1;
+  f.segment = Segment::whole;
+  return OpId::of(f);
+}
+
+OpId folded_to_block(OpId id) {
+  OpFields f = id.fields();
+  if (f.block >= 0) f.segment = Segment::whole;
+  return OpId::of(f);
+}
+
+}  // namespace rankscope

@@ -1,0 +1,77 @@
+// The identity of an op: which piece of which step-program it is. Costs, pointers and measurements are keyed by it.
+//
+// Ids are structural: made of what the op is, not of when it was created, so any rank's ids can be computed without
+// building that rank's program, and the two ends of a message can name each other. Unique within one rank's program;
+// the join key of an event is (session, program hash, step, rank, op id).
+//
+// Tokens, the text form of an id (identity only):
+//   F:c2:m3:b5.qkv     forward of chunk 2, micro-batch 3, block 5's QKV segment     B, I, W, R likewise
+//   F:c2:m3            the same folded to its chunk
+//   B:c3:m0:.head      a segment outside the blocks
+//   SEND.pipeline_forward:c2:m3      chunk 2 sends micro-batch 3's activations onwards
+//   RECV.pipeline_backward:c2:m3     chunk 2 receives micro-batch 3's gradient
+//   ALLREDUCE.data_gradient:c2:i1    bucket 1 of chunk 2's gradients
+//   OPT:c2:.update     LOAD:c0:m3
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/op/kind.hpp"
+
+namespace rankscope {
+
+/// The fields of an op id. -1 means "does not apply".
+struct OpFields {
+  OpKind kind = OpKind::forward;
+  Purpose purpose = Purpose::none;
+  int chunk = -1;        ///< pipeline stage × virtual stage, 0 … 4094
+  int micro_batch = -1;  ///< within the step and data-parallel rank, 0 … 65534
+  int block = -1;        ///< transformer block, counted over the whole model, 0 … 2046
+  Segment segment = Segment::whole;
+  int index = -1;  ///< bucket, shard or repetition, 0 … 2046
+  bool operator==(const OpFields&) const = default;
+};
+
+class OpId {
+ public:
+  constexpr OpId() = default;
+  constexpr explicit OpId(std::uint64_t value) : value_(value) {}
+  /// Packs the fields; throws std::out_of_range when one does not fit.
+  static OpId of(const OpFields& fields);
+
+  constexpr std::uint64_t value() const { return value_; }
+  /// False for bit patterns that no fields pack to (say, from a damaged file).
+  bool valid() const;
+  OpFields fields() const;
+  OpKind kind() const { return fields().kind; }
+  Lane lane() const;
+
+  auto operator<=>(const OpId&) const = default;
+
+ private:
+  std::uint64_t value_ = ~std::uint64_t{0};
+};
+
+/// The id's token, such as "F:c2:m3:b5.qkv".
+std::string to_token(OpId id);
+/// Parses a token; nullopt, and one sentence in `error` if given, when it is none.
+std::optional<OpId> parse_token(std::string_view token, std::string* error = nullptr);
+
+/// The other end of a send or receive: SEND.pipeline_forward:c2:m3 meets RECV.pipeline_forward:c3:m3. Ids of other kinds
+/// are their own counterpart (a collective has the same id on every member).
+OpId counterpart(OpId id);
+/// The id with segment and block dropped: the chunk-level op that a picture draws.
+OpId folded_to_chunk(OpId id);
+/// The id with the segment dropped and the block kept.
+OpId folded_to_block(OpId id);
+
+}  // namespace rankscope
+
+template <>
+struct std::hash<rankscope::OpId> {
+  std::size_t operator()(rankscope::OpId id) const noexcept { return std::hash<std::uint64_t>{}(id.value()); }
+};

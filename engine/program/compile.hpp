@@ -1,0 +1,34 @@
+// From a scenario to the programs of its ranks: the passes in order, built per rank on demand.
+#pragma once
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "engine/model/model.hpp"
+#include "engine/program/program.hpp"
+#include "engine/scenario/scenario.hpp"
+#include "engine/schedule/schedule.hpp"
+
+namespace rankscope {
+
+/// A plan that cannot run: what() is one line that says why and what would.
+struct PlanError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The step of every rank of a scenario.
+struct StepProgram {
+  Scenario scenario;
+  RankGrid grid;
+  Model model;
+  std::vector<int> first_segment;  ///< of each chunk, and the end: see split_evenly
+  ChunkSchedule schedule;
+
+  RankProgram program_for(int rank) const;
+  std::vector<RankProgram> all_programs() const;
+};
+
+/// Throws PlanError for a plan that makes no sense or that the engine does not have yet.
+StepProgram compile(const Scenario& scenario);
+
+}  // namespace rankscope

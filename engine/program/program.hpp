@@ -1,0 +1,84 @@
+// A training step as data: for each rank an ordered list of ops per lane, with the buffers they use and what each comes after.
+//
+// A RankProgram's ops stand in *program order*: every op comes after all ops it depends on. Each lane runs its ops in
+// that order; between lanes only `after` counts. Buffers live from the first op that uses them to the last one in program
+// order; two buffers may share memory only where edges enforce that order, so the memory peak does not depend on timing.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/mesh/rank_grid.hpp"
+#include "engine/op/op_id.hpp"
+#include "kernels/tensor/type.hpp"
+
+namespace rankscope {
+
+/// The classes of the memory ledger.
+enum class MemoryClass : std::uint8_t { parameters, gradients, optimizer, activations, buffers };
+inline constexpr int memory_class_count = 5;
+std::string_view name_of(MemoryClass memory);
+
+using OpIndex = std::uint32_t;      ///< into RankProgram::ops
+using BufferIndex = std::uint32_t;  ///< into RankProgram::buffers
+
+struct Buffer {
+  std::string name;  ///< such as "h.3.mlp.c_fc.weight", "gradient of …", "c2:m3:b5.qkv"
+  MemoryClass memory = MemoryClass::activations;
+  DType type = DType::f32;
+  Shape shape;
+  bool persistent = false;    ///< lives across steps (parameters, gradients, optimizer states)
+  int parameter = -1;         ///< the model's parameter this holds, or holds the gradient or a state of; else -1
+  int micro_batch = -1;       ///< whose activation it is; else -1
+  std::int64_t offset = -1;   ///< in the rank's arena, bytes; set by place_buffers
+  std::int64_t bytes() const { return shape.elements() * bytes_of(type); }
+};
+
+enum class Access : std::uint8_t { read, write, accumulate };  ///< accumulate reads and writes: x += …
+
+struct BufferUse {
+  BufferIndex buffer = 0;
+  Access access = Access::read;
+};
+
+struct Op {
+  OpId id;
+  GroupKind group = GroupKind::self;  ///< of a collective
+  int peer = -1;                      ///< the other rank of a send or receive
+  std::vector<BufferUse> uses;        ///< in the operand order of the segment (engine/model), or the payload in order
+  std::vector<OpIndex> after;           ///< ops of other lanes, earlier in program order, that must have finished
+  std::vector<OpIndex> after_previous;  ///< ops of other lanes that must have finished in the step before
+
+  Lane lane() const { return id.lane(); }
+};
+
+struct RankProgram {
+  int rank = 0;
+  std::vector<Op> ops;  ///< in program order
+  std::vector<Buffer> buffers;
+  std::int64_t arena_bytes = 0;  ///< after place_buffers: what the rank must reserve
+
+  /// Indices of the ops of each lane, in order.
+  std::array<std::vector<OpIndex>, lane_count> lanes() const;
+  /// Payload of a communication op: the bytes of its buffers (what one rank contributes).
+  std::int64_t payload_bytes(const Op& op) const;
+};
+
+/// Bytes alive by memory class, op by op in program order.
+struct MemoryProfile {
+  std::vector<std::array<std::int64_t, memory_class_count>> at;  ///< while op i runs
+  std::array<std::int64_t, memory_class_count> peak_by_class{};  ///< each class's own greatest
+  std::int64_t peak = 0;                                         ///< greatest sum
+};
+MemoryProfile memory_profile(const RankProgram& program);
+
+/// 64-bit FNV-1a of the text form: two runs with the same hash ran the same program.
+std::uint64_t hash_of(const std::string& program_text);
+
+/// The readable text form (see text.cpp for the grammar, which is line by line: token, after, payload, buffers).
+std::string to_text(const RankProgram& program);
+/// Parses it back; throws std::invalid_argument "line N: …".
+RankProgram parse_program(const std::string& text);
+
+}  // namespace rankscope

@@ -1,0 +1,35 @@
+// Reads a scenario file (TOML) and the cluster file it names, applies overrides, and refuses what cannot work.
+#pragma once
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// Bad input: what() is one line, "file:line:column: what is wrong; what would be right".
+struct ScenarioError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// "key=value" as typed after --set: `plan.pipeline=4`, or `pipeline=4` where one table alone has that key.
+struct Override {
+  std::string key, value;
+};
+Override parse_override(const std::string& text);
+
+/// Reads, applies the overrides in order, checks. `cluster.spec` names a file under the folder "clusters" beside or above
+/// the scenario, or in the installed resources. Throws ScenarioError.
+Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides = {});
+/// The same from text; `name` stands for the file in messages.
+Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});
+
+/// Checks that need no file positions (a scenario made in memory): throws ScenarioError naming the keys.
+void check_scenario(const Scenario& scenario);
+
+/// The scenario as TOML that read_scenario accepts (it travels in traces).
+std::string to_toml(const Scenario& scenario);
+
+}  // namespace rankscope

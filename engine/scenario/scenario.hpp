@@ -1,0 +1,99 @@
+// What a person asks for: the scenario file as a value. Reading it is in read.hpp; every field has the file's name.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/tensor/type.hpp"
+
+namespace rankscope {
+
+struct ModelSpec {
+  std::string kind = "gpt";
+  int layers = 8;
+  int width = 128;
+  int heads = 4;
+  int context = 64;  ///< tokens per sample
+  int vocabulary = 256;
+  bool tied = true;      ///< the head uses the token embedding's matrix
+  double dropout = 0.0;  ///< probability, on embeddings and on both residual branches
+  bool operator==(const ModelSpec&) const = default;
+};
+
+struct DataSpec {
+  std::string source = "synthetic";  ///< "synthetic", "text:FILE" (bytes are tokens) or "tokens:FILE"
+  std::uint64_t seed = 1;
+  bool operator==(const DataSpec&) const = default;
+};
+
+struct PlanSpec {
+  int data = 1;
+  int tensor = 1;
+  int pipeline = 1;
+  int virtual_stages = 1;  ///< key `virtual`: chunks per rank
+  std::string schedule = "1f1b";
+  int micro_batches = 1;  ///< per data-parallel rank and step
+  int zero = 0;
+  std::string recompute = "none";
+  bool sequence_parallel = false;
+  std::string precision = "fp32";  ///< fp64, fp32, bf16, fp16
+  double bucket_mib = 25.0;        ///< data-parallel gradient buckets; the first one is at most 1 MiB
+  std::string collective = "auto"; ///< "auto" (the communicator's own) or a transparent one: "ring", "naive"
+  int ranks() const { return data * tensor * pipeline; }
+  int chunks() const { return pipeline * virtual_stages; }
+  bool operator==(const PlanSpec&) const = default;
+};
+
+struct TrainSpec {
+  int global_batch = 8;  ///< samples per step over all data-parallel ranks
+  int steps = 20;
+  std::string optimizer = "adamw";  ///< "sgd" or "adamw"
+  double learning_rate = 3e-4;
+  double weight_decay = 0.0;  ///< decoupled, on matrices only
+  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
+  double clip = 0.0;  ///< greatest global gradient norm; 0 is off
+  std::uint64_t seed = 1234;
+  bool operator==(const TrainSpec&) const = default;
+};
+
+/// A machine's figures, from scenarios/clusters/NAME.toml.
+struct ClusterSpec {
+  std::string spec = "laptop";
+  double peak_flops_fp64 = 0, peak_flops_fp32 = 0, peak_flops_bf16 = 0, peak_flops_fp16 = 0;  ///< FLOP/s of one device
+  double memory_bytes = 0;                ///< of one device
+  double memory_bandwidth = 0;            ///< bytes/s of one device
+  double op_overhead_s = 0;               ///< launching one kernel, seconds
+  int devices_per_node = 1;
+  double intra_latency_s = 0, intra_bandwidth = 0;  ///< between two devices of a node: seconds, bytes/s each way
+  double inter_latency_s = 0, inter_bandwidth = 0;  ///< between two nodes
+  double peak_flops(DType type) const;
+  bool operator==(const ClusterSpec&) const = default;
+};
+
+/// Deliberate trouble, for lessons and tests: key `[fault]`.
+struct FaultSpec {
+  int kill_rank = -1, kill_step = -1;  ///< this rank dies at the start of this step
+  int slow_rank = -1;
+  double slow_factor = 1.0;  ///< the slow rank's compute takes this many times as long (simulated and `sleep` runs)
+  std::string plant;  ///< a wrong program, which `verify` must catch: "gradient_scale", "dropped_micro_batch",
+                      ///< "skipped_norm_term", "untied_embedding"
+  bool operator==(const FaultSpec&) const = default;
+};
+
+struct Scenario {
+  std::string title;
+  std::string file;  ///< where it was read from; empty when made in memory
+  ModelSpec model;
+  DataSpec data;
+  PlanSpec plan;
+  TrainSpec train;
+  ClusterSpec cluster;
+  FaultSpec fault;
+
+  DType compute_type() const { return dtype_of_precision(plan.precision); }
+  /// Samples in one micro-batch of one data-parallel rank.
+  int micro_batch_size() const { return train.global_batch / (plan.data * plan.micro_batches); }
+  static DType dtype_of_precision(const std::string& precision);
+};
+
+}  // namespace rankscope
