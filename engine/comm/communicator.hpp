@@ -1,0 +1,90 @@
+// How ranks talk: one group of ranks on one lane. The one small virtual class of the engine; loopback (ranks are threads
+// of one process), mpi and, later, nccl implement it.
+//
+// All calls block the calling lane's thread. Each has the world's time limit and throws CommError that says who did not
+// come. Collectives must be called by all members in the same order. Sums are taken in the tensor's own type.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/op/kind.hpp"
+#include "kernels/tensor/view.hpp"
+
+namespace rankscope {
+
+/// A peer that died, left or did not come in time: what() names rank, peer, lane and op.
+struct CommError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What one call did. `active_ns` is on the monotonic clock of this process: when the last participant had arrived and
+/// bytes could move, so that [call, active) is waiting for a peer and [active, return) is transfer; -1 where it can't be
+/// known (an opaque collective of a library).
+struct CommResult {
+  std::int64_t active_ns = -1;
+};
+
+/// Bytes that this communicator put on and took from the wire, counted at the transport; -1 for opaque collectives.
+struct WireBytes {
+  std::int64_t sent = 0, received = 0;
+};
+
+/// One transfer inside a transparent collective or message, for the picture of its phases.
+struct PhaseRecord {
+  int phase = 0, chunk = 0;
+  int from = 0, to = 0;  ///< world ranks
+  std::int64_t bytes = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;  ///< monotonic clock
+};
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  virtual std::span<const int> members() const = 0;  ///< world ranks, ascending
+  virtual int index() const = 0;                     ///< of this rank in members()
+  int size() const { return static_cast<int>(members().size()); }
+
+  /// Rendezvous: returns once the peer has received. `to` and `from` are indices into members().
+  virtual CommResult send(View data, int to) = 0;
+  virtual CommResult receive(View data, int from) = 0;
+
+  virtual CommResult broadcast(View data, int root) = 0;
+  virtual CommResult reduce(View data, int root) = 0;  ///< in place; other members' data is unspecified after
+  virtual CommResult all_reduce(View data) = 0;        ///< sum, in place
+  /// `whole` is size() equal parts in member order; `part` is this member's.
+  virtual CommResult scatter(View whole, View part, int root) = 0;
+  virtual CommResult gather(View part, View whole, int root) = 0;
+  virtual CommResult all_gather(View part, View whole) = 0;
+  virtual CommResult reduce_scatter(View whole, View part) = 0;
+  virtual CommResult all_to_all(View sent, View received) = 0;  ///< size() equal parts each
+
+  virtual WireBytes wire_bytes() const = 0;
+  /// The phases of the last collective if it was transparent; empty otherwise.
+  virtual std::span<const PhaseRecord> last_phases() const = 0;
+};
+
+/// One rank's view of all ranks.
+class World {
+ public:
+  virtual ~World() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::string_view name() const = 0;  ///< "loopback", "mpi"
+
+  /// Collective over `members` (which hold this rank): one communicator per lane and group. `algorithm` is "auto" or a
+  /// transparent one ("ring", "naive").
+  virtual std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) = 0;
+
+  /// Every rank's copy of `mine`, in rank order. For set-up and end-of-step bookkeeping, not for training data.
+  virtual std::vector<std::string> exchange(const std::string& mine) = 0;
+
+  /// Ends every wait of every rank with CommError(`why`); used when this rank fails.
+  virtual void abort(const std::string& why) = 0;
+};
+
+}  // namespace rankscope

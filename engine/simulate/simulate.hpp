@@ -1,0 +1,40 @@
+// Discrete-event simulation of step programs: the other consumer of a program beside the engine.
+//
+// Ops of a lane run in order, each after its dependencies; a send and its receive meet (rendezvous) and occupy both lanes
+// until the bytes have moved; a collective starts when its last member has arrived. The same code draws the textbook picture
+// (unit costs), predicts (modelled costs) and lays out an emulated run (measured costs, executed order).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engine/program/program.hpp"
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// alpha-beta model of one link.
+struct Link {
+  std::int64_t latency_ns = 0;
+  double bytes_per_ns = 0;  ///< one direction; 0 means infinite
+  std::int64_t transfer_ns(std::int64_t bytes) const {
+    return latency_ns + (bytes_per_ns > 0 ? static_cast<std::int64_t>(static_cast<double>(bytes) / bytes_per_ns) : 0);
+  }
+};
+
+struct Costs {
+  /// Nanoseconds of an op that is no communication, on that rank.
+  std::function<std::int64_t(const RankProgram&, const Op&)> compute_ns;
+  std::function<Link(int from, int to)> link;
+};
+
+struct Simulation {
+  std::vector<Span> spans;  ///< of all ranks, by step, rank and begin; active_ns splits waiting from transfer
+  std::int64_t end_ns = 0;
+};
+
+/// Runs `steps` steps back to back (a step is not a barrier). `programs[r]` is rank r's. Throws std::runtime_error with the
+/// waiting ranks when the programs deadlock.
+Simulation simulate(const std::vector<RankProgram>& programs, const RankGrid& grid, const Costs& costs, int steps = 1);
+
+}  // namespace rankscope

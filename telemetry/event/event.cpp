@@ -1,0 +1,29 @@
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+std::string_view name_of(Obtained obtained) {
+  switch (obtained) {
+    case Obtained::measured: return "measured";
+    case Obtained::emulated: return "emulated";
+    case Obtained::simulated: return "simulated";
+  }
+  return "?";
+}
+
+std::string_view name_of(ClockDomain clock) {
+  switch (clock) {
+    case ClockDomain::wall: return "wall";
+    case ClockDomain::device: return "device";
+  }
+  return "?";
+}
+
+bool is_control(const Event& event) {
+  return std::holds_alternative<Hello>(event) || std::holds_alternative<ProgramRecord>(event) ||
+         std::holds_alternative<ClockRecord>(event) || std::holds_alternative<End>(event);
+}
+
+bool is_reliable(const Event& event) { return is_control(event) || std::holds_alternative<StepSummary>(event); }
+
+}  // namespace rankscope

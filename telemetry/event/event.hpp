@@ -1,0 +1,173 @@
+// What a run tells: the nouns of telemetry, as plain values. The wire form is event.fbs; the codec is codec.hpp.
+//
+// Three tiers. *Control* (hello, program, clock, end) and one *summary* per rank and step are reliable; *detail* (spans,
+// memory, phases) is bounded: it may be dropped, and then it is counted. Times are nanoseconds since the session's start on
+// the clock that the batch names.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/op/op_id.hpp"
+
+namespace rankscope {
+
+/// How an event was obtained; shown everywhere. That it is *replayed* is a property of the source, not of the event.
+enum class Obtained : std::uint8_t { measured, emulated, simulated };
+/// wall: what happened, by a monotonic clock. device: each rank as if it had a device and links of its own.
+enum class ClockDomain : std::uint8_t { wall, device };
+std::string_view name_of(Obtained obtained);
+std::string_view name_of(ClockDomain clock);
+
+/// One op, run once. [begin, active) is waiting for a peer, [active, end) is work; active == begin for compute and where
+/// the transport cannot tell.
+struct Span {
+  std::int32_t rank = 0;
+  std::uint32_t step = 0;
+  OpId op;
+  std::int64_t begin_ns = 0, active_ns = 0, end_ns = 0;
+  std::int64_t cpu_ns = -1;  ///< CPU time of the thread; -1 unknown
+  bool operator==(const Span&) const = default;
+};
+
+/// Bytes alive by memory class (order of MemoryClass: parameters, gradients, optimizer, activations, buffers) from this
+/// time on, because of this op.
+struct MemorySample {
+  std::int32_t rank = 0;
+  std::uint32_t step = 0;
+  OpId op;
+  std::int64_t time_ns = 0;
+  std::array<std::int64_t, 5> bytes{};
+  bool operator==(const MemorySample&) const = default;
+};
+
+/// One transfer inside a transparent collective.
+struct PhaseSpan {
+  std::int32_t rank = 0;
+  std::uint32_t step = 0;
+  OpId op;
+  std::int32_t phase = 0, chunk = 0, from = 0, to = 0;
+  std::int64_t bytes = 0, begin_ns = 0, end_ns = 0;
+  bool operator==(const PhaseSpan&) const = default;
+};
+
+/// Bytes one rank moved in a step for one purpose by one kind of op.
+struct TrafficRow {
+  Purpose purpose = Purpose::none;
+  OpKind kind = OpKind::send;
+  std::int64_t count = 0;
+  std::int64_t payload_bytes = 0;
+  std::int64_t wire_bytes = -1;  ///< sent, counted at the transport; -1 where it can't be counted
+  bool operator==(const TrafficRow&) const = default;
+};
+
+/// One rank's step: under 1 KB on the wire, never dropped. Enough for training curves, scaling, the grid and --json.
+struct StepSummary {
+  std::int32_t rank = 0;
+  std::uint32_t step = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;  ///< of its compute lane on the wall clock
+  double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean nats per token of this rank's samples; NaN where it has no head
+  double gradient_square_norm = 0;  ///< this rank's part of the global norm, each parameter counted once over all ranks
+  double learning_rate = 0;
+  std::int64_t tokens = 0;          ///< of this rank's samples, counted on the last stage only
+  double model_flops = 0;           ///< this rank's part of the step's FLOPs without recomputation
+  double hardware_flops = 0;        ///< with it
+  std::array<std::int64_t, 5> peak_bytes{};  ///< each memory class's own peak
+  std::int64_t peak_total_bytes = 0;         ///< of the sum
+  std::vector<TrafficRow> traffic;
+  std::int64_t spans_emitted = 0, spans_dropped = 0;
+  bool operator==(const StepSummary&) const = default;
+};
+
+/// The first thing a session says.
+struct Hello {
+  std::string title;
+  std::string scenario_toml;
+  std::int32_t ranks = 0;
+  std::string communicator, device, host;
+  std::string started_utc;  ///< ISO 8601
+  std::int32_t steps = 0;
+  ClockDomain headline = ClockDomain::wall;  ///< the clock whose numbers are the run's headline
+  double entropy_nats = std::numeric_limits<double>::quiet_NaN();  ///< floor of the loss, where known
+  double peak_flops = 0;  ///< of one device, for MFU; 0 unknown
+  bool operator==(const Hello&) const = default;
+};
+
+/// A rank's program in its text form; an event's op is joined to it.
+struct ProgramRecord {
+  std::int32_t rank = 0;
+  std::uint64_t hash = 0;
+  std::string text;
+  bool operator==(const ProgramRecord&) const = default;
+};
+
+/// The fit of one rank's clock to rank 0's: corrected = raw + offset. Stamps stay raw; this record may be revised.
+struct ClockRecord {
+  std::int32_t rank = 0;
+  std::int64_t at_ns = 0;
+  std::int64_t offset_ns = 0, uncertainty_ns = 0;
+  bool operator==(const ClockRecord&) const = default;
+};
+
+/// A rank's end, or (rank -1) the whole session's.
+struct End {
+  std::int32_t rank = -1;
+  bool ok = true;
+  std::int64_t last_step = -1;  ///< the last one finished
+  std::string message;
+  bool operator==(const End&) const = default;
+};
+
+struct SpanBatch {
+  Obtained obtained = Obtained::measured;
+  ClockDomain clock = ClockDomain::wall;
+  std::vector<Span> spans;
+  bool operator==(const SpanBatch&) const = default;
+};
+struct MemoryBatch {
+  Obtained obtained = Obtained::measured;
+  ClockDomain clock = ClockDomain::wall;
+  std::vector<MemorySample> samples;
+  bool operator==(const MemoryBatch&) const = default;
+};
+struct PhaseBatch {
+  Obtained obtained = Obtained::measured;
+  ClockDomain clock = ClockDomain::wall;
+  std::vector<PhaseSpan> phases;
+  bool operator==(const PhaseBatch&) const = default;
+};
+/// Detail of one rank that was produced but is not here: drawn as unknown, never as idle.
+struct Gap {
+  std::int32_t rank = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::int64_t events = 0;
+  bool operator==(const Gap&) const = default;
+};
+
+using Event = std::variant<Hello, ProgramRecord, ClockRecord, End, StepSummary, SpanBatch, MemoryBatch, PhaseBatch, Gap>;
+bool is_control(const Event& event);  ///< hello, program, clock, end: reliable; summaries are reliable too
+bool is_reliable(const Event& event);
+
+using SessionId = std::array<std::uint8_t, 16>;
+
+/// One message on the socket, in a spool or in a trace.
+struct Message {
+  SessionId session{};
+  std::int32_t rank = 0;          ///< who sent it; -1 the supervisor
+  std::uint64_t sequence = 0;     ///< of this rank, without holes where nothing was lost
+  std::uint64_t control_sequence = 0;  ///< the control messages of this rank that it builds on
+  Event event;
+  bool operator==(const Message&) const = default;
+};
+
+/// Where events go: recording, streaming, stores and analysis are listeners of one source.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void accept(const Message& message) = 0;
+};
+
+}  // namespace rankscope

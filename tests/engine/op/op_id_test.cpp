@@ -1,0 +1,68 @@
+#include "engine/op/op_id.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+TEST_CASE("every combination of fields survives packing, printing and parsing") {
+  for (int kind = 0; kind < op_kind_count; ++kind)
+    for (int purpose = 0; purpose < purpose_count; ++purpose)
+      for (int segment = 0; segment < segment_count; ++segment)
+        for (int number : {-1, 0, 7, 2046}) {
+          OpFields f;
+          f.kind = static_cast<OpKind>(kind);
+          f.purpose = static_cast<Purpose>(purpose);
+          if (is_communication(f.kind) != (f.purpose != Purpose::none)) continue;
+          f.segment = static_cast<Segment>(segment);
+          f.chunk = f.micro_batch = f.block = f.index = number;
+          const OpId id = OpId::of(f);
+          REQUIRE(id.valid());
+          REQUIRE(id.fields() == f);
+          std::string error;
+          const auto parsed = parse_token(to_token(id), &error);
+          INFO(to_token(id) << " " << error);
+          REQUIRE(parsed == id);
+        }
+}
+
+TEST_CASE("tokens read as documented") {
+  const auto token = [](OpFields f) { return to_token(OpId::of(f)); };
+  CHECK(token({OpKind::forward, Purpose::none, 2, 3, 5, Segment::qkv, -1}) == "F:c2:m3:b5.qkv");
+  CHECK(token({OpKind::forward, Purpose::none, 2, 3, -1, Segment::whole, -1}) == "F:c2:m3");
+  CHECK(token({OpKind::backward, Purpose::none, 3, 0, -1, Segment::head, -1}) == "B:c3:m0:.head");
+  CHECK(token({OpKind::send, Purpose::pipeline_forward, 2, 3, -1, Segment::whole, -1}) == "SEND.pipeline_forward:c2:m3");
+  CHECK(token({OpKind::all_reduce, Purpose::data_gradient, 2, -1, -1, Segment::whole, 1}) ==
+        "ALLREDUCE.data_gradient:c2:i1");
+}
+
+TEST_CASE("a send and its receive name each other") {
+  for (const char* token : {"SEND.pipeline_forward:c2:m3", "RECV.pipeline_forward:c3:m3", "SEND.pipeline_backward:c3:m0",
+                            "RECV.pipeline_backward:c2:m0"}) {
+    const OpId id = *parse_token(token);
+    CHECK(counterpart(id) != id);
+    CHECK(counterpart(counterpart(id)) == id);
+  }
+  CHECK(to_token(counterpart(*parse_token("SEND.pipeline_forward:c2:m3"))) == "RECV.pipeline_forward:c3:m3");
+  CHECK(to_token(counterpart(*parse_token("SEND.pipeline_backward:c3:m0"))) == "RECV.pipeline_backward:c2:m0");
+}
+
+TEST_CASE("bad tokens are refused with the reason") {
+  for (const char* token : {"", "X:c1", "F:q1", "F:cx", "F:c", "SEND:c1", "F.tensor:c1", "SEND.nothing:c1", "F:c1:b2.nose",
+                            "F:c99999", "F:c1:", "F:c-2"}) {
+    std::string error;
+    INFO(token);
+    CHECK_FALSE(parse_token(token, &error).has_value());
+    CHECK_FALSE(error.empty());
+  }
+}
+
+TEST_CASE("what does not fit in an id is refused, not wrapped") {
+  OpFields f;
+  f.chunk = 4095;
+  CHECK_THROWS_AS(OpId::of(f), std::out_of_range);
+  f.chunk = 0;
+  f.micro_batch = 65535;
+  CHECK_THROWS_AS(OpId::of(f), std::out_of_range);
+}
+
+TEST_CASE("bit patterns of no op are recognised") { CHECK_FALSE(OpId(~std::uint64_t{0}).valid()); }
