@@ -1,5 +1,5 @@
-// How ranks talk: one group of ranks on one lane. The one small virtual class of the engine; loopback (ranks are threads
-// of one process), mpi and, later, nccl implement it.
+// How ranks talk: one group of ranks on one lane. The one small virtual class of the engine; loopback (ranks are
+// threads of one process), mpi and, later, nccl implement it.
 //
 // All calls block the calling lane's thread. Each has the world's time limit and throws CommError that says who did not
 // come. Collectives must be called by all members in the same order. Sums are taken in the tensor's own type.
@@ -22,8 +22,8 @@ struct CommError : std::runtime_error {
 };
 
 /// What one call did. `active_ns` is on the monotonic clock of this process: when the last participant had arrived and
-/// bytes could move, so that [call, active) is waiting for a peer and [active, return) is transfer; -1 where it can't be
-/// known (an opaque collective of a library).
+/// bytes could move, so that [call, active) is waiting for a peer and [active, return) is transfer; -1 where it can't
+/// be known (an opaque collective of a library).
 struct CommResult {
   std::int64_t active_ns = -1;
 };

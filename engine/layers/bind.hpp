@@ -17,8 +17,8 @@ namespace rankscope {
 /// What differs from launch to launch of a bound op.
 struct LaunchContext {
   std::uint64_t step = 0;
-  std::int64_t first_sample = 0;  ///< global index of the micro-batch's first sample: dropout masks are drawn by it
-  std::int64_t global_tokens = 1; ///< tokens of the whole step: the loss gradient is divided by it
+  std::int64_t first_sample = 0;   ///< global index of the micro-batch's first sample: dropout masks are drawn by it
+  std::int64_t global_tokens = 1;  ///< tokens of the whole step: the loss gradient is divided by it
 };
 
 /// A launch. Runs on the calling thread.

@@ -17,9 +17,7 @@ struct RankGrid {
 
   int size() const { return tensor * data * pipeline; }
   int rank_of(Coordinates at) const { return at.tensor + tensor * (at.data + data * at.pipeline); }
-  Coordinates coordinates_of(int rank) const {
-    return {rank % tensor, rank / tensor % data, rank / (tensor * data)};
-  }
+  Coordinates coordinates_of(int rank) const { return {rank % tensor, rank / tensor % data, rank / (tensor * data)}; }
   /// The ranks of the group of that kind which holds `rank`, ascending. The embedding group of a rank that is on
   /// neither the first nor the last stage is the rank alone.
   std::vector<int> group_of(int rank, GroupKind kind) const;

@@ -20,28 +20,31 @@ struct ParameterSpec {
   std::string name;  ///< as in GPT-2 checkpoints: "wte.weight", "h.3.attn.c_attn.weight", …
   Shape shape;
   Init init = Init::normal;
-  double std_dev = 0.02;          ///< of Init::normal
-  bool decay = false;             ///< weight decay applies (matrices)
-  std::int64_t global_offset = 0; ///< of its first element in the whole model: what the initial weights are drawn by
+  double std_dev = 0.02;           ///< of Init::normal
+  bool decay = false;              ///< weight decay applies (matrices)
+  std::int64_t global_offset = 0;  ///< of its first element in the whole model: what the initial weights are drawn by
 };
 
 /// A tensor that a segment computes, for one micro-batch of `tokens` = samples × context rows.
 enum class TensorName : std::uint8_t {
-  tokens,      ///< i32 [tokens]: ids in, of the batch
-  targets,     ///< i32 [tokens]: the next tokens
-  residual,    ///< x [tokens, width]: input of a block (output of the embedding or of the block before)
-  mean1, rstd1,///< [tokens], fp32 (fp64 in fp64 runs): statistics of the layer norm before attention, or of the head
-  norm1,       ///< [tokens, width]: its output
-  qkv,         ///< [tokens, 3·width]: per token q of all heads, then k, then v
-  softmax,     ///< [samples, heads, context] log-sum-exp of each attention row, fp32 (fp64 in fp64 runs)
-  attended,    ///< [tokens, width]
-  middle,      ///< [tokens, width]: residual after attention
-  mean2, rstd2, norm2,
-  pre_gelu,    ///< [tokens, 4·width]
-  activated,   ///< [tokens, 4·width]
-  output,      ///< [tokens, width]: the block's output (the next block's `residual`)
-  logits,      ///< [tokens, vocabulary]: after the head's forward it holds the gradient of the loss to the logits
-  loss,        ///< f64 [1]: sum over the micro-batch of -log p, in nats
+  tokens,    ///< i32 [tokens]: ids in, of the batch
+  targets,   ///< i32 [tokens]: the next tokens
+  residual,  ///< x [tokens, width]: input of a block (output of the embedding or of the block before)
+  mean1,
+  rstd1,     ///< [tokens], fp32 (fp64 in fp64 runs): statistics of the layer norm before attention, or of the head
+  norm1,     ///< [tokens, width]: its output
+  qkv,       ///< [tokens, 3·width]: per token q of all heads, then k, then v
+  softmax,   ///< [samples, heads, context] log-sum-exp of each attention row, fp32 (fp64 in fp64 runs)
+  attended,  ///< [tokens, width]
+  middle,    ///< [tokens, width]: residual after attention
+  mean2,
+  rstd2,
+  norm2,
+  pre_gelu,   ///< [tokens, 4·width]
+  activated,  ///< [tokens, 4·width]
+  output,     ///< [tokens, width]: the block's output (the next block's `residual`)
+  logits,     ///< [tokens, vocabulary]: after the head's forward it holds the gradient of the loss to the logits
+  loss,       ///< f64 [1]: sum over the micro-batch of -log p, in nats
 };
 
 struct TensorSpec {
@@ -55,12 +58,12 @@ struct TensorSpec {
 ///
 ///   segment     inputs               parameters                     outputs                          kept
 ///   embedding   tokens               wte wpe                        output                           tokens
-///   qkv         residual             ln_1.weight .bias c_attn w b   mean1 rstd1 norm1 qkv            residual mean1 rstd1 norm1
-///   attention   qkv                                                 softmax attended                 qkv softmax attended
-///   projection  attended residual    attn.c_proj w b                middle                           attended
-///   up          middle               ln_2.weight .bias c_fc w b     mean2 rstd2 norm2 pre_gelu activated  middle mean2 rstd2 norm2 pre_gelu
-///   down        activated middle     mlp.c_proj w b                 output                           activated
-///   head        residual targets     ln_f.weight .bias w            mean1 rstd1 norm1 logits loss    residual mean1 rstd1 norm1 logits
+///   qkv         residual             ln_1.weight .bias c_attn w b   mean1 rstd1 norm1 qkv            residual mean1
+///   rstd1 norm1 attention   qkv                                                 softmax attended                 qkv
+///   softmax attended projection  attended residual    attn.c_proj w b                middle attended up middle
+///   ln_2.weight .bias c_fc w b     mean2 rstd2 norm2 pre_gelu activated  middle mean2 rstd2 norm2 pre_gelu down
+///   activated middle     mlp.c_proj w b                 output                           activated head residual
+///   targets     ln_f.weight .bias w            mean1 rstd1 norm1 logits loss    residual mean1 rstd1 norm1 logits
 ///
 ///   segment     gradient_inputs   gradient_outputs
 ///   embedding   output            –
@@ -71,18 +74,19 @@ struct TensorSpec {
 ///   down        output            activated
 ///   head        –                 residual
 ///
-/// A block's `residual` is the buffer of the `output` before it. Weight matrices are [out, in], row-major: y = x·wᵀ + b.
+/// A block's `residual` is the buffer of the `output` before it. Weight matrices are [out, in], row-major: y = x·wᵀ +
+/// b.
 struct SegmentSpec {
   Segment kind;
   int block = -1;
-  std::vector<int> parameters;      ///< indices into Model::parameters, in operand order
+  std::vector<int> parameters;  ///< indices into Model::parameters, in operand order
   /// Forward's operands: inputs, then parameters, then outputs.
   std::vector<TensorSpec> inputs, outputs;
   /// Backward's operands: the gradients of `gradient_inputs` (read), the `kept` tensors (read; a subset of inputs and
-  /// outputs), the parameters (read), the gradients of `gradient_outputs` (written), then the gradients of the parameters
-  /// (written by the first micro-batch of a step, added to by the others).
+  /// outputs), the parameters (read), the gradients of `gradient_outputs` (written), then the gradients of the
+  /// parameters (written by the first micro-batch of a step, added to by the others).
   std::vector<TensorName> gradient_inputs, kept, gradient_outputs;
-  double forward_flops = 0;         ///< of one micro-batch: products 2·m·n·k, attention counted causal-full (as MFU does)
+  double forward_flops = 0;  ///< of one micro-batch: products 2·m·n·k, attention counted causal-full (as MFU does)
   double input_gradient_flops = 0, weight_gradient_flops = 0;
   double forward_bytes = 0, backward_bytes = 0;  ///< memory traffic of one micro-batch, each operand once
 };

@@ -91,15 +91,15 @@ std::string_view name_of(GroupKind group) {
 
 bool is_collective(OpKind kind) { return kind >= OpKind::broadcast && kind <= OpKind::all_to_all; }
 
-bool is_communication(OpKind kind) {
-  return kind == OpKind::send || kind == OpKind::receive || is_collective(kind);
-}
+bool is_communication(OpKind kind) { return kind == OpKind::send || kind == OpKind::receive || is_collective(kind); }
 
 bool is_model_compute(OpKind kind) { return kind <= OpKind::recompute; }
 
 Lane lane_of(OpKind kind, Purpose purpose) {
   switch (purpose) {
-    case Purpose::none: return kind == OpKind::copy || kind == OpKind::load_batch || kind == OpKind::checkpoint ? Lane::copy : Lane::compute;
+    case Purpose::none:
+      return kind == OpKind::copy || kind == OpKind::load_batch || kind == OpKind::checkpoint ? Lane::copy
+                                                                                              : Lane::compute;
     case Purpose::pipeline_forward: return kind == OpKind::send ? Lane::forward_send : Lane::forward_receive;
     case Purpose::pipeline_backward: return kind == OpKind::send ? Lane::backward_send : Lane::backward_receive;
     case Purpose::tensor:

@@ -1,5 +1,6 @@
-// The vocabulary of a training step: what an op does, on which lane, over which group of ranks, and why it communicates.
-// A switch over any of these is written without a default, so that a new kind is a compile error wherever it is not handled.
+// The vocabulary of a training step: what an op does, on which lane, over which group of ranks, and why it
+// communicates. A switch over any of these is written without a default, so that a new kind is a compile error wherever
+// it is not handled.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -28,8 +28,9 @@ int unpack(std::uint64_t bits_value, int bits, int at) {
 }
 
 constexpr std::array<std::string_view, op_kind_count> kind_tokens{
-    "F",      "B",         "I",      "W",         "R",             "SEND",     "RECV", "BROADCAST", "SCATTER", "REDUCE",
-    "ALLREDUCE", "GATHER", "ALLGATHER", "REDUCESCATTER", "ALLTOALL", "COPY", "OPT",       "LOAD",    "CKPT"};
+    "F",         "B",       "I",      "W",         "R",      "SEND",      "RECV",
+    "BROADCAST", "SCATTER", "REDUCE", "ALLREDUCE", "GATHER", "ALLGATHER", "REDUCESCATTER",
+    "ALLTOALL",  "COPY",    "OPT",    "LOAD",      "CKPT"};
 
 template <class E>
 std::optional<E> named(std::string_view name, int count) {
@@ -48,9 +49,8 @@ std::optional<int> number(std::string_view text) {
 }  // namespace
 
 OpId OpId::of(const OpFields& f) {
-  return OpId(pack(f.index, index_bits, 0, "index") |
-              static_cast<std::uint64_t>(f.segment) << segment_at | pack(f.block, block_bits, block_at, "block") |
-              pack(f.micro_batch, micro_bits, micro_at, "micro-batch") |
+  return OpId(pack(f.index, index_bits, 0, "index") | static_cast<std::uint64_t>(f.segment) << segment_at |
+              pack(f.block, block_bits, block_at, "block") | pack(f.micro_batch, micro_bits, micro_at, "micro-batch") |
               pack(f.chunk, chunk_bits, chunk_at, "chunk") | static_cast<std::uint64_t>(f.purpose) << purpose_at |
               static_cast<std::uint64_t>(f.kind) << kind_at);
 }
@@ -111,7 +111,8 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
   const auto dot = head.find('.');
   if (dot != std::string_view::npos) {
     const auto purpose = named<Purpose>(head.substr(dot + 1), purpose_count);
-    if (!purpose || *purpose == Purpose::none) return fail("unknown purpose '" + std::string(head.substr(dot + 1)) + "'");
+    if (!purpose || *purpose == Purpose::none)
+      return fail("unknown purpose '" + std::string(head.substr(dot + 1)) + "'");
     f.purpose = *purpose;
     head = head.substr(0, dot);
   }
@@ -125,10 +126,7 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
   while (!rest.empty()) {
     std::string_view part = next();
     if (part.empty()) return fail("an empty field");
-    int* target = part[0] == 'c'   ? &f.chunk
-                  : part[0] == 'm' ? &f.micro_batch
-                  : part[0] == 'i' ? &f.index
-                                   : nullptr;
+    int* target = part[0] == 'c' ? &f.chunk : part[0] == 'm' ? &f.micro_batch : part[0] == 'i' ? &f.index : nullptr;
     if (target) {
       const auto value = number(part.substr(1));
       if (!value) return fail("'" + std::string(part) + "' wants a number after its letter");

@@ -61,8 +61,8 @@ std::string to_token(OpId id);
 /// Parses a token; nullopt, and one sentence in `error` if given, when it is none.
 std::optional<OpId> parse_token(std::string_view token, std::string* error = nullptr);
 
-/// The other end of a send or receive: SEND.pipeline_forward:c2:m3 meets RECV.pipeline_forward:c3:m3. Ids of other kinds
-/// are their own counterpart (a collective has the same id on every member).
+/// The other end of a send or receive: SEND.pipeline_forward:c2:m3 meets RECV.pipeline_forward:c3:m3. Ids of other
+/// kinds are their own counterpart (a collective has the same id on every member).
 OpId counterpart(OpId id);
 /// The id with segment and block dropped: the chunk-level op that a picture draws.
 OpId folded_to_chunk(OpId id);

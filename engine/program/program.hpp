@@ -1,8 +1,10 @@
-// A training step as data: for each rank an ordered list of ops per lane, with the buffers they use and what each comes after.
+// A training step as data: for each rank an ordered list of ops per lane, with the buffers they use and what each comes
+// after.
 //
 // A RankProgram's ops stand in *program order*: every op comes after all ops it depends on. Each lane runs its ops in
-// that order; between lanes only `after` counts. Buffers live from the first op that uses them to the last one in program
-// order; two buffers may share memory only where edges enforce that order, so the memory peak does not depend on timing.
+// that order; between lanes only `after` counts. Buffers live from the first op that uses them to the last one in
+// program order; two buffers may share memory only where edges enforce that order, so the memory peak does not depend
+// on timing.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -28,10 +30,10 @@ struct Buffer {
   MemoryClass memory = MemoryClass::activations;
   DType type = DType::f32;
   Shape shape;
-  bool persistent = false;    ///< lives across steps (parameters, gradients, optimizer states)
-  int parameter = -1;         ///< the model's parameter this holds, or holds the gradient or a state of; else -1
-  int micro_batch = -1;       ///< whose activation it is; else -1
-  std::int64_t offset = -1;   ///< in the rank's arena, bytes; set by place_buffers
+  bool persistent = false;   ///< lives across steps (parameters, gradients, optimizer states)
+  int parameter = -1;        ///< the model's parameter this holds, or holds the gradient or a state of; else -1
+  int micro_batch = -1;      ///< whose activation it is; else -1
+  std::int64_t offset = -1;  ///< in the rank's arena, bytes; set by place_buffers
   std::int64_t bytes() const { return shape.elements() * bytes_of(type); }
 };
 
@@ -44,9 +46,9 @@ struct BufferUse {
 
 struct Op {
   OpId id;
-  GroupKind group = GroupKind::self;  ///< of a collective
-  int peer = -1;                      ///< the other rank of a send or receive
-  std::vector<BufferUse> uses;        ///< in the operand order of the segment (engine/model), or the payload in order
+  GroupKind group = GroupKind::self;    ///< of a collective
+  int peer = -1;                        ///< the other rank of a send or receive
+  std::vector<BufferUse> uses;          ///< in the operand order of the segment (engine/model), or the payload in order
   std::vector<OpIndex> after;           ///< ops of other lanes, earlier in program order, that must have finished
   std::vector<OpIndex> after_previous;  ///< ops of other lanes that must have finished in the step before
 

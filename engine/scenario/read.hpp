@@ -20,8 +20,8 @@ struct Override {
 };
 Override parse_override(const std::string& text);
 
-/// Reads, applies the overrides in order, checks. `cluster.spec` names a file under the folder "clusters" beside or above
-/// the scenario, or in the installed resources. Throws ScenarioError.
+/// Reads, applies the overrides in order, checks. `cluster.spec` names a file under the folder "clusters" beside or
+/// above the scenario, or in the installed resources. Throws ScenarioError.
 Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides = {});
 /// The same from text; `name` stands for the file in messages.
 Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});

@@ -36,9 +36,9 @@ struct PlanSpec {
   int zero = 0;
   std::string recompute = "none";
   bool sequence_parallel = false;
-  std::string precision = "fp32";  ///< fp64, fp32, bf16, fp16
-  double bucket_mib = 25.0;        ///< data-parallel gradient buckets; the first one is at most 1 MiB
-  std::string collective = "auto"; ///< "auto" (the communicator's own) or a transparent one: "ring", "naive"
+  std::string precision = "fp32";   ///< fp64, fp32, bf16, fp16
+  double bucket_mib = 25.0;         ///< data-parallel gradient buckets; the first one is at most 1 MiB
+  std::string collective = "auto";  ///< "auto" (the communicator's own) or a transparent one: "ring", "naive"
   int ranks() const { return data * tensor * pipeline; }
   int chunks() const { return pipeline * virtual_stages; }
   bool operator==(const PlanSpec&) const = default;
@@ -60,9 +60,9 @@ struct TrainSpec {
 struct ClusterSpec {
   std::string spec = "laptop";
   double peak_flops_fp64 = 0, peak_flops_fp32 = 0, peak_flops_bf16 = 0, peak_flops_fp16 = 0;  ///< FLOP/s of one device
-  double memory_bytes = 0;                ///< of one device
-  double memory_bandwidth = 0;            ///< bytes/s of one device
-  double op_overhead_s = 0;               ///< launching one kernel, seconds
+  double memory_bytes = 0;                                                                    ///< of one device
+  double memory_bandwidth = 0;                                                                ///< bytes/s of one device
+  double op_overhead_s = 0;  ///< launching one kernel, seconds
   int devices_per_node = 1;
   double intra_latency_s = 0, intra_bandwidth = 0;  ///< between two devices of a node: seconds, bytes/s each way
   double inter_latency_s = 0, inter_bandwidth = 0;  ///< between two nodes
@@ -75,8 +75,8 @@ struct FaultSpec {
   int kill_rank = -1, kill_step = -1;  ///< this rank dies at the start of this step
   int slow_rank = -1;
   double slow_factor = 1.0;  ///< the slow rank's compute takes this many times as long (simulated and `sleep` runs)
-  std::string plant;  ///< a wrong program, which `verify` must catch: "gradient_scale", "dropped_micro_batch",
-                      ///< "skipped_norm_term", "untied_embedding"
+  std::string plant;         ///< a wrong program, which `verify` must catch: "gradient_scale", "dropped_micro_batch",
+                             ///< "skipped_norm_term", "untied_embedding"
   bool operator==(const FaultSpec&) const = default;
 };
 

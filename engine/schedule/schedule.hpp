@@ -17,7 +17,8 @@ struct PipelineShape {
   int chunks() const { return stages * virtual_stages; }
 };
 
-/// Compute order of every stage: ids with chunk and micro-batch, segment whole. Which chunk sits on which stage is data.
+/// Compute order of every stage: ids with chunk and micro-batch, segment whole. Which chunk sits on which stage is
+/// data.
 struct ChunkSchedule {
   std::string name;
   PipelineShape shape;

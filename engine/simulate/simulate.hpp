@@ -1,8 +1,9 @@
 // Discrete-event simulation of step programs: the other consumer of a program beside the engine.
 //
-// Ops of a lane run in order, each after its dependencies; a send and its receive meet (rendezvous) and occupy both lanes
-// until the bytes have moved; a collective starts when its last member has arrived. The same code draws the textbook picture
-// (unit costs), predicts (modelled costs) and lays out an emulated run (measured costs, executed order).
+// Ops of a lane run in order, each after its dependencies; a send and its receive meet (rendezvous) and occupy both
+// lanes until the bytes have moved; a collective starts when its last member has arrived. The same code draws the
+// textbook picture (unit costs), predicts (modelled costs) and lays out an emulated run (measured costs, executed
+// order).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -33,8 +34,8 @@ struct Simulation {
   std::int64_t end_ns = 0;
 };
 
-/// Runs `steps` steps back to back (a step is not a barrier). `programs[r]` is rank r's. Throws std::runtime_error with the
-/// waiting ranks when the programs deadlock.
+/// Runs `steps` steps back to back (a step is not a barrier). `programs[r]` is rank r's. Throws std::runtime_error with
+/// the waiting ranks when the programs deadlock.
 Simulation simulate(const std::vector<RankProgram>& programs, const RankGrid& grid, const Costs& costs, int steps = 1);
 
 }  // namespace rankscope

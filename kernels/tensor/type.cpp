@@ -20,7 +20,8 @@ std::string_view name_of(DType type) {
 DType dtype_named(std::string_view name) {
   for (DType t : {DType::f64, DType::f32, DType::bf16, DType::f16, DType::i32, DType::u8})
     if (name == name_of(t)) return t;
-  throw std::invalid_argument("unknown element type '" + std::string(name) + "'; known: fp64, fp32, bf16, fp16, i32, u8");
+  throw std::invalid_argument("unknown element type '" + std::string(name) +
+                              "'; known: fp64, fp32, bf16, fp16, i32, u8");
 }
 
 }  // namespace rankscope

@@ -1,8 +1,8 @@
 // What a run tells: the nouns of telemetry, as plain values. The wire form is event.fbs; the codec is codec.hpp.
 //
-// Three tiers. *Control* (hello, program, clock, end) and one *summary* per rank and step are reliable; *detail* (spans,
-// memory, phases) is bounded: it may be dropped, and then it is counted. Times are nanoseconds since the session's start on
-// the clock that the batch names.
+// Three tiers. *Control* (hello, program, clock, end) and one *summary* per rank and step are reliable; *detail*
+// (spans, memory, phases) is bounded: it may be dropped, and then it is counted. Times are nanoseconds since the
+// session's start on the clock that the batch names.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -22,8 +22,8 @@ enum class ClockDomain : std::uint8_t { wall, device };
 std::string_view name_of(Obtained obtained);
 std::string_view name_of(ClockDomain clock);
 
-/// One op, run once. [begin, active) is waiting for a peer, [active, end) is work; active == begin for compute and where
-/// the transport cannot tell.
+/// One op, run once. [begin, active) is waiting for a peer, [active, end) is work; active == begin for compute and
+/// where the transport cannot tell.
 struct Span {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
@@ -68,13 +68,14 @@ struct TrafficRow {
 struct StepSummary {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
-  std::int64_t begin_ns = 0, end_ns = 0;  ///< of its compute lane on the wall clock
-  double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean nats per token of this rank's samples; NaN where it has no head
+  std::int64_t begin_ns = 0, end_ns = 0;                   ///< of its compute lane on the wall clock
+  double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean nats per token of this rank's samples; NaN where it
+                                                           ///< has no head
   double gradient_square_norm = 0;  ///< this rank's part of the global norm, each parameter counted once over all ranks
   double learning_rate = 0;
-  std::int64_t tokens = 0;          ///< of this rank's samples, counted on the last stage only
-  double model_flops = 0;           ///< this rank's part of the step's FLOPs without recomputation
-  double hardware_flops = 0;        ///< with it
+  std::int64_t tokens = 0;                   ///< of this rank's samples, counted on the last stage only
+  double model_flops = 0;                    ///< this rank's part of the step's FLOPs without recomputation
+  double hardware_flops = 0;                 ///< with it
   std::array<std::int64_t, 5> peak_bytes{};  ///< each memory class's own peak
   std::int64_t peak_total_bytes = 0;         ///< of the sum
   std::vector<TrafficRow> traffic;
@@ -90,9 +91,9 @@ struct Hello {
   std::string communicator, device, host;
   std::string started_utc;  ///< ISO 8601
   std::int32_t steps = 0;
-  ClockDomain headline = ClockDomain::wall;  ///< the clock whose numbers are the run's headline
+  ClockDomain headline = ClockDomain::wall;                        ///< the clock whose numbers are the run's headline
   double entropy_nats = std::numeric_limits<double>::quiet_NaN();  ///< floor of the loss, where known
-  double peak_flops = 0;  ///< of one device, for MFU; 0 unknown
+  double peak_flops = 0;                                           ///< of one device, for MFU; 0 unknown
   bool operator==(const Hello&) const = default;
 };
 
@@ -147,7 +148,8 @@ struct Gap {
   bool operator==(const Gap&) const = default;
 };
 
-using Event = std::variant<Hello, ProgramRecord, ClockRecord, End, StepSummary, SpanBatch, MemoryBatch, PhaseBatch, Gap>;
+using Event =
+    std::variant<Hello, ProgramRecord, ClockRecord, End, StepSummary, SpanBatch, MemoryBatch, PhaseBatch, Gap>;
 bool is_control(const Event& event);  ///< hello, program, clock, end: reliable; summaries are reliable too
 bool is_reliable(const Event& event);
 
@@ -156,8 +158,8 @@ using SessionId = std::array<std::uint8_t, 16>;
 /// One message on the socket, in a spool or in a trace.
 struct Message {
   SessionId session{};
-  std::int32_t rank = 0;          ///< who sent it; -1 the supervisor
-  std::uint64_t sequence = 0;     ///< of this rank, without holes where nothing was lost
+  std::int32_t rank = 0;               ///< who sent it; -1 the supervisor
+  std::uint64_t sequence = 0;          ///< of this rank, without holes where nothing was lost
   std::uint64_t control_sequence = 0;  ///< the control messages of this rank that it builds on
   Event event;
   bool operator==(const Message&) const = default;

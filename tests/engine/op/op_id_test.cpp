@@ -30,14 +30,15 @@ TEST_CASE("tokens read as documented") {
   CHECK(token({OpKind::forward, Purpose::none, 2, 3, 5, Segment::qkv, -1}) == "F:c2:m3:b5.qkv");
   CHECK(token({OpKind::forward, Purpose::none, 2, 3, -1, Segment::whole, -1}) == "F:c2:m3");
   CHECK(token({OpKind::backward, Purpose::none, 3, 0, -1, Segment::head, -1}) == "B:c3:m0:.head");
-  CHECK(token({OpKind::send, Purpose::pipeline_forward, 2, 3, -1, Segment::whole, -1}) == "SEND.pipeline_forward:c2:m3");
+  CHECK(token({OpKind::send, Purpose::pipeline_forward, 2, 3, -1, Segment::whole, -1}) ==
+        "SEND.pipeline_forward:c2:m3");
   CHECK(token({OpKind::all_reduce, Purpose::data_gradient, 2, -1, -1, Segment::whole, 1}) ==
         "ALLREDUCE.data_gradient:c2:i1");
 }
 
 TEST_CASE("a send and its receive name each other") {
-  for (const char* token : {"SEND.pipeline_forward:c2:m3", "RECV.pipeline_forward:c3:m3", "SEND.pipeline_backward:c3:m0",
-                            "RECV.pipeline_backward:c2:m0"}) {
+  for (const char* token : {"SEND.pipeline_forward:c2:m3", "RECV.pipeline_forward:c3:m3",
+                            "SEND.pipeline_backward:c3:m0", "RECV.pipeline_backward:c2:m0"}) {
     const OpId id = *parse_token(token);
     CHECK(counterpart(id) != id);
     CHECK(counterpart(counterpart(id)) == id);
@@ -47,8 +48,8 @@ TEST_CASE("a send and its receive name each other") {
 }
 
 TEST_CASE("bad tokens are refused with the reason") {
-  for (const char* token : {"", "X:c1", "F:q1", "F:cx", "F:c", "SEND:c1", "F.tensor:c1", "SEND.nothing:c1", "F:c1:b2.nose",
-                            "F:c99999", "F:c1:", "F:c-2"}) {
+  for (const char* token : {"", "X:c1", "F:q1", "F:cx", "F:c", "SEND:c1", "F.tensor:c1", "SEND.nothing:c1",
+                            "F:c1:b2.nose", "F:c99999", "F:c1:", "F:c-2"}) {
     std::string error;
     INFO(token);
     CHECK_FALSE(parse_token(token, &error).has_value());

@@ -1,0 +1,107 @@
+// The columnar store of one run: every consumer (window, statistics, export) reads from here. No Qt.
+//
+// One thread feeds it through accept(), in whatever order messages arrive (late, doubled, disordered); any thread reads
+// snapshots. Reading cost follows the number of pixels or of returned items, not of events: each lane keeps a pyramid
+// with the busy time per class, extended as events arrive.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// What a rectangle is, as the palette knows it.
+enum class SpanClass : std::uint8_t {
+  forward,
+  backward,
+  weight_gradient,
+  recompute,
+  transfer,
+  collective,
+  optimizer,
+  other
+};
+inline constexpr int span_class_count = 8;
+SpanClass class_of(OpId op);
+
+struct TimeRange {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::int64_t length() const { return end_ns - begin_ns; }
+  bool empty() const { return end_ns <= begin_ns; }
+  bool operator==(const TimeRange&) const = default;
+};
+
+/// One row of the time line. Measured, emulated and simulated spans of a lane are separate rows' data.
+struct LaneKey {
+  std::int32_t rank = 0;
+  Lane lane = Lane::compute;
+  Obtained obtained = Obtained::measured;
+  auto operator<=>(const LaneKey&) const = default;
+};
+
+/// What one pixel column of a folded lane shows: shares of its time, sum at most 1; the rest is idle.
+struct PixelShare {
+  std::array<float, span_class_count> busy{};
+  float waiting = 0;  ///< inside communication spans, before the peer came
+  float unknown = 0;  ///< data that was produced but is not here
+};
+
+/// A consistent, immutable snapshot. Cheap to copy; outlives later additions.
+class StoreView {
+ public:
+  virtual ~StoreView() = default;
+  virtual const Hello* hello() const = 0;                    ///< null until it came
+  virtual const ProgramRecord* program(int rank) const = 0;  ///< null until it came
+  virtual std::vector<ClockRecord> clocks() const = 0;       ///< latest per rank
+  virtual std::vector<End> ends() const = 0;
+  virtual std::vector<LaneKey> lanes() const = 0;  ///< those with events, ordered
+  virtual std::int64_t event_count() const = 0;
+  virtual std::int64_t dropped_count() const = 0;  ///< detail events known to be lost
+  virtual std::uint64_t revision() const = 0;
+
+  virtual TimeRange extent(Obtained obtained) const = 0;
+  /// Steps with at least one span obtained so.
+  virtual std::vector<std::uint32_t> steps(Obtained obtained) const = 0;
+  /// From the step's first compute op on any rank to the next step's, or to the last end of its own ops.
+  virtual std::optional<TimeRange> step_range(Obtained obtained, std::uint32_t step) const = 0;
+
+  /// Shares of the lane's time in `pixels.size()` equal columns of `range`.
+  virtual void shares(LaneKey lane, TimeRange range, std::span<PixelShare> pixels) const = 0;
+  /// Spans that overlap `range` and last at least `least_ns`, by begin, at most `limit`.
+  virtual std::vector<Span> spans(LaneKey lane, TimeRange range, std::int64_t least_ns, std::size_t limit) const = 0;
+  virtual std::optional<Span> span_at(LaneKey lane, std::int64_t time_ns) const = 0;
+  /// Neighbours in the lane, for stepping with the keyboard.
+  virtual std::optional<Span> next_span(LaneKey lane, const Span& from) const = 0;
+  virtual std::optional<Span> previous_span(LaneKey lane, const Span& from) const = 0;
+  /// The span of that op, if it is here.
+  virtual std::optional<Span> find(int rank, std::uint32_t step, OpId op, Obtained obtained) const = 0;
+  /// All spans of one step, by rank and begin: what analyse reads.
+  virtual std::vector<Span> step_spans(Obtained obtained, std::uint32_t step) const = 0;
+
+  /// Memory of a rank over `range`: at most two samples a bucket (least and greatest sum) for `buckets` buckets.
+  virtual std::vector<MemorySample> memory(int rank, Obtained obtained, TimeRange range, int buckets) const = 0;
+  virtual std::vector<PhaseSpan> phases(int rank, std::uint32_t step, OpId op) const = 0;
+  virtual std::vector<Gap> gaps(int rank) const = 0;
+  virtual std::vector<StepSummary> summaries(int rank) const = 0;  ///< by step
+};
+
+class RunStore : public EventSink {
+ public:
+  /// `keep_bytes`: detail older than fits is dropped oldest first and becomes a gap; 0 keeps all.
+  explicit RunStore(std::int64_t keep_bytes = 0);
+  ~RunStore() override;
+  void accept(const Message& message) override;
+  std::shared_ptr<const StoreView> view() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rankscope
