@@ -1,0 +1,24 @@
+// What every communicator of a world is told when the world is made.
+#pragma once
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "engine/op/kind.hpp"
+
+namespace rankscope {
+
+struct CommOptions {
+  /// Every call that waits longer for its peers throws CommError with the names of those that did not come.
+  std::chrono::milliseconds time_limit{60'000};
+  /// Keep the transfers of the last transparent collective (Communicator::last_phases).
+  bool record_phases = false;
+  /// mpi only: members tell each other that they have come before bytes move, so that CommResult::active_ns is known
+  /// and a time-out names who is missing. Costs two small messages a member and call. Loopback always knows.
+  bool stamp_arrivals = true;
+  /// Called by `rank`'s thread before each operation ("send", "all_reduce", …) of a communicator: the place to inject
+  /// delays or faults. What it throws leaves the call.
+  std::function<void(int rank, Lane lane, const char* call)> before;
+};
+
+}  // namespace rankscope
