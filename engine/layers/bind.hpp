@@ -10,13 +10,15 @@
 #include <string>
 
 #include "engine/model/model.hpp"
+#include "kernels/kernel_set.hpp"
 #include "kernels/tensor/view.hpp"
 
 namespace rankscope {
 
 /// What differs from launch to launch of a bound op.
 struct LaunchContext {
-  std::uint64_t step = 0;
+  std::uint64_t step = 0;          ///< counted from 0
+  std::uint64_t seed = 0;          ///< TrainSpec::seed: dropout masks are drawn by it
   std::int64_t first_sample = 0;   ///< global index of the micro-batch's first sample: dropout masks are drawn by it
   std::int64_t global_tokens = 1;  ///< tokens of the whole step: the loss gradient is divided by it
 };
@@ -25,13 +27,14 @@ struct LaunchContext {
 using Launch = std::function<void(const LaunchContext&)>;
 
 /// Scratch memory that the ops of one compute lane share, since they never run at the same time. Grows while binding,
-/// reserved once before the first launch; counted in the ledger as `buffers`.
+/// reserved once before the first launch; counted in the ledger as `buffers`. Launches keep a reference to it: it must
+/// outlive them and stay where it is.
 class Workspace {
  public:
   /// Ensures at least so many bytes.
   void require(std::int64_t bytes);
   std::int64_t bytes() const { return bytes_; }
-  /// Call once after all binding; afterwards data() is valid.
+  /// Call once after all binding; afterwards data() is valid, aligned to 64 bytes. Throws std::bad_alloc.
   void reserve();
   std::byte* data() const { return data_.get(); }
 
@@ -39,5 +42,22 @@ class Workspace {
   std::int64_t bytes_ = 0;
   std::shared_ptr<std::byte[]> data_;
 };
+
+/// What a backward does with the gradient of a parameter that it finds: the first micro-batch of a step writes, the
+/// others add. (A tied embedding's backward adds also in the first, to what the head has written on the same rank.)
+enum class IntoGradient : std::uint8_t { write, add };
+
+/// The forward of a segment. `operands`: inputs, parameters, outputs, in SegmentSpec's order, with the shapes and types
+/// of their specifications. Throws kernels::Unsupported when the set lacks an op, std::invalid_argument when an operand
+/// does not fit.
+Launch bind_forward(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
+                    const kernels::KernelSet& kernels, Workspace& workspace);
+
+/// The backward (input and weight gradients together) of a segment. `operands`: gradients of gradient_inputs, kept,
+/// parameters, gradients of gradient_outputs, gradients of the parameters. A gradient of an activation has its tensor's
+/// shape and type; a gradient of a parameter has accumulation_type(model.type). `into` has one entry for each of
+/// segment.parameters. Throws as bind_forward does.
+Launch bind_backward(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
+                     std::span<const IntoGradient> into, const kernels::KernelSet& kernels, Workspace& workspace);
 
 }  // namespace rankscope

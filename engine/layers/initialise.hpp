@@ -1,0 +1,15 @@
+// Initial weights: drawn on the host by the global position of each element, so that they do not depend on the plan.
+#pragma once
+#include <cstdint>
+
+#include "engine/model/model.hpp"
+#include "kernels/tensor/view.hpp"
+
+namespace rankscope {
+
+/// Writes the initial values of elements [first, first + parameter.elements()) of the parameter `spec` (a whole one, or
+/// a shard of it). Normal values are drawn in fp64 from the counter-based generator at (seed, spec.global_offset +
+/// index) and then rounded to the view's type: fp64, fp32 or bf16, so that a master and its bf16 copy agree.
+void initialise(View parameter, const ParameterSpec& spec, std::uint64_t seed, std::int64_t first = 0);
+
+}  // namespace rankscope

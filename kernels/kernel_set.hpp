@@ -1,0 +1,236 @@
+// A kernel set: one table of ops, chosen once when a worker starts. Everything above it (layers, optimizer) asks the
+// table and never a backend.
+//
+// An op is prepared once for its shapes and element type, which gives the scratch memory it needs and a launch that can
+// be repeated; launching reserves nothing. The CPU set (kernels/cpu) is the specification of every op.
+//
+// To add an op: give it a specification and an entry here (and in for_each_op), a file of its own in kernels/cpu, and a
+// row in the table of tests/kernels/cpu/every_op_test.cpp.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/tensor/type.hpp"
+#include "kernels/tensor/view.hpp"
+
+namespace rankscope::kernels {
+
+/// Where a launch runs; the last argument of every launch.
+struct Stream {
+  std::byte* workspace = nullptr;  ///< at least Prepared::workspace_bytes, aligned to 64 bytes
+  void* handle = nullptr;          ///< of a GPU's queue; null on the CPU, where a launch runs on the calling thread
+};
+
+/// A prepared op: its launch takes its outputs first, then its inputs.
+template <class... Arguments>
+struct Prepared {
+  std::int64_t workspace_bytes = 0;
+  std::function<void(Arguments..., const Stream&)> launch;
+};
+
+/// y = x·wᵀ + b and its gradients. x [rows, in], w [out, in], b [out], y [rows, out], all row-major.
+struct LinearSpec {
+  DType type = DType::f32;         ///< of x, w, b and their like (dx, dy)
+  DType result_type = DType::f32;  ///< of what is written: y, dx (of `type`, or fp32 from bf16), dw (fp64 or fp32)
+  std::int64_t rows = 0, in = 0, out = 0;
+  bool bias = false;        ///< forward: b is added
+  bool residual = false;    ///< forward: a tensor like y is added
+  bool accumulate = false;  ///< gradients: added to what is there, instead of written
+};
+
+/// Layer norm over the last axis of x [rows, width]; statistics in fp32 (fp64 for fp64).
+struct NormSpec {
+  DType type = DType::f32;
+  std::int64_t rows = 0, width = 0;
+  double epsilon = 1e-5;
+  bool residual = false;           ///< backward: a gradient of x from elsewhere is added to dx
+  bool accumulate_weight = false;  ///< backward: dweight is added to, not written
+  bool accumulate_bias = false;
+};
+
+/// An op on every element of tensors alike.
+struct ElementwiseSpec {
+  DType type = DType::f32;
+  std::int64_t rows = 0, width = 0;
+};
+
+/// dx = dy·gelu'(x) and, since the pass reads every element anyway, db = sum of dx over the rows.
+struct GeluBackwardSpec {
+  DType type = DType::f32;
+  std::int64_t rows = 0, width = 0;
+  bool accumulate_bias = false;
+};
+
+/// Sum over rows of dy [rows, width] into db [width], fp32 (fp64 for fp64).
+struct BiasGradientSpec {
+  DType type = DType::f32;
+  std::int64_t rows = 0, width = 0;
+  bool accumulate = false;
+};
+
+/// Causal self-attention, scores scaled by 1/sqrt(width / heads).
+struct AttentionSpec {
+  DType type = DType::f32;
+  std::int64_t samples = 0, context = 0, heads = 0, width = 0;
+};
+
+/// Softmax and cross-entropy of logits [rows, vocabulary].
+struct CrossEntropySpec {
+  DType type = DType::f32;         ///< of the gradient
+  DType logits_type = DType::f32;  ///< of the logits; equal to `type` when in place
+  std::int64_t rows = 0, vocabulary = 0;
+};
+
+/// Token and position embedding: rows = samples·context.
+struct EmbeddingSpec {
+  DType type = DType::f32;
+  std::int64_t samples = 0, context = 0, vocabulary = 0, width = 0;
+  bool accumulate_tokens = false;  ///< backward: the token matrix's gradient is added to, not written
+  bool accumulate_positions = false;
+};
+
+/// Dropout of x [rows, width]: y = keep ? x / (1 - probability) : 0, plus a residual if asked.
+struct DropoutSpec {
+  DType type = DType::f32;
+  std::int64_t rows = 0, width = 0;
+  double probability = 0;
+  std::uint32_t site = 0;  ///< which dropout of the model; masks of different sites are independent
+  bool residual = false;
+};
+/// What one launch of a dropout draws by: the same values give the same mask, wherever it is computed.
+struct DropoutDraw {
+  std::uint64_t seed = 0, step = 0;
+  std::int64_t first_row = 0;  ///< global index of the first row: first sample × context
+};
+
+/// An op on a flat range of `elements`.
+struct FlatSpec {
+  DType type = DType::f32;
+  std::int64_t elements = 0;
+};
+
+/// An optimizer's update of one parameter.
+struct UpdateSpec {
+  DType type = DType::f32;  ///< of the parameter
+  std::int64_t elements = 0;
+  bool master = false;  ///< the parameter is rewritten from an fp32 master
+};
+struct SgdStep {
+  double learning_rate = 0, weight_decay = 0;
+  double gradient_scale = 1;  ///< the clip coefficient
+};
+struct AdamStep {
+  double learning_rate = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  double gradient_scale = 1;
+  std::uint64_t t = 1;  ///< counted from 1
+};
+
+/// A set that has no such op, or not for that type or these shapes: what() names the set, the op and the type.
+struct Unsupported : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Options {
+  int threads = 1;  ///< CPU threads that one launch may use
+};
+
+/// One row of the table: which types an op has, and how it is prepared.
+template <class Spec, class... Arguments>
+struct OpEntry {
+  std::vector<DType> types;
+  Prepared<Arguments...> (*make)(const Spec&, const Options&) = nullptr;
+};
+
+/// The table. Arguments are named in the comments, outputs first; views that an op's specification leaves out are
+/// empty (View{}).
+struct KernelSet {
+  std::string name;  ///< "cpu", "cuda"
+  Options options;
+
+  OpEntry<LinearSpec, View, View, View, View, View> linear_forward;    ///< y; x w b residual
+  OpEntry<LinearSpec, View, View, View> linear_input_gradient;         ///< dx; dy w: dx = dy·w
+  OpEntry<LinearSpec, View, View, View> linear_weight_gradient;        ///< dw; dy x: dw = dyᵀ·x
+  OpEntry<BiasGradientSpec, View, View> bias_gradient;                 ///< db; dy
+  OpEntry<NormSpec, View, View, View, View, View, View> norm_forward;  ///< y mean rstd; x weight bias
+  OpEntry<NormSpec, View, View, View, View, View, View, View, View, View>
+      norm_backward;                                  ///< dx dweight dbias; dy x mean rstd weight residual
+  OpEntry<ElementwiseSpec, View, View> gelu_forward;  ///< y; x
+  OpEntry<GeluBackwardSpec, View, View, View, View> gelu_backward;  ///< dx db; dy x (dx may be dy)
+  OpEntry<AttentionSpec, View, View, View> attention_forward;       ///< attended log_sum_exp; qkv
+  OpEntry<AttentionSpec, View, View, View, View, View>
+      attention_backward;  ///< dqkv; dattended qkv log_sum_exp attended
+  OpEntry<CrossEntropySpec, View, View, View, View, double>
+      cross_entropy;                                                  ///< gradient row_losses; logits targets scale
+  OpEntry<EmbeddingSpec, View, View, View, View> embedding_forward;   ///< y; tokens wte wpe
+  OpEntry<EmbeddingSpec, View, View, View, View> embedding_backward;  ///< dwte dwpe; dy tokens
+  OpEntry<DropoutSpec, View, View, View, DropoutDraw> dropout;        ///< y; x residual draw (y may be x)
+  OpEntry<ElementwiseSpec, View, View, View> add;                     ///< y; a b (y may be a or b)
+  OpEntry<FlatSpec, View, double> scale;                              ///< x; factor: x *= factor
+  OpEntry<FlatSpec, double*, View> square_norm;                       ///< out; x: out = sum of x², in fp64
+  OpEntry<UpdateSpec, View, View, View, SgdStep> sgd_update;          ///< parameter master; gradient step
+  OpEntry<UpdateSpec, View, View, View, View, View, AdamStep> adamw_update;  ///< parameter master m v; gradient step
+
+  /// Prepares an op of this table, as in set.prepare(&KernelSet::add, spec); throws Unsupported.
+  template <class Spec, class... Arguments>
+  Prepared<Arguments...> prepare(OpEntry<Spec, Arguments...> KernelSet::*op, const Spec& spec) const;
+};
+
+/// Calls visit(name, member) for every op of the table.
+template <class Visitor>
+void for_each_op(Visitor&& visit) {
+  visit("linear_forward", &KernelSet::linear_forward);
+  visit("linear_input_gradient", &KernelSet::linear_input_gradient);
+  visit("linear_weight_gradient", &KernelSet::linear_weight_gradient);
+  visit("bias_gradient", &KernelSet::bias_gradient);
+  visit("norm_forward", &KernelSet::norm_forward);
+  visit("norm_backward", &KernelSet::norm_backward);
+  visit("gelu_forward", &KernelSet::gelu_forward);
+  visit("gelu_backward", &KernelSet::gelu_backward);
+  visit("attention_forward", &KernelSet::attention_forward);
+  visit("attention_backward", &KernelSet::attention_backward);
+  visit("cross_entropy", &KernelSet::cross_entropy);
+  visit("embedding_forward", &KernelSet::embedding_forward);
+  visit("embedding_backward", &KernelSet::embedding_backward);
+  visit("dropout", &KernelSet::dropout);
+  visit("add", &KernelSet::add);
+  visit("scale", &KernelSet::scale);
+  visit("square_norm", &KernelSet::square_norm);
+  visit("sgd_update", &KernelSet::sgd_update);
+  visit("adamw_update", &KernelSet::adamw_update);
+}
+
+/// The name of an entry of the table; "?" for none.
+template <class Entry>
+std::string_view name_of_op(Entry KernelSet::*op) {
+  std::string_view found = "?";
+  for_each_op([&](std::string_view name, auto member) {
+    if constexpr (std::is_same_v<decltype(member), Entry KernelSet::*>)
+      if (member == op) found = name;
+  });
+  return found;
+}
+
+template <class Spec, class... Arguments>
+Prepared<Arguments...> KernelSet::prepare(OpEntry<Spec, Arguments...> KernelSet::*op, const Spec& spec) const {
+  const auto& entry = this->*op;
+  bool known = entry.make != nullptr;
+  if (known) {
+    known = false;
+    for (DType type : entry.types) known = known || type == spec.type;
+  }
+  if (!known) {
+    std::string message = "the kernel set '" + name + "' has no " + std::string(name_of_op(op)) + " in " +
+                          std::string(rankscope::name_of(spec.type)) + "; it has";
+    for (DType type : entry.types) message += " " + std::string(rankscope::name_of(type));
+    if (entry.types.empty()) message += " none";
+    throw Unsupported(message);
+  }
+  return entry.make(spec, options);
+}
+
+}  // namespace rankscope::kernels
