@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "telemetry/event/event.hpp"
+#include "telemetry/event/time_range.hpp"
 
 namespace rankscope {
 
@@ -29,13 +30,6 @@ enum class SpanClass : std::uint8_t {
 };
 inline constexpr int span_class_count = 8;
 SpanClass class_of(OpId op);
-
-struct TimeRange {
-  std::int64_t begin_ns = 0, end_ns = 0;
-  std::int64_t length() const { return end_ns - begin_ns; }
-  bool empty() const { return end_ns <= begin_ns; }
-  bool operator==(const TimeRange&) const = default;
-};
 
 /// One row of the time line. Measured, emulated and simulated spans of a lane are separate rows' data.
 struct LaneKey {
