@@ -1,0 +1,43 @@
+// The colours, for a dark and a light surrounding. Quiet surroundings, coloured data.
+//
+// Any two of the span colours differ by at least 12 (CIEDE2000) as seen normally and with deuteranopia, protanopia and
+// tritanopia, and stand out from ground and panel by 3:1; text has 4.5:1. tests/app/models/palette_test.cpp computes
+// it.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope {
+
+/// 0xAARRGGBB, as QRgb: QColor(argb) takes it as it is.
+using Argb = std::uint32_t;
+
+enum class Theme : std::uint8_t { dark, light };
+
+struct Palette {
+  Theme theme = Theme::dark;
+  std::array<Argb, span_class_count> spans{};  ///< by SpanClass
+  Argb ground = 0, panel = 0, line = 0;        ///< behind the views; behind side panels and cards; rules and frames
+  Argb text = 0, dim = 0, faint = 0;           ///< to be read; labels; tick marks and ornaments only
+  Argb accent = 0, on_accent = 0;              ///< cursor, selection, links, the button that matters; text on it
+  Argb hatch = 0;                              ///< the lines over a bubble, on ground
+  Argb unknown = 0;                            ///< the dots over a stretch without data, on ground
+  Argb good = 0, bad = 0;                      ///< a check passed, an error in words; contrast of text
+
+  Argb of(SpanClass kind) const { return spans[static_cast<std::size_t>(kind)]; }
+  /// Black or white ink, whichever is read better on `fill`.
+  Argb ink_on(Argb fill) const;
+};
+
+const Palette& palette_of(Theme theme);
+std::string_view name_of(SpanClass kind);  ///< as a legend writes it: "forward", "send, receive", …
+
+/// `share` of `over` and the rest of `under`, opaque.
+Argb mixed(Argb under, Argb over, float share);
+/// WCAG 2 contrast ratio, 1 … 21.
+double contrast(Argb a, Argb b);
+
+}  // namespace rankscope

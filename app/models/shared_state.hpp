@@ -1,0 +1,83 @@
+// What all views share: one time range, one cursor, one selection, one step. A view gets it by constructor, changes it
+// through the setters and redraws on the signals; a setter that changes nothing emits nothing. GUI thread only.
+#pragma once
+#include <QObject>
+#include <cstdint>
+#include <optional>
+
+#include "app/models/time_window.hpp"
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope {
+
+/// One op, run once: what a click selects.
+struct SpanRef {
+  std::int32_t rank = 0;
+  std::uint32_t step = 0;
+  OpId op;
+  Obtained obtained = Obtained::measured;
+  bool operator==(const SpanRef&) const = default;
+};
+
+/// How the views go with the data. A step takes milliseconds: live, the last whole step is held still or played slowly.
+enum class Follow : std::uint8_t {
+  held,       ///< the person's own step and range stay
+  last_step,  ///< the last whole step, fitted, as steps come in
+};
+
+class SharedState : public QObject {
+  Q_OBJECT
+ public:
+  explicit SharedState(QObject* parent = nullptr);
+
+  /// All time of the source; what `visible` is clamped to.
+  TimeRange extent() const { return extent_; }
+  TimeRange visible() const { return visible_; }
+  std::optional<std::int64_t> cursor() const { return cursor_; }
+  std::optional<SpanRef> selected() const { return selected_; }
+  /// A stretch of time chosen for its statistics; empty when there is none.
+  TimeRange selected_range() const { return selected_range_; }
+  /// Whose spans stand in front (measured on the wall clock, emulated on the device clock, simulated); the prediction
+  /// lies under them.
+  Obtained shown() const { return shown_; }
+  std::optional<std::uint32_t> step() const { return step_; }
+  Follow follow() const { return follow_; }
+  /// Slow motion: seconds of the run per second of the viewer; 0.01 is "1/100 ×".
+  double playback_speed() const { return playback_speed_; }
+  bool playing() const { return playing_; }
+
+  void set_extent(TimeRange extent);
+  void set_visible(TimeRange range);  ///< clamped; a person's own gesture calls hold() beside it
+  void set_cursor(std::optional<std::int64_t> time_ns);
+  void set_selected(std::optional<SpanRef> span);
+  void set_selected_range(TimeRange range);
+  void set_shown(Obtained obtained);
+  void set_step(std::optional<std::uint32_t> step);
+  void set_follow(Follow follow);
+  void hold() { set_follow(Follow::held); }
+  void set_playback_speed(double speed);
+  void set_playing(bool playing);
+
+ signals:
+  void extent_changed();
+  void visible_changed();
+  void cursor_changed();
+  void selected_changed();
+  void selected_range_changed();
+  void shown_changed();
+  void step_changed();
+  void follow_changed();
+  void playback_changed();  ///< speed, or playing or not
+
+ private:
+  TimeRange extent_, visible_, selected_range_;
+  std::optional<std::int64_t> cursor_;
+  std::optional<SpanRef> selected_;
+  Obtained shown_ = Obtained::measured;
+  std::optional<std::uint32_t> step_;
+  Follow follow_ = Follow::last_step;
+  double playback_speed_ = 0.01;
+  bool playing_ = false;
+};
+
+}  // namespace rankscope
