@@ -54,16 +54,17 @@ struct TensorSpec {
   std::int64_t bytes() const { return shape.elements() * bytes_of(type); }
 };
 
+// clang-format off
 /// One segment of the model: its place, its operands, its cost. What each computes is in engine/layers.
 ///
-///   segment     inputs               parameters                     outputs                          kept
-///   embedding   tokens               wte wpe                        output                           tokens
-///   qkv         residual             ln_1.weight .bias c_attn w b   mean1 rstd1 norm1 qkv            residual mean1
-///   rstd1 norm1 attention   qkv                                                 softmax attended                 qkv
-///   softmax attended projection  attended residual    attn.c_proj w b                middle attended up middle
-///   ln_2.weight .bias c_fc w b     mean2 rstd2 norm2 pre_gelu activated  middle mean2 rstd2 norm2 pre_gelu down
-///   activated middle     mlp.c_proj w b                 output                           activated head residual
-///   targets     ln_f.weight .bias w            mean1 rstd1 norm1 logits loss    residual mean1 rstd1 norm1 logits
+///   segment     inputs             parameters                    outputs                               kept
+///   embedding   tokens             wte wpe                       output                                tokens
+///   qkv         residual           ln_1.weight .bias c_attn w b  mean1 rstd1 norm1 qkv                 residual mean1 rstd1 norm1
+///   attention   qkv                                              softmax attended                      qkv softmax attended
+///   projection  attended residual  attn.c_proj w b               middle                                attended
+///   up          middle             ln_2.weight .bias c_fc w b    mean2 rstd2 norm2 pre_gelu activated  middle mean2 rstd2 norm2 pre_gelu
+///   down        activated middle   mlp.c_proj w b                output                                activated
+///   head        residual targets   ln_f.weight .bias w           mean1 rstd1 norm1 logits loss         residual mean1 rstd1 norm1 logits
 ///
 ///   segment     gradient_inputs   gradient_outputs
 ///   embedding   output            –
@@ -74,8 +75,8 @@ struct TensorSpec {
 ///   down        output            activated
 ///   head        –                 residual
 ///
-/// A block's `residual` is the buffer of the `output` before it. Weight matrices are [out, in], row-major: y = x·wᵀ +
-/// b.
+/// A block's `residual` is the buffer of the `output` before it. Weight matrices are [out, in], row-major: y = x·wᵀ + b.
+// clang-format on
 struct SegmentSpec {
   Segment kind;
   int block = -1;

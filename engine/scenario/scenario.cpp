@@ -1,0 +1,25 @@
+#include "engine/scenario/scenario.hpp"
+
+#include <stdexcept>
+
+namespace rankscope {
+
+double ClusterSpec::peak_flops(DType type) const {
+  switch (type) {
+    case DType::f64: return peak_flops_fp64;
+    case DType::f32: return peak_flops_fp32;
+    case DType::bf16: return peak_flops_bf16;
+    case DType::f16: return peak_flops_fp16;
+    case DType::i32:
+    case DType::u8: break;
+  }
+  throw std::invalid_argument("there is no peak for products of type " + std::string(name_of(type)));
+}
+
+DType Scenario::dtype_of_precision(const std::string& precision) {
+  for (DType type : {DType::f64, DType::f32, DType::bf16, DType::f16})
+    if (precision == name_of(type)) return type;
+  throw std::invalid_argument("unknown precision '" + precision + "'; known: fp64, fp32, bf16, fp16");
+}
+
+}  // namespace rankscope
