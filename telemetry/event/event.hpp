@@ -22,8 +22,9 @@ enum class ClockDomain : std::uint8_t { wall, device };
 std::string_view name_of(Obtained obtained);
 std::string_view name_of(ClockDomain clock);
 
-/// One op, run once. [begin, active) is waiting for a peer, [active, end) is work; active == begin for compute and
-/// where the transport cannot tell.
+/// One op, run once; begin <= active <= end. The id may be of a kind that a newer build added: op.valid() tells.
+/// [begin, active) is waiting for a peer, [active, end) is work; active == begin for compute and where the transport
+/// cannot tell.
 struct Span {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
@@ -145,6 +146,9 @@ struct Gap {
   std::int32_t rank = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
   std::int64_t events = 0;
+  /// The missing messages of that rank, both included: when they come late, the gap is filled. 0, 0 where the events
+  /// were dropped before they got a number, and nothing can fill it.
+  std::uint64_t first_sequence = 0, last_sequence = 0;
   bool operator==(const Gap&) const = default;
 };
 
@@ -159,8 +163,8 @@ using SessionId = std::array<std::uint8_t, 16>;
 struct Message {
   SessionId session{};
   std::int32_t rank = 0;               ///< who sent it; -1 the supervisor
-  std::uint64_t sequence = 0;          ///< of this rank, without holes where nothing was lost
-  std::uint64_t control_sequence = 0;  ///< the control messages of this rank that it builds on
+  std::uint64_t sequence = 0;          ///< of this sender over all its messages, from 1; a hole is a loss
+  std::uint64_t control_sequence = 0;  ///< control messages of this sender so far, itself included if it is one
   Event event;
   bool operator==(const Message&) const = default;
 };

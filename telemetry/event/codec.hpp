@@ -1,0 +1,53 @@
+// Between Message and its wire form (event.fbs). Decoding trusts nothing: the bytes may come from any peer or from a
+// damaged file.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// What a reader is willing to take in one message.
+struct DecodeLimits {
+  std::size_t message_bytes = std::size_t{64} << 20;
+  std::size_t rows = std::size_t{1} << 20;  ///< of a batch
+  std::int32_t ranks = 1 << 20;             ///< ranks are below this
+};
+
+struct Decoded {
+  enum class Outcome {
+    message,  ///< `message` is whole and every value is in its range
+    unknown,  ///< sound, but of a kind this build does not know: only the fields before `event` are set. Skip and count
+    refused,  ///< not one of ours, damaged or out of range: `error` says why
+  };
+  Outcome outcome = Outcome::refused;
+  Message message;
+  std::string error;
+  std::int32_t unknown_rows = 0;  ///< traffic rows of unknown purpose or kind, left out
+  explicit operator bool() const { return outcome == Outcome::message; }
+};
+
+/// The wire form. Text that is not UTF-8 has its stray bytes replaced by '?'. Throws std::length_error for a batch of
+/// more rows than DecodeLimits{} admits. Spans must have begin <= active <= end, phases begin <= end, or no reader
+/// takes them.
+std::vector<std::byte> encode(const Message& message);
+
+/// Never throws except std::bad_alloc, never reads outside `bytes`, and allocates no more than a small multiple of
+/// them. `bytes` need not be aligned. Op ids of kinds, purposes or segments that this build does not know are kept
+/// (OpId::valid() tells); "no op" is accepted for memory samples alone.
+Decoded decode(std::span<const std::byte> bytes, const DecodeLimits& limits = {});
+
+/// The compiled schema (a FlatBuffers .bfbs) and its root type's name, for files that explain themselves.
+std::span<const std::byte> event_schema();
+std::string_view event_schema_root();
+
+/// The id as 32 hexadecimal digits, and back; a fresh one from the system's random source.
+std::string to_string(const SessionId& session);
+bool parse_session(std::string_view text, SessionId& session);
+SessionId new_session_id();
+
+}  // namespace rankscope
