@@ -1,0 +1,141 @@
+// The numbers of a run: the only source of what --json, `rankscope-trace stats` and the window state.
+//
+// What cannot be known is NaN or an empty optional, and null in JSON.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/analyse/gap.hpp"
+#include "engine/analyse/step_analysis.hpp"
+#include "engine/program/program.hpp"
+#include "engine/scenario/scenario.hpp"
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// The spans of one step, obtained one way. `range` is empty where only the spans are known (step_range finds it).
+struct ObservedStep {
+  std::uint32_t step = 0;
+  Obtained obtained = Obtained::measured;
+  ClockDomain clock = ClockDomain::wall;
+  TimeRange range;
+  std::vector<Span> spans;  ///< see analyse_step; empty where only the range is kept
+};
+
+/// All that is known about a run, or about a plan that did not run yet: input of make_report.
+struct RunFacts {
+  PlanSpec plan;
+  std::string title;
+  RankGrid grid;
+  std::vector<RankProgram> programs;  ///< [rank]; empty where they are not known
+  /// How the run's headline numbers are obtained, and on which clock: analysed from `observed` steps of that kind.
+  Obtained obtained = Obtained::measured;
+  ClockDomain clock = ClockDomain::wall;
+  double peak_flops = 0;                                             ///< of one device; 0 unknown
+  double model_flops = std::numeric_limits<double>::quiet_NaN();     ///< of one step over all ranks, where no summary
+                                                                     ///< says so
+  double hardware_flops = std::numeric_limits<double>::quiet_NaN();  ///< with recomputation
+  std::int64_t tokens_per_step = 0;                                  ///< where no summary says so; 0 unknown
+
+  std::vector<StepSummary> summaries;  ///< of all ranks and steps, any order
+  std::vector<ObservedStep> observed;  ///< any order; those not of the headline are ignored
+  std::vector<ClockRecord> clocks;
+
+  /// The textbook: unit costs and free communication (see unit_costs). The step analysed is the last.
+  std::optional<Simulation> ideal;
+  /// The model of this machine. The step analysed is the last.
+  std::optional<Simulation> predicted;
+
+  std::int64_t events = -1, dropped = -1;                                ///< -1: taken from the summaries
+  double telemetry_overhead = std::numeric_limits<double>::quiet_NaN();  ///< share of a step
+};
+
+/// The textbook's, the machine model's and the run's value of one quantity.
+struct Bubble {
+  double ideal = std::numeric_limits<double>::quiet_NaN();
+  double predicted = std::numeric_limits<double>::quiet_NaN();
+  double measured = std::numeric_limits<double>::quiet_NaN();  ///< or emulated: Report::obtained says
+};
+
+struct StepRow {
+  std::uint32_t step = 0;
+  double loss = std::numeric_limits<double>::quiet_NaN();  ///< nats per token over the global batch
+  double grad_norm = std::numeric_limits<double>::quiet_NaN();
+  double seconds = std::numeric_limits<double>::quiet_NaN();
+  double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Bytes by memory class, each class's own peak, and the peak of the sum.
+struct MemoryBytes {
+  std::array<std::int64_t, memory_class_count> by_class{};
+  std::int64_t peak = 0;
+};
+
+struct MemoryRow {
+  std::int32_t rank = 0;
+  std::optional<MemoryBytes> measured, predicted;
+};
+
+/// Per step and per rank that takes part. A message is counted once, at its sender.
+struct TrafficReport {
+  Purpose purpose = Purpose::none;
+  OpKind collective = OpKind::send;                                  ///< send, or one of the eight
+  double count = 0;                                                  ///< ops of one rank in one step
+  double bytes_per_rank = std::numeric_limits<double>::quiet_NaN();  ///< sent, counted at the transport; NaN where it
+                                                                     ///< is opaque
+  double predicted = std::numeric_limits<double>::quiet_NaN();       ///< of a bandwidth-optimal (ring) algorithm
+};
+
+struct TelemetryReport {
+  std::int64_t events = -1, dropped = -1;  ///< -1 unknown
+  double overhead = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct Report {
+  std::string title;
+  PlanSpec plan;
+  std::int32_t ranks = 0;
+  ClockDomain clock = ClockDomain::wall;
+  Obtained obtained = Obtained::measured;
+  /// Largest uncertainty of the fit between hosts' clocks, seconds; NaN where there is no fit.
+  double clock_uncertainty_s = std::numeric_limits<double>::quiet_NaN();
+
+  /// Median over the steady steps (all but the first, unless there is only one).
+  double step_seconds = std::numeric_limits<double>::quiet_NaN();
+  double predicted_step_seconds = std::numeric_limits<double>::quiet_NaN();
+  std::vector<StepRow> steps;
+
+  Bubble bubble, bubble_span;
+  StepShares time;       ///< of the representative step; all NaN where no step was analysed
+  int steady_steps = 0;  ///< how many analysed steps the median is over
+  /// The steady step whose bubble is the median (the lower of the two in the middle): `bubble`, `bubble_span` and
+  /// `time` are all this one step's, so they agree with each other and with the picture.
+  std::optional<StepAnalysis> representative;
+  std::optional<StepAnalysis> predicted;  ///< the prediction's last step
+
+  double mfu = std::numeric_limits<double>::quiet_NaN();                ///< never counts recomputation
+  double hfu = std::numeric_limits<double>::quiet_NaN();                ///< does
+  double tflops_per_device = std::numeric_limits<double>::quiet_NaN();  ///< model FLOPs, as mfu
+
+  std::vector<MemoryRow> memory;       ///< by rank
+  std::vector<TrafficReport> traffic;  ///< by purpose and kind
+  TelemetryReport telemetry;
+};
+
+Report make_report(const RunFacts& facts);
+
+/// The object that --json prints, with all its keys.
+nlohmann::json to_json(const Report& report);
+/// The same for a person at a terminal: aligned, with units.
+std::string to_text(const Report& report);
+
+/// Loss of a step: the ranks' means weighted by their tokens. NaN where no rank has one.
+double global_loss(const std::vector<StepSummary>& of_one_step);
+/// sqrt of the sum of the ranks' gradient_square_norm; NaN for no ranks.
+double global_gradient_norm(const std::vector<StepSummary>& of_one_step);
+
+}  // namespace rankscope
