@@ -1,0 +1,30 @@
+// What a transfer list costs on the wire: counted from the list, and in closed form.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "engine/collective/transfer.hpp"
+
+namespace rankscope {
+
+/// Elements by member and by phase.
+struct WireCount {
+  int phases = 0;
+  std::int64_t total = 0;
+  std::vector<std::int64_t> sent, received;  ///< by member
+  /// The most that any member sends or receives in each phase: with latency a and b seconds per element, full duplex
+  /// links take the sum over phases of (a + b · busiest[phase]).
+  std::vector<std::int64_t> busiest;
+};
+WireCount count_wire(const std::vector<Transfer>& transfers, int n);
+
+/// The closed form, exact for any n and any number of elements: what count_wire finds, without a list. An empty phase
+/// (fewer elements than members) still counts as a phase here.
+struct WireCost {
+  int phases = 0;
+  std::int64_t total = 0;  ///< elements sent by all members together
+  bool operator==(const WireCost&) const = default;
+};
+WireCost wire_cost(OpKind kind, Algorithm algorithm, int n, std::int64_t elements, int root = 0);
+
+}  // namespace rankscope
