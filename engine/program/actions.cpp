@@ -1,0 +1,46 @@
+#include <algorithm>
+#include <cassert>
+
+#include "engine/program/passes.hpp"
+
+namespace rankscope {
+
+std::vector<Action> actions_of(const RankProgram& program) {
+  std::vector<Action> actions;
+  for (std::size_t i = 0; i < program.ops.size(); ++i) {
+    const OpId id = program.ops[i].id;
+    if (!is_model_compute(id.kind())) continue;
+    const OpId folded = folded_to_chunk(id);
+    if (actions.empty() || actions.back().id != folded) actions.push_back({folded, i, i});
+    actions.back().end = i + 1;
+  }
+  return actions;
+}
+
+RankProgram insert_ops(RankProgram program, std::vector<Insertion> insertions) {
+  std::stable_sort(insertions.begin(), insertions.end(),
+                   [](const Insertion& a, const Insertion& b) { return a.position < b.position; });
+  std::vector<Op> ops;
+  ops.reserve(program.ops.size() + insertions.size());
+  auto next = insertions.begin();
+  for (std::size_t i = 0; i <= program.ops.size(); ++i) {
+    for (; next != insertions.end() && next->position == i; ++next) ops.push_back(std::move(next->op));
+    if (i < program.ops.size()) ops.push_back(std::move(program.ops[i]));
+  }
+  assert(next == insertions.end());
+  program.ops = std::move(ops);
+  return program;
+}
+
+const SegmentSpec& segment_of(const Model& model, OpId id) {
+  const OpFields f = id.fields();
+  if (f.segment == Segment::embedding) return model.segments.front();
+  if (f.segment == Segment::head) return model.segments.back();
+  // embedding, then five segments per block in the enumeration's order
+  const std::size_t at = 1 + static_cast<std::size_t>(f.block) * 5 +
+                         (static_cast<std::size_t>(f.segment) - static_cast<std::size_t>(Segment::qkv));
+  assert(at < model.segments.size() && model.segments[at].kind == f.segment && model.segments[at].block == f.block);
+  return model.segments[at];
+}
+
+}  // namespace rankscope

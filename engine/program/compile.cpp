@@ -1,0 +1,45 @@
+#include "engine/program/compile.hpp"
+
+#include "engine/program/passes.hpp"
+
+namespace rankscope {
+
+StepProgram compile(const Scenario& scenario) {
+  const PlanSpec& plan = scenario.plan;
+  if (plan.chunks() > scenario.model.layers)
+    throw PlanError("plan.pipeline × plan.virtual is " + std::to_string(plan.chunks()) + " but the model has " +
+                    std::to_string(scenario.model.layers) + " layers; each chunk needs one");
+  if (plan.tensor != 1 || plan.zero != 0 || plan.virtual_stages != 1 || plan.recompute != "none" ||
+      plan.sequence_parallel)
+    throw PlanError("this engine does not have tensor parallelism, ZeRO, virtual stages or recomputation yet");
+  StepProgram step;
+  step.scenario = scenario;
+  step.grid = {plan.tensor, plan.data, plan.pipeline};
+  step.model = make_model(scenario);
+  step.first_segment = split_evenly(step.model, plan.chunks());
+  try {
+    step.schedule = make_schedule(plan.schedule, {plan.pipeline, plan.virtual_stages, plan.micro_batches});
+  } catch (const std::invalid_argument& e) {
+    throw PlanError(std::string("plan.schedule: ") + e.what());
+  }
+  return step;
+}
+
+RankProgram StepProgram::program_for(int rank) const {
+  RankProgram program = expand(*this, rank);
+  program = add_batches(std::move(program), *this);
+  program = add_pipeline_transfers(std::move(program), *this);
+  program = add_gradient_reduction(std::move(program), *this);
+  program = add_optimizer(std::move(program), *this);
+  program = plant_fault(std::move(program), *this);
+  program = place_buffers(std::move(program));
+  return add_edges(std::move(program));
+}
+
+std::vector<RankProgram> StepProgram::all_programs() const {
+  std::vector<RankProgram> programs;
+  for (int rank = 0; rank < grid.size(); ++rank) programs.push_back(program_for(rank));
+  return programs;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,164 @@
+#include "engine/program/dry_run.hpp"
+
+#include <algorithm>
+
+namespace rankscope {
+namespace {
+
+constexpr int steps = 2;
+
+struct LaneState {
+  std::vector<OpIndex> ops;
+  std::size_t next = 0;  ///< counts through all steps
+  bool finished() const { return next == ops.size() * steps; }
+};
+
+class DryRun {
+ public:
+  DryRun(const std::vector<RankProgram>& programs, const RankGrid& grid) : programs_(programs), grid_(grid) {
+    for (const RankProgram& program : programs) {
+      auto& lanes = ranks_.emplace_back();
+      const auto ops = program.lanes();
+      for (std::size_t l = 0; l < lane_count; ++l) lanes[l].ops = ops[l];
+      auto& position = position_.emplace_back(program.ops.size());
+      for (const LaneState& lane : lanes)
+        for (std::size_t i = 0; i < lane.ops.size(); ++i) position[lane.ops[i]] = i;
+    }
+  }
+
+  std::optional<std::string> run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+        for (std::size_t lane = 0; lane < lane_count; ++lane)
+          while (try_advance(rank, lane)) moved = true;
+    }
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+      for (std::size_t lane = 0; lane < lane_count; ++lane)
+        if (!ranks_[rank][lane].finished()) return describe(rank, lane);
+    return std::nullopt;
+  }
+
+ private:
+  const Op* current(std::size_t rank, std::size_t lane) const {
+    const LaneState& state = ranks_[rank][lane];
+    return state.finished() ? nullptr : &programs_[rank].ops[state.ops[state.next % state.ops.size()]];
+  }
+
+  bool reached(std::size_t rank, OpIndex op, std::size_t step) const {
+    const LaneState& state = ranks_[rank][static_cast<std::size_t>(programs_[rank].ops[op].lane())];
+    return state.next > position_[rank][op] + step * state.ops.size();
+  }
+
+  /// The dependency of the lane's current op that is still open, if any.
+  const Op* open_dependency(std::size_t rank, std::size_t lane) const {
+    const LaneState& state = ranks_[rank][lane];
+    const std::size_t step = state.next / state.ops.size();
+    const Op& op = *current(rank, lane);
+    for (const OpIndex before : op.after)
+      if (!reached(rank, before, step)) return &programs_[rank].ops[before];
+    if (step > 0)
+      for (const OpIndex before : op.after_previous)
+        if (!reached(rank, before, step - 1)) return &programs_[rank].ops[before];
+    return nullptr;
+  }
+
+  bool stands_at(std::size_t rank, OpId id, std::size_t step) const {
+    const auto lane = static_cast<std::size_t>(id.lane());
+    const Op* op = current(rank, lane);
+    return op && op->id == id && ranks_[rank][lane].next / ranks_[rank][lane].ops.size() == step &&
+           !open_dependency(rank, lane);
+  }
+
+  /// Who takes part in the op besides `rank`, each with the op's id there.
+  std::vector<std::pair<std::size_t, OpId>> partners(std::size_t rank, const Op& op) const {
+    std::vector<std::pair<std::size_t, OpId>> partners;
+    if (op.peer >= 0) {
+      partners.emplace_back(static_cast<std::size_t>(op.peer), counterpart(op.id));
+    } else if (is_collective(op.id.kind())) {
+      for (const int member : grid_.group_of(static_cast<int>(rank), op.group))
+        if (member != static_cast<int>(rank)) partners.emplace_back(static_cast<std::size_t>(member), op.id);
+    }
+    return partners;
+  }
+
+  bool try_advance(std::size_t rank, std::size_t lane) {
+    const Op* op = current(rank, lane);
+    if (!op || open_dependency(rank, lane)) return false;
+    const std::size_t step = ranks_[rank][lane].next / ranks_[rank][lane].ops.size();
+    const auto others = partners(rank, *op);
+    for (const auto& [other, id] : others)
+      if (other >= ranks_.size() || !stands_at(other, id, step)) return false;
+    for (const auto& [other, id] : others) ++ranks_[other][static_cast<std::size_t>(id.lane())].next;
+    ++ranks_[rank][lane].next;
+    return true;
+  }
+
+  std::string where(std::size_t rank, std::size_t lane) const {
+    return "rank " + std::to_string(rank) + " (" + std::string(name_of(static_cast<Lane>(lane))) + ")";
+  }
+
+  // Follows who waits for whom from one stuck lane until a lane comes again.
+  std::string describe(std::size_t rank, std::size_t lane) const {
+    std::string text = "deadlock: ";
+    std::vector<std::pair<std::size_t, std::size_t>> seen;
+    for (int hops = 0; hops < 16; ++hops) {
+      const Op* op = current(rank, lane);
+      if (!op) return text + where(rank, lane) + " has no further op";
+      seen.emplace_back(rank, lane);
+      text += where(rank, lane) + " at " + to_token(op->id) + " waits for ";
+      if (const Op* open = open_dependency(rank, lane)) {
+        lane = static_cast<std::size_t>(open->lane());
+        text += to_token(open->id);
+      } else {
+        bool found = false;
+        const std::size_t step = ranks_[rank][lane].next / ranks_[rank][lane].ops.size();
+        for (const auto& [other, id] : partners(rank, *op)) {
+          if (other < ranks_.size() && stands_at(other, id, step)) continue;
+          text += "rank " + std::to_string(other) + " to come to " + to_token(id);
+          if (other >= ranks_.size()) return text + ", which does not exist";
+          rank = other;
+          lane = static_cast<std::size_t>(id.lane());
+          found = true;
+          break;
+        }
+        if (!found) return text + "nobody";
+      }
+      if (std::find(seen.begin(), seen.end(), std::pair(rank, lane)) != seen.end()) {
+        const Op* there = current(rank, lane);
+        return text + "; " + where(rank, lane) + " stands at " + (there ? to_token(there->id) : "its end");
+      }
+      text += "; ";
+    }
+    return text + "…";
+  }
+
+  const std::vector<RankProgram>& programs_;
+  RankGrid grid_;
+  std::vector<std::array<LaneState, lane_count>> ranks_;
+  std::vector<std::vector<std::size_t>> position_;  ///< [rank][op]: its place in its lane
+};
+
+/// Messages whose two ends disagree on their bytes.
+std::optional<std::string> unequal_ends(const std::vector<RankProgram>& programs) {
+  for (const RankProgram& program : programs)
+    for (const Op& op : program.ops) {
+      if (op.id.kind() != OpKind::send || op.peer < 0 || op.peer >= static_cast<int>(programs.size())) continue;
+      const RankProgram& other = programs[static_cast<std::size_t>(op.peer)];
+      for (const Op& end : other.ops)
+        if (end.id == counterpart(op.id) && other.payload_bytes(end) != program.payload_bytes(op))
+          return "rank " + std::to_string(program.rank) + " sends " + std::to_string(program.payload_bytes(op)) +
+                 " bytes by " + to_token(op.id) + ", but rank " + std::to_string(op.peer) + " expects " +
+                 std::to_string(other.payload_bytes(end));
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> find_deadlock(const std::vector<RankProgram>& programs, const RankGrid& grid) {
+  if (auto unequal = unequal_ends(programs)) return unequal;
+  return DryRun(programs, grid).run();
+}
+
+}  // namespace rankscope

@@ -1,0 +1,16 @@
+// A dry run under rendezvous: finds deadlocks, and messages without a counterpart, before anything starts.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/program/program.hpp"
+
+namespace rankscope {
+
+/// Runs the ranks' programs without time: a send completes only together with its receive, a collective only when every
+/// member has come, a lane runs in order. nullopt when all ops complete (for two steps back to back, since steps are no
+/// barriers); otherwise one line that says which rank waits on which lane, at which op, for whom.
+std::optional<std::string> find_deadlock(const std::vector<RankProgram>& programs, const RankGrid& grid);
+
+}  // namespace rankscope

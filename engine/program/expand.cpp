@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "engine/program/passes.hpp"
+
+namespace rankscope {
+namespace {
+
+std::string_view name_of_tensor(TensorName name) {
+  switch (name) {
+    case TensorName::tokens: return "tokens";
+    case TensorName::targets: return "targets";
+    case TensorName::residual: return "residual";
+    case TensorName::mean1: return "mean1";
+    case TensorName::rstd1: return "rstd1";
+    case TensorName::norm1: return "norm1";
+    case TensorName::qkv: return "qkv";
+    case TensorName::softmax: return "softmax";
+    case TensorName::attended: return "attended";
+    case TensorName::middle: return "middle";
+    case TensorName::mean2: return "mean2";
+    case TensorName::rstd2: return "rstd2";
+    case TensorName::norm2: return "norm2";
+    case TensorName::pre_gelu: return "pre_gelu";
+    case TensorName::activated: return "activated";
+    case TensorName::output: return "output";
+    case TensorName::logits: return "logits";
+    case TensorName::loss: return "loss";
+  }
+  return "?";
+}
+
+class Expander {
+ public:
+  Expander(const StepProgram& step, int rank) : step_(step), stage_(step.grid.coordinates_of(rank).pipeline) {
+    program_.rank = rank;
+  }
+
+  RankProgram expand() {
+    add_parameters();
+    add_gradients();
+    for (const OpId action : step_.schedule.order[static_cast<std::size_t>(stage_)]) {
+      const OpFields f = action.fields();
+      if (f.kind == OpKind::forward)
+        forward(f.chunk, f.micro_batch);
+      else if (f.kind == OpKind::backward)
+        backward(f.chunk, f.micro_batch);
+      else
+        throw PlanError("the schedule '" + step_.schedule.name + "' holds " + to_token(action) +
+                        ", which this engine cannot run yet; it runs forwards (F) and backwards (B)");
+    }
+    return std::move(program_);
+  }
+
+ private:
+  // A tensor's identity on this rank: micro-batch, segment index of whoever has it as input or output by that name.
+  // Blocks share one place (their first segment's index), so that a name means one tensor within a block.
+  using Key = std::tuple<int, int, TensorName>;
+
+  int place_of(int segment) const {
+    const SegmentSpec& s = step_.model.segments[static_cast<std::size_t>(segment)];
+    return s.block < 0 ? (segment == 0 ? -1 : step_.model.spec.layers) : s.block;
+  }
+  int begin_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk)]; }
+  int end_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk) + 1]; }
+  bool is_mine(int chunk) const { return step_.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] == stage_; }
+
+  std::vector<int> my_segments() const {
+    std::vector<int> segments;
+    for (int chunk = 0; chunk < step_.schedule.shape.chunks(); ++chunk)
+      if (is_mine(chunk))
+        for (int s = begin_of(chunk); s < end_of(chunk); ++s) segments.push_back(s);
+    return segments;
+  }
+
+  BufferIndex add_buffer(Buffer buffer) {
+    program_.buffers.push_back(std::move(buffer));
+    return static_cast<BufferIndex>(program_.buffers.size() - 1);
+  }
+
+  void add_persistent(std::map<int, BufferIndex>& into, int parameter, std::string name, MemoryClass memory,
+                      DType type) {
+    const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(parameter)];
+    into.emplace(parameter, add_buffer({std::move(name), memory, type, spec.shape, true, parameter, -1, -1}));
+  }
+
+  void add_parameters() {
+    for (const int s : my_segments())
+      for (const int p : step_.model.segments[static_cast<std::size_t>(s)].parameters)
+        if (!parameters_.count(p))
+          add_persistent(parameters_, p, step_.model.parameters[static_cast<std::size_t>(p)].name,
+                         MemoryClass::parameters, step_.model.type);
+  }
+
+  // Gradients lie in the order in which a backward pass completes them, so that a bucket is one stretch of memory. A
+  // parameter used twice (the tied embedding) is complete when its earlier segment has run.
+  void add_gradients() {
+    std::vector<int> order;
+    const std::vector<int> segments = my_segments();
+    for (auto s = segments.rbegin(); s != segments.rend(); ++s)
+      for (const int p : step_.model.segments[static_cast<std::size_t>(*s)].parameters) {
+        order.erase(std::remove(order.begin(), order.end(), p), order.end());
+        order.push_back(p);
+      }
+    for (const int p : order)
+      add_persistent(gradients_, p, "gradient:" + step_.model.parameters[static_cast<std::size_t>(p)].name,
+                     MemoryClass::gradients, accumulation_type(step_.model.type));
+  }
+
+  BufferIndex add_value(int chunk, int micro_batch, int segment, const TensorSpec& tensor, MemoryClass memory,
+                        bool gradient) {
+    const int place = place_of(segment);
+    std::string name =
+        (gradient ? "gradient:c" : "c") + std::to_string(chunk) + ":m" + std::to_string(micro_batch) + ":";
+    if (place >= 0 && place < step_.model.spec.layers) name += "b" + std::to_string(place);
+    name.append(".").append(name_of_tensor(tensor.name));
+    return add_buffer({std::move(name), memory, tensor.type, tensor.shape, false, -1, micro_batch, -1});
+  }
+
+  const TensorSpec& tensor_of(const SegmentSpec& s, TensorName name) const {
+    for (const auto* list : {&s.inputs, &s.outputs})
+      for (const TensorSpec& t : *list)
+        if (t.name == name) return t;
+    // A gradient may be of a tensor that only the neighbours of the segment name: all of those are [tokens, width].
+    assert(name == TensorName::output || name == TensorName::middle);
+    return step_.model.segments.front().outputs.front();
+  }
+
+  void forward(int chunk, int m) {
+    for (int s = begin_of(chunk); s < end_of(chunk); ++s) {
+      const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
+      const int place = place_of(s);
+      Op op{OpId::of({OpKind::forward, Purpose::none, chunk, m, spec.block, spec.kind, -1}),
+            GroupKind::self,
+            -1,
+            {},
+            {},
+            {}};
+      for (const TensorSpec& input : spec.inputs) {
+        auto [found, made] = values_.try_emplace(Key{m, place, input.name}, 0);
+        // Inputs that no op here has computed come from outside: the batch, or the chunk before.
+        if (made) found->second = add_value(chunk, m, s, input, MemoryClass::buffers, false);
+        op.uses.push_back({found->second, Access::read});
+      }
+      for (const int p : spec.parameters) op.uses.push_back({parameters_.at(p), Access::read});
+      for (const TensorSpec& output : spec.outputs) {
+        const bool leaves = output.name == TensorName::output && s + 1 == end_of(chunk);
+        const BufferIndex b =
+            add_value(chunk, m, s, output, leaves ? MemoryClass::buffers : MemoryClass::activations, false);
+        values_[Key{m, place, output.name}] = b;
+        if (output.name == TensorName::output && !leaves) values_[Key{m, place_of(s + 1), TensorName::residual}] = b;
+        op.uses.push_back({b, Access::write});
+      }
+      program_.ops.push_back(std::move(op));
+    }
+  }
+
+  void backward(int chunk, int m) {
+    for (int s = end_of(chunk) - 1; s >= begin_of(chunk); --s) {
+      const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
+      const int place = place_of(s);
+      Op op{OpId::of({OpKind::backward, Purpose::none, chunk, m, spec.block, spec.kind, -1}),
+            GroupKind::self,
+            -1,
+            {},
+            {},
+            {}};
+      for (const TensorName name : spec.gradient_inputs) {
+        auto [found, made] = value_gradients_.try_emplace(Key{m, place, name}, 0);
+        if (made) found->second = add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true);
+        op.uses.push_back({found->second, Access::read});
+      }
+      for (const TensorName name : spec.kept) op.uses.push_back({values_.at(Key{m, place, name}), Access::read});
+      for (const int p : spec.parameters) op.uses.push_back({parameters_.at(p), Access::read});
+      for (const TensorName name : spec.gradient_outputs) {
+        const BufferIndex b = add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true);
+        value_gradients_[Key{m, place, name}] = b;
+        if (name == TensorName::residual && s > begin_of(chunk))
+          value_gradients_[Key{m, place_of(s - 1), TensorName::output}] = b;
+        op.uses.push_back({b, Access::write});
+      }
+      for (const int p : spec.parameters)
+        op.uses.push_back({gradients_.at(p), begun_.insert(p).second ? Access::write : Access::accumulate});
+      program_.ops.push_back(std::move(op));
+    }
+  }
+
+  const StepProgram& step_;
+  int stage_;
+  RankProgram program_;
+  std::map<int, BufferIndex> parameters_, gradients_;
+  std::set<int> begun_;  ///< parameters whose gradient this step has begun
+  std::map<Key, BufferIndex> values_, value_gradients_;
+};
+
+}  // namespace
+
+RankProgram expand(const StepProgram& step, int rank) { return Expander(step, rank).expand(); }
+
+}  // namespace rankscope

@@ -1,0 +1,68 @@
+// The passes that make a rank's program, in the order in which compile() applies them. Each takes a value and returns
+// one. They insert ops in program order and say which buffers each one uses; nobody writes dependencies by hand:
+// add_edges derives them from the uses, once, at the end.
+#pragma once
+#include "engine/program/compile.hpp"
+#include "engine/program/program.hpp"
+
+namespace rankscope {
+
+/// The schedule's compute ops of the rank's chunks, opened into segments, with parameters, gradients and activations.
+RankProgram expand(const StepProgram& step, int rank);
+/// load_batch ops for what the first chunk (tokens) and the last one (targets) read.
+RankProgram add_batches(RankProgram program, const StepProgram& step);
+/// Sends and receives between chunks on different ranks. A receive is posted one action ahead, and a sent buffer lives
+/// one action longer than its computation, so that a transfer can hide behind compute.
+RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step);
+/// Gradient buckets (PyTorch DDP's sizes: the first at most 1 MiB, then plan.bucket_mib) all-reduced over the data
+/// group as soon as the last micro-batch's backward has completed them, and the tied embedding over the first and last
+/// stage.
+RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step);
+/// The gradient norm, its all-reduce when clipping needs it, and the parameters' update.
+RankProgram add_optimizer(RankProgram program, const StepProgram& step);
+/// Deliberate faults of scenario.fault.plant that are faults of the program.
+RankProgram plant_fault(RankProgram program, const StepProgram& step);
+/// Gives every buffer its offset: persistent ones side by side (gradients without padding, so that a bucket is one
+/// stretch), the others by first fit over their lifetimes.
+RankProgram place_buffers(RankProgram program);
+/// `after` and `after_previous` from the uses: who reads what another lane wrote, or writes where another lane read or
+/// wrote, comes after it — by address, so reused memory is covered as well. Edges implied by others are left out.
+RankProgram add_edges(RankProgram program);
+
+/// What optimizer state an element of a parameter has: fp32 masters for 16-bit parameters, Adam's two moments.
+std::vector<std::string> optimizer_state_names(const TrainSpec& train, DType type);
+
+// Helpers of several passes.
+
+/// A run of compute ops of one chunk and micro-batch: ops[begin, end) from its first to its last op.
+struct Action {
+  OpId id;  ///< folded to the chunk
+  std::size_t begin = 0, end = 0;
+};
+std::vector<Action> actions_of(const RankProgram& program);
+
+struct Insertion {
+  std::size_t position = 0;  ///< before ops[position]; ops.size() appends
+  Op op;
+};
+/// Inserts stably: several at one position keep their order.
+RankProgram insert_ops(RankProgram program, std::vector<Insertion> insertions);
+
+/// Positions in SegmentSpec's operand lists.
+inline std::size_t forward_output_at(const SegmentSpec& s, std::size_t i) {
+  return s.inputs.size() + s.parameters.size() + i;
+}
+inline std::size_t backward_kept_at(const SegmentSpec& s, std::size_t i) { return s.gradient_inputs.size() + i; }
+inline std::size_t backward_parameter_at(const SegmentSpec& s, std::size_t i) {
+  return backward_kept_at(s, s.kept.size()) + i;
+}
+inline std::size_t backward_gradient_output_at(const SegmentSpec& s, std::size_t i) {
+  return backward_parameter_at(s, s.parameters.size()) + i;
+}
+inline std::size_t backward_parameter_gradient_at(const SegmentSpec& s, std::size_t i) {
+  return backward_gradient_output_at(s, s.gradient_outputs.size()) + i;
+}
+/// The model's segment that an op with block and segment runs.
+const SegmentSpec& segment_of(const Model& model, OpId id);
+
+}  // namespace rankscope

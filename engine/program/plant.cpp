@@ -1,0 +1,18 @@
+#include <algorithm>
+
+#include "engine/program/passes.hpp"
+
+namespace rankscope {
+
+// Faults of the launches ("gradient_scale", "dropped_micro_batch") are planted by engine/run.
+RankProgram plant_fault(RankProgram program, const StepProgram& step) {
+  const std::string& plant = step.scenario.fault.plant;
+  if (plant == "untied_embedding")
+    std::erase_if(program.ops, [](const Op& op) { return op.id.fields().purpose == Purpose::embedding; });
+  if (plant == "skipped_norm_term" && program.rank == 0)
+    for (Op& op : program.ops)
+      if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::norm) op.uses.pop_back();
+  return program;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,38 @@
+#include "engine/program/program.hpp"
+
+namespace rankscope {
+
+std::string_view name_of(MemoryClass memory) {
+  switch (memory) {
+    case MemoryClass::parameters: return "parameters";
+    case MemoryClass::gradients: return "gradients";
+    case MemoryClass::optimizer: return "optimizer";
+    case MemoryClass::activations: return "activations";
+    case MemoryClass::buffers: return "buffers";
+  }
+  return "?";
+}
+
+std::array<std::vector<OpIndex>, lane_count> RankProgram::lanes() const {
+  std::array<std::vector<OpIndex>, lane_count> lanes;
+  for (OpIndex i = 0; i < ops.size(); ++i) lanes[static_cast<std::size_t>(ops[i].lane())].push_back(i);
+  return lanes;
+}
+
+std::int64_t RankProgram::payload_bytes(const Op& op) const {
+  if (!is_communication(op.id.kind())) return 0;
+  std::int64_t bytes = 0;
+  for (const BufferUse& use : op.uses) bytes += buffers[use.buffer].bytes();
+  return bytes;
+}
+
+std::uint64_t hash_of(const std::string& program_text) {
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (const char c : program_text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3ull;
+  }
+  return hash;
+}
+
+}  // namespace rankscope
