@@ -1,0 +1,63 @@
+// What a worker or viewer needs to reach a relay: endpoint and CURVE keys, as one join string; and which endpoints are
+// safe to open without keys.
+//
+// A join string is rankscope://TRANSPORT/ADDRESS, and with keys #SERVER PUBLIC SECRET behind it: three Z85 texts of 40
+// characters each, without spaces between. It holds a secret, so it lives in files of mode 0600, an environment
+// variable or standard input, never in an argument list.
+#pragma once
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// what() is one line that says what is wrong and what would be right.
+struct JoinError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A CURVE key pair in Z85: 40 characters each.
+struct CurveKeys {
+  std::string public_key, secret_key;
+  bool empty() const { return public_key.empty(); }
+};
+/// A fresh pair; throws JoinError where libzmq was built without CURVE.
+CurveKeys new_curve_keys();
+
+struct Join {
+  std::string endpoint;    ///< of ZeroMQ: tcp://HOST:PORT or ipc://PATH; empty: nowhere
+  std::string server_key;  ///< the relay's public key; empty: no encryption
+  CurveKeys keys;          ///< this client's own
+  bool secured() const { return !server_key.empty(); }
+  bool operator==(const Join& other) const {
+    return endpoint == other.endpoint && server_key == other.server_key && keys.public_key == other.keys.public_key &&
+           keys.secret_key == other.keys.secret_key;
+  }
+};
+
+std::string to_string(const Join& join);
+/// Throws JoinError. Accepts a plain endpoint (tcp://…, ipc://…) too.
+Join parse_join(std::string_view text);
+
+/// Writes the join string to a new file of mode 0600, replacing the file only when it is whole. Throws JoinError.
+void write_join_file(const std::string& path, const Join& join);
+/// Throws JoinError, also when the file holds a secret and others may read it.
+Join read_join_file(const std::string& path);
+
+/// What a person typed: a JOIN-FILE, "-" (standard input), "env:NAME", or an endpoint without keys. A join string with
+/// a secret is refused, because every user of the machine can read argument lists.
+Join join_from_argument(const std::string& argument);
+
+/// True for ipc, inproc and tcp to 127.0.0.0/8, ::1 or localhost.
+bool is_this_machine(std::string_view endpoint);
+/// Throws JoinError when `endpoint` reaches beyond this machine and there are no keys, when its transport is none of
+/// tcp, ipc and inproc, or when an ipc path's directory can be entered by others and there are no keys. Whoever opens
+/// an endpoint calls this first.
+void check_publishable(const std::string& endpoint, bool has_keys);
+
+/// A new directory of mode 0700 for sockets and spools: in $XDG_RUNTIME_DIR, or $TMPDIR, or /tmp; the name begins with
+/// `prefix`. Throws JoinError.
+std::string make_private_directory(const std::string& prefix = "rankscope-");
+
+}  // namespace rankscope
