@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The training engine as a child process of the window: started at low priority in a process group of its own, its
+// output kept, and never left behind: it ends with the window, also when the window is killed.
+#pragma once
+#include <QObject>
+#include <QProcess>
+#include <QString>
+#include <QStringList>
+#include <QTimer>
+
+namespace rankscope {
+
+struct EngineCommand {
+  QString program;
+  QStringList arguments;
+};
+
+/// Where rankscope-engine is: beside this executable, else on PATH. Empty when it is nowhere.
+QString find_engine();
+
+class EngineChild : public QObject {
+  Q_OBJECT
+ public:
+  /// `grace_ms`: how long stop() lets the engine finish after SIGTERM before SIGKILL.
+  explicit EngineChild(EngineCommand command, int grace_ms = 5000, QObject* parent = nullptr);
+  /// Kills what still runs and reaps it; blocks at most half a second.
+  ~EngineChild() override;
+
+  /// Starts it; `ended` reports a program that could not be started.
+  void start();
+  /// SIGTERM to the group, SIGKILL after the grace. Returns at once; `ended` follows. Does nothing when not running.
+  void stop();
+  bool running() const;
+  bool stopping() const { return stopping_; }
+  qint64 process_id() const { return pid_; }
+  /// The last lines it wrote to standard error, newest last: what a failure message quotes.
+  const QStringList& last_errors() const { return last_errors_; }
+
+ signals:
+  void line(const QString& text, bool error);
+  /// `status` is the exit status, or -1 when a signal ended it; `reason` is one sentence, empty when all went well.
+  void ended(bool ok, int status, const QString& reason);
+
+ private:
+  void drain(QProcess::ProcessChannel channel, QByteArray& rest, bool error, bool last);
+  void on_finished(int code, QProcess::ExitStatus status);
+  void signal_group(int signal) const;
+
+  EngineCommand command_;
+  int grace_ms_;
+  QProcess process_;
+  QTimer kill_timer_;
+  QByteArray output_rest_, error_rest_;
+  QStringList last_errors_;
+  qint64 pid_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Computes on a worker thread, and delivers the newest answer on the GUI thread: requests that came while one was under
+// way are merged into one, the last. So a view may ask at every mouse move, and never lags by more than one answer.
+#pragma once
+#include <QFutureWatcher>
+#include <QObject>
+#include <QtConcurrent/QtConcurrentRun>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace rankscope {
+
+template <class T>
+class Latest {
+ public:
+  using Compute = std::function<T()>;
+  using Deliver = std::function<void(T)>;
+
+  /// `deliver` runs on the thread that made this object. `compute` must own what it reads; it must not throw.
+  explicit Latest(Deliver deliver) : deliver_(std::move(deliver)) {
+    QObject::connect(&watcher_, &QFutureWatcher<T>::finished, &watcher_, [this] { on_finished(); });
+  }
+  ~Latest() { watcher_.disconnect(); }
+
+  void request(Compute compute) {
+    next_ = std::move(compute);
+    if (!watcher_.isRunning() && !delivering_) start();
+  }
+  /// True while nothing is under way or waiting.
+  bool settled() const { return !next_ && !watcher_.isRunning() && !delivering_; }
+
+ private:
+  void start() {
+    Compute compute = std::exchange(next_, nullptr);
+    watcher_.setFuture(QtConcurrent::run(std::move(compute)));
+  }
+  void on_finished() {
+    delivering_ = true;
+    deliver_(watcher_.result());
+    delivering_ = false;
+    if (next_) start();
+  }
+
+  Deliver deliver_;
+  Compute next_;
+  QFutureWatcher<T> watcher_;
+  bool delivering_ = false;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person named on the command line or opened: a scenario, a trace, a run's endpoint or a join file.
+#pragma once
+#include <QString>
+#include <stdexcept>
+#include <string>
+
+namespace rankscope {
+
+enum class SourceKind { none, scenario, trace, endpoint, join_file };
+
+struct SourceSpec {
+  SourceKind kind = SourceKind::none;
+  QString text;  ///< absolute path, or the endpoint as given
+  bool operator==(const SourceSpec&) const = default;
+};
+
+/// Bad input: one line that says what is wrong and what would be right.
+struct SourceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Says what `text` is, looking at endpoints by their scheme and at files by their first bytes, not by their name
+/// alone. The name of a lab ("pipeline-1f1b") means the file of that name in `labs_folder`. Throws SourceError.
+SourceSpec classify_source(const QString& text, const QString& labs_folder = {});
+
+/// The folder scenarios/labs: installed beside the program, above it or the working folder (a checkout), else empty.
+QString find_labs_folder();
+
+}  // namespace rankscope

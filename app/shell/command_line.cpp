@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/command_line.hpp"
+
+#include <QCommandLineParser>
+#include <QRegularExpression>
+
+namespace rankscope {
+namespace {
+
+[[noreturn]] void refuse(const QString& message) { throw CommandLineError(message.toStdString()); }
+
+QSize parse_size(const QString& text) {
+  static const QRegularExpression pattern(QStringLiteral("^(\\d{2,5})x(\\d{2,5})$"));
+  const auto match = pattern.match(text);
+  const QSize size(match.captured(1).toInt(), match.captured(2).toInt());
+  if (!match.hasMatch() || size.width() < 320 || size.height() < 240 || size.width() > 8192 || size.height() > 8192)
+    refuse(QStringLiteral("--size %1: not a size; WIDTHxHEIGHT from 320x240 to 8192x8192, such as 1280x800").arg(text));
+  return size;
+}
+
+struct Options {
+  QCommandLineOption screenshot{QStringLiteral("screenshot"),
+                                QStringLiteral("Draw into FILE.png without a display, and end."),
+                                QStringLiteral("FILE")};
+  QCommandLineOption view{QStringLiteral("view"),
+                          QStringLiteral("With --screenshot: draw this view alone: %1.").arg(view_names().join(", ")),
+                          QStringLiteral("NAME")};
+  QCommandLineOption size{QStringLiteral("size"), QStringLiteral("With --screenshot: its size (1280x800)."),
+                          QStringLiteral("WxH")};
+  QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("light or dark; without it as the system."),
+                           QStringLiteral("NAME")};
+  QCommandLineOption run{QStringLiteral("run"), QStringLiteral("Start the run of the scenario at once.")};
+  QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("Print this and end.")};
+  QCommandLineOption version{{QStringLiteral("v"), QStringLiteral("version")},
+                             QStringLiteral("Print the version and end.")};
+
+  void add_to(QCommandLineParser& parser) const {
+    parser.setApplicationDescription(QStringLiteral("See a distributed training step, and understand it."));
+    parser.addOptions({screenshot, view, size, theme, run, help, version});
+    parser.addPositionalArgument(QStringLiteral("source"),
+                                 QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file."),
+                                 QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
+  }
+};
+
+}  // namespace
+
+QStringList view_names() {
+  return {QStringLiteral("timeline"), QStringLiteral("memory"),  QStringLiteral("collectives"),
+          QStringLiteral("training"), QStringLiteral("scaling"), QStringLiteral("grid"),
+          QStringLiteral("compare"),  QStringLiteral("plan"),    QStringLiteral("lab")};
+}
+
+CommandLine parse_command_line(const QStringList& arguments) {
+  const Options options;
+  QCommandLineParser parser;
+  options.add_to(parser);
+  if (!parser.parse(arguments)) refuse(parser.errorText() + QStringLiteral(" `rankscope --help` lists the options."));
+
+  CommandLine line;
+  line.help = parser.isSet(options.help);
+  line.version = parser.isSet(options.version);
+  line.run = parser.isSet(options.run);
+  const QStringList sources = parser.positionalArguments();
+  if (sources.size() > 1)
+    refuse(QStringLiteral("one source at a time; %1 are given: %2")
+               .arg(sources.size())
+               .arg(sources.join(QLatin1Char(' '))));
+  if (!sources.isEmpty()) line.source = sources.front();
+  if (parser.isSet(options.theme)) {
+    const QString theme = parser.value(options.theme);
+    if (theme != QLatin1String("light") && theme != QLatin1String("dark"))
+      refuse(QStringLiteral("--theme %1: unknown; light and dark are known").arg(theme));
+    line.dark = theme == QLatin1String("dark");
+  }
+  if (parser.isSet(options.screenshot)) {
+    line.screenshot = parser.value(options.screenshot);
+    if (!line.screenshot.endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
+      refuse(QStringLiteral("--screenshot %1: the name must end in .png").arg(line.screenshot));
+  }
+  for (const auto& option : {options.view, options.size})
+    if (parser.isSet(option) && line.screenshot.isEmpty())
+      refuse(QStringLiteral("--%1 needs --screenshot FILE.png").arg(option.names().front()));
+  if (parser.isSet(options.size)) line.size = parse_size(parser.value(options.size));
+  if (parser.isSet(options.view)) {
+    line.view = parser.value(options.view);
+    if (!view_names().contains(line.view))
+      refuse(
+          QStringLiteral("--view %1: unknown; known are %2").arg(line.view, view_names().join(QStringLiteral(", "))));
+  }
+  return line;
+}
+
+QString help_text() {
+  QCommandLineParser parser;
+  Options().add_to(parser);
+  return parser.helpText();
+}
+
+}  // namespace rankscope

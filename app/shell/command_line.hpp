@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The command line of the window's program, as a value.
+#pragma once
+#include <QSize>
+#include <QString>
+#include <QStringList>
+#include <optional>
+#include <stdexcept>
+
+namespace rankscope {
+
+struct CommandLine {
+  QString source;            ///< scenario, trace, endpoint or join file as typed; empty: none
+  QString screenshot;        ///< picture to write; empty: open the window
+  QString view;              ///< with --screenshot: one view alone; empty: the whole window
+  QSize size{1280, 800};     ///< of the picture, device-independent pixels
+  std::optional<bool> dark;  ///< --theme; empty: as the system
+  bool run = false;          ///< start the run at once
+  bool help = false, version = false;
+};
+
+/// Bad input: what() is one line that says what would be right.
+struct CommandLineError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The views that --view knows, in the order of the window.
+QStringList view_names();
+
+/// Parses the arguments, program name first. Needs no QCoreApplication: the platform is chosen by what it finds.
+CommandLine parse_command_line(const QStringList& arguments);
+/// What --help prints.
+QString help_text();
+
+}  // namespace rankscope

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Axis ticks as arithmetic: round values (1, 2 or 5 times a power of ten) that do not crowd.
+#pragma once
+#include <QString>
+#include <cstdint>
+#include <vector>
+
+namespace rankscope {
+
+struct Tick {
+  double value = 0;  ///< in the axis' own unit (bytes, nanoseconds, …)
+  QString label;     ///< without the unit
+};
+struct Axis {
+  std::vector<Tick> ticks;
+  QString unit;  ///< once, at the axis: "MiB", "ms"
+};
+
+/// At most `most` round ticks within [low, high].
+std::vector<double> round_ticks(double low, double high, int most);
+/// Ticks of bytes from 0 to `high`, in the binary unit that fits.
+Axis byte_axis(double high, int most);
+/// Ticks of nanoseconds relative to `origin_ns`.
+Axis time_axis(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t origin_ns, int most);
+
+}  // namespace rankscope

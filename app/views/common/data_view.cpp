@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/common/data_view.hpp"
+
+#include <QPainter>
+
+#include "app/views/common/style.hpp"
+
+namespace rankscope {
+
+DataView::DataView(SharedState& state, SnapshotSource& source, QWidget* parent)
+    : QWidget(parent), state_(state), source_(source), colours_(&palette_of(Theme::dark)) {}
+
+void DataView::set_theme(Theme theme) {
+  colours_ = &palette_of(theme);
+  update();
+}
+
+void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,
+                 const QString& hint) {
+  painter.save();
+  QFont bold = painter.font();
+  bold.setWeight(QFont::DemiBold);
+  const qreal width = std::min<qreal>(area.width() - 32, 440);
+  const QRectF column(area.center().x() - width / 2, area.top(), width, area.height());
+  painter.setFont(bold);
+  const QRectF title_box = painter.boundingRect(column, Qt::AlignHCenter | Qt::TextWordWrap, title);
+  bold.setWeight(QFont::Normal);
+  painter.setFont(bold);
+  const QRectF hint_box = painter.boundingRect(column, Qt::AlignHCenter | Qt::TextWordWrap, hint);
+  const qreal height = title_box.height() + 6 + hint_box.height();
+  qreal y = area.top() + std::max<qreal>(8, (area.height() - height) / 2);
+  bold.setWeight(QFont::DemiBold);
+  painter.setFont(bold);
+  painter.setPen(color(colours.text));
+  painter.drawText(QRectF(column.left(), y, width, title_box.height()), Qt::AlignHCenter | Qt::TextWordWrap, title);
+  y += title_box.height() + 6;
+  bold.setWeight(QFont::Normal);
+  painter.setFont(bold);
+  painter.setPen(color(colours.dim));
+  painter.drawText(QRectF(column.left(), y, width, hint_box.height() + 2), Qt::AlignHCenter | Qt::TextWordWrap, hint);
+  painter.restore();
+}
+
+qreal paint_legend(QPainter& painter, QPointF at, qreal width, const Palette& colours,
+                   const std::vector<std::pair<Argb, QString>>& entries) {
+  const QFontMetricsF metrics(painter.font());
+  qreal x = 0;
+  for (const auto& [fill, name] : entries) {
+    const qreal entry = 15 + metrics.horizontalAdvance(name);
+    if (x + entry > width) break;
+    painter.fillRect(QRectF(at.x() + x, at.y() + 3, 10, 10), color(fill));
+    painter.setPen(color(colours.dim));
+    painter.drawText(QRectF(at.x() + x + 15, at.y(), entry - 15 + 4, 16), Qt::AlignLeft | Qt::AlignVCenter, name);
+    x += entry + 14;
+  }
+  return x;
+}
+
+}  // namespace rankscope

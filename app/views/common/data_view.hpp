@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the views beside the time line have in common: the shared state, the source, the theme, and how a view with
+// nothing to show explains itself. Views never own data.
+#pragma once
+#include <QWidget>
+
+#include "app/models/palette.hpp"
+#include "app/models/shared_state.hpp"
+#include "app/models/snapshot_source.hpp"
+
+class QPainter;
+
+namespace rankscope {
+
+class DataView : public QWidget {
+  Q_OBJECT
+ public:
+  DataView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
+
+  const Palette& colours() const { return *colours_; }
+  virtual void set_theme(Theme theme);
+  /// False while an answer from a worker thread is under way: a picture taken now would be out of date.
+  virtual bool settled() const { return true; }
+
+ protected:
+  SharedState& state() const { return state_; }
+  SnapshotSource& source() const { return source_; }
+
+ private:
+  SharedState& state_;
+  SnapshotSource& source_;
+  const Palette* colours_;
+};
+
+/// In the middle of `area`: what is missing, and beneath it what would fill the view.
+void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,
+                 const QString& hint);
+
+/// Coloured squares with their names, from the left; wraps never: entries that do not fit are left out.
+/// Returns the width used.
+qreal paint_legend(QPainter& painter, QPointF at, qreal width, const Palette& colours,
+                   const std::vector<std::pair<Argb, QString>>& entries);
+
+}  // namespace rankscope

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/common/style.hpp"
+
+#include <QFontDatabase>
+#include <QFontMetricsF>
+#include <QGuiApplication>
+#include <cmath>
+
+namespace rankscope {
+namespace {
+
+bool digits_have_one_width(const QFont& font) {
+  const QFontMetricsF metrics(font);
+  const qreal first = metrics.horizontalAdvance(QLatin1Char('0'));
+  for (char digit = '1'; digit <= '9'; ++digit)
+    if (std::fabs(metrics.horizontalAdvance(QLatin1Char(digit)) - first) > 0.01) return false;
+  return true;
+}
+
+QString hex(Argb argb) { return color(argb).name(); }
+
+}  // namespace
+
+Argb color_of(MemoryClass memory, const Palette& palette) {
+  switch (memory) {
+    case MemoryClass::parameters: return palette.of(SpanClass::recompute);
+    case MemoryClass::gradients: return palette.of(SpanClass::backward);
+    case MemoryClass::optimizer: return palette.of(SpanClass::optimizer);
+    case MemoryClass::activations: return palette.of(SpanClass::forward);
+    case MemoryClass::buffers: return palette.of(SpanClass::transfer);
+  }
+  return palette.text;
+}
+
+QString label_of(MemoryClass memory) {
+  const std::string_view name = name_of(memory);
+  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+}
+
+QFont interface_font(bool presentation) {
+  QFont font = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
+  font.setPixelSize(presentation ? 24 : 13);
+  return font;
+}
+
+QFont number_font(bool presentation) {
+  QFont font = interface_font(presentation);
+#if QT_VERSION >= QT_VERSION_CHECK(6, 7, 0)
+  font.setFeature("tnum", 1);
+#endif
+  if (digits_have_one_width(font)) return font;
+  QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+  fixed.setPixelSize(font.pixelSize());
+  return fixed;
+}
+
+QPalette qt_palette(const Palette& p) {
+  QPalette result;
+  result.setColor(QPalette::Window, color(p.ground));
+  result.setColor(QPalette::WindowText, color(p.text));
+  result.setColor(QPalette::Base, color(p.panel));
+  result.setColor(QPalette::AlternateBase, color(p.ground));
+  result.setColor(QPalette::Text, color(p.text));
+  result.setColor(QPalette::PlaceholderText, color(p.dim));
+  result.setColor(QPalette::Button, color(p.panel));
+  result.setColor(QPalette::ButtonText, color(p.text));
+  result.setColor(QPalette::BrightText, color(p.bad));
+  result.setColor(QPalette::Highlight, color(p.accent));
+  result.setColor(QPalette::HighlightedText, color(p.on_accent));
+  result.setColor(QPalette::Link, color(p.accent));
+  result.setColor(QPalette::LinkVisited, color(p.accent));
+  result.setColor(QPalette::ToolTipBase, color(p.panel));
+  result.setColor(QPalette::ToolTipText, color(p.text));
+  result.setColor(QPalette::Light, color(mixed(p.panel, p.text, 0.10F)));
+  result.setColor(QPalette::Mid, color(p.line));
+  result.setColor(QPalette::Dark, color(p.line));
+  result.setColor(QPalette::Shadow, color(p.ground));
+  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+    result.setColor(QPalette::Disabled, role, color(p.faint));
+  result.setColor(QPalette::Disabled, QPalette::Highlight, color(p.line));
+  return result;
+}
+
+QString style_sheet(const Palette& p) {
+  QString sheet = QStringLiteral(R"(
+QToolTip { color: @text; background: @panel; border: 1px solid @line; padding: 4px 6px; }
+QSplitter::handle { background: @line; }
+QSplitter::handle:horizontal { width: 1px; }
+QSplitter::handle:vertical { height: 1px; }
+QSplitter::handle:hover { background: @accent; }
+#topBar, #leftPanel, #rightPanel, #statusBar { background: @panel; }
+#topBar { border-bottom: 1px solid @line; }
+#statusBar { border-top: 1px solid @line; }
+#leftPanel > QWidget, #rightPanel > QWidget { background: transparent; }
+QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; border: none; }
+QLabel[role="dim"] { color: @dim; }
+QLabel[role="caption"] { color: @dim; font-weight: 600; }
+QLabel[role="heading"] { color: @text; font-weight: 600; }
+QLabel[role="title"] { color: @text; font-weight: 700; font-size: 18px; }
+QLabel[role="bad"] { color: @bad; }
+QLabel[role="good"] { color: @good; }
+QFrame[role="rule"] { background: @line; border: none; max-height: 1px; min-height: 1px; }
+QFrame[role="card"] { background: @ground; border: 1px solid @line; border-radius: 6px; }
+QPushButton, QToolButton[role="button"] { color: @text; background: @panel; border: 1px solid @line; border-radius: 4px; padding: 4px 12px; min-height: 16px; }
+QPushButton:hover, QToolButton[role="button"]:hover { border-color: @accent; }
+QPushButton:pressed, QToolButton[role="button"]:pressed { background: @raised; }
+QPushButton:disabled { color: @faint; }
+QPushButton:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QLineEdit:focus { border-color: @accent; }
+QPushButton[role="primary"] { color: @onaccent; background: @accent; border-color: @accent; font-weight: 600; }
+QPushButton[role="primary"]:hover { background: @accentover; }
+QPushButton[role="primary"]:disabled { color: @faint; background: @panel; border-color: @line; }
+QToolButton { color: @text; background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 3px 6px; }
+QToolButton:hover { border-color: @line; background: @raised; }
+QToolButton:disabled { color: @faint; }
+QToolButton:focus { border-color: @accent; }
+QToolButton::menu-indicator { image: none; }
+QToolButton[role="segment"] { border: 1px solid @line; border-radius: 0; padding: 3px 4px; color: @dim; background: @panel; }
+QToolButton[role="segment"]:checked { color: @onaccent; background: @accent; border-color: @accent; font-weight: 600; }
+QToolButton[role="segment"]:disabled { color: @faint; }
+QComboBox, QSpinBox, QDoubleSpinBox, QLineEdit { color: @text; background: @ground; border: 1px solid @line; border-radius: 4px; padding: 3px 8px; min-height: 18px; selection-background-color: @accent; selection-color: @onaccent; }
+QComboBox::drop-down { border: none; width: 20px; }
+QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @line; selection-background-color: @accent; selection-color: @onaccent; outline: none; }
+QTabBar { background: transparent; }
+QTabBar::tab { color: @dim; background: transparent; border: none; border-bottom: 2px solid transparent; padding: 6px 4px; margin: 0 12px 0 0; }
+QTabBar::tab:selected { color: @text; border-bottom-color: @accent; font-weight: 600; }
+QTabBar::tab:hover { color: @text; }
+QTabBar::tab:focus { color: @accent; }
+QTabWidget::pane { border: none; }
+QTableView { background: @ground; alternate-background-color: @ground; color: @text; border: none; gridline-color: @line; selection-background-color: @raised; selection-color: @text; outline: none; }
+QTableView::item { padding: 2px 8px; border-bottom: 1px solid @line; }
+QHeaderView { background: @ground; }
+QHeaderView::section { background: @ground; color: @dim; border: none; border-bottom: 1px solid @line; padding: 4px 8px; font-weight: 400; }
+QPlainTextEdit, QTextBrowser { background: @ground; color: @text; border: 1px solid @line; border-radius: 4px; selection-background-color: @accent; selection-color: @onaccent; }
+QMenu { background: @panel; color: @text; border: 1px solid @line; padding: 4px; }
+QMenu::item { padding: 5px 24px 5px 16px; border-radius: 3px; }
+QMenu::item:selected { background: @accent; color: @onaccent; }
+QMenu::item:disabled { color: @faint; }
+QMenu::separator { height: 1px; background: @line; margin: 4px 8px; }
+QProgressBar { background: @ground; color: @text; border: 1px solid @line; border-radius: 4px; text-align: center; max-height: 16px; }
+QProgressBar::chunk { background: @accent; border-radius: 3px; }
+QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 10px; margin: 0; }
+QScrollBar::handle { background: @line; border-radius: 4px; min-height: 24px; min-width: 24px; margin: 1px; }
+QScrollBar::handle:hover { background: @dim; }
+QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::sub-page { background: none; border: none; height: 0; width: 0; }
+QSlider::groove:horizontal { height: 3px; background: @line; border-radius: 1px; }
+QSlider::sub-page:horizontal { background: @accent; border-radius: 1px; }
+QSlider::handle:horizontal { width: 12px; height: 12px; margin: -5px 0; border-radius: 6px; background: @accent; }
+QSlider::handle:horizontal:disabled { background: @faint; }
+QSlider:focus { border: none; }
+)");
+  // Longer names first: "@accentover" begins with "@accent".
+  const std::pair<const char*, QString> values[] = {
+      {"@accentover", hex(mixed(p.accent, p.text, 0.15F))},
+      {"@onaccent", hex(p.on_accent)},
+      {"@accent", hex(p.accent)},
+      {"@raised", hex(mixed(p.panel, p.text, 0.10F))},
+      {"@ground", hex(p.ground)},
+      {"@panel", hex(p.panel)},
+      {"@line", hex(p.line)},
+      {"@text", hex(p.text)},
+      {"@dim", hex(p.dim)},
+      {"@faint", hex(p.faint)},
+      {"@good", hex(p.good)},
+      {"@bad", hex(p.bad)},
+  };
+  for (const auto& [name, value] : values) sheet.replace(QLatin1String(name), value);
+  return sheet;
+}
+
+Theme system_theme() {
+  const QPalette system = QGuiApplication::palette();
+  const bool dark = system.color(QPalette::Window).lightness() < system.color(QPalette::WindowText).lightness();
+  return dark ? Theme::dark : Theme::light;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the palette becomes Qt colours, fonts and a style sheet: the one place that knows both.
+#pragma once
+#include <QColor>
+#include <QFont>
+#include <QPalette>
+#include <QString>
+
+#include "app/models/palette.hpp"
+#include "engine/program/program.hpp"
+
+namespace rankscope {
+
+inline QColor color(Argb argb) { return QColor::fromRgba(argb); }
+inline QColor faded(Argb argb, double opacity) {
+  QColor c = color(argb);
+  c.setAlphaF(static_cast<float>(opacity));
+  return c;
+}
+
+/// The memory classes' colours: those of what fills them (gradients like backward, activations like forward, …).
+Argb color_of(MemoryClass memory, const Palette& palette);
+QString label_of(MemoryClass memory);
+
+/// The platform's interface font at 13 px; `presentation` makes it 24 px.
+QFont interface_font(bool presentation = false);
+/// The same with figures of one width: the interface font where its digits are, else the platform's fixed font.
+QFont number_font(bool presentation = false);
+
+QPalette qt_palette(const Palette& palette);
+QString style_sheet(const Palette& palette);
+
+/// Light or dark, as the system's own palette is.
+Theme system_theme();
+
+}  // namespace rankscope

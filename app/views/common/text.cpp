@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/common/text.hpp"
+
+#include <QLocale>
+#include <array>
+#include <cmath>
+
+namespace rankscope::text {
+namespace {
+
+const QLocale& plain() {
+  static const QLocale locale = QLocale::c();
+  return locale;
+}
+
+/// Three significant digits without an exponent; from 1,000 on grouped whole numbers.
+QString three_digits(double value) {
+  const double size = std::fabs(value);
+  if (size == 0) return QStringLiteral("0");
+  if (size >= 999.5) {
+    QLocale grouped(QLocale::English, QLocale::UnitedStates);
+    const double unit = std::pow(10.0, std::floor(std::log10(size)) - 2);
+    return grouped.toString(std::round(value / unit) * unit, 'f', 0);
+  }
+  const int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
+  return plain().toString(value, 'f', decimals);
+}
+
+struct Unit {
+  double factor;
+  const char* name;
+};
+
+template <std::size_t n>
+QString scaled(double value, const std::array<Unit, n>& units) {
+  if (!std::isfinite(value)) return unknown();
+  const Unit* unit = &units.back();
+  for (const Unit& candidate : units)
+    if (std::fabs(value) >= candidate.factor * 0.9995) {
+      unit = &candidate;
+      break;
+    }
+  return three_digits(value / unit->factor) + QChar(0xA0) + QString::fromUtf8(unit->name);
+}
+
+}  // namespace
+
+QString unknown() { return QStringLiteral("–"); }
+
+QString seconds(double seconds) {
+  static constexpr std::array<Unit, 4> units{{{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}};
+  if (seconds == 0) return QStringLiteral("0 s");
+  return scaled(seconds, units);
+}
+
+QString nanoseconds(std::int64_t ns) { return seconds(static_cast<double>(ns) * 1e-9); }
+
+QString bytes(double bytes) {
+  static constexpr std::array<Unit, 5> units{
+      {{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1, "B"}}};
+  if (bytes < 0) return unknown();
+  if (bytes < 1000) return QString::number(static_cast<int>(bytes)) + QStringLiteral("\u00A0B");
+  return scaled(bytes, units);
+}
+
+QString percent(double share) {
+  if (!std::isfinite(share)) return unknown();
+  return plain().toString(share * 100, 'f', 1) + QStringLiteral("\u00A0%");
+}
+
+QString count(std::int64_t number) {
+  if (number < 0) return unknown();
+  return QLocale(QLocale::English, QLocale::UnitedStates).toString(static_cast<qlonglong>(number));
+}
+
+QString number(double value) {
+  if (!std::isfinite(value)) return unknown();
+  if (value != 0 && (std::fabs(value) < 1e-3 || std::fabs(value) >= 1e9)) return plain().toString(value, 'g', 3);
+  return three_digits(value);
+}
+
+QString rate(double per_second, const QString& unit) {
+  if (!std::isfinite(per_second)) return unknown();
+  return unit.isEmpty() ? three_digits(per_second) : three_digits(per_second) + QChar(0xA0) + unit;
+}
+
+QString bandwidth(double bytes_per_second) {
+  static constexpr std::array<Unit, 4> units{{{1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
+  return scaled(bytes_per_second, units);
+}
+
+QString flops(double per_second) {
+  static constexpr std::array<Unit, 5> units{
+      {{1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}, {1, "FLOP/s"}}};
+  return scaled(per_second, units);
+}
+
+}  // namespace rankscope::text

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers as a person reads them, each with its unit. A value that is not known (NaN, or -1 for counts) is an en dash.
+#pragma once
+#include <QString>
+#include <cstdint>
+
+namespace rankscope::text {
+
+QString unknown();  ///< the en dash
+
+/// Seconds with three digits and the unit that fits: "43.4 ms", "812 µs", "1.25 s".
+QString seconds(double seconds);
+QString nanoseconds(std::int64_t ns);
+/// Bytes with three digits: "161 MiB", "14.0 KiB", "96 B".
+QString bytes(double bytes);
+/// A share of 1 as "31.0 %".
+QString percent(double share);
+/// A whole number with groups of three: "1,284,310".
+QString count(std::int64_t number);
+/// Three digits, grouped from 1,000 on: "47,200", "3.12", "0.00031" is "3.1e-4".
+QString number(double value);
+/// "48,600 tokens/s" without the unit when `unit` is empty.
+QString rate(double per_second, const QString& unit);
+/// Bytes a second: "1.21 GB/s" (decimal, as bandwidths are given).
+QString bandwidth(double bytes_per_second);
+/// FLOP/s: "84.1 GFLOP/s".
+QString flops(double per_second);
+
+}  // namespace rankscope::text

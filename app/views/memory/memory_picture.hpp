@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The memory view as arithmetic: bytes by class in each pixel column, and every rank at its own peak. No widgets.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/program/program.hpp"
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope {
+
+using ClassBytes = std::array<std::int64_t, memory_class_count>;
+std::int64_t sum_of(const ClassBytes& bytes);
+
+/// One pixel column: the moment with the greatest sum within it.
+struct MemoryColumn {
+  enum class State : std::uint8_t { before, known, unknown } state = State::before;  ///< before: nothing told yet
+  ClassBytes bytes{};
+};
+
+struct RankPeak {
+  int rank = 0;
+  ClassBytes bytes{};           ///< at the moment of the greatest sum within the step
+  std::int64_t predicted = -1;  ///< its predicted greatest sum; -1 where there is none
+};
+
+struct MemoryPicture {
+  int rank = 0;
+  TimeRange range;
+  std::vector<MemoryColumn> columns;
+  std::vector<std::int64_t> predicted;  ///< greatest predicted sum of each column; -1 where there is none
+  std::vector<RankPeak> peaks;
+  std::int64_t greatest = 0;  ///< of all sums above, predicted ones too: what the axis must reach
+  bool empty() const { return greatest == 0; }
+};
+
+struct MemoryRequest {
+  std::shared_ptr<const StoreView> run, prediction;  ///< `prediction` may be null
+  Obtained shown = Obtained::measured;
+  int rank = 0;
+  TimeRange range;
+  int columns = 0;
+  std::optional<std::uint32_t> step;  ///< whose peaks are compared; none: the last step
+};
+
+/// Cost follows the columns and the ranks, not the samples.
+MemoryPicture compose_memory(const MemoryRequest& request);
+
+/// The bytes of each column from samples in time order: a level holds until the next sample. Samples before the range
+/// give the level at its beginning.
+std::vector<MemoryColumn> columns_of(const std::vector<MemorySample>& samples, TimeRange range, int columns);
+
+}  // namespace rankscope

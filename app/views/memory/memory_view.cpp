@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/memory/memory_view.hpp"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <QToolTip>
+#include <cmath>
+
+#include "app/views/common/axis.hpp"
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr int header_height = 32, axis_width = 56, foot_height = 24, margin = 12;
+constexpr int widest_bar = 56, narrowest_bar = 6;
+
+QString name(MemoryClass memory) { return label_of(memory); }
+
+}  // namespace
+
+MemoryView::MemoryView(SharedState& state, SnapshotSource& source, QWidget* parent)
+    : DataView(state, source, parent), ranks_(new QComboBox(this)), latest_([this](MemoryPicture picture) {
+        picture_ = std::move(picture);
+        update();
+      }) {
+  setMouseTracking(true);
+  setMinimumSize(360, 160);
+  ranks_->setAccessibleName(tr("Rank shown over time"));
+  ranks_->setToolTip(tr("The rank whose memory is shown over time"));
+  ranks_->move(margin, 3);
+  ranks_->hide();
+  connect(ranks_, &QComboBox::activated, this, [this](int index) { set_rank(ranks_->itemData(index).toInt()); });
+  connect(&source, &SnapshotSource::changed, this, [this] {
+    refresh_ranks();
+    refresh();
+  });
+  for (const auto signal : {&SharedState::visible_changed, &SharedState::shown_changed, &SharedState::step_changed})
+    connect(&state, signal, this, &MemoryView::refresh);
+  connect(&state, &SharedState::cursor_changed, this, [this] { update(); });
+  connect(&state, &SharedState::selected_changed, this, [this, &state] {
+    if (state.selected()) set_rank(state.selected()->rank);
+  });
+}
+
+void MemoryView::set_theme(Theme theme) { DataView::set_theme(theme); }
+
+void MemoryView::set_rank(int rank) {
+  if (rank == rank_) return;
+  rank_ = rank;
+  ranks_->setCurrentIndex(ranks_->findData(rank));
+  refresh();
+}
+
+void MemoryView::refresh_ranks() {
+  const auto view = source().view();
+  std::vector<int> known;
+  for (const LaneKey& lane : view->lanes())
+    if (known.empty() || known.back() != lane.rank) known.push_back(lane.rank);
+  if (static_cast<int>(known.size()) != ranks_->count()) {
+    ranks_->clear();
+    for (const int rank : known) ranks_->addItem(tr("rank %1").arg(rank), rank);
+    ranks_->adjustSize();
+    if (ranks_->findData(rank_) < 0 && !known.empty()) rank_ = known.front();
+    ranks_->setCurrentIndex(ranks_->findData(rank_));
+  }
+  ranks_->setVisible(!known.empty());
+}
+
+void MemoryView::refresh() {
+  if (!isVisible()) return;
+  MemoryRequest request{source().view(),   source().prediction(), state().shown(), rank_,
+                        state().visible(), time_area().width(),   state().step()};
+  latest_.request([request = std::move(request)] { return compose_memory(request); });
+}
+
+void MemoryView::showEvent(QShowEvent* event) {
+  DataView::showEvent(event);
+  refresh_ranks();
+  refresh();
+}
+
+void MemoryView::resizeEvent(QResizeEvent* event) {
+  DataView::resizeEvent(event);
+  refresh();
+}
+
+QRect MemoryView::peak_area() const {
+  const int bars = std::max<int>(1, static_cast<int>(picture_.peaks.size()));
+  const int wanted = std::clamp(bars * (widest_bar + 12), 140, std::max(140, width() * 2 / 5 - axis_width));
+  return {width() - margin - wanted, header_height + 4, wanted, height() - header_height - foot_height - 8};
+}
+
+QRect MemoryView::time_area() const {
+  const int right = peak_area().left() - axis_width - margin;
+  return {margin + axis_width, header_height + 4, std::max(1, right - margin - axis_width),
+          height() - header_height - foot_height - 8};
+}
+
+double MemoryView::axis_bytes() const { return static_cast<double>(picture_.greatest) * 1.08; }
+
+double MemoryView::y_of(double bytes, const QRect& area) const {
+  return area.bottom() + 1 - bytes / std::max(1.0, axis_bytes()) * area.height();
+}
+
+void MemoryView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(interface_font());
+  painter.fillRect(rect(), color(colours().ground));
+  if (picture_.empty()) {
+    paint_empty(
+        painter, rect(), colours(), tr("No memory to show yet"),
+        tr("A run or a prediction fills this: every rank's parameters, gradients, optimizer state, activations and "
+           "buffers over the step."));
+    return;
+  }
+  paint_time(painter);
+  paint_peaks(painter);
+  const int legend_left = ranks_->geometry().right() + 16;
+  std::vector<std::pair<Argb, QString>> entries;
+  for (int i = memory_class_count; i-- > 0;) {
+    const auto memory = static_cast<MemoryClass>(i);
+    entries.emplace_back(color_of(memory, colours()), name(memory));
+  }
+  paint_legend(painter, QPointF(legend_left, 8), peak_area().left() - axis_width - legend_left, colours(), entries);
+}
+
+void MemoryView::paint_axis(QPainter& painter, const QRect& area, bool labels) const {
+  const Axis axis = byte_axis(axis_bytes(), std::max(2, area.height() / 36));
+  painter.setFont(number_font());
+  for (const Tick& tick : axis.ticks) {
+    const double y = y_of(tick.value, area);
+    painter.setPen(QPen(faded(colours().line, tick.value == 0 ? 1.0 : 0.6), 1));
+    painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
+    if (!labels) continue;
+    painter.setPen(color(colours().dim));
+    const QString text = &tick == &axis.ticks.back() ? tick.label + QChar(0xA0) + axis.unit : tick.label;
+    painter.drawText(QRectF(area.left() - axis_width - margin + 4, y - 8, axis_width + margin - 10, 16),
+                     Qt::AlignRight | Qt::AlignVCenter, text);
+  }
+  painter.setFont(interface_font());
+}
+
+void MemoryView::paint_time(QPainter& painter) const {
+  const QRect area = time_area();
+  const auto& columns = picture_.columns;
+  const int count = std::min<int>(area.width(), static_cast<int>(columns.size()));
+  for (int i = 0; i < count; ++i) {
+    const MemoryColumn& column = columns[static_cast<std::size_t>(i)];
+    if (column.state == MemoryColumn::State::unknown) {
+      painter.fillRect(QRect(area.left() + i, area.top(), 1, area.height()),
+                       QBrush(color(colours().unknown), Qt::Dense6Pattern));
+      continue;
+    }
+    if (column.state != MemoryColumn::State::known) continue;
+    double below = 0;
+    for (int c = 0; c < memory_class_count; ++c) {
+      const auto bytes = static_cast<double>(column.bytes[static_cast<std::size_t>(c)]);
+      if (bytes <= 0) continue;
+      const double bottom = y_of(below, area), top = y_of(below + bytes, area);
+      painter.fillRect(QRectF(area.left() + i, std::round(top), 1, std::round(bottom) - std::round(top)),
+                       color(color_of(static_cast<MemoryClass>(c), colours())));
+      below += bytes;
+    }
+  }
+  paint_axis(painter, area, true);
+
+  std::int64_t predicted_peak = -1;
+  QPainterPath outline;
+  bool open = false;
+  for (std::size_t i = 0; i < picture_.predicted.size() && static_cast<int>(i) < area.width(); ++i) {
+    const std::int64_t bytes = picture_.predicted[i];
+    if (bytes < 0) {
+      open = false;
+      continue;
+    }
+    predicted_peak = std::max(predicted_peak, bytes);
+    const QPointF at(area.left() + static_cast<int>(i) + 0.5, std::round(y_of(static_cast<double>(bytes), area)) + 0.5);
+    if (open) {
+      outline.lineTo(at.x(), outline.currentPosition().y());
+      outline.lineTo(at);
+    } else {
+      outline.moveTo(at);
+    }
+    open = true;
+  }
+  if (!outline.isEmpty()) {
+    painter.setPen(QPen(color(colours().ground), 3));
+    painter.drawPath(outline);
+    painter.setPen(QPen(color(colours().text), 1, Qt::DashLine));
+    painter.drawPath(outline);
+  }
+  const QString caption = predicted_peak < 0 ? tr("bytes in use over time")
+                                             : tr("bytes in use over time; dashed: predicted, at most %1")
+                                                   .arg(text::bytes(static_cast<double>(predicted_peak)));
+  painter.setPen(color(colours().dim));
+  painter.drawText(QRect(area.left(), area.bottom() + 4, area.width(), 18), Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(caption, Qt::ElideRight, area.width()));
+
+  if (const auto cursor = state().cursor(); cursor && !picture_.range.empty()) {
+    const double x =
+        static_cast<double>(*cursor - picture_.range.begin_ns) / static_cast<double>(picture_.range.length());
+    if (x >= 0 && x <= 1)
+      painter.fillRect(QRectF(area.left() + std::floor(x * area.width()), area.top(), 1, area.height()),
+                       color(colours().accent));
+  }
+}
+
+void MemoryView::paint_peaks(QPainter& painter) const {
+  const QRect area = peak_area();
+  painter.setPen(color(colours().dim));
+  painter.drawText(
+      QRect(area.left(), 8, area.width(), 16), Qt::AlignLeft | Qt::AlignVCenter,
+      painter.fontMetrics().elidedText(
+          state().step() ? tr("every rank at its peak, step %1").arg(*state().step()) : tr("every rank at its peak"),
+          Qt::ElideRight, area.width()));
+  paint_axis(painter, area, true);
+  if (picture_.peaks.empty()) return;
+  const double slot = static_cast<double>(area.width()) / static_cast<double>(picture_.peaks.size());
+  const double bar =
+      std::clamp(slot - 12, std::min<double>(narrowest_bar, std::max(1.0, slot - 1)), double{widest_bar});
+  const QFontMetricsF metrics(painter.font());
+  const double label_width = metrics.horizontalAdvance(QString::number(picture_.peaks.back().rank)) + 8;
+  const int every = std::max(1, static_cast<int>(std::ceil(label_width / slot)));
+  for (std::size_t i = 0; i < picture_.peaks.size(); ++i) {
+    const RankPeak& peak = picture_.peaks[i];
+    const double left = std::round(area.left() + slot * (static_cast<double>(i) + 0.5) - bar / 2);
+    double below = 0;
+    for (int c = 0; c < memory_class_count; ++c) {
+      const auto bytes = static_cast<double>(peak.bytes[static_cast<std::size_t>(c)]);
+      if (bytes <= 0) continue;
+      const double bottom = std::round(y_of(below, area)), top = std::round(y_of(below + bytes, area));
+      painter.fillRect(QRectF(left, top, bar, bottom - top), color(color_of(static_cast<MemoryClass>(c), colours())));
+      below += bytes;
+    }
+    if (peak.predicted >= 0) {
+      const double y = std::round(y_of(static_cast<double>(peak.predicted), area)) + 0.5;
+      painter.setBrush(Qt::NoBrush);
+      painter.setPen(QPen(color(colours().text), 1, Qt::DashLine));
+      painter.drawRect(QRectF(left - 2.5, y, bar + 4, area.bottom() + 1 - y));
+    }
+    if (i % static_cast<std::size_t>(every) == 0) {
+      painter.setPen(color(peak.rank == picture_.rank ? colours().text : colours().dim));
+      painter.drawText(QRectF(left + bar / 2 - 40, area.bottom() + 4, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
+                       i == 0 && slot > 60 ? tr("rank %1").arg(peak.rank) : QString::number(peak.rank));
+    }
+  }
+}
+
+QString MemoryView::text_at(QPoint at) const {
+  const QRect time = time_area(), bars = peak_area();
+  const ClassBytes* bytes = nullptr;
+  QString title;
+  std::int64_t predicted = -1;
+  if (time.contains(at) && static_cast<std::size_t>(at.x() - time.left()) < picture_.columns.size()) {
+    const auto index = static_cast<std::size_t>(at.x() - time.left());
+    const MemoryColumn& column = picture_.columns[index];
+    if (column.state == MemoryColumn::State::unknown) return tr("rank %1: not known, detail was lost here").arg(rank_);
+    if (column.state != MemoryColumn::State::known) return {};
+    bytes = &column.bytes;
+    title = tr("rank %1").arg(picture_.rank);
+    predicted = picture_.predicted[index];
+  } else if (bars.contains(at) && !picture_.peaks.empty()) {
+    const auto index =
+        static_cast<std::size_t>(at.x() - bars.left()) * picture_.peaks.size() / static_cast<std::size_t>(bars.width());
+    if (index >= picture_.peaks.size()) return {};
+    bytes = &picture_.peaks[index].bytes;
+    title = tr("rank %1 at its peak").arg(picture_.peaks[index].rank);
+    predicted = picture_.peaks[index].predicted;
+  }
+  if (bytes == nullptr) return {};
+  QString text = QStringLiteral("<b>%1</b> &nbsp; %2").arg(title, text::bytes(static_cast<double>(sum_of(*bytes))));
+  if (predicted >= 0) text += tr(" &nbsp; predicted %1").arg(text::bytes(static_cast<double>(predicted)));
+  text += QStringLiteral("<table>");
+  for (int c = memory_class_count; c-- > 0;)
+    text += QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>")
+                .arg(name(static_cast<MemoryClass>(c)),
+                     text::bytes(static_cast<double>((*bytes)[static_cast<std::size_t>(c)])));
+  return text + QStringLiteral("</table>");
+}
+
+bool MemoryView::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return DataView::event(event);
+  auto* help = static_cast<QHelpEvent*>(event);
+  QToolTip::showText(help->globalPos(), text_at(help->pos()), this);
+  return true;
+}
+
+void MemoryView::mouseMoveEvent(QMouseEvent* event) {
+  const QRect area = time_area();
+  if (!area.contains(event->pos()) || picture_.range.empty()) return;
+  const double share = (event->position().x() - area.left()) / area.width();
+  state().set_cursor(picture_.range.begin_ns +
+                     static_cast<std::int64_t>(share * static_cast<double>(picture_.range.length())));
+}
+
+void MemoryView::mousePressEvent(QMouseEvent* event) {
+  const QRect area = peak_area();
+  if (!area.contains(event->pos()) || picture_.peaks.empty()) return;
+  const auto index = static_cast<std::size_t>(event->pos().x() - area.left()) * picture_.peaks.size() /
+                     static_cast<std::size_t>(area.width());
+  if (index < picture_.peaks.size()) set_rank(picture_.peaks[index].rank);
+}
+
+void MemoryView::leaveEvent(QEvent*) { state().set_cursor(std::nullopt); }
+
+}  // namespace rankscope

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Memory by class: of one rank over time, under the time line's range and cursor, and of all ranks at their peak, side
+// by side; the prediction as an outline.
+#pragma once
+#include <QComboBox>
+#include <QLabel>
+
+#include "app/session/latest.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/memory/memory_picture.hpp"
+
+namespace rankscope {
+
+class MemoryView : public DataView {
+  Q_OBJECT
+ public:
+  MemoryView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
+  void set_theme(Theme theme) override;
+  bool settled() const override { return latest_.settled(); }
+
+  const MemoryPicture& picture() const { return picture_; }
+  int rank() const { return rank_; }
+  void set_rank(int rank);
+  /// Where the two plots are, in this widget's coordinates: their data areas without axes.
+  QRect time_area() const;
+  QRect peak_area() const;
+  /// The top of the axis, bytes.
+  double axis_bytes() const;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  bool event(QEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void refresh();
+  void refresh_ranks();
+  void paint_time(QPainter& painter) const;
+  void paint_peaks(QPainter& painter) const;
+  void paint_axis(QPainter& painter, const QRect& area, bool labels) const;
+  QString text_at(QPoint at) const;
+  double y_of(double bytes, const QRect& area) const;
+
+  QComboBox* ranks_;
+  Latest<MemoryPicture> latest_;
+  MemoryPicture picture_;
+  int rank_ = 0;
+};
+
+}  // namespace rankscope
