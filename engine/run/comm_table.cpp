@@ -1,0 +1,24 @@
+#include "engine/run/comm_table.hpp"
+
+#include <algorithm>
+
+namespace rankscope {
+
+CommTable::CommTable(const RankProgram& program, const RankGrid& grid, World& world, std::string_view algorithm)
+    : rank_(program.rank), grid_(grid) {
+  for (const Op& op : program.ops)
+    if (is_communication(op.id.kind())) communicators_.try_emplace(key_of(op));
+  // A std::map is in key order on every rank, so no two ranks wait for each other in different groups.
+  for (auto& [key, communicator] : communicators_) communicator = world.group(key.members, key.lane, algorithm);
+}
+
+CommTable::Key CommTable::key_of(const Op& op) const {
+  if (op.peer < 0) return {op.id.lane(), grid_.group_of(rank_, op.group), false};
+  const OpId sending = op.id.kind() == OpKind::send ? op.id : counterpart(op.id);
+  const int from = op.id.kind() == OpKind::send ? rank_ : op.peer, to = op.id.kind() == OpKind::send ? op.peer : rank_;
+  return {sending.lane(), {std::min(from, to), std::max(from, to)}, from > to};
+}
+
+Communicator& CommTable::of(const Op& op) const { return *communicators_.at(key_of(op)); }
+
+}  // namespace rankscope

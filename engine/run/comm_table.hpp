@@ -1,0 +1,37 @@
+// The communicators of one rank's program: one for each lane and group of ranks that its ops need.
+#pragma once
+#include <compare>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/comm/communicator.hpp"
+#include "engine/program/program.hpp"
+
+namespace rankscope {
+
+class CommTable {
+ public:
+  /// Collective over all ranks of the program's groups: every rank makes its communicators in one global order.
+  CommTable(const RankProgram& program, const RankGrid& grid, World& world, std::string_view algorithm);
+
+  Communicator& of(const Op& op) const;
+
+ private:
+  /// A message's two lanes (send here, receive there) share the communicator of the send lane; `descending` tells apart
+  /// the two directions between the same pair of ranks.
+  struct Key {
+    Lane lane = Lane::compute;
+    std::vector<int> members;
+    bool descending = false;
+    auto operator<=>(const Key&) const = default;
+  };
+  Key key_of(const Op& op) const;
+
+  int rank_;
+  RankGrid grid_;
+  std::map<Key, std::unique_ptr<Communicator>> communicators_;
+};
+
+}  // namespace rankscope

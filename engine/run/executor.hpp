@@ -1,0 +1,59 @@
+// The executor: a small loop per lane. It knows no schedule, no micro-batches and no parallelism; all of that is in the
+// program.
+#pragma once
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/program/program.hpp"
+
+namespace rankscope {
+
+/// What running an op told: when its peers had come (see CommResult), -1 where that is the op's begin.
+struct OpOutcome {
+  std::int64_t active_ns = -1;
+  std::int64_t wire_bytes = 0;  ///< sent; -1 unknown
+};
+
+/// Runs one op of a program for one step on the calling thread.
+using OpRunner = std::function<OpOutcome(OpIndex op, std::uint32_t step)>;
+
+/// Runs the lanes of one rank's program, each on a thread of its own, for steps first … first + count - 1. A step is no
+/// barrier: a lane goes on into the next step's ops as soon as their dependencies allow.
+class Executor {
+ public:
+  /// `run` is called from the lanes' threads, for each op after everything it comes after.
+  Executor(const RankProgram& program, OpRunner run);
+
+  /// Returns when all lanes have run all steps. If an op throws, no lane begins another op, `on_failure` (which must
+  /// end the waits of ops that are under way) is called once, and the first exception is thrown on.
+  void run(std::uint32_t first, std::uint32_t count, const std::function<void(const std::string& why)>& on_failure);
+
+ private:
+  void run_lane(std::size_t lane, std::uint32_t first, std::uint32_t count);
+  /// False when the run has failed.
+  bool wait_for(OpIndex op, std::uint64_t steps_before);
+
+  struct Place {
+    std::size_t lane = 0;
+    std::uint64_t position = 0;  ///< within the lane, from 0
+  };
+
+  const RankProgram& program_;
+  OpRunner run_;
+  std::array<std::vector<OpIndex>, lane_count> lanes_;
+  std::vector<Place> place_;  ///< by op
+
+  std::mutex mutex_;
+  std::condition_variable progress_;
+  std::array<std::uint64_t, lane_count> finished_{};  ///< ops that each lane has finished in this run()
+  std::exception_ptr failure_;
+};
+
+}  // namespace rankscope

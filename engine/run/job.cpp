@@ -1,0 +1,90 @@
+#include "engine/run/job.hpp"
+
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "engine/comm/loopback.hpp"
+#include "kernels/cpu/cpu.hpp"
+
+namespace rankscope {
+namespace {
+
+/// What all ranks of a process share, read only.
+struct Shared {
+  std::unique_ptr<Dataset> dataset;
+  std::optional<kernels::KernelSet> kernels;
+};
+
+Shared make_shared_parts(const StepProgram& step, const RunSettings& settings) {
+  Shared shared;
+  if (settings.device == "cpu") {
+    shared.dataset = open_dataset(step.scenario);
+    shared.kernels = kernels::cpu_kernels({settings.threads_per_rank});
+  } else if (settings.device != "sleep") {
+    throw std::invalid_argument("unknown device '" + settings.device + "'; this build has: cpu, sleep");
+  }
+  return shared;
+}
+
+void run_rank(const StepProgram& step, const RunSettings& settings, const Shared& shared, World& world,
+              const ObserverOf& observer, const RankBody& body, bool own_process) {
+  RankSettings rank{step};
+  rank.world = &world;
+  rank.dataset = shared.dataset.get();
+  rank.kernels = shared.kernels ? &*shared.kernels : nullptr;
+  rank.observer = observer ? observer(world.rank()) : nullptr;
+  rank.start_ns = settings.start_ns;
+  rank.kill_by_signal = own_process;
+  std::unique_ptr<RankRun> run;
+  if (!shared.kernels) {
+    // Costs are asked for while binding; the ops of this program are those of the RankRun's own copy.
+    const auto program = std::make_shared<RankProgram>(step.program_for(world.rank()));
+    rank.sleep_cost_ns = [program, &settings](const Op& op) { return settings.sleep_cost_ns(*program, op); };
+  }
+  run = std::make_unique<RankRun>(std::move(rank), world.rank());
+  if (body)
+    body(*run, world.rank());
+  else
+    run->run(0, settings.steps);
+}
+
+}  // namespace
+
+void run_loopback(const StepProgram& step, const RunSettings& settings, const ObserverOf& observer,
+                  const RankBody& body) {
+  const Shared shared = make_shared_parts(step, settings);
+  const std::shared_ptr<LoopbackHub> hub = make_loopback(step.grid.size(), settings.comm);
+  std::mutex mutex;
+  std::optional<RunFailure> first_failure;
+  {
+    std::vector<std::jthread> ranks;
+    for (int rank = 0; rank < step.grid.size(); ++rank)
+      ranks.emplace_back([&, rank] {
+        const std::unique_ptr<World> mine = world(hub, rank);
+        try {
+          run_rank(step, settings, shared, *mine, observer, body, false);
+        } catch (const std::exception& e) {
+          {
+            const std::lock_guard lock(mutex);
+            if (!first_failure) first_failure.emplace(rank, e.what());
+          }
+          mine->abort("rank " + std::to_string(rank) + ": " + e.what());
+        }
+      });
+  }
+  if (first_failure) throw *first_failure;
+}
+
+void run_process_rank(const StepProgram& step, const RunSettings& settings, World& world, const ObserverOf& observer,
+                      const RankBody& body) {
+  try {
+    run_rank(step, settings, make_shared_parts(step, settings), world, observer, body, true);
+  } catch (const std::exception& e) {
+    world.abort("rank " + std::to_string(world.rank()) + ": " + e.what());
+    throw RunFailure(world.rank(), e.what());
+  }
+}
+
+}  // namespace rankscope

@@ -1,0 +1,45 @@
+// All ranks of a run: as threads of this process (loopback), or this process's one (mpi).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "engine/comm/options.hpp"
+#include "engine/program/compile.hpp"
+#include "engine/run/rank_run.hpp"
+
+namespace rankscope {
+
+struct RunSettings {
+  std::string communicator = "loopback";  ///< "loopback" or "mpi"
+  std::string device = "cpu";             ///< "cpu" or "sleep"
+  int threads_per_rank = 1;               ///< of the compute lane
+  std::uint32_t steps = 1;
+  std::int64_t start_ns = 0;  ///< monotonic_ns() that reported times count from
+  CommOptions comm;
+  std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of device "sleep"
+};
+
+/// A run that a rank ended: which one, why, and what it had finished.
+struct RunFailure : std::runtime_error {
+  RunFailure(int failed_rank, const std::string& why) : std::runtime_error(why), rank(failed_rank) {}
+  int rank;
+};
+
+/// The observer of a rank; may be null. Called once per rank, from that rank's thread, before its first step.
+using ObserverOf = std::function<RankObserver*(int rank)>;
+/// What one rank does with its RankRun: by default, all steps at once.
+using RankBody = std::function<void(RankRun& run, int rank)>;
+
+/// Runs every rank on a thread of its own and returns when all have ended. Throws RunFailure for the rank that failed
+/// first.
+void run_loopback(const StepProgram& step, const RunSettings& settings, const ObserverOf& observer,
+                  const RankBody& body = {});
+
+/// Runs this process's rank of `world`. Throws RunFailure.
+void run_process_rank(const StepProgram& step, const RunSettings& settings, World& world, const ObserverOf& observer,
+                      const RankBody& body = {});
+
+}  // namespace rankscope

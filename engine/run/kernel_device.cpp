@@ -1,0 +1,162 @@
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "engine/layers/initialise.hpp"
+#include "engine/optimizer/optimizer.hpp"
+#include "engine/program/passes.hpp"
+#include "engine/run/device.hpp"
+
+namespace rankscope {
+namespace {
+
+class KernelDevice : public ComputeDevice {
+ public:
+  KernelDevice(const StepProgram& step, const RankProgram& program, const Arena& arena,
+               const kernels::KernelSet& kernels, StepValues& values)
+      : step_(step), program_(program), arena_(arena), kernels_(kernels), values_(values) {}
+
+  BoundCompute bind(const Op& op) override {
+    switch (op.id.kind()) {
+      case OpKind::forward: return bind_forward_op(op);
+      case OpKind::backward: return bind_backward_op(op);
+      case OpKind::optimizer: return op.id.fields().segment == Segment::norm ? bind_norm_op(op) : bind_update_op(op);
+      case OpKind::input_gradient:
+      case OpKind::weight_gradient:
+      case OpKind::recompute:
+      case OpKind::send:
+      case OpKind::receive:
+      case OpKind::broadcast:
+      case OpKind::scatter:
+      case OpKind::reduce:
+      case OpKind::all_reduce:
+      case OpKind::gather:
+      case OpKind::all_gather:
+      case OpKind::reduce_scatter:
+      case OpKind::all_to_all:
+      case OpKind::copy:
+      case OpKind::load_batch:
+      case OpKind::checkpoint: break;
+    }
+    throw kernels::Unsupported("the kernel set '" + kernels_.name + "' cannot run " + to_token(op.id));
+  }
+
+  void reserve() override { workspace_.reserve(); }
+  std::int64_t workspace_bytes() const override { return workspace_.bytes(); }
+
+  void initialise() override {
+    for (const Buffer& buffer : program_.buffers) {
+      if (!buffer.persistent) continue;
+      const View view = view_of(buffer);
+      const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
+      if (buffer.memory == MemoryClass::parameters || master)
+        rankscope::initialise(view, step_.model.parameters[static_cast<std::size_t>(buffer.parameter)],
+                              step_.scenario.train.seed);
+      else
+        std::memset(view.data, 0, static_cast<std::size_t>(view.bytes()));
+    }
+  }
+
+ private:
+  View view_of(const Buffer& buffer) const { return arena_.view(buffer.offset, buffer.type, buffer.shape); }
+  std::vector<View> views_of(const Op& op) const {
+    std::vector<View> views;
+    for (const BufferUse& use : op.uses) views.push_back(view_of(program_.buffers[use.buffer]));
+    return views;
+  }
+
+  /// What the op's launch is told in a step; planted faults of launches are here.
+  LaunchContext context_of(const Op& op, std::uint32_t step) const {
+    const TrainSpec& train = step_.scenario.train;
+    const PlanSpec& plan = step_.scenario.plan;
+    const int data = step_.grid.coordinates_of(program_.rank).data;
+    const int micro_batch = std::max(op.id.fields().micro_batch, 0);
+    LaunchContext context;
+    context.step = step;
+    context.seed = train.seed;
+    context.first_sample = std::int64_t{step} * train.global_batch +
+                           (std::int64_t{data} * plan.micro_batches + micro_batch) * step_.model.micro_batch_size;
+    context.global_tokens = std::int64_t{train.global_batch} * step_.model.spec.context;
+    const std::string& plant = step_.scenario.fault.plant;
+    if (plant == "gradient_scale" && data == 0) context.global_tokens /= 2;
+    if (plant == "dropped_micro_batch" && data == 0 && micro_batch == plan.micro_batches - 1)
+      context.global_tokens = std::numeric_limits<std::int64_t>::max();  // its gradient vanishes
+    return context;
+  }
+
+  BoundCompute bind_forward_op(const Op& op) {
+    const SegmentSpec& segment = segment_of(step_.model, op.id);
+    const std::vector<View> views = views_of(op);
+    Launch launch = bind_forward(step_.model, segment, views, kernels_, workspace_);
+    const double* loss = segment.kind == Segment::head ? views.back().as<double>() : nullptr;
+    return [this, &op, launch = std::move(launch), loss](std::uint32_t step) {
+      launch(context_of(op, step));
+      if (loss) values_.loss_sum += *loss;
+    };
+  }
+
+  BoundCompute bind_backward_op(const Op& op) {
+    const SegmentSpec& segment = segment_of(step_.model, op.id);
+    std::vector<IntoGradient> into;
+    for (std::size_t i = 0; i < segment.parameters.size(); ++i)
+      into.push_back(op.uses[backward_parameter_gradient_at(segment, i)].access == Access::write ? IntoGradient::write
+                                                                                                 : IntoGradient::add);
+    Launch launch = bind_backward(step_.model, segment, views_of(op), into, kernels_, workspace_);
+    return [this, &op, launch = std::move(launch)](std::uint32_t step) { launch(context_of(op, step)); };
+  }
+
+  // Operands: this rank's square norm, the total (this rank's until the all-reduce), then the gradients.
+  BoundCompute bind_norm_op(const Op& op) {
+    const std::vector<View> views = views_of(op);
+    Launch launch = bind_square_norm(std::span(views).subspan(2), views[0].as<double>(), kernels_, workspace_);
+    return [this, &op, launch = std::move(launch), own = views[0].as<double>(),
+            total = views[1].as<double>()](std::uint32_t step) {
+      launch(context_of(op, step));
+      *total = *own;
+      values_.square_norm = *own;
+    };
+  }
+
+  // Operands: the total square norm, then for each parameter its gradient, itself and its states.
+  BoundCompute bind_update_op(const Op& op) {
+    const std::vector<View> views = views_of(op);
+    const std::vector<StateSpec> states = optimizer_states(step_.scenario.train, step_.model.type);
+    std::vector<UpdateOperands> operands;
+    for (std::size_t i = 1; i < views.size(); i += 2 + states.size()) {
+      UpdateOperands& o = operands.emplace_back();
+      o.gradient = views[i];
+      o.parameter = views[i + 1];
+      for (std::size_t s = 0; s < states.size(); ++s)
+        (states[s].role == StateSpec::Role::master ? o.master
+         : states[s].role == StateSpec::Role::m    ? o.m
+                                                   : o.v) = views[i + 2 + s];
+      const int parameter = program_.buffers[op.uses[i].buffer].parameter;
+      o.decay = step_.model.parameters[static_cast<std::size_t>(parameter)].decay;
+    }
+    auto coefficient = std::make_shared<double>(1.0);
+    Launch launch = bind_update(step_.scenario.train, operands, coefficient.get(), kernels_, workspace_);
+    const double clip = step_.scenario.train.clip;
+    return
+        [this, &op, launch = std::move(launch), coefficient, clip, total = views[0].as<double>()](std::uint32_t step) {
+          *coefficient = clip_coefficient(*total, clip);
+          launch(context_of(op, step));
+        };
+  }
+
+  const StepProgram& step_;
+  const RankProgram& program_;
+  const Arena& arena_;
+  const kernels::KernelSet& kernels_;
+  StepValues& values_;
+  Workspace workspace_;
+};
+
+}  // namespace
+
+std::unique_ptr<ComputeDevice> kernel_device(const StepProgram& step, const RankProgram& program, const Arena& arena,
+                                             const kernels::KernelSet& kernels, StepValues& values) {
+  return std::make_unique<KernelDevice>(step, program, arena, kernels, values);
+}
+
+}  // namespace rankscope

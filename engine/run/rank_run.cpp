@@ -1,0 +1,227 @@
+#include "engine/run/rank_run.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "engine/optimizer/optimizer.hpp"
+#include "engine/program/passes.hpp"
+#include "engine/run/clock.hpp"
+
+namespace rankscope {
+
+struct RankRun::StepRecord {
+  StepTrace trace;
+  std::size_t remaining = 0;
+  StepValues values;
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::vector<TrafficRow> traffic;
+};
+
+RankRun::RankRun(RankSettings settings, int rank)
+    : settings_(std::move(settings)), program_(settings_.step.program_for(rank)), arena_(program_.arena_bytes) {
+  device_ = settings_.kernels ? kernel_device(settings_.step, program_, arena_, *settings_.kernels, values_)
+                              : sleep_device(settings_.sleep_cost_ns);
+  if (settings_.world)
+    communicators_ = std::make_unique<CommTable>(program_, settings_.step.grid, *settings_.world,
+                                                 settings_.step.scenario.plan.collective);
+  for (OpIndex i = 0; i < program_.ops.size(); ++i) bound_.push_back(bind(i));
+  device_->reserve();
+  device_->initialise();
+  ledger_ = std::make_unique<Ledger>(program_, device_->workspace_bytes());
+  const auto lanes = program_.lanes();
+  first_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].front();
+  last_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].back();
+  for (const Op& op : program_.ops) {
+    if (op.id.kind() != OpKind::forward && op.id.kind() != OpKind::backward) continue;
+    const SegmentSpec& s = segment_of(settings_.step.model, op.id);
+    model_flops_ +=
+        op.id.kind() == OpKind::forward ? s.forward_flops : s.input_gradient_flops + s.weight_gradient_flops;
+  }
+  executor_ = std::make_unique<Executor>(program_, [this](OpIndex op, std::uint32_t step) { return run_op(op, step); });
+}
+
+RankRun::~RankRun() = default;
+
+View RankRun::view(BufferIndex buffer) const {
+  const Buffer& b = program_.buffers[buffer];
+  return arena_.view(b.offset, b.type, b.shape);
+}
+
+std::int64_t RankRun::reserved_bytes() const { return arena_.bytes() + device_->workspace_bytes(); }
+
+void RankRun::run(std::uint32_t first, std::uint32_t count) {
+  executor_->run(first, count, [this](const std::string& why) {
+    if (settings_.world) settings_.world->abort("rank " + std::to_string(program_.rank) + ": " + why);
+  });
+}
+
+RankRun::BoundOp RankRun::bind(OpIndex index) {
+  const Op& op = program_.ops[index];
+  if (is_communication(op.id.kind())) return bind_communication(op);
+  if (op.id.kind() == OpKind::load_batch) return bind_load(op);
+  return [compute = device_->bind(op)](std::uint32_t step) {
+    compute(step);
+    return OpOutcome{};
+  };
+}
+
+RankRun::BoundOp RankRun::bind_communication(const Op& op) {
+  if (!communicators_) return [](std::uint32_t) { return OpOutcome{}; };
+  Communicator& communicator = communicators_->of(op);
+  // The payload is one stretch: place_buffers puts a bucket's gradients side by side.
+  View payload = view(op.uses.front().buffer);
+  if (op.uses.size() > 1) {
+    std::int64_t elements = 0;
+    for (const BufferUse& use : op.uses) elements += view(use.buffer).elements();
+    const View last = view(op.uses.back().buffer);
+    assert(last.as<std::byte>() + last.bytes() == payload.as<std::byte>() + elements * bytes_of(payload.type));
+    payload.shape = Shape{elements};
+  }
+  const auto members = communicator.members();
+  const auto index_of = [&](int rank) {
+    return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
+  };
+  std::function<CommResult()> call;
+  switch (op.id.kind()) {
+    case OpKind::send:
+      call = [&communicator, payload, to = index_of(op.peer)] { return communicator.send(payload, to); };
+      break;
+    case OpKind::receive:
+      call = [&communicator, payload, from = index_of(op.peer)] { return communicator.receive(payload, from); };
+      break;
+    case OpKind::all_reduce: call = [&communicator, payload] { return communicator.all_reduce(payload); }; break;
+    default:
+      throw std::runtime_error("rank " + std::to_string(program_.rank) + ": no program uses " + to_token(op.id) +
+                               " yet");
+  }
+  return [this, &communicator, &op, call = std::move(call)](std::uint32_t step) {
+    const WireBytes before = communicator.wire_bytes();
+    OpOutcome outcome;
+    try {
+      outcome.active_ns = call().active_ns;
+    } catch (const CommError& e) {
+      throw CommError(std::string(e.what()) + " (at " + to_token(op.id) + " of step " + std::to_string(step) + ")");
+    }
+    const WireBytes after = communicator.wire_bytes();
+    outcome.wire_bytes = after.sent < 0 ? -1 : after.sent - before.sent;
+    if (settings_.observer)
+      for (const PhaseRecord& p : communicator.last_phases())
+        settings_.observer->phase(op.id.lane(), {program_.rank, step, op.id, p.phase, p.chunk, p.from, p.to, p.bytes,
+                                                 p.begin_ns - settings_.start_ns, p.end_ns - settings_.start_ns});
+    return outcome;
+  };
+}
+
+RankRun::BoundOp RankRun::bind_load(const Op& op) {
+  if (!settings_.dataset) return [](std::uint32_t) { return OpOutcome{}; };
+  // tokens for the first chunk, targets for the last one, both where they are the same
+  std::int32_t *tokens = nullptr, *targets = nullptr;
+  const OpFields f = op.id.fields();
+  std::size_t use = 0;
+  if (f.chunk == 0) tokens = view(op.uses[use++].buffer).as<std::int32_t>();
+  if (f.chunk == settings_.step.schedule.shape.chunks() - 1) targets = view(op.uses[use++].buffer).as<std::int32_t>();
+  const int data = settings_.step.grid.coordinates_of(program_.rank).data;
+  const PlanSpec& plan = settings_.step.scenario.plan;
+  const std::int64_t batch = settings_.step.scenario.train.global_batch;
+  const int samples = settings_.step.model.micro_batch_size;
+  const std::int64_t first = (std::int64_t{data} * plan.micro_batches + f.micro_batch) * samples;
+  return [this, tokens, targets, batch, samples, first](std::uint32_t step) {
+    settings_.dataset->fill(step * batch + first, samples, tokens, targets);
+    return OpOutcome{};
+  };
+}
+
+void RankRun::die_if_told(std::uint32_t step) const {
+  const FaultSpec& fault = settings_.step.scenario.fault;
+  if (fault.kill_rank != program_.rank || fault.kill_step != static_cast<int>(step)) return;
+  if (settings_.kill_by_signal) kill(getpid(), SIGKILL);
+  throw RankKilled("rank " + std::to_string(program_.rank) + " was killed at the start of step " +
+                   std::to_string(step) + " (fault.kill_rank)");
+}
+
+OpOutcome RankRun::run_op(OpIndex index, std::uint32_t step) {
+  const Op& op = program_.ops[index];
+  if (index == first_compute_) die_if_told(step);
+  Span span{program_.rank, step, op.id, 0, 0, 0, -1};
+  const auto remember = [&](std::int64_t time) {
+    return [this, &span, time](const ClassBytes& alive) {
+      if (settings_.observer) settings_.observer->memory({span.rank, span.step, span.op, time, alive});
+    };
+  };
+  span.begin_ns = monotonic_ns() - settings_.start_ns;
+  ledger_->begin(index, remember(span.begin_ns));
+  const std::int64_t cpu = thread_cpu_ns();
+  const OpOutcome outcome = bound_[index](step);
+  span.cpu_ns = thread_cpu_ns() - cpu;
+  span.end_ns = monotonic_ns() - settings_.start_ns;
+  span.active_ns = outcome.active_ns < 0
+                       ? span.begin_ns
+                       : std::clamp(outcome.active_ns - settings_.start_ns, span.begin_ns, span.end_ns);
+  ledger_->end(index, remember(span.end_ns));
+  if (settings_.observer) settings_.observer->span(op.lane(), span);
+  record(index, span, outcome);
+  return outcome;
+}
+
+void RankRun::record(OpIndex index, const Span& span, const OpOutcome& outcome) {
+  std::map<std::uint32_t, StepRecord>::node_type done;
+  {
+    const std::lock_guard lock(mutex_);
+    auto [found, made] = steps_.try_emplace(span.step);
+    StepRecord& step = found->second;
+    if (made) {
+      step.trace.cpu_ns.assign(program_.ops.size(), 0);
+      step.remaining = program_.ops.size();
+    }
+    step.trace.cpu_ns[index] = span.cpu_ns;
+    step.trace.executed[static_cast<std::size_t>(span.op.lane())].push_back(index);
+    if (index == first_compute_) step.begin_ns = span.begin_ns;
+    if (index == last_compute_) {
+      step.end_ns = span.end_ns;
+      step.values = values_;
+      values_ = {};
+    }
+    const OpFields f = span.op.fields();
+    if (is_communication(f.kind)) {
+      auto row = std::find_if(step.traffic.begin(), step.traffic.end(),
+                              [&](const TrafficRow& r) { return r.purpose == f.purpose && r.kind == f.kind; });
+      if (row == step.traffic.end()) row = step.traffic.insert(row, {f.purpose, f.kind, 0, 0, 0});
+      ++row->count;
+      row->payload_bytes += program_.payload_bytes(program_.ops[index]);
+      row->wire_bytes = outcome.wire_bytes < 0 || row->wire_bytes < 0 ? -1 : row->wire_bytes + outcome.wire_bytes;
+    }
+    if (--step.remaining == 0) done = steps_.extract(found);
+  }
+  if (!done.empty()) finish(done.key(), std::move(done.mapped()));
+}
+
+void RankRun::finish(std::uint32_t step, StepRecord record) {
+  const Ledger::Peaks peaks = ledger_->take_peaks();
+  if (!settings_.observer) return;
+  const Scenario& scenario = settings_.step.scenario;
+  const Coordinates at = settings_.step.grid.coordinates_of(program_.rank);
+  StepSummary summary;
+  summary.rank = program_.rank;
+  summary.step = step;
+  summary.begin_ns = record.begin_ns;
+  summary.end_ns = record.end_ns;
+  summary.learning_rate = LearningRate(scenario.train).at(step);
+  if (at.pipeline == settings_.step.grid.pipeline - 1) {
+    summary.tokens = std::int64_t{scenario.plan.micro_batches} * settings_.step.model.tokens();
+    if (settings_.kernels) summary.loss = record.values.loss_sum / static_cast<double>(summary.tokens);
+  }
+  // Data-parallel replicas hold the same gradients: the first one counts.
+  if (at.data == 0) summary.gradient_square_norm = record.values.square_norm;
+  if (!settings_.kernels) summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
+  summary.model_flops = summary.hardware_flops = model_flops_;
+  summary.peak_bytes = peaks.by_class;
+  summary.peak_total_bytes = peaks.total;
+  summary.traffic = std::move(record.traffic);
+  settings_.observer->step_done(summary, record.trace);
+}
+
+}  // namespace rankscope

@@ -1,0 +1,42 @@
+// Is it the same training? A plan's run against one rank that accumulates the same micro-batches in the same order.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/run/job.hpp"
+#include "engine/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// The worst relative differences found. Gradients and losses: Frobenius norm of the difference over the reference's
+/// (over its block's for a tensor whose own is next to nothing). Parameters: over the norm of the accumulated update.
+struct ParityErrors {
+  double losses = 0, gradients = 0, parameters = 0;
+  std::string worst_gradient, worst_parameter;  ///< names, with the rank and step
+  int tensors = 0, bit_equal = 0;               ///< final parameters compared, and those without any difference
+};
+
+struct ParityRun {
+  std::string optimizer;
+  double tolerance = 0;
+  bool judges_parameters = true;  ///< false: losses, and the first step's gradients, alone
+  ParityErrors errors;
+  bool passed = false;
+};
+
+struct VerifyResult {
+  bool passed = false;
+  std::vector<ParityRun> runs;
+};
+
+/// Runs the scenario's plan and its reference for five steps: with SGD at a rate that moves every tensor (0.1), and,
+/// when the scenario trains with AdamW, with that too (in fp64 as strictly; else by losses and first-step gradients).
+/// Tolerances: fp64 1e-12, fp32 1e-5, bf16 2e-2. Throws RunFailure, PlanError.
+VerifyResult verify(const Scenario& scenario, const RunSettings& settings);
+
+/// The plan's reference: one rank, the same micro-batches.
+Scenario reference_of(const Scenario& scenario);
+
+std::string to_text(const VerifyResult& result);
+
+}  // namespace rankscope

@@ -1,0 +1,87 @@
+#include "engine/run/executor.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/engine/program/scenarios.hpp"
+
+using namespace rankscope;
+using namespace std::chrono_literals;
+
+namespace {
+
+RankProgram program_with_messages() { return compile(small_scenario("1f1b", 2, 2, 4)).program_for(0); }
+
+}  // namespace
+
+TEST_CASE("every op begins after all that it comes after has ended, in its step and the one before") {
+  const RankProgram program = program_with_messages();
+  constexpr std::uint32_t steps = 3;
+  std::atomic<int> clock = 0;
+  std::map<std::pair<std::uint32_t, OpIndex>, std::pair<int, int>> when;  // begin, end by a logical clock
+  std::mutex mutex;
+  Executor executor(program, [&](OpIndex op, std::uint32_t step) {
+    const int begin = ++clock;
+    if (op % 7 == step) std::this_thread::sleep_for(200us);  // let other lanes overtake where they may
+    const std::lock_guard lock(mutex);
+    when[{step, op}] = {begin, ++clock};
+    return OpOutcome{};
+  });
+  executor.run(0, steps, [](const std::string&) {});
+  REQUIRE(when.size() == steps * program.ops.size());
+  const auto lanes = program.lanes();
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    for (OpIndex i = 0; i < program.ops.size(); ++i) {
+      for (const OpIndex before : program.ops[i].after) CHECK(when[{step, i}].first > when[{step, before}].second);
+      if (step > 0)
+        for (const OpIndex before : program.ops[i].after_previous)
+          CHECK(when[{step, i}].first > when[{step - 1, before}].second);
+    }
+    for (const auto& lane : lanes)
+      for (std::size_t i = 1; i < lane.size(); ++i) CHECK(when[{step, lane[i]}].first > when[{step, lane[i - 1]}].second);
+  }
+}
+
+TEST_CASE("a step is no barrier: a lane may be in the next step while another is still in this one") {
+  // Two lanes without edges: compute runs ahead of a slow copy lane.
+  RankProgram program;
+  program.ops.push_back({*parse_token("F:c0:m0"), GroupKind::self, -1, {}, {}, {}});
+  program.ops.push_back({*parse_token("LOAD:c0:m0"), GroupKind::self, -1, {}, {}, {}});
+  std::atomic<int> loads = 0, loads_when_compute_ended = -1;
+  Executor executor(program, [&](OpIndex op, std::uint32_t step) {
+    if (op == 1) {
+      std::this_thread::sleep_for(20ms);
+      ++loads;
+    } else if (step == 2) {
+      loads_when_compute_ended = loads.load();
+    }
+    return OpOutcome{};
+  });
+  executor.run(0, 3, [](const std::string&) {});
+  CHECK(loads == 3);
+  CHECK(loads_when_compute_ended < 3);
+}
+
+TEST_CASE("when an op fails, no lane begins another one, and the failure is thrown on") {
+  const RankProgram program = program_with_messages();
+  std::atomic<bool> failed = false;
+  std::atomic<int> begun_after = 0, told = 0;
+  const auto lanes = program.lanes();
+  const OpIndex bad = lanes[static_cast<std::size_t>(Lane::compute)][5];
+  Executor executor(program, [&](OpIndex op, std::uint32_t) {
+    if (failed) ++begun_after;
+    if (op == bad) {
+      failed = true;
+      throw std::runtime_error("the disk is on fire");
+    }
+    return OpOutcome{};
+  });
+  CHECK_THROWS_WITH(executor.run(0, 10, [&](const std::string& why) { told += why == "the disk is on fire"; }),
+                    "the disk is on fire");
+  CHECK(told == 1);
+  CHECK(begun_after <= lane_count);  // those that had passed their check already
+}

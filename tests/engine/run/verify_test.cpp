@@ -1,0 +1,63 @@
+#include "engine/run/verify.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+Scenario scenario_of(std::string schedule, int data, int pipeline, int micro_batches, std::string precision, bool tied) {
+  Scenario s;
+  s.title = "parity";
+  s.model = {"gpt", 4, 32, 2, 16, 64, tied, 0.0};
+  s.plan.data = data;
+  s.plan.pipeline = pipeline;
+  s.plan.schedule = std::move(schedule);
+  s.plan.micro_batches = micro_batches;
+  s.plan.precision = std::move(precision);
+  s.plan.bucket_mib = 0.05;  // several buckets
+  s.train.global_batch = 2 * data * micro_batches;
+  s.train.optimizer = "adamw";
+  s.train.clip = 0.5;  // clips: the norm counts
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("every plan trains the same model as one rank") {
+  struct Plan {
+    const char* schedule;
+    int data, pipeline, micro_batches;
+  };
+  const auto plan = GENERATE(Plan{"1f1b", 2, 1, 2}, Plan{"naive", 1, 4, 8}, Plan{"gpipe", 1, 4, 8}, Plan{"1f1b", 1, 4, 8},
+                             Plan{"1f1b", 2, 2, 4});
+  const bool tied = GENERATE(true, false);
+  const auto* precision = GENERATE("fp64", "fp32");
+  const VerifyResult result =
+      verify(scenario_of(plan.schedule, plan.data, plan.pipeline, plan.micro_batches, precision, tied), {});
+  INFO(plan.schedule << " data " << plan.data << " pipeline " << plan.pipeline << " " << precision << (tied ? " tied" : "")
+                     << "\n"
+                     << to_text(result));
+  CHECK(result.passed);
+  // An untied pipeline adds the same numbers in the same order as one rank does.
+  if (!tied && plan.data == 1 && plan.pipeline > 1)
+    CHECK(result.runs.front().errors.gradients < (std::string_view(precision) == "fp64" ? 1e-15 : 1e-6));
+}
+
+TEST_CASE("dropout does not depend on the plan") {
+  Scenario s = scenario_of("1f1b", 2, 2, 2, "fp64", true);
+  s.model.dropout = 0.2;
+  const VerifyResult result = verify(s, {});
+  INFO(to_text(result));
+  CHECK(result.passed);
+}
+
+TEST_CASE("planted faults are caught") {
+  const auto* plant = GENERATE("gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding");
+  const auto* precision = GENERATE("fp64", "fp32");
+  Scenario s = scenario_of("1f1b", 2, 2, 2, precision, true);
+  s.fault.plant = plant;
+  const VerifyResult result = verify(s, {});
+  INFO(plant << "\n" << to_text(result));
+  CHECK_FALSE(result.passed);
+}
