@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The numbers that stand beside the pictures, all made by engine/analyse, off the GUI thread. Views read them here.
+#pragma once
+#include <QObject>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/analyse/gap.hpp"
+#include "engine/analyse/report.hpp"
+#include "engine/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// What is known about one run and its prediction at one moment. Immutable once delivered.
+struct Figures {
+  std::optional<Scenario> scenario;      ///< what ran, or would run
+  std::optional<Report> run;             ///< empty while nothing ran
+  std::optional<Report> predicted;       ///< the plan as if the prediction had been run; empty while there is none
+  std::optional<StepAnalysis> step;      ///< the chosen step as it ran
+  std::optional<StepAnalysis> forecast;  ///< the predicted step laid under it
+  std::vector<GapItem> gap;              ///< why the one is not the other; empty where one of them is missing
+  std::vector<Span> step_spans;          ///< of the chosen step, by rank and begin; of the prediction where nothing ran
+  std::vector<StepSummary> summaries;    ///< of the chosen step, one a rank; empty where nothing ran
+
+  /// The report that describes what is shown: the run's, else the prediction's; null while there is neither.
+  const Report* shown() const { return run ? &*run : predicted ? &*predicted : nullptr; }
+  const StepAnalysis* shown_step() const { return step ? &*step : forecast ? &*forecast : nullptr; }
+};
+
+class FiguresModel : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+  /// Never null.
+  const std::shared_ptr<const Figures>& latest() const { return latest_; }
+  void set(std::shared_ptr<const Figures> figures);
+
+ signals:
+  void changed();
+
+ private:
+  std::shared_ptr<const Figures> latest_ = std::make_shared<Figures>();
+};
+
+}  // namespace rankscope

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/grid/grid_picture.hpp"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <limits>
+
+#include "app/views/common/text.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr double widest_place = 220, highest_place = 96, most_gap = 8;
+
+double gap_between(double room, int places) { return std::min(most_gap, room / places * 0.15); }
+
+}  // namespace
+
+QString label_of(GridQuantity quantity) {
+  const auto tr = [](const char* text) { return QCoreApplication::translate("GridView", text); };
+  switch (quantity) {
+    case GridQuantity::compute: return tr("compute, share of the step");
+    case GridQuantity::bubble: return tr("bubble, share of the step");
+    case GridQuantity::exposed: return tr("exposed communication, share of the step");
+    case GridQuantity::unknown_time: return tr("unknown, share of the step");
+    case GridQuantity::peak_memory: return tr("peak memory");
+  }
+  return {};
+}
+
+std::vector<double> values_of(const Figures& figures, GridQuantity quantity) {
+  std::vector<double> values;
+  const Report* report = figures.shown();
+  if (report == nullptr) return values;
+  values.assign(static_cast<std::size_t>(std::max(report->ranks, 0)), std::numeric_limits<double>::quiet_NaN());
+  if (quantity == GridQuantity::peak_memory) {
+    for (const MemoryRow& row : report->memory) {
+      if (row.rank < 0 || row.rank >= report->ranks) continue;
+      const auto& bytes = figures.run ? row.measured : row.predicted;
+      if (bytes) values[static_cast<std::size_t>(row.rank)] = static_cast<double>(bytes->peak);
+    }
+    return values;
+  }
+  const StepAnalysis* step = figures.shown_step();
+  if (step == nullptr) return values;
+  for (std::size_t rank = 0; rank < values.size() && rank < step->ranks.size(); ++rank) {
+    const StepShares& shares = step->ranks[rank];
+    switch (quantity) {
+      case GridQuantity::compute: values[rank] = shares[TimeClass::compute] + shares[TimeClass::recompute]; break;
+      case GridQuantity::bubble: values[rank] = shares[TimeClass::bubble]; break;
+      case GridQuantity::exposed:
+        values[rank] =
+            shares[TimeClass::tensor] + shares[TimeClass::pipeline] + shares[TimeClass::data] + shares[TimeClass::zero];
+        break;
+      case GridQuantity::unknown_time: values[rank] = shares.unknown; break;
+      case GridQuantity::peak_memory: break;
+    }
+  }
+  return values;
+}
+
+QString text_of(GridQuantity quantity, double value) {
+  return quantity == GridQuantity::peak_memory ? text::bytes(value) : text::percent(value);
+}
+
+int GridLayout::rank_at(QPointF point) const {
+  for (std::size_t rank = 0; rank < cells.size(); ++rank)
+    if (cells[rank].contains(point)) return static_cast<int>(rank);
+  return -1;
+}
+
+GridLayout lay_out_grid(const RankGrid& grid, const QRectF& area) {
+  GridLayout layout;
+  layout.grid = grid;
+  const double gap_x = gap_between(area.width(), grid.pipeline), gap_y = gap_between(area.height(), grid.data);
+  layout.place_width = std::min(widest_place, (area.width() - gap_x * (grid.pipeline - 1)) / grid.pipeline);
+  layout.place_height = std::min(highest_place, (area.height() - gap_y * (grid.data - 1)) / grid.data);
+  for (int stage = 0; stage < grid.pipeline; ++stage)
+    layout.stage_left.push_back(area.left() + stage * (layout.place_width + gap_x));
+  for (int replica = 0; replica < grid.data; ++replica)
+    layout.replica_top.push_back(area.top() + replica * (layout.place_height + gap_y));
+  const double inner = grid.tensor > 1 ? std::min(2.0, layout.place_width / grid.tensor * 0.1) : 0;
+  const double width = (layout.place_width - inner * (grid.tensor - 1)) / grid.tensor;
+  for (int rank = 0; rank < grid.size(); ++rank) {
+    const Coordinates at = grid.coordinates_of(rank);
+    layout.cells.emplace_back(layout.stage_left[static_cast<std::size_t>(at.pipeline)] + at.tensor * (width + inner),
+                              layout.replica_top[static_cast<std::size_t>(at.data)], width, layout.place_height);
+  }
+  return layout;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rank grid as arithmetic: where each rank's cell lies, and its value of the chosen quantity. No widgets.
+#pragma once
+#include <QRectF>
+#include <QString>
+#include <vector>
+
+#include "app/session/figures.hpp"
+#include "engine/mesh/rank_grid.hpp"
+
+namespace rankscope {
+
+enum class GridQuantity { compute, bubble, exposed, unknown_time, peak_memory };
+inline constexpr int grid_quantity_count = 5;
+QString label_of(GridQuantity quantity);
+
+/// Value of each rank: a share of the step, or bytes. NaN where it is not known.
+std::vector<double> values_of(const Figures& figures, GridQuantity quantity);
+QString text_of(GridQuantity quantity, double value);
+
+/// Stages from left to right, data-parallel replicas from top to bottom; the tensor ranks of one place stand side by
+/// side in it, closer together.
+struct GridLayout {
+  RankGrid grid;
+  std::vector<QRectF> cells;        ///< by rank
+  std::vector<double> stage_left;   ///< x of each pipeline stage
+  std::vector<double> replica_top;  ///< y of each data-parallel replica
+  double place_width = 0, place_height = 0;
+  /// The rank at a point; -1 outside of all cells.
+  int rank_at(QPointF point) const;
+};
+GridLayout lay_out_grid(const RankGrid& grid, const QRectF& area);
+
+}  // namespace rankscope

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/grid/grid_view.hpp"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr int header_height = 36, margin = 12, side_label = 76, top_label = 22;
+
+RankGrid grid_of(const Figures& figures) {
+  const Report* report = figures.shown();
+  if (report == nullptr) return {0, 0, 0};
+  return {report->plan.tensor, report->plan.data, report->plan.pipeline};
+}
+
+}  // namespace
+
+GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent)
+    : DataView(state, source, parent), figures_(figures), quantities_(new QComboBox(this)) {
+  setMouseTracking(true);
+  setMinimumSize(320, 140);
+  for (int i = 0; i < grid_quantity_count; ++i) quantities_->addItem(label_of(static_cast<GridQuantity>(i)));
+  quantities_->setAccessibleName(tr("Quantity that colours the grid"));
+  quantities_->move(margin, 4);
+  quantities_->adjustSize();
+  connect(quantities_, &QComboBox::currentIndexChanged, this,
+          [this](int index) { set_quantity(static_cast<GridQuantity>(index)); });
+  connect(&figures, &FiguresModel::changed, this, [this] { update(); });
+}
+
+void GridView::set_quantity(GridQuantity quantity) {
+  quantity_ = quantity;
+  quantities_->setCurrentIndex(static_cast<int>(quantity));
+  update();
+}
+
+GridLayout GridView::layout_now() const {
+  const QRectF area(margin + side_label, header_height + top_label, width() - 2 * margin - side_label,
+                    height() - header_height - top_label - margin);
+  return lay_out_grid(grid_of(*figures_.latest()), area);
+}
+
+void GridView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(interface_font());
+  painter.fillRect(rect(), color(colours().ground));
+  const RankGrid grid = grid_of(*figures_.latest());
+  quantities_->setVisible(grid.size() > 0);
+  if (grid.size() < 1) {
+    paint_empty(
+        painter, rect(), colours(), tr("No ranks to show yet"),
+        tr("A run or a prediction fills this: the data × tensor × pipeline grid, each rank coloured by what it does "
+           "with its step or by its memory."));
+    return;
+  }
+  paint_cells(painter, layout_now());
+}
+
+void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
+  const Figures& figures = *figures_.latest();
+  const std::vector<double> values = values_of(figures, quantity_);
+  double greatest = quantity_ == GridQuantity::peak_memory ? 0 : 1;
+  if (quantity_ == GridQuantity::peak_memory)
+    for (const double value : values)
+      if (std::isfinite(value)) greatest = std::max(greatest, value);
+  const QFontMetricsF metrics(painter.font());
+
+  painter.setPen(color(colours().dim));
+  const double stage_step = layout.stage_left.size() > 1 ? layout.stage_left[1] - layout.stage_left[0] : 1e9;
+  const int every_stage =
+      std::max(1, static_cast<int>(std::ceil((metrics.horizontalAdvance(tr("stage 00")) + 8) / stage_step)));
+  for (std::size_t i = 0; i < layout.stage_left.size(); i += static_cast<std::size_t>(every_stage))
+    painter.drawText(
+        QRectF(layout.stage_left[i], layout.replica_top[0] - top_label, stage_step * every_stage, top_label - 4),
+        Qt::AlignLeft | Qt::AlignVCenter, tr("stage %1").arg(i));
+  const int every_replica = std::max(1, static_cast<int>(std::ceil(18 / layout.place_height)));
+  for (std::size_t i = 0; i < layout.replica_top.size(); i += static_cast<std::size_t>(every_replica))
+    painter.drawText(QRectF(margin, layout.replica_top[i], side_label - 8, std::max(18.0, layout.place_height)),
+                     Qt::AlignLeft | Qt::AlignVCenter, tr("replica %1").arg(i));
+
+  for (std::size_t rank = 0; rank < layout.cells.size(); ++rank) {
+    const QRectF& cell = layout.cells[rank];
+    const double value = rank < values.size() ? values[rank] : std::nan("");
+    Argb fill = colours().panel;
+    if (std::isfinite(value) && greatest > 0) {
+      const double share = std::clamp(value / greatest, 0.0, 1.0);
+      fill = mixed(colours().panel, colours().accent, static_cast<float>(0.08 + 0.92 * share));
+      painter.fillRect(cell, color(fill));
+    } else {
+      painter.fillRect(cell, QBrush(color(colours().unknown), Qt::Dense6Pattern));
+    }
+    painter.setPen(color(std::isfinite(value) ? colours().ink_on(fill) : colours().dim));
+    const QString title = tr("rank %1").arg(rank), number = text_of(quantity_, value);
+    const double room = cell.width() - 6;
+    const bool two_lines = cell.height() >= 40;
+    if (two_lines && metrics.horizontalAdvance(title) < room && metrics.horizontalAdvance(number) < room) {
+      painter.drawText(cell.adjusted(0, 0, 0, -cell.height() / 2), Qt::AlignHCenter | Qt::AlignBottom, title);
+      painter.setFont(number_font());
+      painter.drawText(cell.adjusted(0, cell.height() / 2, 0, 0), Qt::AlignHCenter | Qt::AlignTop, number);
+      painter.setFont(interface_font());
+    } else if (cell.height() >= 16 && metrics.horizontalAdvance(number) < room) {
+      painter.setFont(number_font());
+      painter.drawText(cell, Qt::AlignCenter, number);
+      painter.setFont(interface_font());
+    }
+  }
+
+  if (hovered_ < 0 || hovered_ >= layout.grid.size()) return;
+  for (const GroupKind kind : {GroupKind::pipeline, GroupKind::data, GroupKind::tensor})
+    for (const int member : layout.grid.group_of(hovered_, kind)) {
+      painter.setPen(
+          QPen(color(colours().text), member == hovered_ ? 2 : 1, member == hovered_ ? Qt::SolidLine : Qt::DashLine));
+      painter.drawRect(layout.cells[static_cast<std::size_t>(member)].adjusted(-1, -1, 1, 1));
+    }
+}
+
+QString GridView::describe(int rank) const {
+  const Figures& figures = *figures_.latest();
+  const RankGrid grid = grid_of(figures);
+  if (rank < 0 || rank >= grid.size()) return {};
+  const Coordinates at = grid.coordinates_of(rank);
+  QString text = tr("<b>rank %1</b>: stage %2, replica %3, tensor %4<table>")
+                     .arg(rank)
+                     .arg(at.pipeline)
+                     .arg(at.data)
+                     .arg(at.tensor);
+  for (int i = 0; i < grid_quantity_count; ++i) {
+    const auto quantity = static_cast<GridQuantity>(i);
+    const auto values = values_of(figures, quantity);
+    if (static_cast<std::size_t>(rank) >= values.size()) continue;
+    text += QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>")
+                .arg(label_of(quantity), text_of(quantity, values[static_cast<std::size_t>(rank)]));
+  }
+  text += QStringLiteral("</table>");
+  const auto members = [&](GroupKind kind, const QString& name) {
+    QStringList ranks;
+    for (const int member : grid.group_of(rank, kind)) ranks.append(QString::number(member));
+    return ranks.size() > 1 ? QStringLiteral("<br>%1: %2").arg(name, ranks.join(QStringLiteral(", "))) : QString();
+  };
+  return text + members(GroupKind::pipeline, tr("pipeline group")) + members(GroupKind::data, tr("data group")) +
+         members(GroupKind::tensor, tr("tensor group"));
+}
+
+void GridView::mouseMoveEvent(QMouseEvent* event) {
+  const int rank = layout_now().rank_at(event->position());
+  if (rank == hovered_) return;
+  hovered_ = rank;
+  update();
+}
+
+void GridView::leaveEvent(QEvent*) {
+  hovered_ = -1;
+  update();
+}
+
+bool GridView::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return DataView::event(event);
+  auto* help = static_cast<QHelpEvent*>(event);
+  QToolTip::showText(help->globalPos(), describe(layout_now().rank_at(help->pos())), this);
+  return true;
+}
+
+}  // namespace rankscope

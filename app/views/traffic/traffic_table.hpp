@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What moved between ranks in a step, by purpose and kind of op: bytes, prediction, waiting split from transfer,
+// bandwidth.
+#pragma once
+#include <QAbstractTableModel>
+#include <limits>
+#include <vector>
+
+#include "app/session/figures.hpp"
+
+namespace rankscope {
+
+struct TrafficLine {
+  Purpose purpose = Purpose::none;
+  OpKind kind = OpKind::send;
+  double count = 0;                                              ///< ops of one rank in one step
+  double bytes = std::numeric_limits<double>::quiet_NaN();       ///< sent a rank and step, counted at the transport
+  double predicted = std::numeric_limits<double>::quiet_NaN();   ///< the same, predicted
+  double waiting_s = std::numeric_limits<double>::quiet_NaN();   ///< mean over ranks: before the peer came
+  double transfer_s = std::numeric_limits<double>::quiet_NaN();  ///< mean over ranks: while bytes moved
+  /// Bus bandwidth, bytes/s: bytes that a ring must move over each link, by the shortest of the ranks' transfer times
+  /// of each op (the last to arrive waits for nobody). As nccl-tests define it: all-reduce 2(n-1)/n of the payload.
+  double bus_bandwidth = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// One line per purpose and kind, in the order of the report.
+std::vector<TrafficLine> traffic_lines(const Figures& figures);
+
+class TrafficModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { purpose, collective, count, sent, predicted, waiting, transfer, bandwidth, column_count };
+  using QAbstractTableModel::QAbstractTableModel;
+  void set_lines(std::vector<TrafficLine> lines);
+  const std::vector<TrafficLine>& lines() const { return lines_; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  std::vector<TrafficLine> lines_;
+};
+
+}  // namespace rankscope

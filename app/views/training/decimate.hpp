@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Curves for a chart: at most two points a pixel, and no peak lost.
+#pragma once
+#include <vector>
+
+namespace rankscope {
+
+struct CurvePoint {
+  double x = 0, y = 0;
+  bool operator==(const CurvePoint&) const = default;
+};
+
+/// Of each of `pixels` equal stretches of x the least and the greatest y, in the order in which they stand. Points with
+/// a y that is not finite are left out. `points` stand by x. Unchanged otherwise when there are no more than two a
+/// pixel.
+std::vector<CurvePoint> decimated(const std::vector<CurvePoint>& points, int pixels);
+
+}  // namespace rankscope
