@@ -1,0 +1,244 @@
+#include "engine/comm/group.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "engine/comm/clock.hpp"
+
+namespace rankscope::comm {
+
+GroupSetting make_setting(std::vector<int> members, int rank, int world_size, Lane lane, std::string_view algorithm,
+                          const CommOptions& options) {
+  GroupSetting setting{std::move(members), -1, lane, std::nullopt, options};
+  const auto& ranks = setting.members;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] < 0 || ranks[i] >= world_size || (i > 0 && ranks[i] <= ranks[i - 1]))
+      throw std::invalid_argument("a group's members are ranks below " + std::to_string(world_size) +
+                                  ", ascending, each once; got " + list_ranks(ranks));
+    if (ranks[i] == rank) setting.index = static_cast<int>(i);
+  }
+  if (setting.index < 0)
+    throw std::invalid_argument("rank " + std::to_string(rank) + " is not in the group of " + list_ranks(ranks));
+  if (algorithm != "auto") {
+    setting.algorithm = algorithm_named(algorithm);
+    if (!setting.algorithm)
+      throw std::invalid_argument("unknown collective algorithm '" + std::string(algorithm) +
+                                  "'; known: auto, ring, naive, tree, halving_doubling");
+  }
+  return setting;
+}
+
+std::string list_ranks(std::span<const int> ranks) {
+  constexpr std::size_t shown = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranks.size(), shown); ++i)
+    text += (i ? ", rank " : "rank ") + std::to_string(ranks[i]);
+  if (ranks.size() > shown) text += " and " + std::to_string(ranks.size() - shown) + " more";
+  return text.empty() ? "no rank" : text;
+}
+
+std::string waited_in_vain(int rank, std::chrono::milliseconds limit, const char* call, Lane lane,
+                           std::span<const int> missing) {
+  const auto ms = limit.count();
+  const std::string time = ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
+  return "rank " + std::to_string(rank) + " waited " + time + " in " + call + " on lane " + std::string(name_of(lane)) +
+         " for " + list_ranks(missing);
+}
+
+std::string describe(const CollectiveCall& call) {
+  const View& view = call.part.data || call.part.elements() ? call.part : call.whole;
+  std::string text = std::string(name_of(call.kind)) + " of " + std::to_string(view.elements()) + " " +
+                     std::string(name_of(view.type));
+  return text;
+}
+
+namespace {
+
+bool has_root(OpKind kind) {
+  return kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::scatter || kind == OpKind::gather;
+}
+
+// One tensor, not a whole and parts of it.
+bool is_of_one_tensor(OpKind kind) {
+  return kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::all_reduce;
+}
+
+// The view that every member has: `whole` may be empty in a scatter or gather away from the root.
+const View& common_view(const CollectiveCall& call) { return is_of_one_tensor(call.kind) ? call.whole : call.part; }
+
+// Elements of the buffer that the transfer list works on.
+std::int64_t list_elements(const CollectiveCall& call, int members) {
+  return is_of_one_tensor(call.kind) || call.kind == OpKind::all_to_all ? call.whole.elements()
+                                                                        : call.part.elements() * members;
+}
+
+void check(const CollectiveCall& call, const GroupSetting& setting) {
+  const int n = setting.size();
+  auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument("rank " + std::to_string(setting.rank()) + ": " + std::string(name_of(call.kind)) +
+                                " on lane " + std::string(name_of(setting.lane)) + ": " + why);
+  };
+  if (call.root < 0 || call.root >= n)
+    refuse("root " + std::to_string(call.root) + " is none of " + std::to_string(n) + " members");
+  if (is_of_one_tensor(call.kind)) return;
+  const bool uses_whole = (call.kind != OpKind::scatter && call.kind != OpKind::gather) || setting.index == call.root;
+  if (!uses_whole) return;
+  const std::int64_t expected = call.kind == OpKind::all_to_all ? call.part.elements() : call.part.elements() * n;
+  if (call.whole.type != call.part.type)
+    refuse("the whole is " + std::string(name_of(call.whole.type)) + ", its parts " +
+           std::string(name_of(call.part.type)));
+  if (call.whole.elements() != expected)
+    refuse(std::to_string(call.whole.elements()) + " elements where " + std::to_string(expected) + " belong");
+  if (call.kind == OpKind::all_to_all && call.whole.elements() % n != 0)
+    refuse(std::to_string(call.whole.elements()) + " elements are not " + std::to_string(n) + " equal parts");
+}
+
+// A buffer that holds the elements from `first` on.
+struct Placed {
+  std::byte* data = nullptr;
+  std::int64_t first = 0;
+  std::byte* at(std::int64_t element, DType type) const { return data + (element - first) * bytes_of(type); }
+};
+
+}  // namespace
+
+bool agree(const CollectiveCall& a, const CollectiveCall& b) {
+  return a.kind == b.kind && (!has_root(a.kind) || a.root == b.root) && common_view(a).type == common_view(b).type &&
+         common_view(a).elements() == common_view(b).elements();
+}
+
+void copy_bytes(void* to, const void* from, std::int64_t bytes) {
+  if (bytes > 0 && to != from) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+void* part_in(const View& whole, const View& part, int index) { return whole.as<std::byte>() + index * part.bytes(); }
+
+WireBytes GroupCommunicator::wire_bytes() const {
+  if (opaque_) return {-1, -1};
+  return {sent_, received_};
+}
+
+void GroupCommunicator::count(std::int64_t sent, std::int64_t received) {
+  sent_ += sent;
+  received_ += received;
+}
+
+CommResult GroupCommunicator::point_to_point(View data, int peer, bool is_send) {
+  const char* call = is_send ? "send" : "receive";
+  if (setting_.options.before) setting_.options.before(setting_.rank(), setting_.lane, call);
+  if (peer < 0 || peer >= size() || peer == index())
+    throw std::invalid_argument("rank " + std::to_string(setting_.rank()) + ": " + call + " with member " +
+                                std::to_string(peer) + " of " + std::to_string(size()));
+  Message message{is_send, false, peer, data.type, data.as<std::byte>(), data.elements()};
+  const CommResult result{move(message, call)};
+  (is_send ? sent_ : received_) += message.bytes();
+  return result;
+}
+
+CommResult GroupCommunicator::send(View data, int to) { return point_to_point(data, to, true); }
+CommResult GroupCommunicator::receive(View data, int from) { return point_to_point(data, from, false); }
+
+CommResult GroupCommunicator::broadcast(View data, int root) { return collective({OpKind::broadcast, data, {}, root}); }
+CommResult GroupCommunicator::reduce(View data, int root) { return collective({OpKind::reduce, data, {}, root}); }
+CommResult GroupCommunicator::all_reduce(View data) { return collective({OpKind::all_reduce, data, {}, 0}); }
+CommResult GroupCommunicator::scatter(View whole, View part, int root) {
+  return collective({OpKind::scatter, whole, part, root});
+}
+CommResult GroupCommunicator::gather(View part, View whole, int root) {
+  return collective({OpKind::gather, whole, part, root});
+}
+CommResult GroupCommunicator::all_gather(View part, View whole) {
+  return collective({OpKind::all_gather, whole, part, 0});
+}
+CommResult GroupCommunicator::reduce_scatter(View whole, View part) {
+  return collective({OpKind::reduce_scatter, whole, part, 0});
+}
+CommResult GroupCommunicator::all_to_all(View sent, View received) {
+  return collective({OpKind::all_to_all, sent, received, 0});
+}
+
+CommResult GroupCommunicator::collective(const CollectiveCall& call) {
+  if (setting_.options.before) setting_.options.before(setting_.rank(), setting_.lane, call_name(call.kind));
+  phases_.clear();
+  check(call, setting_);
+  if (size() == 1) {  // the only part is the whole
+    const std::int64_t active = now_ns();
+    if (call.kind == OpKind::gather || call.kind == OpKind::all_gather)
+      copy_bytes(call.whole.data, call.part.data, call.part.bytes());
+    else if (!is_of_one_tensor(call.kind))
+      copy_bytes(call.part.data, call.whole.data, call.part.bytes());
+    return {active};
+  }
+  if (!setting_.algorithm) return run_library(call);
+  const CommResult result{meet(call)};
+  run_transfers(call);
+  return result;
+}
+
+const std::vector<Transfer>& GroupCommunicator::own_transfers(const CollectiveCall& call, std::int64_t elements) {
+  const auto [at, is_new] = own_transfers_.try_emplace({static_cast<std::int64_t>(call.kind), elements, call.root});
+  if (is_new)
+    for (const Transfer& t : transfers_of(call.kind, *setting_.algorithm, size(), elements, call.root))
+      if (t.from == index() || t.to == index()) at->second.push_back(t);
+  return at->second;
+}
+
+std::byte* GroupCommunicator::scratch(std::int64_t bytes) {
+  if (bytes > scratch_bytes_) {
+    scratch_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+    scratch_bytes_ = bytes;
+  }
+  return scratch_.get();
+}
+
+void GroupCommunicator::run_transfers(const CollectiveCall& call) {
+  const std::int64_t elements = list_elements(call, size());
+  const DType type = common_view(call).type;
+  const std::vector<Transfer>& transfers = own_transfers(call, elements);
+  const bool collects = call.kind == OpKind::gather || call.kind == OpKind::all_gather;
+  const bool hands_out = call.kind == OpKind::scatter || call.kind == OpKind::reduce_scatter;
+
+  // Where the list's buffer is: the whole; or, away from the root, this member's part if it only ever touches that, and
+  // else scratch memory.
+  Placed source{call.whole.as<std::byte>(), 0}, target = source;
+  const std::int64_t own_first = elements / size() * index();
+  if (call.kind == OpKind::all_to_all) {
+    target = {call.part.as<std::byte>(), 0};
+    copy_bytes(target.at(own_first, type), source.at(own_first, type), call.part.bytes() / size());
+  } else if ((call.kind == OpKind::gather || call.kind == OpKind::scatter) && index() != call.root) {
+    const bool passes_on = std::any_of(transfers.begin(), transfers.end(), [&](const Transfer& t) {
+      return t.from_offset != own_first || t.elements != call.part.elements();
+    });
+    if (passes_on)
+      source = target = {scratch(elements * bytes_of(type)), 0};
+    else
+      source = target = {call.part.as<std::byte>(), own_first};
+  }
+  if (collects) copy_bytes(target.at(own_first, type), call.part.data, call.part.bytes());
+
+  std::vector<Message> messages;
+  for (std::size_t first = 0; first < transfers.size();) {
+    std::size_t end = first;
+    messages.clear();
+    for (; end < transfers.size() && transfers[end].phase == transfers[first].phase; ++end) {
+      const Transfer& t = transfers[end];
+      const bool is_send = t.from == index();
+      messages.push_back({is_send, t.add && !is_send, is_send ? t.to : t.from, type,
+                          is_send ? source.at(t.from_offset, type) : target.at(t.to_offset, type), t.elements});
+    }
+    move_all(messages, call_name(call.kind));
+    for (std::size_t i = first; i < end; ++i) {
+      const Message& m = messages[i - first];
+      const Transfer& t = transfers[i];
+      (m.is_send ? sent_ : received_) += m.bytes();
+      if (setting_.options.record_phases && !m.is_send)
+        phases_.push_back(
+            {t.phase, t.chunk, setting_.members[t.from], setting_.members[t.to], m.bytes(), m.begin_ns, m.end_ns});
+    }
+    first = end;
+  }
+  if (hands_out) copy_bytes(call.part.data, source.at(own_first, type), call.part.bytes());
+}
+
+}  // namespace rankscope::comm

@@ -1,0 +1,127 @@
+// What loopback and mpi have in common: arguments are checked, hooks called, bytes counted, and the transparent
+// algorithms run as transfer lists over whatever moves messages. For this folder's own files.
+#pragma once
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/collective/transfer.hpp"
+#include "engine/comm/communicator.hpp"
+#include "engine/comm/options.hpp"
+
+namespace rankscope::comm {
+
+/// Who talks, where and how: what a communicator is made of.
+struct GroupSetting {
+  std::vector<int> members;  ///< world ranks, ascending
+  int index = 0;             ///< of this rank
+  Lane lane = Lane::data;
+  std::optional<Algorithm> algorithm;  ///< nullopt: the library's own
+  CommOptions options;
+
+  int rank() const { return members[index]; }
+  int size() const { return static_cast<int>(members.size()); }
+};
+
+/// Checks what World::group was given; throws std::invalid_argument.
+GroupSetting make_setting(std::vector<int> members, int rank, int world_size, Lane lane, std::string_view algorithm,
+                          const CommOptions& options);
+
+/// One member's side of a collective. `whole` is the tensor of broadcast, reduce and all_reduce, and what all_to_all
+/// sends; `part` is what all_to_all receives, and unused by the first three.
+struct CollectiveCall {
+  OpKind kind = OpKind::all_reduce;
+  View whole, part;
+  int root = 0;
+};
+
+/// One message of this member, to send or to receive; `add` receives by adding to what is there.
+struct Message {
+  bool is_send = false, add = false;
+  int peer = 0;
+  DType type = DType::u8;
+  std::byte* data = nullptr;
+  std::int64_t elements = 0;
+  /// When both ends had come (or, where that can't be known, when this end had) and when the data had been moved.
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::int64_t bytes() const { return elements * bytes_of(type); }
+};
+
+class GroupCommunicator : public Communicator {
+ public:
+  std::span<const int> members() const final { return setting_.members; }
+  int index() const final { return setting_.index; }
+
+  CommResult send(View data, int to) final;
+  CommResult receive(View data, int from) final;
+  CommResult broadcast(View data, int root) final;
+  CommResult reduce(View data, int root) final;
+  CommResult all_reduce(View data) final;
+  CommResult scatter(View whole, View part, int root) final;
+  CommResult gather(View part, View whole, int root) final;
+  CommResult all_gather(View part, View whole) final;
+  CommResult reduce_scatter(View whole, View part) final;
+  CommResult all_to_all(View sent, View received) final;
+
+  WireBytes wire_bytes() const final;
+  std::span<const PhaseRecord> last_phases() const final { return phases_; }
+
+ protected:
+  explicit GroupCommunicator(GroupSetting setting) : setting_(std::move(setting)) {}
+
+  /// A send or receive that waits for its peer. Returns when both had come, or -1.
+  virtual std::int64_t move(Message& message, const char* call) = 0;
+  /// All messages of one phase, in both directions at once; fills their times.
+  virtual void move_all(std::span<Message> messages, const char* call) = 0;
+  /// Waits until all members have made this call. Returns when the last one had, or -1.
+  virtual std::int64_t meet(const CollectiveCall& call) = 0;
+  /// The library's own algorithm.
+  virtual CommResult run_library(const CollectiveCall& call) = 0;
+
+  const GroupSetting& setting() const { return setting_; }
+  void count(std::int64_t sent, std::int64_t received);
+  void count_unknown() { opaque_ = true; }
+
+ private:
+  CommResult point_to_point(View data, int peer, bool is_send);
+  CommResult collective(const CollectiveCall& call);
+  void run_transfers(const CollectiveCall& call);
+  const std::vector<Transfer>& own_transfers(const CollectiveCall& call, std::int64_t elements);
+  std::byte* scratch(std::int64_t bytes);
+
+  GroupSetting setting_;
+  std::atomic<std::int64_t> sent_{0}, received_{0};  // a send and a receive may be under way in two threads
+  std::atomic<bool> opaque_{false};
+  std::vector<PhaseRecord> phases_;
+  // The transfers that this member takes part in, by kind, elements and root: lists are long, and steps repeat them.
+  std::map<std::array<std::int64_t, 3>, std::vector<Transfer>> own_transfers_;
+  std::unique_ptr<std::byte[]> scratch_;
+  std::int64_t scratch_bytes_ = 0;
+};
+
+/// "rank 1, rank 3", shortened when there are many.
+std::string list_ranks(std::span<const int> ranks);
+
+/// "rank 2 waited 60 s in all_reduce on lane data for rank 1, rank 3".
+std::string waited_in_vain(int rank, std::chrono::milliseconds limit, const char* call, Lane lane,
+                           std::span<const int> missing);
+
+/// The call in words, for when members disagree: "all_reduce of 100 fp32".
+std::string describe(const CollectiveCall& call);
+/// Whether two members' calls belong together.
+bool agree(const CollectiveCall& a, const CollectiveCall& b);
+
+/// The name of a collective as a C string.
+inline const char* call_name(OpKind kind) { return name_of(kind).data(); }
+
+/// memcpy that also takes "nothing to nowhere", and a copy onto itself.
+void copy_bytes(void* to, const void* from, std::int64_t bytes);
+/// Where member `index`'s part lies in the whole.
+void* part_in(const View& whole, const View& part, int index);
+
+}  // namespace rankscope::comm

@@ -1,0 +1,19 @@
+// The eight collectives among threads that can read each other's buffers while all of them are in the call: each member
+// does its share of the copying at the same time, and of the adding, in member order.
+#pragma once
+#include <span>
+
+#include "engine/comm/group.hpp"
+
+namespace rankscope::comm {
+
+/// Bytes that crossed from one member's memory to another's in one member's name.
+struct Crossed {
+  std::int64_t sent = 0, received = 0;
+};
+
+/// Does member `index`'s share. All members' calls agree, and none returns before all shares are done. A sum goes the
+/// way of a direct reduce-scatter and all-gather: member i adds up chunk i (chunk_range) of all members.
+Crossed do_share(std::span<const CollectiveCall> calls, int index);
+
+}  // namespace rankscope::comm

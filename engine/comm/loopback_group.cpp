@@ -1,0 +1,183 @@
+#include "engine/comm/loopback_group.hpp"
+
+#include "engine/comm/sum.hpp"
+
+namespace rankscope::comm {
+
+// A message that waits in a queue, or is being moved. All but `message`'s data is guarded by the group's mutex.
+struct LoopbackGroup::Post {
+  enum class State { waiting, moving, done };
+  Message* message = nullptr;
+  int member = 0;
+  State state = State::waiting;
+  Post* next = nullptr;
+  Post* to_move = nullptr;  // the other end, when this one came second and does the copying
+};
+
+LoopbackGroup::LoopbackGroup(std::vector<int> members, Lane lane, std::chrono::milliseconds time_limit)
+    : members_(std::move(members)),
+      lane_(lane),
+      time_limit_(time_limit),
+      wake_(members_.size()),
+      queues_(members_.size() * members_.size()),
+      calls_(members_.size()),
+      has_come_(members_.size()) {}
+
+void LoopbackGroup::wake_all() {
+  for (auto& wake : wake_) wake.notify_all();
+}
+
+void LoopbackGroup::fail(const std::string& why) {
+  std::lock_guard lock(mutex_);
+  if (failure_.empty()) failure_ = why;
+  wake_all();
+}
+
+std::string LoopbackGroup::failure() const {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+LoopbackGroup::Queue& LoopbackGroup::queue_of(int member, const Message& message) {
+  return message.is_send ? queue(member, message.peer) : queue(message.peer, member);
+}
+
+// A queue holds sends or receives, never both: the second kind to come takes the first out.
+void LoopbackGroup::post_all(int member, std::span<Post> posts) {
+  for (Post& post : posts) {
+    Queue& waiting = queue_of(member, *post.message);
+    if (waiting.head && waiting.head->message->is_send != post.message->is_send) {
+      Post* other = waiting.head;
+      const Message& sent = post.message->is_send ? *post.message : *other->message;
+      const Message& received = post.message->is_send ? *other->message : *post.message;
+      if (sent.bytes() != received.bytes()) {
+        failure_ = "rank " + std::to_string(members_[received.peer]) + " sends " + std::to_string(sent.bytes()) +
+                   " bytes to rank " + std::to_string(members_[sent.peer]) + ", which expects " +
+                   std::to_string(received.bytes()) + ", on lane " + std::string(name_of(lane_));
+        wake_all();
+        return;
+      }
+      waiting.head = other->next;
+      if (!waiting.head) waiting.tail = nullptr;
+      post.to_move = other;
+      post.state = other->state = Post::State::moving;
+      post.message->begin_ns = other->message->begin_ns = now_ns();
+    } else {
+      (waiting.tail ? waiting.tail->next : waiting.head) = &post;
+      waiting.tail = &post;
+    }
+  }
+}
+
+void LoopbackGroup::withdraw(int member, std::span<Post> posts) {
+  for (Post& post : posts) {
+    if (post.state != Post::State::waiting) continue;
+    Queue& waiting = queue_of(member, *post.message);
+    Post* before = nullptr;
+    for (Post* at = waiting.head; at; before = at, at = at->next) {
+      if (at != &post) continue;
+      (before ? before->next : waiting.head) = at->next;
+      if (waiting.tail == at) waiting.tail = before;
+      break;
+    }
+  }
+}
+
+void LoopbackGroup::exchange(int member, std::span<Message> messages, const char* call) {
+  constexpr std::size_t few = 4;  // enough for a ring; only wide phases allocate
+  Post on_stack[few];
+  std::vector<Post> on_heap(messages.size() > few ? messages.size() : 0);
+  const std::span<Post> posts = on_heap.empty() ? std::span(on_stack).first(messages.size()) : std::span(on_heap);
+  for (std::size_t i = 0; i < posts.size(); ++i) {
+    posts[i].message = &messages[i];
+    posts[i].member = member;
+  }
+  const auto deadline = deadline_after(time_limit_);
+
+  std::unique_lock lock(mutex_);
+  if (!failure_.empty()) throw CommError(failure_);
+  post_all(member, posts);
+  for (Post& post : posts) {
+    if (!post.to_move) continue;
+    lock.unlock();
+    Message& sent = post.message->is_send ? *post.message : *post.to_move->message;
+    Message& received = post.message->is_send ? *post.to_move->message : *post.message;
+    if (received.add)
+      add_to(received.type, received.data, sent.data, received.elements);
+    else
+      copy_bytes(received.data, sent.data, sent.bytes());
+    lock.lock();
+    sent.end_ns = received.end_ns = now_ns();
+    post.state = post.to_move->state = Post::State::done;
+    wake_[post.to_move->member].notify_all();
+  }
+
+  auto none_is = [&](Post::State state) {
+    for (const Post& post : posts)
+      if (post.state == state) return false;
+    return true;
+  };
+  const bool in_time =
+      wake_[member].wait_until(lock, deadline, [&] { return !failure_.empty() || none_is(Post::State::waiting); });
+  if (none_is(Post::State::waiting)) {  // what is moving now is only a copy from its end
+    wake_[member].wait(lock, [&] { return none_is(Post::State::moving); });
+    return;
+  }
+  std::vector<int> missing;
+  for (const Post& post : posts)
+    if (post.state == Post::State::waiting) missing.push_back(members_[post.message->peer]);
+  withdraw(member, posts);
+  wake_[member].wait(lock, [&] { return none_is(Post::State::moving); });
+  if (!in_time && failure_.empty()) {
+    failure_ = waited_in_vain(members_[member], time_limit_, call, lane_, missing);
+    wake_all();
+  }
+  throw CommError(failure_);
+}
+
+std::int64_t LoopbackGroup::meet(int member, const CollectiveCall& call) {
+  const auto deadline = deadline_after(time_limit_);
+  std::unique_lock lock(mutex_);
+  if (!failure_.empty()) throw CommError(failure_);
+  calls_[member] = call;
+  has_come_[member] = true;
+  const std::uint64_t meeting = meetings_;
+  if (++come_ == size()) {
+    for (int other = 0; other < size() && failure_.empty(); ++other)
+      if (!agree(calls_[other], call))
+        failure_ = "rank " + std::to_string(members_[other]) + " calls " + describe(calls_[other]) + ", rank " +
+                   std::to_string(members_[member]) + " " + describe(call) + ", on lane " + std::string(name_of(lane_));
+    if (failure_.empty()) {
+      ++meetings_;
+      come_ = 0;
+      has_come_.assign(has_come_.size(), false);
+      met_ns_ = now_ns();
+    }
+    wake_all();
+  } else {
+    wake_[member].wait_until(lock, deadline, [&] { return meetings_ != meeting || !failure_.empty(); });
+  }
+  if (meetings_ != meeting) return met_ns_;  // also when the group failed since: the others count on this member now
+  if (failure_.empty()) {
+    std::vector<int> missing;
+    for (int other = 0; other < size(); ++other)
+      if (!has_come_[other]) missing.push_back(members_[other]);
+    failure_ = waited_in_vain(members_[member], time_limit_, call_name(call.kind), lane_, missing);
+    wake_all();
+  }
+  throw CommError(failure_);
+}
+
+void LoopbackGroup::depart(int member) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t parting = partings_;
+  if (++gone_ == size()) {
+    ++partings_;
+    gone_ = 0;
+    wake_all();
+  } else {
+    wake_[member].wait(lock, [&] { return partings_ != parting; });
+  }
+}
+
+}  // namespace rankscope::comm

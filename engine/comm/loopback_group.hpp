@@ -1,0 +1,68 @@
+// Where the threads of a group meet: messages between two members, and calls of all of them. Waiting threads sleep;
+// whoever comes last does the copying, so that a message costs one wake-up.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/comm/clock.hpp"
+#include "engine/comm/group.hpp"
+
+namespace rankscope::comm {
+
+class LoopbackGroup {
+ public:
+  LoopbackGroup(std::vector<int> members, Lane lane, std::chrono::milliseconds time_limit);
+
+  /// Moves all messages of `member`, in both directions at once; each pairs with the peer's next one the other way.
+  /// Throws CommError, once no other thread touches the messages any more, when the group has failed or time is up.
+  void exchange(int member, std::span<Message> messages, const char* call);
+
+  /// Waits until every member has come with its call; returns when the last one did. Throws CommError when they do not
+  /// agree, time is up or the group has failed.
+  std::int64_t meet(int member, const CollectiveCall& call);
+  /// The members' calls, between meet and depart.
+  std::span<const CollectiveCall> calls() const { return calls_; }
+  /// Waits until every member that met is done with the others' memory. Has no limit: all have come, and nothing but
+  /// copying is left.
+  void depart(int member);
+
+  /// Ends every wait with CommError(why), now and from now on. The first reason stays.
+  void fail(const std::string& why);
+  /// The reason, or empty.
+  std::string failure() const;
+
+ private:
+  struct Post;
+  struct Queue {
+    Post* head = nullptr;
+    Post* tail = nullptr;
+  };
+
+  int size() const { return static_cast<int>(members_.size()); }
+  Queue& queue(int from, int to) { return queues_[static_cast<std::size_t>(from) * members_.size() + to]; }
+  Queue& queue_of(int member, const Message& message);
+  void post_all(int member, std::span<Post> posts);
+  void withdraw(int member, std::span<Post> posts);
+  void wake_all();
+
+  const std::vector<int> members_;
+  const Lane lane_;
+  const std::chrono::milliseconds time_limit_;
+
+  mutable std::mutex mutex_;
+  std::vector<std::condition_variable> wake_;  // by member
+  std::vector<Queue> queues_;                  // by ordered pair: what waits for its other end
+  std::string failure_;
+
+  std::vector<CollectiveCall> calls_;  // by member
+  std::vector<bool> has_come_;
+  int come_ = 0, gone_ = 0;
+  std::uint64_t meetings_ = 0, partings_ = 0;
+  std::int64_t met_ns_ = 0;
+};
+
+}  // namespace rankscope::comm
