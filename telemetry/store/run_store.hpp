@@ -47,17 +47,20 @@ struct PixelShare {
 };
 
 /// A consistent, immutable snapshot. Cheap to copy; outlives later additions.
+///
+/// Stamps are stored raw. All times that a view takes and returns are on one corrected time line: those of measured
+/// events are moved by their rank's latest clock record (clocks() says by how much), so nobody corrects them again.
 class StoreView {
  public:
   virtual ~StoreView() = default;
   virtual const Hello* hello() const = 0;                    ///< null until it came
   virtual const ProgramRecord* program(int rank) const = 0;  ///< null until it came
   virtual std::vector<ClockRecord> clocks() const = 0;       ///< latest per rank
-  virtual std::vector<End> ends() const = 0;
-  virtual std::vector<LaneKey> lanes() const = 0;  ///< those with events, ordered
-  virtual std::int64_t event_count() const = 0;
-  virtual std::int64_t dropped_count() const = 0;  ///< detail events known to be lost
-  virtual std::uint64_t revision() const = 0;
+  virtual std::vector<End> ends() const = 0;                 ///< by rank
+  virtual std::vector<LaneKey> lanes() const = 0;            ///< those with events, ordered
+  virtual std::int64_t event_count() const = 0;              ///< spans, memory samples and phases that are here
+  virtual std::int64_t dropped_count() const = 0;            ///< detail events known to be lost
+  virtual std::uint64_t revision() const = 0;                ///< equal revisions of one store show the same
 
   virtual TimeRange extent(Obtained obtained) const = 0;
   /// Steps with at least one span obtained so.
@@ -65,10 +68,12 @@ class StoreView {
   /// From the step's first compute op on any rank to the next step's, or to the last end of its own ops.
   virtual std::optional<TimeRange> step_range(Obtained obtained, std::uint32_t step) const = 0;
 
-  /// Shares of the lane's time in `pixels.size()` equal columns of `range`.
+  /// Shares of the lane's time in `pixels.size()` equal columns of `range`. Where spans of a lane overlap, their shares
+  /// are scaled down to a sum of 1; unknown is what the rank's gaps cover and no span does.
   virtual void shares(LaneKey lane, TimeRange range, std::span<PixelShare> pixels) const = 0;
   /// Spans that overlap `range` and last at least `least_ns`, by begin, at most `limit`.
   virtual std::vector<Span> spans(LaneKey lane, TimeRange range, std::int64_t least_ns, std::size_t limit) const = 0;
+  /// The last to begin of the spans that hold the moment: the innermost where spans nest.
   virtual std::optional<Span> span_at(LaneKey lane, std::int64_t time_ns) const = 0;
   /// Neighbours in the lane, for stepping with the keyboard.
   virtual std::optional<Span> next_span(LaneKey lane, const Span& from) const = 0;
@@ -78,20 +83,28 @@ class StoreView {
   /// All spans of one step, by rank and begin: what analyse reads.
   virtual std::vector<Span> step_spans(Obtained obtained, std::uint32_t step) const = 0;
 
-  /// Memory of a rank over `range`: at most two samples a bucket (least and greatest sum) for `buckets` buckets.
+  /// Memory of a rank over `range`: the sample in force when it begins (its time is before the range), if there is one,
+  /// then at most two samples a bucket (least and greatest sum) for `buckets` buckets.
   virtual std::vector<MemorySample> memory(int rank, Obtained obtained, TimeRange range, int buckets) const = 0;
+  /// By phase; measured ones if there are any, else emulated, else simulated ones.
   virtual std::vector<PhaseSpan> phases(int rank, std::uint32_t step, OpId op) const = 0;
+  /// What was lost and has not come since, by begin; of rank -1: what was lost of nobody knows which rank.
   virtual std::vector<Gap> gaps(int rank) const = 0;
   virtual std::vector<StepSummary> summaries(int rank) const = 0;  ///< by step
 };
 
+/// Of two spans of the same rank, step, op and way of obtaining, the one that came first stays.
 class RunStore : public EventSink {
  public:
   /// `keep_bytes`: detail older than fits is dropped oldest first and becomes a gap; 0 keeps all.
   explicit RunStore(std::int64_t keep_bytes = 0);
   ~RunStore() override;
+  /// Takes messages of one session, the first one's; others are counted and ignored.
   void accept(const Message& message) override;
+  /// Any thread. Costs what changed since the last call, not what is there.
   std::shared_ptr<const StoreView> view() const;
+  std::int64_t detail_bytes() const;   ///< memory that detail takes, what snapshots alone still hold not counted
+  std::int64_t foreign_count() const;  ///< messages of other sessions
 
  private:
   struct State;

@@ -1,0 +1,240 @@
+#include "telemetry/store/rank_data.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace rankscope {
+namespace {
+
+auto key_of(const StoredPhase& p) {
+  return std::tuple(p.phase.op, p.obtained, p.phase.phase, p.phase.begin_ns, p.phase.chunk, p.phase.from, p.phase.to,
+                    p.phase.end_ns, p.phase.bytes);
+}
+bool phase_before(const StoredPhase& a, const StoredPhase& b) { return key_of(a) < key_of(b); }
+bool phase_same(const StoredPhase& a, const StoredPhase& b) { return key_of(a) == key_of(b); }
+
+std::vector<TimeRange> union_of(const std::vector<Gap>& gaps) {  // gaps are by begin
+  std::vector<TimeRange> ranges;
+  for (const Gap& gap : gaps) {
+    if (gap.end_ns <= gap.begin_ns) continue;
+    if (!ranges.empty() && gap.begin_ns <= ranges.back().end_ns) {
+      ranges.back().end_ns = std::max(ranges.back().end_ns, gap.end_ns);
+    } else {
+      ranges.push_back({gap.begin_ns, gap.end_ns});
+    }
+  }
+  return ranges;
+}
+
+}  // namespace
+
+void SequenceSet::insert(std::uint64_t sequence) {
+  const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), sequence,
+                                      [](std::uint64_t s, const auto& interval) { return s < interval.first; });
+  const bool joins_before = after != intervals_.begin() && std::prev(after)->second + 1 >= sequence;
+  const bool joins_after = after != intervals_.end() && after->first == sequence + 1;
+  if (joins_before && joins_after) {
+    std::prev(after)->second = after->second;
+    intervals_.erase(after);
+  } else if (joins_before) {
+    std::prev(after)->second = std::max(std::prev(after)->second, sequence);
+  } else if (joins_after) {
+    after->first = sequence;
+  } else {
+    intervals_.insert(after, {sequence, sequence});
+  }
+}
+
+bool SequenceSet::holds(std::uint64_t first, std::uint64_t last) const {
+  const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), first,
+                                      [](std::uint64_t s, const auto& interval) { return s < interval.first; });
+  return after != intervals_.begin() && std::prev(after)->second >= last;
+}
+
+bool RankData::add(const Span& span, Obtained obtained) {
+  const auto way = static_cast<std::size_t>(obtained);
+  const Lane lane = span.op.lane();
+  auto& column = lanes_[way][static_cast<std::size_t>(lane)];
+  if (!column) column = std::make_unique<LaneColumn>(LaneKey{rank_, lane, obtained});
+  if (!column->add(span)) return false;
+  StepTimes& times = steps_[way].edit(span.step);
+  if (lane == Lane::compute) times.first_compute_ns = std::min(times.first_compute_ns, span.begin_ns);
+  times.first_ns = std::min(times.first_ns, span.begin_ns);
+  times.last_end_ns = std::max(times.last_end_ns, span.end_ns);
+  view_.reset();
+  return true;
+}
+
+bool RankData::add(const MemorySample& sample, Obtained obtained) {
+  auto& column = memory_[static_cast<std::size_t>(obtained)];
+  if (!column) column = std::make_unique<MemoryColumn>();
+  column->add(sample);
+  view_.reset();
+  return true;
+}
+
+bool RankData::add(const std::vector<PhaseSpan>& phases, std::size_t first, std::size_t last, Obtained obtained) {
+  StepPhases& stored = phases_.edit(phases[first].step);
+  auto rows = stored.rows ? (stored.epoch == phase_epoch_ ? stored.rows
+                                                          : std::make_shared<std::vector<StoredPhase>>(*stored.rows))
+                          : std::make_shared<std::vector<StoredPhase>>();
+  const std::size_t before = rows->size();
+  for (std::size_t i = first; i < last; ++i) rows->push_back({obtained, phases[i]});
+  const auto fresh = rows->begin() + static_cast<std::ptrdiff_t>(before);
+  std::sort(fresh, rows->end(), phase_before);
+  std::inplace_merge(rows->begin(), fresh, rows->end(), phase_before);
+  rows->erase(std::unique(rows->begin(), rows->end(), phase_same), rows->end());
+  const bool changed = rows->size() != before;
+  phase_count_ += static_cast<std::int64_t>(rows->size()) - static_cast<std::int64_t>(before);
+  stored = {std::move(rows), phase_epoch_};
+  if (changed) view_.reset();
+  return changed;
+}
+
+bool RankData::add(const StepSummary& summary) {
+  auto& slot = summaries_.edit(summary.step);
+  if (slot && *slot == summary) return false;
+  if (slot) spans_dropped_ -= slot->spans_dropped;
+  slot = std::make_shared<const StepSummary>(summary);
+  spans_dropped_ += summary.spans_dropped;
+  view_.reset();
+  return true;
+}
+
+bool RankData::add(const Gap& gap) {
+  if (std::find(gaps_.begin(), gaps_.end(), gap) != gaps_.end()) return false;
+  const bool numbered = gap.first_sequence != 0;
+  // A gap may be told again as it grows: the greater one stands for the smaller.
+  if (numbered) {
+    const auto covers = [](const Gap& a, const Gap& b) {
+      return b.first_sequence != 0 && a.first_sequence <= b.first_sequence && b.last_sequence <= a.last_sequence;
+    };
+    for (const Gap& known : gaps_)
+      if (covers(known, gap)) return false;
+    std::erase_if(gaps_, [&](const Gap& known) { return covers(gap, known); });
+  }
+  gaps_.push_back(gap);
+  view_.reset();
+  return true;
+}
+
+bool RankData::add(const ClockRecord& record) {
+  if (clock_ && (record.at_ns < clock_->at_ns || record == *clock_)) return false;
+  clock_ = record;
+  view_.reset();
+  return true;
+}
+
+bool RankData::add(const ProgramRecord& record, std::uint64_t sequence) {
+  if (program_ && (sequence < program_sequence_ || record == *program_)) return false;
+  program_ = std::make_shared<const ProgramRecord>(record);
+  program_sequence_ = sequence;
+  view_.reset();
+  return true;
+}
+
+bool RankData::received(std::uint64_t sequence) {
+  sequences_.insert(sequence);
+  // Only a gap that this number helps to fill makes it visible.
+  const bool visible = std::any_of(gaps_.begin(), gaps_.end(), [&](const Gap& gap) {
+    return gap.first_sequence <= sequence && sequence <= gap.last_sequence;
+  });
+  if (visible) view_.reset();
+  return visible;
+}
+
+std::vector<Gap> RankData::open_gaps() const {
+  std::vector<Gap> open;
+  for (const Gap& gap : gaps_)
+    if (gap.first_sequence == 0 || !sequences_.holds(gap.first_sequence, gap.last_sequence)) open.push_back(gap);
+  std::sort(open.begin(), open.end(), [](const Gap& a, const Gap& b) {
+    return std::tie(a.begin_ns, a.end_ns, a.first_sequence, a.events) <
+           std::tie(b.begin_ns, b.end_ns, b.first_sequence, b.events);
+  });
+  return open;
+}
+
+std::int64_t RankData::lost_events(const std::vector<Gap>& open) const {
+  // What a rank dropped before numbering it stands in its summaries, and perhaps in gaps without numbers as well.
+  std::int64_t numbered = 0, unnumbered = 0;
+  for (const Gap& gap : open) (gap.first_sequence == 0 ? unnumbered : numbered) += gap.events;
+  return numbered + std::max(unnumbered, spans_dropped_) + (evicted_ ? evicted_->events : 0);
+}
+
+std::shared_ptr<const RankView> RankData::view() {
+  if (view_) return view_;
+  auto view = std::make_shared<RankView>();
+  view->program = program_;
+  view->clock = clock_;
+  view->summaries = summaries_.share();
+  view->phases = phases_.share();
+  ++phase_epoch_;
+  view->events = phase_count_;
+  for (std::size_t way = 0; way < obtained_count; ++way) {
+    view->steps[way] = steps_[way].share();
+    if (memory_[way]) {
+      view->memory[way] = memory_[way]->view();
+      view->events += view->memory[way]->count;
+    }
+    for (std::size_t lane = 0; lane < lane_count; ++lane)
+      if (lanes_[way][lane]) {
+        view->lanes[way][lane] = lanes_[way][lane]->view();
+        view->events += view->lanes[way][lane]->count;
+      }
+  }
+  view->gaps = open_gaps();
+  view->unknown = union_of(view->gaps);
+  view->lost = lost_events(view->gaps);
+  if (evicted_) {
+    view->gaps.push_back(*evicted_);
+    std::rotate(view->gaps.begin(), view->gaps.end() - 1, view->gaps.end());
+  }
+  view_ = std::move(view);
+  return view_;
+}
+
+std::int64_t RankData::bytes() const {
+  std::int64_t bytes = phase_count_ * static_cast<std::int64_t>(sizeof(StoredPhase));
+  for (const auto& memory : memory_) bytes += memory ? memory->bytes() : 0;
+  for (const auto& lanes : lanes_)
+    for (const auto& lane : lanes) bytes += lane ? lane->bytes() : 0;
+  return bytes;
+}
+
+std::int64_t RankData::oldest_end_ns() const {
+  std::int64_t oldest = INT64_MAX;
+  for (const auto& memory : memory_)
+    if (memory) oldest = std::min(oldest, memory->oldest_end_ns());
+  for (const auto& lanes : lanes_)
+    for (const auto& lane : lanes)
+      if (lane) oldest = std::min(oldest, lane->oldest_end_ns());
+  return oldest;
+}
+
+void RankData::evict_oldest() {
+  const std::int64_t oldest = oldest_end_ns();
+  if (oldest == INT64_MAX) return;
+  view_.reset();
+  const auto note = [&](std::int64_t begin, std::int64_t end, std::int64_t events) {
+    if (!evicted_) evicted_ = Gap{rank_, begin, end, 0, 0, 0};
+    evicted_->begin_ns = std::min(evicted_->begin_ns, begin);
+    evicted_->end_ns = std::max(evicted_->end_ns, end);
+    evicted_->events += events;
+  };
+  for (const auto& memory : memory_)
+    if (memory && memory->oldest_end_ns() == oldest) {
+      const MemoryColumn::Evicted gone = memory->evict_oldest();
+      return note(gone.begin_ns, gone.end_ns, gone.count);
+    }
+  for (const auto& lanes : lanes_)
+    for (const auto& lane : lanes)
+      if (lane && lane->oldest_end_ns() == oldest) {
+        const LaneColumn::Evicted gone = lane->evict_oldest();
+        phases_.erase_blocks_before(gone.greatest_step, [&](const StepPhases& phases) {
+          phase_count_ -= static_cast<std::int64_t>(phases.rows ? phases.rows->size() : 0);
+        });
+        return note(gone.begin_ns, gone.end_ns, gone.count);
+      }
+}
+
+}  // namespace rankscope

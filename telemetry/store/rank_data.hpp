@@ -1,0 +1,98 @@
+// What the store knows of one rank: the writer's side, and the snapshot that it hands out.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "telemetry/store/lane_column.hpp"
+#include "telemetry/store/memory_column.hpp"
+#include "telemetry/store/step_map.hpp"
+
+namespace rankscope {
+
+inline constexpr std::size_t obtained_count = 3;
+
+/// When a step ran on one rank, as stamped.
+struct StepTimes {
+  std::int64_t first_compute_ns = INT64_MAX, first_ns = INT64_MAX, last_end_ns = INT64_MIN;
+};
+
+struct StoredPhase {
+  Obtained obtained = Obtained::measured;
+  PhaseSpan phase;
+};
+
+/// Phases of one step, sorted; shared with snapshots, cloned before a change.
+struct StepPhases {
+  std::shared_ptr<std::vector<StoredPhase>> rows;
+  std::uint64_t epoch = 0;
+};
+
+/// Message numbers that have come, as closed intervals.
+class SequenceSet {
+ public:
+  void insert(std::uint64_t sequence);
+  bool holds(std::uint64_t first, std::uint64_t last) const;
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals_;
+};
+
+struct RankView {
+  std::shared_ptr<const ProgramRecord> program;
+  std::optional<ClockRecord> clock;
+  StepMap<std::shared_ptr<const StepSummary>> summaries;
+  StepMap<StepPhases> phases;
+  std::array<StepMap<StepTimes>, obtained_count> steps;
+  std::array<std::shared_ptr<const MemoryView>, obtained_count> memory;
+  std::array<std::array<std::shared_ptr<const LaneView>, lane_count>, obtained_count> lanes;
+  std::vector<Gap> gaps;           ///< open ones, by begin
+  std::vector<TimeRange> unknown;  ///< the gaps' union, by begin
+  std::int64_t events = 0, lost = 0;
+};
+
+class RankData {
+ public:
+  explicit RankData(std::int32_t rank) : rank_(rank) {}
+
+  /// Each returns whether it changed anything.
+  bool add(const Span& span, Obtained obtained);
+  bool add(const MemorySample& sample, Obtained obtained);
+  bool add(const std::vector<PhaseSpan>& phases, std::size_t first, std::size_t last, Obtained obtained);
+  bool add(const StepSummary& summary);
+  bool add(const Gap& gap);
+  bool add(const ClockRecord& record);
+  bool add(const ProgramRecord& record, std::uint64_t sequence);
+  bool received(std::uint64_t sequence);
+
+  std::shared_ptr<const RankView> view();
+  std::int64_t bytes() const;
+  /// When the oldest detail that may go ended; INT64_MAX if none may.
+  std::int64_t oldest_end_ns() const;
+  void evict_oldest();
+
+ private:
+  std::vector<Gap> open_gaps() const;
+  std::int64_t lost_events(const std::vector<Gap>& open) const;
+
+  std::int32_t rank_;
+  std::shared_ptr<const ProgramRecord> program_;
+  std::uint64_t program_sequence_ = 0;
+  std::optional<ClockRecord> clock_;
+  StepMap<std::shared_ptr<const StepSummary>> summaries_;
+  std::int64_t spans_dropped_ = 0;  // as the rank's summaries tell
+  StepMap<StepPhases> phases_;
+  std::uint64_t phase_epoch_ = 1;
+  std::int64_t phase_count_ = 0;
+  std::array<StepMap<StepTimes>, obtained_count> steps_;
+  std::array<std::unique_ptr<MemoryColumn>, obtained_count> memory_;
+  std::array<std::array<std::unique_ptr<LaneColumn>, lane_count>, obtained_count> lanes_;
+  std::vector<Gap> gaps_;
+  std::optional<Gap> evicted_;
+  SequenceSet sequences_;
+  std::shared_ptr<const RankView> view_;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,161 @@
+#include "telemetry/store/run_store.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "telemetry/store/store_view.hpp"
+
+namespace rankscope {
+
+// The one thread that writes and the many that ask for views meet at `mutex`; readers of a view need no lock.
+struct RunStore::State {
+  mutable std::mutex mutex;
+  std::int64_t keep_bytes = 0;
+  std::optional<SessionId> session;
+  std::int64_t foreign = 0;
+  std::shared_ptr<const Hello> hello;
+  std::pair<std::int32_t, std::uint64_t> hello_from;
+  std::map<std::int32_t, std::unique_ptr<RankData>> ranks;
+  RankData* last = nullptr;  // spans of one rank come in runs
+  std::int32_t last_rank = 0;
+  std::vector<End> ends;
+  std::array<StepMap<char>, obtained_count> steps;
+  std::uint64_t revision = 0;
+  std::int64_t rows_since_eviction = 0;
+  std::shared_ptr<const StoreView> view;
+
+  RankData& rank(std::int32_t rank) {
+    if (last && last_rank == rank) return *last;
+    auto& data = ranks[rank];
+    if (!data) data = std::make_unique<RankData>(rank);
+    last = data.get();
+    last_rank = rank;
+    return *data;
+  }
+
+  std::int64_t bytes() const {
+    std::int64_t bytes = 0;
+    for (const auto& [number, data] : ranks) bytes += data->bytes();
+    return bytes;
+  }
+
+  void evict() {
+    // Summing up the ranks costs more than a row does, so it is done once in some thousand rows.
+    if (keep_bytes <= 0 || rows_since_eviction < 4096) return;
+    rows_since_eviction = 0;
+    std::int64_t held = bytes();
+    while (held > keep_bytes) {
+      const auto oldest = std::min_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
+        return a.second->oldest_end_ns() < b.second->oldest_end_ns();
+      });
+      if (oldest == ranks.end() || oldest->second->oldest_end_ns() == INT64_MAX) return;
+      held -= oldest->second->bytes();
+      oldest->second->evict_oldest();
+      held += oldest->second->bytes();
+    }
+  }
+
+  bool take(const Hello& event, const Message& from) {
+    // Several senders may introduce the run; the lowest rank's first word counts, whichever came first.
+    const std::pair order{from.rank, from.sequence};
+    if (hello && (hello_from < order || *hello == event)) return false;
+    hello = std::make_shared<const Hello>(event);
+    hello_from = order;
+    return true;
+  }
+  bool take(const ProgramRecord& event, const Message& from) { return rank(event.rank).add(event, from.sequence); }
+  bool take(const ClockRecord& event, const Message&) { return rank(event.rank).add(event); }
+  bool take(const StepSummary& event, const Message&) { return rank(event.rank).add(event); }
+  bool take(const Gap& event, const Message&) { return rank(event.rank).add(event); }
+  bool take(const End& event, const Message&) {
+    if (std::find(ends.begin(), ends.end(), event) != ends.end()) return false;
+    ends.push_back(event);
+    std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.rank < b.rank; });
+    return true;
+  }
+  bool take(const SpanBatch& event, const Message&) {
+    bool changed = false;
+    StepMap<char>& present = steps[static_cast<std::size_t>(event.obtained)];
+    std::optional<std::uint32_t> step;
+    for (const Span& span : event.spans) {
+      if (span.end_ns < span.begin_ns || span.active_ns < span.begin_ns || span.active_ns > span.end_ns) continue;
+      if (!rank(span.rank).add(span, event.obtained)) continue;
+      changed = true;
+      if (step != span.step) {
+        if (!present.find(span.step)) present.edit(span.step) = 1;
+        step = span.step;
+      }
+    }
+    rows_since_eviction += static_cast<std::int64_t>(event.spans.size());
+    return changed;
+  }
+  bool take(const MemoryBatch& event, const Message&) {
+    for (const MemorySample& sample : event.samples) rank(sample.rank).add(sample, event.obtained);
+    rows_since_eviction += static_cast<std::int64_t>(event.samples.size());
+    return !event.samples.empty();
+  }
+  bool take(const PhaseBatch& event, const Message&) {
+    bool changed = false;
+    for (std::size_t i = 0; i < event.phases.size();) {
+      std::size_t stop = i + 1;
+      while (stop < event.phases.size() && event.phases[stop].rank == event.phases[i].rank &&
+             event.phases[stop].step == event.phases[i].step)
+        ++stop;
+      changed |= rank(event.phases[i].rank).add(event.phases, i, stop, event.obtained);
+      i = stop;
+    }
+    rows_since_eviction += static_cast<std::int64_t>(event.phases.size());
+    return changed;
+  }
+};
+
+RunStore::RunStore(std::int64_t keep_bytes) : state_(std::make_unique<State>()) { state_->keep_bytes = keep_bytes; }
+RunStore::~RunStore() = default;
+
+void RunStore::accept(const Message& message) {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  if (!state.session) state.session = message.session;
+  if (*state.session != message.session) {
+    ++state.foreign;
+    return;
+  }
+  // A number says that a message came; a relay that tells of a gap speaks under no number of the rank's own.
+  const Gap* gap = std::get_if<Gap>(&message.event);
+  bool changed = std::visit([&](const auto& event) { return state.take(event, message); }, message.event);
+  if (message.sequence != 0 && !(gap && gap->first_sequence != 0)) {
+    changed |= state.rank(message.rank).received(message.sequence);
+  }
+  state.evict();
+  if (!changed) return;
+  ++state.revision;
+  state.view.reset();
+}
+
+std::shared_ptr<const StoreView> RunStore::view() const {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  if (!state.view) {
+    StoreContent content;
+    content.hello = state.hello;
+    for (const auto& [number, data] : state.ranks) content.ranks.emplace(number, data->view());
+    content.ends = state.ends;
+    for (std::size_t way = 0; way < obtained_count; ++way) content.steps[way] = state.steps[way].share();
+    content.revision = state.revision;
+    state.view = make_view(std::move(content));
+  }
+  return state.view;
+}
+
+std::int64_t RunStore::detail_bytes() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->bytes();
+}
+
+std::int64_t RunStore::foreign_count() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->foreign;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,133 @@
+#include "telemetry/store/span_chunk.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rankscope {
+namespace {
+
+constexpr std::uint32_t unknown_cpu = UINT32_MAX;
+// Late spans of earlier steps must still fit below a chunk's first step.
+constexpr std::uint32_t step_slack = 1024;
+
+// At least the value: what a search prunes by must never be too small.
+float rounded_up(std::int64_t value) {
+  const auto nearest = static_cast<float>(value);
+  return static_cast<double>(nearest) < static_cast<double>(value)
+             ? std::nextafter(nearest, std::numeric_limits<float>::infinity())
+             : nearest;
+}
+
+}  // namespace
+
+void SpanSums::add(const SpanRow& row) {
+  const std::int64_t waiting = may_wait(row.kind) ? row.active_ns - row.begin_ns : 0;
+  last_end_ns = std::max(last_end_ns, row.end_ns);
+  longest_ns = std::max(longest_ns, rounded_up(row.end_ns - row.begin_ns));
+  waiting_ns += static_cast<float>(waiting);
+  busy_ns[static_cast<std::size_t>(row.kind)] += static_cast<float>(row.end_ns - row.begin_ns - waiting);
+}
+
+void SpanSums::add(const SpanSums& sums) {
+  last_end_ns = std::max(last_end_ns, sums.last_end_ns);
+  longest_ns = std::max(longest_ns, sums.longest_ns);
+  waiting_ns += sums.waiting_ns;
+  for (std::size_t k = 0; k < busy_ns.size(); ++k) busy_ns[k] += sums.busy_ns[k];
+}
+
+void SpanChunkRef::add(const SpanRow& row) {
+  if (count == 0) first_begin_ns = row.begin_ns;
+  least_step = std::min(least_step, row.step);
+  greatest_step = std::max(greatest_step, row.step);
+  sums.add(row);
+}
+
+bool SpanChunk::before(const SpanRow& a, const SpanRow& b) {
+  if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
+  if (a.end_ns != b.end_ns) return a.end_ns < b.end_ns;
+  if (a.step != b.step) return a.step < b.step;
+  return a.op < b.op;
+}
+
+SpanChunk::SpanChunk(const LaneOps& ops, std::uint32_t capacity, std::uint32_t base_step, bool wide)
+    : ops_(&ops),
+      capacity_(capacity),
+      base_step_(base_step),
+      wide_(wide),
+      begin_(std::make_unique_for_overwrite<std::int64_t[]>(capacity)),
+      sixteens_(std::make_unique_for_overwrite<SpanSums[]>(capacity / fan_out)),
+      groups_(std::make_unique_for_overwrite<SpanSums[]>(capacity / group)) {
+  if (wide) {
+    for (auto* column : {&wide_duration_, &wide_wait_, &wide_cpu_})
+      *column = std::make_unique_for_overwrite<std::int64_t[]>(capacity);
+    for (auto* column : {&wide_op_, &wide_step_}) *column = std::make_unique_for_overwrite<std::uint32_t[]>(capacity);
+  } else {
+    for (auto* column : {&duration_, &wait_, &cpu_})
+      *column = std::make_unique_for_overwrite<std::uint32_t[]>(capacity);
+    for (auto* column : {&op_, &step_}) *column = std::make_unique_for_overwrite<std::uint16_t[]>(capacity);
+  }
+}
+
+SpanChunk::SpanChunk(const LaneOps& ops, std::uint32_t capacity, const SpanRow& first)
+    : SpanChunk(ops, capacity, first.step - std::min(first.step, step_slack), false) {
+  if (!fits_narrow(first)) *this = SpanChunk(ops, capacity, base_step_, true);
+}
+
+bool SpanChunk::fits_narrow(const SpanRow& row) const {
+  return row.end_ns - row.begin_ns <= INT64_C(0xFFFFFFFF) && row.cpu_ns < INT64_C(0xFFFFFFFF) && row.number <= 0xFFFF &&
+         row.step >= base_step_ && row.step - base_step_ <= 0xFFFF;
+}
+
+std::shared_ptr<SpanChunk> SpanChunk::grown(std::uint32_t count, std::uint32_t capacity, const SpanRow& row) const {
+  std::shared_ptr<SpanChunk> copy(new SpanChunk(*ops_, capacity, base_step_, !holds(row) || wide_));
+  for (std::uint32_t i = 0; i < count; ++i) copy->append(i, at(i));
+  return copy;
+}
+
+void SpanChunk::append(std::uint32_t i, const SpanRow& row) {
+  begin_[i] = row.begin_ns;
+  if (wide_) {
+    wide_duration_[i] = row.end_ns - row.begin_ns;
+    wide_wait_[i] = row.active_ns - row.begin_ns;
+    wide_cpu_[i] = row.cpu_ns;
+    wide_op_[i] = row.number;
+    wide_step_[i] = row.step;
+  } else {
+    duration_[i] = static_cast<std::uint32_t>(row.end_ns - row.begin_ns);
+    wait_[i] = static_cast<std::uint32_t>(row.active_ns - row.begin_ns);
+    cpu_[i] = row.cpu_ns < 0 ? unknown_cpu : static_cast<std::uint32_t>(row.cpu_ns);
+    op_[i] = static_cast<std::uint16_t>(row.number);
+    step_[i] = static_cast<std::uint16_t>(row.step - base_step_);
+  }
+  open_sixteen_.add(row);
+  if (i % fan_out != fan_out - 1) return;
+  sixteens_[i / fan_out] = open_sixteen_;
+  open_group_.add(open_sixteen_);
+  open_sixteen_ = {};
+  if (i % group != group - 1) return;
+  groups_[i / group] = open_group_;
+  open_group_ = {};
+}
+
+SpanRow SpanChunk::at(std::uint32_t i) const {
+  SpanRow row;
+  row.number = wide_ ? wide_op_[i] : op_[i];
+  const LaneOp& op = (*ops_)[row.number];
+  row.op = op.id;
+  row.kind = op.kind;
+  row.begin_ns = begin_[i];
+  row.active_ns = begin_[i] + wait(i);
+  row.end_ns = end(i);
+  row.cpu_ns = wide_ ? wide_cpu_[i] : cpu_[i] == unknown_cpu ? -1 : std::int64_t{cpu_[i]};
+  row.step = step(i);
+  return row;
+}
+
+std::int64_t SpanChunk::bytes() const {
+  const std::int64_t row = wide_ ? 8 + 3 * 8 + 2 * 4 : 8 + 3 * 4 + 2 * 2;
+  return static_cast<std::int64_t>(sizeof *this) + row * capacity_ +
+         static_cast<std::int64_t>(sizeof(SpanSums)) * (capacity_ / fan_out + capacity_ / group);
+}
+
+}  // namespace rankscope

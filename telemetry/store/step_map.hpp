@@ -1,0 +1,73 @@
+// A map from step to T whose copies are cheap and immutable: blocks of 64 steps, shared until one side writes.
+//
+// One thread edits the original; copies made by share() may be read by other threads while it goes on.
+#pragma once
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+namespace rankscope {
+
+template <class T>
+class StepMap {
+ public:
+  static constexpr std::uint32_t block_steps = 64;
+
+  /// The value of a step, created if it is not there. The reference holds until the next edit() or share().
+  T& edit(std::uint32_t step) {
+    Slot& slot = slots_[step / block_steps];
+    if (!slot.block) {
+      slot = {std::make_shared<Block>(), epoch_};
+    } else if (slot.epoch != epoch_) {
+      slot = {std::make_shared<Block>(*slot.block), epoch_};
+    }
+    slot.block->present |= bit(step);
+    return slot.block->values[step % block_steps];
+  }
+  const T* find(std::uint32_t step) const {
+    const auto slot = slots_.find(step / block_steps);
+    if (slot == slots_.end() || !(slot->second.block->present & bit(step))) return nullptr;
+    return &slot->second.block->values[step % block_steps];
+  }
+  template <class Visit>  // visit(step, value), by step
+  void for_each(Visit visit) const {
+    for (const auto& [index, slot] : slots_)
+      for (std::uint64_t rest = slot.block->present; rest; rest &= rest - 1) {
+        const auto at = static_cast<std::uint32_t>(std::countr_zero(rest));
+        visit(index * block_steps + at, slot.block->values[at]);
+      }
+  }
+  /// Forgets whole blocks before `step`; returns through `visit(step, value)` what went.
+  template <class Visit>
+  void erase_blocks_before(std::uint32_t step, Visit visit) {
+    while (!slots_.empty() && (slots_.begin()->first + 1) * std::uint64_t{block_steps} <= step) {
+      const auto& [index, slot] = *slots_.begin();
+      for (std::uint64_t rest = slot.block->present; rest; rest &= rest - 1)
+        visit(slot.block->values[static_cast<std::size_t>(std::countr_zero(rest))]);
+      slots_.erase(slots_.begin());
+    }
+  }
+  /// An immutable copy; from now on this map clones a block before it writes to it.
+  StepMap share() {
+    ++epoch_;
+    return *this;
+  }
+
+ private:
+  struct Block {
+    std::uint64_t present = 0;
+    std::array<T, block_steps> values{};
+  };
+  struct Slot {
+    std::shared_ptr<Block> block;
+    std::uint64_t epoch = 0;  // an explicit count: use_count() would not order a reader's last read before our write
+  };
+  static std::uint64_t bit(std::uint32_t step) { return std::uint64_t{1} << (step % block_steps); }
+
+  std::map<std::uint32_t, Slot> slots_;
+  std::uint64_t epoch_ = 1;
+};
+
+}  // namespace rankscope
