@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "engine/program/program.hpp"
@@ -27,6 +28,9 @@ struct Costs {
   /// Nanoseconds of an op that is no communication, on that rank.
   std::function<std::int64_t(const RankProgram&, const Op&)> compute_ns;
   std::function<Link(int from, int to)> link;
+  /// Nanoseconds of a collective among `members` (world ranks, ascending) once all have come; `payload` is what one
+  /// rank contributes. Empty: a ring over the links (ring_ns in costs.hpp).
+  std::function<std::int64_t(OpKind kind, std::span<const int> members, std::int64_t payload)> collective_ns;
 };
 
 struct Simulation {
@@ -35,7 +39,8 @@ struct Simulation {
 };
 
 /// Runs `steps` steps back to back (a step is not a barrier). `programs[r]` is rank r's. Throws std::runtime_error with
-/// the waiting ranks when the programs deadlock.
+/// the waiting ranks when the programs deadlock, and std::invalid_argument when an op has no counterpart or the two
+/// ends of a message differ in size.
 Simulation simulate(const std::vector<RankProgram>& programs, const RankGrid& grid, const Costs& costs, int steps = 1);
 
 }  // namespace rankscope

@@ -1,0 +1,221 @@
+#include "engine/simulate/costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "engine/collective/cost.hpp"
+
+namespace rankscope {
+namespace {
+
+Link slowest(const Link& a, const Link& b) {
+  Link link{std::max(a.latency_ns, b.latency_ns), 0};
+  if (a.bytes_per_ns > 0 && b.bytes_per_ns > 0)
+    link.bytes_per_ns = std::min(a.bytes_per_ns, b.bytes_per_ns);
+  else
+    link.bytes_per_ns = std::max(a.bytes_per_ns, b.bytes_per_ns);  // 0 is infinite
+  return link;
+}
+
+/// `phases` times the latency and the bytes of all of them.
+std::int64_t phases_ns(const Link& link, int phases, double bytes) {
+  return phases * link.latency_ns + (link.bytes_per_ns > 0 ? std::llround(bytes / link.bytes_per_ns) : 0);
+}
+
+bool contributes_a_part(OpKind kind) { return kind == OpKind::all_gather || kind == OpKind::gather; }
+
+/// Nanoseconds per (chunk, block, segment) of forward and backward, in one flat table.
+class SegmentTable {
+ public:
+  struct Cost {
+    std::int64_t forward = 0, input_gradient = 0, weight_gradient = 0, backward = 0;
+  };
+  explicit SegmentTable(const ModelSpec& spec, std::size_t chunks)
+      : segments_(static_cast<std::size_t>(spec.layers + 1) * segment_count), chunks_(chunks) {}
+  Cost& segment(const SegmentSpec& s) { return segments_[slot(s.block, s.kind)]; }
+  Cost& chunk(std::size_t c) { return chunks_[c]; }
+
+  std::int64_t ns(const OpFields& f) const {
+    const bool whole = f.segment == Segment::whole;
+    if (whole ? f.chunk < 0 || static_cast<std::size_t>(f.chunk) >= chunks_.size()
+              : slot(f.block, f.segment) >= segments_.size())
+      throw std::invalid_argument("the model has no place for " + to_token(OpId::of(f)));
+    // A block folded from its segments is their sum.
+    Cost sum;
+    if (whole && f.block >= 0) {
+      for (int s = 0; s < segment_count; ++s) add(sum, segments_.at(slot(f.block, static_cast<Segment>(s))));
+    } else {
+      sum = whole ? chunks_[static_cast<std::size_t>(f.chunk)] : segments_[slot(f.block, f.segment)];
+    }
+    if (f.kind == OpKind::backward) return sum.backward;
+    if (f.kind == OpKind::input_gradient) return sum.input_gradient;
+    if (f.kind == OpKind::weight_gradient) return sum.weight_gradient;
+    return sum.forward;
+  }
+  static void add(Cost& to, const Cost& c) {
+    to.forward += c.forward;
+    to.input_gradient += c.input_gradient;
+    to.weight_gradient += c.weight_gradient;
+    to.backward += c.backward;
+  }
+
+ private:
+  static std::size_t slot(int block, Segment segment) {
+    return static_cast<std::size_t>(block + 1) * segment_count + static_cast<std::size_t>(segment);
+  }
+  std::vector<Cost> segments_, chunks_;
+};
+
+/// Spreads `total` over weights so that the parts add up to it exactly.
+class Spread {
+ public:
+  Spread(std::int64_t total, double weights) : total_(total), weights_(weights) {}
+  std::int64_t next(double weight) {
+    before_ += weight;
+    const std::int64_t until =
+        weights_ > 0 ? std::llround(static_cast<double>(total_) * std::min(1.0, before_ / weights_)) : 0;
+    const std::int64_t part = until - given_;
+    given_ = until;
+    return part;
+  }
+
+ private:
+  std::int64_t total_;
+  double weights_, before_ = 0;
+  std::int64_t given_ = 0;
+};
+
+double positive(double value, const std::string& key, const ClusterSpec& cluster) {
+  if (value > 0) return value;
+  throw std::invalid_argument("cluster '" + cluster.spec + "' does not say its " + key +
+                              "; a modelled cost needs a positive value");
+}
+
+/// Bytes that an op moves through memory: each operand once, accumulated ones twice.
+double moved_bytes(const RankProgram& program, const Op& op) {
+  double bytes = 0;
+  for (const BufferUse& use : op.uses)
+    bytes += static_cast<double>(program.buffers[use.buffer].bytes()) * (use.access == Access::accumulate ? 2 : 1);
+  return bytes;
+}
+
+SegmentTable unit_table(const Model& model, const std::vector<int>& first_segment, std::int64_t unit) {
+  SegmentTable table(model.spec, first_segment.size() - 1);
+  for (std::size_t c = 0; c + 1 < first_segment.size(); ++c) {
+    double forward = 0, input = 0, weight = 0;
+    const auto begin = model.segments.begin() + first_segment[c], end = model.segments.begin() + first_segment[c + 1];
+    for (auto s = begin; s != end; ++s) {
+      forward += s->forward_flops;
+      input += s->input_gradient_flops;
+      weight += s->weight_gradient_flops;
+    }
+    Spread f(unit, forward), i(unit, input), w(unit, weight), b(2 * unit, input + weight);
+    for (auto s = begin; s != end; ++s)
+      table.segment(*s) = {f.next(s->forward_flops), i.next(s->input_gradient_flops), w.next(s->weight_gradient_flops),
+                           b.next(s->input_gradient_flops + s->weight_gradient_flops)};
+    table.chunk(c) = {unit, unit, unit, 2 * unit};
+  }
+  return table;
+}
+
+SegmentTable roofline_table(const Scenario& scenario, const Model& model) {
+  const ClusterSpec& cluster = scenario.cluster;
+  const double peak = positive(cluster.peak_flops(model.type), "peak FLOP/s in " + scenario.plan.precision, cluster);
+  const double bandwidth = positive(cluster.memory_bandwidth, "memory_bandwidth", cluster);
+  const auto ns = [&](double flops, double bytes) {
+    return std::llround((std::max(flops / peak, bytes / bandwidth) + cluster.op_overhead_s) * 1e9);
+  };
+  const std::vector<int> first_segment = split_evenly(model, scenario.plan.chunks());
+  SegmentTable table(model.spec, first_segment.size() - 1);
+  for (std::size_t c = 0; c + 1 < first_segment.size(); ++c)
+    for (int i = first_segment[c]; i < first_segment[c + 1]; ++i) {
+      const SegmentSpec& s = model.segments[static_cast<std::size_t>(i)];
+      // The halves of a split backward each read about half of what the whole one does.
+      const SegmentTable::Cost cost{ns(s.forward_flops, s.forward_bytes),
+                                    ns(s.input_gradient_flops, s.backward_bytes / 2),
+                                    ns(s.weight_gradient_flops, s.backward_bytes / 2),
+                                    ns(s.input_gradient_flops + s.weight_gradient_flops, s.backward_bytes)};
+      table.segment(s) = cost;
+      SegmentTable::add(table.chunk(c), cost);
+    }
+  return table;
+}
+
+}  // namespace
+
+Costs unit_costs(const Model& model, const std::vector<int>& first_segment, std::int64_t unit_ns) {
+  return {[table = unit_table(model, first_segment, unit_ns)](const RankProgram&, const Op& op) -> std::int64_t {
+            const OpFields f = op.id.fields();
+            return is_model_compute(f.kind) ? table.ns(f) : 0;
+          },
+          [](int, int) { return Link{}; },
+          {}};
+}
+
+Costs unit_costs(std::int64_t unit_ns) {
+  return {[unit_ns](const RankProgram&, const Op& op) -> std::int64_t {
+            const OpKind kind = op.id.kind();
+            return is_model_compute(kind) ? unit_ns * (kind == OpKind::backward ? 2 : 1) : 0;
+          },
+          [](int, int) { return Link{}; },
+          {}};
+}
+
+Costs modelled_costs(const Scenario& scenario, const Model& model) {
+  Costs costs;
+  costs.compute_ns = [table = roofline_table(scenario, model), cluster = scenario.cluster, fault = scenario.fault](
+                         const RankProgram& program, const Op& op) -> std::int64_t {
+    const OpFields f = op.id.fields();
+    if (!is_model_compute(f.kind))
+      return std::llround((moved_bytes(program, op) / cluster.memory_bandwidth + cluster.op_overhead_s) * 1e9);
+    const std::int64_t ns = table.ns(f);
+    return program.rank == fault.slow_rank ? std::llround(static_cast<double>(ns) * fault.slow_factor) : ns;
+  };
+  costs.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
+  if (const auto algorithm = algorithm_named(scenario.plan.collective); algorithm && *algorithm != Algorithm::ring)
+    costs.collective_ns = [algorithm = *algorithm, link = costs.link](OpKind kind, std::span<const int> members,
+                                                                      std::int64_t payload) {
+      return algorithm_ns(kind, algorithm, members, payload, link);
+    };
+  return costs;
+}
+
+Link cluster_link(const ClusterSpec& cluster, int from, int to) {
+  const int per_node = std::max(1, cluster.devices_per_node);
+  const bool near = from / per_node == to / per_node;
+  return {std::llround((near ? cluster.intra_latency_s : cluster.inter_latency_s) * 1e9),
+          (near ? cluster.intra_bandwidth : cluster.inter_bandwidth) * 1e-9};
+}
+
+std::int64_t ring_ns(OpKind kind, std::span<const int> members, std::int64_t payload,
+                     const std::function<Link(int, int)>& link) {
+  const auto n = static_cast<int>(members.size());
+  if (n < 2) return 0;
+  Link ring = link(members[static_cast<std::size_t>(n) - 1], members[0]);
+  for (std::size_t i = 0; i + 1 < members.size(); ++i) ring = slowest(ring, link(members[i], members[i + 1]));
+  const bool twice = kind == OpKind::all_reduce || kind == OpKind::broadcast || kind == OpKind::reduce;
+  const int phases = (twice ? 2 : 1) * (n - 1);
+  const double chunk = static_cast<double>(payload) / (contributes_a_part(kind) ? 1 : n);
+  return phases_ns(ring, phases, phases * chunk);
+}
+
+std::int64_t algorithm_ns(OpKind kind, Algorithm algorithm, std::span<const int> members, std::int64_t payload,
+                          const std::function<Link(int, int)>& link) {
+  const auto n = static_cast<int>(members.size());
+  if (n < 2) return 0;
+  Link pace = link(members[0], members[1]);
+  for (const int from : members)
+    for (const int to : members)
+      if (from != to) pace = slowest(pace, link(from, to));
+  std::int64_t elements = contributes_a_part(kind) ? payload * n : payload;
+  // Lists cut parts evenly; bytes that do not divide are rounded up to the next part.
+  const bool has_parts = kind != OpKind::all_reduce && kind != OpKind::broadcast && kind != OpKind::reduce;
+  if (has_parts) elements = (elements + n - 1) / n * n;
+  const WireCount count = count_wire(transfers_of(kind, algorithm, n, elements), n);
+  double bytes = 0;
+  for (const std::int64_t busiest : count.busiest) bytes += static_cast<double>(busiest);
+  return phases_ns(pace, count.phases, bytes);
+}
+
+}  // namespace rankscope

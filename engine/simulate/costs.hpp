@@ -1,0 +1,48 @@
+// What ops cost: the textbook's units, a machine's roofline, and the links.
+#pragma once
+#include "engine/collective/transfer.hpp"
+#include "engine/model/model.hpp"
+#include "engine/scenario/scenario.hpp"
+#include "engine/simulate/simulate.hpp"
+
+namespace rankscope {
+
+/// The textbook picture: a chunk's forward takes one unit and its backward two (a split backward's halves and
+/// recomputation one each), spread over its segments by their FLOPs; all else, communication included, is free.
+/// Segments of a chunk add up to its units to the nanosecond. `first_segment` is StepProgram's.
+Costs unit_costs(const Model& model, const std::vector<int>& first_segment, std::int64_t unit_ns = 1'000'000);
+/// The same for programs that are folded to chunks (segment whole) already.
+Costs unit_costs(std::int64_t unit_ns = 1'000'000);
+
+/// A model of the scenario's cluster, from its figures alone:
+///
+///   forward, backward, …   max(FLOPs / peak of the precision, bytes / memory bandwidth) + op overhead  (roofline;
+///                          Williams, Waterman and Patterson 2009). A folded op is the sum of its segments'.
+///   optimizer, copies      operands' bytes / memory bandwidth + op overhead; what is accumulated moves twice
+///   messages, collectives  cluster_link; collectives by plan.collective ("auto" is a ring)
+///
+/// fault.slow_rank's compute takes fault.slow_factor times as long. Throws std::invalid_argument that names the cluster
+/// key when a figure that is needed is not positive.
+Costs modelled_costs(const Scenario& scenario, const Model& model);
+
+/// Between two ranks: within a node of devices_per_node consecutive ranks or across nodes. A bandwidth of 0 is
+/// infinite.
+Link cluster_link(const ClusterSpec& cluster, int from, int to);
+
+/// A ring over `members` at the pace of its slowest link: every phase moves S/n bytes, S being the whole tensor.
+///
+///   all_reduce                                     2(n-1)·α + 2(n-1)/n·S/B
+///   all_gather, reduce_scatter, scatter, gather,
+///   all_to_all                                      (n-1)·α +  (n-1)/n·S/B
+///   broadcast, reduce (pipelined chain)            2(n-1)·α + 2(n-1)/n·S/B
+///
+/// `payload` is what one rank contributes: a part (S/n) for all_gather and gather, the whole S for the others.
+std::int64_t ring_ns(OpKind kind, std::span<const int> members, std::int64_t payload,
+                     const std::function<Link(int from, int to)>& link);
+
+/// Any of the transparent algorithms: the phases of its transfer list, each as long as its busiest member's share at
+/// the pace of the group's slowest link. Equal to ring_ns for the ring when n divides the payload.
+std::int64_t algorithm_ns(OpKind kind, Algorithm algorithm, std::span<const int> members, std::int64_t payload,
+                          const std::function<Link(int from, int to)>& link);
+
+}  // namespace rankscope
