@@ -79,11 +79,13 @@ struct AttentionSpec {
   std::int64_t samples = 0, context = 0, heads = 0, width = 0;
 };
 
-/// Softmax and cross-entropy of logits [rows, vocabulary].
+/// Softmax and cross-entropy of logits [rows, vocabulary]: gradient = scale·(softmax - one_hot(target)), and the loss,
+/// the sum over rows of -log softmax[target] in nats, fp64.
 struct CrossEntropySpec {
   DType type = DType::f32;         ///< of the gradient
-  DType logits_type = DType::f32;  ///< of the logits; equal to `type` when in place
+  DType logits_type = DType::f32;  ///< of the logits: `type` (then it may be done in place) or fp32
   std::int64_t rows = 0, vocabulary = 0;
+  bool accumulate_loss = false;
 };
 
 /// Token and position embedding: rows = samples·context.
@@ -94,7 +96,10 @@ struct EmbeddingSpec {
   bool accumulate_positions = false;
 };
 
-/// Dropout of x [rows, width]: y = keep ? x / (1 - probability) : 0, plus a residual if asked.
+/// Dropout of x [rows, width]: y = keep ? x / (1 - probability) : 0, plus a residual if asked. Element (row, column) is
+/// dropped when word number (first_row + row)·w + column, w = width rounded up to 4, of the Philox stream of dropout
+/// and `site` (kernels/tensor/random.hpp) is below drop_threshold(probability). The key is seed +
+/// step·0x9E3779B97F4A7C15.
 struct DropoutSpec {
   DType type = DType::f32;
   std::int64_t rows = 0, width = 0;
@@ -164,15 +169,14 @@ struct KernelSet {
   OpEntry<AttentionSpec, View, View, View> attention_forward;       ///< attended log_sum_exp; qkv
   OpEntry<AttentionSpec, View, View, View, View, View>
       attention_backward;  ///< dqkv; dattended qkv log_sum_exp attended
-  OpEntry<CrossEntropySpec, View, View, View, View, double>
-      cross_entropy;                                                  ///< gradient row_losses; logits targets scale
-  OpEntry<EmbeddingSpec, View, View, View, View> embedding_forward;   ///< y; tokens wte wpe
-  OpEntry<EmbeddingSpec, View, View, View, View> embedding_backward;  ///< dwte dwpe; dy tokens
-  OpEntry<DropoutSpec, View, View, View, DropoutDraw> dropout;        ///< y; x residual draw (y may be x)
-  OpEntry<ElementwiseSpec, View, View, View> add;                     ///< y; a b (y may be a or b)
-  OpEntry<FlatSpec, View, double> scale;                              ///< x; factor: x *= factor
-  OpEntry<FlatSpec, double*, View> square_norm;                       ///< out; x: out = sum of x², in fp64
-  OpEntry<UpdateSpec, View, View, View, SgdStep> sgd_update;          ///< parameter master; gradient step
+  OpEntry<CrossEntropySpec, View, View, View, View, double> cross_entropy;   ///< gradient loss; logits targets scale
+  OpEntry<EmbeddingSpec, View, View, View, View> embedding_forward;          ///< y; tokens wte wpe
+  OpEntry<EmbeddingSpec, View, View, View, View> embedding_backward;         ///< dwte dwpe; dy tokens
+  OpEntry<DropoutSpec, View, View, View, DropoutDraw> dropout;               ///< y; x residual draw (y may be x)
+  OpEntry<ElementwiseSpec, View, View, View> add;                            ///< y; a b (y may be a or b)
+  OpEntry<FlatSpec, View, double> scale;                                     ///< x; factor: x *= factor
+  OpEntry<FlatSpec, double*, View> square_norm;                              ///< out; x: out = sum of x², in fp64
+  OpEntry<UpdateSpec, View, View, View, SgdStep> sgd_update;                 ///< parameter master; gradient step
   OpEntry<UpdateSpec, View, View, View, View, View, AdamStep> adamw_update;  ///< parameter master m v; gradient step
 
   /// Prepares an op of this table, as in set.prepare(&KernelSet::add, spec); throws Unsupported.

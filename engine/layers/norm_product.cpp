@@ -1,0 +1,179 @@
+// Layer norm and a product: the qkv segment, and the up segment with its GELU.
+#include "engine/layers/layers.hpp"
+
+namespace rankscope {
+namespace {
+
+using kernels::KernelSet;
+
+kernels::NormSpec norm_of(const Binding& binding) {
+  return {.type = binding.model.type, .rows = binding.tokens(), .width = binding.width()};
+}
+
+kernels::LinearSpec linear_of(const Binding& binding, std::int64_t out) {
+  return {.type = binding.model.type,
+          .result_type = binding.model.type,
+          .rows = binding.tokens(),
+          .in = binding.width(),
+          .out = out,
+          .bias = true};
+}
+
+/// Backward of norm and product, from the gradient of the product's result to the gradients of everything before it.
+struct NormProductBackward {
+  View dresidual;  ///< written: the gradient of the norm's input, with the residual branch's added
+  View branch;     ///< read: the gradient that comes along the residual branch
+  View x, mean, rstd, norm, norm_weight, weight;
+  View dnorm_weight, dnorm_bias, dweight;
+  std::int64_t dnorm_at = 0;
+  kernels::Prepared<View, View, View> input_gradient, weight_gradient;
+  kernels::Prepared<View, View, View, View, View, View, View, View, View> norm_backward;
+
+  void prepare(const Binding& binding, std::int64_t out, ScratchLayout& scratch) {
+    auto linear = linear_of(binding, out);
+    input_gradient = binding.kernels.prepare(&KernelSet::linear_input_gradient, linear);
+    linear.result_type = accumulation_type(binding.model.type);
+    linear.accumulate = binding.adds(2);
+    weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, linear);
+    auto norm_spec = norm_of(binding);
+    norm_spec.residual = true;
+    norm_spec.accumulate_weight = binding.adds(0);
+    norm_spec.accumulate_bias = binding.adds(1);
+    norm_backward = binding.kernels.prepare(&KernelSet::norm_backward, norm_spec);
+    dnorm_at = scratch.add_temporary(norm.bytes());
+    scratch.add_kernel(input_gradient.workspace_bytes);
+    scratch.add_kernel(weight_gradient.workspace_bytes);
+    scratch.add_kernel(norm_backward.workspace_bytes);
+  }
+
+  void launch(View dy, std::byte* temporaries, const kernels::Stream& stream) const {
+    weight_gradient.launch(dweight, dy, norm, stream);
+    const View dnorm{temporaries + dnorm_at, norm.type, norm.shape};
+    input_gradient.launch(dnorm, dy, weight, stream);
+    norm_backward.launch(dresidual, dnorm_weight, dnorm_bias, dnorm, x, mean, rstd, norm_weight, branch, stream);
+  }
+};
+
+}  // namespace
+
+Launch qkv_forward(Binding binding) {
+  Operands& operands = binding.operands;
+  const View residual = operands.tensor(TensorName::residual);
+  const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1);
+  const View weight = operands.parameter(2), bias = operands.parameter(3);
+  const View mean = operands.tensor(TensorName::mean1), rstd = operands.tensor(TensorName::rstd1);
+  const View normed = operands.tensor(TensorName::norm1), qkv = operands.tensor(TensorName::qkv);
+  operands.finish();
+
+  auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
+  auto linear = binding.kernels.prepare(&KernelSet::linear_forward, linear_of(binding, 3 * binding.width()));
+  ScratchLayout scratch;
+  scratch.add_kernel(norm.workspace_bytes);
+  scratch.add_kernel(linear.workspace_bytes);
+  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+    norm.launch(normed, mean, rstd, residual, norm_weight, norm_bias, stream);
+    linear.launch(qkv, normed, weight, bias, View{}, stream);
+  });
+}
+
+Launch qkv_backward(Binding binding) {
+  Operands& operands = binding.operands;
+  const std::int64_t out = 3 * binding.width();
+  NormProductBackward backward;
+  const View dqkv = operands.tensor(TensorName::qkv);
+  backward.branch = operands.tensor(TensorName::middle);
+  backward.x = operands.tensor(TensorName::residual);
+  backward.mean = operands.tensor(TensorName::mean1);
+  backward.rstd = operands.tensor(TensorName::rstd1);
+  backward.norm = operands.tensor(TensorName::norm1);
+  backward.norm_weight = operands.parameter(0);
+  operands.parameter(1);
+  backward.weight = operands.parameter(2);
+  operands.parameter(3);
+  backward.dresidual = operands.tensor(TensorName::residual);
+  backward.dnorm_weight = operands.gradient(0);
+  backward.dnorm_bias = operands.gradient(1);
+  backward.dweight = operands.gradient(2);
+  const View dbias = operands.gradient(3);
+  operands.finish();
+
+  ScratchLayout scratch;
+  backward.prepare(binding, out, scratch);
+  auto bias_gradient = binding.kernels.prepare(
+      &KernelSet::bias_gradient,
+      kernels::BiasGradientSpec{
+          .type = binding.model.type, .rows = binding.tokens(), .width = out, .accumulate = binding.adds(3)});
+  scratch.add_kernel(bias_gradient.workspace_bytes);
+  return make_launch(binding.workspace, scratch,
+                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+                       bias_gradient.launch(dbias, dqkv, stream);
+                       backward.launch(dqkv, temporaries, stream);
+                     });
+}
+
+Launch up_forward(Binding binding) {
+  Operands& operands = binding.operands;
+  const View middle = operands.tensor(TensorName::middle);
+  const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1);
+  const View weight = operands.parameter(2), bias = operands.parameter(3);
+  const View mean = operands.tensor(TensorName::mean2), rstd = operands.tensor(TensorName::rstd2);
+  const View normed = operands.tensor(TensorName::norm2), pre_gelu = operands.tensor(TensorName::pre_gelu);
+  const View activated = operands.tensor(TensorName::activated);
+  operands.finish();
+
+  const std::int64_t out = 4 * binding.width();
+  auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
+  auto linear = binding.kernels.prepare(&KernelSet::linear_forward, linear_of(binding, out));
+  auto gelu = binding.kernels.prepare(
+      &KernelSet::gelu_forward,
+      kernels::ElementwiseSpec{.type = binding.model.type, .rows = binding.tokens(), .width = out});
+  ScratchLayout scratch;
+  scratch.add_kernel(norm.workspace_bytes);
+  scratch.add_kernel(linear.workspace_bytes);
+  scratch.add_kernel(gelu.workspace_bytes);
+  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+    norm.launch(normed, mean, rstd, middle, norm_weight, norm_bias, stream);
+    linear.launch(pre_gelu, normed, weight, bias, View{}, stream);
+    gelu.launch(activated, pre_gelu, stream);
+  });
+}
+
+Launch up_backward(Binding binding) {
+  Operands& operands = binding.operands;
+  const std::int64_t out = 4 * binding.width();
+  NormProductBackward backward;
+  const View dactivated = operands.tensor(TensorName::activated);
+  backward.branch = operands.tensor(TensorName::output);
+  backward.x = operands.tensor(TensorName::middle);
+  backward.mean = operands.tensor(TensorName::mean2);
+  backward.rstd = operands.tensor(TensorName::rstd2);
+  backward.norm = operands.tensor(TensorName::norm2);
+  const View pre_gelu = operands.tensor(TensorName::pre_gelu);
+  backward.norm_weight = operands.parameter(0);
+  operands.parameter(1);
+  backward.weight = operands.parameter(2);
+  operands.parameter(3);
+  backward.dresidual = operands.tensor(TensorName::middle);
+  backward.dnorm_weight = operands.gradient(0);
+  backward.dnorm_bias = operands.gradient(1);
+  backward.dweight = operands.gradient(2);
+  const View dbias = operands.gradient(3);
+  operands.finish();
+
+  ScratchLayout scratch;
+  const std::int64_t dpre_gelu_at = scratch.add_temporary(pre_gelu.bytes());
+  backward.prepare(binding, out, scratch);
+  auto gelu = binding.kernels.prepare(
+      &KernelSet::gelu_backward,
+      kernels::GeluBackwardSpec{
+          .type = binding.model.type, .rows = binding.tokens(), .width = out, .accumulate_bias = binding.adds(3)});
+  scratch.add_kernel(gelu.workspace_bytes);
+  return make_launch(binding.workspace, scratch,
+                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+                       const View dpre_gelu{temporaries + dpre_gelu_at, pre_gelu.type, pre_gelu.shape};
+                       gelu.launch(dpre_gelu, dbias, dactivated, pre_gelu, stream);
+                       backward.launch(dpre_gelu, temporaries, stream);
+                     });
+}
+
+}  // namespace rankscope

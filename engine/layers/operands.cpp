@@ -1,0 +1,93 @@
+#include "engine/layers/operands.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rankscope {
+namespace {
+
+std::string text_of(const Shape& shape) {
+  std::string text = "[";
+  for (int axis = 0; axis < shape.rank; ++axis) text += (axis ? ", " : "") + std::to_string(shape[axis]);
+  return text + "]";
+}
+
+const char* text_of(TensorName name) {
+  switch (name) {
+    case TensorName::tokens: return "tokens";
+    case TensorName::targets: return "targets";
+    case TensorName::residual: return "residual";
+    case TensorName::mean1: return "mean1";
+    case TensorName::rstd1: return "rstd1";
+    case TensorName::norm1: return "norm1";
+    case TensorName::qkv: return "qkv";
+    case TensorName::softmax: return "softmax";
+    case TensorName::attended: return "attended";
+    case TensorName::middle: return "middle";
+    case TensorName::mean2: return "mean2";
+    case TensorName::rstd2: return "rstd2";
+    case TensorName::norm2: return "norm2";
+    case TensorName::pre_gelu: return "pre_gelu";
+    case TensorName::activated: return "activated";
+    case TensorName::output: return "output";
+    case TensorName::logits: return "logits";
+    case TensorName::loss: return "loss";
+  }
+  return "?";
+}
+
+/// The specification of a tensor that some segment of the model reads or writes. A gradient that crosses segments (a
+/// block's `middle` in qkv's backward) is found at the segment that computes it.
+const TensorSpec* find(const SegmentSpec& segment, TensorName name) {
+  for (const auto* tensors : {&segment.inputs, &segment.outputs}) {
+    const auto found =
+        std::find_if(tensors->begin(), tensors->end(), [&](const TensorSpec& spec) { return spec.name == name; });
+    if (found != tensors->end()) return &*found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string describe(const SegmentSpec& segment, const char* direction) {
+  std::string text = std::string(direction) + " of ";
+  if (segment.block >= 0) text += "b" + std::to_string(segment.block) + ".";
+  return text + std::string(name_of(segment.kind));
+}
+
+View Operands::take(const Shape& shape, DType type, const std::string& what) {
+  const std::string where = describe(segment_, direction_) + ": operand " + std::to_string(next_) + ", " + what;
+  if (next_ >= views_.size()) throw std::invalid_argument(where + ", is missing");
+  const View view = views_[next_++];
+  if (view.type != type || view.elements() != shape.elements())
+    throw std::invalid_argument(where + ", should be " + std::string(name_of(type)) + " " + text_of(shape) +
+                                " and is " + std::string(name_of(view.type)) + " " + text_of(view.shape));
+  if (view.data == nullptr) throw std::invalid_argument(where + ", has no memory");
+  return {view.data, type, shape};
+}
+
+View Operands::tensor(TensorName name) {
+  const TensorSpec* spec = find(segment_, name);
+  for (const SegmentSpec& other : model_.segments)
+    if (spec == nullptr) spec = find(other, name);
+  if (spec == nullptr) throw std::invalid_argument(std::string("the model has no tensor ") + text_of(name));
+  return take(spec->shape, spec->type, text_of(name));
+}
+
+View Operands::parameter(int index) {
+  const ParameterSpec& spec = model_.parameters.at(segment_.parameters.at(index));
+  return take(spec.shape, model_.type, spec.name);
+}
+
+View Operands::gradient(int index) {
+  const ParameterSpec& spec = model_.parameters.at(segment_.parameters.at(index));
+  return take(spec.shape, accumulation_type(model_.type), "gradient of " + spec.name);
+}
+
+void Operands::finish() const {
+  if (next_ != views_.size())
+    throw std::invalid_argument(describe(segment_, direction_) + " takes " + std::to_string(next_) +
+                                " operands and was given " + std::to_string(views_.size()));
+}
+
+}  // namespace rankscope

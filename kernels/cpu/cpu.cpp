@@ -1,0 +1,38 @@
+#include "kernels/cpu/cpu.hpp"
+
+#include <cblas.h>
+
+#include "kernels/cpu/ops.hpp"
+
+namespace rankscope::kernels {
+
+KernelSet cpu_kernels(Options options) {
+  // OpenBLAS would use all cores for every rank; fp64 products are cut over a rank's own threads instead.
+  openblas_set_num_threads(1);
+  const std::vector<DType> all{DType::f64, DType::f32, DType::bf16};
+  KernelSet set;
+  set.name = "cpu";
+  set.options = options;
+  set.linear_forward = {all, cpu::linear_forward};
+  set.linear_input_gradient = {all, cpu::linear_input_gradient};
+  set.linear_weight_gradient = {all, cpu::linear_weight_gradient};
+  set.bias_gradient = {all, cpu::bias_gradient};
+  set.norm_forward = {all, cpu::norm_forward};
+  set.norm_backward = {all, cpu::norm_backward};
+  set.gelu_forward = {all, cpu::gelu_forward};
+  set.gelu_backward = {all, cpu::gelu_backward};
+  set.attention_forward = {all, cpu::attention_forward};
+  set.attention_backward = {all, cpu::attention_backward};
+  set.cross_entropy = {all, cpu::cross_entropy};
+  set.embedding_forward = {all, cpu::embedding_forward};
+  set.embedding_backward = {all, cpu::embedding_backward};
+  set.dropout = {all, cpu::dropout};
+  set.add = {all, cpu::add};
+  set.scale = {all, cpu::scale};
+  set.square_norm = {all, cpu::square_norm};
+  set.sgd_update = {all, cpu::sgd_update};
+  set.adamw_update = {all, cpu::adamw_update};
+  return set;
+}
+
+}  // namespace rankscope::kernels

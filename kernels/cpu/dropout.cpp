@@ -1,0 +1,31 @@
+// Dropout: the mask is a function of the row's global index, so it is drawn again in backward instead of kept.
+#include "kernels/cpu/loops.hpp"
+#include "kernels/cpu/ops.hpp"
+#include "kernels/cpu/parallel.hpp"
+#include "kernels/tensor/random.hpp"
+
+namespace rankscope::kernels::cpu {
+
+Prepared<View, View, View, DropoutDraw> dropout(const DropoutSpec& spec, const Options& options) {
+  const Loops& loops = loops_for(spec.type);
+  if (!(spec.probability >= 0 && spec.probability < 1))
+    throw Unsupported("dropout needs a probability of at least 0 and below 1, not " + std::to_string(spec.probability));
+  return {0, [&loops, spec, threads = options.threads](View y, View x, View residual, DropoutDraw draw, const Stream&) {
+            const std::int64_t blocks = (spec.width + 3) / 4;
+            parallel_for(threads, spec.rows, [&](std::int64_t first, std::int64_t last, int) {
+              DropoutRow row;
+              row.key = draw.seed + draw.step * 0x9E3779B97F4A7C15u;
+              row.stream = random_stream(RandomPurpose::dropout, spec.site);
+              row.threshold = drop_threshold(spec.probability);
+              row.factor = 1 / (1 - spec.probability);
+              for (std::int64_t r = first; r < last; ++r) {
+                row.first_block = static_cast<std::uint64_t>((draw.first_row + r) * blocks);
+                const std::int64_t from = r * spec.width;
+                loops.dropout_row(at(y, from), at(x, from), spec.residual ? at(residual, from) : nullptr, spec.width,
+                                  row);
+              }
+            });
+          }};
+}
+
+}  // namespace rankscope::kernels::cpu

@@ -1,0 +1,105 @@
+// The inner loops of the CPU's ops: written once in vector/, compiled for several instruction sets, chosen once.
+// Internal to kernels/cpu. They know nothing of threads; the ops' files cut the work into pieces.
+//
+// T is the element type (double, float, Bf16); A, the arithmetic type, is double for double and float for the others.
+#pragma once
+#include <cstdint>
+
+#include "kernels/tensor/type.hpp"
+
+namespace rankscope::kernels::cpu {
+
+using std::int64_t;
+
+/// bfloat16 in memory: the upper half of an fp32.
+struct Bf16 {
+  std::uint16_t bits;
+};
+
+struct DropoutRow {
+  std::uint64_t key = 0, stream = 0;
+  std::uint64_t first_block = 0;  ///< of four words
+  std::uint64_t threshold = 0;    ///< words below it are dropped
+  double factor = 1;
+};
+
+/// What one head of one sample needs. Rows of q, k, v and their gradients are `stride` elements apart; rows of
+/// `attended` and its gradient `out_stride`.
+struct HeadShape {
+  int64_t context = 0, depth = 0, stride = 0, out_stride = 0;
+};
+
+struct UpdateNumbers {
+  double learning_rate, weight_decay, beta1, beta2, epsilon, gradient_scale;
+  double correction1, correction2;  ///< 1 - beta^t
+};
+
+/// Loops for one element type. Pointers are to T unless said otherwise.
+struct Loops {
+  void (*add)(void* y, const void* a, const void* b, int64_t n);
+  void (*scale)(void* x, double factor, int64_t n);
+  double (*square_sum)(const void* x, int64_t n);
+  /// y[r][j] += bias[j].
+  void (*add_bias)(void* y, const void* bias, int64_t rows, int64_t width);
+  /// sums[j] (A) = sum over rows of x[r][j].
+  void (*column_sums)(void* sums, const void* x, int64_t rows, int64_t width);
+  /// y[j] (A) = or += sum over blocks of partial[block][j] (A, rows `width` apart) for j in [first, last).
+  void (*sum_partials)(void* y, const void* partial, int64_t blocks, int64_t width, int64_t first, int64_t last,
+                       bool accumulate);
+
+  void (*gelu_forward)(void* y, const void* x, int64_t n);
+  /// dx = dy·gelu'(x); sums[j] (A) = sum over rows of dx[r][j].
+  void (*gelu_backward)(void* dx, void* sums, const void* dy, const void* x, int64_t rows, int64_t width);
+
+  /// One row at a time; mean and rstd are A.
+  void (*norm_forward)(void* y, void* mean, void* rstd, const void* x, const void* weight, const void* bias,
+                       int64_t rows, int64_t width, double epsilon);
+  /// dweight and dbias (A) are written: sums over these rows. residual may be null.
+  void (*norm_backward)(void* dx, void* dweight, void* dbias, const void* dy, const void* x, const void* mean,
+                        const void* rstd, const void* weight, const void* residual, int64_t rows, int64_t width);
+
+  /// gradient = scale·(softmax - one_hot); logits are T, or A if `wide`. Returns -log softmax[target].
+  double (*cross_entropy_row)(void* gradient, const void* logits, int64_t vocabulary, int64_t target, double scale,
+                              bool wide);
+
+  /// y[row] = token row + position row.
+  void (*embed_row)(void* y, const void* token_row, const void* position_row, int64_t width);
+  /// sum[j] (A) += x[j].
+  void (*accumulate)(void* sum, const void* x, int64_t n);
+
+  /// y = dropped x, plus residual if not null, of one row.
+  void (*dropout_row)(void* y, const void* x, const void* residual, int64_t width, const DropoutRow& draw);
+
+  /// Scratch bytes of one head, forward and backward.
+  int64_t (*attention_scratch)(const HeadShape& shape, bool backward);
+  void (*attention_forward)(void* attended, void* log_sum_exp, const void* q, const void* k, const void* v,
+                            const HeadShape& shape, void* scratch);
+  void (*attention_backward)(void* dq, void* dk, void* dv, const void* dattended, const void* q, const void* k,
+                             const void* v, const void* log_sum_exp, const void* attended, const HeadShape& shape,
+                             void* scratch);
+
+  /// master (A), or null when the parameter is its own; gradient, m and v are A.
+  void (*sgd)(void* parameter, void* master, const void* gradient, int64_t n, const UpdateNumbers& numbers);
+  void (*adamw)(void* parameter, void* master, void* m, void* v, const void* gradient, int64_t n,
+                const UpdateNumbers& numbers);
+
+  /// T from and to A.
+  void (*widen)(void* wide, const void* x, int64_t n);
+  void (*narrow)(void* x, const void* wide, int64_t n);
+};
+
+/// The loops for an element type (fp64, fp32 or bf16) on this machine.
+const Loops& loops_for(DType type);
+
+// Each instruction set's own tables; index 0 fp64, 1 fp32, 2 bf16.
+namespace v2 {
+const Loops& loops(int type);
+}
+namespace v3 {
+const Loops& loops(int type);
+}
+namespace v4 {
+const Loops& loops(int type);
+}
+
+}  // namespace rankscope::kernels::cpu

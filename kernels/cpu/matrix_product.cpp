@@ -1,0 +1,215 @@
+#include "kernels/cpu/matrix_product.hpp"
+
+#include <cblas.h>
+#include <omp.h>
+
+#include <cstring>
+#include <dnnl.hpp>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/loops.hpp"
+#include "kernels/cpu/parallel.hpp"
+
+namespace rankscope::kernels::cpu {
+namespace {
+
+std::string describe(const ProductSpec& spec) {
+  return "product " + std::to_string(spec.m) + " x " + std::to_string(spec.k) + " x " + std::to_string(spec.n) +
+         " in " + std::string(rankscope::name_of(spec.type));
+}
+
+/// oneDNN asks OpenMP how many threads to use, per calling thread.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+  ~ThreadScope() { omp_set_num_threads(before_); }
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int before_;
+};
+
+dnnl::memory::data_type data_type_of(DType type) {
+  return type == DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+class OneDnnProduct final : public MatrixProduct {
+ public:
+  OneDnnProduct(const ProductSpec& spec, int threads)
+      : threads_(threads), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
+    using tag = dnnl::memory::format_tag;
+    const ThreadScope scope(threads);
+    const auto type = data_type_of(spec.type), result = data_type_of(spec.result);
+    const dnnl::memory::desc a({spec.m, spec.k}, type, spec.a_transposed ? tag::ba : tag::ab);
+    const dnnl::memory::desc b({spec.k, spec.n}, type, spec.b_transposed ? tag::ba : tag::ab);
+    const dnnl::memory::desc c({spec.m, spec.n}, result, tag::ab);
+    const dnnl::memory::desc bias({1, spec.n}, type, tag::ab);
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    dnnl::post_ops after;
+    if (spec.accumulate) after.append_sum(1.0f);
+    if (spec.residual) after.append_binary(dnnl::algorithm::binary_add, c);
+    attributes.set_post_ops(after);
+    const auto description = spec.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+    const dnnl::matmul::primitive_desc primitive(description, attributes, engine_);
+    matmul_ = dnnl::matmul(primitive);
+    workspace_bytes_ = aligned(static_cast<std::int64_t>(primitive.scratchpad_desc().get_size()));
+    add(DNNL_ARG_DST, c);
+    add(DNNL_ARG_SRC, a);
+    add(DNNL_ARG_WEIGHTS, b);
+    add(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc());
+    if (spec.bias) add(DNNL_ARG_BIAS, bias);
+    if (spec.residual) add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(spec.accumulate ? 1 : 0) | DNNL_ARG_SRC_1, c);
+  }
+
+  std::int64_t workspace_bytes() const override { return workspace_bytes_; }
+
+  void run(const ProductOperands& operands, std::byte* workspace) override {
+    const ThreadScope scope(threads_);
+    // The order of the constructor's calls of add.
+    const void* handles[6] = {operands.c, operands.a, operands.b, workspace, nullptr, nullptr};
+    int next = 4;
+    if (operands.bias) handles[next++] = operands.bias;
+    if (operands.residual) handles[next++] = operands.residual;
+    for (std::size_t i = 0; i < memories_.size(); ++i)
+      dnnl_memory_set_data_handle(memories_[i].get(), const_cast<void*>(handles[i]));
+    // The C function: the C++ one builds a map of its arguments at every call.
+    const auto status =
+        dnnl_primitive_execute(matmul_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data());
+    if (status != dnnl_success) throw std::runtime_error("oneDNN failed to run a matrix product");
+  }
+
+ private:
+  void add(int argument, const dnnl::memory::desc& description) {
+    memories_.push_back(dnnl::memory(description, engine_, nullptr));
+    arguments_.push_back({argument, memories_.back().get()});
+  }
+
+  int threads_;
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+  dnnl::matmul matmul_;
+  std::int64_t workspace_bytes_ = 0;
+  std::vector<dnnl::memory> memories_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+};
+
+/// bf16 on a CPU without AVX-512: everything widened, multiplied in fp32, rounded once.
+class WidenedProduct final : public MatrixProduct {
+ public:
+  WidenedProduct(const ProductSpec& spec, int threads)
+      : spec_(spec), narrow_result_(spec.result == DType::bf16), inner_(wide_spec(spec), threads) {
+    std::int64_t next = inner_.workspace_bytes();
+    const auto place = [&next](std::int64_t elements) {
+      const std::int64_t at = next;
+      next += aligned(elements * bytes_of(DType::f32));
+      return at;
+    };
+    a_ = place(spec.m * spec.k);
+    b_ = place(spec.k * spec.n);
+    bias_ = place(spec.n);
+    c_ = place(narrow_result_ ? spec.m * spec.n : 0);
+    residual_ = place(spec.residual ? spec.m * spec.n : 0);
+    workspace_bytes_ = next;
+  }
+
+  std::int64_t workspace_bytes() const override { return workspace_bytes_; }
+
+  void run(const ProductOperands& operands, std::byte* workspace) override {
+    const Loops& loops = loops_for(DType::bf16);
+    ProductOperands wide{operands.c, workspace + a_, workspace + b_, nullptr, operands.residual};
+    loops.widen(workspace + a_, operands.a, spec_.m * spec_.k);
+    loops.widen(workspace + b_, operands.b, spec_.k * spec_.n);
+    if (operands.bias) {
+      loops.widen(workspace + bias_, operands.bias, spec_.n);
+      wide.bias = workspace + bias_;
+    }
+    if (narrow_result_) {
+      wide.c = workspace + c_;
+      if (spec_.accumulate) loops.widen(wide.c, operands.c, spec_.m * spec_.n);
+      if (operands.residual) {
+        loops.widen(workspace + residual_, operands.residual, spec_.m * spec_.n);
+        wide.residual = workspace + residual_;
+      }
+    }
+    inner_.run(wide, workspace);
+    if (narrow_result_) loops.narrow(operands.c, wide.c, spec_.m * spec_.n);
+  }
+
+ private:
+  static ProductSpec wide_spec(ProductSpec spec) {
+    spec.type = spec.result = DType::f32;
+    return spec;
+  }
+
+  ProductSpec spec_;
+  bool narrow_result_;
+  OneDnnProduct inner_;
+  std::int64_t a_ = 0, b_ = 0, bias_ = 0, c_ = 0, residual_ = 0, workspace_bytes_ = 0;
+};
+
+class BlasProduct final : public MatrixProduct {
+ public:
+  BlasProduct(const ProductSpec& spec, int threads) : spec_(spec), threads_(threads) {}
+
+  std::int64_t workspace_bytes() const override { return 0; }
+
+  void run(const ProductOperands& operands, std::byte*) override {
+    parallel_for(threads_, spec_.m, [&](std::int64_t first, std::int64_t last, int) {
+      const std::int64_t rows = last - first;
+      auto* c = static_cast<double*>(operands.c) + first * spec_.n;
+      const auto* a = static_cast<const double*>(operands.a) + first * (spec_.a_transposed ? 1 : spec_.k);
+      bool add = spec_.accumulate;
+      if (operands.residual && !add) {
+        std::memcpy(c, static_cast<const double*>(operands.residual) + first * spec_.n,
+                    static_cast<std::size_t>(rows * spec_.n) * sizeof(double));
+        add = true;
+      } else if (operands.residual) {
+        loops_for(DType::f64)
+            .add(c, c, static_cast<const double*>(operands.residual) + first * spec_.n, rows * spec_.n);
+      }
+      const auto size = [](std::int64_t n) { return static_cast<blasint>(n); };
+      cblas_dgemm(CblasRowMajor, spec_.a_transposed ? CblasTrans : CblasNoTrans,
+                  spec_.b_transposed ? CblasTrans : CblasNoTrans, size(rows), size(spec_.n), size(spec_.k), 1.0, a,
+                  size(spec_.a_transposed ? spec_.m : spec_.k), static_cast<const double*>(operands.b),
+                  size(spec_.b_transposed ? spec_.k : spec_.n), add ? 1.0 : 0.0, c, size(spec_.n));
+      if (operands.bias) loops_for(DType::f64).add_bias(c, operands.bias, rows, spec_.n);
+    });
+  }
+
+ private:
+  ProductSpec spec_;
+  int threads_;
+};
+
+}  // namespace
+
+bool native_bf16_products() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::all:
+    case dnnl::cpu_isa::sse41:
+    case dnnl::cpu_isa::avx:
+    case dnnl::cpu_isa::avx2:
+    case dnnl::cpu_isa::avx2_vnni: return false;
+    default: return true;  // AVX-512 and what comes after it
+  }
+}
+
+std::shared_ptr<MatrixProduct> make_product(const ProductSpec& spec, const Options& options) {
+  if (spec.type == DType::f64 && spec.result == DType::f64) return std::make_shared<BlasProduct>(spec, options.threads);
+  const bool f32 = spec.type == DType::f32 && spec.result == DType::f32;
+  const bool bf16 = spec.type == DType::bf16 && (spec.result == DType::bf16 || spec.result == DType::f32);
+  if (!f32 && !bf16)
+    throw Unsupported("the kernel set 'cpu' has no " + describe(spec) + " with a result in " +
+                      std::string(rankscope::name_of(spec.result)));
+  try {
+    if (bf16 && !native_bf16_products()) return std::make_shared<WidenedProduct>(spec, options.threads);
+    return std::make_shared<OneDnnProduct>(spec, options.threads);
+  } catch (const dnnl::error& error) {
+    throw Unsupported("oneDNN has no " + describe(spec) + ": " + error.what());
+  }
+}
+
+}  // namespace rankscope::kernels::cpu

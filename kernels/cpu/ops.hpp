@@ -1,0 +1,36 @@
+// How each op is prepared on the CPU: one file per op. The formulas are in kernels/kernel_set.hpp. Internal to
+// kernels/cpu; cpu.cpp puts them into the table.
+#pragma once
+#include "kernels/kernel_set.hpp"
+
+namespace rankscope::kernels::cpu {
+
+Prepared<View, View, View, View, View> linear_forward(const LinearSpec&, const Options&);
+Prepared<View, View, View> linear_input_gradient(const LinearSpec&, const Options&);
+Prepared<View, View, View> linear_weight_gradient(const LinearSpec&, const Options&);
+Prepared<View, View> bias_gradient(const BiasGradientSpec&, const Options&);
+Prepared<View, View, View, View, View, View> norm_forward(const NormSpec&, const Options&);
+Prepared<View, View, View, View, View, View, View, View, View> norm_backward(const NormSpec&, const Options&);
+Prepared<View, View> gelu_forward(const ElementwiseSpec&, const Options&);
+Prepared<View, View, View, View> gelu_backward(const GeluBackwardSpec&, const Options&);
+Prepared<View, View, View> attention_forward(const AttentionSpec&, const Options&);
+Prepared<View, View, View, View, View> attention_backward(const AttentionSpec&, const Options&);
+Prepared<View, View, View, View, double> cross_entropy(const CrossEntropySpec&, const Options&);
+Prepared<View, View, View, View> embedding_forward(const EmbeddingSpec&, const Options&);
+Prepared<View, View, View, View> embedding_backward(const EmbeddingSpec&, const Options&);
+Prepared<View, View, View, DropoutDraw> dropout(const DropoutSpec&, const Options&);
+Prepared<View, View, View> add(const ElementwiseSpec&, const Options&);
+Prepared<View, double> scale(const FlatSpec&, const Options&);
+Prepared<double*, View> square_norm(const FlatSpec&, const Options&);
+Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, AdamStep> adamw_update(const UpdateSpec&, const Options&);
+
+/// The type of sums, statistics and gradients of parameters: fp64 for fp64, else fp32.
+inline DType wide(DType type) { return type == DType::f64 ? DType::f64 : DType::f32; }
+
+/// The element at an index.
+inline std::byte* at(const View& view, std::int64_t index) {
+  return static_cast<std::byte*>(view.data) + index * bytes_of(view.type);
+}
+
+}  // namespace rankscope::kernels::cpu

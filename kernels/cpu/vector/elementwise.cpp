@@ -1,0 +1,112 @@
+// Sums, products with a number, sums over rows, sums of squares, changes of type.
+#include "kernels/cpu/vector/tables.hpp"
+
+namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
+namespace {
+
+template <class T>
+void add(void* y_, const void* a_, const void* b_, int64_t n) {
+  auto* y = static_cast<T*>(y_);
+  const auto* a = static_cast<const T*>(a_);
+  const auto* b = static_cast<const T*>(b_);
+  sweep<T>(n, [&](int64_t i, auto part) { store(y + i, load(a + i, part) + load(b + i, part), part); });
+}
+
+template <class T>
+void scale(void* x_, double factor, int64_t n) {
+  auto* x = static_cast<T*>(x_);
+  const auto f = static_cast<Scalar<T>>(factor);
+  sweep<T>(n, [&](int64_t i, auto part) { store(x + i, load(x + i, part) * f, part); });
+}
+
+RANKSCOPE_INLINE DoubleVector squares(const double* x, auto part) {
+  const DoubleVector v = load(x, part);
+  return v * v;
+}
+/// Of fp32 values, halves of a vector at a time, so that nothing is rounded.
+template <class T>
+RANKSCOPE_INLINE DoubleVector squares(const T* x, auto part) {
+  FloatVector v = load(x, part);
+  HalfFloatVector half[2];
+  __builtin_memcpy(half, &v, sizeof v);
+  const DoubleVector low = __builtin_convertvector(half[0], DoubleVector);
+  const DoubleVector high = __builtin_convertvector(half[1], DoubleVector);
+  return low * low + high * high;
+}
+
+template <class T>
+double square_sum(const void* x_, int64_t n) {
+  const auto* x = static_cast<const T*>(x_);
+  DoubleVector sum[2] = {};
+  int next = 0;
+  sweep<T>(n, [&](int64_t i, auto part) {
+    sum[next] += squares(x + i, part);
+    next ^= 1;
+  });
+  return sum_of(sum[0] + sum[1]);
+}
+
+template <class T>
+void add_bias(void* y_, const void* bias_, int64_t rows, int64_t width) {
+  auto* y = static_cast<T*>(y_);
+  const auto* bias = static_cast<const T*>(bias_);
+  for (int64_t r = 0; r < rows; ++r, y += width)
+    sweep<T>(width, [&](int64_t j, auto part) { store(y + j, load(y + j, part) + load(bias + j, part), part); });
+}
+
+template <class T>
+void column_sums(void* sums_, const void* x_, int64_t rows, int64_t width) {
+  using A = Scalar<T>;
+  auto* sums = static_cast<A*>(sums_);
+  const auto* x = static_cast<const T*>(x_);
+  sweep<T>(width, [&](int64_t j, auto part) {
+    Vector<T> sum = {};
+    for (int64_t r = 0; r < rows; ++r) sum += load(x + r * width + j, part);
+    store(sums + j, sum, part);
+  });
+}
+
+template <class T>
+void sum_partials(void* y_, const void* partial_, int64_t blocks, int64_t width, int64_t first, int64_t last,
+                  bool accumulate) {
+  using A = Scalar<T>;
+  auto* y = static_cast<A*>(y_) + first;
+  const auto* partial = static_cast<const A*>(partial_) + first;
+  sweep<A>(last - first, [&](int64_t j, auto part) {
+    Vector<A> sum = {};
+    for (int64_t b = 0; b < blocks; ++b) sum += load(partial + b * width + j, part);
+    if (accumulate) sum += load(y + j, part);
+    store(y + j, sum, part);
+  });
+}
+
+template <class T>
+void widen(void* wide_, const void* x_, int64_t n) {
+  auto* wide = static_cast<Scalar<T>*>(wide_);
+  const auto* x = static_cast<const T*>(x_);
+  sweep<T>(n, [&](int64_t i, auto part) { store(wide + i, load(x + i, part), part); });
+}
+
+template <class T>
+void narrow(void* x_, const void* wide_, int64_t n) {
+  auto* x = static_cast<T*>(x_);
+  const auto* wide = static_cast<const Scalar<T>*>(wide_);
+  sweep<T>(n, [&](int64_t i, auto part) { store(x + i, load(wide + i, part), part); });
+}
+
+}  // namespace
+
+template <class T>
+void add_elementwise(Loops& loops) {
+  loops.add = add<T>;
+  loops.scale = scale<T>;
+  loops.square_sum = square_sum<T>;
+  loops.add_bias = add_bias<T>;
+  loops.column_sums = column_sums<T>;
+  loops.sum_partials = sum_partials<T>;
+  loops.widen = widen<T>;
+  loops.narrow = narrow<T>;
+}
+RANKSCOPE_FOR_ALL_TYPES(add_elementwise)
+
+}  // namespace rankscope::kernels::cpu::RANKSCOPE_ISA

@@ -1,0 +1,60 @@
+// GELU in its tanh form: x/2·(1 + tanh u) with u = sqrt(2/π)·(x + 0.044715·x³), which is x·σ(2u) with the logistic
+// function σ: one exponential, and no cancellation for negative x.
+#include "kernels/cpu/vector/tables.hpp"
+
+namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
+namespace {
+
+template <class A>
+constexpr A root = A(0.79788456080286535588);
+template <class A>
+constexpr A cubic = A(0.044715);
+
+/// σ(2u) of x.
+template <class A, class V>
+RANKSCOPE_INLINE V logistic(V x) {
+  const V minus_2u = x * (A(-2) * root<A>)*(A(1) + cubic<A> * x * x);
+  return A(1) / (A(1) + exp_of(minus_2u));
+}
+
+template <class T>
+void gelu_forward(void* y_, const void* x_, int64_t n) {
+  using A = Scalar<T>;
+  auto* y = static_cast<T*>(y_);
+  const auto* x = static_cast<const T*>(x_);
+  sweep<T>(n, [&](int64_t i, auto part) {
+    const Vector<T> v = load(x + i, part);
+    store(y + i, v * logistic<A>(v), part);
+  });
+}
+
+template <class T>
+void gelu_backward(void* dx_, void* sums_, const void* dy_, const void* x_, int64_t rows, int64_t width) {
+  using A = Scalar<T>;
+  auto* sums = static_cast<A*>(sums_);
+  sweep<A>(width, [&](int64_t j, auto part) { store(sums + j, Vector<A>{}, part); });
+  for (int64_t r = 0; r < rows; ++r) {
+    auto* dx = static_cast<T*>(dx_) + r * width;
+    const auto* dy = static_cast<const T*>(dy_) + r * width;
+    const auto* x = static_cast<const T*>(x_) + r * width;
+    sweep<T>(width, [&](int64_t j, auto part) {
+      const Vector<T> v = load(x + j, part);
+      const Vector<T> s = logistic<A>(v);
+      const Vector<T> slope = (A(2) * root<A>)*(A(1) + (A(3) * cubic<A>)*v * v);
+      const Vector<T> d = load(dy + j, part) * (s + v * s * (A(1) - s) * slope);
+      store(dx + j, d, part);
+      store(sums + j, load(sums + j, part) + d, part);
+    });
+  }
+}
+
+}  // namespace
+
+template <class T>
+void add_gelu(Loops& loops) {
+  loops.gelu_forward = gelu_forward<T>;
+  loops.gelu_backward = gelu_backward<T>;
+}
+RANKSCOPE_FOR_ALL_TYPES(add_gelu)
+
+}  // namespace rankscope::kernels::cpu::RANKSCOPE_ISA

@@ -1,0 +1,98 @@
+// Layer norm: y = (x - mean)·rstd·weight + bias. Two passes for the variance: the row lies in the first cache.
+#include "kernels/cpu/vector/tables.hpp"
+
+namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
+namespace {
+
+/// x - mean, with zero where there is no element (a sum over the row must not see it).
+template <class T, class V, class A>
+RANKSCOPE_INLINE V centred(V x, A mean, Whole) {
+  return x - mean;
+}
+template <class T, class V, class A>
+RANKSCOPE_INLINE V centred(V x, A mean, First some) {
+  V d = x - mean;
+  for (int i = some.count; i < lanes<T>; ++i) d[i] = 0;
+  return d;
+}
+
+template <class T>
+void norm_forward(void* y_, void* mean_, void* rstd_, const void* x_, const void* weight_, const void* bias_,
+                  int64_t rows, int64_t width, double epsilon) {
+  using A = Scalar<T>;
+  auto* mean = static_cast<A*>(mean_);
+  auto* rstd = static_cast<A*>(rstd_);
+  const auto* weight = static_cast<const T*>(weight_);
+  const auto* bias = static_cast<const T*>(bias_);
+  for (int64_t r = 0; r < rows; ++r) {
+    auto* y = static_cast<T*>(y_) + r * width;
+    const auto* x = static_cast<const T*>(x_) + r * width;
+    Vector<T> sum = {};
+    sweep<T>(width, [&](int64_t j, auto part) { sum += load(x + j, part); });
+    const A m = sum_of(sum) / static_cast<A>(width);
+    Vector<T> squares = {};
+    sweep<T>(width, [&](int64_t j, auto part) {
+      const Vector<T> d = centred<T>(load(x + j, part), m, part);
+      squares += d * d;
+    });
+    const A variance = sum_of(squares) / static_cast<A>(width);
+    const A s = A(1) / static_cast<A>(__builtin_sqrt(static_cast<double>(variance) + epsilon));
+    sweep<T>(width, [&](int64_t j, auto part) {
+      const Vector<T> d = load(x + j, part) - m;
+      store(y + j, d * s * load(weight + j, part) + load(bias + j, part), part);
+    });
+    mean[r] = m;
+    rstd[r] = s;
+  }
+}
+
+/// With n = (x - mean)·rstd and g = dy·weight: dx = rstd·(g - mean(g) - n·mean(g·n)).
+template <class T>
+void norm_backward(void* dx_, void* dweight_, void* dbias_, const void* dy_, const void* x_, const void* mean_,
+                   const void* rstd_, const void* weight_, const void* residual_, int64_t rows, int64_t width) {
+  using A = Scalar<T>;
+  auto* dweight = static_cast<A*>(dweight_);
+  auto* dbias = static_cast<A*>(dbias_);
+  const auto* weight = static_cast<const T*>(weight_);
+  sweep<A>(width, [&](int64_t j, auto part) {
+    store(dweight + j, Vector<A>{}, part);
+    store(dbias + j, Vector<A>{}, part);
+  });
+  for (int64_t r = 0; r < rows; ++r) {
+    auto* dx = static_cast<T*>(dx_) + r * width;
+    const auto* dy = static_cast<const T*>(dy_) + r * width;
+    const auto* x = static_cast<const T*>(x_) + r * width;
+    const A m = static_cast<const A*>(mean_)[r];
+    const A s = static_cast<const A*>(rstd_)[r];
+    Vector<T> g_sum = {}, gn_sum = {};
+    sweep<T>(width, [&](int64_t j, auto part) {
+      const Vector<T> d = load(dy + j, part);
+      const Vector<T> n = centred<T>(load(x + j, part), m, part) * s;
+      const Vector<T> g = d * load(weight + j, part);
+      g_sum += g;
+      gn_sum += g * n;
+      store(dweight + j, load(dweight + j, part) + d * n, part);
+      store(dbias + j, load(dbias + j, part) + d, part);
+    });
+    const A g_mean = sum_of(g_sum) / static_cast<A>(width);
+    const A gn_mean = sum_of(gn_sum) / static_cast<A>(width);
+    const auto* residual = residual_ ? static_cast<const T*>(residual_) + r * width : nullptr;
+    sweep<T>(width, [&](int64_t j, auto part) {
+      const Vector<T> n = (load(x + j, part) - m) * s;
+      Vector<T> d = (load(dy + j, part) * load(weight + j, part) - g_mean - n * gn_mean) * s;
+      if (residual) d += load(residual + j, part);
+      store(dx + j, d, part);
+    });
+  }
+}
+
+}  // namespace
+
+template <class T>
+void add_norm(Loops& loops) {
+  loops.norm_forward = norm_forward<T>;
+  loops.norm_backward = norm_backward<T>;
+}
+RANKSCOPE_FOR_ALL_TYPES(add_norm)
+
+}  // namespace rankscope::kernels::cpu::RANKSCOPE_ISA
