@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ struct PublisherOptions {
   std::string spool_directory;  ///< of mode 0700, the same for all ranks of a host; empty: no spool
   Join relay;                   ///< endpoint empty: spool only
   KeepPolicy keep;
+  std::function<void(const std::string&)> warn;  ///< told of each trouble of the disk, on the background thread
   std::size_t ring_rows = 8192;           ///< capacity of a lane's ring of spans, of phases and of memory samples
   std::size_t batch_rows = 4096;          ///< of one message at most
   std::chrono::milliseconds period{20};   ///< between two drains; shorter while rings are over half full
@@ -80,8 +82,7 @@ class LaneWriter {
   }
   std::int64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
-  LaneWriter(std::int32_t rank, Lane lane, Obtained obtained, ClockDomain clock, std::uint32_t every,
-             std::size_t ring_rows);
+  LaneWriter(std::int32_t rank, Obtained obtained, ClockDomain clock, std::uint32_t every, std::size_t ring_rows);
 
  private:
   friend class Publisher;
@@ -89,7 +90,6 @@ class LaneWriter {
   void tell_gap();
 
   const std::int32_t rank_;
-  const Lane lane_;
   const Obtained obtained_;
   const ClockDomain clock_;
   const std::uint32_t every_;
@@ -99,6 +99,8 @@ class LaneWriter {
   SpscRing<Gap> gaps_;
   Gap pending_;  // the producer's own: drops that the consumer was not told of yet
   std::atomic<std::int64_t> dropped_{0};
+  // The consumer's own: what it knows of drops, and how far the lane got.
+  std::int64_t told_ = 0, latest_ns_ = 0;
 };
 
 class Publisher {

@@ -78,6 +78,7 @@ class SpoolReader {
 
  private:
   struct State;
+  Next read(std::vector<std::byte>& payload);
   std::unique_ptr<State> state_;
 };
 

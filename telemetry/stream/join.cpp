@@ -1,0 +1,202 @@
+#include "telemetry/stream/join.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+namespace rankscope {
+namespace {
+
+constexpr std::string_view scheme = "rankscope://";
+constexpr std::size_t key_length = 40;
+constexpr std::size_t longest_ipc_path = 107;  // sockaddr_un
+
+bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+
+std::string system_error(const std::string& what) { return what + ": " + std::strerror(errno); }
+
+std::string trimmed(std::string_view text) {
+  constexpr const char* blank = " \t\r\n";
+  const auto first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(blank) - first + 1));
+}
+
+std::string checked_key(std::string_view key, const char* which) {
+  std::array<std::uint8_t, 32> raw;
+  const std::string text(key);
+  if (text.size() != key_length || !zmq_z85_decode(raw.data(), text.c_str()))
+    throw JoinError(std::string("join string: the ") + which + " key is not 40 characters of Z85");
+  return text;
+}
+
+std::string checked_endpoint(const std::string& endpoint) {
+  const auto colon = endpoint.find("://");
+  const std::string transport = endpoint.substr(0, colon);
+  if (colon == std::string::npos || (transport != "tcp" && transport != "ipc" && transport != "inproc"))
+    throw JoinError("'" + endpoint + "' is no endpoint; it should be tcp://HOST:PORT or ipc:///PATH");
+  const std::string address = endpoint.substr(colon + 3);
+  if (address.empty()) throw JoinError("'" + endpoint + "' has no address");
+  if (transport == "tcp" && address.rfind(':') == std::string::npos)
+    throw JoinError("'" + endpoint + "' has no port; it should be tcp://HOST:PORT");
+  if (transport == "ipc" && address.size() > longest_ipc_path)
+    throw JoinError("'" + endpoint + "' is longer than a socket's path may be (107 bytes)");
+  return endpoint;
+}
+
+bool is_loopback_host(std::string host) {
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  if (host == "localhost" || host == "::1") return true;
+  // Only four plain numbers: "127.evil.org" is a name.
+  int dots = 0;
+  for (const char c : host) {
+    if (c == '.')
+      ++dots;
+    else if (c < '0' || c > '9')
+      return false;
+  }
+  return dots == 3 && starts(host, "127.");
+}
+
+std::string read_all(std::istream& in) { return {std::istreambuf_iterator<char>(in), {}}; }
+
+}  // namespace
+
+CurveKeys new_curve_keys() {
+  std::array<char, key_length + 1> public_key{}, secret_key{};
+  if (zmq_curve_keypair(public_key.data(), secret_key.data()) != 0)
+    throw JoinError("this libzmq was built without CURVE, so there is no safe way beyond this machine");
+  return {public_key.data(), secret_key.data()};
+}
+
+std::string to_string(const Join& join) {
+  const auto colon = join.endpoint.find("://");
+  std::string text(scheme);
+  text += join.endpoint.substr(0, colon) + "/" + (colon == std::string::npos ? "" : join.endpoint.substr(colon + 3));
+  if (join.secured()) text += "#" + join.server_key + join.keys.public_key + join.keys.secret_key;
+  return text;
+}
+
+Join parse_join(std::string_view given) {
+  const std::string text = trimmed(given);
+  Join join;
+  if (!starts(text, scheme)) {
+    join.endpoint = checked_endpoint(text);
+    return join;
+  }
+  std::string_view rest = std::string_view(text).substr(scheme.size());
+  const auto slash = rest.find('/');
+  if (slash == std::string_view::npos)
+    throw JoinError("join string: no address; it should be rankscope://TRANSPORT/ADDRESS#KEYS");
+  const std::string transport(rest.substr(0, slash));
+  rest = rest.substr(slash + 1);
+  const auto hash = rest.find('#');  // a Z85 key may hold '#' too, an address may not
+  join.endpoint = checked_endpoint(transport + "://" + std::string(rest.substr(0, hash)));
+  if (hash == std::string_view::npos) return join;
+  const std::string_view keys = rest.substr(hash + 1);
+  if (keys.size() != 3 * key_length)
+    throw JoinError("join string: " + std::to_string(keys.size()) +
+                    " characters of keys where 120 belong; was it cut?");
+  join.server_key = checked_key(keys.substr(0, key_length), "server");
+  join.keys.public_key = checked_key(keys.substr(key_length, key_length), "public");
+  join.keys.secret_key = checked_key(keys.substr(2 * key_length), "secret");
+  return join;
+}
+
+void write_join_file(const std::string& path, const Join& join) {
+  const std::string text = to_string(join) + "\n";
+  std::string temporary = path + ".XXXXXX";
+  const int file = mkstemp(temporary.data());  // mode 0600, whatever the umask
+  if (file < 0) throw JoinError(system_error(path));
+  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (close(file) != 0 || !written || rename(temporary.c_str(), path.c_str()) != 0) {
+    const std::string why = system_error(path);
+    unlink(temporary.c_str());
+    throw JoinError(why);
+  }
+}
+
+Join read_join_file(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw JoinError(system_error(path));
+  const std::string text = read_all(in);
+  Join join;
+  try {
+    join = parse_join(text);
+  } catch (const JoinError& e) {
+    throw JoinError(path + ": " + e.what());
+  }
+  struct stat info {};
+  if (!join.keys.secret_key.empty() && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+      (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    throw JoinError(path + ": others may read this file and its secret key; it should have mode 0600");
+  return join;
+}
+
+Join join_from_argument(const std::string& argument) {
+  if (argument == "-") return parse_join(read_all(std::cin));
+  if (starts(argument, "env:")) {
+    const char* value = std::getenv(argument.c_str() + 4);
+    if (!value) throw JoinError("the environment has no variable '" + argument.substr(4) + "' with a join string");
+    return parse_join(value);
+  }
+  if (!starts(argument, scheme) && argument.find("://") == std::string::npos) return read_join_file(argument);
+  const Join join = parse_join(argument);
+  if (join.secured())
+    throw JoinError(
+        "a join string holds a secret, and every user of this machine can read argument lists; put it into a file of "
+        "mode 0600 and name the file, or pass - and write it to standard input, or env:NAME");
+  return join;
+}
+
+bool is_this_machine(std::string_view endpoint) {
+  if (starts(endpoint, "ipc://") || starts(endpoint, "inproc://")) return true;
+  if (!starts(endpoint, "tcp://")) return false;
+  std::string_view address = endpoint.substr(6);
+  // tcp://source;destination, of connecting endpoints: the destination counts.
+  if (const auto source = address.find(';'); source != std::string_view::npos) address = address.substr(source + 1);
+  return is_loopback_host(std::string(address.substr(0, address.rfind(':'))));
+}
+
+void check_publishable(const std::string& endpoint, bool has_keys) {
+  checked_endpoint(endpoint);
+  if (has_keys) return;
+  if (!is_this_machine(endpoint))
+    throw JoinError("'" + endpoint +
+                    "' reaches beyond this machine, and there are no keys; make them (a join file), or use ipc:// or "
+                    "tcp://127.0.0.1:PORT and an ssh tunnel");
+  if (!starts(endpoint, "ipc://")) return;
+  const std::string path = endpoint.substr(6);
+  if (path.front() == '@' || path.front() == '*')
+    throw JoinError("'" + endpoint + "' has no directory that keeps others out; use ipc:///DIRECTORY/NAME");
+  const std::filesystem::path parent = std::filesystem::absolute(path).parent_path();
+  struct stat info {};
+  if (stat(parent.c_str(), &info) != 0) throw JoinError(system_error(parent.string()));
+  if (info.st_uid != geteuid() || (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    throw JoinError("'" + endpoint + "': others can enter " + parent.string() +
+                    "; the socket's directory should be yours and have mode 0700");
+}
+
+std::string make_private_directory(const std::string& prefix) {
+  for (const char* variable : {"XDG_RUNTIME_DIR", "TMPDIR"}) {
+    const char* base = std::getenv(variable);
+    if (!base || !*base) continue;
+    std::string path = std::string(base) + "/" + prefix + "XXXXXX";
+    if (mkdtemp(path.data())) return path;
+  }
+  std::string path = "/tmp/" + prefix + "XXXXXX";
+  if (!mkdtemp(path.data())) throw JoinError(system_error(path));
+  return path;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,153 @@
+#include "telemetry/stream/uplink.hpp"
+
+#include <chrono>
+#include <deque>
+#include <zmq.hpp>
+
+#include "telemetry/stream/link.hpp"
+
+namespace rankscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto hello_every = std::chrono::milliseconds(200);
+constexpr auto beat_every = std::chrono::milliseconds(250);
+constexpr auto silence_limit = std::chrono::seconds(5);
+constexpr int send_high_water = 4096;  // above any window that a relay grants
+
+}  // namespace
+
+struct Uplink::State {
+  explicit State(const UplinkOptions& given) : options(given), socket(context, zmq::socket_type::dealer) {}
+
+  struct Entry {
+    Outgoing message;
+    std::uint64_t order = 0;   // among both queues
+    std::uint64_t number = 0;  // on this connection; 0: not sent on it
+  };
+  // In order; those sent on this connection stand in front.
+  struct Queue {
+    std::deque<Entry> entries;
+    std::size_t sent = 0;
+    Entry* first_unsent() { return sent < entries.size() ? &entries[sent] : nullptr; }
+    void acknowledge(std::uint64_t received) {
+      while (sent > 0 && entries.front().number <= received) pop_front();
+    }
+    void pop_front() {
+      entries.pop_front();
+      if (sent > 0) --sent;
+    }
+  };
+
+  const UplinkOptions options;
+  zmq::context_t context{1};
+  zmq::socket_t socket;
+  Queue reliable, detail;
+  std::size_t detail_bytes = 0;
+  std::uint64_t next_order = 1, generation = 0, number = 0, allowed = 0;
+  bool granted = false;
+  Clock::time_point hello_at{}, heard_at{}, sent_at{};
+  std::int64_t sent = 0, unsent_detail = 0, reliable_lost = 0;
+
+  void start_over() {
+    granted = false;
+    number = allowed = 0;
+    for (Queue* queue : {&reliable, &detail}) {
+      for (std::size_t i = 0; i < queue->sent; ++i) queue->entries[i].number = 0;
+      queue->sent = 0;
+    }
+    ++generation;
+    hello_at = {};
+  }
+
+  void drop_oldest_detail() {
+    if (detail.sent == 0) ++unsent_detail;
+    detail_bytes -= detail.entries.front().message.bytes.size();
+    detail.pop_front();
+  }
+
+  void hear(const link::Incoming& incoming) {
+    if (!incoming.header) return;
+    const link::Header& h = *incoming.header;
+    if (h.type == link::Type::who_are_you && granted) return start_over();
+    if (h.type != link::Type::worker_grant || h.generation != generation) return;
+    granted = true;
+    heard_at = Clock::now();
+    allowed = h.b;
+    reliable.acknowledge(h.a);
+    while (detail.sent > 0 && detail.entries.front().number <= h.a) {
+      detail_bytes -= detail.entries.front().message.bytes.size();
+      detail.pop_front();
+    }
+  }
+
+  bool send_one() {
+    Entry* const control = reliable.first_unsent();
+    Entry* const data = detail.first_unsent();
+    if (!control && !data) return false;
+    const bool first_is_control = control && (!data || control->order < data->order);
+    Entry& entry = first_is_control ? *control : *data;
+    const auto& position = entry.message.position;
+    const link::Header header{link::Type::worker_message, generation, number + 1,
+                              position ? position->segment : link::no_spool, position ? position->offset : 0};
+    if (!link::send(socket, header, entry.message.bytes)) return false;
+    entry.number = ++number;
+    ++(first_is_control ? reliable : detail).sent;
+    ++sent;
+    sent_at = Clock::now();
+    return true;
+  }
+
+  void turn() {
+    for (link::Incoming incoming; link::receive(socket, incoming);) hear(incoming);
+    const auto now = Clock::now();
+    if (granted && now - heard_at > silence_limit) start_over();
+    if (!granted) {
+      if (now - hello_at < hello_every) return;
+      const auto* session = reinterpret_cast<const std::byte*>(options.session.data());
+      hello_at = now;
+      link::send(socket, {link::Type::worker_hello, generation}, {session, options.session.size()});
+      return;
+    }
+    while (number < allowed && send_one()) {
+    }
+    if (now - sent_at > beat_every && link::send(socket, {link::Type::worker_beat, generation})) sent_at = now;
+  }
+};
+
+Uplink::Uplink(const UplinkOptions& options) : state_(std::make_unique<State>(options)) {
+  State& s = *state_;
+  ++s.generation;
+  link::set_up_client(s.socket, options.relay);
+  s.socket.set(zmq::sockopt::sndhwm, send_high_water);
+  try {
+    s.socket.connect(options.relay.endpoint);
+  } catch (const zmq::error_t& e) {
+    throw JoinError("'" + options.relay.endpoint + "': " + e.what());
+  }
+}
+Uplink::~Uplink() = default;
+
+void Uplink::offer(Outgoing message) {
+  State& s = *state_;
+  const bool reliable = message.reliable;
+  if (reliable && s.reliable.entries.size() >= s.options.reliable_messages) {
+    ++s.reliable_lost;
+    return;
+  }
+  if (!reliable) {
+    s.detail_bytes += message.bytes.size();
+    while (s.detail_bytes > s.options.detail_bytes && !s.detail.entries.empty()) s.drop_oldest_detail();
+  }
+  (reliable ? s.reliable : s.detail).entries.push_back({std::move(message), s.next_order++, 0});
+}
+
+void Uplink::turn() { state_->turn(); }
+bool Uplink::connected() const { return state_->granted; }
+std::int64_t Uplink::sent() const { return state_->sent; }
+std::int64_t Uplink::unsent_detail() const { return state_->unsent_detail; }
+std::int64_t Uplink::reliable_lost() const { return state_->reliable_lost; }
+std::size_t Uplink::reliable_waiting() const { return state_->reliable.entries.size(); }
+std::size_t Uplink::anything_waiting() const { return reliable_waiting() + state_->detail.entries.size(); }
+
+}  // namespace rankscope

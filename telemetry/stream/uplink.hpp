@@ -1,0 +1,50 @@
+// A worker's line to the relay: keeps what is reliable until the relay acknowledges it, and detail as long as it has
+// room. Used by the publisher's background thread alone; nothing here waits.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "telemetry/event/event.hpp"
+#include "telemetry/stream/join.hpp"
+#include "telemetry/stream/spool.hpp"
+
+namespace rankscope {
+
+struct UplinkOptions {
+  SessionId session{};
+  Join relay;
+  std::size_t reliable_messages = 16384;
+  std::size_t detail_bytes = std::size_t{16} << 20;  ///< of detail that waits or is under way
+};
+
+class Uplink {
+ public:
+  /// Throws JoinError.
+  explicit Uplink(const UplinkOptions& options);
+  ~Uplink();
+
+  struct Outgoing {
+    std::vector<std::byte> bytes;
+    bool reliable = false;
+    std::optional<SpoolPosition> position;
+  };
+  void offer(Outgoing message);
+  /// Reads answers, sends what the window allows, keeps the connection alive.
+  void turn();
+
+  bool connected() const;
+  std::int64_t sent() const;
+  std::int64_t unsent_detail() const;    ///< detail given up before it was sent
+  std::int64_t reliable_lost() const;    ///< reliable messages beyond the limit
+  std::size_t reliable_waiting() const;  ///< not acknowledged yet
+  std::size_t anything_waiting() const;  ///< detail too
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,60 @@
+// The viewer's side of telemetry: connects to a relay and passes what it says to a sink. It can only read.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "telemetry/event/codec.hpp"
+#include "telemetry/event/event.hpp"
+#include "telemetry/stream/join.hpp"
+
+namespace rankscope {
+
+enum class ViewerState : std::uint8_t {
+  connecting,  ///< looking for the relay, again perhaps, or taking in the snapshot
+  live,
+  ended,    ///< the session is over; late detail may still come
+  refused,  ///< the relay will not have us, or serves another session now: `why`
+};
+std::string_view name_of(ViewerState state);
+
+struct ViewerStatus {
+  ViewerState state = ViewerState::connecting;
+  std::string why;  ///< one line; empty while there is nothing to say
+  std::int64_t messages = 0, bytes = 0;
+  std::int64_t detail = 0;     ///< of the messages
+  std::int64_t doubled = 0;    ///< left out, because they had come before
+  std::int64_t garbage = 0;    ///< refused by the decoder, or no message of the link
+  std::int64_t unknown = 0;    ///< of a newer kind
+  std::int64_t gaps = 0;       ///< Gap events: detail that did not come, or not yet
+  std::int64_t snapshots = 0;  ///< times the relay (re)started its story
+  std::string last_garbage;    ///< why
+};
+
+struct ViewerOptions {
+  Join join;
+  std::uint32_t detail_credits = 64;  ///< batches of detail under way at most; 0: control and summaries alone
+  std::chrono::milliseconds silence_limit{5000};  ///< without a word from the relay: connect again
+  DecodeLimits limits;
+};
+
+/// Runs a thread of its own, which calls the sink. A sink that is slow gets less detail (the relay drops and counts),
+/// and holds nobody up.
+class ViewerClient {
+ public:
+  /// The sink must outlive the client. Throws JoinError for an endpoint or keys that make no sense.
+  ViewerClient(ViewerOptions options, EventSink& sink);
+  ~ViewerClient();
+  ViewerClient(const ViewerClient&) = delete;
+  ViewerClient& operator=(const ViewerClient&) = delete;
+
+  ViewerStatus status() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rankscope
