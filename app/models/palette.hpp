@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The colours, for a dark and a light surrounding. Quiet surroundings, coloured data.
 //
 // Any two of the span colours differ by at least 12 (CIEDE2000) as seen normally and with deuteranopia, protanopia and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What all views share: one time range, one cursor, one selection, one step. A view gets it by constructor, changes it
 // through the setters and redraws on the signals; a setter that changes nothing emits nothing. GUI thread only.
 #pragma once

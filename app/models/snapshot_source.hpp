@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where a view gets its data: snapshots of a run, live, recorded or simulated alike. Implemented by app/session.
 #pragma once
 #include <QObject>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The visible stretch of time as arithmetic: zoom at a point, pan, clamp. Nanoseconds, whole.
 #pragma once
 #include <cstdint>

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the views learn why a step took as long as it did: the analysis of a step, computed off the GUI thread.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "engine/analyse/step_analysis.hpp"
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope {
+
+/// One step explained: its idle stretches with causes, its bubble beside the textbook's and the predicted one.
+struct StepInsight {
+  StepAnalysis run;
+  std::optional<StepAnalysis> predicted;
+  double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
+};
+
+class BubbleSource {
+ public:
+  virtual ~BubbleSource() = default;
+  /// The insight into a step as far as it is known now; null while it is being computed or cannot be. Any thread;
+  /// never waits. `prediction` may be null: then the prediction is looked for in `run`.
+  virtual std::shared_ptr<const StepInsight> insight(const std::shared_ptr<const StoreView>& run,
+                                                     const std::shared_ptr<const StoreView>& prediction,
+                                                     Obtained obtained, std::uint32_t step) = 0;
+};
+
+}  // namespace rankscope

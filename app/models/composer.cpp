@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/composer.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace rankscope {
+
+// One frame under way: threads take rows from it until none is left.
+struct Composer::Job {
+  std::uint64_t number = 0;
+  std::shared_ptr<Frame> frame = std::make_shared<Frame>();
+  std::vector<RowParts> parts;
+  std::atomic<std::size_t> next_row{0};
+  std::size_t rows_done = 0;  ///< guarded by the composer's mutex
+  bool cleared = false;       ///< likewise: the ground is there, rows may be taken
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+Composer::Composer(std::function<void()> ready, int threads) : ready_(std::move(ready)) {
+  if (threads <= 0) threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+Composer::~Composer() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_there_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+std::uint64_t Composer::request(FrameRequest request) {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_ = std::make_unique<FrameRequest>(std::move(request));
+    number = waiting_number_ = ++requested_;
+  }
+  work_there_.notify_all();
+  return number;
+}
+
+std::pair<std::shared_ptr<const Frame>, std::uint64_t> Composer::latest() const {
+  const std::lock_guard lock(mutex_);
+  return {latest_, latest_number_};
+}
+
+bool Composer::wait_for(std::uint64_t number, std::chrono::microseconds longest) const {
+  std::unique_lock lock(mutex_);
+  return frame_there_.wait_for(lock, longest, [&] { return latest_number_ >= number || stopping_; });
+}
+
+bool Composer::settled() const {
+  const std::lock_guard lock(mutex_);
+  return latest_number_ == requested_;
+}
+
+void Composer::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    work_there_.wait(lock, [&] {
+      return stopping_ || (!job_ && waiting_) || (job_ && job_->cleared && job_->next_row < job_->parts.size());
+    });
+    if (stopping_) return;
+    if (!job_) {
+      auto job = std::make_shared<Job>();
+      job->number = waiting_number_;
+      job->frame->request = std::move(*waiting_);
+      waiting_.reset();
+      job_ = job;
+      lock.unlock();
+      const FrameRequest& request = job->frame->request;
+      job->frame->pixels.resize(static_cast<std::size_t>(std::max(request.width, 0)) *
+                                static_cast<std::size_t>(std::max(request.height, 0)));
+      clear_frame(request, job->frame->pixels.data());
+      job->parts.resize(request.rows->rows.size());
+      lock.lock();
+      job->cleared = true;
+      if (job->parts.empty()) {
+        finish(*job, lock);
+        continue;
+      }
+      work_there_.notify_all();
+    }
+    const std::shared_ptr<Job> job = job_;
+    if (!job->cleared) continue;
+    lock.unlock();
+    std::size_t done = 0;
+    for (std::size_t row = job->next_row++; row < job->parts.size(); row = job->next_row++, ++done)
+      job->parts[row] = compose_row(job->frame->request, row, job->frame->pixels.data());
+    lock.lock();
+    job->rows_done += done;
+    if (done > 0 && job->rows_done == job->parts.size()) finish(*job, lock);
+  }
+}
+
+// Called with the lock held; gives it up while telling.
+void Composer::finish(Job& job, std::unique_lock<std::mutex>& lock) {
+  Frame& frame = *job.frame;
+  for (RowParts& parts : job.parts) {
+    frame.boxes.insert(frame.boxes.end(), parts.boxes.begin(), parts.boxes.end());
+    frame.bubbles.insert(frame.bubbles.end(), parts.bubbles.begin(), parts.bubbles.end());
+    frame.explained = frame.explained && parts.explained;
+  }
+  frame.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - job.start).count();
+  latest_ = job.frame;
+  latest_number_ = job.number;
+  job_.reset();
+  frame_there_.notify_all();
+  work_there_.notify_all();
+  lock.unlock();
+  if (ready_) ready_();
+  lock.lock();
+}
+
+}  // namespace rankscope

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/fold.hpp"
+
+#include <algorithm>
+
+namespace rankscope {
+namespace {
+
+Box box_of(const Span& span) {
+  return {span.op, span.op, span.step, FoldLevel::segment, span.begin_ns, span.active_ns, span.end_ns, 1};
+}
+
+// Folds [first, last), all of one chunk op without gaps, at one level.
+void append(std::vector<Box>& boxes, std::span<const Span> run, FoldLevel level) {
+  for (std::size_t i = 0; i < run.size();) {
+    Box box = box_of(run[i]);
+    const OpId whole = folded(run[i].op, level);
+    std::size_t next = i + 1;
+    for (; next < run.size() && folded(run[next].op, level) == whole; ++next) {
+      box.end_ns = std::max(box.end_ns, run[next].end_ns);
+      ++box.count;
+    }
+    if (box.count > 1 || level == FoldLevel::chunk) {
+      box.op = whole;
+      box.level = level;
+    }
+    boxes.push_back(box);
+    i = next;
+  }
+}
+
+std::size_t parts(std::span<const Span> run, FoldLevel level) {
+  std::size_t count = 0;
+  OpId before;
+  for (const Span& span : run)
+    if (const OpId whole = folded(span.op, level); count == 0 || whole != before) {
+      before = whole;
+      ++count;
+    }
+  return count;
+}
+
+}  // namespace
+
+OpId folded(OpId op, FoldLevel level) {
+  if (!op.valid()) return op;
+  switch (level) {
+    case FoldLevel::chunk: return is_model_compute(op.kind()) ? folded_to_chunk(op) : op;
+    case FoldLevel::block: return folded_to_block(op);
+    case FoldLevel::segment: return op;
+  }
+  return op;
+}
+
+std::vector<Box> fold(std::span<const Span> spans, double ns_per_pixel) {
+  std::vector<Box> boxes;
+  boxes.reserve(spans.size() / 4 + 1);
+  const double gap_ns = std::max(ns_per_pixel, 0.0);
+  for (std::size_t first = 0; first < spans.size();) {
+    const OpId whole = folded(spans[first].op, FoldLevel::chunk);
+    std::int64_t end = spans[first].end_ns;
+    std::size_t last = first + 1;
+    for (;
+         last < spans.size() && spans[last].step == spans[first].step &&
+         folded(spans[last].op, FoldLevel::chunk) == whole && static_cast<double>(spans[last].begin_ns - end) <= gap_ns;
+         ++last)
+      end = std::max(end, spans[last].end_ns);
+    const auto run = spans.subspan(first, last - first);
+    const double pixels = ns_per_pixel > 0 ? static_cast<double>(end - spans[first].begin_ns) / ns_per_pixel : 0;
+    const auto opens = [&](FoldLevel level) {
+      return pixels >= open_width_pixels * static_cast<double>(parts(run, level));
+    };
+    const FoldLevel level = run.size() == 1                  ? FoldLevel::segment
+                            : pixels < 2 * open_width_pixels ? FoldLevel::chunk
+                            : opens(FoldLevel::segment)      ? FoldLevel::segment
+                            : opens(FoldLevel::block)        ? FoldLevel::block
+                                                             : FoldLevel::chunk;
+    append(boxes, run, level);
+    first = last;
+  }
+  return boxes;
+}
+
+Box box_around(const StoreView& view, LaneKey lane, const Span& span, FoldLevel level, std::int64_t gap_ns) {
+  Box box = box_of(span);
+  if (level == FoldLevel::segment) return box;
+  const OpId whole = folded(span.op, level);
+  const auto belongs = [&](const Span& other) { return other.step == span.step && folded(other.op, level) == whole; };
+  // A chunk has as many segments as a model; the bound only guards against a store that repeats itself.
+  constexpr int most = 100'000;
+  Span at = span;
+  for (int i = 0; i < most; ++i) {
+    const auto before = view.previous_span(lane, at);
+    if (!before || !belongs(*before) || box.begin_ns - before->end_ns > gap_ns) break;
+    at = *before;
+    box.begin_ns = at.begin_ns;
+    box.active_ns = at.active_ns;
+    box.first_op = at.op;
+    ++box.count;
+  }
+  at = span;
+  for (int i = 0; i < most; ++i) {
+    const auto after = view.next_span(lane, at);
+    if (!after || !belongs(*after) || after->begin_ns - box.end_ns > gap_ns) break;
+    at = *after;
+    box.end_ns = std::max(box.end_ns, at.end_ns);
+    ++box.count;
+  }
+  if (box.count > 1 || level == FoldLevel::chunk) {
+    box.op = whole;
+    box.level = level;
+  }
+  return box;
+}
+
+std::vector<std::string> labels_of(const Box& box) {
+  if (!box.op.valid()) return {"?"};
+  const OpFields f = box.op.fields();
+  const std::string micro = f.micro_batch >= 0 ? std::to_string(f.micro_batch) : "";
+  std::vector<std::string> labels;
+  if (f.block >= 0 || f.segment != Segment::whole) {
+    std::string part = f.block >= 0 ? "b" + std::to_string(f.block) : "";
+    if (f.segment != Segment::whole) part += (part.empty() ? "" : " ") + std::string(name_of(f.segment));
+    if (!micro.empty()) labels.push_back(micro + " · " + part);
+    labels.push_back(part);
+    if (f.segment != Segment::whole) labels.emplace_back(name_of(f.segment));
+    if (f.block >= 0) labels.push_back("b" + std::to_string(f.block));
+  }
+  if (!micro.empty()) labels.push_back(micro);
+  if (labels.empty() || f.kind == OpKind::optimizer) {
+    std::string name(name_of(f.kind));
+    std::replace(name.begin(), name.end(), '_', '-');
+    labels.insert(labels.begin(), f.index >= 0 ? name + " " + std::to_string(f.index) : name);
+    if (f.index >= 0) labels.push_back(std::to_string(f.index));
+  }
+  return labels;
+}
+
+}  // namespace rankscope

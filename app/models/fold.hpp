@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From spans to the boxes one sees: the segments of one chunk and micro-batch are one box while they are narrow, and
+// open into blocks and segments as one zooms in.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope {
+
+enum class FoldLevel : std::uint8_t { chunk, block, segment };
+
+/// The op that stands for `op` at that level.
+OpId folded(OpId op, FoldLevel level);
+
+/// Consecutive spans of a lane, drawn as one.
+struct Box {
+  OpId op;        ///< folded; the span's own where it stands alone
+  OpId first_op;  ///< of its first span: what a click on it finds in the store
+  std::uint32_t step = 0;
+  FoldLevel level = FoldLevel::segment;
+  std::int64_t begin_ns = 0, active_ns = 0, end_ns = 0;
+  std::int32_t count = 1;  ///< spans in it
+  std::int64_t length_ns() const { return end_ns - begin_ns; }
+  bool operator==(const Box&) const = default;
+};
+
+/// A part of a chunk's op opens when the parts are on average this wide, in pixels: a label fits.
+inline constexpr double open_width_pixels = 44;
+
+/// Folds spans of one lane, in order of begin. Spans with a visible gap between them (more than a pixel) stay apart,
+/// whatever they belong to: a gap is something to see.
+std::vector<Box> fold(std::span<const Span> spans, double ns_per_pixel);
+
+/// The box, folded to `level`, that `span` lies in, looked up in the store: its neighbours with the same folded op and
+/// no gap over `gap_ns` between them.
+Box box_around(const StoreView& view, LaneKey lane, const Span& span, FoldLevel level, std::int64_t gap_ns);
+
+/// What stands on a box, from the longest text to the shortest; the first that fits is drawn. A chunk's box carries its
+/// micro-batch number, an open one its block and segment.
+std::vector<std::string> labels_of(const Box& box);
+
+}  // namespace rankscope

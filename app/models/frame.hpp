@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One composed picture of the time line: pixels, and what stands where in them. Made by worker threads from a request
+// that holds everything it needs; painted, with labels and the selection over it, by the view.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "app/models/bubble_source.hpp"
+#include "app/models/fold.hpp"
+#include "app/models/palette.hpp"
+#include "app/models/pixel_scale.hpp"
+#include "app/models/timeline_rows.hpp"
+
+namespace rankscope {
+
+struct FrameRequest {
+  std::shared_ptr<const StoreView> run;
+  std::shared_ptr<const StoreView> prediction;  ///< null: simulated spans of `run`
+  Obtained shown = Obtained::measured;
+  std::shared_ptr<const TimelineRows> rows;
+  TimeRange range;
+  int width = 0, height = 0;  ///< device pixels
+  int scroll = 0;             ///< logical pixels of the rows above the picture
+  double device_scale = 1;    ///< device pixels per logical one
+  Theme theme = Theme::dark;
+  bool overview = false;            ///< shares only: no boxes, no bubbles
+  BubbleSource* bubbles = nullptr;  ///< outlives the composer; null: no causes
+  PixelScale scale() const { return {range, static_cast<double>(width)}; }
+};
+
+/// A box wide enough for a label or an outline. x in device pixels, unclipped.
+struct FrameBox {
+  Box box;
+  SpanClass kind = SpanClass::other;
+  std::size_t row = 0;
+  double x0 = 0, x1 = 0;
+};
+/// An idle stretch wide enough to be named.
+struct FrameBubble {
+  BubbleStretch stretch;
+  std::uint32_t step = 0;
+  std::size_t row = 0;
+  double x0 = 0, x1 = 0;
+};
+
+struct Frame {
+  FrameRequest request;
+  std::vector<Argb> pixels;  ///< height lines of width, opaque
+  std::vector<FrameBox> boxes;
+  std::vector<FrameBubble> bubbles;
+  bool explained = true;  ///< false when the insight into a visible step was not there yet
+  double milliseconds = 0;
+};
+
+/// Boxes from this width on stand in Frame::boxes.
+inline constexpr double listed_box_pixels = 10;
+/// Boxes from this width on have edges of their own; narrower ones are shares of their pixels.
+inline constexpr double crisp_box_pixels = 3;
+
+/// What one row adds to a frame.
+struct RowParts {
+  std::vector<FrameBox> boxes;
+  std::vector<FrameBubble> bubbles;
+  bool explained = true;
+};
+
+/// Composes row `row` into `pixels` (the whole picture's; rows write disjoint lines, so they may run in parallel).
+RowParts compose_row(const FrameRequest& request, std::size_t row, Argb* pixels);
+
+/// The ground that rows stand on.
+void clear_frame(const FrameRequest& request, Argb* pixels);
+
+/// All rows, on the calling thread.
+Frame compose(const FrameRequest& request);
+
+}  // namespace rankscope

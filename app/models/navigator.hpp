@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Moves the shared state through the data: follows a live run step by step, goes to a step, fits what matters, plays in
+// slow motion. What the keys and the tool bar call.
+#pragma once
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+
+#include "app/models/shared_state.hpp"
+#include "app/models/snapshot_source.hpp"
+
+namespace rankscope {
+
+class Navigator : public QObject {
+  Q_OBJECT
+ public:
+  Navigator(SharedState& state, SnapshotSource& source, QObject* parent = nullptr);
+
+  /// Goes to that step and holds it. A range within the old step keeps its place in the new one, so that steps can be
+  /// compared by flipping; otherwise the new step is fitted.
+  void show_step(std::uint32_t step);
+  /// The `by`-th step after (before) the present one, among those that there are.
+  void step_by(int by);
+  void fit_step();  ///< the present step
+  void fit_all();   ///< everything
+  void fit();       ///< the selected range, else the selected op with some room, else the step
+  void zoom(double factor, std::int64_t at_ns);
+  void pan(double share_of_visible);
+  void selection_to_range();  ///< the selected op's time becomes the selected range
+  void toggle_playing();
+
+ private:
+  void take_in();  ///< a new snapshot
+  void follow_step();
+  void play_on();
+
+  SharedState& state_;
+  SnapshotSource& source_;
+  QTimer timer_;
+  QElapsedTimer since_;
+  double rest_ns_ = 0;  ///< of slow motion: what the last tick left below a nanosecond
+  bool moving_ = false;
+};
+
+}  // namespace rankscope

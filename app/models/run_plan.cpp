@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/run_plan.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/scenario/read.hpp"
+
+namespace rankscope {
+namespace {
+
+// Ranks that may hold the other end of a message of `rank`: its pipeline, where the plan is known.
+std::vector<std::int32_t> partners(const StoreView& view, const RunPlan* plan, std::int32_t rank, GroupKind group) {
+  if (plan && rank < plan->grid.size()) return plan->grid.group_of(rank, group);
+  std::vector<std::int32_t> ranks;
+  for (const LaneKey& lane : view.lanes())
+    if (ranks.empty() || ranks.back() != lane.rank) ranks.push_back(lane.rank);
+  return ranks;
+}
+
+GroupKind group_of(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::data_gradient:
+    case Purpose::zero_parameter:
+    case Purpose::zero_gradient: return GroupKind::data;
+    case Purpose::tensor:
+    case Purpose::loss: return GroupKind::tensor;
+    case Purpose::pipeline_forward:
+    case Purpose::pipeline_backward: return GroupKind::pipeline;
+    case Purpose::embedding: return GroupKind::embedding;
+    case Purpose::none:
+    case Purpose::norm:
+    case Purpose::server: return GroupKind::world;
+  }
+  return GroupKind::world;
+}
+
+OpId transfer(OpKind kind, Purpose purpose, int chunk, int micro_batch) {
+  return OpId::of({kind, purpose, chunk, micro_batch, -1, Segment::whole, -1});
+}
+
+void add_message(std::vector<MessageLink>& links, const StoreView& view, const RunPlan* plan, Obtained obtained,
+                 const Span& span) {
+  const auto other = other_end(view, plan, obtained, span);
+  if (!other) return;
+  const MessageEnd here{span.rank, span}, there{other->rank, *other};
+  links.push_back(span.op.kind() == OpKind::send ? MessageLink{here, there} : MessageLink{there, here});
+}
+
+}  // namespace
+
+std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
+  const Hello* hello = view.hello();
+  if (!hello || hello->scenario_toml.empty()) return nullptr;
+  try {
+    auto plan = std::make_shared<RunPlan>();
+    plan->scenario = parse_scenario(hello->scenario_toml, "the session's scenario");
+    plan->grid = {plan->scenario.plan.tensor, plan->scenario.plan.data, plan->scenario.plan.pipeline};
+    return plan;
+  } catch (const std::exception&) {
+    return nullptr;  // a newer scenario: the time line shows ranks without their places
+  }
+}
+
+std::string place_of(const RunPlan& plan, std::int32_t rank) {
+  if (rank < 0 || rank >= plan.grid.size()) return {};
+  const Coordinates at = plan.grid.coordinates_of(rank);
+  std::string text;
+  const auto add = [&](const char* name, int size, int value) {
+    if (size > 1) text += (text.empty() ? "" : " · ") + std::string(name) + " " + std::to_string(value);
+  };
+  add("stage", plan.grid.pipeline, at.pipeline);
+  if (plan.grid.pipeline > 1 || plan.grid.tensor > 1) add("data", plan.grid.data, at.data);
+  add("tensor", plan.grid.tensor, at.tensor);
+  return text;
+}
+
+std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span) {
+  if (!span.op.valid()) return std::nullopt;
+  const OpFields f = span.op.fields();
+  if (f.kind != OpKind::send && f.kind != OpKind::receive) return std::nullopt;
+  const bool onward = (f.purpose != Purpose::pipeline_backward) == (f.kind == OpKind::send);
+  if (f.chunk < 0 || (!onward && f.chunk == 0)) return std::nullopt;
+  const OpId other = counterpart(span.op);
+  for (const std::int32_t rank : partners(view, plan, span.rank, group_of(f.purpose)))
+    if (auto found = view.find(rank, span.step, other, obtained)) return found;
+  return std::nullopt;
+}
+
+std::vector<MessageLink> links_of(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span) {
+  std::vector<MessageLink> links;
+  if (!span.op.valid()) return links;
+  const OpFields f = span.op.fields();
+  if (f.kind == OpKind::send || f.kind == OpKind::receive) {
+    add_message(links, view, plan, obtained, span);
+  } else if (is_collective(f.kind)) {
+    std::optional<Span> before;
+    for (const std::int32_t rank : partners(view, plan, span.rank, group_of(f.purpose)))
+      if (auto member = view.find(rank, span.step, span.op, obtained)) {
+        if (before) links.push_back({{before->rank, *before}, {member->rank, *member}});
+        before = member;
+      }
+  } else if (is_model_compute(f.kind) && f.chunk >= 0 && f.micro_batch >= 0) {
+    const bool forward = f.kind == OpKind::forward || f.kind == OpKind::recompute;
+    const Purpose purpose = forward ? Purpose::pipeline_forward : Purpose::pipeline_backward;
+    for (const OpKind kind : {OpKind::receive, OpKind::send})
+      if (auto mine = view.find(span.rank, span.step, transfer(kind, purpose, f.chunk, f.micro_batch), obtained))
+        add_message(links, view, plan, obtained, *mine);
+  }
+  return links;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which steps are on the screen, which is the last whole one, and which predicted step lies under a run's step.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope {
+
+struct StepAt {
+  std::uint32_t step = 0;
+  TimeRange range;
+};
+
+/// The steps that overlap `visible`, in order; empty when there are more than `most` (then they are too narrow to
+/// tell).
+std::vector<StepAt> steps_within(const StoreView& view, Obtained obtained, TimeRange visible, std::size_t most);
+
+/// The step whose range holds `time_ns`.
+std::optional<StepAt> step_at(const StoreView& view, Obtained obtained, std::int64_t time_ns);
+
+/// The last step that no rank is still in: the one before the last, or the last one when the session has ended.
+std::optional<std::uint32_t> last_whole_step(const StoreView& view, Obtained obtained);
+
+/// A predicted step laid under a step of the run: run time = predicted time + shift_ns.
+struct PredictedStep {
+  std::uint32_t step = 0, predicted_step = 0;
+  TimeRange range;      ///< of the run's step
+  TimeRange predicted;  ///< of the predicted step, on the prediction's clock
+  std::int64_t shift_ns = 0;
+};
+/// The predicted step of the same number, else the last predicted one: a plan's steps are alike after the first.
+std::optional<PredictedStep> predicted_for(const StoreView& prediction, const StepAt& step);
+
+}  // namespace rankscope
