@@ -26,8 +26,14 @@ Scenario read_scenario(const std::string& path, const std::vector<Override>& ove
 /// The same from text; `name` stands for the file in messages.
 Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});
 
+/// Reads back what to_toml wrote, as a trace carries it: needs no other file, and accepts what this engine cannot run.
+Scenario parse_recorded_scenario(const std::string& text);
+
 /// Checks that need no file positions (a scenario made in memory): throws ScenarioError naming the keys.
 void check_scenario(const Scenario& scenario);
+
+/// Path of the file behind `data.source`, relative ones resolved against the scenario's folder; empty for "synthetic".
+std::string data_file(const Scenario& scenario);
 
 /// The scenario as TOML that read_scenario accepts (it travels in traces).
 std::string to_toml(const Scenario& scenario);

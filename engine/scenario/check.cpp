@@ -1,0 +1,206 @@
+#include "engine/scenario/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+
+#include "engine/scenario/keys.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/scenario/support.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t most_ranks = 1 << 20;
+
+std::string text_of(std::int64_t value) { return std::to_string(value); }
+
+std::string allowed(const Range& range) {
+  std::string text = (range.open_below ? "greater than " : "at least ") + plain(range.least);
+  if (range.greatest < 1e30) text += (range.open_above ? " and less than " : " and at most ") + plain(range.greatest);
+  return text;
+}
+
+/// The value of a number, and whether the key is one.
+std::optional<double> number(const Field& field) {
+  if (const auto* i = std::get_if<int*>(&field)) return **i;
+  if (const auto* d = std::get_if<double*>(&field)) return **d;
+  if (const auto* u = std::get_if<std::uint64_t*>(&field)) return static_cast<double>(**u);
+  return std::nullopt;
+}
+
+std::string written(const Field& field) {
+  struct Write {
+    std::string operator()(const int* value) const { return std::to_string(*value); }
+    std::string operator()(const double* value) const { return plain(*value); }
+    std::string operator()(const std::uint64_t* value) const { return std::to_string(*value); }
+    std::string operator()(const bool* value) const { return *value ? "true" : "false"; }
+    std::string operator()(const std::string* value) const { return *value; }
+  };
+  return std::visit(Write{}, field);
+}
+
+/// The divisors of n next to `wanted`, below and above.
+std::vector<std::string> divisors_near(std::int64_t n, std::int64_t wanted) {
+  std::int64_t below = 0, above = 0;
+  for (std::int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    for (const std::int64_t divisor : {d, n / d}) {
+      if (divisor < wanted && divisor > below) below = divisor;
+      if (divisor > wanted && (above == 0 || divisor < above)) above = divisor;
+    }
+  }
+  std::vector<std::string> near;
+  if (below > 0) near.push_back(text_of(below));
+  if (above > 0) near.push_back(text_of(above));
+  return near;
+}
+
+std::string either(const std::vector<std::string>& options) {
+  return options.size() == 2 ? options[0] + " or " + options[1] : listed(options);
+}
+
+std::vector<std::string> multiples_near(std::int64_t n, std::int64_t wanted) {
+  std::vector<std::string> near;
+  if (wanted / n > 0) near.push_back(text_of(wanted / n * n));
+  near.push_back(text_of((wanted / n + 1) * n));
+  return near;
+}
+
+std::optional<Complaint> batch_complaint(const Scenario& scenario) {
+  const std::int64_t batch = scenario.train.global_batch, data = scenario.plan.data;
+  const std::int64_t micro_batches = scenario.plan.micro_batches;
+  if (batch % (data * micro_batches) == 0) return std::nullopt;
+  std::string what = "global_batch " + text_of(batch) + " cannot be cut into ";
+  if (data > 1) what += text_of(data) + " data-parallel ranks × ";
+  what += text_of(micro_batches) + " micro-batches of whole samples; ";
+  if (batch % data == 0) {
+    what += "micro_batches = " + either(divisors_near(batch / data, micro_batches)) + " would do, or ";
+    return Complaint{{"plan.micro_batches", "train.global_batch", "plan.data"},
+                     what + "global_batch = " + either(multiples_near(data * micro_batches, batch))};
+  }
+  return Complaint{{"plan.data", "train.global_batch", "plan.micro_batches"},
+                   what + "global_batch = " + either(multiples_near(data * micro_batches, batch)) + " would do"};
+}
+
+std::optional<Complaint> fault_complaint(const Scenario& scenario) {
+  const FaultSpec& fault = scenario.fault;
+  const int ranks = scenario.plan.ranks();
+  const std::string numbered = "ranks are numbered 0 to " + std::to_string(ranks - 1);
+  if (fault.kill_rank >= ranks)
+    return Complaint{{"fault.kill_rank"}, "kill_rank " + std::to_string(fault.kill_rank) + " is none; " + numbered};
+  if (fault.slow_rank >= ranks)
+    return Complaint{{"fault.slow_rank"}, "slow_rank " + std::to_string(fault.slow_rank) + " is none; " + numbered};
+  if ((fault.kill_rank >= 0) != (fault.kill_step >= 0))
+    return Complaint{{"fault.kill_rank", "fault.kill_step"},
+                     "kill_rank and kill_step belong together; give both: who dies, and at the start of which step"};
+  if (fault.kill_step >= scenario.train.steps)
+    return Complaint{{"fault.kill_step", "train.steps"},
+                     "kill_step " + std::to_string(fault.kill_step) + " never comes; steps are numbered 0 to " +
+                         std::to_string(scenario.train.steps - 1)};
+  if (fault.slow_rank < 0 && fault.slow_factor != 1.0)
+    return Complaint{{"fault.slow_factor"}, "slow_factor without slow_rank slows nobody; give slow_rank"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
+  Scenario copy = scenario;
+  for (const Key& key : scenario_keys()) {
+    const Field field = key.field(copy);
+    const std::string name(key.name);
+    if (const auto value = number(field); value && !(std::isfinite(*value) && key.range.holds(*value)))
+      return Complaint{{key.path()},
+                       name + " = " + written(field) + " is out of range; it must be " + allowed(key.range)};
+    const std::vector<std::string> known = choices_known(key.path());
+    if (known.empty()) continue;
+    const std::string value = written(field);
+    if (std::find(known.begin(), known.end(), value) != known.end()) continue;
+    const std::string near = nearest(value, known);
+    return Complaint{{key.path()},
+                     "unknown " + name + " '" + value + "'; " + (near.empty() ? "" : "did you mean '" + near + "'? ") +
+                         "there is " + listed(choices_here(key.path()))};
+  }
+  const std::string& source = scenario.data.source;
+  const bool file = source.starts_with("text:") || source.starts_with("tokens:");
+  if (source != "synthetic" && (!file || source.back() == ':'))
+    return Complaint{{"data.source"},
+                     "unknown source '" + source + "'; it is \"synthetic\", \"text:FILE\" or \"tokens:FILE\""};
+  return std::nullopt;
+}
+
+std::optional<Complaint> complaint_about_support(const Scenario& scenario) {
+  Scenario copy = scenario;
+  for (const Key& key : scenario_keys()) {
+    const Field field = key.field(copy);
+    const std::string name(key.name), value = written(field);
+    const auto refused = [&](const std::string& has) {
+      return Complaint{{key.path()},
+                       name + " = " + (std::holds_alternative<std::string*>(field) ? "\"" + value + "\"" : value) +
+                           " is designed, but this engine does not have it yet; it has " + has};
+    };
+    const std::vector<std::string> known = choices_known(key.path()), here = choices_here(key.path());
+    if (!known.empty() && !value.empty() && std::find(here.begin(), here.end(), value) == here.end())
+      return refused(listed(here));
+    if (const auto ceiling = ceiling_here(key.path())) {
+      if (const auto* flag = std::get_if<bool*>(&field); flag && **flag && *ceiling == 0)
+        return refused(name + " = false");
+      if (const auto actual = number(field); actual && *actual > *ceiling)
+        return refused(name + " = " + std::to_string(*ceiling));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
+  const ModelSpec& model = scenario.model;
+  const PlanSpec& plan = scenario.plan;
+  const std::int64_t ranks = std::int64_t{plan.data} * plan.tensor * plan.pipeline;
+  if (ranks > most_ranks)
+    return Complaint{{"plan.data", "plan.tensor", "plan.pipeline"},
+                     "data × tensor × pipeline makes " + text_of(ranks) + " ranks; at most " + text_of(most_ranks) +
+                         " can be planned"};
+  if (const std::int64_t chunks = std::int64_t{plan.pipeline} * plan.virtual_stages; chunks > model.layers)
+    return Complaint{{"plan.pipeline", "model.layers", "plan.virtual"},
+                     text_of(model.layers) + (model.layers == 1 ? " layer" : " layers") + " cannot be split over " +
+                         text_of(chunks) + (plan.virtual_stages > 1 ? " chunks" : " stages") +
+                         "; each needs a layer of its own, so at least layers = " + text_of(chunks) + ", or " +
+                         (plan.virtual_stages > 1 ? "pipeline × virtual" : "pipeline") + " at most " +
+                         text_of(model.layers)};
+  if (model.width % model.heads != 0)
+    return Complaint{{"model.heads", "model.width"},
+                     "width " + text_of(model.width) + " cannot be divided by " + text_of(model.heads) + " heads; " +
+                         "heads = " + either(divisors_near(model.width, model.heads)) +
+                         " would do, or width = " + either(multiples_near(model.heads, model.width))};
+  if (auto complaint = batch_complaint(scenario)) return complaint;
+  if (std::int64_t{scenario.micro_batch_size()} * model.context > 2147483647)
+    return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},
+                     "a micro-batch of " + text_of(scenario.micro_batch_size()) + " samples × " +
+                         text_of(model.context) + " tokens is too large; use more micro_batches"};
+  if (scenario.data.source.starts_with("text:") && model.vocabulary < 256)
+    return Complaint{
+        {"model.vocabulary", "data.source"},
+        "a text's tokens are bytes, and vocabulary is " + text_of(model.vocabulary) + "; it must be at least 256"};
+  return fault_complaint(scenario);
+}
+
+std::optional<Complaint> complaint_about_files(const Scenario& scenario) {
+  const std::string path = data_file(scenario);
+  std::error_code error;
+  if (path.empty() || std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  const bool there = std::filesystem::exists(path, error);
+  return Complaint{{"data.source"},
+                   "the data file '" + path + "' is " + (there ? "no ordinary file" : "not there") +
+                       "; a path in a scenario is relative to the scenario's folder"};
+}
+
+std::optional<Complaint> first_complaint(const Scenario& scenario) {
+  for (const auto check :
+       {complaint_about_values, complaint_about_support, complaint_about_plan, complaint_about_files})
+    if (auto complaint = check(scenario)) return complaint;
+  return std::nullopt;
+}
+
+}  // namespace rankscope

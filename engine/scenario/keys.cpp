@@ -1,0 +1,144 @@
+#include "engine/scenario/keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+
+namespace rankscope {
+namespace {
+
+constexpr double any_int = 2147483647.0;
+constexpr double any_seed = 9223372036854774784.0;  // the greatest double that fits TOML's 64-bit integers
+constexpr double any_size = 1e30;
+
+constexpr Range above(double least, double greatest) { return {least, greatest, true, false}; }
+constexpr Range below(double least, double greatest) { return {least, greatest, false, true}; }
+
+#define FIELD(member) [](Scenario& s) -> Field { return &s.member; }
+
+// Limits of layers, micro-batches and chunks are those of op ids (engine/op/op_id.hpp).
+const Key keys[] = {
+    {"model", "kind", FIELD(model.kind), "the kind of model"},
+    {"model", "layers", FIELD(model.layers), "transformer blocks", {1, 2047}},
+    {"model", "width", FIELD(model.width), "hidden size", {1, 1 << 20}},
+    {"model", "heads", FIELD(model.heads), "attention heads", {1, 1 << 16}},
+    {"model", "context", FIELD(model.context), "tokens per sample", {1, 1 << 20}},
+    {"model", "vocabulary", FIELD(model.vocabulary), "different tokens", {2, 1 << 24}},
+    {"model", "tied", FIELD(model.tied), "the head uses the token embedding's matrix"},
+    {"model", "dropout", FIELD(model.dropout), "probability that an element is dropped", below(0, 1)},
+
+    {"data", "source", FIELD(data.source), "synthetic, text:FILE or tokens:FILE"},
+    {"data", "seed", FIELD(data.seed), "draws the language and the order of the data", {0, any_seed}},
+
+    {"plan", "data", FIELD(plan.data), "data-parallel ranks", {1, 1 << 20}},
+    {"plan", "tensor", FIELD(plan.tensor), "tensor-parallel ranks", {1, 1 << 20}},
+    {"plan", "pipeline", FIELD(plan.pipeline), "pipeline stages", {1, 4095}},
+    {"plan", "virtual", FIELD(plan.virtual_stages), "chunks per stage", {1, 4095}},
+    {"plan", "schedule", FIELD(plan.schedule), "the order of a stage's work"},
+    {"plan", "micro_batches", FIELD(plan.micro_batches), "per data-parallel rank and step", {1, 65535}},
+    {"plan", "zero", FIELD(plan.zero), "ZeRO stage", {0, 3}},
+    {"plan", "recompute", FIELD(plan.recompute), "which activations are computed twice"},
+    {"plan", "sequence_parallel", FIELD(plan.sequence_parallel), "norms are split over the tensor group"},
+    {"plan", "precision", FIELD(plan.precision), "type of weights and activations"},
+    {"plan", "bucket_mib", FIELD(plan.bucket_mib), "MiB of a gradient bucket", above(0, 1 << 20)},
+    {"plan", "collective", FIELD(plan.collective), "algorithm of the collectives"},
+
+    {"train", "global_batch", FIELD(train.global_batch), "samples per step over all ranks", {1, any_int}},
+    {"train", "steps", FIELD(train.steps), "optimizer steps", {1, any_int}},
+    {"train", "optimizer", FIELD(train.optimizer), "the optimizer"},
+    {"train", "learning_rate", FIELD(train.learning_rate), "learning rate", {0, any_size}},
+    {"train", "weight_decay", FIELD(train.weight_decay), "decoupled, on matrices only", {0, any_size}},
+    {"train", "beta1", FIELD(train.beta1), "decay of AdamW's first moment", below(0, 1)},
+    {"train", "beta2", FIELD(train.beta2), "decay of AdamW's second moment", below(0, 1)},
+    {"train", "epsilon", FIELD(train.epsilon), "added to AdamW's root", above(0, any_size)},
+    {"train", "clip", FIELD(train.clip), "greatest gradient norm; 0 is off", {0, any_size}},
+    {"train", "seed", FIELD(train.seed), "draws initial weights and dropout", {0, any_seed}},
+
+    {"cluster", "spec", FIELD(cluster.spec), "a file of the folder clusters, without .toml"},
+    {"cluster", "peak_flops_fp64", FIELD(cluster.peak_flops_fp64), "FLOP/s of a device", {0, any_size}},
+    {"cluster", "peak_flops_fp32", FIELD(cluster.peak_flops_fp32), "FLOP/s of a device", {0, any_size}},
+    {"cluster", "peak_flops_bf16", FIELD(cluster.peak_flops_bf16), "FLOP/s of a device", {0, any_size}},
+    {"cluster", "peak_flops_fp16", FIELD(cluster.peak_flops_fp16), "FLOP/s of a device", {0, any_size}},
+    {"cluster", "memory_bytes", FIELD(cluster.memory_bytes), "bytes of a device", {0, any_size}},
+    {"cluster", "memory_bandwidth", FIELD(cluster.memory_bandwidth), "bytes/s of a device", {0, any_size}},
+    {"cluster", "op_overhead_s", FIELD(cluster.op_overhead_s), "seconds to launch a kernel", {0, any_size}},
+    {"cluster", "devices_per_node", FIELD(cluster.devices_per_node), "devices of a node", {1, any_int}},
+    {"cluster", "intra_latency_s", FIELD(cluster.intra_latency_s), "seconds within a node", {0, any_size}},
+    {"cluster", "intra_bandwidth", FIELD(cluster.intra_bandwidth), "bytes/s within a node", {0, any_size}},
+    {"cluster", "inter_latency_s", FIELD(cluster.inter_latency_s), "seconds between nodes", {0, any_size}},
+    {"cluster", "inter_bandwidth", FIELD(cluster.inter_bandwidth), "bytes/s between nodes", {0, any_size}},
+
+    {"fault", "kill_rank", FIELD(fault.kill_rank), "this rank dies; -1 is none", {-1, any_int}},
+    {"fault", "kill_step", FIELD(fault.kill_step), "at the start of this step", {-1, any_int}},
+    {"fault", "slow_rank", FIELD(fault.slow_rank), "this rank is slow; -1 is none", {-1, any_int}},
+    {"fault", "slow_factor", FIELD(fault.slow_factor), "times as long for its compute", above(0, 1e6)},
+    {"fault", "plant", FIELD(fault.plant), "a wrong program that verify must catch"},
+};
+
+#undef FIELD
+
+/// Levenshtein's distance.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::span<const Key> scenario_keys() { return keys; }
+
+std::vector<std::string_view> scenario_tables() {
+  std::vector<std::string_view> tables;
+  for (const Key& key : keys)
+    if (tables.empty() || tables.back() != key.table) tables.push_back(key.table);
+  return tables;
+}
+
+const Key* find_key(std::string_view path) {
+  for (const Key& key : keys)
+    if (key.path() == path) return &key;
+  return nullptr;
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t fewest = word.size() / 3 + 2;  // more edits than that and it is another word
+  for (const std::string& candidate : known) {
+    // A word that begins another one is meant as it, whatever is missing: "micro" for "micro_batches".
+    const bool begins = word.size() >= 3 && candidate.starts_with(word);
+    const std::size_t distance = begins ? 1 : edits(word, candidate);
+    if (distance < fewest && distance < std::max(word.size(), candidate.size())) {
+      fewest = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::string plain(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return std::string(text.data(), end);
+}
+
+}  // namespace rankscope

@@ -1,0 +1,189 @@
+#include "engine/scenario/lab.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "engine/op/kind.hpp"
+#include "engine/scenario/document.hpp"
+#include "engine/scenario/keys.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/scenario/resources.hpp"
+
+namespace rankscope {
+namespace {
+
+using document::Item;
+using document::Table;
+
+[[noreturn]] void refuse(const std::string& at, const std::string& what) { throw ScenarioError(at + ": " + what); }
+
+struct Unit {
+  std::string_view name;
+  double scale;
+};
+constexpr Unit units[] = {
+    {"", 1}, {"%", 100}, {"ms", 1e3}, {"s", 1}, {"KiB", 1.0 / 1024}, {"MiB", 1.0 / (1 << 20)}, {"GFLOP/s", 1e3},
+};
+
+/// Scalars of the report, and the fields of its list entries (DESIGN.md, `--json`).
+constexpr std::string_view scalars[] = {
+    "step_seconds",
+    "mfu",
+    "hfu",
+    "tflops_per_device",
+    "bubble.ideal",
+    "bubble.predicted",
+    "bubble.measured",
+    "bubble_span.ideal",
+    "bubble_span.predicted",
+    "bubble_span.measured",
+    "time.compute",
+    "time.recompute",
+    "time.tensor",
+    "time.pipeline",
+    "time.data",
+    "time.zero",
+    "time.optimizer",
+    "time.bubble",
+    "time.other",
+};
+constexpr std::string_view memory_fields[] = {"parameters", "gradients", "optimizer", "activations", "buffers", "peak"};
+constexpr std::string_view traffic_fields[] = {"count", "bytes_per_rank", "predicted"};
+
+template <class Range>
+bool holds(const Range& range, std::string_view value) {
+  return std::find(std::begin(range), std::end(range), value) != std::end(range);
+}
+
+bool is_purpose(std::string_view word) {
+  for (int i = 1; i < purpose_count; ++i)
+    if (word == name_of(static_cast<Purpose>(i))) return true;
+  return false;
+}
+
+/// The keys of one table, each taken once; what is left over is refused.
+class Fields {
+ public:
+  Fields(const Table& table, std::string where) : table_(table), where_(std::move(where)) {}
+
+  std::string text(const std::string& key, const std::string& owner_at, bool needed) {
+    const Item* item = take(key);
+    if (!item && needed) refuse(owner_at, "the key '" + key + "' is missing in " + where_ + "; give a string");
+    if (!item) return {};
+    const auto* value = std::get_if<std::string>(&item->value.content);
+    if (!value) refuse(item->at, key + " is " + std::string(kind_of(item->value)) + "; it takes a string");
+    return *value;
+  }
+  double number(const std::string& key, double otherwise) {
+    const Item* item = take(key);
+    if (!item) return otherwise;
+    if (const auto* integer = std::get_if<std::int64_t>(&item->value.content)) return static_cast<double>(*integer);
+    if (const auto* real = std::get_if<double>(&item->value.content)) return *real;
+    refuse(item->at, key + " is " + std::string(kind_of(item->value)) + "; it takes a number");
+  }
+  const Item* take(const std::string& key) {
+    known_.push_back(key);
+    return document::find(table_, key);
+  }
+  /// Where a key stands; for complaints about its value.
+  std::string at(const std::string& key) const { return document::find(table_, key)->at; }
+  void refuse_others() const {
+    for (const Item& item : table_) {
+      if (holds(known_, item.key)) continue;
+      const std::string near = nearest(item.key, known_);
+      refuse(item.at, "unknown key '" + item.key + "' in " + where_ + "; " +
+                          (near.empty() ? where_ + " has " + listed(known_) : "did you mean '" + near + "'?"));
+    }
+  }
+
+ private:
+  const Table& table_;
+  std::string where_;
+  std::vector<std::string> known_;
+};
+
+Question question_of(const Table& table, const std::string& at) {
+  Fields fields(table, "[[lab.questions]]");
+  Question question;
+  question.ask = fields.text("ask", at, true);
+  question.unit = fields.text("unit", at, false);
+  question.answer_from = fields.text("answer_from", at, true);
+  question.tolerance = fields.number("tolerance", 0);
+  question.why = fields.text("why", at, false);
+  fields.refuse_others();
+  const auto* unit = std::find_if(std::begin(units), std::end(units), [&](Unit u) { return u.name == question.unit; });
+  if (unit == std::end(units)) {
+    std::vector<std::string> known;
+    for (const Unit& u : units)
+      if (!u.name.empty()) known.emplace_back(u.name);
+    refuse(fields.at("unit"), "unknown unit '" + question.unit + "'; known: " + listed(known));
+  }
+  question.scale = unit->scale;
+  if (!is_report_value(question.answer_from))
+    refuse(fields.at("answer_from"),
+           "the report has no '" + question.answer_from + "'; name one of its values, such as \"bubble.measured\"");
+  if (question.tolerance <= 0)
+    refuse(document::find(table, "tolerance") ? fields.at("tolerance") : at,
+           "a prediction is never exactly right; give a tolerance greater than 0, in the question's unit");
+  return question;
+}
+
+std::optional<Lab> lab_of(const Table& root, const std::string& name) {
+  const Item* item = document::find(root, "lab");
+  if (!item) return std::nullopt;
+  const auto* table = std::get_if<Table>(&item->value.content);
+  if (!table) refuse(item->at, "lab is " + std::string(kind_of(item->value)) + "; it is a table: write [lab]");
+  Lab lab;
+  lab.file = name;
+  if (const Item* title = document::find(root, "title"))
+    if (const auto* text = std::get_if<std::string>(&title->value.content)) lab.title = *text;
+  Fields fields(*table, "[lab]");
+  lab.order = static_cast<int>(fields.number("order", 0));
+  lab.summary = fields.text("summary", item->at, true);
+  lab.text = fields.text("text", item->at, true);
+  if (const Item* questions = fields.take("questions")) {
+    const auto* list = std::get_if<document::Array>(&questions->value.content);
+    if (!list)
+      refuse(questions->at,
+             "questions is " + std::string(kind_of(questions->value)) + "; write each under a [[lab.questions]] line");
+    for (const document::Value& entry : *list) {
+      const auto* fields_of_question = std::get_if<Table>(&entry.content);
+      if (!fields_of_question) refuse(entry.at, "a question is a table; write it under a [[lab.questions]] line");
+      lab.questions.push_back(question_of(*fields_of_question, entry.at));
+    }
+  }
+  fields.refuse_others();
+  return lab;
+}
+
+}  // namespace
+
+std::optional<Lab> read_lab(const std::string& path) { return lab_of(document::parse_file(path), path); }
+
+std::optional<Lab> parse_lab(const std::string& text, const std::string& name) {
+  return lab_of(document::parse(text, name), name);
+}
+
+std::vector<Lab> all_labs() {
+  std::vector<Lab> labs;
+  for (const auto& file : lab_files())
+    if (auto lab = read_lab(file.string())) labs.push_back(std::move(*lab));
+  std::stable_sort(labs.begin(), labs.end(), [](const Lab& a, const Lab& b) { return a.order < b.order; });
+  return labs;
+}
+
+bool is_report_value(const std::string& path) {
+  if (holds(scalars, path)) return true;
+  const std::size_t first = path.find('.'), last = path.rfind('.');
+  if (first == std::string::npos || first == last) return false;
+  const std::string head = path.substr(0, first), middle = path.substr(first + 1, last - first - 1);
+  const std::string field = path.substr(last + 1);
+  if (head == "memory")
+    return !middle.empty() && middle.find_first_not_of("0123456789") == std::string::npos &&
+           holds(memory_fields, field);
+  return head == "traffic" && is_purpose(middle) && holds(traffic_fields, field);
+}
+
+}  // namespace rankscope

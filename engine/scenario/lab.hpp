@@ -1,0 +1,44 @@
+// A lesson: the [lab] table of a scenario file. Read, predict, run, compare, explain. It says nothing about what is
+// trained; Scenario ignores it.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// Something to predict before the run. The value that answers it stays hidden until the prediction is made.
+struct Question {
+  std::string ask;
+  std::string unit;  ///< of the answer as it is typed and shown: one of "", "%", "ms", "s", "KiB", "MiB", "GFLOP/s"
+  double scale = 1;  ///< how many of the unit the report's value 1 is: 100 for "%", 1000 for "ms"
+  /// The report's value, as a path into the object that --json prints: "bubble.measured", "time.data",
+  /// "step_seconds", "mfu"; an entry of a list is named by what it is about: "memory.0.activations" (rank 0),
+  /// "traffic.pipeline_forward.bytes_per_rank".
+  std::string answer_from;
+  double tolerance = 0;  ///< in the unit: a prediction within it is right
+  std::string why;       ///< the arithmetic, shown with the answer
+  bool operator==(const Question&) const = default;
+};
+
+struct Lab {
+  std::string title;  ///< the scenario's
+  std::string file;
+  int order = 0;        ///< among the labs in a list, ascending
+  std::string summary;  ///< one sentence for the list
+  std::string text;     ///< the lesson, in Markdown
+  std::vector<Question> questions;
+  bool operator==(const Lab&) const = default;
+};
+
+/// Reads the lesson of a scenario file; nullopt where there is no [lab]. Throws ScenarioError (read.hpp) with position.
+std::optional<Lab> read_lab(const std::string& path);
+std::optional<Lab> parse_lab(const std::string& text, const std::string& name);
+
+/// The labs that were installed (see resources.hpp), in their order.
+std::vector<Lab> all_labs();
+
+/// True for a path that Question::answer_from may have.
+bool is_report_value(const std::string& path);
+
+}  // namespace rankscope

@@ -1,0 +1,311 @@
+#include "engine/scenario/read.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+
+#include "engine/scenario/check.hpp"
+#include "engine/scenario/document.hpp"
+#include "engine/scenario/keys.hpp"
+#include "engine/scenario/resources.hpp"
+
+namespace rankscope {
+namespace {
+
+using document::Item;
+using document::Table;
+using document::Value;
+
+[[noreturn]] void refuse(const std::string& at, const std::string& what) { throw ScenarioError(at + ": " + what); }
+
+/// Where each value that was given stands, and whether it was given after --set: for complaints about it.
+struct Places {
+  std::map<std::string, std::string> file, set;
+};
+
+/// "file:1:1", or the words that name an override: what stands in a message where a key is to blame.
+std::string place_of(const Complaint& complaint, const Places& places, const std::string& name) {
+  // The file alone is likelier to be right than what was just typed to change it.
+  for (const auto* known : {&places.set, &places.file})
+    for (const std::string& key : complaint.keys)
+      if (const auto at = known->find(key); at != known->end()) return at->second;
+  return name + ":1:1";
+}
+
+std::vector<std::string> keys_of(std::string_view table) {
+  std::vector<std::string> names;
+  for (const Key& key : scenario_keys())
+    if (key.table == table) names.emplace_back(key.name);
+  return names;
+}
+
+/// Tables that have a key of this name.
+std::vector<std::string> tables_with(std::string_view name) {
+  std::vector<std::string> tables;
+  for (const Key& key : scenario_keys())
+    if (key.name == name) tables.emplace_back(key.table);
+  return tables;
+}
+
+std::vector<std::string> bracketed(std::vector<std::string> tables) {
+  for (std::string& table : tables) table = "[" + table + "]";
+  return tables;
+}
+
+std::vector<std::string> all_tables() {
+  std::vector<std::string> names;
+  for (std::string_view table : scenario_tables()) names.emplace_back(table);
+  names.emplace_back("lab");
+  return names;
+}
+
+/// What to write instead of an unknown key.
+std::string suggestion(std::string_view name, std::string_view table) {
+  if (const auto others = tables_with(name); !others.empty()) return "it belongs in " + listed(bracketed(others));
+  const std::vector<std::string> known = keys_of(table);
+  if (const std::string near = nearest(name, known); !near.empty()) return "did you mean '" + near + "'?";
+  return "[" + std::string(table) + "] has " + listed(known);
+}
+
+/// Puts a value into a field, or says which type it should have.
+class Assign {
+ public:
+  Assign(const std::string& at, std::string_view name, const Value& value) : at_(at), name_(name), value_(value) {}
+
+  void operator()(int* field) const {
+    const std::int64_t value = integer("8");
+    if (value < INT32_MIN || value > INT32_MAX)
+      refuse(at_, name_ + " = " + std::to_string(value) + " is out of range; it must be less than 2147483648");
+    *field = static_cast<int>(value);
+  }
+  void operator()(std::uint64_t* field) const {
+    const std::int64_t value = integer("1234");
+    if (value < 0) refuse(at_, name_ + " = " + std::to_string(value) + " is out of range; it must be at least 0");
+    *field = static_cast<std::uint64_t>(value);
+  }
+  void operator()(double* field) const {
+    if (const auto* integer = std::get_if<std::int64_t>(&value_.content))
+      *field = static_cast<double>(*integer);
+    else if (const auto* real = std::get_if<double>(&value_.content))
+      *field = *real;
+    else
+      wrong_type("a number", "0.1");
+  }
+  void operator()(bool* field) const {
+    if (const auto* value = std::get_if<bool>(&value_.content))
+      *field = *value;
+    else
+      wrong_type("a boolean", "true");
+  }
+  void operator()(std::string* field) const {
+    if (const auto* value = std::get_if<std::string>(&value_.content))
+      *field = *value;
+    else
+      wrong_type("a string", "\"" + (field->empty() ? "text" : *field) + "\"");
+  }
+
+ private:
+  std::int64_t integer(const std::string& example) const {
+    if (const auto* value = std::get_if<std::int64_t>(&value_.content)) return *value;
+    wrong_type("an integer", example);
+  }
+  [[noreturn]] void wrong_type(const std::string& wanted, const std::string& example) const {
+    refuse(at_, name_ + " is " + std::string(kind_of(value_)) + "; it takes " + wanted + ", such as " + name_ + " = " +
+                    example);
+  }
+
+  const std::string& at_;
+  std::string name_;
+  const Value& value_;
+};
+
+void read_table(const Item& item, Scenario& scenario, Places& places) {
+  const auto* table = std::get_if<Table>(&item.value.content);
+  if (!table)
+    refuse(item.at, item.key + " is " + std::string(kind_of(item.value)) + "; it is a table: write [" + item.key +
+                        "] and its keys below");
+  for (const Item& entry : *table) {
+    const Key* key = find_key(item.key + "." + entry.key);
+    if (!key)
+      refuse(entry.at, "unknown key '" + entry.key + "' in [" + item.key + "]; " + suggestion(entry.key, item.key));
+    std::visit(Assign(entry.at, key->name, entry.value), key->field(scenario));
+    places.file[key->path()] = entry.at;
+  }
+}
+
+void read_tables(const Table& root, Scenario& scenario, Places& places) {
+  const std::vector<std::string> known = all_tables();
+  for (const Item& item : root) {
+    if (item.key == "title") {
+      std::visit(Assign(item.at, "title", item.value), Field{&scenario.title});
+    } else if (item.key == "lab") {
+      // The lesson is no part of what is trained; lab.hpp reads it.
+    } else if (std::find(known.begin(), known.end(), item.key) != known.end()) {
+      read_table(item, scenario, places);
+    } else {
+      const bool table = std::holds_alternative<Table>(item.value.content);
+      const std::string what =
+          table ? "unknown table [" + item.key + "]" : "unknown key '" + item.key + "' outside tables";
+      std::string right = "there is " + listed(bracketed(known)) + ", and the key title";
+      if (const std::string near = nearest(item.key, known); table && !near.empty())
+        right = "did you mean [" + near + "]?";
+      if (const auto tables = tables_with(item.key); !table && !tables.empty())
+        right = "it belongs in " + listed(bracketed(tables));
+      refuse(item.at, what + "; " + right);
+    }
+  }
+}
+
+/// The key that an override means: "table.name", or a name that one table alone has.
+const Key& key_of(const Override& given, const std::string& at) {
+  if (const Key* key = find_key(given.key)) return *key;
+  const std::size_t dot = given.key.find('.');
+  if (dot == std::string::npos) {
+    const auto tables = tables_with(given.key);
+    if (tables.size() == 1) return *find_key(tables[0] + "." + given.key);
+    if (tables.size() > 1) {
+      std::vector<std::string> paths;
+      for (const std::string& table : tables) paths.push_back(table + "." + given.key);
+      refuse(at, "several tables have a key '" + given.key + "'; write " + listed(paths) + ", whichever is meant");
+    }
+    std::vector<std::string> names;
+    for (const Key& key : scenario_keys()) names.emplace_back(key.name);
+    const std::string near = nearest(given.key, names);
+    refuse(at, "unknown key '" + given.key + "'; " +
+                   (near.empty() ? "write table.key, such as plan.pipeline" : "did you mean '" + near + "'?"));
+  }
+  const std::string table = given.key.substr(0, dot), name = given.key.substr(dot + 1);
+  if (keys_of(table).empty()) {
+    const std::string near = nearest(table, all_tables());
+    refuse(at, "unknown table '" + table + "'; " +
+                   (near.empty() ? "there is " + listed(all_tables()) : "did you mean '" + near + "." + name + "'?"));
+  }
+  refuse(at, "unknown key '" + name + "' in [" + table + "]; " + suggestion(name, table));
+}
+
+void apply(const std::vector<Override>& overrides, Scenario& scenario, Places& places) {
+  for (const Override& given : overrides) {
+    const std::string at = "--set " + given.key + "=" + given.value;
+    const auto assign = [&](Field field, std::string_view name) {
+      // A string needs no quotes on a command line, also where it looks like a number.
+      const bool bare = std::holds_alternative<std::string*>(field) && !given.value.starts_with('"');
+      const Value value = bare ? Value{at, given.value} : document::parse_value(given.value, at);
+      std::visit(Assign(at, name, value), field);
+    };
+    if (given.key == "title") {
+      assign(&scenario.title, "title");
+      continue;
+    }
+    const Key& key = key_of(given, at);
+    assign(key.field(scenario), key.name);
+    places.set[key.path()] = at;
+  }
+}
+
+/// Figures of the cluster that the scenario does not give itself come from the cluster's file.
+void read_cluster(Scenario& scenario, const std::string& name, const Places& places) {
+  bool complete = true;
+  for (const Key& key : scenario_keys())
+    if (key.table == "cluster" && key.name != "spec" && !places.file.contains(key.path()) &&
+        !places.set.contains(key.path()))
+      complete = false;
+  if (complete) return;
+  const std::string& spec = scenario.cluster.spec;
+  const std::filesystem::path file = find_cluster(spec, name);
+  if (file.empty()) {
+    const std::vector<std::string> known = known_clusters(name);
+    const std::string near = nearest(spec, known);
+    std::string right = known.empty() ? "put a file " + spec +
+                                            ".toml into a folder `clusters` beside the scenario, or "
+                                            "set RANKSCOPE_RESOURCES to the folder that holds `clusters`"
+                                      : "known: " + listed(known);
+    if (!near.empty()) right = "did you mean '" + near + "'? " + right;
+    refuse(place_of({{"cluster.spec"}, ""}, places, name), "there is no cluster '" + spec + "'; " + right);
+  }
+  const Scenario asked = scenario;
+  Places in_file;
+  for (const Item& item : document::parse_file(file.string())) {
+    if (item.key == "title") continue;
+    if (item.key != "cluster")
+      refuse(item.at, "a cluster file has no '" + item.key + "'; it has a title and the table [cluster]");
+    read_table(item, scenario, in_file);
+  }
+  for (const Key& key : scenario_keys()) {
+    if (key.table != "cluster" || key.name == "spec") continue;
+    if (!in_file.file.contains(key.path()))
+      refuse(file.string() + ":1:1", "the key " + std::string(key.name) + " is missing in [cluster]; give " +
+                                         std::string(key.meaning) + ", and its source");
+  }
+  if (const auto complaint = complaint_about_values(scenario); complaint && complaint->keys[0].starts_with("cluster."))
+    refuse(place_of(*complaint, in_file, file.string()), complaint->what);
+  // What the scenario says itself wins.
+  Scenario given = asked;
+  for (const Key& key : scenario_keys()) {
+    if (key.table != "cluster") continue;
+    const bool own = key.name == "spec" || places.file.contains(key.path()) || places.set.contains(key.path());
+    if (own)
+      std::visit([&](auto* field) { *field = *std::get<decltype(field)>(key.field(given)); }, key.field(scenario));
+  }
+}
+
+Scenario read(const Table& root, const std::string& name, const std::vector<Override>& overrides) {
+  Scenario scenario;
+  scenario.file = name;
+  Places places;
+  read_tables(root, scenario, places);
+  apply(overrides, scenario, places);
+  read_cluster(scenario, name, places);
+  if (const auto complaint = first_complaint(scenario)) refuse(place_of(*complaint, places, name), complaint->what);
+  return scenario;
+}
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+}  // namespace
+
+Override parse_override(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos)
+    throw ScenarioError("--set " + text + ": there is no '='; write key=value, such as plan.pipeline=4");
+  Override given{trimmed(text.substr(0, equals)), trimmed(text.substr(equals + 1))};
+  if (given.key.empty())
+    throw ScenarioError("--set " + text + ": there is no key; write key=value, such as plan.pipeline=4");
+  return given;
+}
+
+Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides) {
+  return read(document::parse_file(path), path, overrides);
+}
+
+Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
+  return read(document::parse(text, name), name, overrides);
+}
+
+Scenario parse_recorded_scenario(const std::string& text) {
+  const std::string name = "recorded scenario";
+  Scenario scenario;
+  Places places;
+  read_tables(document::parse(text, name), scenario, places);
+  if (const auto complaint = complaint_about_values(scenario))
+    refuse(place_of(*complaint, places, name), complaint->what);
+  return scenario;
+}
+
+void check_scenario(const Scenario& scenario) {
+  if (const auto complaint = first_complaint(scenario)) refuse(complaint->keys[0], complaint->what);
+}
+
+std::string data_file(const Scenario& scenario) {
+  const std::string& source = scenario.data.source;
+  const std::size_t colon = source.find(':');
+  if (colon == std::string::npos) return {};
+  const std::filesystem::path path = source.substr(colon + 1);
+  if (path.is_absolute() || scenario.file.empty()) return path.string();
+  return (std::filesystem::path(scenario.file).parent_path() / path).lexically_normal().string();
+}
+
+}  // namespace rankscope

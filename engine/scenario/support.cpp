@@ -1,0 +1,78 @@
+#include "engine/scenario/support.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr Choice choices[] = {
+    {"model.kind", "gpt", true},
+
+    {"plan.schedule", "naive", true},
+    {"plan.schedule", "gpipe", true},
+    {"plan.schedule", "1f1b", true},
+    {"plan.schedule", "interleaved", false},
+    {"plan.schedule", "zb-h1", false},
+    {"plan.schedule", "zb-h2", false},
+    {"plan.schedule", "zb-v", false},
+
+    {"plan.recompute", "none", true},
+    {"plan.recompute", "blocks", false},
+    {"plan.recompute", "sqrt", false},
+    {"plan.recompute", "selective", false},
+
+    {"plan.precision", "fp64", true},
+    {"plan.precision", "fp32", true},
+    {"plan.precision", "bf16", true},
+    {"plan.precision", "fp16", false},
+
+    {"plan.collective", "auto", true},
+    {"plan.collective", "ring", true},
+    {"plan.collective", "naive", true},
+    {"plan.collective", "tree", false},
+    {"plan.collective", "halving-doubling", false},
+
+    {"train.optimizer", "sgd", true},
+    {"train.optimizer", "adamw", true},
+    {"train.optimizer", "momentum", false},
+    {"train.optimizer", "adagrad", false},
+    {"train.optimizer", "adam", false},
+    {"train.optimizer", "radam", false},
+    {"train.optimizer", "adafactor", false},
+    {"train.optimizer", "sophia", false},
+
+    {"fault.plant", "", true},
+    {"fault.plant", "gradient_scale", true},
+    {"fault.plant", "dropped_micro_batch", true},
+    {"fault.plant", "skipped_norm_term", true},
+    {"fault.plant", "untied_embedding", true},
+};
+
+constexpr Ceiling ceilings[] = {
+    {"plan.tensor", 1},
+    {"plan.virtual", 1},
+    {"plan.zero", 0},
+    {"plan.sequence_parallel", 0},
+};
+
+}  // namespace
+
+std::vector<std::string> choices_here(std::string_view key) {
+  std::vector<std::string> values;
+  for (const Choice& choice : choices)
+    if (choice.key == key && choice.here && !choice.value.empty()) values.emplace_back(choice.value);
+  return values;
+}
+
+std::vector<std::string> choices_known(std::string_view key) {
+  std::vector<std::string> values;
+  for (const Choice& choice : choices)
+    if (choice.key == key) values.emplace_back(choice.value);
+  return values;
+}
+
+std::optional<int> ceiling_here(std::string_view key) {
+  for (const Ceiling& ceiling : ceilings)
+    if (ceiling.key == key) return ceiling.greatest_here;
+  return std::nullopt;
+}
+
+}  // namespace rankscope
