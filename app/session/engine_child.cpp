@@ -11,7 +11,7 @@
 #include <QStandardPaths>
 #include <csignal>
 
-namespace rankscope {
+namespace rankscope::app {
 namespace {
 
 constexpr int kept_error_lines = 20;
@@ -118,4 +118,4 @@ void EngineChild::on_finished(int code, QProcess::ExitStatus status) {
   emit ended(false, crashed ? -1 : code, reason);
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -8,7 +8,7 @@
 #include <QStringList>
 #include <QTimer>
 
-namespace rankscope {
+namespace rankscope::app {
 
 struct EngineCommand {
   QString program;
@@ -56,4 +56,4 @@ class EngineChild : public QObject {
   bool stopping_ = false;
 };
 
-}  // namespace rankscope
+}  // namespace rankscope::app

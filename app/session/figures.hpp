@@ -10,7 +10,7 @@
 #include "engine/analyse/report.hpp"
 #include "engine/scenario/scenario.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 /// What is known about one run and its prediction at one moment. Immutable once delivered.
 struct Figures {
@@ -43,4 +43,4 @@ class FiguresModel : public QObject {
   std::shared_ptr<const Figures> latest_ = std::make_shared<Figures>();
 };
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-namespace rankscope {
+namespace rankscope::app {
 
 template <class T>
 class Latest {
@@ -49,4 +49,4 @@ class Latest {
   bool delivering_ = false;
 };
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/source_spec.hpp"
 
-#include <QCoreApplication>
-#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 
-namespace rankscope {
+#include "engine/scenario/resources.hpp"
+
+namespace rankscope::app {
 namespace {
 
 constexpr char mcap_magic[] = "\x89MCAP0\r\n";  // https://mcap.dev/spec, "Magic"
@@ -28,32 +28,30 @@ void check_endpoint(const QString& text) {
     refuse(QStringLiteral("%1: no host and port; an endpoint looks like tcp://127.0.0.1:7447").arg(text));
 }
 
-QString folder_above(const QString& start) {
-  QDir folder(start);
-  for (int level = 0; level < 6; ++level) {
-    if (folder.exists(QStringLiteral("scenarios/labs")))
-      return folder.absoluteFilePath(QStringLiteral("scenarios/labs"));
-    if (!folder.cdUp()) break;
-  }
+QString lab_named(const QString& name) {
+  for (const auto& file : lab_files())
+    if (QString::fromStdString(file.stem().string()) == name) return QString::fromStdString(file.string());
   return {};
 }
 
 }  // namespace
 
-SourceSpec classify_source(const QString& text, const QString& labs_folder) {
+SourceSpec classify_source(const QString& text) {
   if (text.isEmpty()) return {};
   if (is_endpoint(text)) {
     check_endpoint(text);
     return {SourceKind::endpoint, text};
   }
+  if (text.startsWith(QLatin1String("rankscope://")))
+    refuse(QStringLiteral(
+        "a join string holds a secret, and argument lists can be read by every user of this machine; put it "
+        "into a file of mode 0600 and name that"));
   if (text.contains(QLatin1String("://")))
     refuse(QStringLiteral("%1: unknown kind of endpoint; tcp://HOST:PORT and ipc://PATH are known").arg(text));
 
   QFileInfo info(text);
-  if (!info.exists() && !labs_folder.isEmpty() && !text.contains(QLatin1Char('/'))) {
-    const QFileInfo lab(QDir(labs_folder).filePath(text + QStringLiteral(".toml")));
-    if (lab.exists()) info = lab;
-  }
+  if (!info.exists() && !text.contains(QLatin1Char('/')))
+    if (const QString lab = lab_named(text); !lab.isEmpty()) info = QFileInfo(lab);
   if (!info.exists()) refuse(QStringLiteral("%1: there is no such file, and no lab of that name").arg(text));
   if (info.isDir())
     refuse(QStringLiteral("%1: this is a folder; name a scenario (.toml) or a trace (.mcap)").arg(text));
@@ -64,22 +62,16 @@ SourceSpec classify_source(const QString& text, const QString& labs_folder) {
   if (head.startsWith(QByteArray(mcap_magic, mcap_magic_bytes)) || info.suffix() == QLatin1String("mcap"))
     return {SourceKind::trace, info.absoluteFilePath()};
   if (info.suffix() == QLatin1String("toml")) return {SourceKind::scenario, info.absoluteFilePath()};
-  if (head.trimmed().startsWith("rankscope:") || head.contains("tcp://") || info.suffix() == QLatin1String("join"))
+  if (head.trimmed().startsWith("rankscope://") || info.suffix() == QLatin1String("join"))
     return {SourceKind::join_file, info.absoluteFilePath()};
   refuse(QStringLiteral("%1: neither a scenario (.toml), a trace (MCAP) nor a join file by its name or first bytes")
              .arg(text));
 }
 
-QString find_labs_folder() {
-  const QDir program(QCoreApplication::applicationDirPath());
-  const QString installed = program.filePath(QStringLiteral("../share/rankscope/scenarios/labs"));
-  if (QDir(installed).exists()) return QDir(installed).absolutePath();
-  for (const QString& start : {QDir::currentPath(), program.absolutePath()})
-    if (const QString found = folder_above(start); !found.isEmpty()) return found;
-#ifdef RANKSCOPE_CHECKOUT
-  if (const QString found = folder_above(QStringLiteral(RANKSCOPE_CHECKOUT)); !found.isEmpty()) return found;
-#endif
-  return {};
+QString default_lab() {
+  if (const QString lab = lab_named(QStringLiteral("pipeline-1f1b")); !lab.isEmpty()) return lab;
+  const auto files = lab_files();
+  return files.empty() ? QString() : QString::fromStdString(files.front().string());
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace rankscope {
+namespace rankscope::app {
 
 enum class SourceKind { none, scenario, trace, endpoint, join_file };
 
@@ -27,4 +27,4 @@ SourceSpec classify_source(const QString& text, const QString& labs_folder = {})
 /// The folder scenarios/labs: installed beside the program, above it or the working folder (a checkout), else empty.
 QString find_labs_folder();
 
-}  // namespace rankscope
+}  // namespace rankscope::app

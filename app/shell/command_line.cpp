@@ -4,7 +4,7 @@
 #include <QCommandLineParser>
 #include <QRegularExpression>
 
-namespace rankscope {
+namespace rankscope::app {
 namespace {
 
 [[noreturn]] void refuse(const QString& message) { throw CommandLineError(message.toStdString()); }
@@ -97,4 +97,4 @@ QString help_text() {
   return parser.helpText();
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

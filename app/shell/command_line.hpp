@@ -7,7 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace rankscope {
+namespace rankscope::app {
 
 struct CommandLine {
   QString source;            ///< scenario, trace, endpoint or join file as typed; empty: none
@@ -32,4 +32,4 @@ CommandLine parse_command_line(const QStringList& arguments);
 /// What --help prints.
 QString help_text();
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rankscope {
+namespace rankscope::app {
 namespace {
 
 Axis labelled(double low, double high, double unit, const char* name, int most, double origin = 0) {
@@ -60,4 +60,4 @@ Axis time_axis(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t origin_n
   return labelled(begin, end, 1, "ns", most, origin);
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rankscope {
+namespace rankscope::app {
 
 struct Tick {
   double value = 0;  ///< in the axis' own unit (bytes, nanoseconds, …)
@@ -23,4 +23,4 @@ Axis byte_axis(double high, int most);
 /// Ticks of nanoseconds relative to `origin_ns`.
 Axis time_axis(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t origin_ns, int most);
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -5,7 +5,7 @@
 
 #include "app/views/common/style.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 DataView::DataView(SharedState& state, SnapshotSource& source, QWidget* parent)
     : QWidget(parent), state_(state), source_(source), colours_(&palette_of(Theme::dark)) {}
@@ -56,4 +56,4 @@ qreal paint_legend(QPainter& painter, QPointF at, qreal width, const Palette& co
   return x;
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -10,7 +10,7 @@
 
 class QPainter;
 
-namespace rankscope {
+namespace rankscope::app {
 
 class DataView : public QWidget {
   Q_OBJECT
@@ -41,4 +41,4 @@ void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, 
 qreal paint_legend(QPainter& painter, QPointF at, qreal width, const Palette& colours,
                    const std::vector<std::pair<Argb, QString>>& entries);
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -6,7 +6,7 @@
 #include <QGuiApplication>
 #include <cmath>
 
-namespace rankscope {
+namespace rankscope::app {
 namespace {
 
 bool digits_have_one_width(const QFont& font) {
@@ -174,4 +174,4 @@ Theme system_theme() {
   return dark ? Theme::dark : Theme::light;
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

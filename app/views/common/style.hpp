@@ -9,7 +9,7 @@
 #include "app/models/palette.hpp"
 #include "engine/program/program.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 inline QColor color(Argb argb) { return QColor::fromRgba(argb); }
 inline QColor faded(Argb argb, double opacity) {
@@ -33,4 +33,4 @@ QString style_sheet(const Palette& palette);
 /// Light or dark, as the system's own palette is.
 Theme system_theme();
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-namespace rankscope::text {
+namespace rankscope::app::text {
 namespace {
 
 const QLocale& plain() {
@@ -95,4 +95,4 @@ QString flops(double per_second) {
   return scaled(per_second, units);
 }
 
-}  // namespace rankscope::text
+}  // namespace rankscope::app::text

@@ -4,7 +4,7 @@
 #include <QString>
 #include <cstdint>
 
-namespace rankscope::text {
+namespace rankscope::app::text {
 
 QString unknown();  ///< the en dash
 
@@ -26,4 +26,4 @@ QString bandwidth(double bytes_per_second);
 /// FLOP/s: "84.1 GFLOP/s".
 QString flops(double per_second);
 
-}  // namespace rankscope::text
+}  // namespace rankscope::app::text

@@ -7,7 +7,7 @@
 
 #include "app/views/common/text.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 namespace {
 
 constexpr double widest_place = 220, highest_place = 96, most_gap = 8;
@@ -89,4 +89,4 @@ GridLayout lay_out_grid(const RankGrid& grid, const QRectF& area) {
   return layout;
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

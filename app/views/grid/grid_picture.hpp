@@ -8,7 +8,7 @@
 #include "app/session/figures.hpp"
 #include "engine/mesh/rank_grid.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 enum class GridQuantity { compute, bubble, exposed, unknown_time, peak_memory };
 inline constexpr int grid_quantity_count = 5;
@@ -31,4 +31,4 @@ struct GridLayout {
 };
 GridLayout lay_out_grid(const RankGrid& grid, const QRectF& area);
 
-}  // namespace rankscope
+}  // namespace rankscope::app

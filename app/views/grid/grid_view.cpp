@@ -11,7 +11,7 @@
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 namespace {
 
 constexpr int header_height = 36, margin = 12, side_label = 76, top_label = 22;
@@ -169,4 +169,4 @@ bool GridView::event(QEvent* event) {
   return true;
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

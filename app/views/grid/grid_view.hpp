@@ -7,7 +7,7 @@
 #include "app/views/common/data_view.hpp"
 #include "app/views/grid/grid_picture.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 class GridView : public DataView {
   Q_OBJECT
@@ -34,4 +34,4 @@ class GridView : public DataView {
   int hovered_ = -1;
 };
 
-}  // namespace rankscope
+}  // namespace rankscope::app

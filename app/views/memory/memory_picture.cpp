@@ -4,47 +4,21 @@
 #include <algorithm>
 #include <numeric>
 
-namespace rankscope {
+#include "app/models/steps.hpp"
+
+namespace rankscope::app {
 namespace {
 
 /// Ghost lines of more steps than this would be a smear: the outline is left out and the peak line stays.
 constexpr int most_predicted_steps = 64;
 
-/// Samples over `range` and the level before it: the store answers for a stretch, so the stretch is begun earlier until
-/// something is found or the data's beginning is reached.
-std::vector<MemorySample> samples_with_level(const StoreView& view, int rank, Obtained obtained, TimeRange range,
-                                             int columns) {
-  const TimeRange extent = view.extent(obtained);
-  std::vector<MemorySample> before;
-  for (std::int64_t back = std::max<std::int64_t>(range.length(), 1);; back *= 8) {
-    const TimeRange earlier{std::max(extent.begin_ns, range.begin_ns - back), range.begin_ns};
-    if (earlier.empty()) break;
-    before = view.memory(rank, obtained, earlier, std::max(columns, 1));
-    std::erase_if(before, [&](const MemorySample& sample) { return sample.time_ns >= range.begin_ns; });
-    if (!before.empty() || earlier.begin_ns <= extent.begin_ns) break;
-  }
-  std::vector<MemorySample> samples = view.memory(rank, obtained, range, columns);
-  if (!before.empty()) {
-    const auto last = std::max_element(before.begin(), before.end(), [](const MemorySample& a, const MemorySample& b) {
-      return a.time_ns < b.time_ns;
-    });
-    if (samples.empty() || samples.front().time_ns > last->time_ns) samples.insert(samples.begin(), *last);
-  }
-  return samples;
-}
-
 std::optional<MemorySample> greatest_of(const StoreView& view, int rank, Obtained obtained, TimeRange range) {
-  const auto samples = samples_with_level(view, rank, obtained, range, 1);
+  const auto samples = view.memory(rank, obtained, range, 1);
   const auto greatest =
       std::max_element(samples.begin(), samples.end(),
                        [](const MemorySample& a, const MemorySample& b) { return sum_of(a.bytes) < sum_of(b.bytes); });
   if (greatest == samples.end()) return std::nullopt;
   return *greatest;
-}
-
-std::optional<std::uint32_t> predicted_step(const std::vector<std::uint32_t>& predicted, std::uint32_t step) {
-  if (predicted.empty()) return std::nullopt;
-  return std::binary_search(predicted.begin(), predicted.end(), step) ? step : predicted.back();
 }
 
 int column_at(std::int64_t time_ns, TimeRange range, int columns) {
@@ -56,34 +30,18 @@ int column_at(std::int64_t time_ns, TimeRange range, int columns) {
 std::vector<std::int64_t> predicted_columns(const MemoryRequest& request) {
   std::vector<std::int64_t> result(static_cast<std::size_t>(request.columns), -1);
   if (!request.prediction) return result;
-  const auto steps = request.run->steps(request.shown);
-  const auto predicted = request.prediction->steps(Obtained::simulated);
-  const auto begins_after = [&](std::int64_t time) {
-    return std::partition_point(steps.begin(), steps.end(), [&](std::uint32_t step) {
-      const auto range = request.run->step_range(request.shown, step);
-      return range && range->begin_ns <= time;
-    });
-  };
-  auto first = begins_after(request.range.begin_ns);
-  if (first != steps.begin()) --first;
-  const auto last = begins_after(request.range.end_ns);
-  if (last - first > most_predicted_steps) return result;
-  for (auto step = first; step != last; ++step) {
-    const auto here = request.run->step_range(request.shown, *step);
-    const auto number = predicted_step(predicted, *step);
-    if (!here || !number) continue;
-    const auto there = request.prediction->step_range(Obtained::simulated, *number);
-    if (!there) continue;
-    const std::int64_t shift = here->begin_ns - there->begin_ns;
-    const TimeRange shown{std::max(request.range.begin_ns, here->begin_ns),
-                          std::min({request.range.end_ns, here->end_ns, there->end_ns + shift})};
+  for (const StepAt& step : steps_within(*request.run, request.shown, request.range, most_predicted_steps)) {
+    const auto under = predicted_for(*request.prediction, step);
+    if (!under) continue;
+    const std::int64_t shift = under->shift_ns;
+    const TimeRange shown{std::max(request.range.begin_ns, step.range.begin_ns),
+                          std::min({request.range.end_ns, step.range.end_ns, under->predicted.end_ns + shift})};
     if (shown.empty()) continue;
     const int begin = column_at(shown.begin_ns, request.range, request.columns);
     const int end = std::max(begin + 1, column_at(shown.end_ns, request.range, request.columns));
     const TimeRange source{shown.begin_ns - shift, shown.end_ns - shift};
-    const auto columns =
-        columns_of(samples_with_level(*request.prediction, request.rank, Obtained::simulated, source, end - begin),
-                   source, end - begin);
+    const auto columns = columns_of(request.prediction->memory(request.rank, Obtained::simulated, source, end - begin),
+                                    source, end - begin);
     for (int i = begin; i < end && i < request.columns; ++i) {
       const MemoryColumn& column = columns[static_cast<std::size_t>(i - begin)];
       if (column.state == MemoryColumn::State::known)
@@ -103,8 +61,7 @@ std::vector<RankPeak> peaks_of(const MemoryRequest& request) {
   if (!range) return peaks;
   std::optional<TimeRange> predicted_range;
   if (request.prediction)
-    if (const auto number = predicted_step(request.prediction->steps(Obtained::simulated), step))
-      predicted_range = request.prediction->step_range(Obtained::simulated, *number);
+    if (const auto under = predicted_for(*request.prediction, {step, *range})) predicted_range = under->predicted;
   int last_rank = -1;
   for (const LaneKey& lane : request.run->lanes()) {
     if (lane.obtained != request.shown || lane.rank == last_rank) continue;
@@ -148,9 +105,8 @@ MemoryPicture compose_memory(const MemoryRequest& request) {
   picture.rank = request.rank;
   picture.range = request.range;
   if (!request.run || request.columns <= 0 || request.range.empty()) return picture;
-  picture.columns =
-      columns_of(samples_with_level(*request.run, request.rank, request.shown, request.range, request.columns),
-                 request.range, request.columns);
+  picture.columns = columns_of(request.run->memory(request.rank, request.shown, request.range, request.columns),
+                               request.range, request.columns);
   for (const Gap& gap : request.run->gaps(request.rank)) {
     const TimeRange hidden = {std::max(gap.begin_ns, request.range.begin_ns),
                               std::min(gap.end_ns, request.range.end_ns)};
@@ -169,4 +125,4 @@ MemoryPicture compose_memory(const MemoryRequest& request) {
   return picture;
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

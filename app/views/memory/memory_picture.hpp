@@ -10,7 +10,7 @@
 #include "engine/program/program.hpp"
 #include "telemetry/store/run_store.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 using ClassBytes = std::array<std::int64_t, memory_class_count>;
 std::int64_t sum_of(const ClassBytes& bytes);
@@ -53,4 +53,4 @@ MemoryPicture compose_memory(const MemoryRequest& request);
 /// give the level at its beginning.
 std::vector<MemoryColumn> columns_of(const std::vector<MemorySample>& samples, TimeRange range, int columns);
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -12,7 +12,7 @@
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 namespace {
 
 constexpr int header_height = 32, axis_width = 56, foot_height = 24, margin = 12;
@@ -307,4 +307,4 @@ void MemoryView::mousePressEvent(QMouseEvent* event) {
 
 void MemoryView::leaveEvent(QEvent*) { state().set_cursor(std::nullopt); }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

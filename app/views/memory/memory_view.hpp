@@ -9,7 +9,7 @@
 #include "app/views/common/data_view.hpp"
 #include "app/views/memory/memory_picture.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 class MemoryView : public DataView {
   Q_OBJECT
@@ -51,4 +51,4 @@ class MemoryView : public DataView {
   int rank_ = 0;
 };
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -5,7 +5,7 @@
 
 #include "app/views/common/style.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 void ScalingView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
@@ -17,4 +17,4 @@ void ScalingView::paintEvent(QPaintEvent*) {
          "one run at a time; change the plan at the right to see what one more rank is predicted to bring."));
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -4,7 +4,7 @@
 #pragma once
 #include "app/views/common/data_view.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 class ScalingView : public DataView {
   Q_OBJECT
@@ -15,4 +15,4 @@ class ScalingView : public DataView {
   void paintEvent(QPaintEvent* event) override;
 };
 
-}  // namespace rankscope
+}  // namespace rankscope::app

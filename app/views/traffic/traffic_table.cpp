@@ -9,7 +9,7 @@
 #include "app/views/common/text.hpp"
 #include "engine/mesh/rank_grid.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 namespace {
 
 struct Times {
@@ -148,4 +148,4 @@ QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int 
   return {};
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -8,7 +8,7 @@
 
 #include "app/session/figures.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 struct TrafficLine {
   Purpose purpose = Purpose::none;
@@ -43,4 +43,4 @@ class TrafficModel : public QAbstractTableModel {
   std::vector<TrafficLine> lines_;
 };
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -7,7 +7,7 @@
 
 #include "app/views/common/style.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent)
     : DataView(state, source, parent),
@@ -61,4 +61,4 @@ void TrafficView::paintEvent(QPaintEvent*) {
            "the prediction, and the time waited apart from the time in which bytes moved."));
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -8,7 +8,7 @@
 #include "app/views/common/data_view.hpp"
 #include "app/views/traffic/traffic_table.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 class TrafficView : public DataView {
   Q_OBJECT
@@ -30,4 +30,4 @@ class TrafficView : public DataView {
   Latest<std::vector<TrafficLine>> latest_;
 };
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rankscope {
+namespace rankscope::app {
 
 std::vector<CurvePoint> decimated(const std::vector<CurvePoint>& points, int pixels) {
   std::vector<CurvePoint> finite;
@@ -32,4 +32,4 @@ std::vector<CurvePoint> decimated(const std::vector<CurvePoint>& points, int pix
   return kept;
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

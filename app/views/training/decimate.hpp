@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-namespace rankscope {
+namespace rankscope::app {
 
 struct CurvePoint {
   double x = 0, y = 0;
@@ -15,4 +15,4 @@ struct CurvePoint {
 /// pixel.
 std::vector<CurvePoint> decimated(const std::vector<CurvePoint>& points, int pixels);
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -11,7 +11,7 @@
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 namespace {
 
 constexpr int least_interval_ms = 200;
@@ -212,4 +212,4 @@ void TrainingView::paintEvent(QPaintEvent*) {
            "loss."));
 }
 
-}  // namespace rankscope
+}  // namespace rankscope::app

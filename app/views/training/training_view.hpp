@@ -11,7 +11,7 @@
 #include "app/views/common/data_view.hpp"
 #include "app/views/training/decimate.hpp"
 
-namespace rankscope {
+namespace rankscope::app {
 
 class TrainingView : public DataView {
   Q_OBJECT
@@ -51,4 +51,4 @@ class TrainingView : public DataView {
   bool waiting_ = false, empty_ = true;
 };
 
-}  // namespace rankscope
+}  // namespace rankscope::app

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One look at a run by the analysis: everything the tables need, made on a worker thread from a snapshot.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "app/session/figures.hpp"
+#include "app/session/insight_cache.hpp"
+#include "app/session/prediction.hpp"
+
+namespace rankscope::app {
+
+struct AnalysisRequest {
+  std::uint64_t run_number = 0;          ///< returned as it is: tells answers about a run that was left
+  std::shared_ptr<const StoreView> run;  ///< null where nothing ran
+  std::optional<Scenario> scenario;
+  std::shared_ptr<const Prediction> prediction;  ///< may be null
+  std::shared_ptr<const InsightContext> known;   ///< programs parsed earlier in this run; null the first time
+  std::optional<std::uint32_t> step;             ///< the chosen one; none: the last whole one
+};
+
+struct Analysis {
+  std::uint64_t run_number = 0;
+  std::shared_ptr<const Figures> figures;
+  std::shared_ptr<const InsightContext> context;
+};
+
+/// Throws nothing: what cannot be told is left empty.
+Analysis analyse(const AnalysisRequest& request);
+
+}  // namespace rankscope::app

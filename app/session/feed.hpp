@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What fills a run's store from outside: a live stream or a recording. One feed, one store, one thread of its own.
+#pragma once
+#include <QObject>
+#include <QString>
+#include <memory>
+
+#include "app/session/source_spec.hpp"
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope::app {
+
+class Feed : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+  ~Feed() override = default;
+  /// Begins to fill the store on a thread of the feed's own. Call once.
+  virtual void start() = 0;
+  /// Asks it to end soon; returns at once. The destructor waits for the thread.
+  virtual void stop() = 0;
+
+ signals:
+  // All emitted on the GUI thread.
+  void connected();                                  ///< the first message is in the store
+  void progress(double share, const QString& what);  ///< of a recording being read; 0 … 1
+  void ended(bool ok, const QString& words);         ///< nothing more will come; `words` may be empty
+  void notice(const QString& words, bool bad);       ///< one line for the log
+};
+
+/// A viewer of a running session: `endpoint` is tcp://…, ipc://… or a join file.
+std::unique_ptr<Feed> make_live_feed(const SourceSpec& endpoint, std::shared_ptr<RunStore> store);
+/// A recording, read as fast as the disk gives it.
+std::unique_ptr<Feed> make_trace_feed(const QString& path, std::shared_ptr<RunStore> store);
+
+}  // namespace rankscope::app

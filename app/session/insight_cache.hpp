@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Steps taken apart on a thread of its own and kept: what names the bubbles in the time line.
+#pragma once
+#include <QObject>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "app/models/bubble_source.hpp"
+#include "app/session/prediction.hpp"
+
+namespace rankscope::app {
+
+/// What an analysis needs beside the spans. Immutable.
+struct InsightContext {
+  std::vector<RankProgram> programs;
+  RankGrid grid;
+  std::shared_ptr<const Prediction> prediction;  ///< may be null
+};
+
+class InsightCache : public QObject, public BubbleSource {
+  Q_OBJECT
+ public:
+  explicit InsightCache(QObject* parent = nullptr);
+  ~InsightCache() override;
+
+  /// Another run, or more known about it: what was kept is forgotten. Null: nothing can be told.
+  void set_context(std::shared_ptr<const InsightContext> context);
+  std::shared_ptr<const StepInsight> insight(const std::shared_ptr<const StoreView>& run,
+                                             const std::shared_ptr<const StoreView>& prediction, Obtained obtained,
+                                             std::uint32_t step) override;
+  bool settled() const;
+
+ signals:
+  /// An answer that was null before can be had now. Emitted on the GUI thread.
+  void arrived();
+
+ private:
+  struct Key {
+    Obtained obtained = Obtained::measured;
+    std::uint32_t step = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Entry {
+    Key key;
+    TimeRange range;  ///< of the step when it was taken apart: a step that has grown is done again
+    std::shared_ptr<const StepInsight> insight;
+  };
+  struct Job {
+    Key key;
+    std::shared_ptr<const StoreView> run;
+    std::shared_ptr<const InsightContext> context;
+  };
+  void work();
+
+  mutable std::mutex mutex_;
+  std::condition_variable there_is_work_;
+  std::shared_ptr<const InsightContext> context_;
+  std::deque<Entry> entries_;  ///< newest use last
+  std::deque<Job> jobs_;       ///< newest last, done first: it is on the screen
+  bool working_ = false, ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace rankscope::app

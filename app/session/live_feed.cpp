@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QElapsedTimer>
+#include <QTimer>
+
+#include "app/session/feed.hpp"
+#include "telemetry/stream/viewer_client.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int look_interval_ms = 100;
+/// Detail may follow the session's end; after so long without any more the run is complete.
+constexpr int quiet_after_end_ms = 700;
+
+class LiveFeed : public Feed {
+ public:
+  LiveFeed(SourceSpec spec, std::shared_ptr<RunStore> store) : spec_(std::move(spec)), store_(std::move(store)) {
+    timer_.setInterval(look_interval_ms);
+    connect(&timer_, &QTimer::timeout, this, [this] { look(); });
+  }
+
+  void start() override {
+    try {
+      ViewerOptions options;
+      const std::string text = spec_.text.toStdString();
+      options.join = spec_.kind == SourceKind::join_file ? read_join_file(text) : parse_join(text);
+      client_ = std::make_unique<ViewerClient>(std::move(options), *store_);
+      timer_.start();
+    } catch (const JoinError& error) {
+      // Whoever listens has just called start(): answer after it has returned.
+      QMetaObject::invokeMethod(
+          this, [this, words = QString::fromUtf8(error.what())] { emit ended(false, words); }, Qt::QueuedConnection);
+    }
+  }
+
+  void stop() override { finish(true, {}); }
+
+ private:
+  void look() {
+    const ViewerStatus status = client_->status();
+    if (!connected_ && status.messages > 0) {
+      connected_ = true;
+      emit connected();
+    }
+    if (status.garbage > told_garbage_) {
+      told_garbage_ = status.garbage;
+      emit notice(tr("%1 messages were not understood and left out: %2")
+                      .arg(status.garbage)
+                      .arg(QString::fromStdString(status.last_garbage)),
+                  true);
+    }
+    const QString why = QString::fromStdString(status.why);
+    if (why != told_why_) {
+      told_why_ = why;
+      if (!why.isEmpty()) emit notice(why, status.state == ViewerState::refused);
+    }
+    switch (status.state) {
+      case ViewerState::connecting:
+      case ViewerState::live: return;
+      case ViewerState::refused: return finish(false, why);
+      case ViewerState::ended:
+        if (!quiet_.isValid() || status.messages != messages_at_end_) {
+          messages_at_end_ = status.messages;
+          quiet_.start();
+        } else if (quiet_.elapsed() > quiet_after_end_ms) {
+          finish(true, {});
+        }
+    }
+  }
+
+  void finish(bool ok, const QString& words) {
+    timer_.stop();
+    client_.reset();
+    emit ended(ok, words);
+  }
+
+  SourceSpec spec_;
+  std::shared_ptr<RunStore> store_;
+  std::unique_ptr<ViewerClient> client_;
+  QTimer timer_;
+  QElapsedTimer quiet_;
+  QString told_why_;
+  std::int64_t told_garbage_ = 0, messages_at_end_ = -1;
+  bool connected_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Feed> make_live_feed(const SourceSpec& endpoint, std::shared_ptr<RunStore> store) {
+  return std::make_unique<LiveFeed>(endpoint, std::move(store));
+}
+
+}  // namespace rankscope::app

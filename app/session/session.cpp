@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/session/session.hpp"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFileInfo>
+
+#include "engine/scenario/read.hpp"
+#include "telemetry/stream/join.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int frame_interval_ms = 40;
+/// Live, the whole-run numbers are made anew at most so often; they are medians and do not jump.
+constexpr int analysis_interval_ms = 400;
+
+struct Loaded {
+  std::optional<Scenario> scenario;
+  QString error;
+};
+
+/// The keys of [plan] and [train] in which two scenarios differ, as --set takes them.
+QStringList overrides_between(const Scenario& file, const Scenario& wanted) {
+  QStringList result;
+  const auto add = [&](const char* key, const QString& value) {
+    result << QStringLiteral("--set") << QStringLiteral("%1=%2").arg(QLatin1String(key), value);
+  };
+  const PlanSpec &a = file.plan, &b = wanted.plan;
+  if (a.data != b.data) add("plan.data", QString::number(b.data));
+  if (a.tensor != b.tensor) add("plan.tensor", QString::number(b.tensor));
+  if (a.pipeline != b.pipeline) add("plan.pipeline", QString::number(b.pipeline));
+  if (a.virtual_stages != b.virtual_stages) add("plan.virtual", QString::number(b.virtual_stages));
+  if (a.schedule != b.schedule) add("plan.schedule", QString::fromStdString(b.schedule));
+  if (a.micro_batches != b.micro_batches) add("plan.micro_batches", QString::number(b.micro_batches));
+  if (a.zero != b.zero) add("plan.zero", QString::number(b.zero));
+  if (a.recompute != b.recompute) add("plan.recompute", QString::fromStdString(b.recompute));
+  if (a.precision != b.precision) add("plan.precision", QString::fromStdString(b.precision));
+  if (file.train.global_batch != wanted.train.global_batch)
+    add("train.global_batch", QString::number(wanted.train.global_batch));
+  return result;
+}
+
+}  // namespace
+
+Session::Session(SessionOptions options, QObject* parent)
+    : SnapshotSource(parent),
+      options_(std::move(options)),
+      empty_view_(RunStore().view()),
+      predictor_([this](std::shared_ptr<const Prediction> prediction) { on_prediction(std::move(prediction)); }),
+      analyser_([this](const Analysis& analysis) { on_analysis(analysis); }) {
+  ticker_.setInterval(frame_interval_ms);
+  connect(&ticker_, &QTimer::timeout, this, &Session::look);
+  ticker_.start();
+  connect(&insights_, &InsightCache::arrived, this, &Session::changed);
+  start_limit_.setSingleShot(true);
+  connect(&start_limit_, &QTimer::timeout, this, [this] {
+    if (state_ != SessionState::starting) return;
+    if (engine_) engine_->stop();
+    fail(tr("The engine was started but has said nothing for %1 s").arg(options_.start_limit_ms / 1000));
+  });
+}
+
+Session::~Session() {
+  feed_.reset();
+  engine_.reset();
+  if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
+}
+
+std::shared_ptr<const StoreView> Session::view() const {
+  if (store_) return store_->view();
+  if (prediction_ && prediction_->view) return prediction_->view;
+  return empty_view_;
+}
+
+std::shared_ptr<const StoreView> Session::prediction() const {
+  return store_ && prediction_ ? prediction_->view : nullptr;
+}
+
+SourceLabel Session::label() const {
+  if (!store_) return prediction_ && prediction_->view ? SourceLabel::simulated : SourceLabel::none;
+  if (spec_.kind == SourceKind::trace) return SourceLabel::recorded;
+  // A run that is over is looked at from what was kept: the same as its recording.
+  return state_ == SessionState::ended || state_ == SessionState::failed ? SourceLabel::recorded : SourceLabel::live;
+}
+
+bool Session::can_run() const {
+  const bool idle = state_ == SessionState::ready || state_ == SessionState::ended || state_ == SessionState::failed;
+  return idle && spec_.kind == SourceKind::scenario && file_scenario_ && refusal_.isEmpty();
+}
+
+bool Session::can_stop() const {
+  return state_ == SessionState::starting || state_ == SessionState::running ||
+         (state_ == SessionState::opening && spec_.kind != SourceKind::scenario);
+}
+
+bool Session::settled() const { return predictor_.settled() && analyser_.settled() && insights_.settled(); }
+
+void Session::set_state(SessionState state) {
+  if (state == state_) return;
+  state_ = state;
+  emit state_changed();
+}
+
+void Session::fail(const QString& words) {
+  failure_ = words;
+  emit log(words, true);
+  set_state(SessionState::failed);
+}
+
+void Session::open(const SourceSpec& spec) {
+  leave();
+  spec_ = spec;
+  switch (spec.kind) {
+    case SourceKind::none: return set_state(SessionState::empty);
+    case SourceKind::scenario: return open_scenario(spec.text);
+    case SourceKind::trace: return open_trace(spec.text);
+    case SourceKind::endpoint:
+    case SourceKind::join_file: return open_endpoint(spec);
+  }
+}
+
+void Session::leave() {
+  start_limit_.stop();
+  if (feed_) {
+    feed_->disconnect(this);
+    feed_.reset();
+  }
+  if (engine_) {
+    // The window goes on; the engine ends in the background and then removes itself.
+    engine_->disconnect(this);
+    EngineChild* child = engine_.release();
+    if (child->running()) {
+      child->setParent(this);
+      connect(child, &EngineChild::ended, child, &QObject::deleteLater);
+      child->stop();
+    } else {
+      child->deleteLater();
+    }
+  }
+  if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
+  endpoint_folder_.clear();
+  ++run_number_;
+  spec_ = {};
+  scenario_.reset();
+  file_scenario_.reset();
+  edited_ = false;
+  store_.reset();
+  prediction_.reset();
+  context_.reset();
+  insights_.set_context(nullptr);
+  chosen_step_.reset();
+  refusal_.clear();
+  failure_.clear();
+  endpoint_.clear();
+  recording_.clear();
+  progress_ = 0;
+  progress_words_.clear();
+  figures_.set(nullptr);
+  emit scenario_changed();
+  emit changed();
+}
+
+void Session::open_scenario(const QString& path) {
+  set_state(SessionState::opening);
+  try {
+    // A scenario is some dozen lines: reading it here takes well under a millisecond. Compiling it does not.
+    file_scenario_ = read_scenario(path.toStdString());
+  } catch (const ScenarioError& error) {
+    return fail(QString::fromUtf8(error.what()));
+  }
+  use_scenario(*file_scenario_, false);
+}
+
+void Session::use_scenario(Scenario scenario, bool edited) {
+  scenario_ = std::move(scenario);
+  edited_ = edited;
+  emit scenario_changed();
+  predictor_.request([wanted = *scenario_] { return std::make_shared<const Prediction>(predict(wanted)); });
+}
+
+void Session::edit(const Scenario& scenario) {
+  if (!scenario_ || spec_.kind != SourceKind::scenario) return;
+  if (state_ == SessionState::starting || state_ == SessionState::running || state_ == SessionState::stopping) return;
+  if (store_) {
+    // What ran was another plan: its picture would contradict the fields.
+    store_.reset();
+    context_.reset();
+    ++run_number_;
+    recording_.clear();
+  }
+  failure_.clear();
+  use_scenario(scenario, !(scenario.plan == file_scenario_->plan && scenario.train == file_scenario_->train));
+}
+
+void Session::on_prediction(std::shared_ptr<const Prediction> prediction) {
+  const Scenario& about = prediction->scenario;
+  const bool wanted = scenario_ && about.plan == scenario_->plan && about.train == scenario_->train &&
+                      about.model == scenario_->model && about.file == scenario_->file;
+  if (!wanted) return;  // the scenario was left meanwhile
+  prediction_ = std::move(prediction);
+  refusal_ = QString::fromStdString(prediction_->refusal);
+  if (!refusal_.isEmpty() && spec_.kind == SourceKind::scenario) emit log(refusal_, true);
+  if (spec_.kind == SourceKind::scenario && !store_) {
+    if (state_ == SessionState::ready) emit state_changed();  // what can be done may have changed
+    set_state(SessionState::ready);
+  }
+  emit changed();
+  request_figures();
+}
+
+void Session::choose_step(std::optional<std::uint32_t> step) {
+  if (step == chosen_step_) return;
+  chosen_step_ = step;
+  const bool just_analysed = since_analysis_.isValid() && since_analysis_.elapsed() < analysis_interval_ms;
+  if (store_ && state_ == SessionState::running && just_analysed)
+    analysed_revision_ = 0;  // look() asks when the interval is over
+  else
+    request_figures();
+}
+
+EngineCommand Session::engine_command() {
+  EngineCommand command{options_.engine.isEmpty() ? find_engine() : options_.engine, {}};
+  if (command.program.isEmpty()) throw SourceError("rankscope-engine is neither beside this program nor on PATH");
+  endpoint_folder_ = QString::fromStdString(make_private_directory());
+  endpoint_ = QStringLiteral("ipc://%1/run").arg(endpoint_folder_);
+  command.arguments << QStringLiteral("run") << spec_.text << QStringLiteral("--publish") << endpoint_;
+  if (edited_) command.arguments << overrides_between(*file_scenario_, *scenario_);
+  if (!options_.recordings_folder.isEmpty() && QDir().mkpath(options_.recordings_folder)) {
+    const QString name = QStringLiteral("%1-%2.mcap")
+                             .arg(QFileInfo(spec_.text).completeBaseName(),
+                                  QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss")));
+    recording_ = QDir(options_.recordings_folder).filePath(name);
+    command.arguments << QStringLiteral("--record") << recording_;
+  }
+  return command;
+}
+
+void Session::run() {
+  if (!can_run()) return;
+  failure_.clear();
+  recording_.clear();
+  engine_done_ = feed_done_ = false;
+  run_ok_ = true;
+  EngineCommand command;
+  try {
+    if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
+    command = engine_command();
+  } catch (const std::exception& error) {
+    return fail(QString::fromUtf8(error.what()));
+  }
+  ++run_number_;
+  store_ = std::make_shared<RunStore>();
+  context_.reset();
+  insights_.set_context(nullptr);
+  chosen_step_.reset();
+  seen_revision_ = analysed_revision_ = 0;
+  emit log(command.program + QLatin1Char(' ') + command.arguments.join(QLatin1Char(' ')), false);
+  engine_ = std::make_unique<EngineChild>(std::move(command), options_.stop_grace_ms);
+  connect(engine_.get(), &EngineChild::line, this, &Session::log);
+  connect(engine_.get(), &EngineChild::ended, this,
+          [this](bool ok, int, const QString& reason) { on_engine_ended(ok, reason); });
+  set_state(SessionState::starting);
+  start_limit_.start(options_.start_limit_ms);
+  watch(make_live_feed({SourceKind::endpoint, endpoint_}, store_));
+  engine_->start();
+}
+
+void Session::watch(std::unique_ptr<Feed> feed) {
+  feed_ = std::move(feed);
+  connect(feed_.get(), &Feed::connected, this, [this] {
+    start_limit_.stop();
+    if (state_ == SessionState::starting || (state_ == SessionState::opening && spec_.kind != SourceKind::trace))
+      set_state(SessionState::running);
+  });
+  connect(feed_.get(), &Feed::progress, this, [this](double share, const QString& words) {
+    progress_ = share;
+    progress_words_ = words;
+    emit progress_changed();
+  });
+  connect(feed_.get(), &Feed::notice, this, &Session::log);
+  connect(feed_.get(), &Feed::ended, this, &Session::on_feed_ended);
+  feed_->start();
+}
+
+void Session::open_trace(const QString& path) {
+  store_ = std::make_shared<RunStore>();
+  recording_ = path;
+  set_state(SessionState::opening);
+  watch(make_trace_feed(path, store_));
+}
+
+void Session::open_endpoint(const SourceSpec& spec) {
+  store_ = std::make_shared<RunStore>();
+  endpoint_ = spec.text;
+  set_state(SessionState::opening);
+  watch(make_live_feed(spec, store_));
+}
+
+void Session::stop() {
+  if (!can_stop()) return;
+  if (engine_ && engine_->running()) {
+    set_state(SessionState::stopping);
+    engine_->stop();
+  } else if (feed_) {
+    feed_->stop();
+  }
+}
+
+void Session::on_feed_ended(bool ok, const QString& words) {
+  feed_done_ = true;
+  if (!ok) {
+    run_ok_ = false;
+    if (failure_.isEmpty()) failure_ = words;
+  }
+  if (!words.isEmpty()) emit log(words, !ok);
+  if (!engine_ || engine_done_) finish_run();
+}
+
+void Session::on_engine_ended(bool ok, const QString& reason) {
+  engine_done_ = true;
+  if (!ok) {
+    run_ok_ = false;
+    failure_ = reason;
+    emit log(reason, true);
+  }
+  if (feed_ && !feed_done_) {
+    // What is under way on the socket is still read; a relay that ended without a word leaves nothing to wait for.
+    const bool said_anything = state_ != SessionState::starting;
+    QTimer::singleShot(said_anything && ok ? 1500 : 300, feed_.get(), [this] {
+      if (feed_ && !feed_done_) feed_->stop();
+    });
+    return;
+  }
+  finish_run();
+}
+
+void Session::finish_run() {
+  start_limit_.stop();
+  look();
+  const bool anything = store_ && store_->view()->hello() != nullptr;
+  for (const End& end : store_ ? store_->view()->ends() : std::vector<End>{})
+    if (!end.ok && failure_.isEmpty()) {
+      failure_ = QString::fromStdString(end.message);
+      run_ok_ = spec_.kind == SourceKind::trace;  // a recording of a failed run is read well all the same
+      emit log(failure_, true);
+    }
+  if (!anything && spec_.kind == SourceKind::scenario) {
+    store_.reset();  // nothing came: the prediction stands again
+    emit changed();
+  }
+  analysed_revision_ = 0;
+  set_state(run_ok_ ? SessionState::ended : SessionState::failed);
+  request_figures();
+}
+
+void Session::look() {
+  if (!store_) return;
+  const auto now = store_->view();
+  if (now->revision() == seen_revision_) {
+    // The last growth may have come within the interval after the last analysis.
+    if (analysed_revision_ != seen_revision_ && since_analysis_.isValid() &&
+        since_analysis_.elapsed() > analysis_interval_ms)
+      request_figures();
+    return;
+  }
+  seen_revision_ = now->revision();
+  if (!scenario_ && now->hello() != nullptr) learn_scenario();
+  emit changed();
+  if (!since_analysis_.isValid() || since_analysis_.elapsed() > analysis_interval_ms) request_figures();
+}
+
+void Session::learn_scenario() {
+  const Hello& hello = *store_->view()->hello();
+  try {
+    use_scenario(parse_scenario(hello.scenario_toml, "the recorded scenario"), false);
+  } catch (const ScenarioError& error) {
+    // The run can be looked at without it; only the prediction and the shares need it.
+    Scenario bare;
+    bare.title = hello.title;
+    bare.plan.data = hello.ranks;
+    scenario_ = bare;
+    emit log(tr("No prediction: %1").arg(QString::fromUtf8(error.what())), true);
+    emit scenario_changed();
+  }
+}
+
+void Session::request_figures() {
+  since_analysis_.start();
+  analysed_revision_ = seen_revision_;
+  AnalysisRequest request;
+  request.run_number = run_number_;
+  if (store_) request.run = store_->view();
+  request.scenario = scenario_;
+  request.prediction = prediction_;
+  request.known = context_;
+  request.step = chosen_step_;
+  analyser_.request([request = std::move(request)] { return analyse(request); });
+}
+
+void Session::on_analysis(const Analysis& analysis) {
+  // An answer about a plan or run that was left meanwhile; the one that is asked for follows.
+  if (analysis.run_number != run_number_ || analysis.context->prediction != prediction_) return;
+  const bool new_programs = !context_ || context_->programs.size() != analysis.context->programs.size() ||
+                            context_->prediction != analysis.context->prediction;
+  if (new_programs) {
+    context_ = analysis.context;
+    insights_.set_context(context_);
+    emit changed();
+  }
+  figures_.set(analysis.figures);
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One thing that is looked at: a scenario that may be run, a run that is watched, or a recording. The same to all
+// views.
+//
+//   empty ── open ──► opening ──► ready ── run ──► starting ──► running ──► ended | failed ── run ──► starting …
+//                        │           ▲                 │            └─ stop ──► stopping ──► ended
+//                        └► failed   └── plan edited    └► failed
+//
+// A scenario is ready when its prediction is there (or its refusal, which keeps Run off). A recording is ended when it
+// is read; an endpoint is running while its session lasts. Everything slow happens on other threads.
+#pragma once
+#include <QElapsedTimer>
+#include <QTimer>
+#include <memory>
+#include <optional>
+
+#include "app/models/snapshot_source.hpp"
+#include "app/session/analysis.hpp"
+#include "app/session/engine_child.hpp"
+#include "app/session/feed.hpp"
+#include "app/session/figures.hpp"
+#include "app/session/latest.hpp"
+#include "app/session/prediction.hpp"
+#include "app/session/source_spec.hpp"
+
+namespace rankscope::app {
+
+enum class SessionState : std::uint8_t { empty, opening, ready, starting, running, stopping, ended, failed };
+/// What the pill says: nothing there; only predicted; coming in now; read from a file.
+enum class SourceLabel : std::uint8_t { none, simulated, live, recorded };
+
+struct SessionOptions {
+  QString engine;              ///< program to start; empty: find_engine()
+  QString recordings_folder;   ///< where runs are recorded; empty: they are not
+  int start_limit_ms = 20000;  ///< how long a started engine may take until its first message
+  int stop_grace_ms = 5000;
+};
+
+class Session : public SnapshotSource {
+  Q_OBJECT
+ public:
+  explicit Session(SessionOptions options = {}, QObject* parent = nullptr);
+  ~Session() override;
+
+  // SnapshotSource: the run's store while there is a run, else the prediction's.
+  std::shared_ptr<const StoreView> view() const override;
+  std::shared_ptr<const StoreView> prediction() const override;
+
+  /// Leaves what was open (a run started here is stopped) and opens this.
+  void open(const SourceSpec& spec);
+  /// Starts the engine on the scenario as edited. Only when can_run().
+  void run();
+  /// Stops the run started here, leaves an endpoint, or cancels the reading of a recording.
+  void stop();
+  /// The plan as a person edits it: predicted at once, run by run().
+  void edit(const Scenario& scenario);
+  /// Which step the figures are about; none: the last whole one.
+  void choose_step(std::optional<std::uint32_t> step);
+
+  SessionState state() const { return state_; }
+  SourceLabel label() const;
+  bool can_run() const;
+  bool can_stop() const;
+  const SourceSpec& spec() const { return spec_; }
+  const std::optional<Scenario>& scenario() const { return scenario_; }
+  /// True while the plan differs from the file's.
+  bool edited() const { return edited_; }
+  const std::shared_ptr<const Prediction>& predicted() const { return prediction_; }
+  FiguresModel& figures() { return figures_; }
+  /// Names the bubbles of any step; `changed` follows when an answer that was not there has come.
+  InsightCache& insights() { return insights_; }
+  /// Why the plan as edited cannot run, or why the run failed; empty when all is well.
+  QString refusal() const { return refusal_; }
+  QString failure() const { return failure_; }
+  QString endpoint() const { return endpoint_; }
+  QString recording() const { return recording_; }
+  double progress() const { return progress_; }
+  QString progress_words() const { return progress_words_; }
+  /// False while an answer from a worker thread is under way.
+  bool settled() const;
+
+ signals:
+  void state_changed();
+  void scenario_changed();  ///< another one, or another plan
+  void progress_changed();
+  void log(const QString& text, bool bad);
+
+ private:
+  void set_state(SessionState state);
+  void fail(const QString& words);
+  void open_scenario(const QString& path);
+  void open_trace(const QString& path);
+  void open_endpoint(const SourceSpec& spec);
+  void use_scenario(Scenario scenario, bool edited);
+  void watch(std::unique_ptr<Feed> feed);
+  void on_prediction(std::shared_ptr<const Prediction> prediction);
+  void on_feed_ended(bool ok, const QString& words);
+  void on_engine_ended(bool ok, const QString& reason);
+  void finish_run();
+  void leave();
+  void look();  ///< has the store grown?
+  void request_figures();
+  void on_analysis(const Analysis& analysis);
+  void learn_scenario();
+  EngineCommand engine_command();
+
+  SessionOptions options_;
+  SourceSpec spec_;
+  SessionState state_ = SessionState::empty;
+  std::optional<Scenario> scenario_, file_scenario_;
+  bool edited_ = false, engine_done_ = false, feed_done_ = false, run_ok_ = true;
+  std::shared_ptr<RunStore> store_;  ///< of the run; null while nothing ran
+  std::shared_ptr<const StoreView> empty_view_;
+  std::shared_ptr<const Prediction> prediction_;
+  std::shared_ptr<const InsightContext> context_;
+  FiguresModel figures_;
+  InsightCache insights_;
+  Latest<std::shared_ptr<const Prediction>> predictor_;
+  Latest<Analysis> analyser_;
+  std::unique_ptr<Feed> feed_;
+  std::unique_ptr<EngineChild> engine_;
+  QTimer ticker_, start_limit_;
+  std::uint64_t seen_revision_ = 0, analysed_revision_ = 0;
+  std::uint64_t run_number_ = 0;  ///< of the run that an analysis under way is about
+  QElapsedTimer since_analysis_;
+  std::optional<std::uint32_t> chosen_step_;
+  QString refusal_, failure_, endpoint_, endpoint_folder_, recording_, progress_words_;
+  double progress_ = 0;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Puts events into a store as if each rank had sent them itself: with the sequence numbers that a store checks.
+#pragma once
+#include <map>
+
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope::app {
+
+class StoreFiller {
+ public:
+  explicit StoreFiller(RunStore& store, SessionId session = {}) : store_(store), session_(session) {}
+  /// `rank` is the sender; -1 the supervisor.
+  void add(int rank, Event event);
+
+ private:
+  struct Counts {
+    std::uint64_t messages = 0, control = 0;
+  };
+  RunStore& store_;
+  SessionId session_;
+  std::map<int, Counts> counts_;
+};
+
+}  // namespace rankscope::app
