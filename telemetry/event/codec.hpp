@@ -2,6 +2,7 @@
 // damaged file.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,14 @@ std::vector<std::byte> encode(const Message& message);
 /// them. `bytes` need not be aligned. Op ids of kinds, purposes or segments that this build does not know are kept
 /// (OpId::valid() tells); "no op" is accepted for memory samples alone.
 Decoded decode(std::span<const std::byte> bytes, const DecodeLimits& limits = {});
+
+/// Who sent a message, without reading its event: nullopt for what is damaged or not ours.
+struct Envelope {
+  SessionId session{};
+  std::int32_t rank = 0;
+  std::uint64_t sequence = 0;
+};
+std::optional<Envelope> peek(std::span<const std::byte> bytes, const DecodeLimits& limits = {});
 
 /// The compiled schema (a FlatBuffers .bfbs) and its root type's name, for files that explain themselves.
 std::span<const std::byte> event_schema();

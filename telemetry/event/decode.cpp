@@ -306,10 +306,27 @@ Decoded decode_aligned(const std::uint8_t* data, std::size_t size, const DecodeL
   return decoded;
 }
 
+constexpr std::size_t least_bytes = 16;  // root offset, identifier and the smallest table
+
+// FlatBuffers reads scalars in place, so the buffer must lie as its writer's did; sockets and files promise nothing.
+class Aligned {
+ public:
+  explicit Aligned(std::span<const std::byte> bytes) : data_(reinterpret_cast<const std::uint8_t*>(bytes.data())) {
+    if (reinterpret_cast<std::uintptr_t>(data_) % alignof(std::uint64_t) == 0) return;
+    copy_.resize((bytes.size() + 7) / 8);
+    std::memcpy(copy_.data(), bytes.data(), bytes.size());
+    data_ = reinterpret_cast<const std::uint8_t*>(copy_.data());
+  }
+  const std::uint8_t* data() const { return data_; }
+
+ private:
+  const std::uint8_t* data_;
+  std::vector<std::uint64_t> copy_;
+};
+
 }  // namespace
 
 Decoded decode(std::span<const std::byte> bytes, const DecodeLimits& limits) {
-  constexpr std::size_t least_bytes = 16;  // root offset, identifier and the smallest table
   Decoded refused;
   if (bytes.size() > limits.message_bytes) {
     refused.error = std::to_string(bytes.size()) + " bytes are more than a message may have";
@@ -319,12 +336,19 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeLimits& limits) {
     refused.error = "too short";
     return refused;
   }
-  const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  if (reinterpret_cast<std::uintptr_t>(data) % alignof(std::uint64_t) == 0)
-    return decode_aligned(data, bytes.size(), limits);
-  std::vector<std::uint64_t> aligned((bytes.size() + 7) / 8);
-  std::memcpy(aligned.data(), bytes.data(), bytes.size());
-  return decode_aligned(reinterpret_cast<const std::uint8_t*>(aligned.data()), bytes.size(), limits);
+  const Aligned aligned(bytes);
+  return decode_aligned(aligned.data(), bytes.size(), limits);
+}
+
+std::optional<Envelope> peek(std::span<const std::byte> bytes, const DecodeLimits& limits) {
+  if (bytes.size() > limits.message_bytes || bytes.size() < least_bytes) return std::nullopt;
+  const Aligned aligned(bytes);
+  if (!wire::MessageBufferHasIdentifier(aligned.data())) return std::nullopt;
+  flatbuffers::Verifier verifier(aligned.data(), bytes.size());
+  if (!wire::VerifyMessageBuffer(verifier)) return std::nullopt;
+  const wire::Message& m = *wire::GetMessage(aligned.data());
+  if (!m.session() || m.rank() < -1 || m.rank() >= limits.ranks) return std::nullopt;
+  return Envelope{from_wire(*m.session()), m.rank(), m.sequence()};
 }
 
 }  // namespace rankscope

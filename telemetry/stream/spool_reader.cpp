@@ -91,6 +91,7 @@ SpoolReader::Next SpoolReader::read(std::vector<std::byte>& payload) {
 std::uint64_t SpoolReader::offset() const {
   return std::max<std::uint64_t>(state_->offset, spool_format::header_bytes);
 }
+void SpoolReader::seek(std::uint64_t offset) { state_->offset = offset; }
 SessionId SpoolReader::session() const { return state_->header.session; }
 int SpoolReader::rank() const { return state_->header.rank; }
 

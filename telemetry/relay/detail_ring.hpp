@@ -1,0 +1,55 @@
+// The latest detail of all ranks, bounded in bytes and shared by all viewers: each viewer's ring is a cursor into this
+// one. What fell out is remembered by name (rank, sequence, time, place in the spool), so that it can be told as a gap
+// and fetched again.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "telemetry/event/event.hpp"
+#include "telemetry/stream/spool.hpp"
+
+namespace rankscope {
+
+struct DetailEntry {
+  std::int32_t sender = 0;
+  std::uint64_t sequence = 0;
+  std::int64_t begin_ns = 0, end_ns = 0, events = 0;
+  std::optional<SpoolPosition> position;
+  std::vector<std::byte> bytes;  ///< empty once it fell out of the ring
+};
+
+/// Time covered and number of rows of a detail event; a gap counts the rows it stands for.
+struct Coverage {
+  std::int64_t begin_ns = 0, end_ns = 0, events = 0;
+};
+Coverage coverage_of(const Event& event);
+
+/// Widens `gap` by an entry of the same rank.
+void add_to_gap(Gap& gap, const DetailEntry& entry);
+
+class DetailRing {
+ public:
+  explicit DetailRing(std::size_t bytes, std::size_t remembered = 200'000) : limit_(bytes), remembered_(remembered) {}
+
+  void push(DetailEntry entry);
+
+  /// Entries have numbers that never change: [oldest, first) are remembered by name, [first, end) are here.
+  std::uint64_t oldest() const { return oldest_; }
+  std::uint64_t first() const { return first_; }
+  std::uint64_t end() const { return oldest_ + entries_.size(); }
+  const DetailEntry& at(std::uint64_t number) const { return entries_[number - oldest_]; }
+  /// What is not even remembered, one gap a rank.
+  const std::map<std::int32_t, Gap>& forgotten() const { return forgotten_; }
+
+ private:
+  const std::size_t limit_, remembered_;
+  std::deque<DetailEntry> entries_;
+  std::uint64_t oldest_ = 0, first_ = 0;
+  std::size_t bytes_ = 0;
+  std::map<std::int32_t, Gap> forgotten_;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,71 @@
+// What the relay knows of its session, without any socket: takes messages in whatever order and however often they
+// come, keeps the log and the ring, tells the taps, and finds what is missing.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "telemetry/event/codec.hpp"
+#include "telemetry/relay/detail_ring.hpp"
+#include "telemetry/relay/reliable_log.hpp"
+#include "telemetry/stream/sequence_set.hpp"
+
+namespace rankscope {
+
+class Exchange {
+ public:
+  /// A session of zeros: the first one that a worker names.
+  Exchange(SessionId session, std::size_t ring_bytes, std::vector<EventSink*> taps, DecodeLimits limits);
+
+  enum class Taken {
+    fresh,
+    doubled,
+    unknown,  ///< of a newer kind: passed on to viewers, not to taps
+    refused,
+    foreign  ///< of another session
+  };
+  Taken take(std::span<const std::byte> bytes, std::optional<SpoolPosition> position);
+  /// A message in the supervisor's name (rank -1).
+  void publish(Event event);
+
+  bool adopt(const SessionId& session);  ///< false: it serves another one
+  const SessionId& session() const { return session_; }
+  bool seen(std::int32_t sender, std::uint64_t sequence) const;
+  /// All of a sender's messages up to its latest are here.
+  bool complete(std::int32_t sender) const;
+
+  bool has_holes() const { return !holes_.empty(); }
+  /// Turns holes that have been open for `grace` into gaps; how many messages are given up.
+  std::int64_t give_up_holes(std::chrono::steady_clock::duration grace);
+
+  ReliableLog& log() { return log_; }
+  const DetailRing& ring() const { return ring_; }
+
+ private:
+  struct Sender {
+    SequenceSet seen;
+    std::int64_t latest_end_ns = 0;
+  };
+  struct Hole {
+    std::int32_t sender;
+    std::uint64_t first, last;
+    std::int64_t begin_ns, end_ns;
+    std::chrono::steady_clock::time_point since;
+  };
+  void note_hole(std::int32_t sender_rank, Sender& sender, std::uint64_t sequence, const Coverage& coverage);
+  void close_filled_holes();
+
+  SessionId session_;
+  const DecodeLimits limits_;
+  const std::vector<EventSink*> taps_;
+  ReliableLog log_;
+  DetailRing ring_;
+  std::map<std::int32_t, Sender> senders_;
+  std::vector<Hole> holes_;
+  std::uint64_t own_sequence_ = 0, own_control_sequence_ = 0;
+};
+
+}  // namespace rankscope

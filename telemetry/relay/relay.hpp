@@ -1,0 +1,85 @@
+// The relay between workers and viewers: one bound port that both dial. It owns a thread, keeps the session's log and
+// its latest detail, and never lets a viewer slow a worker down.
+//
+// Local runs have it in the supervisor, where it reaches the workers' spools and feeds recorder and store through taps,
+// which get every message once; it also runs alone (rankscope-trace relay).
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "telemetry/event/codec.hpp"
+#include "telemetry/event/event.hpp"
+#include "telemetry/relay/zap.hpp"
+#include "telemetry/stream/join.hpp"
+
+namespace rankscope {
+
+struct RelayOptions {
+  std::string endpoint;  ///< to bind: ipc:///DIRECTORY/NAME, tcp://127.0.0.1:* or, with keys, any tcp address
+  CurveKeys keys;        ///< the relay's own; empty: no encryption, this machine only
+  std::vector<AdmittedKey> admitted;               ///< with keys: who may come in
+  SessionId session{};                             ///< zeros: the first that a worker names
+  std::string spool_directory;                     ///< of the workers, if it can be reached from here
+  std::size_t ring_bytes = std::size_t{64} << 20;  ///< of the latest detail, for all viewers together
+  std::uint64_t worker_window = 512;               ///< messages that a worker may have under way
+  std::chrono::milliseconds hole_limit{2000};      ///< what is missing for longer becomes a gap
+  std::chrono::milliseconds viewer_limit{10000};   ///< a viewer silent for longer is forgotten; it may come back
+  DecodeLimits limits;
+};
+
+struct RelayStatus {
+  SessionId session{};
+  std::int64_t workers = 0, viewers = 0;  ///< connections now
+  std::int64_t messages = 0, bytes = 0;   ///< taken, each once
+  std::int64_t log_messages = 0;          ///< of these: control and summaries
+  std::int64_t doubled = 0;
+  std::int64_t garbage = 0;    ///< nothing of ours, damaged, out of range, or of another session
+  std::int64_t unknown = 0;    ///< of a newer kind
+  std::int64_t recovered = 0;  ///< messages that came from a spool and not through the socket
+  std::int64_t lost = 0;       ///< messages that nobody has: told as gaps
+  std::int64_t missed = 0;     ///< detail messages that fell out of the ring before a viewer had them, over all viewers
+  std::int64_t forgotten = 0;  ///< viewers dropped for silence
+  std::int64_t turned_away = 0;  ///< handshakes with keys that are not listed
+  std::string last_garbage;      ///< why
+};
+
+class Relay {
+ public:
+  /// Binds and starts. `taps` must outlive it; they are called on its thread and lose nothing: while they are slow, the
+  /// workers' detail waits in the spools. Throws JoinError for an endpoint that check_publishable refuses or that
+  /// cannot be bound.
+  explicit Relay(RelayOptions options, std::vector<EventSink*> taps = {});
+  ~Relay();
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  const std::string& endpoint() const;  ///< with the port that the system chose
+  /// What a client needs to come in. `host` replaces a wildcard address; empty: this machine's name.
+  Join join(const CurveKeys& client = {}, const std::string& host = {}) const;
+
+  /// Says something in the supervisor's name (rank -1), such as the session's End.
+  void publish(Event event);
+  /// After the workers are gone: reads the spools to their ends, so that log, ring and taps hold all there is, then
+  /// waits until the viewers that are there have had it. False: the limit came first.
+  bool finish(std::chrono::milliseconds limit);
+
+  RelayStatus status() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Keys for a relay, one client key for its workers and one for its viewers, and the list that admits them.
+struct RelayKeys {
+  CurveKeys relay, worker, viewer;
+  std::vector<AdmittedKey> admitted() const {
+    return {{worker.public_key, Role::worker}, {viewer.public_key, Role::viewer}};
+  }
+};
+RelayKeys new_relay_keys();
+
+}  // namespace rankscope

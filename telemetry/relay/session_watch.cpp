@@ -1,0 +1,150 @@
+#include "telemetry/relay/session_watch.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace rankscope {
+namespace {
+
+std::string how(ChildExit exit) {
+  if (exit.signal != 0)
+    return std::string("signal ") + std::to_string(exit.signal) + " (" + strsignal(exit.signal) + ")";
+  return "exit status " + std::to_string(exit.status);
+}
+
+// An end that only reports that someone else is gone.
+bool blames_a_peer(const End& end) {
+  const auto says = [&](const char* words) { return end.message.find(words) != std::string::npos; };
+  return says("did not come") || says("peer") || says("aborted by");
+}
+
+}  // namespace
+
+ChildExit child_exit(int wait_status) {
+  if (WIFSIGNALED(wait_status)) return {0, WTERMSIG(wait_status)};
+  return {WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 1, 0};
+}
+
+void SessionWatch::accept(const Message& message) {
+  const std::lock_guard lock(mutex_);
+  if (const auto* hello = std::get_if<Hello>(&message.event)) {
+    expected_ = hello->ranks;
+    for (std::int32_t rank = 0; rank < expected_; ++rank) ranks_[rank];
+  }
+  if (message.rank < 0) return;
+  Rank& rank = ranks_[message.rank];
+  rank.heard_at = std::chrono::steady_clock::now();
+  if (const auto* summary = std::get_if<StepSummary>(&message.event)) {
+    Rank& of = ranks_[summary->rank];
+    of.last_step = std::max<std::int64_t>(of.last_step, summary->step);
+  } else if (const auto* end = std::get_if<End>(&message.event); end && end->rank >= 0) {
+    Rank& of = ranks_[end->rank];
+    of.last_step = std::max(of.last_step, end->last_step);
+    if (!of.end) of.ended_as = ++ended_;
+    of.end = *end;
+  }
+}
+
+void SessionWatch::launcher_said(std::string_view line) {
+  constexpr std::string_view words = "process rank ";
+  const auto at = line.find(words);
+  const bool fatal = line.find("exited on signal") != std::string_view::npos ||
+                     line.find("non-zero") != std::string_view::npos ||
+                     line.find("noticed that") != std::string_view::npos;
+  if (at == std::string_view::npos || !fatal) return;
+  const std::string_view number = line.substr(at + words.size());
+  std::int32_t rank = -1;
+  if (std::from_chars(number.data(), number.data() + number.size(), rank).ec != std::errc{} || rank < 0) return;
+  const std::lock_guard lock(mutex_);
+  if (!named_by_launcher_) named_by_launcher_ = rank;
+}
+
+std::vector<std::int32_t> SessionWatch::silent(std::chrono::milliseconds limit) const {
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  std::vector<std::int32_t> ranks;
+  for (const auto& [number, rank] : ranks_)
+    if (rank.heard_at.time_since_epoch().count() != 0 && !rank.end && now - rank.heard_at > limit)
+      ranks.push_back(number);
+  return ranks;
+}
+
+std::int64_t SessionWatch::last_step(std::int32_t rank) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = ranks_.find(rank);
+  return found == ranks_.end() ? -1 : found->second.last_step;
+}
+
+std::int64_t SessionWatch::common_last_step() const {
+  if (ranks_.empty()) return -1;
+  return std::min_element(ranks_.begin(), ranks_.end(),
+                          [](const auto& a, const auto& b) { return a.second.last_step < b.second.last_step; })
+      ->second.last_step;
+}
+
+// The launcher knows best. Else a rank that said what went wrong with itself; else, after a failure, one that fell
+// silent without an end while others still said theirs, the one that came least far first; else the first that failed.
+std::optional<std::int32_t> SessionWatch::culprit(ChildExit exit) const {
+  if (named_by_launcher_) return named_by_launcher_;
+  const auto first = [&](auto&& is, auto&& less) -> std::optional<std::int32_t> {
+    const std::pair<const std::int32_t, Rank>* best = nullptr;
+    for (const auto& entry : ranks_)
+      if (is(entry.second) && (!best || less(entry.second, best->second))) best = &entry;
+    return best ? std::optional(best->first) : std::nullopt;
+  };
+  const auto ended_before = [](const Rank& a, const Rank& b) { return a.ended_as < b.ended_as; };
+  const auto failed = [](const Rank& r) { return r.end && !r.end->ok; };
+  if (const auto own = first([&](const Rank& r) { return failed(r) && !blames_a_peer(*r.end); }, ended_before))
+    return own;
+  const bool anyone_failed = first(failed, ended_before).has_value();
+  const bool anyone_ended = ended_ > 0;
+  if (!exit.ok() || anyone_failed) {
+    const auto unended =
+        first([](const Rank& r) { return !r.end; },
+              [](const Rank& a, const Rank& b) {
+                return a.last_step != b.last_step ? a.last_step < b.last_step : a.heard_at < b.heard_at;
+              });
+    // With nobody's end to compare with, all of them went down together, and no rank is to be blamed.
+    if (unended && (anyone_ended || ranks_.size() == 1)) return unended;
+  }
+  return first(failed, ended_before);
+}
+
+Verdict SessionWatch::verdict(ChildExit exit) const {
+  const std::lock_guard lock(mutex_);
+  Verdict verdict;
+  const auto rank = culprit(exit);
+  const bool all_ended_well = std::all_of(ranks_.begin(), ranks_.end(),
+                                          [](const auto& entry) { return entry.second.end && entry.second.end->ok; });
+  verdict.ok = exit.ok() && !rank && all_ended_well && !ranks_.empty();
+  verdict.last_step = common_last_step();
+  if (verdict.ok) {
+    verdict.message = "finished";
+    return verdict;
+  }
+  const auto after = [](std::int64_t step) {
+    return step < 0 ? std::string("before it finished a step") : "after step " + std::to_string(step);
+  };
+  if (!rank) {
+    if (exit.ok() && ranks_.empty())
+      verdict.message = "the run ended without a word";
+    else
+      verdict.message = "the run ended " + after(verdict.last_step) + " (" + how(exit) + "); no rank can be named";
+    return verdict;
+  }
+  verdict.rank = *rank;
+  const auto found = ranks_.find(*rank);
+  verdict.last_step = found == ranks_.end() ? -1 : found->second.last_step;
+  const std::optional<End> end = found == ranks_.end() ? std::nullopt : found->second.end;
+  verdict.message = "rank " + std::to_string(*rank) + (end ? " failed " : " died ") + after(verdict.last_step);
+  if (end && !end->message.empty())
+    verdict.message += ": " + end->message;
+  else if (!exit.ok())
+    verdict.message += " (" + how(exit) + ")";
+  return verdict;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,64 @@
+// Who died, and how far it had come: the supervisor's conclusion from summaries, ends, the launcher's words and the
+// child's exit status.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// How the child (a worker, or the launcher of all workers) ended.
+struct ChildExit {
+  int status = 0;  ///< of exit(); meaningless with a signal
+  int signal = 0;  ///< that killed it; 0: none
+  bool ok() const { return status == 0 && signal == 0; }
+};
+/// From the status that waitpid gave.
+ChildExit child_exit(int wait_status);
+
+struct Verdict {
+  bool ok = true;
+  std::int32_t rank = -1;       ///< the one that failed first; -1: none, or nobody can tell
+  std::int64_t last_step = -1;  ///< the last step that this rank finished (rank -1: that all ranks finished)
+  std::string message;          ///< one line, for people
+  End end() const { return {-1, ok, last_step, message}; }  ///< the session's
+};
+
+class SessionWatch : public EventSink {
+ public:
+  void accept(const Message& message) override;
+  /// A line of the launcher's standard error. Open MPI names the rank: "… process rank 2 with PID 7 on node n exited on
+  /// signal 9".
+  void launcher_said(std::string_view line);
+
+  /// Ranks that have spoken, have not ended, and were last heard longer ago than `limit`.
+  std::vector<std::int32_t> silent(std::chrono::milliseconds limit) const;
+  std::int64_t last_step(std::int32_t rank) const;  ///< -1: none
+  /// Call it when the child has ended and the relay has read the spools (Relay::finish).
+  Verdict verdict(ChildExit exit) const;
+
+ private:
+  struct Rank {
+    std::int64_t last_step = -1;
+    std::optional<End> end;
+    std::int64_t ended_as = 0;  // 1 for the first rank to end, and so on
+    std::chrono::steady_clock::time_point heard_at{};
+  };
+  std::optional<std::int32_t> culprit(ChildExit exit) const;
+  std::int64_t common_last_step() const;
+
+  mutable std::mutex mutex_;  // the relay's thread feeds, the supervisor's asks
+  std::map<std::int32_t, Rank> ranks_;
+  std::int32_t expected_ = 0;
+  std::int64_t ended_ = 0;
+  std::optional<std::int32_t> named_by_launcher_;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,73 @@
+#include "telemetry/relay/zap.hpp"
+
+#include <array>
+#include <zmq.hpp>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t curve_key_bytes = 32;
+constexpr std::size_t z85_key_length = 40;
+
+enum Frame : std::size_t { version, request_id, zap_domain, address, identity, mechanism, credentials, frame_count };
+
+}  // namespace
+
+std::string_view name_of(Role role) {
+  switch (role) {
+    case Role::worker: return "worker";
+    case Role::viewer: return "viewer";
+  }
+  return "?";
+}
+
+struct ZapHandler::State {
+  zmq::socket_t socket;
+  std::vector<AdmittedKey> admitted;
+  std::int64_t turned_away = 0;
+
+  const AdmittedKey* find(const std::string& raw) const {
+    std::array<char, z85_key_length + 1> text{};
+    if (raw.size() != curve_key_bytes ||
+        !zmq_z85_encode(text.data(), reinterpret_cast<const std::uint8_t*>(raw.data()), raw.size()))
+      return nullptr;
+    for (const AdmittedKey& key : admitted)
+      if (key.public_key == text.data()) return &key;
+    return nullptr;
+  }
+};
+
+ZapHandler::ZapHandler(zmq::context_t& context, std::vector<AdmittedKey> admitted)
+    : state_(std::make_unique<State>(State{zmq::socket_t(context, zmq::socket_type::rep), std::move(admitted)})) {
+  state_->socket.set(zmq::sockopt::linger, 0);
+  state_->socket.bind("inproc://zeromq.zap.01");
+}
+ZapHandler::~ZapHandler() = default;
+
+zmq::socket_t& ZapHandler::socket() { return state_->socket; }
+std::int64_t ZapHandler::turned_away() const { return state_->turned_away; }
+
+void ZapHandler::answer() {
+  for (;;) {
+    std::vector<std::string> frames;
+    zmq::message_t frame;
+    if (!state_->socket.recv(frame, zmq::recv_flags::dontwait)) return;
+    frames.push_back(frame.to_string());
+    while (frame.more() && state_->socket.recv(frame, zmq::recv_flags::dontwait)) frames.push_back(frame.to_string());
+    frames.resize(std::max<std::size_t>(frames.size(), frame_count));
+    const AdmittedKey* key =
+        frames[version] == "1.0" && frames[mechanism] == "CURVE" ? state_->find(frames[credentials]) : nullptr;
+    if (!key) ++state_->turned_away;
+    const std::array<std::string, 6> reply{"1.0",
+                                           frames[request_id],
+                                           key ? "200" : "400",
+                                           key ? "OK" : "this key is not admitted",
+                                           key ? std::string(name_of(key->role)) : "",
+                                           ""};
+    for (std::size_t i = 0; i < reply.size(); ++i)
+      state_->socket.send(zmq::buffer(reply[i]),
+                          i + 1 < reply.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+  }
+}
+
+}  // namespace rankscope

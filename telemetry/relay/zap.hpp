@@ -1,0 +1,43 @@
+// The door of a relay with keys: answers libzmq's ZAP requests (RFC 27), and admits listed CURVE keys only.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zmq {
+class context_t;
+class socket_t;
+}  // namespace zmq
+
+namespace rankscope {
+
+enum class Role : std::uint8_t { worker, viewer };
+std::string_view name_of(Role role);
+
+/// A key that may come in, and what it may then do.
+struct AdmittedKey {
+  std::string public_key;  ///< Z85
+  Role role = Role::viewer;
+};
+
+class ZapHandler {
+ public:
+  /// Must be there before the relay's socket is bound. The admitted key's role becomes the connection's "User-Id".
+  ZapHandler(zmq::context_t& context, std::vector<AdmittedKey> admitted);
+  ~ZapHandler();
+
+  zmq::socket_t& socket();
+  /// Answers all requests that are there.
+  void answer();
+  std::int64_t turned_away() const;
+
+  static constexpr const char* domain = "rankscope";
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rankscope
