@@ -46,11 +46,10 @@ std::string waited_in_vain(int rank, std::chrono::milliseconds limit, const char
          " for " + list_ranks(missing);
 }
 
-std::string describe(const CollectiveCall& call) {
-  const View& view = call.part.data || call.part.elements() ? call.part : call.whole;
-  std::string text = std::string(name_of(call.kind)) + " of " + std::to_string(view.elements()) + " " +
-                     std::string(name_of(view.type));
-  return text;
+std::string describe(const CallWord& word) {
+  const auto [kind, root, type, elements] = word;
+  return std::string(name_of(static_cast<OpKind>(kind))) + " of " + std::to_string(elements) + " " +
+         std::string(name_of(static_cast<DType>(type))) + (root < 0 ? "" : " with root " + std::to_string(root));
 }
 
 namespace {
@@ -103,9 +102,10 @@ struct Placed {
 
 }  // namespace
 
-bool agree(const CollectiveCall& a, const CollectiveCall& b) {
-  return a.kind == b.kind && (!has_root(a.kind) || a.root == b.root) && common_view(a).type == common_view(b).type &&
-         common_view(a).elements() == common_view(b).elements();
+CallWord word_of(const CollectiveCall& call) {
+  const View& view = common_view(call);
+  return {static_cast<std::int64_t>(call.kind), has_root(call.kind) ? call.root : -1,
+          static_cast<std::int64_t>(view.type), view.elements()};
 }
 
 void copy_bytes(void* to, const void* from, std::int64_t bytes) {

@@ -111,10 +111,12 @@ std::string list_ranks(std::span<const int> ranks);
 std::string waited_in_vain(int rank, std::chrono::milliseconds limit, const char* call, Lane lane,
                            std::span<const int> missing);
 
-/// The call in words, for when members disagree: "all_reduce of 100 fp32".
-std::string describe(const CollectiveCall& call);
-/// Whether two members' calls belong together.
-bool agree(const CollectiveCall& a, const CollectiveCall& b);
+/// What members of a collective must agree on: kind, root (-1 where there is none), type, and elements of the tensor or
+/// part that every member has.
+using CallWord = std::array<std::int64_t, 4>;
+CallWord word_of(const CollectiveCall& call);
+/// A word in words, for when members disagree: "all_reduce of 100 fp32".
+std::string describe(const CallWord& word);
 
 /// The name of a collective as a C string.
 inline const char* call_name(OpKind kind) { return name_of(kind).data(); }

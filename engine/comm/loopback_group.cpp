@@ -144,9 +144,10 @@ std::int64_t LoopbackGroup::meet(int member, const CollectiveCall& call) {
   const std::uint64_t meeting = meetings_;
   if (++come_ == size()) {
     for (int other = 0; other < size() && failure_.empty(); ++other)
-      if (!agree(calls_[other], call))
-        failure_ = "rank " + std::to_string(members_[other]) + " calls " + describe(calls_[other]) + ", rank " +
-                   std::to_string(members_[member]) + " " + describe(call) + ", on lane " + std::string(name_of(lane_));
+      if (word_of(calls_[other]) != word_of(call))
+        failure_ = "rank " + std::to_string(members_[other]) + " calls " + describe(word_of(calls_[other])) +
+                   ", rank " + std::to_string(members_[member]) + " " + describe(word_of(call)) + ", on lane " +
+                   std::string(name_of(lane_));
     if (failure_.empty()) {
       ++meetings_;
       come_ = 0;

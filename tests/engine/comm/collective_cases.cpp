@@ -2,7 +2,7 @@
 
 #include <bit>
 #include <cstring>
-#include <functional>
+#include <exception>
 #include <thread>
 
 namespace rankscope::test {
@@ -46,8 +46,8 @@ struct Fp16 {
 template <class T>
 using Values = std::vector<typename T::Stored>;
 
-template <class T>
-Values<T> values(std::int64_t elements, const std::function<int(std::int64_t)>& number) {
+template <class T, class Number>
+Values<T> values(std::int64_t elements, Number number) {
   Values<T> result(elements);
   for (std::int64_t e = 0; e < elements; ++e) result[e] = T::encode(number(e));
   return result;

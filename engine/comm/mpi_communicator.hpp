@@ -1,0 +1,34 @@
+// One group of processes on one lane. For the mpi files of this folder.
+#pragma once
+#include "engine/comm/group.hpp"
+#include "engine/comm/mpi_process.hpp"
+
+namespace rankscope::comm {
+
+class MpiCommunicator final : public GroupCommunicator {
+ public:
+  /// Takes `comm`, whose ranks are the group's members in order.
+  MpiCommunicator(std::shared_ptr<MpiProcess> process, MPI_Comm comm, GroupSetting setting);
+  ~MpiCommunicator() override;
+
+ protected:
+  std::int64_t move(Message& message, const char* call) override;
+  void move_all(std::span<Message> messages, const char* call) override;
+  std::int64_t meet(const CollectiveCall& call) override;
+  CommResult run_library(const CollectiveCall& call) override;
+
+ private:
+  /// Starts a message's transfer into or out of `data`: synchronous, in pieces that MPI can count.
+  void start(const Message& message, std::byte* data, std::vector<MPI_Request>& requests);
+  void wait(std::span<MPI_Request> requests, const char* call, std::span<const int> peers,
+            MpiProcess::Waiting what = MpiProcess::Waiting::for_messages);
+  void start_library(const CollectiveCall& call, std::vector<MPI_Request>& requests);
+
+  std::shared_ptr<MpiProcess> process_;
+  MPI_Comm comm_;
+  // Where an added message arrives before it is added.
+  std::unique_ptr<std::byte[]> staging_;
+  std::int64_t staging_bytes_ = 0;
+};
+
+}  // namespace rankscope::comm

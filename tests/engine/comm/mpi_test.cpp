@@ -1,0 +1,102 @@
+// Worlds of processes, made by mpirun.
+#include <sys/wait.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+struct Ended {
+  std::string output;
+  int status = -1;
+  double seconds = 0;
+  bool says(const std::string& text) const { return output.find(text) != std::string::npos; }
+};
+
+Ended run(const std::string& mode, int ranks) {
+  // A container's root may run it, on however many cores; and Open MPI's own leaks are not ours.
+  const std::string command =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
+      "ASAN_OPTIONS=detect_leaks=0 " RANKSCOPE_MPIEXEC " -n " +
+      std::to_string(ranks) + " " RANKSCOPE_MPI_RANK " " + mode + " 2>&1";
+  Ended ended;
+  const auto begin = std::chrono::steady_clock::now();
+  FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::array<char, 4096> buffer;
+  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) ended.output.append(buffer.data(), n);
+  const int status = pclose(pipe);
+  ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  ended.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return ended;
+}
+
+}  // namespace
+
+TEST_CASE("processes do all eight collectives and messages as threads do") {
+  for (int ranks : {1, 3, 4}) {
+    const Ended ended = run("cases", ranks);
+    INFO(ended.output);
+    CHECK(ended.status == 0);
+    CHECK(ended.output.empty());
+  }
+}
+
+TEST_CASE("many lanes of many processes talk at once") {
+  const Ended ended = run("lanes", 4);
+  INFO(ended.output);
+  CHECK(ended.status == 0);
+}
+
+TEST_CASE("processes know when the last participant had come") {
+  const Ended ended = run("late", 3);
+  INFO(ended.output);
+  CHECK(ended.status == 0);
+}
+
+TEST_CASE("a time-out among processes says who did not come") {
+  SECTION("to a collective") {
+    const Ended ended = run("missing", 4);
+    INFO(ended.output);
+    CHECK(ended.status != 0);
+    CHECK(ended.says("rank 0 ends: rank 0 waited 500 ms in all_reduce on lane data for rank 1, rank 3"));
+    CHECK(ended.says("rank 2 ends: rank 0 waited 500 ms in all_reduce on lane data for rank 1, rank 3"));
+  }
+  SECTION("to a message") {
+    const Ended ended = run("missing-receiver", 2);
+    INFO(ended.output);
+    CHECK(ended.status != 0);
+    CHECK(ended.says("rank 0 ends: rank 0 waited 500 ms in send on lane forward_send for rank 1"));
+  }
+}
+
+TEST_CASE("processes that call different things are told so") {
+  const Ended ended = run("different", 3);
+  INFO(ended.output);
+  CHECK(ended.status != 0);
+  for (const char* rank : {"0", "1", "2"})
+    CHECK(ended.says(std::string("rank ") + rank +
+                     " ends: rank 0 calls all_reduce of 1 fp32, rank 2 all_reduce of 2 fp32, on lane data"));
+}
+
+TEST_CASE("a failed process's reason ends the waits of all others within seconds") {
+  const Ended ended = run("abort", 4);
+  INFO(ended.output);
+  CHECK(ended.status != 0);
+  const std::string why = " ends: rank 2 failed: rank 2: all_gather on lane tensor: 0 elements where 4 belong";
+  for (const char* rank : {"0", "1", "3"}) CHECK(ended.says(std::string("rank ") + rank + why));
+  CHECK(ended.seconds < 20);  // their time limit is a minute
+}
+
+TEST_CASE("mpirun ends the job within seconds when a process is killed, and names it") {
+  const Ended ended = run("killed", 4);
+  INFO(ended.output);
+  CHECK(ended.status != 0);
+  CHECK(ended.says("process rank 2"));
+  CHECK(ended.says("signal 9"));
+  CHECK(ended.seconds < 20);
+}
