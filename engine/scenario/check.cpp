@@ -89,9 +89,11 @@ std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   const int ranks = scenario.plan.ranks();
   const std::string numbered = "ranks are numbered 0 to " + std::to_string(ranks - 1);
   if (fault.kill_rank >= ranks)
-    return Complaint{{"fault.kill_rank"}, "kill_rank " + std::to_string(fault.kill_rank) + " is none; " + numbered};
+    return Complaint{{"fault.kill_rank", "plan.pipeline", "plan.data"},
+                     "kill_rank " + std::to_string(fault.kill_rank) + " is none; " + numbered};
   if (fault.slow_rank >= ranks)
-    return Complaint{{"fault.slow_rank"}, "slow_rank " + std::to_string(fault.slow_rank) + " is none; " + numbered};
+    return Complaint{{"fault.slow_rank", "plan.pipeline", "plan.data"},
+                     "slow_rank " + std::to_string(fault.slow_rank) + " is none; " + numbered};
   if ((fault.kill_rank >= 0) != (fault.kill_step >= 0))
     return Complaint{{"fault.kill_rank", "fault.kill_step"},
                      "kill_rank and kill_step belong together; give both: who dies, and at the start of which step"};

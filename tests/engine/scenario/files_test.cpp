@@ -1,0 +1,115 @@
+// Every file under scenarios/ is good.
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/data/dataset.hpp"
+#include "engine/model/model.hpp"
+#include "engine/scenario/lab.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/scenario/resources.hpp"
+#include "engine/schedule/schedule.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+const std::filesystem::path folder = std::filesystem::path(RANKSCOPE_SOURCE_DIR) / "scenarios";
+
+std::vector<std::string> toml_files(const std::string& below) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / below))
+    if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("every lab and model can be read, checked, modelled and split") {
+  int count = 0;
+  for (const char* below : {"labs", "models"})
+    for (const std::string& file : toml_files(below)) {
+      INFO(file);
+      ++count;
+      const Scenario scenario = read_scenario(file);
+      CHECK_NOTHROW(check_scenario(scenario));
+      CHECK(!scenario.title.empty());
+      const Model model = make_model(scenario);
+      CHECK(model.parameter_count() > 0);
+      CHECK(split_evenly(model, scenario.plan.chunks()).size() == static_cast<std::size_t>(scenario.plan.chunks()) + 1);
+      CHECK_NOTHROW(make_schedule(scenario.plan.schedule,
+                                  {scenario.plan.pipeline, scenario.plan.virtual_stages, scenario.plan.micro_batches}));
+      CHECK(std::isfinite(open_dataset(scenario)->entropy_nats()));
+    }
+  CHECK(count >= 7);
+}
+
+TEST_CASE("every cluster can be read") {
+  int count = 0;
+  for (const std::string& file : toml_files("clusters")) {
+    INFO(file);
+    ++count;
+    const std::string name = std::filesystem::path(file).stem().string();
+    const Scenario scenario =
+        parse_scenario("[cluster]\nspec = \"" + name + "\"\n", (folder / "labs" / "x.toml").string());
+    CHECK(scenario.cluster.peak_flops(DType::f32) > 0);
+    CHECK(scenario.cluster.memory_bandwidth > 0);
+    CHECK(scenario.cluster.intra_bandwidth > 0);
+  }
+  CHECK(count >= 1);
+}
+
+TEST_CASE("no file under scenarios/ is passed over") {
+  std::set<std::string> folders;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) folders.insert(entry.path().parent_path().lexically_relative(folder).string());
+  CHECK(folders == std::set<std::string>{"clusters", "labs", "models"});
+}
+
+TEST_CASE("the three pipelines differ in their schedule alone") {
+  Scenario naive = read_scenario((folder / "labs" / "pipeline-naive.toml").string());
+  Scenario gpipe = read_scenario((folder / "labs" / "pipeline-gpipe.toml").string());
+  const Scenario one = read_scenario((folder / "labs" / "pipeline-1f1b.toml").string());
+  CHECK(naive.plan.schedule == "naive");
+  CHECK(gpipe.plan.schedule == "gpipe");
+  CHECK(one.plan.schedule == "1f1b");
+  CHECK(one.plan.pipeline == 4);
+  CHECK(one.plan.micro_batches == 8);
+  for (Scenario* other : {&naive, &gpipe}) {
+    other->plan.schedule = one.plan.schedule;
+    other->title = one.title;
+    CHECK(to_toml(*other) == to_toml(one));
+  }
+}
+
+TEST_CASE("labs have lessons in five parts, in an order of their own") {
+  std::set<int> orders;
+  const std::vector<Lab> labs = all_labs();
+  CHECK(labs.size() == toml_files("labs").size());
+  for (const Lab& lab : labs) {
+    INFO(lab.file);
+    CHECK(orders.insert(lab.order).second);
+    CHECK(!lab.questions.empty());
+    std::size_t last = 0;
+    for (const char* part : {"## Read", "## Predict", "## Run", "## Compare", "## Explain"}) {
+      const std::size_t at = lab.text.find(part);
+      REQUIRE(at != std::string::npos);
+      CHECK(at >= last);
+      last = at;
+    }
+  }
+}
+
+TEST_CASE("the models have the sizes that their comments state") {
+  const auto count = [](const char* name) {
+    return make_model(read_scenario((folder / "models" / name).string())).parameter_count();
+  };
+  CHECK(count("gpt2-124m.toml") == 124'439'808);
+  CHECK(count("gpt2-1.5b.toml") == 1'557'611'200);
+  CHECK(count("bench.toml") == 10'844'160);
+  const Scenario bench = read_scenario((folder / "models" / "bench.toml").string());
+  CHECK(make_model(bench).model_flops_per_sample() == Approx(18.27e9).epsilon(1e-3));
+}

@@ -1,0 +1,95 @@
+#include "engine/scenario/lab.hpp"
+
+#include <string>
+
+#include "engine/scenario/read.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+const std::string good = R"(title = "A lab"
+[lab]
+order = 3
+summary = "One sentence."
+text = """
+## Read
+Words.
+"""
+[[lab.questions]]
+ask = "How much is idle?"
+unit = "%"
+answer_from = "bubble.measured"
+tolerance = 3
+why = "3/11"
+[[lab.questions]]
+ask = "How many bytes?"
+answer_from = "traffic.data_gradient.bytes_per_rank"
+tolerance = 0.5
+unit = "MiB"
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_lab(text, "lab.toml");
+  } catch (const ScenarioError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a lesson is read with its questions") {
+  const auto lab = parse_lab(good, "lab.toml");
+  REQUIRE(lab.has_value());
+  CHECK(lab->title == "A lab");
+  CHECK(lab->file == "lab.toml");
+  CHECK(lab->order == 3);
+  CHECK(lab->text == "## Read\nWords.\n");
+  REQUIRE(lab->questions.size() == 2);
+  CHECK(lab->questions[0].answer_from == "bubble.measured");
+  CHECK(lab->questions[0].scale == 100);
+  CHECK(lab->questions[0].tolerance == 3);
+  CHECK(lab->questions[0].why == "3/11");
+  CHECK(lab->questions[1].scale == Approx(1.0 / 1048576));
+  CHECK(!parse_lab("title = \"no lesson\"\n", "x.toml").has_value());
+}
+
+TEST_CASE("the scenario itself does not mind the lesson") {
+  CHECK(parse_scenario(good, "lab.toml").plan == PlanSpec{});
+}
+
+TEST_CASE("a lesson that cannot be taught is refused with its place") {
+  struct Row {
+    std::string text, message;
+  };
+  const Row rows[] = {
+      {replaced(good, "order = 3", "oder = 3"), "lab.toml:3:1: unknown key 'oder' in [lab]; did you mean 'order'?"},
+      {replaced(good, "summary = \"One sentence.\"\n", ""),
+       "lab.toml:2:2: the key 'summary' is missing in [lab]; give a string"},
+      {replaced(good, "bubble.measured", "bubble.measurd"),
+       "lab.toml:12:1: the report has no 'bubble.measurd'; name one of its values, such as \"bubble.measured\""},
+      {replaced(good, "\"%\"", "\"furlong\""),
+       "lab.toml:11:1: unknown unit 'furlong'; known: %, ms, s, KiB, MiB and GFLOP/s"},
+      {replaced(good, "tolerance = 3", "tolerance = 0"),
+       "lab.toml:13:1: a prediction is never exactly right; give a tolerance greater than 0, in the question's unit"},
+      {replaced(good, "ask = \"How much is idle?\"", "ask = 4"), "lab.toml:10:1: ask is an integer; it takes a string"},
+      {"lab = 4\n", "lab.toml:1:1: lab is an integer; it is a table: write [lab]"},
+  };
+  for (const Row& row : rows) CHECK(error_of(row.text) == row.message);
+}
+
+TEST_CASE("the values a question may ask for are those of the report") {
+  for (const char* path : {"bubble.ideal", "bubble_span.predicted", "time.data", "mfu", "memory.0.activations",
+                           "memory.12.peak", "traffic.pipeline_forward.count", "traffic.data_gradient.bytes_per_rank"})
+    CHECK(is_report_value(path));
+  for (const char* path : {"", "bubble", "time.fun", "memory.x.peak", "memory..peak", "memory.peak", "memory.0.rank",
+                           "traffic.none.count", "traffic.gossip.count", "bubble.measured.x"})
+    CHECK(!is_report_value(path));
+}

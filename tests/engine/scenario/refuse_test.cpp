@@ -1,0 +1,318 @@
+// What is refused, and in which words. One row per way to be wrong; the message is the whole line that a person reads.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "engine/scenario/keys.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/scenario/support.hpp"
+#include "engine/schedule/schedule.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const ScenarioError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+struct Row {
+  const char* text;
+  std::vector<std::string> set;
+  const char* message;
+};
+
+void check(const Row& row) {
+  INFO(row.text);
+  const std::string message = error_of([&] {
+    std::vector<Override> overrides;
+    for (const std::string& text : row.set) overrides.push_back(parse_override(text));
+    parse_scenario(row.text, "s.toml", overrides);
+  });
+  CHECK(message == row.message);
+  CHECK(message.find('\n') == std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("unknown tables and keys are refused where they stand, with the nearest known one") {
+  const Row rows[] = {
+      {"[plan]\npipline = 4\n", {}, "s.toml:2:1: unknown key 'pipline' in [plan]; did you mean 'pipeline'?"},
+      {"[plan]\n  micro = 4\n", {}, "s.toml:2:3: unknown key 'micro' in [plan]; did you mean 'micro_batches'?"},
+      {"[plan]\nlayers = 4\n", {}, "s.toml:2:1: unknown key 'layers' in [plan]; it belongs in [model]"},
+      {"[data]\nxyzzy = 4\n", {}, "s.toml:2:1: unknown key 'xyzzy' in [data]; [data] has source and seed"},
+      {"[modle]\nlayers = 4\n", {}, "s.toml:1:2: unknown table [modle]; did you mean [model]?"},
+      {"[zzzzzzzz]\n",
+       {},
+       "s.toml:1:2: unknown table [zzzzzzzz]; there is [model], [data], [plan], [train], [cluster], [fault] and [lab], "
+       "and the key title"},
+      {"pipeline = 4\n", {}, "s.toml:1:1: unknown key 'pipeline' outside tables; it belongs in [plan]"},
+      {"plan = 4\n", {}, "s.toml:1:1: plan is an integer; it is a table: write [plan] and its keys below"},
+      {"[[plan]]\npipeline = 4\n", {}, "s.toml:1:3: plan is an array; it is a table: write [plan] and its keys below"},
+      {"\nplan.pipline = 4\n", {}, "s.toml:2:6: unknown key 'pipline' in [plan]; did you mean 'pipeline'?"},
+      {"[lab]\nanything = 1\n[plan]\nzero = 9\n",
+       {},
+       "s.toml:4:1: zero = 9 is out of range; it must be at least 0 and at most 3"},
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("a value of the wrong type is refused with an example of a right one") {
+  const Row rows[] = {
+      {"[model]\nlayers = \"8\"\n", {}, "s.toml:2:1: layers is a string; it takes an integer, such as layers = 8"},
+      {"[model]\nlayers = 8.0\n",
+       {},
+       "s.toml:2:1: layers is a number with a fraction; it takes an integer, such as layers = 8"},
+      {"[model]\ntied = 1\n", {}, "s.toml:2:1: tied is an integer; it takes a boolean, such as tied = true"},
+      {"[plan]\nschedule = 1\n",
+       {},
+       "s.toml:2:1: schedule is an integer; it takes a string, such as schedule = \"1f1b\""},
+      {"[train]\nlearning_rate = \"1e-3\"\n",
+       {},
+       "s.toml:2:1: learning_rate is a string; it takes a number, such as learning_rate = 0.1"},
+      {"[train]\nsteps = [1, 2]\n", {}, "s.toml:2:1: steps is an array; it takes an integer, such as steps = 8"},
+      {"[train]\nsteps = 2024-01-01\n",
+       {},
+       "s.toml:2:1: steps is a date or time; it takes an integer, such as steps = 8"},
+      {"title = 1\n", {}, "s.toml:1:1: title is an integer; it takes a string, such as title = \"text\""},
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("a number out of range is refused with the range") {
+  const Row rows[] = {
+      {"[model]\nlayers = 0\n", {}, "s.toml:2:1: layers = 0 is out of range; it must be at least 1 and at most 2047"},
+      {"[model]\nlayers = 99999999999\n",
+       {},
+       "s.toml:2:1: layers = 99999999999 is out of range; it must be less than 2147483648"},
+      {"[model]\ndropout = 1.0\n",
+       {},
+       "s.toml:2:1: dropout = 1 is out of range; it must be at least 0 and less than 1"},
+      {"[train]\nlearning_rate = nan\n", {}, "s.toml:2:1: learning_rate = nan is out of range; it must be at least 0"},
+      {"[train]\nlearning_rate = -1e-3\n",
+       {},
+       "s.toml:2:1: learning_rate = -0.001 is out of range; it must be at least 0"},
+      {"[train]\nepsilon = 0\n", {}, "s.toml:2:1: epsilon = 0 is out of range; it must be greater than 0"},
+      {"[train]\nseed = -1\n", {}, "s.toml:2:1: seed = -1 is out of range; it must be at least 0"},
+      {"[cluster]\nintra_bandwidth = -5\n",
+       {},
+       "s.toml:2:1: intra_bandwidth = -5 is out of range; it must be at least 0"},
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("what is not TOML is refused where it stops being TOML") {
+  const std::string message = error_of([] { parse_scenario("[model]\nlayers = \n", "s.toml"); });
+  INFO(message);
+  CHECK(message.starts_with("s.toml:2:"));
+  CHECK(message.ends_with("; a scenario is TOML: [table] lines, and below them `key = value`, one a line"));
+  const std::string two_on_a_line = error_of([] { parse_scenario("[plan]\ndata = 1 tensor = 1\n", "s.toml"); });
+  INFO(two_on_a_line);
+  CHECK(two_on_a_line.starts_with("s.toml:2:"));
+  const std::string twice = error_of([] { parse_scenario("[plan]\ndata = 1\ndata = 2\n", "s.toml"); });
+  INFO(twice);
+  CHECK(twice.starts_with("s.toml:3:"));
+  CHECK(twice.find('\n') == std::string::npos);
+}
+
+TEST_CASE("plans that cannot work are refused with what would") {
+  const Row rows[] = {
+      {"[plan]\nmicro_batches = 5\n[train]\nglobal_batch = 32\n",
+       {},
+       "s.toml:2:1: global_batch 32 cannot be cut into 5 micro-batches of whole samples; micro_batches = 4 or 8 would "
+       "do, or global_batch = 30 or 35"},
+      {"[plan]\ndata = 3\nmicro_batches = 2\n[train]\nglobal_batch = 32\n",
+       {},
+       "s.toml:2:1: global_batch 32 cannot be cut into 3 data-parallel ranks × 2 micro-batches of whole samples; "
+       "global_batch = 30 or 36 would do"},
+      {"[train]\nglobal_batch = 4\n[plan]\nmicro_batches = 8\n",
+       {},
+       "s.toml:4:1: global_batch 4 cannot be cut into 8 micro-batches of whole samples; micro_batches = 4 would do, or "
+       "global_batch = 8"},
+      {"[model]\nlayers = 2\n[plan]\npipeline = 4\n",
+       {},
+       "s.toml:4:1: 2 layers cannot be split over 4 stages; each needs a layer of its own, so at least layers = 4, or "
+       "pipeline at most 2"},
+      {"[model]\nheads = 5\n",
+       {},
+       "s.toml:2:1: width 128 cannot be divided by 5 heads; heads = 4 or 8 would do, or width = 125 or 130"},
+      {"[model]\nwidth = 130\n",
+       {},
+       "s.toml:2:1: width 130 cannot be divided by 4 heads; heads = 2 or 5 would do, or width = 128 or 132"},
+      {"[data]\nsource = \"music\"\n",
+       {},
+       "s.toml:2:1: unknown source 'music'; it is \"synthetic\", \"text:FILE\" or \"tokens:FILE\""},
+      {"[data]\nsource = \"text:\"\n",
+       {},
+       "s.toml:2:1: unknown source 'text:'; it is \"synthetic\", \"text:FILE\" or \"tokens:FILE\""},
+      {"[data]\nsource = \"text:/nonexistent/book.txt\"\n",
+       {},
+       "s.toml:2:1: the data file '/nonexistent/book.txt' is not there; a path in a scenario is relative to the "
+       "scenario's folder"},
+      {"[data]\nsource = \"text:book.txt\"\n[model]\nvocabulary = 64\n",
+       {},
+       "s.toml:4:1: a text's tokens are bytes, and vocabulary is 64; it must be at least 256"},
+      {"[plan]\ndata = 4\n[fault]\nkill_rank = 4\nkill_step = 1\n",
+       {},
+       "s.toml:4:1: kill_rank 4 is none; ranks are numbered 0 to 3"},
+      {"[fault]\nkill_rank = 0\n",
+       {},
+       "s.toml:2:1: kill_rank and kill_step belong together; give both: who dies, and at the start of which step"},
+      {"[train]\nsteps = 3\n[fault]\nkill_rank = 0\nkill_step = 3\n",
+       {},
+       "s.toml:5:1: kill_step 3 never comes; steps are numbered 0 to 2"},
+      {"[plan]\ndata = 1048576\npipeline = 8\n",
+       {},
+       "s.toml:2:1: data × tensor × pipeline makes 8388608 ranks; at most 1048576 can be planned"},
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("names that mean nothing are refused with those that do") {
+  const Row rows[] = {
+      {"[plan]\nschedule = \"1f1c\"\n",
+       {},
+       "s.toml:2:1: unknown schedule '1f1c'; did you mean '1f1b'? there is naive, gpipe and 1f1b"},
+      {"[plan]\nprecision = \"float\"\n", {}, "s.toml:2:1: unknown precision 'float'; there is fp64, fp32 and bf16"},
+      {"[train]\noptimizer = \"adamW\"\n",
+       {},
+       "s.toml:2:1: unknown optimizer 'adamW'; did you mean 'adamw'? there is sgd and adamw"},
+      {"[model]\nkind = \"bert\"\n", {}, "s.toml:2:1: unknown kind 'bert'; there is gpt"},
+      {"[fault]\nplant = \"tulip\"\n",
+       {},
+       "s.toml:2:1: unknown plant 'tulip'; there is gradient_scale, dropped_micro_batch, skipped_norm_term and "
+       "untied_embedding"},
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("what is designed but not built yet is refused as that") {
+  const Row rows[] = {
+      {"[plan]\ntensor = 2\n",
+       {},
+       "s.toml:2:1: tensor = 2 is designed, but this engine does not have it yet; it has tensor = 1"},
+      {"[plan]\nzero = 1\n",
+       {},
+       "s.toml:2:1: zero = 1 is designed, but this engine does not have it yet; it has zero = 0"},
+      {"[plan]\nvirtual = 2\n",
+       {},
+       "s.toml:2:1: virtual = 2 is designed, but this engine does not have it yet; it has virtual = 1"},
+      {"[plan]\nsequence_parallel = true\n",
+       {},
+       "s.toml:2:1: sequence_parallel = true is designed, but this engine does not have it yet; it has "
+       "sequence_parallel = false"},
+      {"[plan]\nrecompute = \"selective\"\n",
+       {},
+       "s.toml:2:1: recompute = \"selective\" is designed, but this engine does not have it yet; it has none"},
+      {"[plan]\nprecision = \"fp16\"\n",
+       {},
+       "s.toml:2:1: precision = \"fp16\" is designed, but this engine does not have it yet; it has fp64, fp32 and "
+       "bf16"},
+      {"[plan]\nschedule = \"interleaved\"\n",
+       {},
+       "s.toml:2:1: schedule = \"interleaved\" is designed, but this engine does not have it yet; it has naive, gpipe "
+       "and 1f1b"},
+      {"[plan]\nschedule = \"zb-h1\"\n",
+       {},
+       "s.toml:2:1: schedule = \"zb-h1\" is designed, but this engine does not have it yet; it has naive, gpipe and "
+       "1f1b"},
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("the schedules that scenarios may name are those that exist") {
+  std::vector<std::string> names;
+  for (std::string_view name : schedule_names()) names.emplace_back(name);
+  CHECK(choices_here("plan.schedule") == names);
+}
+
+TEST_CASE("an override is named in the complaint about it") {
+  const char* const text = "[model]\nlayers = 8\n[plan]\npipeline = 4\n";
+  const Row rows[] = {
+      {text,
+       {"plan.pipeline=x"},
+       "--set plan.pipeline=x: pipeline is a string; it takes an integer, such as pipeline = 8"},
+      {text,
+       {"plan.pipeline=0"},
+       "--set plan.pipeline=0: pipeline = 0 is out of range; it must be at least 1 and at most 4095"},
+      {text,
+       {"pipeline=16"},
+       "--set pipeline=16: 8 layers cannot be split over 16 stages; each needs a layer of its own, so at least layers "
+       "= 16, or "
+       "pipeline at most 8"},
+      {text,
+       {"layers=2"},
+       "--set layers=2: 2 layers cannot be split over 4 stages; each needs a layer of its own, so at least layers = 4, "
+       "or pipeline at most 2"},
+      {"[plan]\npipeline = 4\n[fault]\nslow_rank = 3\n",
+       {"pipeline=2"},
+       "--set pipeline=2: slow_rank 3 is none; ranks are numbered 0 to 1"},
+      {text, {"pipline=4"}, "--set pipline=4: unknown key 'pipline'; did you mean 'pipeline'?"},
+      {text, {"plan.layers=4"}, "--set plan.layers=4: unknown key 'layers' in [plan]; it belongs in [model]"},
+      {text, {"plna.data=4"}, "--set plna.data=4: unknown table 'plna'; did you mean 'plan.data'?"},
+      {text,
+       {"seed=4"},
+       "--set seed=4: several tables have a key 'seed'; write data.seed and train.seed, whichever is meant"},
+      {text, {"pipeline"}, "--set pipeline: there is no '='; write key=value, such as plan.pipeline=4"},
+      {text, {"=4"}, "--set =4: there is no key; write key=value, such as plan.pipeline=4"},
+      {text, {"pipeline="}, "--set pipeline=: pipeline is a string; it takes an integer, such as pipeline = 8"},
+      {text, {"cluster.spec=moon"}, "--set cluster.spec=moon: there is no cluster 'moon'; known: laptop"},
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("files that are not there, or are none, are refused by name") {
+  CHECK(error_of([] { read_scenario("/nonexistent/lab.toml"); }) ==
+        "/nonexistent/lab.toml:1:1: cannot read the file: there is none of this name; give the path of a scenario file "
+        "(TOML)");
+  CHECK(error_of([] { read_scenario("/tmp"); }) ==
+        "/tmp:1:1: cannot read the file: it is a folder; give the path of a scenario file (TOML)");
+}
+
+TEST_CASE("a cluster file is held to the same rules, with positions of its own") {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::temp_directory_path() / ("rankscope-refuse-" + std::to_string(::getpid()));
+  fs::create_directories(root / "clusters");
+  const std::string scenario = (root / "s.toml").string(), cluster = (root / "clusters" / "mine.toml").string();
+  std::ofstream(scenario) << "[cluster]\nspec = \"mine\"\n";
+  const auto with = [&](const std::string& text) {
+    std::ofstream(cluster) << text;
+    return error_of([&] { read_scenario(scenario); });
+  };
+  CHECK(with("[cluster]\nmemory = 5\n") ==
+        cluster + ":2:1: unknown key 'memory' in [cluster]; did you mean 'memory_bytes'?");
+  CHECK(with("[plan]\n") == cluster + ":1:2: a cluster file has no 'plan'; it has a title and the table [cluster]");
+  CHECK(with("[cluster]\n") == cluster +
+                                   ":1:1: the key peak_flops_fp64 is missing in [cluster]; give FLOP/s of a device, "
+                                   "and its source");
+  std::string whole = "[cluster]\n";
+  for (const Key& key : scenario_keys())
+    if (key.table == "cluster" && key.name != "spec") whole += std::string(key.name) + " = 1\n";
+  CHECK(with(whole) == "no error");
+  CHECK(with(whole + "spec = \"other\"\n") == "no error");
+  fs::remove_all(root);
+}
+
+TEST_CASE("a scenario made in memory is checked by the names of its keys") {
+  Scenario scenario;
+  CHECK(error_of([&] { check_scenario(scenario); }) == "no error");
+  scenario.plan.pipeline = 9;
+  CHECK(error_of([&] { check_scenario(scenario); }).starts_with("plan.pipeline: 8 layers cannot be split"));
+  scenario = {};
+  scenario.model.heads = 0;
+  CHECK(error_of([&] { check_scenario(scenario); }) ==
+        "model.heads: heads = 0 is out of range; it must be at least 1 and at most 65536");
+  scenario = {};
+  scenario.train.seed = ~std::uint64_t{0};
+  CHECK(error_of([&] { check_scenario(scenario); }).starts_with("train.seed: "));
+}
