@@ -142,6 +142,8 @@ struct Unsupported : std::runtime_error {
 
 struct Options {
   int threads = 1;  ///< CPU threads that one launch may use
+  /// Of the CPU's own loops: "x86-64-v2", "x86-64-v3", "x86-64-v4", or empty for the best that the machine has.
+  std::string instruction_set{};
 };
 
 /// One row of the table: which types an op has, and how it is prepared.

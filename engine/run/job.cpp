@@ -21,7 +21,7 @@ Shared make_shared_parts(const StepProgram& step, const RunSettings& settings) {
   Shared shared;
   if (settings.device == "cpu") {
     shared.dataset = open_dataset(step.scenario);
-    shared.kernels = kernels::cpu_kernels({settings.threads_per_rank});
+    shared.kernels = kernels::cpu_kernels({.threads = settings.threads_per_rank});
   } else if (settings.device != "sleep") {
     throw std::invalid_argument("unknown device '" + settings.device + "'; this build has: cpu, sleep");
   }
@@ -30,7 +30,7 @@ Shared make_shared_parts(const StepProgram& step, const RunSettings& settings) {
 
 void run_rank(const StepProgram& step, const RunSettings& settings, const Shared& shared, World& world,
               const ObserverOf& observer, const RankBody& body, bool own_process) {
-  RankSettings rank{step};
+  RankSettings rank(step);
   rank.world = &world;
   rank.dataset = shared.dataset.get();
   rank.kernels = shared.kernels ? &*shared.kernels : nullptr;

@@ -15,13 +15,13 @@ struct StepTrace {
   std::array<std::vector<OpIndex>, lane_count> executed;  ///< per lane, in the order of execution
 };
 
-/// Calls come from the lanes' threads, at most one at a time per lane (memory: per rank), and must not block. Times are
+/// Calls come from the lanes' threads, at most one at a time per lane, and must not block. Times are
 /// monotonic_ns() stamps minus the run's start.
 class RankObserver {
  public:
   virtual ~RankObserver() = default;
   virtual void span(Lane lane, const Span& span) = 0;
-  virtual void memory(const MemorySample& sample) = 0;
+  virtual void memory(Lane lane, const MemorySample& sample) = 0;
   virtual void phase(Lane lane, const PhaseSpan& phase) = 0;
   /// All lanes have finished the step.
   virtual void step_done(const StepSummary& summary, const StepTrace& trace) = 0;

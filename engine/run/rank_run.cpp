@@ -118,18 +118,19 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
 
 RankRun::BoundOp RankRun::bind_load(const Op& op) {
   if (!settings_.dataset) return [](std::uint32_t) { return OpOutcome{}; };
-  // tokens for the first chunk, targets for the last one, both where they are the same
-  std::int32_t *tokens = nullptr, *targets = nullptr;
+  // The first chunk wants tokens, the last one targets; what a chunk does not want goes where nobody looks.
   const OpFields f = op.id.fields();
+  const int samples = settings_.step.model.micro_batch_size;
+  auto unwanted = std::make_shared<std::vector<std::int32_t>>(static_cast<std::size_t>(settings_.step.model.tokens()));
+  std::int32_t *tokens = unwanted->data(), *targets = unwanted->data();
   std::size_t use = 0;
   if (f.chunk == 0) tokens = view(op.uses[use++].buffer).as<std::int32_t>();
   if (f.chunk == settings_.step.schedule.shape.chunks() - 1) targets = view(op.uses[use++].buffer).as<std::int32_t>();
   const int data = settings_.step.grid.coordinates_of(program_.rank).data;
-  const PlanSpec& plan = settings_.step.scenario.plan;
   const std::int64_t batch = settings_.step.scenario.train.global_batch;
-  const int samples = settings_.step.model.micro_batch_size;
-  const std::int64_t first = (std::int64_t{data} * plan.micro_batches + f.micro_batch) * samples;
-  return [this, tokens, targets, batch, samples, first](std::uint32_t step) {
+  const std::int64_t first =
+      (std::int64_t{data} * settings_.step.scenario.plan.micro_batches + f.micro_batch) * samples;
+  return [this, unwanted, tokens, targets, batch, samples, first](std::uint32_t step) {
     settings_.dataset->fill(step * batch + first, samples, tokens, targets);
     return OpOutcome{};
   };
@@ -148,8 +149,8 @@ OpOutcome RankRun::run_op(OpIndex index, std::uint32_t step) {
   if (index == first_compute_) die_if_told(step);
   Span span{program_.rank, step, op.id, 0, 0, 0, -1};
   const auto remember = [&](std::int64_t time) {
-    return [this, &span, time](const ClassBytes& alive) {
-      if (settings_.observer) settings_.observer->memory({span.rank, span.step, span.op, time, alive});
+    return [this, &op, &span, time](const ClassBytes& alive) {
+      if (settings_.observer) settings_.observer->memory(op.lane(), {span.rank, span.step, span.op, time, alive});
     };
   };
   span.begin_ns = monotonic_ns() - settings_.start_ns;

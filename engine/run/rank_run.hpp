@@ -25,6 +25,7 @@ struct RankKilled : std::runtime_error {
 
 /// What a rank runs with. References must outlive the RankRun.
 struct RankSettings {
+  explicit RankSettings(const StepProgram& program) : step(program) {}
   const StepProgram& step;
   World* world = nullptr;                                ///< null: communication does nothing (a rank measured alone)
   const Dataset* dataset = nullptr;                      ///< null: batches are left as they are

@@ -43,7 +43,7 @@ class LossObserver : public RankObserver {
  public:
   LossObserver(Recording& recording, std::mutex& mutex) : recording_(recording), mutex_(mutex) {}
   void span(Lane, const Span&) override {}
-  void memory(const MemorySample&) override {}
+  void memory(Lane, const MemorySample&) override {}
   void phase(Lane, const PhaseSpan&) override {}
   void step_done(const StepSummary& summary, const StepTrace&) override {
     if (summary.tokens == 0) return;

@@ -1,0 +1,110 @@
+#include "engine/run/calibrate.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/run/clock.hpp"
+#include "engine/run/rank_run.hpp"
+#include "engine/simulate/costs.hpp"
+#include "kernels/cpu/cpu.hpp"
+
+namespace rankscope {
+namespace {
+
+class TraceObserver : public RankObserver {
+ public:
+  void span(Lane, const Span&) override {}
+  void memory(Lane, const MemorySample&) override {}
+  void phase(Lane, const PhaseSpan&) override {}
+  void step_done(const StepSummary& summary, const StepTrace& trace) override {
+    if (summary.step > 0) steps.push_back(trace.cpu_ns);
+  }
+  std::vector<std::vector<std::int64_t>> steps;
+};
+
+double bytes_touched(const RankProgram& program, const Op& op) {
+  double bytes = 0;
+  for (const BufferUse& use : op.uses)
+    bytes += static_cast<double>(program.buffers[use.buffer].bytes()) * (use.access == Access::accumulate ? 2 : 1);
+  return bytes;
+}
+
+/// ns per byte of the optimizer's ops in a calibration run, by segment (norm, update).
+double optimizer_rate(const RankProgram& program, const std::vector<CostSample>& samples, Segment segment) {
+  std::vector<std::int64_t> ns;
+  double bytes = 1;
+  for (const CostSample& sample : samples) {
+    const Op& op = program.ops[sample.op];
+    if (op.id.kind() != OpKind::optimizer || op.id.fields().segment != segment) continue;
+    ns.push_back(sample.ns);
+    bytes = bytes_touched(program, op);
+  }
+  return static_cast<double>(median(std::move(ns))) / bytes;
+}
+
+}  // namespace
+
+std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int steps, int threads) {
+  const kernels::KernelSet kernels = kernels::cpu_kernels({.threads = threads});
+  const std::unique_ptr<Dataset> dataset = open_dataset(step.scenario);
+  TraceObserver observer;
+  RankSettings settings(step);
+  settings.kernels = &kernels;
+  settings.dataset = dataset.get();
+  settings.observer = &observer;
+  settings.start_ns = monotonic_ns();
+  RankRun run(std::move(settings), rank);
+  run.run(0, static_cast<std::uint32_t>(steps) + 1);
+  std::vector<CostSample> samples;
+  for (const auto& costs : observer.steps)
+    for (OpIndex op = 0; op < costs.size(); ++op) samples.push_back({rank, op, costs[op]});
+  return samples;
+}
+
+Costs predict_costs(const StepProgram& step, int threads) {
+  Scenario one_block = step.scenario;
+  one_block.model.layers = 1;
+  one_block.fault = {};
+  one_block.plan.data = one_block.plan.tensor = one_block.plan.pipeline = one_block.plan.virtual_stages = 1;
+  one_block.plan.micro_batches = 2;  // a first micro-batch writes its gradients, the others add
+  one_block.train.global_batch = 2 * step.model.micro_batch_size;
+  const StepProgram calibration_step = compile(one_block);
+  const std::vector<RankProgram> programs = calibration_step.all_programs();
+  std::vector<CostSample> samples = measure_alone(calibration_step, 0, 7, threads);
+  const double norm_rate = optimizer_rate(programs[0], samples, Segment::norm);
+  const double update_rate = optimizer_rate(programs[0], samples, Segment::update);
+  Calibration calibration = calibrate(programs, samples, {});
+  // Segments recur exactly; the optimizer's ops do not, and loading is a few bytes.
+  Costs otherwise;
+  otherwise.compute_ns = [norm_rate, update_rate](const RankProgram& program, const Op& op) -> std::int64_t {
+    if (op.id.kind() != OpKind::optimizer) return 0;
+    const double rate = op.id.fields().segment == Segment::norm ? norm_rate : update_rate;
+    return static_cast<std::int64_t>(bytes_touched(program, op) * rate);
+  };
+  Costs costs = calibrated_costs(std::move(calibration), std::move(otherwise));
+  costs.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
+  return costs;
+}
+
+double measure_peak_flops(DType type, int threads) {
+  constexpr std::int64_t n = 1024;
+  const kernels::KernelSet kernels = kernels::cpu_kernels({.threads = threads});
+  const auto product =
+      kernels.prepare(&kernels::KernelSet::linear_forward,
+                      kernels::LinearSpec{.type = type, .result_type = type, .rows = n, .in = n, .out = n});
+  const std::int64_t bytes = n * n * bytes_of(type);
+  Arena arena(3 * bytes + product.workspace_bytes + 64);
+  const auto at = [&](int i) { return arena.view(i * bytes, type, {n, n}); };
+  std::fill_n(at(0).as<std::uint8_t>(), 3 * bytes, std::uint8_t{0});
+  const kernels::Stream stream{arena.view((3 * bytes + 63) / 64 * 64, DType::u8, {1}).as<std::byte>(), nullptr};
+  std::int64_t best = 0;
+  for (int i = 0; i < 6; ++i) {
+    const std::int64_t begin = monotonic_ns();
+    product.launch(at(0), at(1), at(2), {}, {}, stream);
+    const std::int64_t took = monotonic_ns() - begin;
+    if (i > 0 && (best == 0 || took < best)) best = took;
+  }
+  return 2.0 * n * n * n / (static_cast<double>(best) * 1e-9);
+}
+
+}  // namespace rankscope

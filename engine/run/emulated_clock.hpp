@@ -1,0 +1,55 @@
+// The device clock of a run: each rank as if it had a device and links of its own.
+//
+// When all ranks have finished a step, their ops' costs (CPU time of the thread; the median over the latest ops of
+// equal signature on all ranks, since equal work has one cost) are laid out in the order in which each lane really ran,
+// with modelled links between the ranks. The raw samples stay in the measured spans. A thread of its own does it,
+// beside the training.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/run/observer.hpp"
+#include "engine/simulate/emulate.hpp"
+
+namespace rankscope {
+
+class EmulatedClock {
+ public:
+  /// `publish` gets each step's spans of all ranks, counted from the first step's start on the device clock; called
+  /// from the clock's thread, in order of steps. Of `costs` only the links are used.
+  EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs,
+                std::function<void(std::uint32_t step, const std::vector<Span>& spans)> publish);
+  /// Lays out and publishes every step that is complete, then ends.
+  ~EmulatedClock();
+
+  /// Any thread.
+  void step_done(int rank, std::uint32_t step, const StepTrace& trace);
+
+ private:
+  struct Step {
+    std::vector<StepTrace> ranks;
+    int finished = 0;
+  };
+  void work();
+  void lay_out(std::uint32_t step, const Step& traces);
+
+  Emulator emulator_;
+  const std::function<void(std::uint32_t, const std::vector<Span>&)> publish_;
+  std::vector<std::vector<std::size_t>> signature_;  ///< [rank][op]: index into samples_
+  std::vector<std::deque<std::int64_t>> samples_;    ///< by signature, the latest
+
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::map<std::uint32_t, Step> steps_;
+  std::uint32_t next_ = 0;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace rankscope
