@@ -65,11 +65,11 @@ std::int64_t MpiCommunicator::move(Message& message, const char* call) {
     MPI_Request came[2];
     check("MPI_Irecv", MPI_Irecv(nullptr, 0, MPI_BYTE, message.peer, theirs, comm_, &came[0]));
     check("MPI_Isend", MPI_Isend(nullptr, 0, MPI_BYTE, message.peer, mine, comm_, &came[1]));
-    wait(came, call, peers);
+    wait(came, call, peers, MpiProcess::Waiting::for_peers);
     active_ns = now_ns();
   }
   if (message.is_send) start(message, message.data, requests);
-  wait(requests, call, peers);
+  wait(requests, call, peers, active_ns < 0 ? MpiProcess::Waiting::for_peers : MpiProcess::Waiting::for_bytes);
   return active_ns;
 }
 
@@ -94,7 +94,7 @@ void MpiCommunicator::move_all(std::span<Message> messages, const char* call) {
     if (m.is_send) start(m, m.data, requests);
     peers.push_back(setting().members[m.peer]);
   }
-  wait(requests, call, peers);
+  wait(requests, call, peers, MpiProcess::Waiting::for_bytes);
   staged = staging_.get();
   for (const Message& m : messages) {
     if (!m.add) continue;

@@ -20,8 +20,7 @@ class MpiCommunicator final : public GroupCommunicator {
  private:
   /// Starts a message's transfer into or out of `data`: synchronous, in pieces that MPI can count.
   void start(const Message& message, std::byte* data, std::vector<MPI_Request>& requests);
-  void wait(std::span<MPI_Request> requests, const char* call, std::span<const int> peers,
-            MpiProcess::Waiting what = MpiProcess::Waiting::for_messages);
+  void wait(std::span<MPI_Request> requests, const char* call, std::span<const int> peers, MpiProcess::Waiting what);
   void start_library(const CollectiveCall& call, std::vector<MPI_Request>& requests);
 
   std::shared_ptr<MpiProcess> process_;

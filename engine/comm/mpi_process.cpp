@@ -12,6 +12,8 @@
 
 namespace rankscope::comm {
 
+using namespace std::chrono_literals;
+
 namespace {
 
 constexpr int failure_tag = 1, leave_come_tag = 2, leave_go_tag = 3;
@@ -37,16 +39,17 @@ MPI_Comm copy_of_world() {
 // Waits longer and longer between two looks.
 class Patience {
  public:
+  explicit Patience(Clock::duration awake) : awake_(awake) {}
   void pause() {
-    using namespace std::chrono_literals;
     const auto waited = Clock::now() - begin_;
-    if (waited < 30us)
+    if (waited < awake_)
       sched_yield();
     else
       std::this_thread::sleep_for(std::clamp<Clock::duration>(waited / 16, 20us, 1ms));
   }
 
  private:
+  Clock::duration awake_;
   Clock::time_point begin_ = Clock::now();
 };
 
@@ -180,7 +183,7 @@ void MpiProcess::wait(std::span<MPI_Request> requests, Clock::time_point deadlin
       MPI_Request_free(&request);
     }
   };
-  Patience patience;
+  Patience patience(what == Waiting::for_peers ? 30us : 1ms);
   for (;;) {
     int done = 0;
     check("MPI_Testall", MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE));
@@ -219,6 +222,7 @@ std::int64_t arrive(MpiProcess& process, const Arrival& arrival, const ArrivalWo
   const auto limit = process.options().time_limit;
   const auto deadline = deadline_after(limit);
   const int n = static_cast<int>(arrival.ranks.size());
+  constexpr auto for_peers = MpiProcess::Waiting::for_peers;
   constexpr int length = sizeof(ArrivalWord);
   auto rank_in_comm = [&](int member) { return arrival.comm_is_world ? arrival.ranks[member] : member; };
   auto vain = [&](std::span<const int> missing) {
@@ -237,26 +241,31 @@ std::int64_t arrive(MpiProcess& process, const Arrival& arrival, const ArrivalWo
       check("MPI_Isend",
             MPI_Isend(&words[0], length, MPI_BYTE, rank_in_comm(0), arrival.come, arrival.comm, &requests[1]));
       const auto grace = std::min<Clock::duration>(limit / 4, std::chrono::seconds(2));
-      process.wait(requests, deadline + grace, [&] { return vain(arrival.ranks.first(1)); });
+      process.wait(
+          requests, deadline + grace, [&] { return vain(arrival.ranks.first(1)); }, for_peers);
       return now_ns();
     }
     requests.assign(n - 1, MPI_REQUEST_NULL);
     for (int peer = 1; peer < n; ++peer)
       check("MPI_Irecv", MPI_Irecv(&words[peer], length, MPI_BYTE, rank_in_comm(peer), arrival.come, arrival.comm,
                                    &requests[peer - 1]));
-    process.wait(requests, deadline, [&] {
-      std::vector<int> missing;
-      for (int peer = 1; peer < n; ++peer)
-        if (requests[peer - 1] != MPI_REQUEST_NULL) missing.push_back(arrival.ranks[peer]);
-      return vain(missing);
-    });
+    process.wait(
+        requests, deadline,
+        [&] {
+          std::vector<int> missing;
+          for (int peer = 1; peer < n; ++peer)
+            if (requests[peer - 1] != MPI_REQUEST_NULL) missing.push_back(arrival.ranks[peer]);
+          return vain(missing);
+        },
+        for_peers);
     const std::int64_t met_ns = now_ns();
     for (int peer = 1; peer < n; ++peer)
       if (words[peer] != word) throw CommError(process.fail(disagreement(arrival, peer, words[peer], word)));
     for (int peer = 1; peer < n; ++peer)
       check("MPI_Isend",
             MPI_Isend(nullptr, 0, MPI_BYTE, rank_in_comm(peer), arrival.go, arrival.comm, &requests[peer - 1]));
-    process.wait(requests, deadline, [&] { return vain(arrival.ranks.subspan(1)); });
+    process.wait(
+        requests, deadline, [&] { return vain(arrival.ranks.subspan(1)); }, for_peers);
     return met_ns;
   } catch (...) {
     process.keep(std::move(memory));

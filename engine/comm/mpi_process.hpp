@@ -38,13 +38,15 @@ class MpiProcess {
   MPI_Comm bookkeeping() const { return bookkeeping_; }  ///< all ranks, for set-up and World::exchange
   const MpiElement& element(DType type) const { return elements_[static_cast<std::size_t>(type)]; }
 
-  /// Waits for all requests (null ones are done). Tests, yields and then sleeps ever longer, a sixteenth of the time
-  /// waited so far and at most 1 ms: ranks share cores. Throws CommError when the world has failed, and when the
-  /// deadline passes fails it for the reason that `too_late` gives from the requests still open. In both cases open
-  /// receives are cancelled, as far as MPI allows.
-  enum class Waiting { for_messages, for_collective };
+  /// What a wait is for: how long it takes is up to the peers, or to the machine.
+  enum class Waiting { for_peers, for_bytes, for_collective };
+  /// Waits for all requests (null ones are done). Tests and yields (30 µs, or 1 ms where bytes should be moving), then
+  /// sleeps between tests, a sixteenth of the time waited so far and at most 1 ms: ranks share cores. Throws CommError
+  /// when the world has failed, and when the deadline passes fails it for the reason that `too_late` gives from the
+  /// requests still open. In both cases open messages are cancelled, as far as MPI can (not what has begun, and no
+  /// collective).
   void wait(std::span<MPI_Request> requests, Clock::time_point deadline, const std::function<std::string()>& too_late,
-            Waiting what = Waiting::for_messages);
+            Waiting what);
 
   /// Throws the world's failure, if any.
   void throw_if_failed();
