@@ -266,7 +266,7 @@ TEST_CASE("an override is named in the complaint about it") {
       {text, {"pipeline"}, "--set pipeline: there is no '='; write key=value, such as plan.pipeline=4"},
       {text, {"=4"}, "--set =4: there is no key; write key=value, such as plan.pipeline=4"},
       {text, {"pipeline="}, "--set pipeline=: pipeline is a string; it takes an integer, such as pipeline = 8"},
-      {text, {"cluster.spec=moon"}, "--set cluster.spec=moon: there is no cluster 'moon'; known: laptop"},
+      {text, {"cluster.spec=moon"}, "--set cluster.spec=moon: there is no cluster 'moon'; known: dgx-a100 and laptop"},
   };
   for (const Row& row : rows) check(row);
 }
