@@ -13,35 +13,60 @@ namespace rankscope {
 struct LaneOp {
   OpId id;
   SpanClass kind = SpanClass::other;
+  std::uint32_t follower = 0;  ///< the number that came after it last time; the writer's own
 };
 
 /// Append-only, and nothing moves: readers use the numbers that their snapshot's rows hold while the writer adds more.
 class LaneOps {
  public:
   const LaneOp& operator[](std::uint32_t number) const {
-    const std::uint32_t shifted = number + first_segment;
-    const auto k = static_cast<std::uint32_t>(std::bit_width(shifted)) - first_segment_bits;
-    return segments_[k][shifted - (first_segment << k)];
+    const Place place = place_of(number);
+    return segments_[place.segment][place.offset];
   }
   /// The op's number, a new one if it has none yet. Writer only.
   std::uint32_t number(OpId op) {
-    const auto [entry, is_new] = numbers_.try_emplace(op.value(), size_);
-    if (is_new) {
-      const std::uint32_t shifted = size_ + first_segment;
-      const auto k = static_cast<std::uint32_t>(std::bit_width(shifted)) - first_segment_bits;
-      if (!segments_[k]) segments_[k] = std::make_unique<LaneOp[]>(std::size_t{first_segment} << k);
-      segments_[k][shifted - (first_segment << k)] = {op, class_of(op)};
-      ++size_;
+    // Steps repeat each other, so what followed last time is right nearly always, and saves a look-up that misses the
+    // cache.
+    if (last_) {
+      const std::uint32_t guess = last_->follower;
+      LaneOp& guessed = at(guess);
+      if (guessed.id == op) {
+        last_ = &guessed;
+        return guess;
+      }
     }
-    return entry->second;
+    const auto [entry, is_new] = numbers_.try_emplace(op.value(), size_);
+    const std::uint32_t number = entry->second;
+    if (is_new) {
+      const Place place = place_of(size_++);
+      if (!segments_[place.segment])
+        segments_[place.segment] = std::make_unique<LaneOp[]>(std::size_t{first_segment} << place.segment);
+      segments_[place.segment][place.offset] = {op, class_of(op)};
+    }
+    if (last_) last_->follower = number;
+    last_ = &at(number);
+    return number;
   }
-  std::uint32_t size() const { return size_; }  ///< writer only
 
  private:
   static constexpr std::uint32_t first_segment = 32, first_segment_bits = 6;  // segments of 32, 64, 128, …
+  struct Place {
+    std::uint32_t segment, offset;
+  };
+  static Place place_of(std::uint32_t number) {
+    const std::uint32_t shifted = number + first_segment;
+    const auto segment = static_cast<std::uint32_t>(std::bit_width(shifted)) - first_segment_bits;
+    return {segment, shifted - (first_segment << segment)};
+  }
+  LaneOp& at(std::uint32_t number) {
+    const Place place = place_of(number);
+    return segments_[place.segment][place.offset];
+  }
+
   std::array<std::unique_ptr<LaneOp[]>, 27> segments_;
   std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
   std::uint32_t size_ = 0;
+  LaneOp* last_ = nullptr;
 };
 
 }  // namespace rankscope

@@ -28,7 +28,7 @@ std::vector<TimeRange> union_of(const std::vector<Gap>& gaps) {  // gaps are by 
 
 }  // namespace
 
-void SequenceSet::insert(std::uint64_t sequence) {
+void SeenNumbers::insert(std::uint64_t sequence) {
   const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), sequence,
                                       [](std::uint64_t s, const auto& interval) { return s < interval.first; });
   const bool joins_before = after != intervals_.begin() && std::prev(after)->second + 1 >= sequence;
@@ -45,7 +45,7 @@ void SequenceSet::insert(std::uint64_t sequence) {
   }
 }
 
-bool SequenceSet::holds(std::uint64_t first, std::uint64_t last) const {
+bool SeenNumbers::holds(std::uint64_t first, std::uint64_t last) const {
   const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), first,
                                       [](std::uint64_t s, const auto& interval) { return s < interval.first; });
   return after != intervals_.begin() && std::prev(after)->second >= last;

@@ -31,7 +31,7 @@ struct StepPhases {
 };
 
 /// Message numbers that have come, as closed intervals.
-class SequenceSet {
+class SeenNumbers {
  public:
   void insert(std::uint64_t sequence);
   bool holds(std::uint64_t first, std::uint64_t last) const;
@@ -91,7 +91,7 @@ class RankData {
   std::array<std::array<std::unique_ptr<LaneColumn>, lane_count>, obtained_count> lanes_;
   std::vector<Gap> gaps_;
   std::optional<Gap> evicted_;
-  SequenceSet sequences_;
+  SeenNumbers sequences_;
   std::shared_ptr<const RankView> view_;
 };
 
