@@ -30,7 +30,7 @@ HeadShape shape_of(const AttentionSpec& spec) {
 }  // namespace
 
 Prepared<View, View, View> attention_forward(const AttentionSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   const HeadShape shape = shape_of(spec);
   const std::int64_t scratch = aligned(loops.attention_scratch(shape, false));
   return {scratch * options.threads, [&loops, spec, shape, scratch, threads = options.threads](
@@ -47,7 +47,7 @@ Prepared<View, View, View> attention_forward(const AttentionSpec& spec, const Op
 }
 
 Prepared<View, View, View, View, View> attention_backward(const AttentionSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   const HeadShape shape = shape_of(spec);
   const std::int64_t scratch = aligned(loops.attention_scratch(shape, true));
   return {scratch * options.threads,

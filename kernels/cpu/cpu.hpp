@@ -2,16 +2,18 @@
 // compiled for several instruction sets and chosen by what the machine has.
 #pragma once
 #include <string_view>
+#include <vector>
 
 #include "kernels/kernel_set.hpp"
 
 namespace rankscope::kernels {
 
 /// All ops in fp64, fp32 and bf16. Launches run on the calling thread and `options.threads` - 1 OpenMP threads.
-/// Results do not depend on the number of threads, except those of matrix products.
+/// Results do not depend on the number of threads, except those of matrix products. Throws Unsupported for an
+/// instruction set that is unknown or that the machine lacks.
 KernelSet cpu_kernels(Options options = {});
 
-/// The instruction set that our own loops use on this machine: "x86-64-v2", "x86-64-v3" or "x86-64-v4".
-std::string_view cpu_instruction_set();
+/// The instruction sets of our own loops that this machine has, the best one first.
+std::vector<std::string_view> cpu_instruction_sets();
 
 }  // namespace rankscope::kernels

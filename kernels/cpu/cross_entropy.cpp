@@ -8,7 +8,7 @@
 namespace rankscope::kernels::cpu {
 
 Prepared<View, View, View, View, double> cross_entropy(const CrossEntropySpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   const bool in_wide = spec.logits_type != spec.type;
   if (in_wide && spec.logits_type != wide(spec.type))
     throw Unsupported("cross_entropy has no logits in " + std::string(rankscope::name_of(spec.logits_type)) +

@@ -7,7 +7,7 @@
 namespace rankscope::kernels::cpu {
 
 Prepared<View, View, View, DropoutDraw> dropout(const DropoutSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   if (!(spec.probability >= 0 && spec.probability < 1))
     throw Unsupported("dropout needs a probability of at least 0 and below 1, not " + std::to_string(spec.probability));
   return {0, [&loops, spec, threads = options.threads](View y, View x, View residual, DropoutDraw draw, const Stream&) {

@@ -11,7 +11,7 @@ constexpr std::int64_t elements_per_block = 16384;
 }  // namespace
 
 Prepared<View, View, View> add(const ElementwiseSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   const std::int64_t n = spec.rows * spec.width;
   return {0, [&loops, n, threads = options.threads](View y, View a, View b, const Stream&) {
             parallel_for(threads, blocks_of(n, elements_per_block), [&](std::int64_t first, std::int64_t last, int) {
@@ -22,7 +22,7 @@ Prepared<View, View, View> add(const ElementwiseSpec& spec, const Options& optio
 }
 
 Prepared<View, double> scale(const FlatSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   return {0, [&loops, n = spec.elements, threads = options.threads](View x, double factor, const Stream&) {
             parallel_for(threads, blocks_of(n, elements_per_block), [&](std::int64_t first, std::int64_t last, int) {
               const std::int64_t from = first * elements_per_block, to = std::min(n, last * elements_per_block);
@@ -32,7 +32,7 @@ Prepared<View, double> scale(const FlatSpec& spec, const Options& options) {
 }
 
 Prepared<double*, View> square_norm(const FlatSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   const std::int64_t n = spec.elements, blocks = blocks_of(n, elements_per_block);
   return {aligned(blocks * bytes_of(DType::f64)),
           [&loops, n, blocks, threads = options.threads](double* out, View x, const Stream& stream) {
@@ -49,7 +49,7 @@ Prepared<double*, View> square_norm(const FlatSpec& spec, const Options& options
 }
 
 Prepared<View, View> bias_gradient(const BiasGradientSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   const std::int64_t blocks = blocks_of(spec.rows);
   return {aligned(blocks * spec.width * bytes_of(wide(spec.type))),
           [&loops, spec, blocks, threads = options.threads](View db, View dy, const Stream& stream) {

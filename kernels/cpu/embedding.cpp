@@ -10,7 +10,7 @@
 namespace rankscope::kernels::cpu {
 
 Prepared<View, View, View, View> embedding_forward(const EmbeddingSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   return {0, [&loops, spec, threads = options.threads](View y, View tokens, View wte, View wpe, const Stream&) {
             const auto* token = tokens.as<const std::int32_t>();
             parallel_for(threads, spec.samples * spec.context, [&](std::int64_t first, std::int64_t last, int) {
@@ -24,7 +24,7 @@ Prepared<View, View, View, View> embedding_forward(const EmbeddingSpec& spec, co
 }
 
 Prepared<View, View, View, View> embedding_backward(const EmbeddingSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   return {0, [&loops, spec, threads = options.threads](View dwte, View dwpe, View dy, View tokens, const Stream&) {
             const auto* token = tokens.as<const std::int32_t>();
             parallel_for(threads, spec.width, [&](std::int64_t first, std::int64_t last, int) {

@@ -6,7 +6,7 @@
 namespace rankscope::kernels::cpu {
 
 Prepared<View, View> gelu_forward(const ElementwiseSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   return {0, [&loops, spec, threads = options.threads](View y, View x, const Stream&) {
             parallel_for(threads, spec.rows, [&](std::int64_t first, std::int64_t last, int) {
               loops.gelu_forward(at(y, first * spec.width), at(x, first * spec.width), (last - first) * spec.width);
@@ -15,7 +15,7 @@ Prepared<View, View> gelu_forward(const ElementwiseSpec& spec, const Options& op
 }
 
 Prepared<View, View, View, View> gelu_backward(const GeluBackwardSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   const std::int64_t blocks = blocks_of(spec.rows);
   return {aligned(blocks * spec.width * bytes_of(wide(spec.type))),
           [&loops, spec, blocks, threads = options.threads](View dx, View db, View dy, View x, const Stream& stream) {

@@ -5,7 +5,7 @@
 #pragma once
 #include <cstdint>
 
-#include "kernels/tensor/type.hpp"
+#include "kernels/kernel_set.hpp"
 
 namespace rankscope::kernels::cpu {
 
@@ -88,8 +88,8 @@ struct Loops {
   void (*narrow)(void* x, const void* wide, int64_t n);
 };
 
-/// The loops for an element type (fp64, fp32 or bf16) on this machine.
-const Loops& loops_for(DType type);
+/// The loops for an element type (fp64, fp32 or bf16) in the instruction set of the options.
+const Loops& loops_for(DType type, const Options& options);
 
 // Each instruction set's own tables; index 0 fp64, 1 fp32, 2 bf16.
 namespace v2 {

@@ -99,8 +99,11 @@ class OneDnnProduct final : public MatrixProduct {
 /// bf16 on a CPU without AVX-512: everything widened, multiplied in fp32, rounded once.
 class WidenedProduct final : public MatrixProduct {
  public:
-  WidenedProduct(const ProductSpec& spec, int threads)
-      : spec_(spec), narrow_result_(spec.result == DType::bf16), inner_(wide_spec(spec), threads) {
+  WidenedProduct(const ProductSpec& spec, const Options& options)
+      : spec_(spec),
+        narrow_result_(spec.result == DType::bf16),
+        loops_(loops_for(DType::bf16, options)),
+        inner_(wide_spec(spec), options.threads) {
     std::int64_t next = inner_.workspace_bytes();
     const auto place = [&next](std::int64_t elements) {
       const std::int64_t at = next;
@@ -118,24 +121,23 @@ class WidenedProduct final : public MatrixProduct {
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
 
   void run(const ProductOperands& operands, std::byte* workspace) override {
-    const Loops& loops = loops_for(DType::bf16);
     ProductOperands wide{operands.c, workspace + a_, workspace + b_, nullptr, operands.residual};
-    loops.widen(workspace + a_, operands.a, spec_.m * spec_.k);
-    loops.widen(workspace + b_, operands.b, spec_.k * spec_.n);
+    loops_.widen(workspace + a_, operands.a, spec_.m * spec_.k);
+    loops_.widen(workspace + b_, operands.b, spec_.k * spec_.n);
     if (operands.bias) {
-      loops.widen(workspace + bias_, operands.bias, spec_.n);
+      loops_.widen(workspace + bias_, operands.bias, spec_.n);
       wide.bias = workspace + bias_;
     }
     if (narrow_result_) {
       wide.c = workspace + c_;
-      if (spec_.accumulate) loops.widen(wide.c, operands.c, spec_.m * spec_.n);
+      if (spec_.accumulate) loops_.widen(wide.c, operands.c, spec_.m * spec_.n);
       if (operands.residual) {
-        loops.widen(workspace + residual_, operands.residual, spec_.m * spec_.n);
+        loops_.widen(workspace + residual_, operands.residual, spec_.m * spec_.n);
         wide.residual = workspace + residual_;
       }
     }
     inner_.run(wide, workspace);
-    if (narrow_result_) loops.narrow(operands.c, wide.c, spec_.m * spec_.n);
+    if (narrow_result_) loops_.narrow(operands.c, wide.c, spec_.m * spec_.n);
   }
 
  private:
@@ -146,13 +148,15 @@ class WidenedProduct final : public MatrixProduct {
 
   ProductSpec spec_;
   bool narrow_result_;
+  const Loops& loops_;
   OneDnnProduct inner_;
   std::int64_t a_ = 0, b_ = 0, bias_ = 0, c_ = 0, residual_ = 0, workspace_bytes_ = 0;
 };
 
 class BlasProduct final : public MatrixProduct {
  public:
-  BlasProduct(const ProductSpec& spec, int threads) : spec_(spec), threads_(threads) {}
+  BlasProduct(const ProductSpec& spec, const Options& options)
+      : spec_(spec), threads_(options.threads), loops_(loops_for(DType::f64, options)) {}
 
   std::int64_t workspace_bytes() const override { return 0; }
 
@@ -167,21 +171,21 @@ class BlasProduct final : public MatrixProduct {
                     static_cast<std::size_t>(rows * spec_.n) * sizeof(double));
         add = true;
       } else if (operands.residual) {
-        loops_for(DType::f64)
-            .add(c, c, static_cast<const double*>(operands.residual) + first * spec_.n, rows * spec_.n);
+        loops_.add(c, c, static_cast<const double*>(operands.residual) + first * spec_.n, rows * spec_.n);
       }
       const auto size = [](std::int64_t n) { return static_cast<blasint>(n); };
       cblas_dgemm(CblasRowMajor, spec_.a_transposed ? CblasTrans : CblasNoTrans,
                   spec_.b_transposed ? CblasTrans : CblasNoTrans, size(rows), size(spec_.n), size(spec_.k), 1.0, a,
                   size(spec_.a_transposed ? spec_.m : spec_.k), static_cast<const double*>(operands.b),
                   size(spec_.b_transposed ? spec_.k : spec_.n), add ? 1.0 : 0.0, c, size(spec_.n));
-      if (operands.bias) loops_for(DType::f64).add_bias(c, operands.bias, rows, spec_.n);
+      if (operands.bias) loops_.add_bias(c, operands.bias, rows, spec_.n);
     });
   }
 
  private:
   ProductSpec spec_;
   int threads_;
+  const Loops& loops_;
 };
 
 }  // namespace
@@ -198,14 +202,14 @@ bool native_bf16_products() {
 }
 
 std::shared_ptr<MatrixProduct> make_product(const ProductSpec& spec, const Options& options) {
-  if (spec.type == DType::f64 && spec.result == DType::f64) return std::make_shared<BlasProduct>(spec, options.threads);
+  if (spec.type == DType::f64 && spec.result == DType::f64) return std::make_shared<BlasProduct>(spec, options);
   const bool f32 = spec.type == DType::f32 && spec.result == DType::f32;
   const bool bf16 = spec.type == DType::bf16 && (spec.result == DType::bf16 || spec.result == DType::f32);
   if (!f32 && !bf16)
     throw Unsupported("the kernel set 'cpu' has no " + describe(spec) + " with a result in " +
                       std::string(rankscope::name_of(spec.result)));
   try {
-    if (bf16 && !native_bf16_products()) return std::make_shared<WidenedProduct>(spec, options.threads);
+    if (bf16 && !native_bf16_products()) return std::make_shared<WidenedProduct>(spec, options);
     return std::make_shared<OneDnnProduct>(spec, options.threads);
   } catch (const dnnl::error& error) {
     throw Unsupported("oneDNN has no " + describe(spec) + ": " + error.what());

@@ -6,7 +6,7 @@
 namespace rankscope::kernels::cpu {
 
 Prepared<View, View, View, View, View, View> norm_forward(const NormSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   return {0, [&loops, spec, threads = options.threads](View y, View mean, View rstd, View x, View weight, View bias,
                                                        const Stream&) {
             parallel_for(threads, spec.rows, [&](std::int64_t first, std::int64_t last, int) {
@@ -18,7 +18,7 @@ Prepared<View, View, View, View, View, View> norm_forward(const NormSpec& spec, 
 
 Prepared<View, View, View, View, View, View, View, View, View> norm_backward(const NormSpec& spec,
                                                                              const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   const std::int64_t blocks = blocks_of(spec.rows);
   const std::int64_t partial_bytes = aligned(blocks * spec.width * bytes_of(wide(spec.type)));
   return {2 * partial_bytes, [&loops, spec, blocks, partial_bytes, threads = options.threads](

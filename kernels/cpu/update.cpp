@@ -15,7 +15,7 @@ std::byte* at_or_null(const View& view, std::int64_t index) { return view.data ?
 }  // namespace
 
 Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   return {0, [&loops, spec, threads = options.threads](View parameter, View master, View gradient, SgdStep step,
                                                        const Stream&) {
             UpdateNumbers numbers{};
@@ -33,7 +33,7 @@ Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec& spec, const Opt
 }
 
 Prepared<View, View, View, View, View, AdamStep> adamw_update(const UpdateSpec& spec, const Options& options) {
-  const Loops& loops = loops_for(spec.type);
+  const Loops& loops = loops_for(spec.type, options);
   return {0, [&loops, spec, threads = options.threads](View parameter, View master, View m, View v, View gradient,
                                                        AdamStep step, const Stream&) {
             const double t = static_cast<double>(step.t);

@@ -1,0 +1,120 @@
+#include "tests/catch.hpp"
+#include "tests/kernels/cpu/checks.hpp"
+#include "tests/kernels/cpu/tensors.hpp"
+
+namespace rankscope::kernels::test {
+namespace {
+
+struct Size {
+  std::int64_t rows, in, out;
+};
+const Size sizes[] = {{1, 1, 1}, {7, 15, 1}, {15, 7, 33}, {64, 32, 96}, {65, 130, 48}};
+
+std::vector<DType> result_types(DType type) {
+  if (type == DType::bf16) return {DType::bf16, DType::f32};
+  return {type};
+}
+
+/// c[i][j] = start + sum over k of a(i, k)·b(k, j).
+template <class A, class B>
+Values product(std::int64_t rows, std::int64_t columns, std::int64_t depth, const Values& start, A a, B b) {
+  Values c = start;
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t k = 0; k < depth; ++k) c[i * columns + j] += a(i, k) * b(k, j);
+  return c;
+}
+
+}  // namespace
+
+void check_linear_forward(const KernelSet& set, DType type) {
+  for (const Size& s : sizes)
+    for (DType result : result_types(type))
+      for (const bool bias : {false, true})
+        for (const bool residual : {false, true}) {
+          INFO(s.rows << " x " << s.in << " -> " << s.out << ", bias " << bias << ", residual " << residual);
+          const Tensor x = random_tensor({s.rows, s.in}, type, 1), w = random_tensor({s.out, s.in}, type, 2);
+          const Tensor b = random_tensor({s.out}, type, 3), r = random_tensor({s.rows, s.out}, result, 4);
+          const Tensor y({s.rows, s.out}, result);
+          const auto op = set.prepare(&KernelSet::linear_forward, LinearSpec{.type = type,
+                                                                             .result_type = result,
+                                                                             .rows = s.rows,
+                                                                             .in = s.in,
+                                                                             .out = s.out,
+                                                                             .bias = bias,
+                                                                             .residual = residual});
+          Bench::launch(op, y, x, w, bias ? b.view() : View{}, residual ? r.view() : View{});
+          const Values xs = x.values(), ws = w.values(), bs = b.values(), rs = r.values();
+          Values start(static_cast<std::size_t>(s.rows * s.out));
+          for (std::size_t i = 0; i < start.size(); ++i) start[i] = (bias ? bs[i % s.out] : 0) + (residual ? rs[i] : 0);
+          const Values expected = product(
+              s.rows, s.out, s.in, start, [&](auto i, auto k) { return xs[i * s.in + k]; },
+              [&](auto k, auto j) { return ws[j * s.in + k]; });
+          CHECK(difference(y.values(), expected) < bound(type, result));
+          CHECK(y.guarded());
+        }
+}
+
+void check_linear_input_gradient(const KernelSet& set, DType type) {
+  for (const Size& s : sizes)
+    for (DType result : result_types(type))
+      for (const bool accumulate : {false, true}) {
+        const Tensor dy = random_tensor({s.rows, s.out}, type, 1), w = random_tensor({s.out, s.in}, type, 2);
+        const Tensor dx = random_tensor({s.rows, s.in}, result, 3);
+        Values start = dx.values();
+        if (!accumulate) start.assign(start.size(), 0);
+        const auto op = set.prepare(&KernelSet::linear_input_gradient, LinearSpec{.type = type,
+                                                                                  .result_type = result,
+                                                                                  .rows = s.rows,
+                                                                                  .in = s.in,
+                                                                                  .out = s.out,
+                                                                                  .accumulate = accumulate});
+        Bench::launch(op, dx, dy, w);
+        const Values dys = dy.values(), ws = w.values();
+        const Values expected = product(
+            s.rows, s.in, s.out, start, [&](auto i, auto k) { return dys[i * s.out + k]; },
+            [&](auto k, auto j) { return ws[k * s.in + j]; });
+        CHECK(difference(dx.values(), expected) < bound(type, result));
+        CHECK(dx.guarded());
+      }
+}
+
+void check_linear_weight_gradient(const KernelSet& set, DType type) {
+  for (const Size& s : sizes)
+    for (const bool accumulate : {false, true}) {
+      const Tensor dy = random_tensor({s.rows, s.out}, type, 1), x = random_tensor({s.rows, s.in}, type, 2);
+      const Tensor dw = random_tensor({s.out, s.in}, wide(type), 3);
+      Values start = dw.values();
+      if (!accumulate) start.assign(start.size(), 0);
+      const auto op = set.prepare(&KernelSet::linear_weight_gradient, LinearSpec{.type = type,
+                                                                                 .result_type = wide(type),
+                                                                                 .rows = s.rows,
+                                                                                 .in = s.in,
+                                                                                 .out = s.out,
+                                                                                 .accumulate = accumulate});
+      Bench::launch(op, dw, dy, x);
+      const Values dys = dy.values(), xs = x.values();
+      const Values expected = product(
+          s.out, s.in, s.rows, start, [&](auto i, auto k) { return dys[k * s.out + i]; },
+          [&](auto k, auto j) { return xs[k * s.in + j]; });
+      CHECK(difference(dw.values(), expected) < bound(type, wide(type)));
+      CHECK(dw.guarded());
+    }
+}
+
+void check_bias_gradient(const KernelSet& set, DType type) {
+  for (const std::int64_t rows : {1, 7, 64, 65, 200})
+    for (const std::int64_t width : {1, 15, 32, 100})
+      for (const bool accumulate : {false, true}) {
+        const Tensor dy = random_tensor({rows, width}, type, 1), db = random_tensor({width}, wide(type), 2);
+        Values expected = db.values();
+        if (!accumulate) expected.assign(expected.size(), 0);
+        const Values dys = dy.values();
+        for (std::size_t i = 0; i < dys.size(); ++i) expected[i % width] += dys[i];
+        Bench::launch(set.prepare(&KernelSet::bias_gradient, BiasGradientSpec{type, rows, width, accumulate}), db, dy);
+        CHECK(difference(db.values(), expected) < bound(type, wide(type)));
+        CHECK(db.guarded());
+      }
+}
+
+}  // namespace rankscope::kernels::test

@@ -1,0 +1,187 @@
+#include <cmath>
+
+#include "kernels/tensor/random.hpp"
+#include "tests/catch.hpp"
+#include "tests/kernels/cpu/checks.hpp"
+#include "tests/kernels/cpu/tensors.hpp"
+
+namespace rankscope::kernels::test {
+namespace {
+
+struct Size {
+  std::int64_t rows, width;
+};
+const Size sizes[] = {{1, 1}, {7, 15}, {3, 64}, {65, 33}, {130, 300}};
+
+double gelu(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
+double gelu_slope(double x) {
+  const double t = std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
+  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
+}
+
+}  // namespace
+
+void check_gelu_forward(const KernelSet& set, DType type) {
+  for (const Size& s : sizes) {
+    const Tensor x = random_tensor({s.rows, s.width}, type, 1, 8), y({s.rows, s.width}, type);
+    Bench::launch(set.prepare(&KernelSet::gelu_forward, ElementwiseSpec{type, s.rows, s.width}), y, x);
+    Values expected = x.values();
+    for (double& v : expected) v = gelu(v);
+    CHECK(difference(y.values(), expected) < bound(type, type));
+    CHECK(y.guarded());
+  }
+}
+
+void check_gelu_backward(const KernelSet& set, DType type) {
+  for (const Size& s : sizes)
+    for (const bool accumulate : {false, true}) {
+      const Tensor x = random_tensor({s.rows, s.width}, type, 1, 8), dy = random_tensor({s.rows, s.width}, type, 2);
+      const Tensor dx({s.rows, s.width}, type), db = random_tensor({s.width}, wide(type), 3);
+      Values sums = db.values();
+      if (!accumulate) sums.assign(sums.size(), 0);
+      Values expected = x.values();
+      const Values dys = dy.values();
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        expected[i] = dys[i] * gelu_slope(expected[i]);
+        sums[i % s.width] += expected[i];
+      }
+      const GeluBackwardSpec spec{type, s.rows, s.width, accumulate};
+      Bench::launch(set.prepare(&KernelSet::gelu_backward, spec), dx, db, dy, x);
+      CHECK(difference(dx.values(), expected) < bound(type, type));
+      CHECK(difference(db.values(), sums) < bound(type, wide(type)));
+      CHECK(dx.guarded());
+      CHECK(db.guarded());
+    }
+}
+
+void check_norm_forward(const KernelSet& set, DType type) {
+  for (const Size& s : sizes) {
+    if (s.width == 1) continue;  // its variance is zero: all digits are rounding
+    const Tensor x = random_tensor({s.rows, s.width}, type, 1, 3);
+    const Tensor weight = random_tensor({s.width}, type, 2), bias = random_tensor({s.width}, type, 3);
+    const Tensor y({s.rows, s.width}, type), mean({s.rows}, wide(type)), rstd({s.rows}, wide(type));
+    Bench::launch(set.prepare(&KernelSet::norm_forward, NormSpec{.type = type, .rows = s.rows, .width = s.width}), y,
+                  mean, rstd, x, weight, bias);
+    const Values xs = x.values(), ws = weight.values(), bs = bias.values();
+    Values expected(xs.size()), means, rstds;
+    for (std::int64_t r = 0; r < s.rows; ++r) {
+      double sum = 0, squares = 0;
+      for (std::int64_t j = 0; j < s.width; ++j) sum += xs[r * s.width + j];
+      const double m = sum / static_cast<double>(s.width);
+      for (std::int64_t j = 0; j < s.width; ++j) squares += std::pow(xs[r * s.width + j] - m, 2);
+      const double d = 1 / std::sqrt(squares / static_cast<double>(s.width) + 1e-5);
+      for (std::int64_t j = 0; j < s.width; ++j)
+        expected[r * s.width + j] = (xs[r * s.width + j] - m) * d * ws[j] + bs[j];
+      means.push_back(m);
+      rstds.push_back(d);
+    }
+    CHECK(difference(y.values(), expected) < bound(type, type));
+    CHECK(difference(mean.values(), means) < 10 * bound(type, wide(type)));
+    CHECK(difference(rstd.values(), rstds) < bound(type, wide(type)));
+    CHECK(y.guarded());
+  }
+}
+
+void check_norm_backward(const KernelSet& set, DType type) {
+  for (const Size& s : sizes)
+    for (const bool residual : {false, true})
+      for (const bool accumulate : {false, true}) {
+        const auto width = static_cast<double>(s.width);
+        const Tensor x = random_tensor({s.rows, s.width}, type, 1, 3), dy = random_tensor({s.rows, s.width}, type, 2);
+        const Tensor weight = random_tensor({s.width}, type, 3), branch = random_tensor({s.rows, s.width}, type, 4);
+        const Tensor mean = random_tensor({s.rows}, wide(type), 5), rstd = random_tensor({s.rows}, wide(type), 6);
+        const Tensor dx({s.rows, s.width}, type), dweight = random_tensor({s.width}, wide(type), 7);
+        const Tensor dbias = random_tensor({s.width}, wide(type), 8);
+        Values dxs(static_cast<std::size_t>(s.rows * s.width)), dws = dweight.values(), dbs = dbias.values();
+        if (!accumulate) dws.assign(dws.size(), 0);
+        if (accumulate) dbs.assign(dbs.size(), 0);  // the two flags are independent
+        const Values xs = x.values(), dys = dy.values(), ws = weight.values(), bs = branch.values();
+        const Values ms = mean.values(), rs = rstd.values();
+        for (std::int64_t r = 0; r < s.rows; ++r) {
+          double g_mean = 0, gn_mean = 0;
+          for (std::int64_t j = 0; j < s.width; ++j) {
+            const std::int64_t i = r * s.width + j;
+            const double n = (xs[i] - ms[r]) * rs[r];
+            g_mean += dys[i] * ws[j] / width;
+            gn_mean += dys[i] * ws[j] * n / width;
+            dws[j] += dys[i] * n;
+            dbs[j] += dys[i];
+          }
+          for (std::int64_t j = 0; j < s.width; ++j) {
+            const std::int64_t i = r * s.width + j;
+            const double n = (xs[i] - ms[r]) * rs[r];
+            dxs[i] = rs[r] * (dys[i] * ws[j] - g_mean - n * gn_mean) + (residual ? bs[i] : 0);
+          }
+        }
+        const NormSpec spec{.type = type,
+                            .rows = s.rows,
+                            .width = s.width,
+                            .residual = residual,
+                            .accumulate_weight = accumulate,
+                            .accumulate_bias = !accumulate};
+        Bench::launch(set.prepare(&KernelSet::norm_backward, spec), dx, dweight, dbias, dy, x, mean, rstd, weight,
+                      residual ? branch.view() : View{});
+        CHECK(difference(dx.values(), dxs) < bound(type, type) + (s.width == 1 && !residual ? 1 : 0));
+        CHECK(difference(dweight.values(), dws) < bound(type, wide(type)));
+        CHECK(difference(dbias.values(), dbs) < bound(type, wide(type)));
+        CHECK(dx.guarded());
+      }
+}
+
+void check_dropout(const KernelSet& set, DType type) {
+  for (const Size& s : sizes)
+    for (const double p : {0.0, 0.25, 0.9})
+      for (const bool residual : {false, true}) {
+        const Tensor x = random_tensor({s.rows, s.width}, type, 1), r = random_tensor({s.rows, s.width}, type, 2);
+        const Tensor y({s.rows, s.width}, type);
+        const DropoutDraw draw{.seed = 0x123456789ABCDEF0u, .step = 3, .first_row = (std::int64_t{1} << 33) + 5};
+        const DropoutSpec spec{type, s.rows, s.width, p, 7, residual};
+        Bench::launch(set.prepare(&KernelSet::dropout, spec), y, x, residual ? r.view() : View{}, draw);
+        const Values xs = x.values(), rs = r.values();
+        Values expected(xs.size());
+        const std::int64_t padded = (s.width + 3) / 4 * 4;
+        for (std::int64_t i = 0; i < s.rows * s.width; ++i) {
+          const auto index = static_cast<std::uint64_t>((draw.first_row + i / s.width) * padded + i % s.width);
+          const std::uint32_t word =
+              random_word(draw.seed + draw.step * 0x9E3779B97F4A7C15u, random_stream(RandomPurpose::dropout, 7), index);
+          expected[i] = (word < drop_threshold(p) ? 0 : xs[i] / (1 - p)) + (residual ? rs[i] : 0);
+        }
+        CHECK(difference(y.values(), expected) < bound(type, type));
+        CHECK(y.guarded());
+      }
+}
+
+void check_add(const KernelSet& set, DType type) {
+  for (const Size& s : sizes) {
+    const Tensor a = random_tensor({s.rows, s.width}, type, 1), b = random_tensor({s.rows, s.width}, type, 2);
+    Values expected = a.values();
+    const Values bs = b.values();
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += bs[i];
+    Bench::launch(set.prepare(&KernelSet::add, ElementwiseSpec{type, s.rows, s.width}), a, a, b);
+    CHECK(difference(a.values(), expected) < bound(type, type));
+    CHECK(a.guarded());
+  }
+}
+
+void check_scale(const KernelSet& set, DType type) {
+  for (const std::int64_t n : {1, 15, 1000, 40000}) {
+    const Tensor x = random_tensor({n}, type, 1);
+    Values expected = x.values();
+    for (double& v : expected) v *= -0.375;
+    Bench::launch(set.prepare(&KernelSet::scale, FlatSpec{type, n}), x, -0.375);
+    CHECK(difference(x.values(), expected) < bound(type, type));
+    CHECK(x.guarded());
+  }
+}
+
+void check_square_norm(const KernelSet& set, DType type) {
+  for (const std::int64_t n : {1, 15, 1000, 40000}) {
+    const Tensor x = random_tensor({n}, type, 1, 1e3);
+    double expected = 0, out = 0;
+    for (double v : x.values()) expected += v * v;
+    Bench::launch(set.prepare(&KernelSet::square_norm, FlatSpec{type, n}), &out, x);
+    CHECK(difference({out}, {expected}) < 1e-13);  // in fp64, whatever the elements
+  }
+}
+
+}  // namespace rankscope::kernels::test

@@ -1,0 +1,112 @@
+#include "tests/kernels/cpu/tensors.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "kernels/tensor/random.hpp"
+#include "tests/catch.hpp"
+
+namespace rankscope::kernels::test {
+namespace {
+
+constexpr std::size_t guard_bytes = 64;
+constexpr std::byte guard{0xA5};
+
+std::uint16_t to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+}  // namespace
+
+double rounded(double value, DType type) {
+  if (type == DType::f64) return value;
+  const auto single = static_cast<float>(value);
+  if (type == DType::f32) return single;
+  return std::bit_cast<float>(std::uint32_t{to_bf16(single)} << 16);
+}
+
+Tensor::Tensor(Shape shape, DType type) {
+  const auto bytes = static_cast<std::size_t>(shape.elements() * bytes_of(type));
+  memory_.assign(bytes + guard_bytes + 64, guard);
+  void* begin = memory_.data();
+  std::size_t space = memory_.size();
+  begin = std::align(64, bytes + guard_bytes, begin, space);
+  view_ = {begin, type, shape};
+  std::memset(begin, 0, bytes);
+}
+
+Tensor::Tensor(Shape shape, DType type, const Values& values) : Tensor(shape, type) { set(values); }
+
+void Tensor::set(const Values& values) {
+  REQUIRE(static_cast<std::int64_t>(values.size()) == view_.elements());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    switch (view_.type) {
+      case DType::f64: view_.as<double>()[i] = values[i]; break;
+      case DType::f32: view_.as<float>()[i] = static_cast<float>(values[i]); break;
+      case DType::bf16: view_.as<std::uint16_t>()[i] = to_bf16(static_cast<float>(values[i])); break;
+      default: FAIL("a tensor of this type holds no values");
+    }
+  }
+}
+
+Values Tensor::values() const {
+  Values values(static_cast<std::size_t>(view_.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    switch (view_.type) {
+      case DType::f64: values[i] = view_.as<double>()[i]; break;
+      case DType::f32: values[i] = view_.as<float>()[i]; break;
+      case DType::bf16: values[i] = std::bit_cast<float>(std::uint32_t{view_.as<std::uint16_t>()[i]} << 16); break;
+      default: FAIL("a tensor of this type holds no values");
+    }
+  }
+  return values;
+}
+
+bool Tensor::guarded() const {
+  const auto* end = view_.as<std::byte>() + view_.bytes();
+  return std::all_of(end, end + guard_bytes, [](std::byte b) { return b == guard; });
+}
+
+Values random_values(std::int64_t count, DType type, std::uint64_t seed, double size) {
+  Values values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = rounded((2 * uniform(seed, 0, i) - 1) * size, type);
+  return values;
+}
+
+Tensor random_tensor(Shape shape, DType type, std::uint64_t seed, double size) {
+  return Tensor(shape, type, random_values(shape.elements(), type, seed, size));
+}
+
+Tensor integers(const std::vector<std::int32_t>& values) {
+  Tensor tensor({static_cast<std::int64_t>(values.size())}, DType::i32);
+  std::copy(values.begin(), values.end(), tensor.view().as<std::int32_t>());
+  return tensor;
+}
+
+double difference(const Values& actual, const Values& expected) {
+  REQUIRE(actual.size() == expected.size());
+  double worst = 0, greatest = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    greatest = std::max(greatest, std::abs(expected[i]));
+    const double d = std::abs(actual[i] - expected[i]);
+    if (!(d <= worst)) worst = d, at = i;
+  }
+  if (!actual.empty())
+    UNSCOPED_INFO("worst at " << at << " of " << actual.size() << ": " << actual[at] << ", expected " << expected[at]);
+  return greatest > 0 ? worst / greatest : worst;
+}
+
+double bound(DType computed, DType stored) {
+  // A rounding when stored, and some dozens of roundings in sums.
+  const double storing = stored == DType::f64 ? 0 : stored == DType::f32 ? 0x1p-24 : 0x1p-8;
+  return storing + (computed == DType::f64 ? 1e-13 : 4e-6);
+}
+
+void Bench::check_guard(const Tensor& workspace) { REQUIRE(workspace.guarded()); }
+
+}  // namespace rankscope::kernels::test

@@ -1,0 +1,37 @@
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/sleep/sleep.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope::kernels;
+
+TEST_CASE("a sleep never ends early, and its median is late by less than a millisecond") {
+  sleep_precisely();
+  for (const std::int64_t ns : {50'000, 1'000'000}) {
+    std::vector<std::int64_t> late;
+    for (int i = 0; i < 21; ++i) {
+      const std::int64_t before = monotonic_ns();
+      const std::int64_t reported = sleep_for(ns);
+      const std::int64_t elapsed = monotonic_ns() - before;
+      CHECK(elapsed >= ns);
+      CHECK(reported >= 0);
+      CHECK(reported <= elapsed - ns);
+      late.push_back(reported);
+    }
+    std::nth_element(late.begin(), late.begin() + 10, late.end());
+    CHECK(late[10] < 1'000'000);  // loose: the machine may be busy with something else
+  }
+}
+
+TEST_CASE("a chain of deadlines does not drift") {
+  sleep_precisely();
+  const std::int64_t begin = monotonic_ns();
+  std::int64_t last = 0;
+  for (int i = 1; i <= 100; ++i) last = sleep_until(begin + i * 100'000);
+  CHECK(monotonic_ns() - begin >= 10'000'000);
+  CHECK(monotonic_ns() - begin <= 10'000'000 + last + 1'000'000);
+}
+
+TEST_CASE("a deadline that has passed does not sleep") { CHECK(sleep_until(monotonic_ns() - 5'000'000) >= 5'000'000); }
