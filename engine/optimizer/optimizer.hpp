@@ -42,7 +42,7 @@ Launch bind_square_norm(std::span<const View> gradients, double* out, const kern
 /// One parameter with all that its update reads and writes; views of states it does not have are empty.
 struct UpdateOperands {
   View parameter, gradient;
-  View master, m, v;
+  View master{}, m{}, v{};
   bool decay = false;  ///< ParameterSpec::decay
 };
 

@@ -1,0 +1,109 @@
+// What binding refuses, what it needs, and how weights begin.
+#include <bit>
+#include <cmath>
+
+#include "engine/layers/bind.hpp"
+#include "engine/layers/initialise.hpp"
+#include "kernels/cpu/cpu.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/layers/hand_laid.hpp"
+
+using namespace rankscope;
+using namespace rankscope::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Model small_model(const char* precision) {
+  Scenario scenario;
+  scenario.model = {
+      .kind = "gpt", .layers = 1, .width = 8, .heads = 2, .context = 4, .vocabulary = 5, .tied = true, .dropout = 0};
+  scenario.train.global_batch = 1;
+  scenario.plan.precision = precision;
+  return make_model(scenario);
+}
+
+}  // namespace
+
+TEST_CASE("an operand that does not fit is refused with its place, what it should be and what it is") {
+  const Model model = small_model("fp32");
+  const SegmentSpec& embedding = model.segments.front();
+  std::int32_t tokens[4];
+  float floats[40];
+  Workspace workspace;
+  const View ids{tokens, DType::i32, {4}}, wte{floats, DType::f32, {5, 8}}, wpe{floats, DType::f32, {4, 8}};
+  const auto bind = [&](std::vector<View> operands) {
+    return bind_forward(model, embedding, operands, kernels::cpu_kernels(), workspace);
+  };
+  CHECK_NOTHROW(bind({ids, wte, wpe, wpe}));
+  CHECK_THROWS_WITH(bind({ids, wte, wpe}), Contains("forward of embedding: operand 3, output, is missing"));
+  CHECK_THROWS_WITH(bind({ids, wpe, wpe, wpe}),
+                    Contains("operand 1, wte.weight, should be fp32 [5, 8] and is fp32 [4, 8]"));
+  CHECK_THROWS_WITH(bind({ids, wte, wpe, {floats, DType::f64, {4, 8}}}), Contains("should be fp32 [4, 8] and is fp64"));
+  CHECK_THROWS_WITH(bind({ids, wte, wpe, wpe, wpe}), Contains("takes 4 operands and was given 5"));
+  CHECK_THROWS_WITH(bind({{nullptr, DType::i32, {4}}, wte, wpe, wpe}), Contains("tokens, has no memory"));
+  const IntoGradient one[] = {IntoGradient::write};
+  CHECK_THROWS_WITH(bind_backward(model, embedding, {}, one, kernels::cpu_kernels(), workspace),
+                    Contains("has 2 parameters and was told of 1"));
+}
+
+TEST_CASE("a type that the kernel set lacks is refused by name when binding") {
+  CHECK_THROWS_WITH(HandLaid(small_model("fp16"), kernels::cpu_kernels(), 1, false), Contains("fp16"));
+}
+
+TEST_CASE("a segment that no model has is refused") {
+  const Model model = small_model("fp32");
+  SegmentSpec segment;
+  segment.kind = Segment::update;
+  Workspace workspace;
+  CHECK_THROWS_WITH(bind_forward(model, segment, {}, kernels::cpu_kernels(), workspace),
+                    Contains("there is no forward of update"));
+}
+
+TEST_CASE("a workspace holds the greatest need and begins on a cache line") {
+  Workspace workspace;
+  workspace.require(100);
+  workspace.require(7);
+  CHECK(workspace.bytes() == 100);
+  workspace.reserve();
+  CHECK(reinterpret_cast<std::uintptr_t>(workspace.data()) % 64 == 0);
+}
+
+TEST_CASE("initial weights are drawn by global position: a shard equals its slice of the whole") {
+  ParameterSpec spec{.name = "w", .shape = {6, 10}, .init = Init::normal, .std_dev = 0.02, .global_offset = 12345};
+  std::vector<double> whole(60), shard(20);
+  initialise({whole.data(), DType::f64, {6, 10}}, spec, 7);
+  initialise({shard.data(), DType::f64, {20}}, spec, 7, 30);
+  for (std::size_t i = 0; i < 20; ++i) CHECK(shard[i] == whole[30 + i]);
+
+  ParameterSpec later = spec;
+  later.global_offset += 10;
+  initialise({shard.data(), DType::f64, {20}}, later, 7);
+  for (std::size_t i = 0; i < 20; ++i) CHECK(shard[i] == whole[10 + i]);
+  initialise({shard.data(), DType::f64, {20}}, spec, 8);
+  CHECK(shard[0] != whole[0]);
+}
+
+TEST_CASE("initial weights have their deviation, and are the same number rounded in every type") {
+  const std::int64_t n = 40000;
+  const ParameterSpec spec{.name = "w", .shape = {n}, .init = Init::normal, .std_dev = 0.02};
+  std::vector<double> exact(n);
+  std::vector<float> single(n);
+  std::vector<std::uint16_t> half(n);
+  initialise({exact.data(), DType::f64, {n}}, spec, 7);
+  initialise({single.data(), DType::f32, {n}}, spec, 7);
+  initialise({half.data(), DType::bf16, {n}}, spec, 7);
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    sum += exact[i], squares += exact[i] * exact[i];
+    REQUIRE(single[i] == static_cast<float>(exact[i]));
+    const float widened = std::bit_cast<float>(std::uint32_t{half[i]} << 16);
+    REQUIRE(std::abs(widened - single[i]) <= std::abs(single[i]) * 0x1p-8f);
+  }
+  // The mean of n normals deviates by 0.02/sqrt(n), their deviation by 0.02/sqrt(2n): five times that.
+  CHECK(std::abs(sum / n) < 5 * 0.02 / std::sqrt(n));
+  CHECK(std::abs(std::sqrt(squares / n) - 0.02) < 5 * 0.02 / std::sqrt(2.0 * n));
+  const ParameterSpec ones{.name = "g", .shape = {n}, .init = Init::ones};
+  initialise({half.data(), DType::bf16, {n}}, ones, 7);
+  CHECK(half[n - 1] == 0x3F80);
+}
