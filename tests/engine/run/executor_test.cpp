@@ -42,7 +42,8 @@ TEST_CASE("every op begins after all that it comes after has ended, in its step 
           CHECK(when[{step, i}].first > when[{step - 1, before}].second);
     }
     for (const auto& lane : lanes)
-      for (std::size_t i = 1; i < lane.size(); ++i) CHECK(when[{step, lane[i]}].first > when[{step, lane[i - 1]}].second);
+      for (std::size_t i = 1; i < lane.size(); ++i)
+        CHECK(when[{step, lane[i]}].first > when[{step, lane[i - 1]}].second);
   }
 }
 

@@ -6,7 +6,8 @@ using namespace rankscope;
 
 namespace {
 
-Scenario scenario_of(std::string schedule, int data, int pipeline, int micro_batches, std::string precision, bool tied) {
+Scenario scenario_of(std::string schedule, int data, int pipeline, int micro_batches, std::string precision,
+                     bool tied) {
   Scenario s;
   s.title = "parity";
   s.model = {"gpt", 4, 32, 2, 16, 64, tied, 0.0};
@@ -29,14 +30,14 @@ TEST_CASE("every plan trains the same model as one rank") {
     const char* schedule;
     int data, pipeline, micro_batches;
   };
-  const auto plan = GENERATE(Plan{"1f1b", 2, 1, 2}, Plan{"naive", 1, 4, 8}, Plan{"gpipe", 1, 4, 8}, Plan{"1f1b", 1, 4, 8},
-                             Plan{"1f1b", 2, 2, 4});
+  const auto plan = GENERATE(Plan{"1f1b", 2, 1, 2}, Plan{"naive", 1, 4, 8}, Plan{"gpipe", 1, 4, 8},
+                             Plan{"1f1b", 1, 4, 8}, Plan{"1f1b", 2, 2, 4});
   const bool tied = GENERATE(true, false);
   const auto* precision = GENERATE("fp64", "fp32");
   const VerifyResult result =
       verify(scenario_of(plan.schedule, plan.data, plan.pipeline, plan.micro_batches, precision, tied), {});
-  INFO(plan.schedule << " data " << plan.data << " pipeline " << plan.pipeline << " " << precision << (tied ? " tied" : "")
-                     << "\n"
+  INFO(plan.schedule << " data " << plan.data << " pipeline " << plan.pipeline << " " << precision
+                     << (tied ? " tied" : "") << "\n"
                      << to_text(result));
   CHECK(result.passed);
   // An untied pipeline adds the same numbers in the same order as one rank does.

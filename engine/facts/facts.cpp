@@ -1,0 +1,111 @@
+#include "engine/facts/facts.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/scenario/read.hpp"
+#include "engine/simulate/costs.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr int simulated_steps = 2;  // the last one is steady: a step is no barrier
+
+RunFacts common_facts(const RunContext& context) {
+  const Scenario& scenario = context.step.scenario;
+  RunFacts facts;
+  facts.plan = scenario.plan;
+  facts.title = scenario.title;
+  facts.grid = context.step.grid;
+  facts.programs = context.programs;
+  facts.ideal = context.ideal;
+  facts.model_flops = facts.hardware_flops = context.step.model.model_flops_per_sample() * scenario.train.global_batch;
+  facts.tokens_per_step = std::int64_t{scenario.train.global_batch} * context.step.model.spec.context;
+  return facts;
+}
+
+RunContext with_ideal(StepProgram step, std::vector<RankProgram> programs) {
+  RunContext context{std::move(step), std::move(programs), {}};
+  context.ideal = simulate(context.programs, context.step.grid,
+                           unit_costs(context.step.model, context.step.first_segment), simulated_steps);
+  return context;
+}
+
+}  // namespace
+
+RunContext context_of(const Scenario& scenario) {
+  StepProgram step = compile(scenario);
+  std::vector<RankProgram> programs = step.all_programs();
+  return with_ideal(std::move(step), std::move(programs));
+}
+
+RunContext context_of(const StoreView& store) {
+  const Hello* hello = store.hello();
+  if (!hello) throw std::runtime_error("the run does not say what it is: its hello is missing");
+  StepProgram step = compile(parse_recorded_scenario(hello->scenario_toml));
+  std::vector<RankProgram> programs;
+  for (int rank = 0; rank < step.grid.size(); ++rank) {
+    const ProgramRecord* record = store.program(rank);
+    programs.push_back(record ? parse_program(record->text) : step.program_for(rank));
+  }
+  return with_ideal(std::move(step), std::move(programs));
+}
+
+RunFacts facts_of_plan(const RunContext& context, const Costs& costs) {
+  RunFacts facts = common_facts(context);
+  facts.obtained = Obtained::simulated;
+  facts.clock = ClockDomain::device;
+  facts.peak_flops = context.step.scenario.cluster.peak_flops(context.step.model.type);
+  facts.predicted = simulate(context.programs, context.step.grid, costs, simulated_steps);
+  for (std::uint32_t s = 0; s < simulated_steps; ++s)
+    facts.observed.push_back(
+        {s, Obtained::simulated, ClockDomain::device, step_range(facts.predicted->spans, s), facts.predicted->spans});
+  return facts;
+}
+
+std::vector<Span> spans_around(const StoreView& store, Obtained obtained, std::uint32_t step) {
+  std::vector<Span> spans;
+  const auto range = store.step_range(obtained, step);
+  if (!range) return spans;
+  const std::vector<std::uint32_t> steps = store.steps(obtained);
+  const auto at = std::lower_bound(steps.begin(), steps.end(), step) - steps.begin();
+  for (auto i = std::max<std::ptrdiff_t>(at - 1, 0); i <= at + 1 && i < std::ssize(steps); ++i)
+    for (const Span& span : store.step_spans(obtained, steps[static_cast<std::size_t>(i)]))
+      if (span.step == step || (span.end_ns > range->begin_ns && span.begin_ns < range->end_ns)) spans.push_back(span);
+  return spans;
+}
+
+RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::size_t steps_with_spans) {
+  RunFacts facts = common_facts(context);
+  const Hello* hello = store.hello();
+  const bool emulated = !store.steps(Obtained::emulated).empty();
+  facts.clock = hello && hello->headline == ClockDomain::device && emulated ? ClockDomain::device : ClockDomain::wall;
+  facts.obtained = facts.clock == ClockDomain::device ? Obtained::emulated : Obtained::measured;
+  facts.peak_flops = hello ? hello->peak_flops : 0;
+  facts.clocks = store.clocks();
+  facts.events = store.event_count();
+  facts.dropped = store.dropped_count();
+  for (int rank = 0; rank < context.step.grid.size(); ++rank)
+    for (StepSummary& summary : store.summaries(rank)) facts.summaries.push_back(std::move(summary));
+
+  if (const auto steps = store.steps(Obtained::simulated); !steps.empty()) {
+    Simulation predicted;
+    for (const std::uint32_t s : steps)
+      for (const Span& span : store.step_spans(Obtained::simulated, s)) {
+        predicted.spans.push_back(span);
+        predicted.end_ns = std::max(predicted.end_ns, span.end_ns);
+      }
+    facts.predicted = std::move(predicted);
+  }
+  const std::vector<std::uint32_t> steps = store.steps(facts.obtained);
+  const std::size_t first_with_spans = steps.size() - std::min(steps.size(), steps_with_spans);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto range = store.step_range(facts.obtained, steps[i]);
+    if (!range) continue;
+    facts.observed.push_back({steps[i], facts.obtained, facts.clock, *range, {}});
+    if (i >= first_with_spans) facts.observed.back().spans = spans_around(store, facts.obtained, steps[i]);
+  }
+  return facts;
+}
+
+}  // namespace rankscope

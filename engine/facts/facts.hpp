@@ -1,0 +1,37 @@
+// What is known about a plan or a run, gathered for engine/analyse: the one way from a scenario or a store to RunFacts,
+// for the command line, for `rankscope-trace stats` and for the window.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "engine/analyse/report.hpp"
+#include "engine/program/compile.hpp"
+#include "engine/simulate/simulate.hpp"
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope {
+
+/// What stays the same through a run: made once, used for every look at it.
+struct RunContext {
+  StepProgram step;
+  std::vector<RankProgram> programs;  ///< [rank]
+  Simulation ideal;                   ///< the textbook's steps: unit costs, free communication
+};
+
+/// Of a plan. Throws PlanError, and std::runtime_error when its programs deadlock.
+RunContext context_of(const Scenario& scenario);
+/// Of a run that has said hello; programs are those that it sent, where they have come. Throws std::runtime_error
+/// without a hello, ScenarioError or std::invalid_argument when what it sent is damaged.
+RunContext context_of(const StoreView& store);
+
+/// Of a plan that did not run: the prediction with `costs` is the headline (obtained: simulated).
+RunFacts facts_of_plan(const RunContext& context, const Costs& costs);
+
+/// Of a run. The headline clock is the one that hello names, or the wall where nothing was emulated; the prediction is
+/// the one that the run itself sent. `steps` bounds how many of the latest steps carry their spans.
+RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::size_t steps = 24);
+
+/// The spans of a step, with those of the neighbouring steps: lanes do not wait for each other at a step's ends.
+std::vector<Span> spans_around(const StoreView& store, Obtained obtained, std::uint32_t step);
+
+}  // namespace rankscope

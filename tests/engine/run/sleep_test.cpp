@@ -1,0 +1,128 @@
+// The executor's order, on the wall clock: ops sleep their costs, so any number of ranks keeps true time on two cores.
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "engine/analyse/step_analysis.hpp"
+#include "engine/run/clock.hpp"
+#include "engine/run/job.hpp"
+#include "engine/simulate/costs.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace std::chrono_literals;
+
+namespace {
+
+class SpanRecorder : public RankObserver {
+ public:
+  void span(Lane, const Span& span) override {
+    const std::lock_guard lock(mutex_);
+    spans.push_back(span);
+  }
+  void memory(Lane, const MemorySample&) override {}
+  void phase(Lane, const PhaseSpan&) override {}
+  void step_done(const StepSummary& summary, const StepTrace& trace) override {
+    const std::lock_guard lock(mutex_);
+    if (summary.step == 0) executed[summary.rank] = trace.executed;
+  }
+  std::vector<Span> spans;
+  std::map<int, std::array<std::vector<OpIndex>, lane_count>> executed;
+
+ private:
+  std::mutex mutex_;
+};
+
+Scenario balanced(std::string schedule, int data, int pipeline, int micro_batches) {
+  Scenario s;
+  s.title = "sleep";
+  s.model = {"gpt", std::max(pipeline, 4), 16, 2, 8, 32, false, 0.0};
+  s.plan.data = data;
+  s.plan.pipeline = pipeline;
+  s.plan.schedule = std::move(schedule);
+  s.plan.micro_batches = micro_batches;
+  s.train.global_batch = data * micro_batches;
+  s.train.optimizer = "sgd";
+  return s;
+}
+
+/// Runs with a forward of `unit` and a backward of twice that on every stage.
+void run_asleep(const StepProgram& step, std::chrono::nanoseconds unit, std::uint32_t steps, RankObserver& observer,
+                CommOptions comm = {}) {
+  RunSettings settings;
+  settings.device = "sleep";
+  settings.steps = steps;
+  settings.start_ns = monotonic_ns();
+  settings.comm = std::move(comm);
+  settings.sleep_cost_ns = unit_costs(step.model, step.first_segment, unit.count()).compute_ns;
+  run_loopback(step, settings, [&](int) { return &observer; });
+}
+
+}  // namespace
+
+TEST_CASE("asleep, the wall clock shows the bubble that theory says, and lanes run in program order") {
+  const auto* schedule = GENERATE("naive", "gpipe", "1f1b");
+  const int p = GENERATE(4, 8, 16);
+  const StepProgram step = compile(balanced(schedule, 1, p, 8));
+  SpanRecorder recorder;
+  // naive takes 3·p·m units, the others 3·(m+p-1): keep each case near half a second
+  const std::chrono::nanoseconds unit = std::string_view(schedule) == "naive" ? 3ms : 8ms;
+  run_asleep(step, unit, 1, recorder);
+  const auto programs = step.all_programs();
+  const StepAnalysis analysis = analyse_step(programs, step.grid, recorder.spans, step_range(recorder.spans, 0), 0);
+  const double ideal = ideal_bubble(step.schedule);
+  INFO(schedule << " on " << p << " ranks: bubble " << analysis.bubble << ", ideal " << ideal);
+  CHECK(std::abs(analysis.bubble - ideal) < 0.03);
+  for (int rank = 0; rank < p; ++rank)
+    CHECK(recorder.executed[rank] == programs[static_cast<std::size_t>(rank)].lanes());
+}
+
+TEST_CASE("an order that shuffles ready ops is not the schedule's, and shows in order and bubble") {
+  // Ready forwards are taken before ready backwards, and the last micro-batch before the first: all dependencies hold.
+  StepProgram step = compile(balanced("1f1b", 1, 4, 8));
+  const auto honest = step.all_programs();
+  for (auto& order : step.schedule.order) {
+    std::vector<OpId> forwards, backwards;
+    for (const OpId id : order) (id.kind() == OpKind::forward ? forwards : backwards).push_back(id);
+    std::vector<OpId> shuffled;
+    for (std::size_t i = 0; i < forwards.size(); i += 2) {  // F0 F1 B0 B1: two at a time on every stage
+      for (const std::size_t k : {i, i + 1}) shuffled.push_back(forwards[k]);
+      for (const std::size_t k : {i, i + 1}) shuffled.push_back(backwards[k]);
+    }
+    order = shuffled;
+  }
+  SpanRecorder recorder;
+  run_asleep(step, 4ms, 1, recorder);
+  const auto programs = step.all_programs();
+  const StepAnalysis analysis = analyse_step(programs, step.grid, recorder.spans, step_range(recorder.spans, 0), 0);
+  CHECK(analysis.bubble > ideal_bubble(compile(balanced("1f1b", 1, 4, 8)).schedule) + 0.03);
+  CHECK(to_text(programs[0]) != to_text(honest[0]));
+}
+
+TEST_CASE("a slow all-reduce under backward that covers it leaves the step as long as it was") {
+  Scenario scenario = balanced("1f1b", 2, 1, 1);
+  scenario.plan.bucket_mib = 0.01;  // several buckets: the first is complete early in the backward
+  const StepProgram step = compile(scenario);
+  const auto programs = step.all_programs();
+  const auto reduces = std::count_if(programs[0].ops.begin(), programs[0].ops.end(),
+                                     [](const Op& op) { return op.id.fields().purpose == Purpose::data_gradient; });
+  REQUIRE(reduces >= 3);
+  const auto seconds_with_delay_of = [&](int which) {
+    std::array<std::atomic<int>, 2> calls{};
+    CommOptions comm;
+    comm.before = [&, which](int rank, Lane lane, const char*) {
+      if (lane == Lane::data && calls[static_cast<std::size_t>(rank)]++ == which) std::this_thread::sleep_for(20ms);
+    };
+    SpanRecorder recorder;
+    run_asleep(step, 40ms, 1, recorder, comm);  // forward 40 ms, backward 80 ms
+    return static_cast<double>(step_range(recorder.spans, 0).length()) * 1e-9;
+  };
+  const double undelayed = seconds_with_delay_of(-1);
+  const double covered = seconds_with_delay_of(0);  // the first bucket's
+  const double exposed =
+      seconds_with_delay_of(static_cast<int>(reduces) - 1);  // the last one's: nothing left to hide it
+  INFO("undelayed " << undelayed << " s, covered " << covered << " s, exposed " << exposed << " s");
+  CHECK(covered < undelayed + 0.008);
+  CHECK(exposed > undelayed + 0.012);
+}
