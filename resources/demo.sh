@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, trains the default lab with four real ranks and opens the window on it. Without a
+# display (or with --no-window) it prints the run's summary and writes the recording and a picture of each view.
+#   bash resources/demo.sh [--no-window] [SCENARIO]
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=resources/setup/common.sh
+source "$root/resources/setup/common.sh"
+
+has_display=false
+[[ -z ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] || has_display=true
+lab=$root/scenarios/labs/pipeline-1f1b.toml
+for word in "$@"; do
+  case $word in
+    --no-window) has_display=false ;;
+    -*) status=2 fail "unknown option $word; known: --no-window" ;;
+    *) lab=$word ;;
+  esac
+done
+[[ -f $lab ]] || status=2 fail "no such scenario: $lab; those of the labs are in $root/scenarios/labs"
+lab=$(cd "$(dirname "$lab")" && pwd)/$(basename "$lab")
+
+bash "$root/resources/setup/install.sh"
+build demo
+bin=$root/build/demo/bin
+for program in rankscope rankscope-engine; do
+  [[ -x $bin/$program ]] || fail "the build made no $program (expected $bin/$program)"
+done
+
+if $has_display; then
+  say "opening the window; again without this script: $bin/rankscope $lab --run"
+  exec "$bin/rankscope" "$lab" --run
+fi
+
+result=$root/build/demo/result
+recording=$result/$(basename "$lab" .toml).mcap
+mkdir -p "$result"
+rm -f "$recording"
+say "no display: training, then drawing into $result"
+"$bin/rankscope-engine" run "$lab" --record "$recording"
+
+export QT_QPA_PLATFORM=offscreen
+"$bin/rankscope" "$recording" --screenshot "$result/window.png" --size 1920x1080
+for view in timeline memory collectives scaling training grid compare plan; do
+  "$bin/rankscope" "$recording" --screenshot "$result/$view.png" --view "$view" --size 1280x800
+done
+"$bin/rankscope" "$lab" --screenshot "$result/lab.png" --view lab --size 1280x800
+say "recording and pictures:"
+ls -1 "$result"

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds with warnings as errors, and passes the tests.
+#   bash tests/run.sh                     all of them
+#   bash tests/run.sh -R comm             arguments go to ctest
+#   bash tests/run.sh --sanitize address  under the address and undefined-behaviour sanitizers, or: thread
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=resources/setup/common.sh
+source "$root/resources/setup/common.sh"
+
+preset=ci
+definitions=()
+if [[ ${1:-} == --sanitize ]]; then
+  case ${2:-} in
+    address) preset=asan ;;
+    # Qt is not built for the thread sanitizer, which then takes its locks for races: only the rooms below the window.
+    thread) preset=tsan definitions=(-DRANKSCOPE_APP=OFF) ;;
+    *) status=2 fail "--sanitize wants address or thread, not '${2:-}'" ;;
+  esac
+  shift 2
+fi
+
+bash "$root/resources/setup/install.sh"
+build "$preset" "${definitions[@]}"
+
+# No window opens, no OpenMP team is taken for a race, and root in a container may start MPI jobs.
+export QT_QPA_PLATFORM=offscreen
+[[ $preset != tsan ]] || export OMP_NUM_THREADS=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+
+say "testing"
+log=$root/build/$preset.tests.log
+result=0
+ctest --test-dir "$root/build/$preset" --parallel "$(nproc)" --output-on-failure --no-tests=error "$@" 2>&1 |
+  tee "$log" || result=$?
+closing=$(grep -E '^[0-9]+% tests passed' "$log" || true)
+if [[ $result -ne 0 ]]; then fail "${closing:-ctest ended with status $result} (all of it: $log)"; fi
+say "${closing:-done}"
