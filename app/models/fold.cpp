@@ -113,6 +113,33 @@ Box box_around(const StoreView& view, LaneKey lane, const Span& span, FoldLevel 
   return box;
 }
 
+Box drawn_box(const StoreView& view, LaneKey lane, const Span& span, double ns_per_pixel) {
+  const Box chunk = box_around(view, lane, span, FoldLevel::chunk, static_cast<std::int64_t>(ns_per_pixel));
+  if (chunk.count == 1) return box_of(span);
+  std::vector<Span> spans =
+      view.spans(lane, {chunk.begin_ns, chunk.end_ns}, 0, static_cast<std::size_t>(chunk.count) + 2);
+  std::erase_if(spans, [&](const Span& other) {
+    return other.step != span.step || folded(other.op, FoldLevel::chunk) != chunk.op;
+  });
+  for (const Box& box : fold(spans, ns_per_pixel))
+    if (box.begin_ns <= span.begin_ns && span.end_ns <= box.end_ns) return box;
+  return chunk;
+}
+
+std::optional<Box> box_after(const StoreView& view, LaneKey lane, const Box& box, double ns_per_pixel) {
+  auto at = view.find(lane.rank, box.step, box.first_op, lane.obtained);
+  for (std::int32_t i = 0; at && i < box.count; ++i) at = view.next_span(lane, *at);
+  if (!at) return std::nullopt;
+  return drawn_box(view, lane, *at, ns_per_pixel);
+}
+
+std::optional<Box> box_before(const StoreView& view, LaneKey lane, const Box& box, double ns_per_pixel) {
+  const auto first = view.find(lane.rank, box.step, box.first_op, lane.obtained);
+  const auto before = first ? view.previous_span(lane, *first) : std::nullopt;
+  if (!before) return std::nullopt;
+  return drawn_box(view, lane, *before, ns_per_pixel);
+}
+
 std::vector<std::string> labels_of(const Box& box) {
   if (!box.op.valid()) return {"?"};
   const OpFields f = box.op.fields();

@@ -2,6 +2,7 @@
 // From spans to the boxes one sees: the segments of one chunk and micro-batch are one box while they are narrow, and
 // open into blocks and segments as one zooms in.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,12 @@ std::vector<Box> fold(std::span<const Span> spans, double ns_per_pixel);
 /// The box, folded to `level`, that `span` lies in, looked up in the store: its neighbours with the same folded op and
 /// no gap over `gap_ns` between them.
 Box box_around(const StoreView& view, LaneKey lane, const Span& span, FoldLevel level, std::int64_t gap_ns);
+
+/// The box that `span` is part of when drawn at this zoom.
+Box drawn_box(const StoreView& view, LaneKey lane, const Span& span, double ns_per_pixel);
+/// The drawn box after (before) `box` in its lane: what the keys step to.
+std::optional<Box> box_after(const StoreView& view, LaneKey lane, const Box& box, double ns_per_pixel);
+std::optional<Box> box_before(const StoreView& view, LaneKey lane, const Box& box, double ns_per_pixel);
 
 /// What stands on a box, from the longest text to the shortest; the first that fits is drawn. A chunk's box carries its
 /// micro-batch number, an open one its block and segment.

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person does with the time line: pointer, wheel and keys.
+#include <QApplication>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "app/models/time_window.hpp"
+#include "app/views/timeline/timeline_view.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr double key_zoom = 1.35, key_pan = 0.15;
+// One notch of a wheel (120 eighths of a degree) zooms by a quarter; finer steps in proportion.
+constexpr double wheel_zoom_per_eighth = 0.00186;
+
+}  // namespace
+
+void TimelineView::hover(QPoint at) {
+  scene_.hover.reset();
+  setCursor(scene_.layout.labels.contains(at) ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  if (const auto box = box_at(at)) {
+    scene_.hover = HoverCard{at, details_of_box(*box), box};
+  } else if (const FrameBubble* bubble = bubble_at(at)) {
+    scene_.hover = HoverCard{at, details_of(bubble->stretch), std::nullopt};
+  }
+  update();
+}
+
+void TimelineView::mouseMoveEvent(QMouseEvent* event) {
+  pointer_ = event->position();
+  pointer_inside_ = true;
+  const QPoint at = pointer_.toPoint();
+  const QRect plot = scene_.layout.plot;
+  if (!state().playing() && plot.contains(at)) state().set_cursor(time_at(at.x()));
+  if (gesture_ == Gesture::pressed && (at - pressed_at_).manhattanLength() >= QApplication::startDragDistance())
+    gesture_ = event->modifiers() & Qt::ShiftModifier ? Gesture::selecting : Gesture::panning;
+  switch (gesture_) {
+    case Gesture::none: hover(at); break;
+    case Gesture::pressed: break;
+    case Gesture::panning: {
+      scene_.hover.reset();
+      state().hold();
+      const double moved_pixels = at.x() - pressed_at_.x();
+      const double ns_per_pixel = static_cast<double>(pressed_visible_.length()) / plot.width();
+      state().set_visible(moved(pressed_visible_, -std::llround(moved_pixels * ns_per_pixel)));
+      scroll_to(pressed_scroll_ - (at.y() - pressed_at_.y()));
+      break;
+    }
+    case Gesture::selecting: {
+      scene_.hover.reset();
+      const PixelScale scale = scene_.scale();
+      const std::int64_t a = scale.time_at(pressed_at_.x() - plot.left()), b = scale.time_at(at.x() - plot.left());
+      state().set_selected_range({std::min(a, b), std::max(a, b)});
+      break;
+    }
+    case Gesture::overview: {
+      const QRect area = scene_.layout.overview;
+      const PixelScale scale{scene_.overview_range, double(area.width())};
+      const std::int64_t middle = scale.time_at(at.x() - area.left());
+      const std::int64_t length = state().visible().length();
+      state().hold();
+      state().set_visible({middle - length / 2, middle - length / 2 + length});
+      break;
+    }
+  }
+}
+
+void TimelineView::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return DataView::mousePressEvent(event);
+  const QPoint at = event->position().toPoint();
+  pressed_at_ = at;
+  pressed_visible_ = state().visible();
+  pressed_scroll_ = scene_.scroll;
+  scene_.visible = state().visible();
+  if (scene_.layout.overview.contains(at) && !state().visible().empty()) {
+    gesture_ = Gesture::overview;
+    mouseMoveEvent(event);
+  } else if (scene_.layout.plot.contains(at) || scene_.layout.axis.contains(at) || scene_.layout.labels.contains(at)) {
+    gesture_ = Gesture::pressed;
+  }
+}
+
+void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return DataView::mouseReleaseEvent(event);
+  const Gesture was = std::exchange(gesture_, Gesture::none);
+  if (was == Gesture::pressed) click(event->position().toPoint());
+  hover(event->position().toPoint());
+}
+
+void TimelineView::click(QPoint at) {
+  if (scene_.layout.labels.contains(at)) {
+    const auto band = scene_.rows->band_at(at.y() - scene_.layout.labels.top() + scene_.scroll);
+    if (!band) return;
+    const RankBand& chosen = scene_.rows->bands[*band];
+    chosen_open_[chosen.rank] = !chosen.open;
+    lay_out();
+    return;
+  }
+  state().set_selected_range({});
+  const auto box = box_at(at);
+  if (box && box->row != RowKind::ghost)
+    select(*box);
+  else
+    state().set_selected(std::nullopt);
+}
+
+void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
+  // A double click on an op looks at it closely.
+  if (event->button() == Qt::LeftButton && scene_.layout.plot.contains(event->position().toPoint()))
+    if (const auto box = box_at(event->position().toPoint()); box && box->row != RowKind::ghost) {
+      select(*box);
+      state().hold();
+      state().set_visible(widened({box->box.begin_ns, box->box.end_ns}, 1.0));
+    }
+}
+
+void TimelineView::wheelEvent(QWheelEvent* event) {
+  const QPoint angle = event->angleDelta();
+  const QPoint at = event->position().toPoint();
+  event->accept();
+  if (state().visible().empty()) return;
+  if (event->modifiers() & Qt::ControlModifier || scene_.layout.labels.contains(at)) {
+    scroll_to(scene_.scroll - angle.y() / 2);
+    compose_frame();
+    return;
+  }
+  if (angle.x() != 0 || event->modifiers() & Qt::ShiftModifier) {
+    const int by = angle.x() != 0 ? angle.x() : angle.y();
+    navigator_.pan(-static_cast<double>(by) / 120.0 * 0.1);
+    return;
+  }
+  scene_.visible = state().visible();
+  navigator_.zoom(std::exp(-angle.y() * wheel_zoom_per_eighth), time_at(event->position().x()));
+}
+
+std::int64_t TimelineView::zoom_centre() const {
+  const TimeRange visible = state().visible();
+  const auto cursor = state().cursor();
+  if (cursor && *cursor >= visible.begin_ns && *cursor <= visible.end_ns) return *cursor;
+  return visible.begin_ns + visible.length() / 2;
+}
+
+bool TimelineView::press(int key) {
+  if (state().visible().empty()) return false;
+  switch (key) {
+    case Qt::Key_W: navigator_.zoom(1 / key_zoom, zoom_centre()); return true;
+    case Qt::Key_S: navigator_.zoom(key_zoom, zoom_centre()); return true;
+    case Qt::Key_A:
+    case Qt::Key_Left: navigator_.pan(-key_pan); return true;
+    case Qt::Key_D:
+    case Qt::Key_Right: navigator_.pan(key_pan); return true;
+    case Qt::Key_F: navigator_.fit(); return true;
+    case Qt::Key_Home:
+      state().hold();
+      navigator_.fit_all();
+      return true;
+    case Qt::Key_Period: step_op(+1); return true;
+    case Qt::Key_Comma: step_op(-1); return true;
+    case Qt::Key_Up: step_rank(-1); return true;
+    case Qt::Key_Down: step_rank(+1); return true;
+    case Qt::Key_BracketLeft: navigator_.step_by(-1); return true;
+    case Qt::Key_BracketRight: navigator_.step_by(+1); return true;
+    case Qt::Key_R:
+      if (scene_.selected) state().set_selected_range({scene_.selected->box.begin_ns, scene_.selected->box.end_ns});
+      return true;
+    case Qt::Key_Space: navigator_.toggle_playing(); return true;
+    case Qt::Key_PageUp: scroll_to(scene_.scroll - scene_.layout.plot.height()); return true;
+    case Qt::Key_PageDown: scroll_to(scene_.scroll + scene_.layout.plot.height()); return true;
+    case Qt::Key_Escape:
+      state().set_selected_range({});
+      state().set_selected(std::nullopt);
+      return true;
+    default: return false;
+  }
+}
+
+void TimelineView::keyPressEvent(QKeyEvent* event) {
+  // Ctrl and Alt belong to the window; brackets need Shift or AltGr on many keyboards.
+  const bool plain = !(event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier));
+  int key = event->key();
+  if (event->text() == QLatin1String("[")) key = Qt::Key_BracketLeft;
+  if (event->text() == QLatin1String("]")) key = Qt::Key_BracketRight;
+  const bool bracket = key == Qt::Key_BracketLeft || key == Qt::Key_BracketRight;
+  if (!(plain || bracket) || !press(key)) DataView::keyPressEvent(event);
+}
+
+void TimelineView::select(const ShownBox& box) {
+  state().set_selected(SpanRef{box.lane.rank, box.box.step, box.box.first_op, box.lane.obtained});
+}
+
+void TimelineView::step_op(int by) {
+  const auto view = source().view();
+  const double ns_per_pixel = PixelScale{state().visible(), double(scene_.layout.plot.width())}.ns_per_pixel();
+  if (!scene_.selected) {
+    // The first op on the screen, of the first rank.
+    const LaneKey lane{0, Lane::compute, state().shown()};
+    const auto first = view->spans(lane, state().visible(), 0, 1);
+    if (!first.empty()) select({lane, RowKind::compute, drawn_box(*view, lane, first.front(), ns_per_pixel)});
+    return;
+  }
+  const ShownBox from = *scene_.selected;
+  const auto next = by > 0 ? box_after(*view, from.lane, from.box, ns_per_pixel)
+                           : box_before(*view, from.lane, from.box, ns_per_pixel);
+  if (!next) return;
+  select({from.lane, from.row, *next});
+  bring_on_screen({next->begin_ns, next->end_ns}, from.lane.rank);
+}
+
+void TimelineView::step_rank(int by) {
+  if (!scene_.selected) return step_op(by);
+  const auto view = source().view();
+  const ShownBox from = *scene_.selected;
+  const std::int32_t rank = from.lane.rank + by;
+  if (rank < 0 || rank >= static_cast<std::int32_t>(lanes_.size())) return;
+  const LaneKey lane{rank, Lane::compute, state().shown()};
+  const std::int64_t middle = from.box.begin_ns + from.box.length_ns() / 2;
+  auto span = view->span_at(lane, middle);
+  if (!span) {
+    const auto near = view->spans(lane, {middle, state().extent().end_ns}, 0, 1);
+    if (near.empty()) return;
+    span = near.front();
+  }
+  const double ns_per_pixel = PixelScale{state().visible(), double(scene_.layout.plot.width())}.ns_per_pixel();
+  const Box box = drawn_box(*view, lane, *span, ns_per_pixel);
+  select({lane, RowKind::compute, box});
+  bring_on_screen({box.begin_ns, box.end_ns}, rank);
+}
+
+void TimelineView::bring_on_screen(TimeRange range, std::int32_t rank) {
+  const TimeRange visible = state().visible();
+  if (range.begin_ns < visible.begin_ns || range.end_ns > visible.end_ns) {
+    state().hold();
+    const std::int64_t middle = range.begin_ns + range.length() / 2;
+    state().set_visible({middle - visible.length() / 2, middle - visible.length() / 2 + visible.length()});
+  }
+  for (const RankBand& band : scene_.rows->bands)
+    if (band.rank == rank) {
+      if (band.y < scene_.scroll) scroll_to(band.y - 4);
+      if (band.y + band.height > scene_.scroll + scene_.layout.plot.height())
+        scroll_to(band.y + band.height - scene_.layout.plot.height() + 4);
+    }
+}
+
+void TimelineView::scroll_to(int y) {
+  const int longest = std::max(scene_.rows->height - scene_.layout.plot.height(), 0);
+  const int to = std::clamp(y, 0, longest);
+  if (to == scene_.scroll) return;
+  scene_.scroll = to;
+  hurry_ = true;
+  compose_frame();
+}
+
+void TimelineView::leaveEvent(QEvent*) {
+  pointer_inside_ = false;
+  scene_.hover.reset();
+  if (!state().playing()) state().set_cursor(std::nullopt);
+  update();
+}
+
+void TimelineView::focusInEvent(QFocusEvent* event) {
+  DataView::focusInEvent(event);
+  update();
+}
+
+void TimelineView::focusOutEvent(QFocusEvent* event) {
+  DataView::focusOutEvent(event);
+  update();
+}
+
+}  // namespace rankscope::app

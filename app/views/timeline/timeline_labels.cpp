@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The texts of the time line: on boxes, on bubbles, at ranks. A label that does not fit yields to a shorter one, or to
+// nothing; no two collide, because each keeps within its own box.
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/common/style.hpp"
+#include "app/views/timeline/timeline_painter.hpp"
+
+namespace rankscope::app {
+namespace {
+
+QFont sized(QFont font, double factor, int least, QFont::Weight weight) {
+  font.setPixelSize(std::max(static_cast<int>(std::lround(font.pixelSize() * factor)), least));
+  font.setWeight(weight);
+  return font;
+}
+
+// More labels than a person reads would only cost time.
+constexpr int most_labels = 1500;
+
+const char* name_of_row(Lane lane) {
+  switch (lane) {
+    case Lane::compute: return "compute";
+    case Lane::copy: return "copy";
+    case Lane::tensor: return "tensor";
+    case Lane::data: return "data";
+    case Lane::zero_gather: return "gather";
+    case Lane::zero_reduce: return "reduce";
+    case Lane::forward_send: return "F send";
+    case Lane::forward_receive: return "F receive";
+    case Lane::backward_send: return "B send";
+    case Lane::backward_receive: return "B receive";
+  }
+  return "";
+}
+
+}  // namespace
+
+qreal TextWidths::width(const QString& text) {
+  const auto known = widths_.constFind(text);
+  if (known != widths_.constEnd()) return *known;
+  if (widths_.size() > 20'000) widths_.clear();
+  return *widths_.insert(text, QFontMetricsF(font_).horizontalAdvance(text));
+}
+
+TimelineFonts::TimelineFonts(const QFont& base, const QFont& numbers)
+    : title(sized(base, 1, 8, QFont::DemiBold)),
+      text(sized(base, 1, 8, QFont::Normal)),
+      small(sized(base, 0.86, 8, QFont::Normal)),
+      tiny(sized(base, 0.77, 8, QFont::Normal)),
+      number(sized(numbers, 0.86, 8, QFont::Normal)) {}
+
+std::optional<std::pair<double, double>> label_room(double x0, double x1, double left, double right, double padding) {
+  const double from = std::max(x0, left) + padding, to = std::min(x1, right) - padding;
+  if (to <= from) return std::nullopt;
+  return std::pair{from, to};
+}
+
+void TimelinePainter::box_labels() {
+  int drawn = 0;
+  const double left = s_.layout.plot.left(), right = s_.layout.plot.right() + 1;
+  for (const FrameBox& box : s_.frame->boxes) {
+    const TimelineRow& row = s_.rows->rows[box.row];
+    if (row.kind == RowKind::ghost || drawn >= most_labels) continue;
+    TextWidths& font = row.height >= 26 ? fonts_.title : row.height >= 15 ? fonts_.small : fonts_.tiny;
+    if (row.height < font.font().pixelSize() + 2) continue;
+    const QRectF place = row_rect(box.row);
+    if (place.bottom() < s_.layout.plot.top() || place.top() > s_.layout.plot.bottom()) continue;
+    const auto room = label_room(left + scale_.x_of(std::max(box.box.active_ns, box.box.begin_ns)),
+                                 left + scale_.x_of(box.box.end_ns), left, right, 2);
+    if (!room) continue;
+    for (const std::string& label : labels_of(box.box)) {
+      const QString words = QString::fromStdString(label);
+      if (font.width(words) > room->second - room->first) continue;
+      text(font, {room->first, place.top(), room->second - room->first, place.height()}, Qt::AlignCenter, words,
+           s_.colours->ink_on(s_.colours->of(box.kind)));
+      ++drawn;
+      break;
+    }
+  }
+}
+
+void TimelinePainter::bubble_labels() {
+  const double left = s_.layout.plot.left(), right = s_.layout.plot.right() + 1;
+  for (const FrameBubble& bubble : s_.frame->bubbles) {
+    const TimelineRow& row = s_.rows->rows[bubble.row];
+    TextWidths& font = row.height >= 24 ? fonts_.small : fonts_.tiny;
+    if (row.height < font.font().pixelSize() + 3) continue;
+    const QRectF place = row_rect(bubble.row);
+    const auto room = label_room(left + scale_.x_of(bubble.stretch.begin_ns), left + scale_.x_of(bubble.stretch.end_ns),
+                                 left, right, 8);
+    if (!room) continue;
+    for (const std::string& label : cause_labels(bubble.stretch)) {
+      const QString words = QString::fromStdString(label);
+      const double width = font.width(words);
+      if (width > room->second - room->first) continue;
+      const double middle = (room->first + room->second) / 2;
+      const double height = std::min<double>(font.font().pixelSize() + 6, place.height() - 2);
+      const QRectF pill(middle - width / 2 - 5, place.center().y() - height / 2, width + 10, height);
+      p_.setRenderHint(QPainter::Antialiasing);
+      p_.setPen(Qt::NoPen);
+      p_.setBrush(color(s_.colours->ground));
+      p_.drawRoundedRect(pill, 3, 3);
+      p_.setRenderHint(QPainter::Antialiasing, false);
+      text(font, pill, Qt::AlignCenter, words, s_.colours->dim);
+      break;
+    }
+  }
+}
+
+void TimelinePainter::bands() {
+  const QRect area = s_.layout.labels;
+  p_.save();
+  p_.setClipRect(area);
+  double free_from = -1e9;  // where the label above ends: heat rows' labels yield
+  const double line = fonts_.text.font().pixelSize() + 3.0;
+  for (const RankBand& band : s_.rows->bands) {
+    const double top = area.top() + band.y - s_.scroll;
+    if (top > area.bottom() || top + band.height < area.top()) continue;
+    if (band.row_count == 0) continue;
+    const TimelineRow& compute = s_.rows->rows[band.first_row];
+    const QString name = QStringLiteral("rank %1").arg(band.rank);
+    const QString place = s_.plan ? QString::fromStdString(place_of(*s_.plan, band.rank)) : QString();
+    const double width = area.width() - 10.0;
+    const bool two_lines = !place.isEmpty() && band.height >= 2 * line - 4;
+    double y = two_lines ? top + std::max(0.0, (std::min<double>(compute.height, band.height) - 2 * line) / 2)
+                         : top + (compute.height - line) / 2;
+    if (y < free_from) continue;
+    TextWidths& name_font = compute.height >= 15 ? fonts_.title : fonts_.small;
+    text(name_font, {double(area.left()), y, width, line}, Qt::AlignLeft | Qt::AlignVCenter, name, s_.colours->text);
+    free_from = y + line;
+    if (two_lines) {
+      text(fonts_.small, {double(area.left()), y + line - 1, width, line}, Qt::AlignLeft | Qt::AlignVCenter,
+           fonts_.small.width(place) <= width ? place : place.section(QStringLiteral(" · "), 0, 0), s_.colours->dim);
+      free_from += line;
+    }
+    // Names of the thin rows at the right, where the rank's own label leaves room.
+    const double tiny = fonts_.tiny.font().pixelSize() + 1.0;
+    double row_free = two_lines ? y + 2 * line - 2 : y + line;
+    const double label_bottom = row_free;
+    for (std::size_t i = 1; i < band.row_count; ++i) {
+      const TimelineRow& row = s_.rows->rows[band.first_row + i];
+      const QString words =
+          row.kind == RowKind::ghost ? QStringLiteral("predicted") : QLatin1String(name_of_row(row.lane));
+      const double middle = area.top() + row.y - s_.scroll + row.height / 2.0;
+      const double from = middle - tiny / 2;
+      const bool beside = from < label_bottom;
+      const double taken =
+          beside ? std::max(name_font.width(name), two_lines ? fonts_.small.width(place) : 0.0) + 8 : 0;
+      if ((i > 1 && from < row_free) || taken + fonts_.tiny.width(words) > width) continue;
+      text(fonts_.tiny, {double(area.left()), from, width, tiny}, Qt::AlignRight | Qt::AlignVCenter, words,
+           s_.colours->dim);
+      row_free = from + tiny;
+    }
+  }
+  p_.restore();
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the parts of the time line stand in its widget, in logical pixels.
+#pragma once
+#include <QRect>
+#include <QSize>
+
+namespace rankscope::app {
+
+struct TimelineLayout {
+  QRect header;    ///< title, summary, legend
+  QRect overview;  ///< the whole step or run, above the plot's columns
+  QRect axis;      ///< ticks
+  QRect labels;    ///< ranks, at the left of the plot
+  QRect plot;      ///< rows
+  QRect details;   ///< one line about the selection
+
+  /// `line`: height of a line of text. Parts that find no room are empty: first the details, then the overview, then
+  /// the header.
+  static TimelineLayout of(QSize widget, int line, int label_width);
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Paints the time line: the composed frame, and over it the few hundred things that need a painter. Knows nothing of
+// input; TimelineView gathers what is to be seen into a TimelineScene.
+#pragma once
+#include <QFont>
+#include <QHash>
+#include <QPainter>
+#include <QString>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/models/frame.hpp"
+#include "app/models/run_plan.hpp"
+#include "app/models/shared_state.hpp"
+#include "app/models/span_details.hpp"
+#include "app/models/time_axis.hpp"
+#include "app/views/timeline/timeline_layout.hpp"
+
+namespace rankscope::app {
+
+/// Widths of texts, measured once each.
+class TextWidths {
+ public:
+  explicit TextWidths(const QFont& font) : font_(font) {}
+  const QFont& font() const { return font_; }
+  qreal width(const QString& text);
+
+ private:
+  QFont font_;
+  QHash<QString, qreal> widths_;
+};
+
+struct TimelineFonts {
+  explicit TimelineFonts(const QFont& base, const QFont& numbers);
+  TextWidths title, text, small, tiny, number;
+};
+
+/// A box as it stands on the screen.
+struct ShownBox {
+  LaneKey lane;
+  RowKind row = RowKind::compute;
+  Box box;
+};
+
+/// What is under the pointer.
+struct HoverCard {
+  QPoint at;
+  SpanDetails details;
+  std::optional<ShownBox> box;  ///< outlined
+};
+
+/// All that a picture of the time line depends on.
+struct TimelineScene {
+  TimelineLayout layout;
+  const Palette* colours = nullptr;
+  TimeRange visible, selected_range, overview_range;
+  std::int64_t origin_ns = 0;  ///< what the axis counts from
+  std::optional<std::int64_t> cursor;
+  bool playing = false, presentation = false, focused = false;
+  int scroll = 0;
+  double device_scale = 1;
+  std::shared_ptr<const TimelineRows> rows;
+  std::shared_ptr<const Frame> frame, overview;
+  std::shared_ptr<const RunPlan> plan;
+  QString summary, details;
+  std::vector<SpanClass> legend;
+  std::optional<ShownBox> selected;
+  std::vector<MessageLink> links;
+  std::optional<HoverCard> hover;
+  PixelScale scale() const { return {visible, static_cast<double>(layout.plot.width())}; }
+};
+
+class TimelinePainter {
+ public:
+  TimelinePainter(QPainter& painter, const TimelineScene& scene, TimelineFonts& fonts);
+  void paint();
+
+ private:
+  void header();
+  void overview();
+  void axis();
+  void bands();
+  void frame();
+  void grid();
+  void box_labels();
+  void bubble_labels();
+  void range();
+  void selection();
+  void links();
+  void cursor();
+  void card();
+  void details();
+  void scroll_bar();
+
+  QRectF row_rect(std::size_t row) const;  ///< on the widget
+  std::optional<QRectF> box_rect(const ShownBox& box) const;
+  QPointF end_point(const MessageEnd& end, bool arrives) const;
+  void image(const Frame& frame, QRect place, TimeRange shown);
+  void text(TextWidths& font, const QRectF& place, int flags, const QString& text, Argb colour);
+
+  QPainter& p_;
+  const TimelineScene& s_;
+  TimelineFonts& fonts_;
+  PixelScale scale_;
+};
+
+/// A stretch free for a label in [x0, x1) within [left, right): its middle's label is wanted; empty when it is too
+/// narrow.
+std::optional<std::pair<double, double>> label_room(double x0, double x1, double left, double right, double padding);
+
+}  // namespace rankscope::app

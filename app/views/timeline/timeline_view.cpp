@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/timeline/timeline_view.hpp"
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "app/models/range_statistics.hpp"
+#include "app/models/steps.hpp"
+#include "app/views/common/style.hpp"
+
+namespace rankscope::app {
+namespace {
+
+// A frame that answers a gesture is waited for this long, if the last one was composed faster: then what one sees is
+// exact. Otherwise the last frame is shown, moved, and the exact one follows.
+constexpr std::chrono::milliseconds longest_wait{7};
+constexpr double quick_frame_ms = 6;
+// What lies this near the pointer may be meant when nothing is right under it.
+constexpr double reach_pixels = 3;
+constexpr std::size_t most_near = 16;
+
+}  // namespace
+
+TimelineView::TimelineView(SharedState& state, SnapshotSource& source, Navigator& navigator, BubbleSource* bubbles,
+                           QWidget* parent)
+    : DataView(state, source, parent),
+      navigator_(navigator),
+      bubbles_(bubbles),
+      fonts_(interface_font(), number_font()) {
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setAttribute(Qt::WA_OpaquePaintEvent);
+  const auto later = [this](auto member) {
+    return [this, member] { QMetaObject::invokeMethod(this, member, Qt::QueuedConnection); };
+  };
+  composer_ = std::make_unique<Composer>(later([this] { update(); }));
+  overview_composer_ = std::make_unique<Composer>(later([this] { update(scene_.layout.overview); }), 1);
+  scene_.rows = std::make_shared<TimelineRows>();
+  scene_.colours = &colours();
+
+  connect(&source, &SnapshotSource::changed, this, &TimelineView::take_in);
+  connect(&state, &SharedState::shown_changed, this, &TimelineView::take_in);
+  connect(&state, &SharedState::extent_changed, this, &TimelineView::compose_overview);
+  connect(&state, &SharedState::visible_changed, this, [this] {
+    hurry_ = true;
+    compose_frame();
+    compose_overview();
+    if (pointer_inside_ && gesture_ == Gesture::none) hover(pointer_.toPoint());
+    describe_selection();
+  });
+  connect(&state, &SharedState::step_changed, this, [this] {
+    describe_step();
+    compose_overview();
+  });
+  connect(&state, &SharedState::selected_changed, this, &TimelineView::describe_selection);
+  connect(&state, &SharedState::selected_range_changed, this, &TimelineView::describe_selection);
+  connect(&state, &SharedState::cursor_changed, this, qOverload<>(&QWidget::update));
+  connect(&state, &SharedState::playback_changed, this, qOverload<>(&QWidget::update));
+  take_in();
+}
+
+TimelineView::~TimelineView() = default;
+
+void TimelineView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  scene_.colours = &colours();
+  compose_frame();
+  compose_overview();
+  update();
+}
+
+void TimelineView::set_presentation(bool presentation) {
+  presentation_ = presentation;
+  fonts_ = TimelineFonts(interface_font(presentation), number_font(presentation));
+  if (presentation)  // nothing below 24 px
+    fonts_.small = fonts_.tiny = fonts_.text, fonts_.number = TextWidths(number_font(true));
+  lay_out();
+}
+
+bool TimelineView::settled() const { return composer_->settled() && overview_composer_->settled(); }
+
+void TimelineView::take_in() {
+  const auto view = source().view();
+  if (view->hello() != planned_for_) {
+    planned_for_ = view->hello();
+    scene_.plan = plan_of(*view);
+  }
+  const auto lanes = view->lanes();
+  const std::int32_t ranks = view->hello() ? std::clamp(view->hello()->ranks, 0, 1 << 16) : 0;
+  auto sets = lane_sets(lanes, state().shown(), ranks);
+  const auto predicted = source().prediction();
+  const bool with_prediction =
+      state().shown() != Obtained::simulated && !(predicted ? *predicted : *view).extent(Obtained::simulated).empty();
+  if (sets != lanes_ || with_prediction != with_prediction_) {
+    lanes_ = std::move(sets);
+    with_prediction_ = with_prediction;
+    lay_out();
+  }
+  compose_frame();
+  compose_overview();
+  describe_step();
+  describe_selection();
+}
+
+void TimelineView::lay_out() {
+  const int line = fonts_.text.font().pixelSize() + 5;
+  double label_width = fonts_.title.width(QStringLiteral("rank %1").arg(std::max<std::size_t>(lanes_.size(), 1) - 1));
+  for (const char* name : {"predicted", "B receive"})
+    label_width = std::max(label_width, fonts_.tiny.width(QLatin1String(name)));
+  if (scene_.plan && !lanes_.empty())
+    label_width = std::max(label_width, fonts_.small.width(QString::fromStdString(
+                                            place_of(*scene_.plan, static_cast<std::int32_t>(lanes_.size()) - 1))));
+  scene_.layout = TimelineLayout::of(size(), line, static_cast<int>(std::lround(std::min(label_width, 150.0))) + 14);
+  scene_.rows = std::make_shared<TimelineRows>(
+      lay_out_rows(lanes_, with_prediction_, chosen_open_, scene_.layout.plot.height(), line - 2));
+  scroll_to(scene_.scroll);
+  compose_frame();
+  compose_overview();
+  update();
+}
+
+void TimelineView::compose_frame() {
+  if (state().visible().empty() || scene_.layout.plot.isEmpty() || !isVisible()) return;
+  FrameRequest request;
+  request.run = source().view();
+  request.prediction = source().prediction();
+  request.shown = state().shown();
+  request.rows = scene_.rows;
+  request.range = state().visible();
+  request.device_scale = devicePixelRatioF();
+  request.width = static_cast<int>(std::lround(scene_.layout.plot.width() * request.device_scale));
+  request.height = static_cast<int>(std::lround(scene_.layout.plot.height() * request.device_scale));
+  request.scroll = scene_.scroll;
+  request.theme = colours().theme;
+  request.bubbles = bubbles_;
+  wanted_frame_ = composer_->request(std::move(request));
+  update();
+}
+
+void TimelineView::compose_overview() {
+  const QRect area = scene_.layout.overview;
+  if (area.isEmpty() || state().extent().empty() || !isVisible()) return;
+  // The step while one looks at a step; everything when one looks at more.
+  const auto view = source().view();
+  TimeRange range = state().extent();
+  if (state().step())
+    if (const auto step = view->step_range(state().shown(), *state().step())) {
+      const TimeRange room = widened(*step, 0.06);
+      if (state().visible().begin_ns >= room.begin_ns && state().visible().end_ns <= room.end_ns)
+        range = widened(*step, 0.01);
+    }
+  FrameRequest request;
+  request.run = view;
+  request.shown = state().shown();
+  request.range = range;
+  request.device_scale = devicePixelRatioF();
+  request.width = static_cast<int>(std::lround(area.width() * request.device_scale));
+  request.height = static_cast<int>(std::lround((area.height() - 2) * request.device_scale));
+  request.theme = colours().theme;
+  request.overview = true;
+  const auto [last, number] = overview_composer_->latest();
+  const bool same = last && last->request.run->revision() == view->revision() && last->request.run == view &&
+                    last->request.range == range && last->request.width == request.width &&
+                    last->request.theme == request.theme && last->request.shown == request.shown;
+  scene_.overview_range = range;
+  if (same && overview_composer_->settled()) return;
+  request.rows =
+      std::make_shared<TimelineRows>(lay_out_overview(static_cast<std::int32_t>(lanes_.size()), area.height() - 2));
+  overview_composer_->request(std::move(request));
+}
+
+std::shared_ptr<const StepInsight> TimelineView::insight_of(std::uint32_t step) const {
+  return bubbles_ ? bubbles_->insight(source().view(), source().prediction(), state().shown(), step) : nullptr;
+}
+
+void TimelineView::describe_step() {
+  scene_.summary.clear();
+  scene_.legend.clear();
+  if (!state().step()) return;
+  const auto view = source().view();
+  const auto range = view->step_range(state().shown(), *state().step());
+  if (!range) return;
+  scene_.origin_ns = range->begin_ns;
+  const auto insight = insight_of(*state().step());
+  scene_.summary = QString::fromStdString(
+      step_summary(*state().step(), static_cast<std::int32_t>(lanes_.size()), *range, insight.get()));
+  const RankShare mean = statistics_of(*view, state().shown(), *range).mean;
+  for (int c = 0; c < span_class_count; ++c) {
+    const auto kind = static_cast<SpanClass>(c);
+    const bool there = mean.compute[static_cast<std::size_t>(c)] > 0 ||
+                       (kind == SpanClass::transfer && mean.transfer > 0) ||
+                       (kind == SpanClass::collective && mean.collective > 0);
+    if (there) scene_.legend.push_back(kind);
+  }
+  update();
+}
+
+void TimelineView::describe_selection() {
+  scene_.selected.reset();
+  scene_.links.clear();
+  scene_.details.clear();
+  const auto view = source().view();
+  if (const auto ref = state().selected()) {
+    scene_.selected = box_of(*ref);
+    if (const auto span = view->find(ref->rank, ref->step, ref->op, ref->obtained))
+      scene_.links = links_of(*view, scene_.plan.get(), ref->obtained, *span);
+    if (scene_.selected) {
+      const SpanDetails details = details_of_box(*scene_.selected);
+      scene_.details = QString::fromStdString(details.title);
+      for (const std::string& line : details.lines)
+        scene_.details += QStringLiteral(" · ") + QString::fromStdString(line);
+    }
+  }
+  if (!state().selected_range().empty()) {
+    const auto statistics = statistics_of(*view, state().shown(), state().selected_range());
+    scene_.details = QStringLiteral("range ") + QString::fromStdString(summary_of(statistics));
+  }
+  emit described(scene_.details);
+  if (scene_.details.isEmpty())
+    scene_.details = QStringLiteral(
+        "W S zoom · A D move · F fit · . , next and previous op · [ ] step · shift-drag selects a range");
+  update();
+}
+
+std::int64_t TimelineView::time_at(double x) const { return scene_.scale().time_at(x - scene_.layout.plot.left()); }
+
+QPoint TimelineView::point_of(std::int32_t rank, std::int64_t time_ns) const {
+  const auto row = scene_.rows->find(rank, RowKind::compute, Lane::compute);
+  const int y = row ? scene_.rows->rows[*row].y + scene_.rows->rows[*row].height / 2 : 0;
+  const double x = PixelScale{state().visible(), double(scene_.layout.plot.width())}.x_of(time_ns);
+  return {scene_.layout.plot.left() + static_cast<int>(std::floor(x)), scene_.layout.plot.top() + y - scene_.scroll};
+}
+
+std::optional<ShownBox> TimelineView::box_at(QPoint at) const {
+  if (!scene_.layout.plot.contains(at)) return std::nullopt;
+  const auto index = scene_.rows->row_at(at.y() - scene_.layout.plot.top() + scene_.scroll);
+  if (!index) return std::nullopt;
+  const TimelineRow& row = scene_.rows->rows[*index];
+  const auto view = source().view();
+  const double ns_per_pixel = scene_.scale().ns_per_pixel();
+  const std::int64_t time = time_at(at.x() + 0.5);
+  if (row.kind == RowKind::ghost) {
+    const auto step = step_at(*view, state().shown(), time);
+    const auto predicted = source().prediction();
+    const StoreView& there = predicted ? *predicted : *view;
+    const auto under = step ? predicted_for(there, *step) : std::nullopt;
+    const LaneKey lane{row.rank, row.lane, Obtained::simulated};
+    const auto span = under ? there.span_at(lane, time - under->shift_ns) : std::nullopt;
+    if (!span) return std::nullopt;
+    Box box = drawn_box(there, lane, *span, ns_per_pixel);
+    for (std::int64_t* stamp : {&box.begin_ns, &box.active_ns, &box.end_ns}) *stamp += under->shift_ns;
+    return ShownBox{lane, row.kind, box};
+  }
+  const LaneKey lane{row.rank, row.lane, state().shown()};
+  auto span = view->span_at(lane, time);
+  if (!span) {
+    const auto reach = static_cast<std::int64_t>(reach_pixels * ns_per_pixel);
+    std::int64_t nearest = reach + 1;
+    for (const Span& near : view->spans(lane, {time - reach, time + reach + 1}, 0, most_near)) {
+      const std::int64_t distance = near.end_ns <= time ? time - near.end_ns : near.begin_ns - time;
+      if (distance < nearest) {
+        nearest = distance;
+        span = near;
+      }
+    }
+  }
+  if (!span) return std::nullopt;
+  return ShownBox{lane, row.kind, drawn_box(*view, lane, *span, ns_per_pixel)};
+}
+
+const FrameBubble* TimelineView::bubble_at(QPoint at) const {
+  if (!scene_.frame || scene_.frame->request.rows != scene_.rows || !scene_.layout.plot.contains(at)) return nullptr;
+  const auto row = scene_.rows->row_at(at.y() - scene_.layout.plot.top() + scene_.scroll);
+  const std::int64_t time = time_at(at.x() + 0.5);
+  for (const FrameBubble& bubble : scene_.frame->bubbles)
+    if (row == bubble.row && bubble.stretch.begin_ns <= time && time < bubble.stretch.end_ns) return &bubble;
+  return nullptr;
+}
+
+std::optional<ShownBox> TimelineView::box_of(const SpanRef& ref) const {
+  if (ref.obtained != state().shown()) return std::nullopt;
+  const auto view = source().view();
+  const auto span = view->find(ref.rank, ref.step, ref.op, ref.obtained);
+  if (!span) return std::nullopt;
+  const LaneKey lane{ref.rank, ref.op.lane(), ref.obtained};
+  const double ns_per_pixel = PixelScale{state().visible(), double(scene_.layout.plot.width())}.ns_per_pixel();
+  return ShownBox{lane, lane.lane == Lane::compute ? RowKind::compute : RowKind::communication,
+                  drawn_box(*view, lane, *span, ns_per_pixel)};
+}
+
+SpanDetails TimelineView::details_of_box(const ShownBox& box) const {
+  const auto view = source().view();
+  const auto predicted = source().prediction();
+  const auto insight = insight_of(box.box.step);
+  SpanDetails details = details_of(*view, predicted.get(), insight.get(), scene_.plan.get(), box.lane, box.box);
+  if (box.row == RowKind::ghost) details.title += " · predicted";
+  return details;
+}
+
+void TimelineView::paintEvent(QPaintEvent*) {
+  if (std::exchange(hurry_, false)) {
+    const auto last = composer_->latest().first;
+    if (last && last->milliseconds < quick_frame_ms) composer_->wait_for(wanted_frame_, longest_wait);
+  }
+  scene_.frame = composer_->latest().first;
+  scene_.overview = overview_composer_->latest().first;
+  scene_.visible = state().visible();
+  scene_.selected_range = state().selected_range();
+  scene_.cursor = state().cursor();
+  scene_.playing = state().playing();
+  scene_.focused = hasFocus();
+  scene_.device_scale = devicePixelRatioF();
+  QPainter painter(this);
+  painter.fillRect(rect(), color(colours().ground));
+  if (lanes_.empty() || state().visible().empty())
+    paint_empty(painter, rect(), colours(), tr("Nothing to show yet"),
+                tr("Press Run to train this scenario, or open a recording or a running session."));
+  else
+    TimelinePainter(painter, scene_, fonts_).paint();
+}
+
+void TimelineView::resizeEvent(QResizeEvent*) { lay_out(); }
+
+void TimelineView::showEvent(QShowEvent*) { lay_out(); }
+
+}  // namespace rankscope::app

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The time line: every rank's lanes over one time axis, the prediction as a ghost under the measurement, idle stretches
+// hatched and named.
+//
+// Never blocks: frames are composed on worker threads; until the new one is there, the last one is shown shifted or
+// stretched to the present range (a frame that is expected within a few milliseconds is waited for).
+//
+//   W S  zoom in, out          A D  left, right        F  fit the selection or the step       wheel  zoom at the
+//   pointer . ,  next, previous op     [ ]  previous, next step   R  selection to range               drag   move ↑ ↓
+//   same time, other rank    Esc  drops the selection   Home  everything   Space  plays     shift-drag  range
+#pragma once
+#include <QPointer>
+#include <map>
+#include <memory>
+
+#include "app/models/bubble_source.hpp"
+#include "app/models/composer.hpp"
+#include "app/models/navigator.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/timeline/timeline_painter.hpp"
+
+class QKeyEvent;
+
+namespace rankscope::app {
+
+class TimelineView : public DataView {
+  Q_OBJECT
+ public:
+  /// `navigator` and `bubbles` outlive the view; without `bubbles` idle stretches have no names.
+  TimelineView(SharedState& state, SnapshotSource& source, Navigator& navigator, BubbleSource* bubbles,
+               QWidget* parent = nullptr);
+  ~TimelineView() override;
+
+  void set_theme(Theme theme) override;
+  /// Nothing below 24 px.
+  void set_presentation(bool presentation);
+  bool settled() const override;
+  QSize sizeHint() const override { return {1100, 420}; }
+  QSize minimumSizeHint() const override { return {320, 160}; }
+
+  /// Does what the key says; false for a key that means nothing here. For a window whose focus is elsewhere.
+  bool press(int key);
+
+  // What is on the screen, for tests and pictures.
+  const TimelineLayout& layout_now() const { return scene_.layout; }
+  const TimelineRows& rows() const { return *scene_.rows; }
+  std::shared_ptr<const Frame> frame() const { return scene_.frame; }
+  const TimelineScene& scene() const { return scene_; }
+  /// Where on the widget that rank's compute lane shows that time.
+  QPoint point_of(std::int32_t rank, std::int64_t time_ns) const;
+
+ signals:
+  /// The op under the pointer or the selected one, as one line; empty for none.
+  void described(const QString& text);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  enum class Gesture { none, pressed, panning, selecting, overview };
+
+  // timeline_view.cpp: what is to be seen
+  void take_in();        ///< another snapshot, or another way of looking at it
+  void lay_out();        ///< rows and parts, after a change of size, lanes or open ranks
+  void compose_frame();  ///< asks for the picture of the present range
+  void compose_overview();
+  void describe_step();  ///< the header's line, the legend
+  void describe_selection();
+  std::optional<ShownBox> box_at(QPoint at) const;
+  const FrameBubble* bubble_at(QPoint at) const;
+  std::optional<ShownBox> box_of(const SpanRef& ref) const;
+  std::shared_ptr<const StepInsight> insight_of(std::uint32_t step) const;
+  SpanDetails details_of_box(const ShownBox& box) const;
+  std::int64_t time_at(double x) const;
+
+  // timeline_input.cpp: what a person does
+  void hover(QPoint at);
+  void click(QPoint at);
+  void select(const ShownBox& box);
+  void step_op(int by);
+  void step_rank(int by);
+  void bring_on_screen(TimeRange range, std::int32_t rank);
+  void scroll_to(int y);
+  std::int64_t zoom_centre() const;
+
+  Navigator& navigator_;
+  BubbleSource* bubbles_;
+  TimelineFonts fonts_;
+  TimelineScene scene_;
+  std::map<std::int32_t, bool> chosen_open_;
+  std::vector<LaneSet> lanes_;
+  bool with_prediction_ = false, presentation_ = false;
+  const void* planned_for_ = nullptr;  ///< the hello that scene_.plan was read from
+
+  Gesture gesture_ = Gesture::none;
+  QPoint pressed_at_;
+  QPointF pointer_;
+  TimeRange pressed_visible_;
+  int pressed_scroll_ = 0;
+  bool pointer_inside_ = false;
+
+  std::uint64_t wanted_frame_ = 0;
+  bool hurry_ = false;  ///< the wanted frame answers a gesture: it is worth a short wait
+  std::unique_ptr<Composer> composer_, overview_composer_;  ///< last: their threads call into this
+};
+
+}  // namespace rankscope::app
