@@ -82,6 +82,9 @@ TEST_CASE("looking two tokens back pays: the floor lies well below what one toke
   CHECK(language.entropy_rate() < 0.85 * language.entropy_given_one());
   CHECK(language.entropy_given_one() < 0.4 * std::log(256.0));
   CHECK(language.entropy_rate() > 0.5);
+  // What the lesson of the 1F1B lab states; a change of the generator would make it wrong, and old losses incomparable.
+  CHECK(language.entropy_given_one() == Approx(1.548137).epsilon(1e-6));
+  CHECK(language.floor(64) == Approx(1.138556).epsilon(1e-6));
 }
 
 TEST_CASE("an ideal predictor's mean loss on drawn samples is the floor") {
