@@ -2,6 +2,7 @@
 //
 // What cannot be known is NaN or an empty optional, and null in JSON.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json_fwd.hpp>

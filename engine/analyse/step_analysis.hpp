@@ -62,10 +62,10 @@ struct BubbleStretch {
   BubbleCause cause = BubbleCause::unknown;
   TimeClass time = TimeClass::bubble;  ///< where it is counted: bubble; the purpose's class where this rank itself
                                        ///< moved bytes; other for overhead and unknown
-  Purpose purpose = Purpose::none;   ///< of exposed communication
-  std::int32_t waits_for_rank = -1;  ///< whose op ran meanwhile; -1 if nobody's
-  OpId waits_for_op;                 ///< that op; not valid() if none
-  OpId next;                         ///< this rank's compute op that could not start; not valid() at the step's end
+  Purpose purpose = Purpose::none;     ///< of exposed communication
+  std::int32_t waits_for_rank = -1;    ///< whose op ran meanwhile; -1 if nobody's
+  OpId waits_for_op;                   ///< that op; not valid() if none
+  OpId next;                           ///< this rank's compute op that could not start; not valid() at the step's end
   std::int64_t length_ns() const { return end_ns - begin_ns; }
   bool operator==(const BubbleStretch&) const = default;
 };

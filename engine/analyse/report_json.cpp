@@ -1,0 +1,89 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "engine/analyse/report.hpp"
+
+namespace rankscope {
+namespace {
+
+using Json = nlohmann::json;
+
+Json known(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json known(std::int64_t value) { return value >= 0 ? Json(value) : Json(nullptr); }
+
+Json plan_json(const PlanSpec& plan) {
+  return {{"data", plan.data},
+          {"tensor", plan.tensor},
+          {"pipeline", plan.pipeline},
+          {"virtual", plan.virtual_stages},
+          {"schedule", plan.schedule},
+          {"micro_batches", plan.micro_batches},
+          {"zero", plan.zero},
+          {"recompute", plan.recompute},
+          {"sequence_parallel", plan.sequence_parallel},
+          {"precision", plan.precision},
+          {"bucket_mib", plan.bucket_mib},
+          {"collective", plan.collective}};
+}
+
+Json bubble_json(const Bubble& bubble) {
+  return {{"ideal", known(bubble.ideal)}, {"predicted", known(bubble.predicted)}, {"measured", known(bubble.measured)}};
+}
+
+void put_memory(Json& to, const std::optional<MemoryBytes>& bytes) {
+  for (int c = 0; c < memory_class_count; ++c) {
+    const auto memory = static_cast<MemoryClass>(c);
+    to[std::string(name_of(memory))] = bytes ? Json(bytes->by_class[static_cast<std::size_t>(c)]) : Json(nullptr);
+  }
+  to["peak"] = bytes ? Json(bytes->peak) : Json(nullptr);
+}
+
+}  // namespace
+
+nlohmann::json to_json(const Report& report) {
+  Json steps = Json::array(), memory = Json::array(), traffic = Json::array(), time = Json::object();
+  for (const StepRow& row : report.steps)
+    steps.push_back({{"step", row.step},
+                     {"loss", known(row.loss)},
+                     {"grad_norm", known(row.grad_norm)},
+                     {"seconds", known(row.seconds)},
+                     {"tokens_per_s", known(row.tokens_per_s)}});
+  for (int c = 0; c < time_class_count; ++c) {
+    const auto which = static_cast<TimeClass>(c);
+    time[std::string(name_of(which))] = known(report.time[which]);
+  }
+  for (const MemoryRow& row : report.memory) {
+    Json entry = {{"rank", row.rank}};
+    put_memory(entry, row.measured);
+    Json predicted = Json::object();
+    put_memory(predicted, row.predicted);
+    entry["predicted"] = std::move(predicted);
+    memory.push_back(std::move(entry));
+  }
+  for (const TrafficReport& row : report.traffic)
+    traffic.push_back({{"purpose", name_of(row.purpose)},
+                       {"collective", name_of(row.collective)},
+                       {"count", row.count},
+                       {"bytes_per_rank", known(row.bytes_per_rank)},
+                       {"predicted", known(row.predicted)}});
+  return {{"plan", plan_json(report.plan)},
+          {"ranks", report.ranks},
+          {"clock", name_of(report.clock)},
+          {"obtained", name_of(report.obtained)},
+          {"step_seconds", known(report.step_seconds)},
+          {"steps", std::move(steps)},
+          {"bubble", bubble_json(report.bubble)},
+          {"bubble_span", bubble_json(report.bubble_span)},
+          {"time", std::move(time)},
+          {"mfu", known(report.mfu)},
+          {"hfu", known(report.hfu)},
+          {"tflops_per_device", known(report.tflops_per_device)},
+          {"memory", std::move(memory)},
+          {"traffic", std::move(traffic)},
+          {"telemetry",
+           {{"events", known(report.telemetry.events)},
+            {"dropped", known(report.telemetry.dropped)},
+            {"overhead", known(report.telemetry.overhead)}}}};
+}
+
+}  // namespace rankscope

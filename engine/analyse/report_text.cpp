@@ -1,0 +1,145 @@
+#include <cmath>
+#include <cstdio>
+
+#include "engine/analyse/report.hpp"
+
+namespace rankscope {
+namespace {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+constexpr const char* dash = "-";
+
+std::string percent(double share) { return std::isnan(share) ? dash : format("%.1f %%", 100 * share); }
+
+std::string duration(double seconds) {
+  if (std::isnan(seconds)) return dash;
+  if (seconds >= 1) return format("%.3f s", seconds);
+  return seconds >= 1e-3 ? format("%.3f ms", seconds * 1e3) : format("%.1f us", seconds * 1e6);
+}
+
+std::string bytes(double value) {
+  if (std::isnan(value)) return dash;
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+  return format(unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
+}
+
+std::string number(double value, const char* pattern) { return std::isnan(value) ? dash : format(pattern, value); }
+
+std::string row(std::string_view label, const std::string& value) {
+  return format("%-22.*s %s\n", static_cast<int>(label.size()), label.data(), value.c_str());
+}
+
+std::string bubble_row(std::string_view label, const Bubble& bubble) {
+  return row(label, format("%9s ideal  %9s predicted  %9s run", percent(bubble.ideal).c_str(),
+                           percent(bubble.predicted).c_str(), percent(bubble.measured).c_str()));
+}
+
+std::string head(const Report& report) {
+  const PlanSpec& p = report.plan;
+  std::string text;
+  if (!report.title.empty()) text += report.title + "\n";
+  text += row("plan", format("data %d x tensor %d x pipeline %d, %s, %d micro-batches, %s", p.data, p.tensor,
+                             p.pipeline, p.schedule.c_str(), p.micro_batches, p.precision.c_str()));
+  text += row("ranks", std::to_string(report.ranks));
+  std::string clock = std::string(name_of(report.obtained)) + ", " + std::string(name_of(report.clock)) + " clock";
+  if (!std::isnan(report.clock_uncertainty_s)) clock += ", fitted within " + duration(report.clock_uncertainty_s);
+  return text + row("times are", clock);
+}
+
+std::string numbers(const Report& report) {
+  std::string step = duration(report.step_seconds);
+  if (report.steps.size() > 1) step += " (median without the first step)";
+  if (!std::isnan(report.predicted_step_seconds) && report.obtained != Obtained::simulated)
+    step += ", predicted " + duration(report.predicted_step_seconds);
+  std::string text = row("step", step);
+  text += bubble_row("bubble", report.bubble) + bubble_row("bubble_span", report.bubble_span);
+  if (report.steady_steps > 1 && report.representative)
+    text += row("", format("step %u, whose bubble is the median of %d steady steps", report.representative->step,
+                           report.steady_steps));
+  text += row("MFU, HFU", percent(report.mfu) + ", " + percent(report.hfu) + ", " +
+                              number(report.tflops_per_device, "%.4g") + " TFLOP/s per device");
+  return text;
+}
+
+std::string time_table(const Report& report) {
+  std::string text = "\ntime                   share\n";
+  for (int c = 0; c < time_class_count; ++c) {
+    const auto which = static_cast<TimeClass>(c);
+    text += format("  %-20s %8s\n", std::string(name_of(which)).c_str(), percent(report.time[which]).c_str());
+  }
+  if (report.time.unknown > 0)
+    text += format("  %-20s %8s of it, where data are missing\n", "  unknown", percent(report.time.unknown).c_str());
+  return text;
+}
+
+std::string step_table(const Report& report) {
+  if (report.steps.empty()) return "";
+  std::string text = "\n  step        loss   grad norm        time   tokens/s\n";
+  constexpr std::size_t shown = 10;  // of a long run the first and the last ones
+  for (std::size_t i = 0; i < report.steps.size(); ++i) {
+    if (report.steps.size() > 2 * shown && i == shown) {
+      text += format("   ... %zu steps\n", report.steps.size() - 2 * shown);
+      i = report.steps.size() - shown;
+    }
+    const StepRow& s = report.steps[i];
+    text +=
+        format("%6u %11s %11s %11s %10s\n", s.step, number(s.loss, "%.5f").c_str(), number(s.grad_norm, "%.4f").c_str(),
+               duration(s.seconds).c_str(), number(s.tokens_per_s, "%.0f").c_str());
+  }
+  return text;
+}
+
+std::string memory_line(const char* label, const MemoryBytes& memory) {
+  std::string text = format("%-15s", label);
+  for (const std::int64_t of_class : memory.by_class)
+    text += format(" %12s", bytes(static_cast<double>(of_class)).c_str());
+  return text + format(" %12s\n", bytes(static_cast<double>(memory.peak)).c_str());
+}
+
+std::string memory_table(const Report& report) {
+  if (report.memory.empty()) return "";
+  std::string text = format("\n%-15s", "memory peaks");
+  for (int c = 0; c < memory_class_count; ++c)
+    text += format(" %12s", std::string(name_of(static_cast<MemoryClass>(c))).c_str());
+  text += format(" %12s\n", "sum");
+  for (const MemoryRow& r : report.memory) {
+    if (r.measured) text += memory_line(format("  rank %d", r.rank).c_str(), *r.measured);
+    if (r.predicted)
+      text += memory_line(r.measured ? "    predicted" : format("  rank %d pred.", r.rank).c_str(), *r.predicted);
+  }
+  return text;
+}
+
+std::string traffic_table(const Report& report) {
+  if (report.traffic.empty()) return "";
+  std::string text = "\ntraffic per step       collective        count   bytes/rank    predicted\n";
+  for (const TrafficReport& r : report.traffic)
+    text += format("  %-20s %-14s %8.4g %12s %12s\n", std::string(name_of(r.purpose)).c_str(),
+                   std::string(name_of(r.collective)).c_str(), r.count, bytes(r.bytes_per_rank).c_str(),
+                   bytes(r.predicted).c_str());
+  return text;
+}
+
+std::string telemetry_line(const Report& report) {
+  if (report.telemetry.events < 0) return "";
+  return "\n" + row("telemetry", std::to_string(report.telemetry.events) + " events, " +
+                                     (report.telemetry.dropped < 0 ? dash : std::to_string(report.telemetry.dropped)) +
+                                     " dropped, overhead " + percent(report.telemetry.overhead));
+}
+
+}  // namespace
+
+std::string to_text(const Report& report) {
+  return head(report) + numbers(report) + time_table(report) + step_table(report) + memory_table(report) +
+         traffic_table(report) + telemetry_line(report);
+}
+
+}  // namespace rankscope

@@ -1,0 +1,68 @@
+// Spans joined to the ops of the programs: what ran before what, and who met whom. For this folder's own files.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "engine/program/program.hpp"
+#include "telemetry/event/event.hpp"
+#include "telemetry/event/time_range.hpp"
+
+namespace rankscope::analysis {
+
+using SpanAt = std::int32_t;  ///< index into StepIndex::spans()
+inline constexpr SpanAt none = -1;
+
+/// The op that held a span up: of all that had to finish before it, the one that finished last.
+struct Holder {
+  SpanAt span = none;    ///< none if nothing did, or nothing is known
+  bool missing = false;  ///< a span is missing that may have been later
+};
+
+class StepIndex {
+ public:
+  /// Keeps the spans of `step` and of the steps beside it, of the programs' ranks. The programs must outlive it.
+  StepIndex(const std::vector<RankProgram>& programs, const RankGrid& grid, const std::vector<Span>& spans,
+            std::uint32_t step);
+
+  const std::vector<Span>& spans() const { return spans_; }
+  const Span& operator[](SpanAt at) const { return spans_[static_cast<std::size_t>(at)]; }
+  std::uint32_t step() const { return step_; }
+  int ranks() const { return static_cast<int>(programs_.size()); }
+  const RankGrid& grid() const { return grid_; }
+  const RankProgram& program(int rank) const { return programs_[static_cast<std::size_t>(rank)]; }
+
+  /// The op's place in its program; -1 if the program does not have it.
+  std::int32_t op_index(SpanAt at) const { return op_of_[static_cast<std::size_t>(at)]; }
+  SpanAt find(int rank, std::int32_t op, std::int64_t step) const;
+  SpanAt find(int rank, OpId op, std::int64_t step) const;
+  /// Compute-lane spans of a rank by begin.
+  const std::vector<SpanAt>& compute(int rank) const { return compute_[static_cast<std::size_t>(rank)]; }
+  /// What ran before it on its lane.
+  SpanAt lane_previous(SpanAt at) const { return previous_[static_cast<std::size_t>(at)]; }
+
+  Holder holder_of(SpanAt at) const;
+  /// Of a communication's other members the one that came last; none if no other's span is here.
+  SpanAt last_to_come(SpanAt communication) const;
+  /// When its bytes began to move: not before its last member came, where that is known.
+  std::int64_t active_ns(SpanAt at) const;
+
+  /// Ops of this step without a span: on one rank's compute lane with program positions within (after, before), and in
+  /// all.
+  bool misses_compute(int rank, std::int32_t after, std::int32_t before) const;
+  std::int64_t missing() const { return missing_; }
+
+ private:
+  const std::vector<RankProgram>& programs_;
+  RankGrid grid_;
+  std::uint32_t step_;
+  std::vector<Span> spans_;
+  std::vector<std::int32_t> op_of_;
+  std::vector<SpanAt> previous_;
+  std::vector<std::unordered_map<OpId, std::int32_t>> op_by_id_;  ///< [rank]
+  std::vector<std::array<std::vector<SpanAt>, 3>> span_of_;       ///< [rank][step before, this, after][op]
+  std::vector<std::vector<SpanAt>> compute_;                      ///< [rank]
+  std::vector<std::vector<std::int32_t>> missing_compute_;        ///< [rank]: program positions, ascending
+  std::int64_t missing_ = 0;
+};
+
+}  // namespace rankscope::analysis

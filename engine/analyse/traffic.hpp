@@ -1,0 +1,12 @@
+// Bytes moved by purpose: what was counted beside what the programs say. For this folder's own files.
+#pragma once
+#include <vector>
+
+#include "engine/analyse/report.hpp"
+
+namespace rankscope::analysis {
+
+/// Per step and participating rank; see TrafficReport.
+std::vector<TrafficReport> traffic_of(const RunFacts& facts);
+
+}  // namespace rankscope::analysis

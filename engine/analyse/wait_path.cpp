@@ -1,0 +1,141 @@
+#include "engine/analyse/wait_path.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace rankscope::analysis {
+namespace {
+
+/// Walks back from the end of an idle stretch to its begin, emitting pieces from the last to the first.
+class Walk {
+ public:
+  Walk(const StepIndex& index, TimeRange idle) : index_(index), idle_(idle), steps_left_(index.spans().size() + 8) {}
+
+  void from_next(SpanAt next) {
+    time_ = index_[next].begin_ns;
+    own(next);
+  }
+  /// The step's end: what ended last is what the rank waited for.
+  void from_last(int rank, SpanAt last) {
+    time_ = idle_.end_ns;
+    if (last == none) return emit(idle_.begin_ns, PieceKind::own_unknown);
+    emit(index_[last].end_ns, PieceKind::own_overhead);
+    if (index_[last].rank == rank) {
+      if (const SpanAt held = own_op(last); held != none) own(held);
+    } else {
+      peers(last, true);
+    }
+  }
+  std::vector<Piece> finish() {
+    emit(idle_.begin_ns, PieceKind::own_unknown);
+    std::reverse(pieces_.begin(), pieces_.end());
+    return std::move(pieces_);
+  }
+
+ private:
+  bool done() const { return time_ <= idle_.begin_ns; }
+
+  /// Gives [until, time_) to this kind and moves time_ back to `until`. Parts outside the stretch are left out.
+  void emit(std::int64_t until, PieceKind kind, SpanAt span = none) {
+    until = std::max(until, idle_.begin_ns);
+    if (until >= time_) return;
+    const std::int64_t begin = until, end = std::min(time_, idle_.end_ns);
+    time_ = until;
+    if (begin >= end) return;
+    Piece piece{begin, end, kind, Purpose::none, -1, OpId{}};
+    if (span != none) {
+      piece.rank = index_[span].rank;
+      piece.op = index_[span].op;
+      piece.purpose = piece.op.fields().purpose;
+    }
+    pieces_.push_back(piece);
+  }
+
+  /// The rank's own chain, from an op that began at time_.
+  void own(SpanAt held) {
+    while (!done() && held != none && steps_left_-- > 0) {
+      const Holder holder = index_.holder_of(held);
+      const std::int64_t released = holder.span == none ? idle_.begin_ns : index_[holder.span].end_ns;
+      emit(released, holder.missing ? PieceKind::own_unknown : PieceKind::own_overhead, held);
+      if (done() || holder.span == none) return;
+      held = own_op(holder.span);
+    }
+  }
+
+  /// One op of the rank itself, which ended at or after time_. Returns where to go on; none when the chain left the
+  /// rank.
+  SpanAt own_op(SpanAt at) {
+    const Span& span = index_[at];
+    if (!is_communication(span.op.kind())) {
+      emit(span.begin_ns, PieceKind::own_overhead, at);  // a batch loaded, a copy to the host
+      return at;
+    }
+    emit(index_.active_ns(at), PieceKind::own_transfer, at);
+    if (done() || time_ <= span.begin_ns) return at;
+    // Until its last member came this was waiting; before it began, look on this rank again.
+    const SpanAt peer = index_.last_to_come(at);
+    const std::int64_t began = std::max(span.begin_ns, idle_.begin_ns);
+    if (peer == none) {
+      emit(began, PieceKind::peer_unknown, at);
+      return at;
+    }
+    const std::int64_t floor = floor_;
+    floor_ = began;
+    peers(peer, false);
+    emit(began, PieceKind::peer_unknown, peer);
+    floor_ = floor;
+    return at;
+  }
+
+  /// The chain on other ranks, down to floor_: `at` began (or, if `ran`, ended) at time_.
+  void peers(SpanAt at, bool ran) {
+    const auto stop = [&] { return time_ <= std::max(floor_, idle_.begin_ns); };
+    const auto give = [&](std::int64_t until, PieceKind kind, SpanAt span) {
+      emit(std::max(until, floor_), kind, span);
+    };
+    while (!stop() && steps_left_-- > 0) {
+      if (!ran) {
+        const Holder holder = index_.holder_of(at);
+        const std::int64_t released = holder.span == none ? floor_ : index_[holder.span].end_ns;
+        give(released, holder.missing ? PieceKind::peer_unknown : PieceKind::peer_overhead, at);
+        if (stop() || holder.span == none) return;
+        at = holder.span;
+      }
+      ran = false;
+      const Span& span = index_[at];
+      if (span.op.lane() == Lane::compute) {
+        give(span.begin_ns, PieceKind::peer_compute, at);
+      } else if (is_communication(span.op.kind())) {
+        give(index_.active_ns(at), PieceKind::peer_transfer, at);
+        if (stop() || time_ <= span.begin_ns) continue;
+        const SpanAt other = index_.last_to_come(at);
+        if (other == none)
+          give(span.begin_ns, PieceKind::peer_unknown, at);
+        else
+          at = other;
+      } else {
+        give(span.begin_ns, PieceKind::peer_overhead, at);
+      }
+    }
+  }
+
+  const StepIndex& index_;
+  TimeRange idle_;
+  std::size_t steps_left_;  ///< contradictory stamps could lead in circles
+  std::int64_t time_ = 0;
+  std::int64_t floor_ = std::numeric_limits<std::int64_t>::min();  ///< how far back the present wait reaches
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace
+
+std::vector<Piece> explain_idle(const StepIndex& index, int rank, TimeRange idle, SpanAt next, SpanAt last) {
+  Walk walk(index, idle);
+  if (next != none)
+    walk.from_next(next);
+  else
+    walk.from_last(rank, last);
+  return walk.finish();
+}
+
+}  // namespace rankscope::analysis
