@@ -3,13 +3,16 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "engine/scenario/keys.hpp"
+#include "engine/scenario/lab.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/scenario/support.hpp"
 #include "engine/schedule/schedule.hpp"
+#include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -301,6 +304,39 @@ TEST_CASE("a cluster file is held to the same rules, with positions of its own")
   CHECK(with(whole) == "no error");
   CHECK(with(whole + "spec = \"other\"\n") == "no error");
   fs::remove_all(root);
+}
+
+TEST_CASE("a damaged file is read or refused in one line, never anything else") {
+  std::ifstream file(std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/pipeline-1f1b.toml");
+  const std::string good{std::istreambuf_iterator<char>(file), {}};
+  REQUIRE(good.size() > 1000);
+  const std::string bytes("\0\n=[]{}\"'#.,-\\ e9\xff\xc3", 20);
+  int refused = 0;
+  for (std::uint64_t round = 0; round < 1500; ++round) {
+    std::string text = good;
+    for (std::uint64_t i = 0; i < 1 + round % 3; ++i) {
+      // Most damage to the keys, which come first; the lesson is long.
+      const std::uint64_t at = random_bits(round, 1, 3 * i) % (round % 2 == 0 ? 700 : text.size());
+      const std::uint64_t what = random_bits(round, 1, 3 * i + 1);
+      if (what % 4 == 0)
+        text.erase(at, 1 + what / 4 % 20);
+      else if (what % 4 == 1)
+        text.insert(at, 1, bytes[random_bits(round, 1, 3 * i + 2) % bytes.size()]);
+      else
+        text[at] = bytes[random_bits(round, 1, 3 * i + 2) % bytes.size()];
+    }
+    const std::string message = error_of([&] {
+      parse_scenario(text, "s.toml");
+      parse_lab(text, "s.toml");
+    });
+    INFO(message);
+    CHECK(message.find('\n') == std::string::npos);
+    if (message == "no error") continue;
+    ++refused;
+    CHECK(message.starts_with("s.toml:"));
+    CHECK(message.find("; ") != std::string::npos);
+  }
+  CHECK(refused > 500);
 }
 
 TEST_CASE("a scenario made in memory is checked by the names of its keys") {
