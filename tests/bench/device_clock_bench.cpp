@@ -1,0 +1,136 @@
+// How true is the device clock? Three comparisons, in one run on one machine that should have nothing else to do:
+//
+//   1. the bubble of the default lab, emulated, against what was predicted before the run
+//   2. the step time of two ranks, emulated, against the wall's (needs two free cores)
+//   3. the step time of eight ranks, emulated, against the one laid out from costs measured one rank at a time
+//
+//   device_clock_bench [SCENARIO]      the lab of comparison 1; the others change its plan
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "engine/analyse/step_analysis.hpp"
+#include "engine/run/calibrate.hpp"
+#include "engine/run/clock.hpp"
+#include "engine/run/emulated_clock.hpp"
+#include "engine/run/job.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/simulate/costs.hpp"
+
+namespace {
+
+using namespace rankscope;
+
+constexpr std::uint32_t steps = 24, warm_up = 6;
+
+template <class T>
+T median_of(std::vector<T> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+class Recorder : public RankObserver {
+ public:
+  explicit Recorder(EmulatedClock& clock) : clock_(clock) {}
+  void span(Lane, const Span& span) override {
+    const std::lock_guard lock(mutex_);
+    measured.push_back(span);
+  }
+  void memory(Lane, const MemorySample&) override {}
+  void phase(Lane, const PhaseSpan&) override {}
+  void step_done(const StepSummary& summary, const StepTrace& trace) override {
+    clock_.step_done(summary.rank, summary.step, trace);
+  }
+  std::vector<Span> measured;
+
+ private:
+  EmulatedClock& clock_;
+  std::mutex mutex_;
+};
+
+struct Clocks {
+  double wall_s = 0, device_s = 0;  ///< median step
+  double bubble = 0;                ///< median, emulated
+};
+
+Clocks run(const StepProgram& step) {
+  const std::vector<RankProgram> programs = step.all_programs();
+  Costs links;
+  links.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
+  std::vector<Span> emulated, measured;
+  {
+    EmulatedClock clock(programs, step.grid, links, [&](std::uint32_t, const std::vector<Span>& spans) {
+      emulated.insert(emulated.end(), spans.begin(), spans.end());
+    });
+    Recorder recorder(clock);
+    RunSettings settings;
+    settings.steps = steps;
+    settings.start_ns = monotonic_ns();
+    run_loopback(step, settings, [&](int) { return &recorder; });
+    measured = std::move(recorder.measured);
+  }
+  std::vector<double> wall, device, bubbles;
+  for (std::uint32_t s = warm_up; s + 1 < steps; ++s) {
+    wall.push_back(static_cast<double>(step_range(measured, s).length()) * 1e-9);
+    const TimeRange range = step_range(emulated, s);
+    device.push_back(static_cast<double>(range.length()) * 1e-9);
+    bubbles.push_back(analyse_step(programs, step.grid, emulated, range, s).bubble);
+  }
+  return {median_of(wall), median_of(device), median_of(bubbles)};
+}
+
+StepProgram changed(const Scenario& scenario, int pipeline, int micro_batches) {
+  Scenario other = scenario;
+  other.plan.pipeline = pipeline;
+  other.plan.micro_batches = micro_batches;
+  return compile(other);
+}
+
+void verdict(const char* what, double a, const char* a_name, double b, const char* b_name, double off, double limit) {
+  fmt::print("{:<44} {} {:.4g}   {} {:.4g}   difference {:.3f} (limit {:.2f}) {}\n", what, a_name, a, b_name, b, off,
+             limit, off <= limit ? "ok" : "OVER");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Scenario lab = read_scenario(argc > 1 ? argv[1] : RANKSCOPE_SOURCE_DIR "/scenarios/labs/pipeline-1f1b.toml");
+  {
+    const StepProgram step = compile(lab);
+    const auto programs = step.all_programs();
+    const StepAnalysis predicted =
+        analyse_simulation(programs, step.grid, simulate(programs, step.grid, predict_costs(step), 2));
+    const Clocks clocks = run(step);
+    verdict("bubble of the lab", predicted.bubble, "predicted", clocks.bubble, "emulated",
+            std::abs(clocks.bubble - predicted.bubble), 0.03);
+  }
+  {
+    const Clocks clocks = run(changed(lab, 2, lab.plan.micro_batches));
+    verdict("step of two ranks, s", clocks.device_s, "device", clocks.wall_s, "wall",
+            std::abs(clocks.device_s / clocks.wall_s - 1), 0.10);
+  }
+  {
+    const StepProgram step = changed(lab, 8, lab.plan.micro_batches);
+    const auto programs = step.all_programs();
+    std::vector<std::vector<std::int64_t>> samples;
+    for (const RankProgram& program : programs) samples.emplace_back(program.ops.size(), -1);
+    for (const RankProgram& program : programs) {
+      std::vector<std::vector<std::int64_t>> of_op(program.ops.size());
+      for (const CostSample& sample : measure_alone(step, program.rank, 8)) of_op[sample.op].push_back(sample.ns);
+      for (std::size_t op = 0; op < of_op.size(); ++op)
+        samples[static_cast<std::size_t>(program.rank)][op] = median_of(of_op[op]);
+    }
+    const auto costs = costs_by_signature(programs, samples);
+    Costs alone;
+    alone.compute_ns = [&](const RankProgram& program, const Op& op) {
+      return costs[static_cast<std::size_t>(program.rank)][static_cast<std::size_t>(&op - program.ops.data())];
+    };
+    alone.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
+    const double laid_out = analyse_simulation(programs, step.grid, simulate(programs, step.grid, alone, 2)).seconds();
+    const Clocks clocks = run(step);
+    verdict("step of eight ranks, s", clocks.device_s, "device", laid_out, "measured alone",
+            std::abs(clocks.device_s / laid_out - 1), 0.10);
+  }
+  return 0;
+}
