@@ -211,6 +211,7 @@ struct Relay::State {
     if (workers.contains(in.peer)) return garbage("a worker does not read");
     auto found = viewers.find(in.peer);
     if (h.type == link::Type::viewer_hello) {
+      if (exchange.session() == SessionId{}) return;  // nothing to show yet; it will ask again
       if (found != viewers.end()) {
         if (found->second.generation() == h.generation) return;  // asked twice; the answer is under way
         drop_viewer(found);
@@ -340,7 +341,8 @@ Relay::Relay(RelayOptions options, std::vector<EventSink*> taps) {
   s.router.set(zmq::sockopt::handshake_ivl, 5000);
   s.router.set(zmq::sockopt::heartbeat_ivl, 1000);
   s.router.set(zmq::sockopt::heartbeat_timeout, 5000);
-  s.router.set(zmq::sockopt::ipv6, true);
+  // Asked for always, it would turn 127.0.0.1 into ::ffff:127.0.0.1.
+  s.router.set(zmq::sockopt::ipv6, s.options.endpoint.find('[') != std::string::npos);
   try {
     if (!s.options.keys.empty()) {
       s.door = std::make_unique<ZapHandler>(s.context, s.options.admitted);

@@ -57,6 +57,7 @@ std::string checked_endpoint(const std::string& endpoint) {
 bool is_loopback_host(std::string host) {
   if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   if (host == "localhost" || host == "::1") return true;
+  if (starts(host, "::ffff:")) host = host.substr(7);  // an IPv4 address in IPv6's clothes
   // Only four plain numbers: "127.evil.org" is a name.
   int dots = 0;
   for (const char c : host) {

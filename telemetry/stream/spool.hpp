@@ -72,9 +72,9 @@ class SpoolReader {
 
   /// The next frame's payload in `payload`. After `end` or `absent` it may be called again later.
   Next next(std::vector<std::byte>& payload);
-  std::uint64_t offset() const;  ///< of the frame that comes next
+  std::uint64_t offset() const;     ///< of the frame that comes next
   void seek(std::uint64_t offset);  ///< to a frame's beginning
-  SessionId session() const;     ///< of the file's header; zeros until it was read
+  SessionId session() const;        ///< of the file's header; zeros until it was read
   int rank() const;
 
  private:

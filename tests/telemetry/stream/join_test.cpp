@@ -78,15 +78,16 @@ TEST_CASE("a secret is taken from the environment and not from the argument list
 }
 
 TEST_CASE("publishing beyond this machine needs keys") {
-  for (const char* endpoint :
-       {"tcp://*:7070", "tcp://0.0.0.0:7070", "tcp://eth0:7070", "tcp://192.168.1.4:7070", "tcp://[::]:7070",
-        "tcp://host.example:7070", "tcp://127.evil.example:7070", "tcp://128.0.0.1:7070"}) {
+  for (const char* endpoint : {"tcp://*:7070", "tcp://0.0.0.0:7070", "tcp://eth0:7070", "tcp://192.168.1.4:7070",
+                               "tcp://[::]:7070", "tcp://[::ffff:10.0.0.1]:7070", "tcp://host.example:7070",
+                               "tcp://127.evil.example:7070", "tcp://128.0.0.1:7070"}) {
     INFO(endpoint);
     CHECK(refusal(endpoint).find("beyond this machine") != std::string::npos);
     CHECK(refusal(endpoint, true).empty());
     CHECK_FALSE(is_this_machine(endpoint));
   }
-  for (const char* endpoint : {"tcp://127.0.0.1:7070", "tcp://127.3.2.1:*", "tcp://localhost:1", "tcp://[::1]:7070"}) {
+  for (const char* endpoint : {"tcp://127.0.0.1:7070", "tcp://127.3.2.1:*", "tcp://localhost:1", "tcp://[::1]:7070",
+                               "tcp://[::ffff:127.0.0.1]:7070"}) {
     INFO(endpoint);
     CHECK(refusal(endpoint).empty());
     CHECK(is_this_machine(endpoint));

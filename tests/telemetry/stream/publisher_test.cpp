@@ -94,7 +94,7 @@ TEST_CASE("a full ring drops without waiting, and every dropped row is in a gap"
     LaneWriter& lane = publisher.lane(0, Lane::compute);
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < spans; ++i) lane.span(a_span(0, 0, i));
-    CHECK(std::chrono::steady_clock::now() - begin < 50ms);
+    CHECK(std::chrono::steady_clock::now() - begin < 2s);  // waiting for room would have taken 8 s
     CHECK(lane.emitted() + lane.dropped() == spans);
     CHECK(lane.dropped() >= spans - 3 * 64);
     std::this_thread::sleep_for(250ms);

@@ -1,0 +1,121 @@
+#include "telemetry/relay/session_watch.hpp"
+
+#include <signal.h>
+
+#include "tests/catch.hpp"
+#include "tests/telemetry/stream/support.hpp"
+
+using namespace rankscope;
+using namespace rankscope::test;
+
+namespace {
+
+class Session {
+ public:
+  explicit Session(int ranks) { say(0, a_hello(ranks)); }
+  void say(std::int32_t rank, Event event) {
+    watch.accept({a_session(), rank, ++sequence_[rank], 0, std::move(event)});
+  }
+  void steps(std::int32_t rank, std::uint32_t last) {
+    for (std::uint32_t step = 0; step <= last; ++step) say(rank, a_summary(rank, step));
+  }
+  SessionWatch watch;
+
+ private:
+  std::map<std::int32_t, std::uint64_t> sequence_;
+};
+
+constexpr ChildExit well{0, 0}, failed{1, 0};
+
+}  // namespace
+
+TEST_CASE("a run whose ranks all ended well is well") {
+  Session s(2);
+  for (std::int32_t rank : {0, 1}) {
+    s.steps(rank, 9);
+    s.say(rank, End{rank, true, 9, ""});
+  }
+  const Verdict verdict = s.watch.verdict(well);
+  CHECK(verdict.ok);
+  CHECK(verdict.last_step == 9);
+  CHECK(verdict.end().rank == -1);
+}
+
+TEST_CASE("the rank that fell silent is named when the others report that it did not come") {
+  Session s(3);
+  s.steps(0, 7);
+  s.steps(1, 6);
+  s.steps(2, 7);
+  s.say(2, End{2, false, 7, "rank 2, lane data: rank 1 did not come within 5 s"});
+  s.say(0, End{0, false, 7, "rank 0, lane data: rank 1 did not come within 5 s"});
+  const Verdict verdict = s.watch.verdict(failed);
+  CHECK_FALSE(verdict.ok);
+  CHECK(verdict.rank == 1);
+  CHECK(verdict.last_step == 6);
+  CHECK(verdict.message == "rank 1 died after step 6 (exit status 1)");
+}
+
+TEST_CASE("a rank that says what went wrong with itself is named before those that miss it") {
+  Session s(2);
+  s.steps(0, 3);
+  s.steps(1, 3);
+  s.say(0, End{0, false, 3, "the peer rank 1 is gone"});
+  s.say(1, End{1, false, 3, "fault: killed at step 4, as the scenario says"});
+  const Verdict verdict = s.watch.verdict(failed);
+  CHECK(verdict.rank == 1);
+  CHECK(verdict.message == "rank 1 failed after step 3: fault: killed at step 4, as the scenario says");
+}
+
+TEST_CASE("the launcher's word counts most") {
+  Session s(2);
+  s.steps(0, 4);
+  s.steps(1, 4);
+  s.watch.launcher_said("some other line of process rank 0");
+  s.watch.launcher_said("mpirun noticed that process rank 1 with PID 4711 on node n exited on signal 9 (Killed).");
+  const Verdict verdict = s.watch.verdict({137, 0});
+  CHECK(verdict.rank == 1);
+  CHECK(verdict.last_step == 4);
+}
+
+TEST_CASE("a single process killed by a signal is named with the signal") {
+  Session s(1);
+  s.steps(0, 2);
+  const Verdict verdict = s.watch.verdict({0, SIGKILL});
+  CHECK(verdict.rank == 0);
+  CHECK(verdict.message == "rank 0 died after step 2 (signal 9 (Killed))");
+}
+
+TEST_CASE("where all went down together no rank is blamed, and the last common step is told") {
+  Session s(2);
+  s.steps(0, 5);
+  s.steps(1, 4);
+  const Verdict verdict = s.watch.verdict({0, SIGKILL});
+  CHECK_FALSE(verdict.ok);
+  CHECK(verdict.rank == -1);
+  CHECK(verdict.last_step == 4);
+  CHECK(verdict.message == "the run ended after step 4 (signal 9 (Killed)); no rank can be named");
+}
+
+TEST_CASE("a rank that died before its first step is told so, and a run that never spoke too") {
+  Session s(2);
+  s.say(0, End{0, false, -1, "rank 1 did not come"});
+  CHECK(s.watch.verdict(failed).message == "rank 1 died before it finished a step (exit status 1)");
+  SessionWatch nothing;
+  CHECK_FALSE(nothing.verdict(well).ok);
+}
+
+TEST_CASE("an exit status of zero does not hide a rank that never ended") {
+  Session s(2);
+  s.steps(0, 5);
+  s.say(0, End{0, true, 5, ""});
+  CHECK_FALSE(s.watch.verdict(well).ok);
+}
+
+TEST_CASE("silent ranks are those that spoke once, have not ended, and were not heard lately") {
+  Session s(3);
+  s.steps(1, 0);
+  s.say(2, End{2, true, 0, ""});
+  CHECK(s.watch.silent(std::chrono::hours(1)).empty());
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(s.watch.silent(std::chrono::milliseconds(1)) == std::vector<std::int32_t>{0, 1});
+}
