@@ -114,6 +114,10 @@ void HandLaid::backward(const LaunchContext& context, bool add) {
   for (const Launch& launch : add ? backward_adding_ : backward_writing_) launch(context);
 }
 
+void HandLaid::backward_of(std::size_t segment, const LaunchContext& context, bool add) {
+  (add ? backward_adding_ : backward_writing_)[model_.segments.size() - 1 - segment](context);
+}
+
 Batch random_batch(std::int64_t tokens, int vocabulary, std::uint64_t seed) {
   Batch batch;
   for (std::int64_t i = 0; i < tokens; ++i) {

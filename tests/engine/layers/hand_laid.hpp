@@ -31,6 +31,8 @@ class HandLaid {
   double forward(const LaunchContext& context);
   /// All segments from the last. `add`: to the parameters' gradients, instead of writing them.
   void backward(const LaunchContext& context, bool add);
+  /// The backward of one segment.
+  void backward_of(std::size_t segment, const LaunchContext& context, bool add);
 
   View parameter(int index) const { return parameters_.at(static_cast<std::size_t>(index)); }
   View gradient(int index) const { return gradients_.at(static_cast<std::size_t>(index)); }

@@ -1,0 +1,2 @@
+add_executable(step_speed step_speed.cpp)
+target_link_libraries(step_speed PRIVATE rankscope_options rankscope_optimizer rankscope_hand_laid rankscope_cpu)
