@@ -2,25 +2,18 @@
 #pragma once
 #include <vector>
 
+#include "engine/analyse/counterfactual.hpp"
 #include "engine/analyse/wait_path.hpp"
 
 namespace rankscope::analysis {
 
-/// A rank whose model compute takes this many times what equal work takes elsewhere is a straggler.
-inline constexpr double straggler_factor = 1.1;
-
-/// What is known of a rank's compute in the step.
-struct RankCompute {
-  std::int64_t busy_ns = 0;  ///< of model compute
-  double slowness = 1;       ///< its time over that of equal work (the same signature) on the median rank; 1 unknown
-  TimeRange first_forward_to_last;  ///< begin of the first model op, end of the last forward
-  std::int64_t first_backward_ns = 0;
-  bool seen = false;
-};
-std::vector<RankCompute> rank_compute(const StepIndex& index);
-
-/// The stretches of one rank: its idle times, each cut where the cause changes.
-std::vector<BubbleStretch> stretches_of(const StepIndex& index, const std::vector<RankCompute>& compute, int rank,
-                                        TimeRange step);
+/// All idle times of all ranks within the step, by rank and begin, cut where the cause changes.
+///
+/// First the chain of ops that was waited for says what is transfer, overhead or unknown. The rest, waiting for others'
+/// compute, is of the phase in which it falls (warm-up, first gradient, cool-down, or schedule in between). Then two
+/// counterfactual layouts with free communication say how much of that would be gone if no rank were a straggler, and
+/// how much more if all ranks had equally much to do; so much of every phase, in proportion to what it has beyond the
+/// balanced layout, is given to straggler and imbalance.
+std::vector<BubbleStretch> idle_stretches(const StepIndex& index, TimeRange step);
 
 }  // namespace rankscope::analysis

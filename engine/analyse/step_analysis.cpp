@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 
 #include "engine/analyse/causes.hpp"
@@ -18,7 +19,7 @@ struct RankTime {
 };
 
 RankTime rank_time(const analysis::StepIndex& index, int rank, TimeRange range,
-                   const std::vector<BubbleStretch>& stretches) {
+                   std::span<const BubbleStretch> stretches) {
   RankTime time;
   std::int64_t covered = range.begin_ns;  // a lane runs in order, so what overlaps is counted once
   for (const analysis::SpanAt at : index.compute(rank)) {
@@ -152,12 +153,15 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
   result.range = range;
   if (range.empty()) return result;
   const analysis::StepIndex index(programs, grid, spans, step);
-  const std::vector<analysis::RankCompute> compute = analysis::rank_compute(index);
   result.missing_spans = index.missing();
 
   std::int64_t bubble = 0, bubble_inside = 0, inside = 0;
+  result.stretches = analysis::idle_stretches(index, range);
+  auto next = result.stretches.begin();
   for (int rank = 0; rank < index.ranks(); ++rank) {
-    const std::vector<BubbleStretch> stretches = analysis::stretches_of(index, compute, rank, range);
+    const auto first = next;
+    while (next != result.stretches.end() && next->rank == rank) ++next;
+    const std::span<const BubbleStretch> stretches(first, next);
     RankTime time = rank_time(index, rank, range, stretches);
     result.ranks.push_back(shares_of(time, range));
     bubble += time[TimeClass::bubble];
@@ -168,7 +172,6 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
           bubble_inside +=
               std::max<std::int64_t>(0, std::min(s.end_ns, own.end_ns) - std::max(s.begin_ns, own.begin_ns));
     }
-    result.stretches.insert(result.stretches.end(), stretches.begin(), stretches.end());
   }
   result.average = average_of(result.ranks);
   result.bubble = static_cast<double>(bubble) / (static_cast<double>(range.length()) * index.ranks());

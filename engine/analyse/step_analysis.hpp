@@ -45,9 +45,9 @@ enum class BubbleCause : std::uint8_t {
   first_gradient,         ///< after its first forward and before its first backward: waiting for the first gradient
   cool_down,              ///< after its last forward: the pipeline drains
   schedule,               ///< between these, and there with equal stages and free links too (naive schedules)
-  imbalance,              ///< the rank waited for has more work in its program than this one
+  imbalance,              ///< gone if all ranks had equally much to compute
   exposed_communication,  ///< bytes moved, here or on the chain of ops waited for; `purpose` says which
-  straggler,              ///< the rank waited for takes longer than others for equal work
+  straggler,              ///< gone if no rank took longer than others for equal work
   overhead,               ///< nobody was waited for: launching, waking up, loading a batch
   unknown,                ///< spans that would tell are missing
 };
@@ -87,7 +87,8 @@ struct StepAnalysis {
 
 /// Takes apart the step `step` over `range`. `programs[r]` is rank r's. `spans` are of one clock, obtained one way, on
 /// aligned clocks, in any order: all of the step's; ops of the steps beside it that reach into `range` may be among
-/// them and should be, since a step is not a barrier. Work on an op takes linear time, finding it logarithmic.
+/// them and should be, since a step is not a barrier. n log n in spans; three layouts of the step are made when ranks
+/// waited for each other (see causes.hpp).
 StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
                           const std::vector<Span>& spans, TimeRange range, std::uint32_t step);
 

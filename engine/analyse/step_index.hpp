@@ -29,6 +29,7 @@ class StepIndex {
   std::uint32_t step() const { return step_; }
   int ranks() const { return static_cast<int>(programs_.size()); }
   const RankGrid& grid() const { return grid_; }
+  const std::vector<RankProgram>& programs() const { return programs_; }
   const RankProgram& program(int rank) const { return programs_[static_cast<std::size_t>(rank)]; }
 
   /// The op's place in its program; -1 if the program does not have it.

@@ -9,18 +9,19 @@ namespace {
 /// Walks back from the end of an idle stretch to its begin, emitting pieces from the last to the first.
 class Walk {
  public:
-  Walk(const StepIndex& index, TimeRange idle) : index_(index), idle_(idle), steps_left_(index.spans().size() + 8) {}
+  Walk(const StepIndex& index, int rank, TimeRange idle)
+      : index_(index), rank_(rank), idle_(idle), steps_left_(index.spans().size() + 8) {}
 
   void from_next(SpanAt next) {
     time_ = index_[next].begin_ns;
     own(next);
   }
   /// The step's end: what ended last is what the rank waited for.
-  void from_last(int rank, SpanAt last) {
+  void from_last(SpanAt last) {
     time_ = idle_.end_ns;
     if (last == none) return emit(idle_.begin_ns, PieceKind::own_unknown);
     emit(index_[last].end_ns, PieceKind::own_overhead);
-    if (index_[last].rank == rank) {
+    if (index_[last].rank == rank_) {
       if (const SpanAt held = own_op(last); held != none) own(held);
     } else {
       peers(last, true);
@@ -70,10 +71,10 @@ class Walk {
       emit(span.begin_ns, PieceKind::own_overhead, at);  // a batch loaded, a copy to the host
       return at;
     }
-    emit(index_.active_ns(at), PieceKind::own_transfer, at);
+    const SpanAt peer = index_.last_to_come(at);
+    emit(index_.active_ns(at), PieceKind::own_transfer, peer == none ? at : peer);
     if (done() || time_ <= span.begin_ns) return at;
     // Until its last member came this was waiting; before it began, look on this rank again.
-    const SpanAt peer = index_.last_to_come(at);
     const std::int64_t began = std::max(span.begin_ns, idle_.begin_ns);
     if (peer == none) {
       emit(began, PieceKind::peer_unknown, at);
@@ -106,7 +107,7 @@ class Walk {
       if (span.op.lane() == Lane::compute) {
         give(span.begin_ns, PieceKind::peer_compute, at);
       } else if (is_communication(span.op.kind())) {
-        give(index_.active_ns(at), PieceKind::peer_transfer, at);
+        give(index_.active_ns(at), takes_part(at) ? PieceKind::own_transfer : PieceKind::peer_transfer, at);
         if (stop() || time_ <= span.begin_ns) continue;
         const SpanAt other = index_.last_to_come(at);
         if (other == none)
@@ -119,7 +120,18 @@ class Walk {
     }
   }
 
+  /// Whether this rank is the other end of another rank's message, or a member of its collective.
+  bool takes_part(SpanAt at) const {
+    const std::int32_t op_index = index_.op_index(at);
+    if (op_index < 0) return false;
+    const Op& op = index_.program(index_[at].rank).ops[static_cast<std::size_t>(op_index)];
+    if (!is_collective(op.id.kind())) return op.peer == rank_;
+    const std::vector<int> group = index_.grid().group_of(index_[at].rank, op.group);
+    return std::find(group.begin(), group.end(), rank_) != group.end();
+  }
+
   const StepIndex& index_;
+  int rank_;
   TimeRange idle_;
   std::size_t steps_left_;  ///< contradictory stamps could lead in circles
   std::int64_t time_ = 0;
@@ -130,11 +142,11 @@ class Walk {
 }  // namespace
 
 std::vector<Piece> explain_idle(const StepIndex& index, int rank, TimeRange idle, SpanAt next, SpanAt last) {
-  Walk walk(index, idle);
+  Walk walk(index, rank, idle);
   if (next != none)
     walk.from_next(next);
   else
-    walk.from_last(rank, last);
+    walk.from_last(last);
   return walk.finish();
 }
 
