@@ -99,9 +99,10 @@ double measure_peak_flops(DType type, int threads) {
   const kernels::Stream stream{arena.view((3 * bytes + 63) / 64 * 64, DType::u8, {1}).as<std::byte>(), nullptr};
   std::int64_t best = 0;
   for (int i = 0; i < 6; ++i) {
-    const std::int64_t begin = monotonic_ns();
+    // One thread's own time is right on a busy machine, too; several threads have only the wall in common.
+    const std::int64_t begin = threads == 1 ? thread_cpu_ns() : monotonic_ns();
     product.launch(at(0), at(1), at(2), {}, {}, stream);
-    const std::int64_t took = monotonic_ns() - begin;
+    const std::int64_t took = (threads == 1 ? thread_cpu_ns() : monotonic_ns()) - begin;
     if (i > 0 && (best == 0 || took < best)) best = took;
   }
   return 2.0 * n * n * n / (static_cast<double>(best) * 1e-9);

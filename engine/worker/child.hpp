@@ -1,0 +1,33 @@
+// A child process whose standard error is read line by line, and which does not outlive its parent.
+#pragma once
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+class ChildProcess {
+ public:
+  /// Starts `arguments[0]` (looked up in PATH) with this process's environment and `environment` ("NAME=value") beside
+  /// it. Throws std::runtime_error when that can't be done.
+  ChildProcess(const std::vector<std::string>& arguments, const std::vector<std::string>& environment);
+  /// Kills it if it is still there.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  /// Passes the lines that come within `limit` to `line`; the wait status once the child has ended and said all.
+  std::optional<int> wait(std::chrono::milliseconds limit, const std::function<void(const std::string&)>& line);
+  void signal(int number) const;
+
+ private:
+  pid_t pid_ = -1;
+  int errors_ = -1;
+  std::string rest_;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,177 @@
+// rankscope-engine: plan, simulate, run, verify.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/facts/facts.hpp"
+#include "engine/run/verify.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/simulate/costs.hpp"
+#include "engine/worker/plan_text.hpp"
+#include "engine/worker/worker.hpp"
+
+namespace {
+
+using namespace rankscope;
+
+constexpr int bad_input = 2, failed = 1;
+
+/// What every command is given.
+struct Input {
+  std::string scenario;
+  std::vector<std::string> set;
+  bool json = false;
+};
+
+void add_input(CLI::App* command, Input& input) {
+  command->add_option("SCENARIO", input.scenario, "a scenario file (TOML)")->required();
+  command->add_option("--set", input.set, "override a key of the file, as in --set plan.micro_batches=16")->take_all();
+  command->add_flag("--json", input.json, "print one JSON object on standard output, and nothing else there");
+}
+
+Scenario read(const Input& input) {
+  std::vector<Override> overrides;
+  for (const std::string& text : input.set) overrides.push_back(parse_override(text));
+  return read_scenario(input.scenario, overrides);
+}
+
+void print(const Report& report, bool json) {
+  if (json)
+    std::cout << to_json(report).dump(2) << "\n";
+  else
+    std::cout << to_text(report);
+}
+
+Report predicted_report(const StepProgram& step) {
+  return make_report(facts_of_plan(context_of(step.scenario), modelled_costs(step.scenario, step.model)));
+}
+
+int plan(const Input& input, int program_of) {
+  const StepProgram step = compile(read(input));
+  if (program_of >= 0) {
+    if (program_of >= step.grid.size())
+      throw ScenarioError("--program " + std::to_string(program_of) + ": the plan has ranks 0 … " +
+                          std::to_string(step.grid.size() - 1));
+    std::cout << to_text(step.program_for(program_of));
+    return 0;
+  }
+  check_runs(step);
+  const Report report = predicted_report(step);
+  if (!input.json) std::cout << plan_text(step);
+  print(report, input.json);
+  return 0;
+}
+
+int simulate_plan(const Input& input) {
+  const StepProgram step = compile(read(input));
+  check_runs(step);
+  print(predicted_report(step), input.json);
+  return 0;
+}
+
+int verify_plan(const Input& input) {
+  const Scenario scenario = read(input);
+  const StepProgram step = compile(scenario);
+  check_runs(step);
+  const VerifyResult result = verify(scenario, {});
+  if (input.json) {
+    nlohmann::json json = to_json(predicted_report(step));
+    double losses = 0, gradients = 0, parameters = 0;
+    for (const ParityRun& run : result.runs) {
+      losses = std::max(losses, run.errors.losses);
+      gradients = std::max(gradients, run.errors.gradients);
+      if (run.judges_parameters) parameters = std::max(parameters, run.errors.parameters);
+    }
+    json["verify"] = {
+        {"passed", result.passed}, {"losses", losses}, {"gradients", gradients}, {"parameters", parameters}};
+    std::cout << json.dump(2) << "\n";
+  } else {
+    std::cout << to_text(result);
+  }
+  return result.passed ? 0 : failed;
+}
+
+int run_plan(const Input& input, RunRequest request, std::optional<int> steps) {
+  Scenario scenario = read(input);
+  if (steps) scenario.train.steps = *steps;
+  check_runs(compile(scenario));
+  request.json = input.json;
+  return run_supervised(scenario, request);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Rankscope's engine: a training step as data, planned, simulated, run and verified.");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", RANKSCOPE_VERSION);
+
+  Input input;
+  int program_of = -1;
+  auto* plan_command =
+      app.add_subcommand("plan", "show what a step consists of: ranks, memory, traffic, the textbook's bubble");
+  add_input(plan_command, input);
+  plan_command->add_option("--program", program_of, "print this rank's program in its text form instead")
+      ->check(CLI::NonNegativeNumber);
+
+  auto* simulate_command = app.add_subcommand("simulate", "predict a step on the scenario's cluster; nothing runs");
+  add_input(simulate_command, input);
+
+  RunRequest request;
+  std::optional<int> steps;
+  auto* run_command = app.add_subcommand("run", "train for real, with as many ranks as the plan has");
+  add_input(run_command, input);
+  run_command->add_option("--comm", request.communicator, "how ranks talk: loopback (threads of one process) or mpi")
+      ->check(CLI::IsMember({"loopback", "mpi"}));
+  run_command
+      ->add_option("--device", request.device, "what computes: cpu, or sleep (each op sleeps its predicted cost)")
+      ->check(CLI::IsMember({"cpu", "sleep"}));
+  run_command->add_option("--clock", request.clock, "of the headline numbers: wall, device (emulated), or auto")
+      ->check(CLI::IsMember({"auto", "wall", "device"}));
+  run_command->add_option("--threads", request.threads, "CPU threads of each rank's compute")
+      ->check(CLI::Range(1, 256));
+  run_command->add_option("--steps", steps, "instead of train.steps")->check(CLI::PositiveNumber);
+  run_command->add_option("--record", request.record, "write a trace (MCAP)");
+  run_command->add_option("--publish", request.publish, "serve viewers at this endpoint (tcp://…, ipc://…)");
+  run_command->add_option("--keep", request.keep, "detail to keep: all, every:N steps, or last:TIME such as last:30s");
+  run_command->add_option("--join-file", request.join_file,
+                          "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
+                          "endpoint beyond this machine must have");
+
+  auto* verify_command = app.add_subcommand("verify", "prove that the plan trains the same model as one rank");
+  add_input(verify_command, input);
+  auto* worker_command = app.add_subcommand("worker", "")->group("");  // started by run
+
+  for (const char* later : {"sweep", "search", "validate"})
+    app.add_subcommand(later, "not in this version yet")->allow_extras();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    std::cerr << "rankscope-engine: " << e.what() << "; see rankscope-engine --help" << std::endl;
+    return bad_input;
+  }
+  try {
+    if (*plan_command) return plan(input, program_of);
+    if (*simulate_command) return simulate_plan(input);
+    if (*run_command) return run_plan(input, request, steps);
+    if (*verify_command) return verify_plan(input);
+    if (*worker_command) return run_worker(job_from_environment());
+    std::cerr << "rankscope-engine: this version has plan, simulate, run and verify; the command given comes later"
+              << std::endl;
+    return bad_input;
+  } catch (const ScenarioError& e) {
+    std::cerr << e.what() << std::endl;
+    return bad_input;
+  } catch (const PlanError& e) {
+    std::cerr << input.scenario << ": " << e.what() << std::endl;
+    return bad_input;
+  } catch (const DataError& e) {
+    std::cerr << input.scenario << ": " << e.what() << std::endl;
+    return bad_input;
+  } catch (const std::exception& e) {
+    std::cerr << "rankscope-engine: " << e.what() << std::endl;
+    return failed;
+  }
+}

@@ -1,0 +1,53 @@
+#include "engine/worker/plan_text.hpp"
+
+#include <fmt/format.h>
+
+#include "engine/program/dry_run.hpp"
+
+namespace rankscope {
+namespace {
+
+/// "embedding, blocks 0–1" for the segments of a chunk.
+std::string chunk_words(const StepProgram& step, int chunk) {
+  const auto begin = static_cast<std::size_t>(step.first_segment[static_cast<std::size_t>(chunk)]);
+  const auto end = static_cast<std::size_t>(step.first_segment[static_cast<std::size_t>(chunk) + 1]);
+  std::string words;
+  int first = -1, last = -1;
+  for (std::size_t s = begin; s < end; ++s)
+    if (const int block = step.model.segments[s].block; block >= 0) {
+      if (first < 0) first = block;
+      last = block;
+    }
+  if (step.model.segments[begin].kind == Segment::embedding) words += "embedding, ";
+  words += first == last ? fmt::format("block {}", first) : fmt::format("blocks {}–{}", first, last);
+  if (step.model.segments[end - 1].kind == Segment::head) words += ", head";
+  return words;
+}
+
+}  // namespace
+
+std::string plan_text(const StepProgram& step) {
+  const PlanSpec& plan = step.scenario.plan;
+  std::string text =
+      fmt::format("{} rank{}: data {} × tensor {} × pipeline {}; schedule {}, {} micro-batch{} of {} sample{} a rank\n",
+                  step.grid.size(), step.grid.size() == 1 ? "" : "s", plan.data, plan.tensor, plan.pipeline,
+                  plan.schedule, plan.micro_batches, plan.micro_batches == 1 ? "" : "es", step.model.micro_batch_size,
+                  step.model.micro_batch_size == 1 ? "" : "s");
+  for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk) {
+    const int stage = step.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)];
+    const RankProgram program = step.program_for(step.grid.rank_of({0, 0, stage}));
+    const auto lanes = program.lanes();
+    text += fmt::format("  stage {}: {}; ops:", stage, chunk_words(step, chunk));
+    for (std::size_t lane = 0; lane < lane_count; ++lane)
+      if (!lanes[lane].empty()) text += fmt::format(" {} {}", name_of(static_cast<Lane>(lane)), lanes[lane].size());
+    text += "\n";
+  }
+  return text;
+}
+
+void check_runs(const StepProgram& step) {
+  if (const auto deadlock = find_deadlock(step.all_programs(), step.grid))
+    throw PlanError("plan.schedule: " + *deadlock);
+}
+
+}  // namespace rankscope

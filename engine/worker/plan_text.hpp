@@ -1,0 +1,15 @@
+// A plan in words for the terminal, and its last check before anything starts.
+#pragma once
+#include <string>
+
+#include "engine/program/compile.hpp"
+
+namespace rankscope {
+
+/// The grid, who holds which blocks, and how many ops each lane runs.
+std::string plan_text(const StepProgram& step);
+
+/// Throws PlanError when the ranks' programs would wait for each other for ever.
+void check_runs(const StepProgram& step);
+
+}  // namespace rankscope

@@ -1,0 +1,170 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "engine/facts/facts.hpp"
+#include "engine/run/clock.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/worker/child.hpp"
+#include "engine/worker/worker.hpp"
+#include "telemetry/event/codec.hpp"
+#include "telemetry/relay/relay.hpp"
+#include "telemetry/relay/session_watch.hpp"
+#include "telemetry/trace/trace_writer.hpp"
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+// A signal handler can reach nothing else.
+volatile sig_atomic_t stop_asked = 0;
+void ask_to_stop(int) { stop_asked = 1; }
+
+/// The session's directory, removed with all that is in it.
+class SessionDirectory {
+ public:
+  SessionDirectory() : path_(make_private_directory()) {}
+  ~SessionDirectory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  SessionDirectory(const SessionDirectory&) = delete;
+  SessionDirectory& operator=(const SessionDirectory&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// Ranks that would share cores keep true time on the device clock only.
+std::string headline_clock(const Scenario& scenario, const RunRequest& request) {
+  if (request.clock != "auto") return request.clock;
+  if (request.device != "cpu" || request.communicator != "loopback") return "wall";
+  return scenario.plan.ranks() * request.threads > static_cast<int>(std::thread::hardware_concurrency()) ? "device"
+                                                                                                         : "wall";
+}
+
+/// Data files are named from the scenario's folder, which the worker does not know.
+Scenario with_absolute_data(Scenario scenario) {
+  if (const std::string file = data_file(scenario); !file.empty())
+    scenario.data.source =
+        scenario.data.source.substr(0, scenario.data.source.find(':') + 1) + fs::absolute(file).string();
+  return scenario;
+}
+
+std::vector<std::string> worker_command(const Scenario& scenario, const RunRequest& request) {
+  const std::string self = fs::read_symlink("/proc/self/exe").string();
+  if (request.communicator == "loopback") return {self, "worker"};
+  std::vector<std::string> command{
+      "mpirun", "-n",           std::to_string(scenario.plan.ranks()), "--oversubscribe", "--bind-to", "none",
+      "-x",     "RANKSCOPE_JOB"};
+  if (geteuid() == 0) command.push_back("--allow-run-as-root");
+  command.insert(command.end(), {self, "worker"});
+  return command;
+}
+
+/// The relay's options and, with keys, the join string of the workers.
+struct Meeting {
+  RelayOptions relay;
+  RelayKeys keys;
+};
+Meeting make_meeting(const RunRequest& request, const fs::path& directory, const SessionId& session) {
+  Meeting meeting;
+  meeting.relay.session = session;
+  meeting.relay.spool_directory = (directory / "spool").string();
+  meeting.relay.endpoint = request.publish.empty() ? "ipc://" + (directory / "relay").string() : request.publish;
+  if (!request.join_file.empty()) {
+    meeting.keys = new_relay_keys();
+    meeting.relay.keys = meeting.keys.relay;
+    meeting.relay.admitted = meeting.keys.admitted();
+  }
+  return meeting;
+}
+
+/// Runs the child to its end, or ends it when asked to; its last words go to standard error and to the watch.
+ChildExit run_child(ChildProcess& child, SessionWatch& watch) {
+  bool asked = false;
+  auto patience = std::chrono::steady_clock::time_point::max();
+  for (;;) {
+    const auto status = child.wait(50ms, [&](const std::string& line) {
+      watch.launcher_said(line);
+      std::cerr << line << std::endl;
+    });
+    if (status) return child_exit(*status);
+    if (stop_asked && !asked) {
+      asked = true;
+      child.signal(SIGTERM);
+      patience = std::chrono::steady_clock::now() + 3s;
+    }
+    if (std::chrono::steady_clock::now() > patience) child.signal(SIGKILL);
+  }
+}
+
+}  // namespace
+
+int run_supervised(const Scenario& given, const RunRequest& request) {
+  const Scenario scenario = with_absolute_data(given);
+  const SessionDirectory directory;
+  const SessionId session = new_session_id();
+  fs::create_directory(directory.path() / "spool");
+  fs::permissions(directory.path() / "spool", fs::perms::owner_all);
+  std::ofstream(directory.path() / scenario_file_name) << to_toml(scenario);
+
+  RunStore store;
+  SessionWatch watch;
+  std::unique_ptr<TraceWriter> trace;
+  std::vector<EventSink*> taps{&store, &watch};
+  if (!request.record.empty()) {
+    trace = std::make_unique<TraceWriter>(request.record);
+    taps.push_back(trace.get());
+  }
+  const Meeting meeting = make_meeting(request, directory.path(), session);
+  Relay relay(meeting.relay, taps);
+
+  WorkerJob job;
+  job.directory = directory.path().string();
+  job.session = to_string(session);
+  job.join = to_string(relay.join(meeting.keys.worker));
+  job.request = request;
+  job.request.clock = headline_clock(scenario, request);
+  job.start_ns = monotonic_ns();
+  if (!request.join_file.empty()) write_join_file(request.join_file, relay.join(meeting.keys.viewer));
+  if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
+
+  struct sigaction action {};
+  action.sa_handler = ask_to_stop;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+
+  ChildProcess child(worker_command(scenario, request), environment_of(job));
+  const ChildExit exit = run_child(child, watch);
+  relay.finish(5s);
+  Verdict verdict = watch.verdict(exit);
+  if (stop_asked) verdict.message = "stopped by request after step " + std::to_string(verdict.last_step);
+  relay.publish(verdict.end());
+  relay.finish(2s);
+  if (trace) trace->close();
+
+  const auto view = store.view();
+  if (view->hello() && verdict.last_step >= 0) {
+    const Report report = make_report(facts_of_run(*view, context_of(*view)));
+    if (request.json)
+      std::cout << to_json(report).dump(2) << "\n";
+    else
+      std::cout << to_text(report);
+  }
+  if (verdict.ok) return 0;
+  std::cerr << "rankscope-engine: " << verdict.message << std::endl;
+  return 1;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,21 @@
+#include "engine/worker/telemetry_observer.hpp"
+
+namespace rankscope {
+
+TelemetryObserver::TelemetryObserver(Publisher& publisher, EmulatedClock* device_clock, int rank)
+    : publisher_(publisher), device_clock_(device_clock), rank_(rank) {
+  for (int lane = 0; lane < lane_count; ++lane)
+    lanes_[static_cast<std::size_t>(lane)] = &publisher.lane(rank, static_cast<Lane>(lane));
+}
+
+void TelemetryObserver::step_done(const StepSummary& summary, const StepTrace& trace) {
+  const Publisher::Counts counts = publisher_.counts(rank_);
+  StepSummary counted = summary;
+  counted.spans_emitted = counts.emitted - reported_.emitted;
+  counted.spans_dropped = counts.dropped - reported_.dropped;
+  reported_ = counts;
+  publisher_.summary(counted);
+  if (device_clock_) device_clock_->step_done(rank_, summary.step, trace);
+}
+
+}  // namespace rankscope

@@ -1,0 +1,197 @@
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/comm/mpi.hpp"
+#include "engine/run/calibrate.hpp"
+#include "engine/run/emulated_clock.hpp"
+#include "engine/run/job.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/simulate/costs.hpp"
+#include "engine/worker/telemetry_observer.hpp"
+#include "engine/worker/worker.hpp"
+#include "telemetry/event/codec.hpp"
+#include "telemetry/stream/publisher.hpp"
+
+namespace rankscope {
+namespace {
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+PublisherOptions publisher_options(const WorkerJob& job) {
+  PublisherOptions options;
+  parse_session(job.session, options.session);
+  options.spool_directory = (std::filesystem::path(job.directory) / "spool").string();
+  std::filesystem::create_directories(options.spool_directory);
+  std::filesystem::permissions(options.spool_directory, std::filesystem::perms::owner_all);
+  options.relay = parse_join(job.join);
+  std::string error;
+  const auto keep = parse_keep(job.request.keep, &error);
+  if (!keep) throw std::invalid_argument("--keep: " + error);
+  options.keep = *keep;
+  return options;
+}
+
+Scenario read_job_scenario(const WorkerJob& job) {
+  std::ifstream file(std::filesystem::path(job.directory) / scenario_file_name);
+  return parse_recorded_scenario(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+/// What a process tells before the first step.
+class Narrator {
+ public:
+  Narrator(Publisher& publisher, const WorkerJob& job, const StepProgram& step,
+           const std::vector<RankProgram>& programs)
+      : publisher_(publisher), job_(job), step_(step), programs_(programs) {}
+
+  void hello() const {
+    const Scenario& scenario = step_.scenario;
+    Hello hello;
+    hello.title = scenario.title;
+    hello.scenario_toml = to_toml(scenario);
+    hello.ranks = step_.grid.size();
+    hello.communicator = job_.request.communicator;
+    hello.device = job_.request.device;
+    hello.host = host_name();
+    hello.started_utc = utc_now();
+    hello.steps = scenario.train.steps;
+    hello.headline = job_.request.clock == "device" ? ClockDomain::device : ClockDomain::wall;
+    if (job_.request.device == "cpu") {
+      hello.entropy_nats = open_dataset(scenario)->entropy_nats();
+      hello.peak_flops = measure_peak_flops(scenario.compute_type(), job_.request.threads);
+    }
+    publisher_.control(0, hello);
+  }
+
+  void program(int rank) const {
+    const std::string text = to_text(programs_[static_cast<std::size_t>(rank)]);
+    publisher_.control(rank, ProgramRecord{rank, hash_of(text), text});
+  }
+
+  /// Two steps of the plan on this machine as predicted, before anything of it has run.
+  void prediction(const Costs& costs) const {
+    const Simulation predicted = simulate(programs_, step_.grid, costs, 2);
+    std::vector<SpanBatch> batches(programs_.size());
+    for (const Span& span : predicted.spans) batches[static_cast<std::size_t>(span.rank)].spans.push_back(span);
+    for (std::size_t rank = 0; rank < batches.size(); ++rank) {
+      batches[rank].obtained = Obtained::simulated;
+      batches[rank].clock = ClockDomain::device;
+      publisher_.detail(static_cast<int>(rank), std::move(batches[rank]));
+    }
+  }
+
+ private:
+  Publisher& publisher_;
+  const WorkerJob& job_;
+  const StepProgram& step_;
+  const std::vector<RankProgram>& programs_;
+};
+
+/// Publishes each step's emulated spans, by rank.
+auto publish_emulated(Publisher& publisher, int ranks) {
+  return [&publisher, ranks](std::uint32_t, const std::vector<Span>& spans) {
+    std::vector<SpanBatch> batches(static_cast<std::size_t>(ranks));
+    for (const Span& span : spans) batches[static_cast<std::size_t>(span.rank)].spans.push_back(span);
+    for (int rank = 0; rank < ranks; ++rank) {
+      SpanBatch& batch = batches[static_cast<std::size_t>(rank)];
+      batch.obtained = Obtained::emulated;
+      batch.clock = ClockDomain::device;
+      publisher.detail(rank, std::move(batch));
+    }
+  };
+}
+
+/// Everything a process tells while it runs.
+struct Telling {
+  explicit Telling(PublisherOptions options) : publisher(std::move(options)) {}
+  Publisher publisher;
+  std::unique_ptr<EmulatedClock> device_clock;
+  std::vector<std::unique_ptr<TelemetryObserver>> observers;
+  std::mutex mutex;
+};
+
+}  // namespace
+
+int run_worker(const WorkerJob& job) {
+  const Scenario scenario = read_job_scenario(job);
+  const StepProgram step = compile(scenario);
+  const std::vector<RankProgram> programs = step.all_programs();
+
+  RunSettings settings;
+  settings.communicator = job.request.communicator;
+  settings.device = job.request.device;
+  settings.threads_per_rank = job.request.threads;
+  settings.steps = static_cast<std::uint32_t>(scenario.train.steps);
+  settings.start_ns = job.start_ns;
+  settings.comm.record_phases = true;
+
+  std::unique_ptr<World> process_world;
+  if (settings.communicator == "mpi") {
+    process_world = mpi_world(settings.comm);
+    if (process_world->size() != step.grid.size())
+      throw std::runtime_error("mpirun started " + std::to_string(process_world->size()) + " ranks, but the plan has " +
+                               std::to_string(step.grid.size()));
+  }
+  Costs costs = settings.device == "sleep" ? modelled_costs(scenario, step.model) : Costs{};
+  settings.sleep_cost_ns = costs.compute_ns;
+  Telling telling(publisher_options(job));
+  const Narrator narrator(telling.publisher, job, step, programs);
+  if (!process_world || process_world->rank() == 0) {
+    narrator.hello();
+    if (settings.device == "cpu") costs = predict_costs(step, settings.threads_per_rank);
+    narrator.prediction(costs);
+  }
+  for (int rank = 0; rank < step.grid.size(); ++rank)
+    if (!process_world || process_world->rank() == rank) narrator.program(rank);
+  if (!process_world && settings.device == "cpu")
+    telling.device_clock = std::make_unique<EmulatedClock>(programs, step.grid, costs,
+                                                           publish_emulated(telling.publisher, step.grid.size()));
+  const auto observer = [&](int rank) -> RankObserver* {
+    const std::lock_guard lock(telling.mutex);
+    return telling.observers
+        .emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, telling.device_clock.get(), rank))
+        .get();
+  };
+  const auto end = [&](int rank, bool ok, const std::string& message) {
+    telling.publisher.control(rank, End{rank, ok, -1, message});
+  };
+  try {
+    if (process_world) {
+      run_process_rank(step, settings, *process_world, observer);
+      end(process_world->rank(), true, "");
+    } else {
+      run_loopback(step, settings, observer);
+      telling.device_clock.reset();  // the last steps' spans go out before the end
+      for (int rank = 0; rank < step.grid.size(); ++rank) end(rank, true, "");
+    }
+    return 0;
+  } catch (const RunFailure& failure) {
+    end(failure.rank, false, failure.what());
+    std::cerr << "rank " << failure.rank << ": " << failure.what() << std::endl;
+    telling.device_clock.reset();
+    telling.publisher.close(std::chrono::seconds(2));  // what was told until now reaches the relay and the disk
+    if (process_world) mpi_abort(1);
+    return 1;
+  }
+}
+
+}  // namespace rankscope
