@@ -1,0 +1,126 @@
+#include "telemetry/trace/chunk_reader.hpp"
+
+#include <zstd.h>
+
+#include "telemetry/event/crc32.hpp"
+#include "telemetry/trace/trace_layout.hpp"
+
+namespace rankscope {
+namespace {
+
+using mcap::Op;
+using mcap::View;
+
+void take_message(View content, const DecodeLimits& limits, ChunkContent& out) {
+  ++out.records;
+  if (content.size() < mcap::message_head) {
+    ++out.refused;
+    return;
+  }
+  const View data = content.subspan(mcap::message_head);
+  if (!is_telemetry(data)) return;  // a scalar topic, or someone else's
+  Decoded decoded = decode(data, limits);
+  switch (decoded.outcome) {
+    case Decoded::Outcome::message: out.messages.push_back(std::move(decoded.message)); break;
+    case Decoded::Outcome::unknown: ++out.unknown; break;
+    case Decoded::Outcome::refused:
+      if (out.refused++ == 0) out.refusal = decoded.error;
+      break;
+  }
+}
+
+// The records of an unpacked chunk; false if they do not fill it exactly.
+bool take_records(View bytes, const DecodeLimits& limits, ChunkContent& out) {
+  mcap::Reader records(bytes);
+  while (!records.rest().empty()) {
+    const auto op = records.number<std::uint8_t>();
+    const View content = records.take(records.number<std::uint64_t>());
+    if (!records.ok()) return false;
+    if (op == static_cast<std::uint8_t>(Op::message)) {
+      take_message(content, limits, out);
+    } else if (op == static_cast<std::uint8_t>(Op::schema) || op == static_cast<std::uint8_t>(Op::channel)) {
+      ++out.schemas_and_channels;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+struct ChunkReader::State {
+  std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> decompressor{ZSTD_createDCtx(), &ZSTD_freeDCtx};
+  mcap::Bytes data;
+
+  // Unpacks into `data`; returns what is wrong, if anything. Of a chunk that was cut off, as much as there is.
+  std::string unpack(const mcap::Chunk& chunk, View records, bool cut) {
+    if (chunk.compression.empty()) {
+      data.assign(records.begin(), records.end());
+      return !cut && data.size() != chunk.uncompressed_bytes ? "its length is wrong" : "";
+    }
+    if (chunk.compression != "zstd") return "it is compressed by '" + chunk.compression + "', which is not supported";
+    data.resize(chunk.uncompressed_bytes);
+    if (!cut) {
+      const std::size_t size =
+          ZSTD_decompressDCtx(decompressor.get(), data.data(), data.size(), records.data(), records.size());
+      if (ZSTD_isError(size)) return std::string("it does not decompress: ") + ZSTD_getErrorName(size);
+      return size != data.size() ? "its length is wrong" : "";
+    }
+    ZSTD_DCtx_reset(decompressor.get(), ZSTD_reset_session_only);
+    ZSTD_inBuffer in{records.data(), records.size(), 0};
+    ZSTD_outBuffer out{data.data(), data.size(), 0};
+    while (in.pos < in.size && out.pos < out.size) {
+      const std::size_t before_in = in.pos, before_out = out.pos;
+      const std::size_t hint = ZSTD_decompressStream(decompressor.get(), &out, &in);
+      if (ZSTD_isError(hint) || hint == 0 || (in.pos == before_in && out.pos == before_out)) break;
+    }
+    data.resize(out.pos);
+    return "";
+  }
+};
+
+ChunkReader::ChunkReader() : state_(std::make_unique<State>()) {
+  if (!state_->decompressor) throw std::bad_alloc();
+}
+ChunkReader::~ChunkReader() = default;
+
+ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, const DecodeLimits& limits) {
+  ChunkContent out;
+  const auto trouble = [&](std::string what) {
+    out.trouble = std::move(what);
+    return std::move(out);
+  };
+  if (place.length > greatest_chunk_bytes || place.data_bytes > greatest_chunk_bytes)
+    return trouble("it is larger than any chunk should be");
+  mcap::Bytes record;
+  try {
+    record = file.read(place.offset, place.length);
+  } catch (const TraceError& error) {
+    return trouble(error.what());
+  }
+  if (record.size() < place.length) return trouble("the file ends within it");
+  mcap::Reader reader(record);
+  // Type and length: the checksum says better whether this is the chunk.
+  reader.number<std::uint8_t>();
+  reader.number<std::uint64_t>();
+  if (place.kind == TracePlace::Kind::message) {
+    take_message(reader.rest(), limits, out);
+    return out;
+  }
+  const auto head = mcap::read_chunk_head(reader.rest());
+  if (!head || head->chunk.uncompressed_bytes > greatest_chunk_bytes ||
+      (!place.cut && head->records_at + head->records_bytes != reader.rest().size()))
+    return trouble("its head is damaged, or none is where the index says");
+  const View records = reader.rest().subspan(head->records_at);
+  if (std::string what = state_->unpack(head->chunk, records, place.cut); !what.empty())
+    return trouble(std::move(what));
+  if (place.cut) {
+    take_records(state_->data, limits, out);  // what is cut off is no message that came
+    return trouble("the file ends within it");
+  }
+  if (head->chunk.uncompressed_crc != 0 && crc32(state_->data) != head->chunk.uncompressed_crc)
+    return trouble("its checksum is wrong");
+  if (!take_records(state_->data, limits, out)) out.trouble = "its records do not fit into it";
+  return out;
+}
+
+}  // namespace rankscope

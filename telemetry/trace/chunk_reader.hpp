@@ -1,0 +1,37 @@
+// One chunk from the file to messages: read, checked, decompressed, decoded. Any thread.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "telemetry/event/codec.hpp"
+#include "telemetry/trace/trace_index.hpp"
+
+namespace rankscope {
+
+struct ChunkContent {
+  std::vector<Message> messages;
+  std::int64_t records = 0;  ///< message records seen, telemetry or not
+  std::int64_t unknown = 0;  ///< of kinds that this build does not know
+  std::int64_t refused = 0;
+  std::int64_t schemas_and_channels = 0;
+  std::string trouble;  ///< empty: all of it was read
+  std::string refusal;  ///< the first refused message's reason
+};
+
+class ChunkReader {
+ public:
+  ChunkReader();
+  ~ChunkReader();
+  ChunkReader(const ChunkReader&) = delete;
+  ChunkReader& operator=(const ChunkReader&) = delete;
+  /// Never throws but std::bad_alloc: what goes wrong is the content's trouble.
+  ChunkContent read(const TraceFile& file, const TracePlace& place, const DecodeLimits& limits);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,56 @@
+#include "telemetry/trace/scalars.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankscope {
+namespace {
+constexpr std::int32_t plotted_ranks = 256;  // each rank's memory is a topic of its own
+}
+
+void ScalarTopics::accept(const StepSummary& summary) {
+  if (summary.rank < plotted_ranks)
+    tell_("/memory/rank_" + std::to_string(summary.rank), summary.end_ns,
+          {{"step", summary.step},
+           {"peak", static_cast<double>(summary.peak_total_bytes)},
+           {"parameters", static_cast<double>(summary.peak_bytes[0])},
+           {"gradients", static_cast<double>(summary.peak_bytes[1])},
+           {"optimizer", static_cast<double>(summary.peak_bytes[2])},
+           {"activations", static_cast<double>(summary.peak_bytes[3])},
+           {"buffers", static_cast<double>(summary.peak_bytes[4])}});
+  if (summary.step < told_) return;  // too late for its step's sum
+  Step& step = open_[summary.step];
+  step.begin_ns = std::min(step.begin_ns, summary.begin_ns);
+  step.end_ns = std::max(step.end_ns, summary.end_ns);
+  step.tokens += summary.tokens;
+  step.square_norm += summary.gradient_square_norm;
+  step.learning_rate = std::max(step.learning_rate, summary.learning_rate);
+  if (std::isfinite(summary.loss) && summary.tokens > 0) {
+    step.weighted_loss += summary.loss * static_cast<double>(summary.tokens);
+    step.loss_tokens += summary.tokens;
+  }
+  while (!open_.empty() && std::uint64_t{open_.begin()->first} + 2 <= summary.step) {
+    tell_step(open_.begin()->first, open_.begin()->second);
+    told_ = open_.begin()->first + 1;
+    open_.erase(open_.begin());
+  }
+}
+
+void ScalarTopics::finish() {
+  for (const auto& [number, step] : open_) tell_step(number, step);
+  open_.clear();
+}
+
+void ScalarTopics::tell_step(std::uint32_t number, const Step& step) {
+  const auto one = [&](const char* topic, const char* name, double value) {
+    tell_(topic, step.end_ns, {{"step", number}, {name, value}});
+  };
+  const double seconds = static_cast<double>(step.end_ns - step.begin_ns) * 1e-9;
+  if (step.loss_tokens > 0) one("/loss", "loss", step.weighted_loss / static_cast<double>(step.loss_tokens));
+  if (step.square_norm > 0) one("/gradient_norm", "norm", std::sqrt(step.square_norm));
+  one("/learning_rate", "rate", step.learning_rate);
+  one("/step_seconds", "seconds", seconds);
+  if (seconds > 0) one("/tokens_per_second", "rate", static_cast<double>(step.tokens) / seconds);
+}
+
+}  // namespace rankscope

@@ -1,0 +1,37 @@
+// Small numbers made of the summaries, for plots in other MCAP viewers.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+using ScalarValues = std::vector<std::pair<std::string, double>>;
+
+/// Gathers summaries by step; a step is told once a summary two steps later has come, or at the end.
+class ScalarTopics {
+ public:
+  using Tell = std::function<void(const std::string& topic, std::int64_t time_ns, const ScalarValues& values)>;
+  explicit ScalarTopics(Tell tell) : tell_(std::move(tell)) {}
+  void accept(const StepSummary& summary);
+  void finish();
+
+ private:
+  struct Step {
+    std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN, tokens = 0;
+    double weighted_loss = 0, square_norm = 0, learning_rate = 0;
+    std::int64_t loss_tokens = 0;
+  };
+  void tell_step(std::uint32_t number, const Step& step);
+
+  Tell tell_;
+  std::map<std::uint32_t, Step> open_;
+  std::uint32_t told_ = 0;  // steps below are told
+};
+
+}  // namespace rankscope

@@ -1,0 +1,140 @@
+#include "telemetry/trace/trace_index.hpp"
+
+#include <algorithm>
+
+#include "telemetry/event/crc32.hpp"
+#include "telemetry/trace/trace_scan.hpp"
+
+namespace rankscope {
+namespace {
+
+using mcap::Op;
+using mcap::View;
+
+constexpr std::uint64_t tail_bytes = mcap::record_head + mcap::footer_bytes + mcap::magic.size();
+constexpr std::uint64_t greatest_summary_bytes = std::uint64_t{256} << 20;
+
+// The summary, if the file has one that is whole: otherwise says why not.
+std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why) {
+  if (file.size() < mcap::magic.size() + tail_bytes) {
+    why = "it is too short to have one";
+    return std::nullopt;
+  }
+  const mcap::Bytes tail = file.read(file.size() - tail_bytes, tail_bytes);
+  mcap::Reader reader(tail);
+  const bool is_footer = reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Op::footer) &&
+                         reader.number<std::uint64_t>() == mcap::footer_bytes;
+  const auto footer = mcap::read_footer(reader.rest());
+  if (!is_footer || !footer || std::memcmp(tail.data() + tail.size() - 8, mcap::magic.data(), 8) != 0) {
+    why = "the file does not end as one that was finished";
+    return std::nullopt;
+  }
+  const std::uint64_t end = file.size() - tail_bytes;
+  if (footer->summary_start == 0 || footer->summary_start > end) {
+    why = "the footer names no summary";
+    return std::nullopt;
+  }
+  if (end - footer->summary_start > greatest_summary_bytes) {
+    why = "the summary is too large";
+    return std::nullopt;
+  }
+  const std::uint64_t covered = end - footer->summary_start + mcap::record_head + 16;
+  const mcap::Bytes summary = file.read(footer->summary_start, covered);
+  if (footer->summary_crc != 0 && crc32(summary) != footer->summary_crc) {
+    why = "the summary's checksum is wrong";
+    return std::nullopt;
+  }
+
+  TraceIndex index;
+  std::optional<mcap::Statistics> statistics;
+  std::vector<mcap::MetadataIndex> metadata;
+  mcap::Reader records(View(summary).first(end - footer->summary_start));
+  while (!records.rest().empty()) {
+    const auto op = static_cast<Op>(records.number<std::uint8_t>());
+    const View content = records.take(records.number<std::uint64_t>());
+    if (!records.ok()) break;
+    if (op == Op::schema) {
+      if (auto schema = mcap::read_schema(content)) index.schemas[schema->id] = std::move(*schema);
+    } else if (op == Op::channel) {
+      if (auto channel = mcap::read_channel(content)) index.channels[channel->id] = std::move(*channel);
+    } else if (op == Op::statistics) {
+      statistics = mcap::read_statistics(content);
+    } else if (op == Op::metadata_index) {
+      mcap::Reader r(content);
+      const auto offset = r.number<std::uint64_t>(), length = r.number<std::uint64_t>();
+      if (r.ok()) metadata.push_back({offset, length, r.text()});
+    } else if (op == Op::chunk_index) {
+      const auto chunk = mcap::read_chunk_index(content);
+      if (!chunk || chunk->length > file.size() || chunk->offset > file.size() - chunk->length ||
+          chunk->length < mcap::record_head) {
+        why = "a chunk index points outside the file";
+        return std::nullopt;
+      }
+      TracePlace place;
+      place.offset = chunk->offset;
+      place.length = chunk->length;
+      place.data_bytes = chunk->uncompressed_bytes;
+      place.first_time = chunk->first_time;
+      place.last_time = chunk->last_time;
+      index.places.push_back(place);
+    }
+  }
+  if (!records.ok()) {
+    why = "the summary's records do not fit into it";
+    return std::nullopt;
+  }
+  if (!statistics || statistics->chunks != index.places.size()) {
+    why = statistics ? "it does not index every chunk" : "it has no statistics";
+    return std::nullopt;
+  }
+  if (index.places.empty() && statistics->messages > 0) {
+    why = "its messages are in no chunks";
+    return std::nullopt;
+  }
+  for (const auto& [channel, count] : statistics->channel_messages)
+    index.channel_messages[channel] = static_cast<std::int64_t>(count);
+  for (const mcap::MetadataIndex& place : metadata) {
+    if (place.length > greatest_summary_bytes) continue;
+    const mcap::Bytes record = file.read(place.offset, place.length);
+    if (record.size() < mcap::record_head || record[0] != static_cast<std::byte>(Op::metadata)) continue;
+    if (auto read = mcap::read_metadata(View(record).subspan(mcap::record_head)))
+      index.metadata.push_back(std::move(*read));
+  }
+  std::sort(index.places.begin(), index.places.end(),
+            [](const TracePlace& a, const TracePlace& b) { return a.offset < b.offset; });
+  return index;
+}
+
+}  // namespace
+
+TraceIndex index_trace(const TraceFile& file, DamageReport& damage) {
+  const mcap::Bytes head = file.read(0, 64 * 1024);
+  if (head.empty()) throw TraceError(file.path() + ": the file is empty, so it is no trace");
+  const std::size_t known = std::min(head.size(), mcap::magic.size());
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < known; ++i) right += std::to_integer<std::uint8_t>(head[i]) == mcap::magic[i];
+  // One byte of the mark may be damaged; more, and it is another kind of file.
+  if (right + 1 < known || (known < mcap::magic.size() && right < known))
+    throw TraceError(file.path() + ": not a trace: it does not begin as an MCAP file");
+  if (right < known) damage.notes.push_back("the mark at the file's beginning is damaged");
+
+  std::string why;
+  std::optional<TraceIndex> index = read_summary(file, why);
+  if (!index) {
+    damage.index_missing = true;
+    damage.notes.push_back("no index: " + why + "; scanned instead");
+    index = scan_trace(file, damage);
+    const mcap::Bytes mark = file.read(file.size() - std::min<std::uint64_t>(file.size(), 8), 8);
+    if (mark.size() < 8 || std::memcmp(mark.data(), mcap::magic.data(), 8) != 0) damage.cut_short = true;
+  }
+  if (head.size() > known + mcap::record_head && head[8] == static_cast<std::byte>(Op::header)) {
+    mcap::Reader reader(View(head).subspan(9));
+    mcap::Reader content(reader.take(reader.number<std::uint64_t>()));
+    content.text();  // profile
+    std::string library = content.text();
+    if (content.ok()) index->library = std::move(library);
+  }
+  return std::move(*index);
+}
+
+}  // namespace rankscope

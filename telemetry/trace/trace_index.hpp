@@ -1,0 +1,39 @@
+// Where a trace's chunks lie: from its summary, or found by walking from record to record.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "telemetry/trace/mcap.hpp"
+#include "telemetry/trace/trace_file.hpp"
+#include "telemetry/trace/trace_reader.hpp"
+
+namespace rankscope {
+
+struct TracePlace {
+  enum class Kind : std::uint8_t { chunk, message } kind = Kind::chunk;
+  bool cut = false;                      ///< the file ends within it
+  std::uint64_t offset = 0, length = 0;  ///< of the record with its head
+  std::uint64_t data_bytes = 0;          ///< before compression, as its head or index says
+  std::int64_t messages = -1;            ///< as the message indexes tell; -1 unknown
+  std::uint64_t first_time = 0, last_time = 0;
+};
+
+struct TraceIndex {
+  std::string library;
+  std::map<std::uint16_t, mcap::Schema> schemas;
+  std::map<std::uint16_t, mcap::Channel> channels;
+  std::map<std::uint16_t, std::int64_t> channel_messages;
+  std::vector<mcap::Metadata> metadata;
+  std::vector<TracePlace> places;  ///< by offset
+};
+
+/// Throws TraceError when this is no MCAP file. What is wrong with the structure goes to `damage`.
+TraceIndex index_trace(const TraceFile& file, DamageReport& damage);
+
+/// Greatest chunk that is read: what a damaged length may make us allocate.
+inline constexpr std::uint64_t greatest_chunk_bytes = std::uint64_t{256} << 20;
+
+}  // namespace rankscope

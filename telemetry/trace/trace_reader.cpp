@@ -1,0 +1,252 @@
+#include "telemetry/trace/trace_reader.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "telemetry/trace/chunk_reader.hpp"
+#include "telemetry/trace/lost_messages.hpp"
+#include "telemetry/trace/trace_index.hpp"
+#include "telemetry/trace/trace_layout.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr std::uint64_t small_trace_bytes = 1 << 20;
+
+std::string value_of(const mcap::Metadata& metadata, std::string_view key) {
+  for (const auto& [name, value] : metadata.values)
+    if (name == key) return value;
+  return {};
+}
+
+// Chunks unpacked by some threads (by the caller, if none) and handed out in order; few are held at a time.
+class Unpacking {
+ public:
+  Unpacking(const TraceFile& file, const std::vector<TracePlace>& places, const DecodeLimits& limits, int threads)
+      : file_(file), places_(places), limits_(limits), slots_(static_cast<std::size_t>(threads) * 2 + 2) {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  }
+  ~Unpacking() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+    }
+    room_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  /// The content of the next place, in order.
+  ChunkContent next() {
+    if (threads_.empty()) return reader_.read(file_, places_[given_++], limits_);
+    std::unique_lock lock(mutex_);
+    std::optional<ChunkContent>& slot = slots_[given_ % slots_.size()];
+    ready_.wait(lock, [&] { return slot.has_value() || failure_; });
+    if (failure_) std::rethrow_exception(failure_);
+    ChunkContent content = std::move(*slot);
+    slot.reset();
+    ++given_;
+    lock.unlock();
+    room_.notify_all();
+    return content;
+  }
+
+ private:
+  void work() {
+    try {
+      ChunkReader reader;
+      for (;;) {
+        std::size_t mine = 0;
+        {
+          std::unique_lock lock(mutex_);
+          room_.wait(lock, [&] { return stopped_ || taken_ == places_.size() || taken_ < given_ + slots_.size(); });
+          if (stopped_ || taken_ == places_.size()) return;
+          mine = taken_++;
+        }
+        ChunkContent content = reader.read(file_, places_[mine], limits_);
+        {
+          const std::lock_guard lock(mutex_);
+          slots_[mine % slots_.size()] = std::move(content);
+        }
+        ready_.notify_one();
+      }
+    } catch (...) {  // no memory
+      const std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      ready_.notify_one();
+    }
+  }
+
+  const TraceFile& file_;
+  const std::vector<TracePlace>& places_;
+  const DecodeLimits limits_;
+  ChunkReader reader_;  // the caller's own
+  std::mutex mutex_;
+  std::condition_variable room_, ready_;
+  std::vector<std::optional<ChunkContent>> slots_;
+  std::size_t taken_ = 0, given_ = 0;
+  bool stopped_ = false;
+  std::exception_ptr failure_;
+  std::vector<std::thread> threads_;
+};
+
+// A damaged place whose loss no later message of its senders will tell of.
+std::optional<Gap> gap_at_the_end(const TracePlace& place) {
+  if (place.kind != TracePlace::Kind::chunk) return std::nullopt;
+  const auto begin = static_cast<std::int64_t>(std::min<std::uint64_t>(place.first_time, INT64_MAX / 2));
+  const auto end = static_cast<std::int64_t>(std::min<std::uint64_t>(place.last_time, INT64_MAX / 2));
+  return Gap{-1, begin, std::max(begin, end), std::max<std::int64_t>(place.messages, 1), 0, 0};
+}
+
+void note_trouble(const TracePlace& place, const ChunkContent& content, DamageReport& damage) {
+  const std::int64_t known = place.messages < 0 ? -1 : std::max<std::int64_t>(0, place.messages - content.records);
+  ++damage.chunks_skipped;
+  if (known > 0) damage.messages_skipped += known;
+  if (content.records == 0) damage.bytes_skipped += static_cast<std::int64_t>(place.length);
+  std::string note = "chunk at byte " + std::to_string(place.offset) + ": " + content.trouble + "; ";
+  if (content.records > 0) note += "its first " + std::to_string(content.records) + " messages were read";
+  if (content.records == 0) note += std::to_string(place.length) + " bytes skipped";
+  if (known > 0) note += ", " + std::to_string(known) + " messages lost";
+  damage.notes.push_back(std::move(note));
+}
+
+// With an index, the number of a lost chunk's messages stands in the message indexes behind it.
+void count_messages(const TraceFile& file, TracePlace& place) {
+  if (place.messages >= 0 || place.cut) return;
+  std::uint64_t at = place.offset + place.length;
+  for (;;) {
+    const mcap::Bytes head = file.read(at, mcap::record_head + 6);
+    mcap::Reader reader(head);
+    const auto op = reader.number<std::uint8_t>();
+    const auto length = reader.number<std::uint64_t>();
+    reader.number<std::uint16_t>();
+    const auto bytes = reader.number<std::uint32_t>();
+    if (!reader.ok() || op != static_cast<std::uint8_t>(mcap::Op::message_index) || bytes + 6 != length) return;
+    place.messages = std::max<std::int64_t>(place.messages, 0) + bytes / 16;
+    at += mcap::record_head + length;
+  }
+}
+
+bool has_our_channels(const TraceIndex& index) {
+  return std::any_of(index.channels.begin(), index.channels.end(), [](const auto& entry) {
+    return std::find(event_topics.begin(), event_topics.end(), entry.second.topic) != event_topics.end();
+  });
+}
+
+}  // namespace
+
+TraceInfo read_trace_info(const std::string& path) {
+  const TraceFile file(path);
+  TraceInfo info;
+  const TraceIndex index = index_trace(file, info.damage);
+  info.path = path;
+  info.file_bytes = static_cast<std::int64_t>(file.size());
+  info.library = index.library;
+  for (const mcap::Metadata& metadata : index.metadata) {
+    if (metadata.name == session_metadata) info.session = value_of(metadata, "session");
+    if (metadata.name == run_metadata)
+      for (const auto& [key, value] : metadata.values) info.run[key] = value;
+  }
+  bool first = true;
+  for (const TracePlace& place : index.places) {
+    info.data_bytes += static_cast<std::int64_t>(place.data_bytes);
+    if (place.kind != TracePlace::Kind::chunk) {
+      ++info.messages;
+      continue;
+    }
+    ++info.chunks;
+    const auto begin = static_cast<std::int64_t>(place.first_time), end = static_cast<std::int64_t>(place.last_time);
+    info.first_ns = first ? begin : std::min(info.first_ns, begin);
+    info.last_ns = first ? end : std::max(info.last_ns, end);
+    first = false;
+  }
+  std::map<std::uint16_t, std::int64_t> counts = index.channel_messages;
+  for (const auto& [id, channel] : index.channels) {
+    const auto schema = index.schemas.find(channel.schema);
+    info.topics.push_back(
+        {channel.topic, channel.encoding, schema == index.schemas.end() ? "" : schema->second.name, counts[id]});
+    info.messages += counts[id];
+    counts.erase(id);
+  }
+  for (const auto& [id, count] : counts)
+    if (count > 0) {
+      info.topics.push_back({"channel " + std::to_string(id), "", "", count});
+      info.messages += count;
+    }
+  return info;
+}
+
+bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions& options, DamageReport* damage) {
+  DamageReport own;
+  DamageReport& report = damage ? *damage : own;
+  const TraceFile file(path);
+  TraceIndex index = index_trace(file, report);
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int wanted = options.threads > 0 ? options.threads : std::min(cores, 4);
+  // A small trace is read before a thread has begun.
+  std::uint64_t data_bytes = 0;
+  for (const TracePlace& place : index.places) data_bytes += place.data_bytes;
+  const int threads = options.threads == 0 && data_bytes < small_trace_bytes ? 0 : wanted;
+  LostMessages lost;
+  std::optional<Gap> last_gap;
+  std::int64_t passed = 0;
+  SessionId session{};
+  {
+    Unpacking unpacking(file, index.places, options.limits, threads);
+    for (std::size_t i = 0; i < index.places.size(); ++i) {
+      ChunkContent content = unpacking.next();
+      for (const Message& message : content.messages) {
+        lost.accept(message);
+        sink.accept(message);
+        session = message.session;
+        last_gap.reset();
+      }
+      passed += static_cast<std::int64_t>(content.messages.size());
+      if (!content.trouble.empty()) {
+        count_messages(file, index.places[i]);
+        note_trouble(index.places[i], content, report);
+        last_gap = gap_at_the_end(index.places[i]);
+      }
+      if (content.refused > 0) {
+        report.messages_refused += content.refused;
+        report.notes.push_back(std::to_string(content.refused) + " messages of the chunk at byte " +
+                               std::to_string(index.places[i].offset) + " were refused: " + content.refusal);
+      }
+      if (options.progress && !options.progress(static_cast<double>(i + 1) / static_cast<double>(index.places.size())))
+        return false;
+    }
+  }
+  if (passed == 0 && !report.any() && !has_our_channels(index))
+    throw TraceError(path + ": an MCAP file, but without a run that Rankscope recorded");
+  // Holes in a sound recording are what the recorder itself missed, and are told by it.
+  if (!report.data_lost()) return true;
+  for (const Message& gap : lost.gaps()) sink.accept(gap);
+  if (last_gap) {
+    Message message;
+    message.session = session;
+    message.rank = -1;
+    message.event = *last_gap;
+    sink.accept(message);
+  }
+  return true;
+}
+
+void recover_trace(const std::string& from, const std::string& to, DamageReport* damage) {
+  // Reading ends before the new file takes its name, so that a file can be recovered onto itself.
+  const std::string part = to + ".part";
+  try {
+    TraceWriter writer(part);
+    read_trace(from, writer, {}, damage);
+    if (!writer.close()) throw TraceError(writer.error());
+    if (std::rename(part.c_str(), to.c_str()) != 0) throw TraceError(to + ": cannot be written");
+  } catch (...) {
+    std::remove(part.c_str());
+    throw;
+  }
+}
+
+}  // namespace rankscope

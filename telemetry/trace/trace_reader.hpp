@@ -1,0 +1,66 @@
+// Reads traces: by their index, or by scanning where there is none or it is damaged. Damage is skipped and reported, as
+// text and as Gap events; reading goes on after it.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "telemetry/event/codec.hpp"
+#include "telemetry/event/event.hpp"
+#include "telemetry/trace/trace_writer.hpp"
+
+namespace rankscope {
+
+/// What could not be read, and how the reader noticed.
+struct DamageReport {
+  std::int64_t bytes_skipped = 0;
+  std::int64_t messages_skipped = 0;  ///< as far as indexes tell; the least there can be
+  std::int64_t chunks_skipped = 0;    ///< wholly or in part
+  std::int64_t messages_refused = 0;  ///< sound by the file's checksums, refused by the decoder
+  bool cut_short = false;             ///< the file ends before its end mark: a crash, or a copy cut off
+  bool index_missing = false;         ///< or damaged: the file was scanned
+  std::vector<std::string> notes;     ///< one line each, with offsets
+  bool data_lost() const { return bytes_skipped > 0 || chunks_skipped > 0 || messages_refused > 0; }
+  bool any() const { return data_lost() || cut_short || index_missing; }
+};
+
+struct TraceTopic {
+  std::string name, encoding, schema;
+  std::int64_t messages = 0;
+};
+
+/// What a trace says about itself, without its messages being read.
+struct TraceInfo {
+  std::string path;
+  std::int64_t file_bytes = 0, data_bytes = 0;  ///< data: before compression
+  std::string library;                          ///< that wrote it
+  std::string session;                          ///< 32 hexadecimal digits; empty where it does not say
+  std::map<std::string, std::string> run;       ///< title, ranks, host, …: as recorded
+  std::int64_t chunks = 0, messages = 0;
+  std::int64_t first_ns = 0, last_ns = 0;  ///< log times
+  std::vector<TraceTopic> topics;
+  DamageReport damage;  ///< of the file's structure; what only checksums show is found by read_trace
+};
+
+struct ReadTraceOptions {
+  /// Called with the share that is done, now and then; false ends reading.
+  std::function<bool(double)> progress;
+  int threads = 0;  ///< that decompress and decode beside the calling thread; 0: as fits the machine
+  DecodeLimits limits;
+};
+
+/// Throws TraceError when the file can't be opened or is no MCAP file.
+TraceInfo read_trace_info(const std::string& path);
+
+/// Passes every telemetry message to `sink`, in the order of recording and on the calling thread, then a Gap for each
+/// stretch that damage took from a rank. False when `progress` ended it. Throws TraceError when the file can't be
+/// opened, is no MCAP file, or is whole but holds no run of ours.
+bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions& options = {},
+                DamageReport* damage = nullptr);
+
+/// Writes what can be read of `from` as a new, whole trace. `damage` says what could not. Throws TraceError.
+void recover_trace(const std::string& from, const std::string& to, DamageReport* damage = nullptr);
+
+}  // namespace rankscope

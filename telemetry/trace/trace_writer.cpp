@@ -1,0 +1,358 @@
+#include "telemetry/trace/trace_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "telemetry/event/codec.hpp"
+#include "telemetry/event/crc32.hpp"
+#include "telemetry/trace/mcap.hpp"
+#include "telemetry/trace/message_time.hpp"
+#include "telemetry/trace/scalars.hpp"
+#include "telemetry/trace/trace_layout.hpp"
+
+#ifndef RANKSCOPE_VERSION
+#define RANKSCOPE_VERSION "unknown"
+#endif
+
+namespace rankscope {
+namespace {
+
+using mcap::Bytes;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::uint16_t event_schema_id = 1;
+
+mcap::Schema scalar_schema(std::uint16_t id, const std::string& topic, const ScalarValues& values) {
+  nlohmann::json properties = nlohmann::json::object();
+  for (const auto& [name, value] : values) properties[name] = {{"type", name == "step" ? "integer" : "number"}};
+  const std::string text = nlohmann::json{{"type", "object"}, {"title", topic}, {"properties", properties}}.dump();
+  mcap::Schema schema{id, "rankscope" + topic, "jsonschema", {}};
+  schema.data.resize(text.size());
+  std::memcpy(schema.data.data(), text.data(), text.size());
+  return schema;
+}
+
+std::uint64_t log_time(std::int64_t time_ns) { return static_cast<std::uint64_t>(std::max<std::int64_t>(time_ns, 0)); }
+
+}  // namespace
+
+struct TraceWriter::State {
+  std::string path;
+  TraceWriterOptions options;
+  int file = -1;
+  bool closed = false;
+  std::string error;
+  std::int64_t lost = 0;
+  std::uint64_t offset = 0;  // bytes that are in the file
+  std::uint32_t file_crc = 0;
+
+  std::vector<mcap::Schema> schemas;
+  std::vector<mcap::Channel> channels;
+  std::map<std::string, std::uint16_t, std::less<>> scalar_channels;
+  std::vector<mcap::ChunkIndex> chunk_indexes;
+  std::vector<mcap::MetadataIndex> metadata_indexes;
+  mcap::Statistics statistics;
+  ScalarTopics scalars;
+  bool introduced = false, run_described = false;
+  std::uint64_t latest = 0;  // log time of what has none of its own
+
+  // The open chunk.
+  Bytes chunk;
+  mcap::Chunk head;
+  std::int64_t chunk_messages = 0;
+  std::map<std::uint16_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> indexes;
+  SteadyClock::time_point chunk_begun;
+  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> compressor{ZSTD_createCCtx(), &ZSTD_freeCCtx};
+  Bytes compressed, out;
+
+  State(std::string path_, TraceWriterOptions options_, ScalarTopics::Tell tell)
+      : path(std::move(path_)), options(options_), scalars(std::move(tell)) {
+    if (!compressor) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, options.compression_level);
+    chunk.reserve(options.chunk_bytes + options.chunk_bytes / 4);
+  }
+
+  void fail(const char* doing) {
+    if (error.empty()) error = path + ": " + doing + ": " + std::strerror(errno);
+  }
+
+  // Writes all of it or, where the disk cannot, nothing that counts: the file is cut back to whole records.
+  bool put(mcap::View bytes) {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) {
+        fail("cannot write");
+        if (::ftruncate(file, static_cast<off_t>(offset)) != 0 ||
+            ::lseek(file, static_cast<off_t>(offset), SEEK_SET) < 0)
+          fail("cannot cut back");
+        return false;
+      }
+      done += static_cast<std::size_t>(written);
+    }
+    offset += bytes.size();
+    file_crc = crc32(bytes, file_crc);
+    return true;
+  }
+
+  void put_metadata(const mcap::Metadata& metadata) {
+    out.clear();
+    mcap::write(out, metadata);
+    metadata_indexes.push_back({offset, out.size(), metadata.name});
+    if (put(out)) {
+      ++statistics.metadata;
+    } else {
+      metadata_indexes.pop_back();
+    }
+  }
+
+  void introduce(const Message& message) {
+    introduced = true;
+    put_metadata({std::string(session_metadata),
+                  {{"session", to_string(message.session)}, {"version", RANKSCOPE_VERSION}, {"clock", "session"}}});
+  }
+
+  void describe_run(const Hello& hello) {
+    run_described = true;
+    put_metadata({std::string(run_metadata),
+                  {{"title", hello.title},
+                   {"ranks", std::to_string(hello.ranks)},
+                   {"communicator", hello.communicator},
+                   {"device", hello.device},
+                   {"host", hello.host},
+                   {"started_utc", hello.started_utc},
+                   {"headline_clock", std::string(name_of(hello.headline))}}});
+  }
+
+  void put_message(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time, mcap::View data) {
+    if (chunk_messages == 0) {
+      head = {};
+      head.first_time = head.last_time = time;
+      chunk_begun = SteadyClock::now();
+    }
+    head.first_time = std::min(head.first_time, time);
+    head.last_time = std::max(head.last_time, time);
+    indexes[channel].emplace_back(time, chunk.size());
+    mcap::Writer writer(chunk);
+    const std::size_t mark = writer.begin_record(mcap::Op::message);
+    writer.number(channel);
+    writer.number(sequence);
+    writer.number(time);
+    writer.number(time);
+    writer.bytes(data);
+    writer.end_record(mark);
+    ++chunk_messages;
+    if (chunk.size() >= options.chunk_bytes || SteadyClock::now() - chunk_begun >= options.chunk_age) close_chunk();
+  }
+
+  void close_chunk() {
+    if (chunk_messages == 0) return;
+    compressed.resize(ZSTD_compressBound(chunk.size()));
+    const std::size_t size =
+        ZSTD_compress2(compressor.get(), compressed.data(), compressed.size(), chunk.data(), chunk.size());
+    const bool packed = !ZSTD_isError(size);
+    const mcap::View records = packed ? mcap::View(compressed).first(size) : mcap::View(chunk);
+    head.compression = packed ? "zstd" : "";
+    head.uncompressed_bytes = chunk.size();
+    head.uncompressed_crc = crc32(chunk);
+
+    mcap::ChunkIndex index{head.first_time,  head.last_time, offset,      0, {}, 0,
+                           head.compression, records.size(), chunk.size()};
+    out.clear();
+    mcap::Writer writer(out);
+    const std::size_t mark = writer.begin_record(mcap::Op::chunk);
+    writer.number(head.first_time);
+    writer.number(head.last_time);
+    writer.number(head.uncompressed_bytes);
+    writer.number(head.uncompressed_crc);
+    writer.text(head.compression);
+    writer.number(static_cast<std::uint64_t>(records.size()));
+    writer.bytes(records);
+    writer.end_record(mark);
+    index.length = out.size();
+    for (const auto& [channel, entries] : indexes) {
+      index.message_index_offsets[channel] = offset + out.size();
+      const std::size_t index_mark = writer.begin_record(mcap::Op::message_index);
+      writer.number(channel);
+      writer.number(static_cast<std::uint32_t>(entries.size() * 16));
+      for (const auto& [time, at] : entries) {
+        writer.number(time);
+        writer.number(at);
+      }
+      writer.end_record(index_mark);
+    }
+    index.message_index_bytes = out.size() - index.length;
+    if (put(out)) {
+      if (statistics.messages == 0) statistics.first_time = head.first_time;
+      statistics.first_time = std::min(statistics.first_time, head.first_time);
+      statistics.last_time = std::max(statistics.last_time, head.last_time);
+      statistics.messages += static_cast<std::uint64_t>(chunk_messages);
+      for (const auto& [channel, entries] : indexes) statistics.channel_messages[channel] += entries.size();
+      ++statistics.chunks;
+      chunk_indexes.push_back(std::move(index));
+    } else {
+      lost += chunk_messages;
+    }
+    chunk.clear();
+    indexes.clear();
+    chunk_messages = 0;
+  }
+
+  // All records of one kind, and where their group lies.
+  struct Group {
+    mcap::Op op;
+    std::uint64_t start, length;
+  };
+  template <class Records>
+  void summarise(mcap::Op op, const Records& records, std::vector<Group>& groups) {
+    const std::size_t before = out.size();
+    for (const auto& record : records) mcap::write(out, record);
+    if (out.size() > before) groups.push_back({op, offset + before, out.size() - before});
+  }
+
+  void finish() {
+    out.clear();
+    mcap::Writer writer(out);
+    std::size_t mark = writer.begin_record(mcap::Op::data_end);
+    writer.number(file_crc);
+    writer.end_record(mark);
+    if (!put(out)) return;
+
+    statistics.schemas = static_cast<std::uint16_t>(schemas.size());
+    statistics.channels = static_cast<std::uint32_t>(channels.size());
+    out.clear();
+    std::vector<Group> groups;
+    const std::uint64_t summary_start = offset;
+    summarise(mcap::Op::schema, schemas, groups);
+    summarise(mcap::Op::channel, channels, groups);
+    summarise(mcap::Op::statistics, std::vector{statistics}, groups);
+    summarise(mcap::Op::chunk_index, chunk_indexes, groups);
+    summarise(mcap::Op::metadata_index, metadata_indexes, groups);
+    const std::uint64_t offsets_start = offset + out.size();
+    for (const Group& group : groups) {
+      mark = writer.begin_record(mcap::Op::summary_offset);
+      writer.number(static_cast<std::uint8_t>(group.op));
+      writer.number(group.start);
+      writer.number(group.length);
+      writer.end_record(mark);
+    }
+    mark = writer.begin_record(mcap::Op::footer);
+    writer.number(summary_start);
+    writer.number(offsets_start);
+    writer.number(std::uint32_t{0});
+    writer.end_record(mark);
+    const std::uint32_t crc = crc32(mcap::View(out).first(out.size() - sizeof(std::uint32_t)));
+    std::memcpy(out.data() + out.size() - sizeof crc, &crc, sizeof crc);
+    writer.bytes(std::as_bytes(std::span(mcap::magic)));
+    put(out);
+  }
+};
+
+TraceWriter::TraceWriter(std::string path, TraceWriterOptions options) {
+  state_ = std::make_unique<State>(
+      std::move(path), options,
+      [this](const std::string& topic, std::int64_t time, const ScalarValues& values) { scalar(topic, time, values); });
+  State& s = *state_;
+  s.file = ::open(s.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (s.file < 0) throw TraceError(s.path + ": cannot create: " + std::strerror(errno));
+
+  const auto schema = event_schema();
+  s.schemas.push_back(
+      {event_schema_id, std::string(event_schema_root()), "flatbuffer", {schema.begin(), schema.end()}});
+  s.out.clear();
+  mcap::Writer(s.out).bytes(std::as_bytes(std::span(mcap::magic)));
+  mcap::write_header(s.out, trace_profile, "rankscope " RANKSCOPE_VERSION);
+  mcap::write(s.out, s.schemas.back());
+  for (std::size_t i = 0; i < event_topics.size(); ++i) {
+    s.channels.push_back(
+        {static_cast<std::uint16_t>(i + 1), event_schema_id, std::string(event_topics[i]), "flatbuffer", {}});
+    mcap::write(s.out, s.channels.back());
+  }
+  if (!s.put(s.out)) {
+    ::close(s.file);
+    s.file = -1;
+    s.closed = true;
+    throw TraceError(s.error);
+  }
+}
+
+TraceWriter::~TraceWriter() { close(); }
+
+void TraceWriter::accept(const Message& message) {
+  State& s = *state_;
+  if (s.closed) {
+    ++s.lost;
+    return;
+  }
+  if (!s.introduced) s.introduce(message);
+  if (const auto* hello = std::get_if<Hello>(&message.event); hello && !s.run_described) s.describe_run(*hello);
+  if (const auto time = time_of(message.event)) s.latest = log_time(time->begin_ns);
+  s.put_message(channel_of(message.event), static_cast<std::uint32_t>(message.sequence), s.latest, encode(message));
+  if (const auto* summary = std::get_if<StepSummary>(&message.event); summary && s.options.scalars)
+    s.scalars.accept(*summary);
+}
+
+void TraceWriter::scalar(std::string_view topic, std::int64_t time_ns, const ScalarValues& values) {
+  State& s = *state_;
+  if (s.closed) return;
+  auto channel = s.scalar_channels.find(topic);
+  if (channel == s.scalar_channels.end()) {
+    if (s.channels.size() >= UINT16_MAX) return;
+    const auto schema_id = static_cast<std::uint16_t>(s.schemas.size() + 1);
+    const auto channel_id = static_cast<std::uint16_t>(s.channels.size() + 1);
+    s.schemas.push_back(scalar_schema(schema_id, std::string(topic), values));
+    s.channels.push_back({channel_id, schema_id, std::string(topic), "json", {}});
+    // A chunk may hold them as well; in front of the chunk's messages they are found by a scan in any case.
+    mcap::write(s.chunk, s.schemas.back());
+    mcap::write(s.chunk, s.channels.back());
+    channel = s.scalar_channels.emplace(topic, channel_id).first;
+  }
+  nlohmann::json object = nlohmann::json::object();
+  for (const auto& [name, value] : values) {
+    if (name == "step") {
+      object[name] = static_cast<std::int64_t>(value);
+    } else if (std::isfinite(value)) {
+      object[name] = value;
+    } else {
+      object[name] = nullptr;
+    }
+  }
+  const std::string text = object.dump();
+  s.put_message(channel->second, static_cast<std::uint32_t>(s.statistics.channel_messages[channel->second]),
+                log_time(time_ns), std::as_bytes(std::span(text)));
+}
+
+void TraceWriter::flush_if_due() {
+  State& s = *state_;
+  if (s.chunk_messages > 0 && SteadyClock::now() - s.chunk_begun >= s.options.chunk_age) s.close_chunk();
+}
+
+void TraceWriter::flush() { state_->close_chunk(); }
+
+bool TraceWriter::close() {
+  State& s = *state_;
+  if (s.closed) return s.error.empty();
+  if (s.options.scalars) s.scalars.finish();
+  s.close_chunk();
+  s.finish();
+  s.closed = true;
+  if (::close(s.file) != 0) s.fail("cannot close");
+  return s.error.empty();
+}
+
+std::int64_t TraceWriter::messages() const {
+  return static_cast<std::int64_t>(state_->statistics.messages) + state_->chunk_messages;
+}
+std::int64_t TraceWriter::lost_messages() const { return state_->lost; }
+std::uint64_t TraceWriter::bytes() const { return state_->offset; }
+const std::string& TraceWriter::error() const { return state_->error; }
+
+}  // namespace rankscope

@@ -1,0 +1,64 @@
+// Records a run as an MCAP file: every message as it came, and scalar topics that other MCAP viewers plot.
+//
+// Topics /rankscope/{control,summary,spans,memory,phases} hold the wire form (encoding "flatbuffer", the schema
+// embedded). /loss, /gradient_norm, /learning_rate, /tokens_per_second, /step_seconds and /memory/rank_N are small JSON
+// objects made of the summaries. Log times are nanoseconds since the session's start.
+//
+// Chunks are closed at 1 MiB or 1 s and then handed to the operating system, so a killed process loses a second at
+// most; without its end the file is still readable.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// what() is one line that begins with the file's name.
+struct TraceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct TraceWriterOptions {
+  std::size_t chunk_bytes = std::size_t{1} << 20;  ///< before compression
+  std::chrono::milliseconds chunk_age{1000};
+  int compression_level = 1;  ///< zstd's
+  bool scalars = true;        ///< topics for other viewers
+};
+
+class TraceWriter : public EventSink {
+ public:
+  /// Creates the file; throws TraceError where that fails. One thread.
+  explicit TraceWriter(std::string path, TraceWriterOptions options = {});
+  /// close(), its failure ignored: who must know calls it.
+  ~TraceWriter() override;
+  TraceWriter(const TraceWriter&) = delete;
+  TraceWriter& operator=(const TraceWriter&) = delete;
+
+  /// Never throws for the disk's sake: what cannot be written is counted, and error() says why.
+  void accept(const Message& message) override;
+  /// A value for other viewers' plots, such as ("/bubble", t, {{"measured", 0.21}}).
+  void scalar(std::string_view topic, std::int64_t time_ns, const std::vector<std::pair<std::string, double>>& values);
+  /// Closes the chunk if it is old enough. For a recorder that waits for messages: call it now and then.
+  void flush_if_due();
+  void flush();
+  /// Writes index and summary. False, and error(), where something did not reach the file.
+  bool close();
+
+  std::int64_t messages() const;       ///< written or waiting in the chunk
+  std::int64_t lost_messages() const;  ///< that the disk did not take
+  std::uint64_t bytes() const;         ///< in the file
+  const std::string& error() const;    ///< empty while all is well
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rankscope

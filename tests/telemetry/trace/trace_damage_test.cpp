@@ -1,0 +1,158 @@
+#include <map>
+#include <random>
+
+#include "telemetry/store/run_store.hpp"
+#include "tests/catch.hpp"
+#include "tests/telemetry/trace/trace_files.hpp"
+
+namespace rankscope::testing {
+namespace {
+
+using Key = std::pair<std::int32_t, std::uint64_t>;
+
+struct Outcome {
+  std::size_t missing = 0, invented = 0;
+  std::vector<Gap> gaps;
+  DamageReport damage;
+};
+
+// What was read, against what was written: gaps that the reader adds have no number.
+Outcome read_damaged(const std::string& path, const std::map<Key, Message>& written) {
+  Outcome outcome;
+  Collected read;
+  read_trace(path, read, {}, &outcome.damage);
+  std::size_t found = 0;
+  for (const Message& m : read.messages) {
+    if (m.sequence == 0) {
+      outcome.gaps.push_back(std::get<Gap>(m.event));
+      continue;
+    }
+    const auto same = written.find({m.rank, m.sequence});
+    if (same == written.end() || !(same->second == m)) ++outcome.invented;
+    ++found;
+  }
+  outcome.missing = written.size() - std::min(found, written.size());
+  return outcome;
+}
+
+std::map<Key, Message> by_key(const std::vector<Message>& messages) {
+  std::map<Key, Message> map;
+  for (const Message& m : messages) map[{m.rank, m.sequence}] = m;
+  return map;
+}
+
+TEST_CASE("a trace cut at any byte opens with what came before the cut") {
+  const TemporaryDirectory folder;
+  const auto messages = small_run(800, 2, 40);
+  write_trace(folder / "whole.mcap", messages, 4096);
+  const std::string whole = contents(folder / "whole.mcap");
+  const auto written = by_key(messages);
+  std::size_t most_missing = written.size();
+  for (std::size_t size = 1; size < whole.size(); size += size < 300 ? 1 : 61) {
+    put_contents(folder / "cut.mcap", std::string_view(whole).substr(0, size));
+    const Outcome outcome = read_damaged(folder / "cut.mcap", written);
+    CAPTURE(size, whole.size());
+    REQUIRE(outcome.damage.cut_short);
+    REQUIRE(outcome.invented == 0);
+    REQUIRE(outcome.missing <= most_missing);  // more of the file is never less of the run
+    most_missing = outcome.missing;
+    if (outcome.missing > 0) REQUIRE_FALSE(outcome.damage.notes.empty());
+  }
+  CHECK(most_missing == 0);
+}
+
+TEST_CASE("a flipped bit anywhere is noticed, skipped, and costs one chunk at most") {
+  const TemporaryDirectory folder;
+  const auto messages = small_run(1500, 2, 40);
+  write_trace(folder / "whole.mcap", messages, 4096);
+  const std::string whole = contents(folder / "whole.mcap");
+  const auto written = by_key(messages);
+  const TraceInfo info = read_trace_info(folder / "whole.mcap");
+  const std::size_t per_chunk = messages.size() / static_cast<std::size_t>(info.chunks) * 4;
+  std::mt19937 random(3);
+  const bool with_index = GENERATE(true, false);
+  // Without its end the file must be scanned, so structure that is damaged has to be stepped over.
+  const std::string base = with_index ? whole : whole.substr(0, whole.size() - 5);
+  std::size_t noticed = 0;
+  for (std::size_t at = 0; at < base.size(); at += 1 + random() % 47) {
+    std::string damaged = base;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (random() % 8)));
+    put_contents(folder / "flipped.mcap", damaged);
+    const Outcome outcome = read_damaged(folder / "flipped.mcap", written);
+    CAPTURE(at, base.size(), with_index, outcome.missing, outcome.damage.notes);
+    REQUIRE(outcome.invented == 0);
+    if (outcome.missing > 0) {
+      ++noticed;
+      REQUIRE(outcome.damage.data_lost());
+      REQUIRE_FALSE(outcome.damage.notes.empty());
+      REQUIRE_FALSE(outcome.gaps.empty());
+    }
+    REQUIRE(outcome.missing <= per_chunk);
+  }
+  CHECK(noticed > 25);
+}
+
+TEST_CASE("noise in the middle is stepped over, and each rank's loss becomes a gap where it lies") {
+  const TemporaryDirectory folder;
+  const auto messages = small_run(4000, 3, 40);
+  write_trace(folder / "whole.mcap", messages, 8192);
+  std::string bytes = contents(folder / "whole.mcap");
+  std::mt19937 random(11);
+  const std::size_t from = bytes.size() / 3, to = from + bytes.size() / 5;
+  for (std::size_t i = from; i < to; ++i) bytes[i] = static_cast<char>(random());
+  const bool with_index = GENERATE(true, false);
+  if (!with_index) bytes.resize(bytes.size() - 3);
+  put_contents(folder / "noisy.mcap", bytes);
+  const auto written = by_key(messages);
+  const Outcome outcome = read_damaged(folder / "noisy.mcap", written);
+  CHECK(outcome.invented == 0);
+  CHECK(outcome.missing > 0);
+  CHECK(outcome.missing < written.size() / 2);
+  std::int64_t told = 0;
+  RunStore whole, store;
+  for (const Message& m : messages) whole.accept(m);
+  read_trace(folder / "noisy.mcap", store);
+  for (const Gap& gap : outcome.gaps) {
+    REQUIRE(gap.last_sequence - gap.first_sequence + 1 == static_cast<std::uint64_t>(gap.events));
+    told += gap.events;
+    // All that is missing of the rank lies within its gap.
+    for (std::uint64_t number = gap.first_sequence; number <= gap.last_sequence; ++number)
+      if (const auto* batch = std::get_if<SpanBatch>(&written.at({gap.rank, number}).event))
+        for (const Span& span : batch->spans) {
+          REQUIRE(span.begin_ns >= gap.begin_ns);
+          REQUIRE(span.end_ns <= gap.end_ns);
+        }
+  }
+  CHECK(told == static_cast<std::int64_t>(outcome.missing));
+  CHECK(store.view()->dropped_count() == whole.view()->dropped_count() + told);
+  const Gap& gap = outcome.gaps.front();
+  std::vector<PixelShare> pixel(1);
+  store.view()->shares({gap.rank, Lane::compute, Obtained::measured}, {gap.begin_ns + 1, gap.end_ns - 1}, pixel);
+  CHECK(pixel[0].unknown > 0.9);
+}
+
+TEST_CASE("recovering makes a damaged trace whole again, with all that could be read and the gaps") {
+  const TemporaryDirectory folder;
+  write_trace(folder / "whole.mcap", small_run(4000, 3, 40), 8192);
+  std::string bytes = contents(folder / "whole.mcap");
+  for (std::size_t i = 0; i < 40; ++i) bytes[bytes.size() / 2 + i] = 'x';
+  bytes.resize(bytes.size() * 9 / 10);
+  put_contents(folder / "damaged.mcap", bytes);
+  Collected before, after;
+  DamageReport damage, rest;
+  read_trace(folder / "damaged.mcap", before);
+  recover_trace(folder / "damaged.mcap", folder / "recovered.mcap", &damage);
+  for (const auto& n : damage.notes) UNSCOPED_INFO(n);
+  CHECK(damage.data_lost());
+  CHECK(damage.cut_short);
+  read_trace(folder / "recovered.mcap", after, {}, &rest);
+  CHECK_FALSE(rest.any());
+  CHECK((after.messages == before.messages));
+  recover_trace(folder / "damaged.mcap", folder / "damaged.mcap");
+  Collected again;
+  read_trace(folder / "damaged.mcap", again);
+  CHECK((again.messages == before.messages));
+}
+
+}  // namespace
+}  // namespace rankscope::testing
