@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "engine/analyse/traffic.hpp"
 
@@ -32,19 +33,20 @@ std::map<std::int32_t, ClockRecord> latest_clocks(const std::vector<ClockRecord>
   return latest;
 }
 
-SummariesByStep by_step(const RunFacts& facts) {
+/// Each rank's summary of each step once, its times on rank 0's clock.
+std::vector<StepSummary> aligned_summaries(const RunFacts& facts) {
   const auto clocks = latest_clocks(facts.clocks);
-  SummariesByStep steps;
-  for (StepSummary summary : facts.summaries) {
+  std::set<std::pair<std::uint32_t, std::int32_t>> seen;
+  std::vector<StepSummary> summaries;
+  for (const StepSummary& summary : facts.summaries) {
+    if (!seen.insert({summary.step, summary.rank}).second) continue;  // telemetry may arrive twice
+    summaries.push_back(summary);
     if (const auto clock = clocks.find(summary.rank); clock != clocks.end()) {
-      summary.begin_ns += clock->second.offset_ns;
-      summary.end_ns += clock->second.offset_ns;
+      summaries.back().begin_ns += clock->second.offset_ns;
+      summaries.back().end_ns += clock->second.offset_ns;
     }
-    auto& of_step = steps[summary.step];
-    const auto same = [&](const StepSummary& s) { return s.rank == summary.rank; };
-    if (std::none_of(of_step.begin(), of_step.end(), same)) of_step.push_back(std::move(summary));
   }
-  return steps;
+  return summaries;
 }
 
 /// Wall seconds of a step by its summaries: to the begin of the next step, or to its own last end.
@@ -197,10 +199,10 @@ void add_rates(Report& report, const RunFacts& facts, const SummariesByStep& sum
   }
 }
 
-void add_memory(Report& report, const RunFacts& facts) {
+void add_memory(Report& report, const RunFacts& facts, const std::vector<StepSummary>& summaries) {
   for (std::int32_t rank = 0; rank < report.ranks; ++rank) {
     MemoryRow row{rank, std::nullopt, std::nullopt};
-    for (const StepSummary& s : facts.summaries) {
+    for (const StepSummary& s : summaries) {
       if (s.rank != rank) continue;
       if (!row.measured) row.measured.emplace();
       for (std::size_t c = 0; c < memory_class_count; ++c)
@@ -215,15 +217,15 @@ void add_memory(Report& report, const RunFacts& facts) {
   }
 }
 
-void add_telemetry(Report& report, const RunFacts& facts) {
+void add_telemetry(Report& report, const RunFacts& facts, const std::vector<StepSummary>& summaries) {
   report.telemetry = {facts.events, facts.dropped, facts.telemetry_overhead};
   std::int64_t emitted = 0, dropped = 0;
-  for (const StepSummary& s : facts.summaries) {
+  for (const StepSummary& s : summaries) {
     emitted += s.spans_emitted;
     dropped += s.spans_dropped;
   }
-  if (!facts.summaries.empty() && report.telemetry.events < 0) report.telemetry.events = emitted;
-  if (!facts.summaries.empty() && report.telemetry.dropped < 0) report.telemetry.dropped = dropped;
+  if (!summaries.empty() && report.telemetry.events < 0) report.telemetry.events = emitted;
+  if (!summaries.empty() && report.telemetry.dropped < 0) report.telemetry.dropped = dropped;
   for (const auto& [rank, record] : latest_clocks(facts.clocks))
     report.clock_uncertainty_s =
         std::fmax(report.clock_uncertainty_s, static_cast<double>(record.uncertainty_ns) * 1e-9);
@@ -255,13 +257,15 @@ Report make_report(const RunFacts& facts) {
   report.ranks = facts.grid.size();
   report.clock = facts.clock;
   report.obtained = facts.obtained;
-  const SummariesByStep summaries = by_step(facts);
-  add_steps(report, facts, summaries);
+  const std::vector<StepSummary> summaries = aligned_summaries(facts);
+  SummariesByStep by_step;
+  for (const StepSummary& summary : summaries) by_step[summary.step].push_back(summary);
+  add_steps(report, facts, by_step);
   add_bubbles(report, facts);
-  add_rates(report, facts, summaries);
-  add_memory(report, facts);
-  report.traffic = analysis::traffic_of(facts);
-  add_telemetry(report, facts);
+  add_rates(report, facts, by_step);
+  add_memory(report, facts, summaries);
+  report.traffic = analysis::traffic_of(facts, summaries);
+  add_telemetry(report, facts, summaries);
   return report;
 }
 

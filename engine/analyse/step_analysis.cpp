@@ -56,11 +56,11 @@ StepShares average_of(const std::vector<StepShares>& ranks) {
   return average;
 }
 
-/// From a rank's first to its last compute op of the step, within its range.
+/// From a rank's first to its last op of model compute in the step, within its range.
 TimeRange own_span(const analysis::StepIndex& index, int rank, TimeRange range) {
   TimeRange own{range.end_ns, range.begin_ns};
   for (const analysis::SpanAt at : index.compute(rank)) {
-    if (index[at].step != index.step()) continue;
+    if (index[at].step != index.step() || !is_model_compute(index[at].op.kind())) continue;
     own.begin_ns = std::min(own.begin_ns, index[at].begin_ns);
     own.end_ns = std::max(own.end_ns, index[at].end_ns);
   }

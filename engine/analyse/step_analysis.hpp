@@ -77,7 +77,8 @@ struct StepAnalysis {
   StepShares average;             ///< over ranks
   /// Share of (step time × ranks) that compute is idle while waiting for a peer.
   double bubble = std::numeric_limits<double>::quiet_NaN();
-  /// The same within each rank's own first to last compute op, over the sum of those.
+  /// The same within each rank's own first to last op of model compute, over the sum of those times. (Optimizer ops do
+  /// not count: clipping makes all ranks end the step together, and the textbook's figure knows no optimizer.)
   double bubble_span = std::numeric_limits<double>::quiet_NaN();
   std::vector<BubbleStretch> stretches;  ///< by rank and begin
   std::int64_t missing_spans = 0;        ///< ops of the programs without a span in this step

@@ -48,9 +48,9 @@ std::map<Key, Sum> predicted_traffic(const RunFacts& facts) {
   return sums;
 }
 
-std::map<Key, Sum> counted_traffic(const RunFacts& facts) {
+std::map<Key, Sum> counted_traffic(const std::vector<StepSummary>& summaries) {
   std::map<Key, Sum> sums;
-  for (const StepSummary& summary : facts.summaries)
+  for (const StepSummary& summary : summaries)
     for (const TrafficRow& row : summary.traffic) {
       if (row.kind == OpKind::receive || row.count == 0) continue;
       Sum& sum = sums[{row.purpose, row.kind}];
@@ -64,14 +64,14 @@ std::map<Key, Sum> counted_traffic(const RunFacts& facts) {
 
 }  // namespace
 
-std::vector<TrafficReport> traffic_of(const RunFacts& facts) {
+std::vector<TrafficReport> traffic_of(const RunFacts& facts, const std::vector<StepSummary>& summaries) {
   std::map<Key, TrafficReport> rows;
   for (const auto& [key, sum] : predicted_traffic(facts)) {
     TrafficReport& row = rows[key];
     row.count = sum.count / sum.entries;
     row.predicted = sum.bytes / sum.entries;
   }
-  for (const auto& [key, sum] : counted_traffic(facts)) {
+  for (const auto& [key, sum] : counted_traffic(summaries)) {
     TrafficReport& row = rows[key];
     row.count = sum.count / sum.entries;
     if (!sum.opaque) row.bytes_per_rank = sum.bytes / sum.entries;

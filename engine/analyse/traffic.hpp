@@ -6,7 +6,7 @@
 
 namespace rankscope::analysis {
 
-/// Per step and participating rank; see TrafficReport.
-std::vector<TrafficReport> traffic_of(const RunFacts& facts);
+/// Per step and participating rank; see TrafficReport. `summaries` without doubles.
+std::vector<TrafficReport> traffic_of(const RunFacts& facts, const std::vector<StepSummary>& summaries);
 
 }  // namespace rankscope::analysis

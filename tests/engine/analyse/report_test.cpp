@@ -1,5 +1,6 @@
 #include "engine/analyse/report.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -128,6 +129,30 @@ TEST_CASE("the report of a run: steps, bubbles, rates, memory, traffic and telem
   CHECK(std::isnan(report.traffic[1].bytes_per_rank));  // nobody counted those
   CHECK(report.telemetry.events == 5 * p * 100);
   CHECK(report.telemetry.dropped == 5);
+}
+
+TEST_CASE("summaries that arrive twice or in disorder change no number") {
+  RunFacts facts = facts_of(4);
+  const nlohmann::json once = to_json(make_report(facts));
+  facts.summaries.insert(facts.summaries.end(), facts.summaries.begin() + 3, facts.summaries.begin() + 9);
+  std::reverse(facts.summaries.begin(), facts.summaries.end());
+  std::reverse(facts.observed.begin(), facts.observed.end());
+  CHECK(to_json(make_report(facts)) == once);
+}
+
+TEST_CASE("steps are timed on aligned clocks") {
+  RunFacts facts = facts_of(3);
+  const Report before = make_report(facts);
+  for (StepSummary& s : facts.summaries)
+    if (s.rank == 2) {
+      s.begin_ns -= 5'000'000;
+      s.end_ns -= 5'000'000;
+    }
+  CHECK(make_report(facts).steps[2].seconds > 2 * before.steps[2].seconds);  // it has no next step to end at
+  facts.clocks = {{2, 10, 1, 900}, {2, 20, 5'000'000, 300}};                 // the fit was revised
+  const Report after = make_report(facts);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(after.steps[i].seconds == Approx(before.steps[i].seconds));
+  CHECK(after.clock_uncertainty_s == Approx(300e-9));
 }
 
 TEST_CASE("a run's first step is left out of medians, unless it is the only one") {

@@ -1,5 +1,6 @@
 #include "engine/analyse/step_analysis.hpp"
 
+#include <algorithm>
 #include <random>
 
 #include "engine/program/compile.hpp"
@@ -259,6 +260,22 @@ TEST_CASE("transfers on the chain waited for are named by their purpose") {
   CHECK(compute == 3 * unit);
   CHECK(own == alpha);
   CHECK(others == 2 * alpha);
+}
+
+TEST_CASE("bubble_span knows no optimizer: clipping changes the textbook's figure in no rank") {
+  Scenario scenario;
+  scenario.model = {"gpt", 4, 16, 2, 8, 32, false, 0.0};
+  scenario.plan.pipeline = 4;
+  scenario.plan.micro_batches = 8;
+  scenario.plan.schedule = "1f1b";
+  scenario.train.global_batch = 8;
+  scenario.train.clip = GENERATE(0.0, 1.0);
+  const StepProgram step = compile(scenario);
+  const auto programs = step.all_programs();
+  const StepAnalysis a = analyse_simulation(
+      programs, step.grid, simulate(programs, step.grid, unit_costs(step.model, step.first_segment), 2));
+  CHECK(a.bubble == Approx(3.0 / 11));
+  CHECK(a.bubble_span == Approx(1.5 / (8 + 1.5)));  // sum of (p-1-r) over sum of (m+p-1-r)
 }
 
 TEST_CASE("missing spans make unknown time, never idle time") {
