@@ -137,17 +137,17 @@ void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas
       parts.explained = false;
       continue;
     }
-    for (const BubbleStretch& stretch : insight->run.stretches) {
-      if (stretch.rank != rank) continue;
+    for (const BubbleStretch& piece : insight->run.stretches) {
+      if (piece.rank != rank || piece.cause != BubbleCause::exposed_communication) continue;
+      const bool message = piece.purpose == Purpose::pipeline_forward || piece.purpose == Purpose::pipeline_backward;
+      const Argb colour = colours.of(message ? SpanClass::transfer : SpanClass::collective);
+      hatch(canvas, pixel(scale.x_of(piece.begin_ns)), pixel(scale.x_of(piece.end_ns)), colours.ground,
+            mixed(colours.ground, colour, 0.5f), period);
+    }
+    for (IdleStretch& stretch : idle_stretches(insight->run, rank, scale.ns_per_pixel() * request.device_scale)) {
       const double x0 = scale.x_of(stretch.begin_ns), x1 = scale.x_of(stretch.end_ns);
       if (x1 - x0 < listed_box_pixels || x1 < 0 || x0 > request.width) continue;
-      if (stretch.cause == BubbleCause::exposed_communication)
-        hatch(
-            canvas, pixel(x0), pixel(x1), colours.ground,
-            mixed(colours.ground,
-                  colours.of(stretch.time == TimeClass::pipeline ? SpanClass::transfer : SpanClass::collective), 0.5f),
-            period);
-      parts.bubbles.push_back({stretch, step.step, row_index, x0, x1});
+      parts.bubbles.push_back({std::move(stretch), step.step, row_index, x0, x1});
     }
   }
 }

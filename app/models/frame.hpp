@@ -8,6 +8,7 @@
 
 #include "app/models/bubble_source.hpp"
 #include "app/models/fold.hpp"
+#include "app/models/idle.hpp"
 #include "app/models/palette.hpp"
 #include "app/models/pixel_scale.hpp"
 #include "app/models/timeline_rows.hpp"
@@ -38,7 +39,7 @@ struct FrameBox {
 };
 /// An idle stretch wide enough to be named.
 struct FrameBubble {
-  BubbleStretch stretch;
+  IdleStretch stretch;
   std::uint32_t step = 0;
   std::size_t row = 0;
   double x0 = 0, x1 = 0;

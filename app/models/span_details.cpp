@@ -133,17 +133,28 @@ SpanDetails details_of(const StoreView& run, const StoreView* prediction, const 
   return details;
 }
 
-SpanDetails details_of(const BubbleStretch& stretch) {
+SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, std::int64_t time_ns) {
   SpanDetails details;
-  const bool nobody = stretch.time != TimeClass::bubble && stretch.cause == BubbleCause::overhead;
-  details.title = std::string(stretch.cause == BubbleCause::unknown ? "not known"
-                              : nobody                              ? "idle"
-                                                                    : "bubble") +
-                  " · rank " + std::to_string(stretch.rank) + " · " + cause_labels(stretch).front();
-  details.lines.push_back(duration_text(stretch.length_ns()) + " without compute");
-  if (stretch.waits_for_rank >= 0) {
-    std::string text = "waits for rank " + std::to_string(stretch.waits_for_rank);
-    if (stretch.waits_for_op.valid()) text += ": " + to_token(stretch.waits_for_op);
+  const BubbleStretch& main = stretch.main();
+  const char* what = main.cause == BubbleCause::unknown    ? "not known"
+                     : main.time == TimeClass::bubble      ? "bubble"
+                     : main.cause == BubbleCause::overhead ? "idle"
+                                                           : "exposed communication";
+  details.title = std::string(what) + " · rank " + std::to_string(stretch.rank) + " · " +
+                  duration_text(stretch.length_ns()) + " without compute";
+  for (const IdlePart& part : stretch.parts) {
+    const double share = static_cast<double>(part.length_ns) / static_cast<double>(stretch.length_ns());
+    if (share < 0.005 && &part != &stretch.parts.front()) break;
+    details.lines.push_back(cause_labels(part.longest).front() + " " + duration_text(part.length_ns) +
+                            (stretch.parts.size() > 1 ? ", " + percent_text(share) : ""));
+  }
+  const BubbleStretch* here = nullptr;
+  if (insight)
+    for (const BubbleStretch& piece : insight->run.stretches)
+      if (piece.rank == stretch.rank && piece.begin_ns <= time_ns && time_ns < piece.end_ns) here = &piece;
+  if (here && here->waits_for_rank >= 0) {
+    std::string text = "here it waits for rank " + std::to_string(here->waits_for_rank);
+    if (here->waits_for_op.valid()) text += ": " + to_token(here->waits_for_op);
     details.lines.push_back(text);
   }
   if (stretch.next.valid()) details.lines.push_back("then " + to_token(stretch.next));

@@ -7,6 +7,7 @@
 
 #include "app/models/bubble_source.hpp"
 #include "app/models/fold.hpp"
+#include "app/models/idle.hpp"
 #include "app/models/run_plan.hpp"
 
 namespace rankscope {
@@ -19,7 +20,8 @@ struct SpanDetails {
 /// Of a box as drawn. `prediction` may be null (then simulated spans of `run` count), `insight` and `plan` too.
 SpanDetails details_of(const StoreView& run, const StoreView* prediction, const StepInsight* insight,
                        const RunPlan* plan, LaneKey lane, const Box& box);
-SpanDetails details_of(const BubbleStretch& stretch);
+/// Of an idle stretch: its causes, and what is waited for at `time_ns`.
+SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, std::int64_t time_ns);
 
 /// A cause as a bubble is labelled, from the longest text to the shortest: "exposed send", "first gradient", …
 std::vector<std::string> cause_labels(const BubbleStretch& stretch);

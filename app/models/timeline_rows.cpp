@@ -17,6 +17,7 @@ constexpr Density densities[] = {
     {26, 8, 5, 2, 10, true},   {20, 6, 4, 1, 8, true},   {18, 6, 0, 2, 8, true},   {16, 0, 0, 0, 5, false},
     {12, 0, 0, 0, 3, false},   {8, 0, 0, 0, 2, false},
 };
+constexpr Density largest{96, 14, 10, 4, 48, true};  // more height than this helps nobody
 constexpr Density opened_by_hand{32, 9, 7, 2, 14, true};
 constexpr Density folded_by_hand{14, 0, 0, 0, 8, false};
 
@@ -91,10 +92,20 @@ TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_predictio
                           const std::map<std::int32_t, bool>& chosen_open, int available, int text_height) {
   // What a person folded or opened does not change how large the others are: the first arrangement that fits all
   // ranks untouched is the one.
-  for (const Density& look : densities)
-    if (lay_out(ranks, with_prediction, {}, look, text_height).height <= available)
-      return lay_out(ranks, with_prediction, chosen_open, look, text_height);
-  return lay_out(ranks, with_prediction, chosen_open, std::end(densities)[-1], text_height);
+  const Density* look = std::begin(densities);
+  int height = lay_out(ranks, with_prediction, {}, *look, text_height).height;
+  while (height > available && look + 1 != std::end(densities))
+    height = lay_out(ranks, with_prediction, {}, *++look, text_height).height;
+  Density fitted = *look;
+  if (height <= available && !ranks.empty()) {
+    // The room that is left goes to the compute lanes, then between the bands, up to the next larger arrangement.
+    const Density& larger = look == std::begin(densities) ? largest : look[-1];
+    const int spare = (available - height) / static_cast<int>(ranks.size());
+    const int taller = std::min(spare, larger.compute - look->compute);
+    fitted.compute += taller;
+    fitted.band_gap += std::min(spare - taller, std::max(larger.band_gap - look->band_gap, 0));
+  }
+  return lay_out(ranks, with_prediction, chosen_open, fitted, text_height);
 }
 
 TimelineRows lay_out_overview(std::int32_t ranks, int height) {

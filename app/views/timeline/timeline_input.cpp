@@ -25,7 +25,8 @@ void TimelineView::hover(QPoint at) {
   if (const auto box = box_at(at)) {
     scene_.hover = HoverCard{at, details_of_box(*box), box};
   } else if (const FrameBubble* bubble = bubble_at(at)) {
-    scene_.hover = HoverCard{at, details_of(bubble->stretch), std::nullopt};
+    scene_.hover =
+        HoverCard{at, details_of(bubble->stretch, insight_of(bubble->step).get(), time_at(at.x() + 0.5)), std::nullopt};
   }
   update();
 }
@@ -75,7 +76,6 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   pressed_at_ = at;
   pressed_visible_ = state().visible();
   pressed_scroll_ = scene_.scroll;
-  scene_.visible = state().visible();
   if (scene_.layout.overview.contains(at) && !state().visible().empty()) {
     gesture_ = Gesture::overview;
     mouseMoveEvent(event);
@@ -133,7 +133,6 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
     navigator_.pan(-static_cast<double>(by) / 120.0 * 0.1);
     return;
   }
-  scene_.visible = state().visible();
   navigator_.zoom(std::exp(-angle.y() * wheel_zoom_per_eighth), time_at(event->position().x()));
 }
 
@@ -146,6 +145,9 @@ std::int64_t TimelineView::zoom_centre() const {
 
 bool TimelineView::press(int key) {
   if (state().visible().empty()) return false;
+  // The card at the pointer steps aside for the keys until the pointer moves again.
+  pointer_inside_ = false;
+  scene_.hover.reset();
   switch (key) {
     case Qt::Key_W: navigator_.zoom(1 / key_zoom, zoom_centre()); return true;
     case Qt::Key_S: navigator_.zoom(key_zoom, zoom_centre()); return true;

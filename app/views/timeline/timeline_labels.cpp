@@ -92,7 +92,7 @@ void TimelinePainter::bubble_labels() {
     const auto room = label_room(left + scale_.x_of(bubble.stretch.begin_ns), left + scale_.x_of(bubble.stretch.end_ns),
                                  left, right, 8);
     if (!room) continue;
-    for (const std::string& label : cause_labels(bubble.stretch)) {
+    for (const std::string& label : cause_labels(bubble.stretch.main())) {
       const QString words = QString::fromStdString(label);
       const double width = font.width(words);
       if (width > room->second - room->first) continue;
@@ -142,6 +142,10 @@ void TimelinePainter::bands() {
     const double label_bottom = row_free;
     for (std::size_t i = 1; i < band.row_count; ++i) {
       const TimelineRow& row = s_.rows->rows[band.first_row + i];
+      // Where the thin rows stand closer than their names, none is named: one name among four would mislead.
+      if (row.kind == RowKind::communication && i + 1 < band.row_count &&
+          s_.rows->rows[band.first_row + i + 1].y - row.y < tiny)
+        break;
       const QString words =
           row.kind == RowKind::ghost ? QStringLiteral("predicted") : QLatin1String(name_of_row(row.lane));
       const double middle = area.top() + row.y - s_.scroll + row.height / 2.0;

@@ -131,6 +131,7 @@ void TimelinePainter::axis() {
   const QString unit = QString::fromStdString(ticks.unit);
   const double unit_width = fonts_.number.width(unit);
   const double unit_left = area.right() + 1 - unit_width;
+  const auto flag = cursor_flag();
   double free_from = area.left() - 40.0;
   for (const TimeTick& tick : ticks.ticks) {
     const double x = area.left() + scale_.x_of(tick.time_ns);
@@ -138,7 +139,8 @@ void TimelinePainter::axis() {
     const double half = fonts_.number.width(label) / 2;
     p_.setPen(color(s_.colours->faint));
     p_.drawLine(QPointF(x, area.bottom() - 3), QPointF(x, area.bottom()));
-    if (x - half < free_from || x + half > unit_left - 6) continue;
+    const bool under_flag = flag && x + half > flag->left() - 4 && x - half < flag->right() + 4;
+    if (under_flag || x - half < free_from || x + half > unit_left - 6) continue;
     text(fonts_.number, {x - half, double(area.top()), 2 * half, area.height() - 4.0}, Qt::AlignCenter, label,
          s_.colours->dim);
     free_from = x + half + 6;
@@ -265,6 +267,23 @@ void TimelinePainter::range() {
   p_.drawLine(QPointF(x1, area.top()), QPointF(x1, area.bottom()));
 }
 
+QString TimelinePainter::cursor_label() const {
+  const auto resolution = std::max<std::int64_t>(static_cast<std::int64_t>(scale_.ns_per_pixel()), 1);
+  return QString::fromStdString(position_text(*s_.cursor - s_.origin_ns, resolution));
+}
+
+// Where the cursor's time stands, on the axis.
+std::optional<QRectF> TimelinePainter::cursor_flag() const {
+  if (!s_.cursor) return std::nullopt;
+  const QRect area = s_.layout.plot;
+  const double x = scale_.x_of(*s_.cursor);
+  if (x < 0 || x > area.width()) return std::nullopt;
+  const double width = fonts_.number.width(cursor_label()) + 12;
+  const double last = std::max(area.right() + 1 - width, static_cast<double>(area.left()));
+  const double left = std::clamp(area.left() + x - width / 2, static_cast<double>(area.left()), last);
+  return QRectF(left, s_.layout.axis.top() - 1, width, s_.layout.axis.height() - 3);
+}
+
 void TimelinePainter::cursor() {
   if (!s_.cursor) return;
   const QRect area = s_.layout.plot;
@@ -273,19 +292,14 @@ void TimelinePainter::cursor() {
   const double at = std::round(area.left() + x) + 0.5;
   p_.setPen(QPen(color(s_.colours->accent), 1));
   p_.drawLine(QPointF(at, s_.layout.axis.bottom() - 3), QPointF(at, area.bottom()));
-  // The time, on the axis, over the tick labels there.
-  const auto resolution = std::max<std::int64_t>(static_cast<std::int64_t>(scale_.ns_per_pixel()), 1);
-  const QString label = QString::fromStdString(position_text(*s_.cursor - s_.origin_ns, resolution));
-  const double width = fonts_.number.width(label) + 12;
-  const double left =
-      std::clamp(at - width / 2, double(area.left()), std::max(area.right() + 1 - width, double(area.left())));
-  const QRectF flag(left, s_.layout.axis.top() - 1, width, s_.layout.axis.height() - 3);
+  const auto flag = cursor_flag();
+  if (!flag) return;
   p_.setRenderHint(QPainter::Antialiasing);
   p_.setPen(Qt::NoPen);
   p_.setBrush(color(s_.colours->accent));
-  p_.drawRoundedRect(flag, 3, 3);
+  p_.drawRoundedRect(*flag, 3, 3);
   p_.setRenderHint(QPainter::Antialiasing, false);
-  text(fonts_.number, flag, Qt::AlignCenter, label, s_.colours->on_accent);
+  text(fonts_.number, *flag, Qt::AlignCenter, cursor_label(), s_.colours->on_accent);
 }
 
 void TimelinePainter::details() {

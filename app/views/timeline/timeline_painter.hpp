@@ -90,6 +90,8 @@ class TimelinePainter {
   void selection();
   void links();
   void cursor();
+  QString cursor_label() const;
+  std::optional<QRectF> cursor_flag() const;
   void card();
   void details();
   void scroll_bar();

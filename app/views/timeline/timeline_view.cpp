@@ -43,6 +43,7 @@ TimelineView::TimelineView(SharedState& state, SnapshotSource& source, Navigator
   connect(&state, &SharedState::shown_changed, this, &TimelineView::take_in);
   connect(&state, &SharedState::extent_changed, this, &TimelineView::compose_overview);
   connect(&state, &SharedState::visible_changed, this, [this] {
+    scene_.visible = this->state().visible();
     hurry_ = true;
     compose_frame();
     compose_overview();

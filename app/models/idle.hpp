@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Idle stretches as one sees them. The analysis cuts a wait wherever the op waited for or the cause changes, down to
+// microseconds; a label wants one stretch with its main cause and the others' parts of it.
+#pragma once
+#include <vector>
+
+#include "app/models/bubble_source.hpp"
+
+namespace rankscope {
+
+/// How much of an idle stretch one cause makes up.
+struct IdlePart {
+  BubbleStretch longest;  ///< its longest piece, which names the cause and whom it waits for
+  std::int64_t length_ns = 0;
+};
+
+struct IdleStretch {
+  std::int32_t rank = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::vector<IdlePart> parts;  ///< one a cause (and purpose), longest first; never empty
+  OpId next;                    ///< what could not start until its end; not valid() at the step's end
+  const BubbleStretch& main() const { return parts.front().longest; }
+  std::int64_t length_ns() const { return end_ns - begin_ns; }
+};
+
+/// The idle stretches of `rank`, in order. Pieces without a gap between them are one, unless a piece of another cause
+/// is wide enough for a label of its own at this zoom.
+std::vector<IdleStretch> idle_stretches(const StepAnalysis& step, std::int32_t rank, double ns_per_pixel);
+
+}  // namespace rankscope
