@@ -230,10 +230,12 @@ Prepared<Arguments...> KernelSet::prepare(OpEntry<Spec, Arguments...> KernelSet:
     for (DType type : entry.types) known = known || type == spec.type;
   }
   if (!known) {
-    std::string message = "the kernel set '" + name + "' has no " + std::string(name_of_op(op)) + " in " +
-                          std::string(rankscope::name_of(spec.type)) + "; it has";
-    for (DType type : entry.types) message += " " + std::string(rankscope::name_of(type));
-    if (entry.types.empty()) message += " none";
+    // Built by append: GCC 12 warns of an overlap in "literal" + std::string that is not there.
+    std::string message = "the kernel set '";
+    message.append(name).append("' has no ").append(name_of_op(op)).append(" in ");
+    message.append(rankscope::name_of(spec.type)).append("; it has");
+    for (DType type : entry.types) message.append(" ").append(rankscope::name_of(type));
+    if (entry.types.empty()) message.append(" none");
     throw Unsupported(message);
   }
   return entry.make(spec, options);

@@ -51,7 +51,7 @@ const TensorSpec* find(const SegmentSpec& segment, TensorName name) {
 
 std::string describe(const SegmentSpec& segment, const char* direction) {
   std::string text = std::string(direction) + " of ";
-  if (segment.block >= 0) text += "b" + std::to_string(segment.block) + ".";
+  if (segment.block >= 0) text.append("b").append(std::to_string(segment.block)).append(".");
   return text + std::string(name_of(segment.kind));
 }
 

@@ -20,9 +20,13 @@ bool needs_master(DType parameter_type) { return accumulation_type(parameter_typ
 
 void check(const UpdateOperands& operands, const View& view, DType type, const char* what) {
   if (view.data == nullptr || view.type != type || view.elements() != operands.parameter.elements())
-    throw std::invalid_argument(std::string("an optimizer's update needs a ") + what + " in " +
-                                std::string(name_of(type)) + " of " + std::to_string(operands.parameter.elements()) +
-                                " elements");
+    throw std::invalid_argument(std::string("an optimizer's update needs a ")
+                                    .append(what)
+                                    .append(" in ")
+                                    .append(name_of(type))
+                                    .append(" of ")
+                                    .append(std::to_string(operands.parameter.elements()))
+                                    .append(" elements"));
 }
 
 void check(const UpdateOperands& operands, bool adamw) {

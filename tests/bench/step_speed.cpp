@@ -1,13 +1,15 @@
 // Speed of one rank: tokens/s and FLOP/s of forward, backward and AdamW of a 6-layer, 6-head, 384-wide, 256-context,
 // batch 8, byte-vocabulary model, and how near that is to what its matrix products alone would take.
 //
-//   step_speed [--threads 1,2] [--types fp32,bf16] [--seconds 3] [--parts] [--json]
+//   step_speed [--threads 1,2] [--types fp32,bf16] [--seconds 3] [--clock wall|cpu] [--parts] [--json]
 //
-// --parts adds the share of each kind of segment; --json prints one object for each line of the table instead. See
-// peer_pytorch.py for the same model in PyTorch, and compare_with_pytorch.sh for both in turn.
+// --parts adds the share of each kind of segment; --json prints one object for each line of the table instead; --clock
+// cpu counts the calling thread's CPU time, for one thread on a busy machine. See peer_pytorch.py for the same model in
+// PyTorch, and compare_with_pytorch.py for both in turn.
+#include <time.h>
+
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -24,12 +26,10 @@ using namespace rankscope;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 struct Arguments {
   std::vector<std::string> threads{"1", "2"}, types{"fp32", "bf16"};
   double seconds = 3;
-  bool parts = false, json = false;
+  bool parts = false, json = false, cpu_clock = false;
 };
 
 std::vector<std::string> split(const std::string& text) {
@@ -50,32 +50,50 @@ Arguments parse(int argc, char** argv) {
       arguments.types = split(argv[++i]);
     else if (word == "--seconds" && has_value)
       arguments.seconds = std::stod(argv[++i]);
+    else if (word == "--clock" && has_value)
+      arguments.cpu_clock = std::string(argv[++i]) == "cpu";
     else if (word == "--parts")
       arguments.parts = true;
     else if (word == "--json")
       arguments.json = true;
     else {
-      std::fprintf(stderr, "usage: step_speed [--threads 1,2] [--types fp32,bf16] [--seconds 3] [--parts] [--json]\n");
+      std::fprintf(stderr,
+                   "usage: step_speed [--threads 1,2] [--types fp32,bf16] [--seconds 3] "
+                   "[--clock wall|cpu] [--parts] [--json]\n");
       std::exit(2);
     }
   }
   return arguments;
 }
 
-double seconds_of(const std::function<void()>& run) {
-  const auto begin = Clock::now();
+/// Reads the chosen clock, in seconds.
+class Clock {
+ public:
+  explicit Clock(bool cpu) : id_(cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC) {}
+  double now() const {
+    timespec time{};
+    clock_gettime(id_, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
+
+ private:
+  clockid_t id_;
+};
+
+double seconds_of(const Clock& clock, const std::function<void()>& run) {
+  const double begin = clock.now();
   run();
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+  return clock.now() - begin;
 }
 
 /// Median of at least five runs that take `seconds` together, after two that do not count.
-double median_seconds(double seconds, const std::function<void()>& run) {
+double median_seconds(const Clock& clock, double seconds, const std::function<void()>& run) {
   run();
   run();
   std::vector<double> times;
   double sum = 0;
   while (sum < seconds || times.size() < 5) {
-    times.push_back(seconds_of(run));
+    times.push_back(seconds_of(clock, run));
     sum += times.back();
   }
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
@@ -129,7 +147,7 @@ class Optimizer {
 };
 
 /// Seconds of the model's matrix products alone: the three of every linear layer, none of attention's.
-double product_seconds(const Model& model, const kernels::KernelSet& set, double seconds) {
+double product_seconds(const Clock& clock, const Model& model, const kernels::KernelSet& set, double seconds) {
   using kernels::KernelSet;
   const std::int64_t width = model.spec.width, tokens = model.tokens(), vocabulary = model.spec.vocabulary;
   struct Product {
@@ -161,7 +179,7 @@ double product_seconds(const Model& model, const kernels::KernelSet& set, double
     const View w{memory.data() + x_bytes + y_bytes, model.type, {product.out, product.in}};
     const View dw{memory.data() + x_bytes + y_bytes + w_bytes, spec.result_type, {product.out, product.in}};
     const kernels::Stream stream{memory.data() + x_bytes + y_bytes + 2 * w_bytes, nullptr};
-    sum += static_cast<double>(product.count) * median_seconds(seconds / 10, [&] {
+    sum += static_cast<double>(product.count) * median_seconds(clock, seconds / 10, [&] {
              forward.launch(y, x, w, View{}, View{}, stream);
              input_gradient.launch(x, y, w, stream);
              weight_gradient.launch(dw, y, x, stream);
@@ -170,7 +188,8 @@ double product_seconds(const Model& model, const kernels::KernelSet& set, double
   return sum;
 }
 
-void print_parts(test::HandLaid& rank, const Optimizer& optimizer, const LaunchContext& context, double seconds) {
+void print_parts(const Clock& clock, test::HandLaid& rank, const Optimizer& optimizer, const LaunchContext& context,
+                 double seconds) {
   const Model& model = rank.model();
   std::map<std::string, std::vector<double>> samples;
   std::vector<std::string> order;
@@ -179,7 +198,7 @@ void print_parts(test::HandLaid& rank, const Optimizer& optimizer, const LaunchC
     std::map<std::string, double> sums;
     const auto add = [&](const std::string& name, const std::function<void()>& run) {
       if (!samples.count(name)) samples[name], order.push_back(name);
-      sums[name] += seconds_of(run);
+      sums[name] += seconds_of(clock, run);
     };
     for (std::size_t s = 0; s < model.segments.size(); ++s)
       add("forward " + std::string(name_of(model.segments[s].kind)), [&] { rank.forward(context, s, s + 1); });
@@ -207,6 +226,7 @@ void print_parts(test::HandLaid& rank, const Optimizer& optimizer, const LaunchC
 }
 
 void measure(const Arguments& arguments, int threads, const std::string& type) {
+  const Clock clock(arguments.cpu_clock);
   kernels::Options options;
   options.threads = threads;
   const kernels::KernelSet set = kernels::cpu_kernels(options);
@@ -219,13 +239,13 @@ void measure(const Arguments& arguments, int threads, const std::string& type) {
   LaunchContext context{.global_tokens = model.tokens()};
 
   double loss = 0;
-  const double step = median_seconds(arguments.seconds, [&] {
+  const double step = median_seconds(clock, arguments.seconds, [&] {
     loss = rank.forward(context) / static_cast<double>(model.tokens());
     rank.backward(context, false);
     optimizer.run(context);
     ++context.step;
   });
-  const double products = product_seconds(model, set, arguments.seconds);
+  const double products = product_seconds(clock, model, set, arguments.seconds);
   const double tokens = static_cast<double>(model.tokens());
   const double flops = model.model_flops_per_sample() * model.micro_batch_size;
   if (arguments.json) {
@@ -238,7 +258,7 @@ void measure(const Arguments& arguments, int threads, const std::string& type) {
         "%-5s %d threads %9.2f ms %9.0f tokens/s %8.1f GFLOP/s   products alone %8.2f ms (%2.0f%%)   loss %.4f\n",
         type.c_str(), threads, step * 1e3, tokens / step, flops / step * 1e-9, products * 1e3, 100 * products / step,
         loss);
-    if (arguments.parts) print_parts(rank, optimizer, context, arguments.seconds);
+    if (arguments.parts) print_parts(clock, rank, optimizer, context, arguments.seconds);
   }
   std::fflush(stdout);
 }

@@ -1,10 +1,13 @@
 // Every op of the CPU set in every type, on every instruction set of this machine, against plain double loops.
 //
 // To add an op: write check_<op> (checks.hpp) and give it a row here. The first test fails until there is one.
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "kernels/cpu/cpu.hpp"
+#include "kernels/cpu/matrix_product.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
 
@@ -87,4 +90,11 @@ TEST_CASE("a kernel set refuses by name what it does not have") {
   Options options;
   options.instruction_set = "x86-64-v9";
   CHECK_THROWS_WITH(cpu_kernels(options), "this machine has no instruction set 'x86-64-v9'");
+}
+
+TEST_CASE("where the CPU cannot multiply bf16, products are widened, which the other tests then cover") {
+  if (std::getenv("RANKSCOPE_EXPECT_WIDENED_BF16") != nullptr)
+    CHECK_FALSE(cpu::native_bf16_products());
+  else
+    CHECK(cpu::native_bf16_products() == (cpu_instruction_sets().front() == "x86-64-v4"));
 }
