@@ -48,7 +48,7 @@ std::shared_ptr<const StepInsight> InsightCache::insight(const std::shared_ptr<c
   const Key key{obtained, step};
   const auto range = run->step_range(obtained, step);
   const std::lock_guard lock(mutex_);
-  if (!context_ || context_->programs.empty() || !range) return nullptr;
+  if (veiled_ || !context_ || context_->programs.empty() || !range) return nullptr;
   std::shared_ptr<const StepInsight> known;
   const auto found =
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
@@ -65,6 +65,16 @@ std::shared_ptr<const StepInsight> InsightCache::insight(const std::shared_ptr<c
   if (jobs_.size() > most_waiting) jobs_.pop_front();
   there_is_work_.notify_one();
   return known;
+}
+
+void InsightCache::set_veiled(bool veiled) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (veiled == veiled_) return;
+    veiled_ = veiled;
+    jobs_.clear();
+  }
+  emit arrived();
 }
 
 bool InsightCache::settled() const {

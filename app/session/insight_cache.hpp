@@ -32,6 +32,8 @@ class InsightCache : public QObject, public BubbleSource {
                                              const std::shared_ptr<const StoreView>& prediction, Obtained obtained,
                                              std::uint32_t step) override;
   bool settled() const;
+  /// Keeps all answers back: a question about them is open.
+  void set_veiled(bool veiled);
 
  signals:
   /// An answer that was null before can be had now. Emitted on the GUI thread.
@@ -60,7 +62,7 @@ class InsightCache : public QObject, public BubbleSource {
   std::shared_ptr<const InsightContext> context_;
   std::deque<Entry> entries_;  ///< newest use last
   std::deque<Job> jobs_;       ///< newest last, done first: it is on the screen
-  bool working_ = false, ending_ = false;
+  bool working_ = false, ending_ = false, veiled_ = false;
   std::thread thread_;
 };
 

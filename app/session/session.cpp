@@ -5,6 +5,7 @@
 #include <QDir>
 #include <QFileInfo>
 
+#include "engine/scenario/keys.hpp"
 #include "engine/scenario/read.hpp"
 #include "telemetry/stream/join.hpp"
 
@@ -20,24 +21,25 @@ struct Loaded {
   QString error;
 };
 
-/// The keys of [plan] and [train] in which two scenarios differ, as --set takes them.
-QStringList overrides_between(const Scenario& file, const Scenario& wanted) {
+/// The keys in which two scenarios differ, as --set takes them.
+QStringList overrides_between(Scenario file, Scenario wanted) {
   QStringList result;
-  const auto add = [&](const char* key, const QString& value) {
-    result << QStringLiteral("--set") << QStringLiteral("%1=%2").arg(QLatin1String(key), value);
-  };
-  const PlanSpec &a = file.plan, &b = wanted.plan;
-  if (a.data != b.data) add("plan.data", QString::number(b.data));
-  if (a.tensor != b.tensor) add("plan.tensor", QString::number(b.tensor));
-  if (a.pipeline != b.pipeline) add("plan.pipeline", QString::number(b.pipeline));
-  if (a.virtual_stages != b.virtual_stages) add("plan.virtual", QString::number(b.virtual_stages));
-  if (a.schedule != b.schedule) add("plan.schedule", QString::fromStdString(b.schedule));
-  if (a.micro_batches != b.micro_batches) add("plan.micro_batches", QString::number(b.micro_batches));
-  if (a.zero != b.zero) add("plan.zero", QString::number(b.zero));
-  if (a.recompute != b.recompute) add("plan.recompute", QString::fromStdString(b.recompute));
-  if (a.precision != b.precision) add("plan.precision", QString::fromStdString(b.precision));
-  if (file.train.global_batch != wanted.train.global_batch)
-    add("train.global_batch", QString::number(wanted.train.global_batch));
+  for (const Key& key : scenario_keys()) {
+    const Field before = key.field(file), after = key.field(wanted);
+    const auto written = [](const Field& field) {
+      return std::visit(
+          [](auto* value) {
+            using T = std::remove_pointer_t<decltype(value)>;
+            if constexpr (std::is_same_v<T, std::string>) return *value;
+            if constexpr (std::is_same_v<T, bool>) return std::string(*value ? "true" : "false");
+            if constexpr (std::is_same_v<T, double>) return plain(*value);
+            if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::uint64_t>) return std::to_string(*value);
+          },
+          field);
+    };
+    if (written(before) == written(after)) continue;
+    result << QStringLiteral("--set") << QString::fromStdString(key.path() + "=" + written(after));
+  }
   return result;
 }
 
@@ -191,6 +193,10 @@ void Session::edit(const Scenario& scenario) {
   }
   failure_.clear();
   use_scenario(scenario, !(scenario.plan == file_scenario_->plan && scenario.train == file_scenario_->train));
+}
+
+void Session::revert() {
+  if (file_scenario_) edit(Scenario(*file_scenario_));
 }
 
 void Session::on_prediction(std::shared_ptr<const Prediction> prediction) {

@@ -54,6 +54,8 @@ class Session : public SnapshotSource {
   void stop();
   /// The plan as a person edits it: predicted at once, run by run().
   void edit(const Scenario& scenario);
+  /// The file's plan again.
+  void revert();
   /// Which step the figures are about; none: the last whole one.
   void choose_step(std::optional<std::uint32_t> step);
 

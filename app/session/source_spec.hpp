@@ -21,10 +21,10 @@ struct SourceError : std::runtime_error {
 };
 
 /// Says what `text` is, looking at endpoints by their scheme and at files by their first bytes, not by their name
-/// alone. The name of a lab ("pipeline-1f1b") means the file of that name in `labs_folder`. Throws SourceError.
-SourceSpec classify_source(const QString& text, const QString& labs_folder = {});
+/// alone. The name of a lab ("pipeline-1f1b") means that lab's file. Throws SourceError.
+SourceSpec classify_source(const QString& text);
 
-/// The folder scenarios/labs: installed beside the program, above it or the working folder (a checkout), else empty.
-QString find_labs_folder();
+/// The lab that is opened when nothing was named: pipeline-1f1b, else the first; empty when none is installed.
+QString default_lab();
 
 }  // namespace rankscope::app

@@ -99,6 +99,12 @@ QLabel[role="heading"] { color: @text; font-weight: 600; }
 QLabel[role="title"] { color: @text; font-weight: 700; font-size: 18px; }
 QLabel[role="bad"] { color: @bad; }
 QLabel[role="good"] { color: @good; }
+QLabel[role="pill"] { color: @dim; border: 1px solid @dim; border-radius: 10px; padding: 2px 10px; font-weight: 600; font-size: 12px; }
+QLabel[role="pill"][live="true"] { color: @ground; background: @good; border-color: @good; }
+QDialog { background: @panel; border: 1px solid @line; }
+QListWidget { background: @panel; color: @text; border: none; outline: none; }
+QListWidget::item { padding: 5px 8px; border-radius: 3px; }
+QListWidget::item:selected { background: @accent; color: @onaccent; }
 QFrame[role="rule"] { background: @line; border: none; max-height: 1px; min-height: 1px; }
 QFrame[role="card"] { background: @ground; border: 1px solid @line; border-radius: 6px; }
 QPushButton, QToolButton[role="button"] { color: @text; background: @panel; border: 1px solid @line; border-radius: 4px; padding: 4px 12px; min-height: 16px; }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/command_palette.hpp"
+
+#include <QGridLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QVBoxLayout>
+
+namespace rankscope::app {
+namespace {
+
+QString plain_name(const QAction* action) { return action->text().remove(QLatin1Char('&')); }
+
+QString keys_of(const QAction* action) {
+  QStringList keys;
+  for (const QKeySequence& key : action->shortcuts()) keys << key.toString(QKeySequence::NativeText);
+  return keys.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
+bool matches(const QString& query, const QString& name) {
+  qsizetype at = 0;
+  for (const QChar letter : query) {
+    if (letter.isSpace()) continue;
+    at = name.indexOf(letter, at, Qt::CaseInsensitive);
+    if (at < 0) return false;
+    ++at;
+  }
+  return true;
+}
+
+CommandPalette::CommandPalette(QList<QAction*> actions, QWidget* parent)
+    : QDialog(parent, Qt::Popup),
+      actions_(std::move(actions)),
+      line_(new QLineEdit(this)),
+      list_(new QListWidget(this)) {
+  setAttribute(Qt::WA_DeleteOnClose);
+  setFixedSize(520, 360);
+  line_->setPlaceholderText(tr("What shall be done?"));
+  line_->setAccessibleName(tr("Command"));
+  line_->installEventFilter(this);
+  list_->setFocusPolicy(Qt::NoFocus);
+  list_->setFrameShape(QFrame::NoFrame);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(8, 8, 8, 8);
+  column->addWidget(line_);
+  column->addWidget(list_);
+  connect(line_, &QLineEdit::textChanged, this, &CommandPalette::filter);
+  connect(list_, &QListWidget::itemClicked, this, &CommandPalette::choose);
+  filter({});
+  line_->setFocus();
+}
+
+QStringList CommandPalette::shown() const {
+  QStringList names;
+  for (int i = 0; i < list_->count(); ++i) names << list_->item(i)->text();
+  return names;
+}
+
+void CommandPalette::filter(const QString& query) {
+  list_->clear();
+  for (int i = 0; i < actions_.size(); ++i) {
+    const QAction* action = actions_[i];
+    const QString name = plain_name(action);
+    if (!action->isEnabled() || name.isEmpty() || !matches(query, name)) continue;
+    const QString keys = keys_of(action);
+    auto* item = new QListWidgetItem(keys.isEmpty() ? name : name + QStringLiteral("    ") + keys, list_);
+    item->setData(Qt::UserRole, i);
+  }
+  list_->setCurrentRow(0);
+}
+
+void CommandPalette::choose() {
+  const QListWidgetItem* item = list_->currentItem();
+  QAction* action = item != nullptr ? actions_[item->data(Qt::UserRole).toInt()] : nullptr;
+  close();
+  if (action != nullptr) action->trigger();
+}
+
+bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == line_ && event->type() == QEvent::KeyPress) {
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    if (key == Qt::Key_Down || key == Qt::Key_Up) {
+      const int count = std::max(1, list_->count());
+      list_->setCurrentRow((list_->currentRow() + (key == Qt::Key_Down ? 1 : count - 1)) % count);
+      return true;
+    }
+    if (key == Qt::Key_Return || key == Qt::Key_Enter) {
+      choose();
+      return true;
+    }
+  }
+  return QDialog::eventFilter(watched, event);
+}
+
+HelpSheet::HelpSheet(const QList<QAction*>& actions, QWidget* parent) : QDialog(parent) {
+  setAttribute(Qt::WA_DeleteOnClose);
+  setWindowTitle(tr("Keys"));
+  auto* grid = new QGridLayout(this);
+  grid->setContentsMargins(24, 20, 24, 20);
+  grid->setHorizontalSpacing(24);
+  grid->setVerticalSpacing(6);
+  int row = 0;
+  const auto heading = [&](const QString& words, int column) {
+    auto* label = new QLabel(words, this);
+    label->setProperty("role", QStringLiteral("heading"));
+    grid->addWidget(label, 0, column, 1, 2);
+  };
+  const auto line = [&](const QString& keys, const QString& words, int column) {
+    auto* key = new QLabel(keys, this);
+    key->setProperty("role", QStringLiteral("dim"));
+    grid->addWidget(key, ++row, column);
+    grid->addWidget(new QLabel(words, this), row, column + 1);
+  };
+  heading(tr("Time line"), 0);
+  line(tr("W  S"), tr("zoom in, zoom out"), 0);
+  line(tr("A  D"), tr("move left, move right"), 0);
+  line(tr("wheel"), tr("zoom at the pointer"), 0);
+  line(tr("drag"), tr("move"), 0);
+  line(tr("Shift+drag"), tr("choose a range"), 0);
+  line(tr("F"), tr("fit the selection, or the step"), 0);
+  line(tr("Home"), tr("see everything"), 0);
+  line(QStringLiteral(".  ,"), tr("next op, previous op"), 0);
+  line(QStringLiteral("↑  ↓"), tr("the same time on another rank"), 0);
+  line(QStringLiteral("]  ["), tr("next step, previous step"), 0);
+  line(tr("R"), tr("make the selected op the range"), 0);
+  line(tr("Space"), tr("play in slow motion, pause"), 0);
+  line(tr("Esc"), tr("drop the selection"), 0);
+  row = 0;
+  heading(tr("Window"), 2);
+  for (const QAction* action : actions)
+    if (const QString keys = keys_of(action); !keys.isEmpty()) line(keys, plain_name(action), 2);
+}
+
+}  // namespace rankscope::app

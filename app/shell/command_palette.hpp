@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The command palette (Ctrl+K): every action by a few letters of its name.
+#pragma once
+#include <QAction>
+#include <QDialog>
+#include <QList>
+
+class QLineEdit;
+class QListWidget;
+
+namespace rankscope::app {
+
+/// True when the letters of `query` stand in `name` in that order, spaces aside; case does not matter.
+bool matches(const QString& query, const QString& name);
+
+class CommandPalette : public QDialog {
+  Q_OBJECT
+ public:
+  CommandPalette(QList<QAction*> actions, QWidget* parent);
+  QStringList shown() const;
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void filter(const QString& query);
+  void choose();
+
+  QList<QAction*> actions_;
+  QLineEdit* line_;
+  QListWidget* list_;
+};
+
+/// The sheet of keys (?): a table of what the keys do.
+class HelpSheet : public QDialog {
+  Q_OBJECT
+ public:
+  HelpSheet(const QList<QAction*>& actions, QWidget* parent);
+};
+
+}  // namespace rankscope::app

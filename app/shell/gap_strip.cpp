@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/gap_strip.hpp"
+
+#include <QHelpEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <cmath>
+
+#include "app/shell/plan_figures.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int left_width = 214, bar_height = 20, bar_gap = 4, top = 10, margin = 16;
+
+}  // namespace
+
+Argb color_of(TimeClass time, const Palette& p) {
+  switch (time) {
+    case TimeClass::compute: return p.of(SpanClass::forward);
+    case TimeClass::recompute: return p.of(SpanClass::recompute);
+    case TimeClass::tensor: return mixed(p.ground, p.of(SpanClass::collective), 0.75F);
+    case TimeClass::pipeline: return p.of(SpanClass::transfer);
+    case TimeClass::data: return p.of(SpanClass::collective);
+    case TimeClass::zero: return mixed(p.text, p.of(SpanClass::collective), 0.75F);
+    case TimeClass::optimizer: return p.of(SpanClass::optimizer);
+    case TimeClass::bubble: return p.hatch;
+    case TimeClass::other: return p.of(SpanClass::other);
+  }
+  return p.text;
+}
+
+QString label_of(TimeClass time) {
+  switch (time) {
+    case TimeClass::tensor: return GapStrip::tr("exposed tensor communication");
+    case TimeClass::pipeline: return GapStrip::tr("exposed transfers");
+    case TimeClass::data: return GapStrip::tr("exposed all-reduce");
+    case TimeClass::zero: return GapStrip::tr("exposed ZeRO communication");
+    default: {
+      const std::string_view name = name_of(time);
+      return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+    }
+  }
+}
+
+GapStrip::GapStrip(FiguresModel& figures, QWidget* parent)
+    : QWidget(parent), figures_(figures), colours_(&palette_of(Theme::dark)) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setAccessibleName(tr("Where the step goes"));
+  connect(&figures, &FiguresModel::changed, this, [this] {
+    setAccessibleDescription(gap_sentence(*figures_.latest()));
+    update();
+  });
+}
+
+void GapStrip::set_theme(Theme theme) {
+  colours_ = &palette_of(theme);
+  update();
+}
+
+void GapStrip::set_veiled(bool veiled) {
+  veiled_ = veiled;
+  update();
+}
+
+QSize GapStrip::sizeHint() const { return {640, top + 2 * bar_height + bar_gap + 34}; }
+
+QRectF GapStrip::bar_area(int row) const {
+  return {static_cast<double>(left_width), static_cast<double>(top + row * (bar_height + bar_gap)),
+          static_cast<double>(std::max(1, width() - left_width - margin)), static_cast<double>(bar_height)};
+}
+
+std::vector<GapStrip::Piece> GapStrip::pieces(const StepShares& shares, const QRectF& bar) const {
+  std::vector<Piece> result;
+  double at = bar.left();
+  const auto add = [&](TimeClass time, double share, bool unknown) {
+    if (!(share > 0)) return;
+    const double right = at + share * bar.width();
+    result.push_back(
+        {QRectF(std::round(at), bar.top(), std::round(right) - std::round(at), bar.height()), time, share, unknown});
+    at = right;
+  };
+  for (int i = 0; i < time_class_count; ++i) {
+    const auto time = static_cast<TimeClass>(i);
+    if (time != TimeClass::other) add(time, shares[time], false);
+  }
+  add(TimeClass::other, shares[TimeClass::other] - shares.unknown, false);
+  add(TimeClass::other, shares.unknown, true);
+  return result;
+}
+
+void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShares& shares, const QRectF& bar,
+                         bool ghost) const {
+  const Palette& p = *colours_;
+  painter.setFont(interface_font());
+  painter.setPen(color(p.dim));
+  painter.drawText(QRectF(bar.left() - 100, bar.top(), 90, bar.height()), Qt::AlignRight | Qt::AlignVCenter, name);
+  const QFontMetricsF metrics(painter.font());
+  for (const Piece& piece : pieces(shares, bar)) {
+    Argb fill = color_of(piece.time, p);
+    if (piece.time == TimeClass::bubble) fill = mixed(p.panel, p.text, 0.16F);
+    if (ghost) fill = mixed(p.ground, fill, 0.62F);
+    const QRectF area = piece.area.adjusted(0, 0, piece.area.width() > 2 ? -1 : 0, 0);
+    if (piece.unknown) {
+      painter.fillRect(area, QBrush(color(p.unknown), Qt::Dense5Pattern));
+    } else {
+      painter.fillRect(area, color(fill));
+      if (piece.time == TimeClass::bubble) painter.fillRect(area, QBrush(color(p.hatch), Qt::BDiagPattern));
+    }
+    const QString share = text::percent(piece.share);
+    const QString full = (piece.unknown ? tr("unknown") : label_of(piece.time)) + QLatin1Char(' ') + share;
+    const double room = area.width() - 10;
+    const QString words = metrics.horizontalAdvance(full) <= room    ? full
+                          : metrics.horizontalAdvance(share) <= room ? share
+                                                                     : QString();
+    if (words.isEmpty()) continue;
+    if (piece.time == TimeClass::bubble || piece.unknown) {
+      // Text on a hatched ground needs a plain strip under it.
+      const QRectF plain(area.left() + 3, area.top() + 2, metrics.horizontalAdvance(words) + 6, area.height() - 4);
+      painter.fillRect(plain, color(piece.unknown ? p.ground : fill));
+      painter.setPen(color(p.ink_on(piece.unknown ? p.ground : fill)));
+    } else {
+      painter.setPen(color(p.ink_on(fill)));
+    }
+    painter.drawText(area.adjusted(6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, words);
+  }
+}
+
+void GapStrip::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  const Palette& p = *colours_;
+  painter.fillRect(rect(), color(p.ground));
+  QFont heading = interface_font();
+  heading.setWeight(QFont::DemiBold);
+  painter.setFont(heading);
+  painter.setPen(color(p.text));
+  painter.drawText(QRectF(margin, top, left_width - margin, bar_height), Qt::AlignLeft | Qt::AlignVCenter,
+                   tr("Where the step goes"));
+  painter.setFont(interface_font());
+  const Figures& figures = *figures_.latest();
+  const QRectF words(margin, bar_area(1).bottom() + 6, width() - 2 * margin, 20);
+  painter.setPen(color(p.dim));
+  if (veiled_) {
+    painter.drawText(
+        QRectF(left_width, top, width() - left_width - margin, 2 * bar_height), Qt::AlignLeft | Qt::AlignVCenter,
+        painter.fontMetrics().elidedText(tr("Hidden until the question at the left is answered and the plan has run."),
+                                         Qt::ElideRight, width() - left_width - margin));
+    return;
+  }
+  if (!figures.step && !figures.forecast) {
+    painter.drawText(QRectF(left_width, top, width() - left_width - margin, 2 * bar_height),
+                     Qt::AlignLeft | Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(
+                         tr("Compute, bubble and exposed communication as shares of the step, once there is one."),
+                         Qt::ElideRight, width() - left_width - margin));
+    return;
+  }
+  int row = 0;
+  if (figures.step) paint_bar(painter, run_column_name(figures), figures.step->average, bar_area(row++), false);
+  if (figures.forecast)
+    paint_bar(painter, tr("predicted"), figures.forecast->average, bar_area(row++), figures.step.has_value());
+  QString sentence = gap_sentence(figures);
+  if (sentence.isEmpty() && !figures.run)
+    sentence = tr("Nothing ran yet: this is the prediction. Press Run to lay the measurement over it.");
+  painter.setFont(interface_font());
+  painter.setPen(color(figures.step ? p.text : p.dim));
+  painter.drawText(words, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(sentence, Qt::ElideRight, static_cast<int>(words.width())));
+}
+
+bool GapStrip::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  auto* help = static_cast<QHelpEvent*>(event);
+  const Figures& figures = *figures_.latest();
+  QString words;
+  int row = 0;
+  for (const StepAnalysis* step :
+       {figures.step ? &*figures.step : nullptr, figures.forecast ? &*figures.forecast : nullptr}) {
+    if (step == nullptr || veiled_) continue;
+    for (const Piece& piece : pieces(step->average, bar_area(row)))
+      if (piece.area.contains(help->pos()))
+        words = QStringLiteral("<b>%1</b> %2<br>%3")
+                    .arg(piece.unknown ? tr("unknown") : label_of(piece.time), text::percent(piece.share),
+                         tr("%1 of a step of %2, mean over the ranks")
+                             .arg(text::seconds(piece.share * step->seconds()), text::seconds(step->seconds())));
+    ++row;
+  }
+  if (words.isEmpty() && !veiled_ && help->pos().y() > bar_area(1).bottom()) words = gap_sentence(figures);
+  QToolTip::showText(help->globalPos(), words, this);
+  return true;
+}
+
+}  // namespace rankscope::app

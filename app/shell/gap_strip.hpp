@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// "Where the step goes": the shares of the chosen step as a bar, the prediction's under it, and the gap in a sentence.
+#pragma once
+#include <QLabel>
+#include <QWidget>
+
+#include "app/models/palette.hpp"
+#include "app/session/figures.hpp"
+
+namespace rankscope::app {
+
+class GapStrip : public QWidget {
+  Q_OBJECT
+ public:
+  explicit GapStrip(FiguresModel& figures, QWidget* parent = nullptr);
+  void set_theme(Theme theme);
+  /// Hides shares and sentence while a question about them is open.
+  void set_veiled(bool veiled);
+  QSize sizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  struct Piece {
+    QRectF area;
+    TimeClass time = TimeClass::other;
+    double share = 0;
+    bool unknown = false;
+  };
+  std::vector<Piece> pieces(const StepShares& shares, const QRectF& bar) const;
+  void paint_bar(QPainter& painter, const QString& name, const StepShares& shares, const QRectF& bar, bool ghost) const;
+  QRectF bar_area(int row) const;
+
+  FiguresModel& figures_;
+  const Palette* colours_;
+  bool veiled_ = false;
+};
+
+Argb color_of(TimeClass time, const Palette& palette);
+QString label_of(TimeClass time);
+
+}  // namespace rankscope::app

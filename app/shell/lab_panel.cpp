@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/lab_panel.hpp"
+
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSlider>
+#include <QTextBrowser>
+
+#include "app/views/common/style.hpp"
+
+namespace rankscope::app {
+namespace {
+
+QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
+  auto* label = new QLabel(words, parent);
+  label->setWordWrap(true);
+  label->setProperty("role", QLatin1String(role));
+  return label;
+}
+
+/// Markdown as high as its text is: the panel scrolls, not a box within it.
+class LessonText : public QTextBrowser {
+ public:
+  explicit LessonText(QWidget* parent) : QTextBrowser(parent) {
+    setFrameShape(QFrame::NoFrame);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setStyleSheet(QStringLiteral("QTextBrowser { background: transparent; border: none; padding: 0; }"));
+    document()->setDocumentMargin(0);
+    setOpenExternalLinks(true);
+  }
+  void set_lesson(const QString& markdown) {
+    setMarkdown(markdown);
+    fit();
+  }
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override {
+    QTextBrowser::resizeEvent(event);
+    fit();
+  }
+
+ private:
+  void fit() {
+    document()->setTextWidth(viewport()->width());
+    setFixedHeight(static_cast<int>(document()->size().height()) + 4);
+  }
+};
+
+}  // namespace
+
+LabPanel::LabPanel(FiguresModel& figures, QWidget* parent)
+    : QScrollArea(parent), figures_(figures), colours_(&palette_of(Theme::dark)) {
+  setObjectName(QStringLiteral("leftPanel"));
+  setWidgetResizable(true);
+  setFrameShape(QFrame::NoFrame);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setMinimumWidth(200);
+  connect(&figures, &FiguresModel::changed, this, &LabPanel::take_figures);
+  rebuild();
+}
+
+void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, const QString& summary) {
+  if (lab == lab_ && title == title_ && summary == summary_) return;
+  const bool another = lab != lab_;
+  lab_ = lab;
+  title_ = title;
+  summary_ = summary;
+  if (another) {
+    answers_.clear();
+    if (lab_)
+      for (const Question& question : lab_->questions) answers_.push_back({question, {}, {}});
+  }
+  rebuild();
+  emit answers_changed();
+}
+
+void LabPanel::set_theme(Theme theme) {
+  colours_ = &palette_of(theme);
+  rebuild();
+}
+
+void LabPanel::rebuild() {
+  page_ = new QWidget;
+  layout_ = new QVBoxLayout(page_);
+  layout_->setContentsMargins(16, 16, 16, 16);
+  layout_->setSpacing(8);
+  if (lab_) {
+    const std::vector<Lab> labs = all_labs();
+    const auto here = std::find_if(labs.begin(), labs.end(), [&](const Lab& lab) { return lab.file == lab_->file; });
+    if (here != labs.end())
+      layout_->addWidget(
+          make_label(tr("LAB %1 OF %2").arg(here - labs.begin() + 1).arg(labs.size()), "caption", page_));
+  }
+  layout_->addWidget(make_label(title_.isEmpty() ? tr("Nothing is open") : title_, "title", page_));
+  if (!summary_.isEmpty()) layout_->addWidget(make_label(summary_, "dim", page_));
+  if (lab_ && !lab_->text.empty()) {
+    auto* text = new LessonText(page_);
+    text->setAccessibleName(tr("The lesson"));
+    text->set_lesson(QString::fromStdString(lab_->text));
+    layout_->addWidget(text);
+  } else if (title_.isEmpty()) {
+    layout_->addWidget(make_label(
+        tr("Pick a lab above, or open a scenario (.toml) or a recording (.mcap) with Ctrl+O. rankscope tcp://HOST:PORT "
+           "watches a run elsewhere."),
+        "dim", page_));
+  }
+  for (std::size_t i = 0; i < answers_.size(); ++i) add_question(i);
+  layout_->addStretch(1);
+  if (lab_) add_next_lab();
+  setWidget(page_);
+}
+
+void LabPanel::add_question(std::size_t index) {
+  const Answer& answer = answers_[index];
+  auto* card = new QFrame(page_);
+  card->setProperty("role", QStringLiteral("card"));
+  auto* column = new QVBoxLayout(card);
+  column->setContentsMargins(12, 10, 12, 12);
+  column->setSpacing(8);
+  column->addWidget(make_label(answer.guess ? tr("Your prediction") : tr("Before you run"), "caption", card));
+  column->addWidget(make_label(QString::fromStdString(answer.question.ask), "text", card));
+  if (!answer.guess) {
+    auto* row = new QHBoxLayout;
+    auto* box = new QDoubleSpinBox(card);
+    box->setRange(0, answer.question.unit == "%" ? 100 : 1e12);
+    box->setDecimals(answer.question.unit == "%" ? 0 : 2);
+    if (!answer.question.unit.empty()) box->setSuffix(QLatin1Char(' ') + QString::fromStdString(answer.question.unit));
+    box->setButtonSymbols(QAbstractSpinBox::NoButtons);
+    box->setAccessibleName(QString::fromStdString(answer.question.ask));
+    box->setFont(number_font());
+    if (answer.question.unit == "%") {
+      auto* slider = new QSlider(Qt::Horizontal, card);
+      slider->setRange(0, 100);
+      slider->setAccessibleName(QString::fromStdString(answer.question.ask));
+      connect(slider, &QSlider::valueChanged, box, &QDoubleSpinBox::setValue);
+      connect(box, &QDoubleSpinBox::valueChanged, slider, [slider](double value) { slider->setValue(qRound(value)); });
+      row->addWidget(slider, 1);
+      box->setFixedWidth(72);
+    }
+    row->addWidget(box, answer.question.unit == "%" ? 0 : 1);
+    column->addLayout(row);
+    auto* keep = new QPushButton(tr("Keep my answer"), card);
+    connect(keep, &QPushButton::clicked, this, [this, index, box] { keep_guess(index, box->value()); });
+    column->addWidget(keep);
+  } else if (!answer.open()) {
+    column->addWidget(
+        make_label(tr("%1 is kept. Press Run to see.").arg(value_text(answer.question, *answer.guess)), "dim", card));
+  } else {
+    column->addWidget(
+        make_label(tr("You said %1. Measured: %2.")
+                       .arg(value_text(answer.question, *answer.guess), value_text(answer.question, *answer.measured)),
+                   "text", card));
+    column->addWidget(make_label(
+        answer.right() ? tr("Right, within %1.").arg(value_text(answer.question, answer.question.tolerance))
+                       : tr("More than %1 apart.").arg(value_text(answer.question, answer.question.tolerance)),
+        answer.right() ? "good" : "bad", card));
+    if (!answer.question.why.empty())
+      column->addWidget(make_label(QString::fromStdString(answer.question.why), "dim", card));
+  }
+  layout_->addWidget(card);
+}
+
+void LabPanel::add_next_lab() {
+  const std::vector<Lab> labs = all_labs();
+  for (std::size_t i = 0; i + 1 < labs.size(); ++i) {
+    if (labs[i].file != lab_->file) continue;
+    auto* next = new QPushButton(page_);
+    const QString title = tr("Next: %1").arg(QString::fromStdString(labs[i + 1].title));
+    next->setText(next->fontMetrics().elidedText(title, Qt::ElideRight, 190));
+    next->setToolTip(title);
+    const QString file = QString::fromStdString(labs[i + 1].file);
+    connect(next, &QPushButton::clicked, this, [this, file] { emit lab_wanted(file); });
+    layout_->addWidget(next);
+  }
+}
+
+void LabPanel::keep_guess(std::size_t question, double guess) {
+  if (question >= answers_.size() || answers_[question].guess) return;
+  answers_[question].guess = guess;
+  answers_[question].measured.reset();
+  take_figures();
+  rebuild();
+  emit answers_changed();
+}
+
+void LabPanel::take_figures() {
+  bool changed = false;
+  const auto figures = figures_.latest();
+  for (Answer& answer : answers_) {
+    std::optional<double> measured;
+    // An answer before the guess would be told by the tables: there it is hidden until the guess is kept.
+    if (answer.guess && figures->run)
+      if (const auto value = report_value(*figures->run, QString::fromStdString(answer.question.answer_from)))
+        measured = *value * answer.question.scale;
+    if (measured == answer.measured) continue;
+    // Live, the value moves with every step: only what a person reads as another value redraws the card.
+    changed = changed || !answer.measured || !measured ||
+              value_text(answer.question, *measured) != value_text(answer.question, *answer.measured);
+    answer.measured = measured;
+  }
+  if (!changed) return;
+  rebuild();
+  emit answers_changed();
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The lesson at the left: its text, its questions before the run, and the answers after it.
+#pragma once
+#include <QScrollArea>
+#include <QVBoxLayout>
+#include <vector>
+
+#include "app/models/palette.hpp"
+#include "app/session/figures.hpp"
+#include "app/shell/answer.hpp"
+
+class QTextBrowser;
+
+namespace rankscope::app {
+
+class LabPanel : public QScrollArea {
+  Q_OBJECT
+ public:
+  explicit LabPanel(FiguresModel& figures, QWidget* parent = nullptr);
+
+  /// Null: the scenario is no lesson; `title` and `summary` are shown all the same.
+  void set_lab(const std::optional<Lab>& lab, const QString& title, const QString& summary);
+  void set_theme(Theme theme);
+  const std::vector<Answer>& answers() const { return answers_; }
+  /// Keeps the guess of that question, as its button does.
+  void keep_guess(std::size_t question, double guess);
+
+ signals:
+  /// A guess was kept, or an answer has come: what is hidden may be another.
+  void answers_changed();
+  /// A scenario's file was asked for.
+  void lab_wanted(const QString& file);
+
+ private:
+  void rebuild();
+  void take_figures();
+  void add_question(std::size_t index);
+  void add_next_lab();
+
+  FiguresModel& figures_;
+  std::optional<Lab> lab_;
+  QString title_, summary_;
+  std::vector<Answer> answers_;
+  QWidget* page_ = nullptr;
+  QVBoxLayout* layout_ = nullptr;
+  QTextBrowser* text_ = nullptr;
+  const Palette* colours_;
+};
+
+}  // namespace rankscope::app

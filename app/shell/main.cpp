@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The program `rankscope`: the window, or a picture of it.
+#include <QApplication>
+#include <QSettings>
+#include <QStandardPaths>
+#include <QStyleFactory>
+#include <cstdio>
+
+#include "app/session/source_spec.hpp"
+#include "app/shell/command_line.hpp"
+#include "app/shell/main_window.hpp"
+#include "app/shell/screenshot.hpp"
+#include "app/views/common/style.hpp"
+
+namespace {
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+int complain(int status, const std::string& words) {
+  std::fprintf(stderr, "rankscope: %s\n", words.c_str());
+  return status;
+}
+
+bool has_display() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    if (!qEnvironmentVariableIsEmpty(name)) return true;
+  return false;
+}
+
+Theme theme_of(const CommandLine& line) {
+  if (line.dark) return *line.dark ? Theme::dark : Theme::light;
+  const QString chosen = line.screenshot.isEmpty() ? QSettings().value(QStringLiteral("theme")).toString() : QString();
+  if (chosen == QLatin1String("dark")) return Theme::dark;
+  if (chosen == QLatin1String("light")) return Theme::light;
+  return system_theme();
+}
+
+int run(int argc, char** argv) {
+  QStringList arguments;
+  for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
+  const CommandLine line = parse_command_line(arguments);
+  if (line.help) {
+    std::fputs(qPrintable(help_text()), stdout);
+    return 0;
+  }
+  if (line.version) {
+    std::puts("rankscope " RANKSCOPE_VERSION);
+    return 0;
+  }
+  const bool picture = !line.screenshot.isEmpty();
+  if (picture)
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  else if (!has_display())
+    return complain(1, "there is no display; --screenshot FILE.png draws without one");
+
+  QApplication application(argc, argv);
+  QApplication::setApplicationName(QStringLiteral("rankscope"));
+  QApplication::setOrganizationName(QStringLiteral("rankscope"));
+  QApplication::setApplicationVersion(QStringLiteral(RANKSCOPE_VERSION));
+  const Theme theme = theme_of(line);
+  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QApplication::setFont(interface_font());
+
+  const SourceSpec spec = classify_source(line.source.isEmpty() ? default_lab() : line.source);
+  if (line.run && spec.kind != SourceKind::scenario)
+    return complain(2, "--run needs a scenario; " + line.source.toStdString() + " is none");
+  SessionOptions options;
+  if (!picture)
+    options.recordings_folder =
+        QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + QStringLiteral("/recordings");
+  MainWindow window(options, theme, !picture);
+  if (picture) window.resize(line.size);
+  window.show();
+  window.open(spec);
+  if (window.session().state() == SessionState::failed && spec.kind == SourceKind::scenario && picture)
+    return complain(2, window.session().failure().toStdString());
+
+  if (!picture) {
+    if (line.run) {
+      QObject::connect(&window.session(), &Session::state_changed, &window, [&window, started = false]() mutable {
+        if (started || !window.session().can_run()) return;
+        started = true;
+        window.session().run();
+      });
+    }
+    return QApplication::exec();
+  }
+  Screenshot screenshot(window, line);
+  int status = 0;
+  QObject::connect(&screenshot, &Screenshot::done, &application, [&](int result, const QString& words) {
+    status = words.isEmpty() ? result : complain(result, words.toStdString());
+    QApplication::exit(status);
+  });
+  return QApplication::exec();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const CommandLineError& error) {
+    return complain(2, error.what());
+  } catch (const SourceError& error) {
+    return complain(2, error.what());
+  } catch (const std::exception& error) {
+    return complain(1, error.what());
+  }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/main_window.hpp"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QComboBox>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+#include "app/session/run_facts.hpp"
+#include "app/shell/gap_strip.hpp"
+#include "app/shell/lab_panel.hpp"
+#include "app/shell/plan_panel.hpp"
+#include "app/shell/status_line.hpp"
+#include "app/shell/top_bar.hpp"
+#include "app/views/common/style.hpp"
+#include "app/views/grid/grid_view.hpp"
+#include "app/views/memory/memory_view.hpp"
+#include "app/views/scaling/scaling_view.hpp"
+#include "app/views/timeline/timeline_view.hpp"
+#include "app/views/traffic/traffic_view.hpp"
+#include "app/views/training/training_view.hpp"
+#include "engine/scenario/read.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int kept_log_lines = 5000;
+
+}  // namespace
+
+MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidget* parent)
+    : QMainWindow(parent),
+      theme_(theme),
+      remember_(remember),
+      session_(std::move(options)),
+      navigator_(state_, session_) {
+  setWindowTitle(tr("Rankscope"));
+  setAcceptDrops(true);
+  resize(1440, 900);
+  make_layout();
+  make_actions();
+  connect(&session_, &Session::state_changed, this, &MainWindow::take_state);
+  connect(&session_, &Session::scenario_changed, this, &MainWindow::take_lab);
+  connect(&session_, &SnapshotSource::changed, this, &MainWindow::take_shown);
+  connect(&session_, &Session::log, this, &MainWindow::add_log);
+  connect(&state_, &SharedState::step_changed, this, [this] { session_.choose_step(state_.step()); });
+  connect(lab_, &LabPanel::answers_changed, this, &MainWindow::take_answers);
+  connect(lab_, &LabPanel::lab_wanted, this, qOverload<const QString&>(&MainWindow::open));
+  connect(top_, &TopBar::scenario_wanted, this, qOverload<const QString&>(&MainWindow::open));
+  connect(timeline_, &TimelineView::described, status_, &StatusLine::describe);
+  set_theme(theme);
+  take_state();
+  if (remember_) restore_layout();
+  qApp->installEventFilter(this);
+  timeline_->setFocus();
+}
+
+MainWindow::~MainWindow() { qApp->removeEventFilter(this); }
+
+void MainWindow::make_layout() {
+  centre_ = new QWidget(this);
+  auto* column = new QVBoxLayout(centre_);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  top_ = new TopBar(session_, state_, navigator_, centre_);
+  lab_ = new LabPanel(session_.figures(), centre_);
+  plan_ = new PlanPanel(session_, centre_);
+  gap_ = new GapStrip(session_.figures(), centre_);
+  status_ = new StatusLine(session_, centre_);
+  timeline_ = new TimelineView(state_, session_, navigator_, &session_.insights(), centre_);
+  views_[QStringLiteral("timeline")] = timeline_;
+
+  tabs_ = new QTabWidget(centre_);
+  tabs_->setDocumentMode(true);
+  const auto add = [&](const char* name, const QString& title, DataView* view) {
+    views_[QLatin1String(name)] = view;
+    tabs_->addTab(view, title);
+  };
+  FiguresModel& figures = session_.figures();
+  add("memory", tr("Memory"), new MemoryView(state_, session_, tabs_));
+  add("collectives", tr("Collectives"), new TrafficView(state_, session_, figures, tabs_));
+  add("training", tr("Training"), new TrainingView(state_, session_, figures, tabs_));
+  add("scaling", tr("Scaling"), new ScalingView(state_, session_, tabs_));
+  add("grid", tr("Grid"), new GridView(state_, session_, figures, tabs_));
+  log_ = new QPlainTextEdit(tabs_);
+  log_->setReadOnly(true);
+  log_->setMaximumBlockCount(kept_log_lines);
+  log_->setFrameShape(QFrame::NoFrame);
+  log_->setPlaceholderText(tr("What the engine says appears here."));
+  log_->setAccessibleName(tr("Output of the engine"));
+  tabs_->addTab(log_, tr("Log"));
+
+  down_ = new QSplitter(Qt::Vertical, centre_);
+  down_->setObjectName(QStringLiteral("down"));
+  down_->setHandleWidth(1);
+  auto* upper = new QWidget(down_);
+  auto* upper_column = new QVBoxLayout(upper);
+  upper_column->setContentsMargins(0, 0, 0, 0);
+  upper_column->setSpacing(0);
+  upper_column->addWidget(timeline_, 1);
+  upper_column->addWidget(gap_);
+  down_->addWidget(upper);
+  down_->addWidget(tabs_);
+  down_->setStretchFactor(0, 3);
+  down_->setStretchFactor(1, 2);
+  down_->setSizes({520, 300});
+  down_->setChildrenCollapsible(false);
+
+  across_ = new QSplitter(Qt::Horizontal, centre_);
+  across_->setObjectName(QStringLiteral("across"));
+  across_->setHandleWidth(1);
+  across_->addWidget(lab_);
+  across_->addWidget(down_);
+  across_->addWidget(plan_);
+  across_->setStretchFactor(1, 1);
+  across_->setSizes({250, 880, 310});
+
+  column->addWidget(top_);
+  column->addWidget(across_, 1);
+  column->addWidget(status_);
+  setCentralWidget(centre_);
+}
+
+void MainWindow::set_theme(Theme theme) {
+  theme_ = theme;
+  const Palette& palette = palette_of(theme);
+  qApp->setPalette(qt_palette(palette));
+  qApp->setStyleSheet(style_sheet(palette));
+  for (auto& [name, view] : views_) view->set_theme(theme);
+  gap_->set_theme(theme);
+  lab_->set_theme(theme);
+  plan_->set_theme(theme);
+  top_->set_theme(theme);
+}
+
+void MainWindow::open(const QString& text) {
+  try {
+    open(classify_source(text));
+  } catch (const SourceError& error) {
+    add_log(QString::fromUtf8(error.what()), true);
+    tabs_->setCurrentWidget(log_);
+  }
+}
+
+void MainWindow::open(const SourceSpec& spec) {
+  state_.set_playing(false);
+  state_.set_selected({});
+  state_.set_selected_range({});
+  state_.set_follow(Follow::last_step);
+  session_.open(spec);
+  if (session_.state() != SessionState::failed) add_recent(spec);
+}
+
+void MainWindow::take_state() {
+  run_->setEnabled(session_.can_run());
+  run_->setToolTip(session_.can_run()             ? tr("Run the plan (Ctrl+R)")
+                   : session_.refusal().isEmpty() ? tr("Open a scenario to run it (Ctrl+R)")
+                                                  : session_.refusal());
+  stop_->setEnabled(session_.can_stop());
+  stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing runs"));
+  if (session_.state() == SessionState::failed) tabs_->setCurrentWidget(log_);
+  if (session_.state() == SessionState::starting) state_.set_follow(Follow::last_step);
+}
+
+void MainWindow::take_shown() {
+  // What is in front goes with what came: the prediction until something ran, then the run's headline.
+  const auto view = session_.view();
+  const Obtained headline = session_.label() == SourceLabel::simulated ? Obtained::simulated : headline_of(*view);
+  if (!view->extent(headline).empty()) state_.set_shown(headline);
+  take_state();
+}
+
+void MainWindow::take_lab() {
+  std::optional<Lab> lab;
+  QString title, summary;
+  const auto& scenario = session_.scenario();
+  if (scenario) title = QString::fromStdString(scenario->title);
+  if (session_.spec().kind == SourceKind::scenario) {
+    try {
+      lab = read_lab(session_.spec().text.toStdString());
+    } catch (const ScenarioError& error) {
+      add_log(QString::fromUtf8(error.what()), true);
+    }
+    if (lab) summary = QString::fromStdString(lab->summary);
+  }
+  lab_->set_lab(lab, title, summary);
+  setWindowTitle(title.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(title));
+}
+
+void MainWindow::take_answers() {
+  std::set<PlanRow> hidden;
+  bool shares = false;
+  for (const Answer& answer : lab_->answers()) {
+    if (answer.open()) continue;
+    const QString path = QString::fromStdString(answer.question.answer_from);
+    const auto rows = rows_telling(path);
+    hidden.insert(rows.begin(), rows.end());
+    shares = shares || shares_telling(path);
+  }
+  plan_->set_hidden(hidden);
+  gap_->set_veiled(shares);
+  session_.insights().set_veiled(shares);
+}
+
+void MainWindow::add_log(const QString& text, bool bad) {
+  const Palette& palette = palette_of(theme_);
+  log_->appendHtml(QStringLiteral("<span style=\"color:%1\">%2</span>")
+                       .arg(color(bad ? palette.bad : palette.text).name(), text.toHtmlEscaped()));
+}
+
+QString MainWindow::log_text() const { return log_->toPlainText(); }
+
+QWidget* MainWindow::view_named(const QString& name) {
+  if (name == QLatin1String("plan")) return plan_;
+  if (name == QLatin1String("lab")) return lab_;
+  const auto found = views_.find(name);
+  if (found == views_.end()) return nullptr;
+  if (tabs_->indexOf(found->second) >= 0) tabs_->setCurrentWidget(found->second);
+  return found->second;
+}
+
+void MainWindow::show_alone(const QString& name) {
+  QWidget* view = view_named(name);
+  if (view == nullptr) return;
+  auto* column = static_cast<QVBoxLayout*>(centre_->layout());
+  for (QWidget* other : {static_cast<QWidget*>(top_), static_cast<QWidget*>(across_), static_cast<QWidget*>(status_)})
+    other->hide();
+  column->addWidget(view, 1);
+  view->show();
+}
+
+bool MainWindow::settled() const {
+  if (!session_.settled()) return false;
+  for (const auto& [name, view] : views_)
+    if (view->isVisible() && !view->settled()) return false;
+  return true;
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (remember_) save_layout();
+  session_.open({});
+  event->accept();
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  // The time line's keys work wherever the focus is, except where one types.
+  if (event->type() == QEvent::KeyPress && isActiveWindow()) {
+    auto* key = static_cast<QKeyEvent*>(event);
+    QWidget* focus = QApplication::focusWidget();
+    const bool typing = qobject_cast<QLineEdit*>(focus) || qobject_cast<QAbstractSpinBox*>(focus) ||
+                        qobject_cast<QComboBox*>(focus) || qobject_cast<QPlainTextEdit*>(focus);
+    const bool presses = focus != nullptr && focus->inherits("QAbstractButton") && key->key() == Qt::Key_Space;
+    const bool plain = (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
+    const bool ours = focus != nullptr && focus->window() == this && watched == focus;
+    if (plain && ours && !typing && !presses && focus != timeline_ && timeline_->press(key->key())) return true;
+  }
+  return QMainWindow::eventFilter(watched, event);
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window: the session in the middle of its views. It owns the session, the shared state and the views.
+#pragma once
+#include <QMainWindow>
+#include <map>
+
+#include "app/models/navigator.hpp"
+#include "app/models/palette.hpp"
+#include "app/models/shared_state.hpp"
+#include "app/session/session.hpp"
+
+class QAction;
+class QMenu;
+class QPlainTextEdit;
+class QSplitter;
+class QTabWidget;
+
+namespace rankscope::app {
+
+class DataView;
+class GapStrip;
+class LabPanel;
+class PlanPanel;
+class StatusLine;
+class TimelineView;
+class TopBar;
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  /// `remember`: read and write layout and recent files through QSettings.
+  MainWindow(SessionOptions options, Theme theme, bool remember, QWidget* parent = nullptr);
+  ~MainWindow() override;
+
+  Session& session() { return session_; }
+  SharedState& state() { return state_; }
+  Theme theme() const { return theme_; }
+  void set_theme(Theme theme);
+
+  /// Opens a file or an endpoint; bad input is shown in the window.
+  void open(const QString& text);
+  void open(const SourceSpec& spec);
+
+  /// The widget of a view by its name in view_names(), made visible; null for none of them.
+  QWidget* view_named(const QString& name);
+  /// Shows that view alone, as large as the window.
+  void show_alone(const QString& name);
+  /// Nothing is under way that would change the picture.
+  bool settled() const;
+
+  LabPanel& lab_panel() { return *lab_; }
+  PlanPanel& plan_panel() { return *plan_; }
+  StatusLine& status_line() { return *status_; }
+  TopBar& top_bar() { return *top_; }
+  QString log_text() const;
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void make_actions();
+  void make_layout();
+  QAction* add_action(const QString& name, const QKeySequence& key, const std::function<void()>& run,
+                      const QString& help = {});
+  void take_state();
+  void take_shown();
+  void take_lab();
+  void take_answers();
+  void add_log(const QString& text, bool bad);
+  void add_recent(const SourceSpec& spec);
+  void fill_recent();
+  void open_dialog();
+  void save_picture();
+  void show_palette();
+  void show_help();
+  void restore_layout();
+  void save_layout() const;
+
+  Theme theme_;
+  bool remember_;
+  SharedState state_;
+  Session session_;
+  Navigator navigator_;
+  QAction *run_ = nullptr, *stop_ = nullptr, *palette_ = nullptr, *help_ = nullptr;
+  QList<QAction*> commands_;
+  QMenu *menu_ = nullptr, *recent_ = nullptr;
+  QWidget* centre_ = nullptr;
+  TopBar* top_ = nullptr;
+  LabPanel* lab_ = nullptr;
+  PlanPanel* plan_ = nullptr;
+  GapStrip* gap_ = nullptr;
+  StatusLine* status_ = nullptr;
+  TimelineView* timeline_ = nullptr;
+  QTabWidget* tabs_ = nullptr;
+  QSplitter *across_ = nullptr, *down_ = nullptr;
+  QPlainTextEdit* log_ = nullptr;
+  std::map<QString, DataView*> views_;
+};
+
+}  // namespace rankscope::app

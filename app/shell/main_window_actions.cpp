@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window's actions, menu, files and layout.
+#include <QAction>
+#include <QApplication>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QMimeData>
+#include <QSettings>
+#include <QSplitter>
+#include <QTabWidget>
+
+#include "app/shell/command_palette.hpp"
+#include "app/shell/main_window.hpp"
+#include "app/shell/top_bar.hpp"
+#include "app/views/common/data_view.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int most_recent = 12;
+
+}  // namespace
+
+QAction* MainWindow::add_action(const QString& name, const QKeySequence& key, const std::function<void()>& run,
+                                const QString& help) {
+  auto* action = new QAction(name, this);
+  if (!key.isEmpty()) action->setShortcut(key);
+  if (!help.isEmpty()) action->setToolTip(help);
+  connect(action, &QAction::triggered, this, run);
+  addAction(action);
+  commands_.append(action);
+  return action;
+}
+
+void MainWindow::make_actions() {
+  QAction* open = add_action(tr("Open a scenario or a recording…"), QKeySequence::Open, [this] { open_dialog(); });
+  run_ = add_action(tr("Run"), Qt::CTRL | Qt::Key_R, [this] { session_.run(); });
+  stop_ = add_action(tr("Stop"), Qt::CTRL | Qt::Key_Period, [this] { session_.stop(); });
+  QAction* opened = add_action(tr("Open the last recording"), {}, [this] {
+    const QString file = session_.recording();
+    if (!file.isEmpty() && session_.spec().kind == SourceKind::scenario) MainWindow::open(file);
+  });
+  connect(&session_, &Session::state_changed, opened, [this, opened] {
+    opened->setEnabled(session_.spec().kind == SourceKind::scenario && session_.state() == SessionState::ended &&
+                       QFileInfo::exists(session_.recording()));
+  });
+  opened->setEnabled(false);
+  QAction* follow =
+      add_action(tr("Follow the run"), Qt::CTRL | Qt::Key_L, [this] { state_.set_follow(Follow::last_step); });
+  QAction* picture = add_action(tr("Save a picture of the window…"), Qt::CTRL | Qt::Key_P, [this] { save_picture(); });
+  QAction* theme = add_action(tr("Light or dark"), Qt::CTRL | Qt::Key_T, [this] {
+    set_theme(theme_ == Theme::dark ? Theme::light : Theme::dark);
+    if (remember_) QSettings().setValue(QStringLiteral("theme"), theme_ == Theme::dark ? "dark" : "light");
+  });
+  palette_ = add_action(
+      tr("Command palette"), Qt::CTRL | Qt::Key_K, [this] { show_palette(); }, tr("Command palette (Ctrl+K)"));
+  help_ = add_action(
+      tr("Keys"), Qt::Key_Question, [this] { show_help(); }, tr("Keys (?)"));
+  for (int i = 0; i < tabs_->count(); ++i)
+    add_action(tr("Show %1").arg(tabs_->tabText(i)), Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i),
+               [this, i] { tabs_->setCurrentIndex(i); });
+  QAction* quit = add_action(tr("Quit"), QKeySequence::Quit, [this] { close(); });
+
+  menu_ = new QMenu(this);
+  menu_->addAction(open);
+  recent_ = menu_->addMenu(tr("Open recent"));
+  connect(recent_, &QMenu::aboutToShow, this, &MainWindow::fill_recent);
+  menu_->addAction(opened);
+  menu_->addSeparator();
+  for (QAction* action : {run_, stop_, follow}) menu_->addAction(action);
+  menu_->addSeparator();
+  for (QAction* action : {picture, theme, palette_, help_}) menu_->addAction(action);
+  menu_->addSeparator();
+  menu_->addAction(quit);
+  top_->set_menu(menu_);
+  top_->set_actions(run_, stop_, palette_, help_);
+}
+
+void MainWindow::open_dialog() {
+  const QString file = QFileDialog::getOpenFileName(this, tr("Open"), QFileInfo(session_.spec().text).absolutePath(),
+                                                    tr("Scenarios and recordings (*.toml *.mcap);;All files (*)"));
+  if (!file.isEmpty()) open(file);
+}
+
+void MainWindow::save_picture() {
+  const QString file =
+      QFileDialog::getSaveFileName(this, tr("Save a picture"), QStringLiteral("rankscope.png"), tr("Pictures (*.png)"));
+  if (!file.isEmpty() && !grab().save(file)) add_log(tr("%1 could not be written").arg(file), true);
+}
+
+void MainWindow::show_palette() {
+  auto* palette = new CommandPalette(commands_, this);
+  palette->move(mapToGlobal(QPoint((width() - palette->width()) / 2, 64)));
+  palette->show();
+}
+
+void MainWindow::show_help() { (new HelpSheet(commands_, this))->show(); }
+
+void MainWindow::add_recent(const SourceSpec& spec) {
+  // An endpoint is where a run was, not what it was: only files come back.
+  if (!remember_ || (spec.kind != SourceKind::scenario && spec.kind != SourceKind::trace)) return;
+  QSettings settings;
+  QStringList files = settings.value(QStringLiteral("recent")).toStringList();
+  files.removeAll(spec.text);
+  files.prepend(spec.text);
+  while (files.size() > most_recent) files.removeLast();
+  settings.setValue(QStringLiteral("recent"), files);
+}
+
+void MainWindow::fill_recent() {
+  recent_->clear();
+  for (const QString& file : QSettings().value(QStringLiteral("recent")).toStringList()) {
+    if (!QFileInfo::exists(file)) continue;
+    QAction* action = recent_->addAction(QFileInfo(file).fileName(), this, [this, file] { open(file); });
+    action->setToolTip(file);
+  }
+  if (recent_->isEmpty()) recent_->addAction(tr("Nothing yet"))->setEnabled(false);
+}
+
+void MainWindow::restore_layout() {
+  QSettings settings;
+  restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+  across_->restoreState(settings.value(QStringLiteral("across")).toByteArray());
+  down_->restoreState(settings.value(QStringLiteral("down")).toByteArray());
+  tabs_->setCurrentIndex(settings.value(QStringLiteral("tab"), 0).toInt());
+}
+
+void MainWindow::save_layout() const {
+  QSettings settings;
+  settings.setValue(QStringLiteral("geometry"), saveGeometry());
+  settings.setValue(QStringLiteral("across"), across_->saveState());
+  settings.setValue(QStringLiteral("down"), down_->saveState());
+  settings.setValue(QStringLiteral("tab"), tabs_->currentIndex());
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  const QList<QUrl> urls = event->mimeData()->urls();
+  if (urls.size() == 1 && urls.front().isLocalFile()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) { open(event->mimeData()->urls().front().toLocalFile()); }
+
+}  // namespace rankscope::app

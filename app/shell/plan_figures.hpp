@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// "This plan" as text: ideal, predicted and measured beside each other. No widgets.
+#pragma once
+#include <QString>
+#include <set>
+#include <vector>
+
+#include "app/session/figures.hpp"
+
+namespace rankscope::app {
+
+enum class PlanRow { step, tokens, bubble, peak_memory, sent, mfu };
+inline constexpr int plan_row_count = 6;
+
+struct PlanLine {
+  PlanRow row = PlanRow::step;
+  QString name, ideal, predicted, measured;  ///< en dash where a value is not known
+};
+
+std::vector<PlanLine> plan_lines(const Figures& figures);
+
+/// The rows that would give away the answer to a question about this value of the report ("bubble.measured").
+std::set<PlanRow> rows_telling(const QString& report_path);
+/// True where "Where the step goes" would.
+bool shares_telling(const QString& report_path);
+
+/// What the last column holds: "measured", "emulated".
+QString run_column_name(const Figures& figures);
+
+/// Why the chosen step took another time than predicted, in one sentence; empty where one of the two is missing.
+QString gap_sentence(const Figures& figures);
+
+}  // namespace rankscope::app

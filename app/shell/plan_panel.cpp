@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/plan_panel.hpp"
+
+#include <QButtonGroup>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+#include "engine/scenario/support.hpp"
+
+namespace rankscope::app {
+namespace {
+
+QLabel* make_label(const QString& words, const char* role, QWidget* parent, Qt::Alignment align = Qt::AlignLeft) {
+  auto* label = new QLabel(words, parent);
+  label->setProperty("role", QLatin1String(role));
+  label->setAlignment(align | Qt::AlignVCenter);
+  return label;
+}
+
+QFrame* make_rule(QWidget* parent) {
+  auto* rule = new QFrame(parent);
+  rule->setProperty("role", QStringLiteral("rule"));
+  return rule;
+}
+
+}  // namespace
+
+PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), session_(session) {
+  setObjectName(QStringLiteral("rightPanel"));
+  setWidgetResizable(true);
+  setFrameShape(QFrame::NoFrame);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setMinimumWidth(280);
+
+  auto* page = new QWidget;
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(16, 16, 16, 16);
+  column->setSpacing(10);
+
+  auto* head = new QHBoxLayout;
+  head->addWidget(make_label(tr("Plan"), "heading", page));
+  head->addStretch(1);
+  back_ = new QPushButton(tr("Back to the file"), page);
+  back_->setToolTip(tr("Undo the changes to the plan"));
+  connect(back_, &QPushButton::clicked, this, [this] { session_.revert(); });
+  head->addWidget(back_);
+  column->addLayout(head);
+
+  auto* form = new QGridLayout;
+  form->setColumnStretch(1, 1);
+  form->setHorizontalSpacing(10);
+  form->setVerticalSpacing(6);
+  add_number(*form, tr("data"), tr("Data-parallel replicas"), 4096, [](Scenario& s) -> int& { return s.plan.data; });
+  add_number(*form, tr("tensor"), tr("Ranks that share every layer"), 4096,
+             [](Scenario& s) -> int& { return s.plan.tensor; });
+  add_number(*form, tr("pipeline"), tr("Stages that the layers are split over"), 4096,
+             [](Scenario& s) -> int& { return s.plan.pipeline; });
+  add_number(*form, tr("virtual stages"), tr("Chunks of layers a rank holds (interleaved schedules)"), 64,
+             [](Scenario& s) -> int& { return s.plan.virtual_stages; });
+  add_number(*form, tr("micro-batches"), tr("Parts that a replica's batch is cut into, per step"), 65534,
+             [](Scenario& s) -> int& { return s.plan.micro_batches; });
+  add_number(*form, tr("global batch"), tr("Samples a step over all replicas"), 1 << 24,
+             [](Scenario& s) -> int& { return s.train.global_batch; });
+  add_choice(
+      *form, tr("schedule"), tr("In which order a stage runs forwards and backwards"), "plan.schedule",
+      [](const Scenario& s) { return s.plan.schedule; },
+      [](Scenario& s, const std::string& v) { s.plan.schedule = v; });
+  add_choice(
+      *form, tr("recompute"), tr("Which activations are computed again instead of being kept"), "plan.recompute",
+      [](const Scenario& s) { return s.plan.recompute; },
+      [](Scenario& s, const std::string& v) { s.plan.recompute = v; });
+  add_choice(
+      *form, tr("precision"), tr("Element type of the computation"), "plan.precision",
+      [](const Scenario& s) { return s.plan.precision; },
+      [](Scenario& s, const std::string& v) { s.plan.precision = v; });
+  add_number(*form, tr("ZeRO stage"),
+             tr("0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too"), 3,
+             [](Scenario& s) -> int& { return s.plan.zero; });
+  column->addLayout(form);
+  note_ = make_label({}, "bad", page);
+  note_->setWordWrap(true);
+  note_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  column->addWidget(note_);
+
+  column->addWidget(make_rule(page));
+  auto* table = new QGridLayout;
+  table->setHorizontalSpacing(8);
+  table->setVerticalSpacing(8);
+  table->setColumnStretch(0, 1);
+  table->addWidget(make_label(tr("This plan"), "heading", page), 0, 0);
+  table->addWidget(make_label(tr("ideal"), "dim", page, Qt::AlignRight), 0, 1);
+  table->addWidget(make_label(tr("predicted"), "dim", page, Qt::AlignRight), 0, 2);
+  run_column_ = make_label(tr("measured"), "dim", page, Qt::AlignRight);
+  table->addWidget(run_column_, 0, 3);
+  for (int row = 0; row < plan_row_count; ++row) {
+    std::array<QLabel*, 4> cells{};
+    for (int i = 0; i < 4; ++i) {
+      cells[static_cast<std::size_t>(i)] =
+          make_label({}, i == 3 ? "text" : "dim", page, i == 0 ? Qt::AlignLeft : Qt::AlignRight);
+      table->addWidget(cells[static_cast<std::size_t>(i)], row + 1, i);
+    }
+    cells_.push_back(cells);
+  }
+  column->addLayout(table);
+  column->addStretch(1);
+  setWidget(page);
+
+  connect(&session, &Session::scenario_changed, this, &PlanPanel::take_scenario);
+  connect(&session, &Session::state_changed, this, &PlanPanel::take_state);
+  connect(&session.figures(), &FiguresModel::changed, this, &PlanPanel::take_figures);
+  take_scenario();
+  take_figures();
+}
+
+void PlanPanel::set_theme(Theme) { take_figures(); }
+
+void PlanPanel::add_number(QGridLayout& form, const QString& name, const QString& help, int most,
+                           std::function<int&(Scenario&)> value) {
+  auto* box = new QSpinBox(this);
+  box->setRange(0, most);
+  box->setButtonSymbols(QAbstractSpinBox::PlusMinus);
+  box->setFont(number_font());
+  box->setAlignment(Qt::AlignRight);
+  box->setToolTip(help);
+  box->setAccessibleName(name);
+  box->setKeyboardTracking(false);
+  const int row = form.rowCount();
+  auto* label = make_label(name, "dim", this);
+  label->setToolTip(help);
+  label->setBuddy(box);
+  form.addWidget(label, row, 0);
+  form.addWidget(box, row, 1);
+  fields_.push_back({box, value});
+  connect(box, &QSpinBox::valueChanged, this,
+          [this, value](int number) { edit([&](Scenario& scenario) { value(scenario) = number; }); });
+}
+
+void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString& help, const char* key,
+                           std::function<std::string(const Scenario&)> get,
+                           std::function<void(Scenario&, const std::string&)> set) {
+  const int row = form.rowCount();
+  auto* label = make_label(name, "dim", this);
+  label->setToolTip(help);
+  form.addWidget(label, row, 0);
+  auto* holder = new QHBoxLayout;
+  holder->setSpacing(0);
+  Choices choices{new QButtonGroup(this), choices_known(key), get, set};
+  const std::vector<std::string> here = choices_here(key);
+  for (std::size_t i = 0; i < choices.values.size(); ++i) {
+    const bool possible = std::find(here.begin(), here.end(), choices.values[i]) != here.end();
+    if (!possible) continue;  // an engine without it would refuse it: not offered
+    auto* button = new QToolButton(this);
+    button->setText(QString::fromStdString(choices.values[i]));
+    button->setProperty("role", QStringLiteral("segment"));
+    button->setCheckable(true);
+    button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    button->setToolTip(help);
+    button->setAccessibleName(name + QLatin1Char(' ') + button->text());
+    choices.group->addButton(button, static_cast<int>(i));
+    holder->addWidget(button);
+  }
+  form.addLayout(holder, row, 1);
+  connect(choices.group, &QButtonGroup::idClicked, this, [this, set, values = choices.values](int id) {
+    edit([&](Scenario& scenario) { set(scenario, values[static_cast<std::size_t>(id)]); });
+  });
+  choices_.push_back(std::move(choices));
+}
+
+void PlanPanel::edit(const std::function<void(Scenario&)>& change) {
+  if (filling_ || !session_.scenario()) return;
+  Scenario scenario = *session_.scenario();
+  change(scenario);
+  session_.edit(scenario);
+}
+
+void PlanPanel::take_scenario() {
+  filling_ = true;
+  if (session_.scenario()) {
+    Scenario scenario = *session_.scenario();
+    for (const Field& field : fields_) field.box->setValue(field.value(scenario));
+    for (const Choices& choices : choices_) {
+      const auto at = std::find(choices.values.begin(), choices.values.end(), choices.get(scenario));
+      QAbstractButton* button =
+          at == choices.values.end() ? nullptr : choices.group->button(static_cast<int>(at - choices.values.begin()));
+      if (button != nullptr) button->setChecked(true);
+    }
+  }
+  filling_ = false;
+  take_state();
+}
+
+void PlanPanel::take_state() {
+  const bool editable = session_.scenario() && session_.spec().kind == SourceKind::scenario &&
+                        session_.state() != SessionState::starting && session_.state() != SessionState::running &&
+                        session_.state() != SessionState::stopping;
+  for (const Field& field : fields_) field.box->setEnabled(editable);
+  for (const Choices& choices : choices_)
+    for (QAbstractButton* button : choices.group->buttons()) button->setEnabled(editable);
+  back_->setVisible(session_.edited());
+  back_->setEnabled(editable);
+  note_->setText(session_.refusal());
+  note_->setVisible(!note_->text().isEmpty());
+}
+
+void PlanPanel::set_hidden(const std::set<PlanRow>& rows) {
+  if (rows == hidden_) return;
+  hidden_ = rows;
+  take_figures();
+}
+
+void PlanPanel::take_figures() {
+  const auto figures = session_.figures().latest();
+  run_column_->setText(run_column_name(*figures));
+  const QFont numbers = number_font();
+  const auto lines = plan_lines(*figures);
+  for (std::size_t i = 0; i < cells_.size() && i < lines.size(); ++i) {
+    const bool hidden = hidden_.count(lines[i].row) > 0;
+    cells_[i][0]->setText(lines[i].name);
+    const QString* values[] = {&lines[i].ideal, &lines[i].predicted, &lines[i].measured};
+    for (std::size_t c = 0; c < 3; ++c) {
+      cells_[i][c + 1]->setText(hidden ? QStringLiteral("?") : *values[c]);
+      cells_[i][c + 1]->setFont(numbers);
+      cells_[i][c + 1]->setToolTip(hidden ? tr("Hidden until the question at the left is answered and the plan has run")
+                                          : QString());
+    }
+  }
+}
+
+QString PlanPanel::cell_text(PlanRow row, int column) const {
+  return cells_[static_cast<std::size_t>(row)][static_cast<std::size_t>(column) + 1]->text();
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/screenshot.hpp"
+
+#include <QPixmap>
+
+namespace rankscope::app {
+namespace {
+
+/// So many looks in a row must find nothing under way: an answer may cause the next question.
+constexpr int calm_looks = 6, look_interval_ms = 30;
+
+}  // namespace
+
+Screenshot::Screenshot(MainWindow& window, const CommandLine& line, int limit_ms, QObject* parent)
+    : QObject(parent), window_(window), line_(line), limit_ms_(limit_ms) {
+  since_.start();
+  timer_.setInterval(look_interval_ms);
+  connect(&timer_, &QTimer::timeout, this, &Screenshot::look);
+  timer_.start();
+}
+
+bool Screenshot::ready() const {
+  const SessionState state = const_cast<MainWindow&>(window_).session().state();
+  switch (state) {
+    case SessionState::empty:
+    case SessionState::ended:
+    case SessionState::failed: return true;
+    case SessionState::ready: return !line_.run || started_;
+    case SessionState::running:
+      // A run elsewhere may last for days: what has come until now is the picture. One started here is awaited.
+      return window_.session().spec().kind != SourceKind::scenario &&
+             window_.session().view()->steps(window_.state().shown()).size() > 1;
+    case SessionState::opening:
+    case SessionState::starting:
+    case SessionState::stopping: return false;
+  }
+  return true;
+}
+
+void Screenshot::look() {
+  Session& session = window_.session();
+  if (line_.run && !started_ && session.state() == SessionState::ready && session.settled()) {
+    started_ = true;
+    if (!session.can_run()) {
+      timer_.stop();
+      return emit done(2, session.refusal());
+    }
+    session.run();
+    return;
+  }
+  if (since_.elapsed() > limit_ms_) {
+    timer_.stop();
+    return emit done(1, tr("nothing to draw came within %1 s").arg(limit_ms_ / 1000));
+  }
+  calm_ = ready() && window_.settled() ? calm_ + 1 : 0;
+  if (calm_ < calm_looks) return;
+  if (!alone_ && !line_.view.isEmpty()) {
+    // Other sizes ask for other pictures: wait once more.
+    alone_ = true;
+    calm_ = 0;
+    window_.show_alone(line_.view);
+    return;
+  }
+  timer_.stop();
+  if (session.state() == SessionState::failed && session.view()->hello() == nullptr)
+    return emit done(session.spec().kind == SourceKind::scenario && !started_ ? 2 : 1, session.failure());
+  if (!window_.grab().save(line_.screenshot)) return emit done(1, tr("%1 could not be written").arg(line_.screenshot));
+  if (session.state() == SessionState::failed) return emit done(1, session.failure());
+  emit done(0, {});
+}
+
+}  // namespace rankscope::app

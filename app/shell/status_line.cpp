@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/status_line.hpp"
+
+#include <QFileInfo>
+#include <QHBoxLayout>
+
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+QString state_words(SessionState state) {
+  switch (state) {
+    case SessionState::empty: return StatusLine::tr("nothing is open");
+    case SessionState::opening: return StatusLine::tr("opening");
+    case SessionState::ready: return StatusLine::tr("ready");
+    case SessionState::starting: return StatusLine::tr("starting the engine");
+    case SessionState::running: return StatusLine::tr("running");
+    case SessionState::stopping: return StatusLine::tr("stopping");
+    case SessionState::ended: return StatusLine::tr("ended");
+    case SessionState::failed: return StatusLine::tr("failed");
+  }
+  return {};
+}
+
+}  // namespace
+
+StatusLine::StatusLine(Session& session, QWidget* parent)
+    : QWidget(parent), session_(session), left_(new QLabel(this)), right_(new QLabel(this)) {
+  setObjectName(QStringLiteral("statusBar"));
+  setAttribute(Qt::WA_StyledBackground);
+  setFixedHeight(26);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(16, 0, 16, 0);
+  row->setSpacing(24);
+  for (QLabel* label : {left_, right_}) {
+    label->setFont(number_font());
+    label->setProperty("role", QStringLiteral("dim"));
+    label->setTextFormat(Qt::PlainText);
+  }
+  left_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  row->addWidget(left_, 1);
+  row->addWidget(right_);
+  limit_.setSingleShot(true);
+  limit_.setInterval(200);
+  connect(&limit_, &QTimer::timeout, this, &StatusLine::take_in);
+  const auto soon = [this] {
+    if (!limit_.isActive()) limit_.start();
+  };
+  connect(&session, &SnapshotSource::changed, this, soon);
+  connect(&session, &Session::state_changed, this, &StatusLine::take_in);
+  connect(&session, &Session::progress_changed, this, soon);
+  take_in();
+}
+
+void StatusLine::describe(const QString& words) { right_->setText(words); }
+
+void StatusLine::take_in() {
+  const auto view = session_.view();
+  QStringList words;
+  words << state_words(session_.state());
+  if (!session_.failure().isEmpty()) words << session_.failure();
+  if (!session_.endpoint().isEmpty()) words << session_.endpoint();
+  if (const Hello* hello = view->hello(); hello != nullptr && hello->ranks > 0) {
+    words << tr("%n rank(s)", nullptr, hello->ranks)
+                 .replace(QLatin1String("rank(s)"), hello->ranks == 1 ? tr("rank") : tr("ranks"));
+    words << tr("%1 events").arg(text::count(view->event_count()));
+    if (session_.label() != SourceLabel::simulated) words << tr("%1 dropped").arg(text::count(view->dropped_count()));
+  }
+  if (!session_.progress_words().isEmpty()) words << session_.progress_words();
+  if (!session_.recording().isEmpty()) {
+    const QFileInfo file(session_.recording());
+    const QString size =
+        file.exists() ? QStringLiteral(", ") + text::bytes(static_cast<double>(file.size())) : QString();
+    words << (session_.spec().kind == SourceKind::trace ? file.fileName() + size
+                                                        : tr("recording to %1").arg(file.fileName() + size));
+  }
+  const QString line = words.join(QStringLiteral("  ·  "));
+  left_->setText(line);
+  left_->setToolTip(session_.recording().isEmpty() ? line : line + QLatin1Char('\n') + session_.recording());
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The line at the bottom: where the data come from, how much came, what was lost, and where it is kept.
+#pragma once
+#include <QLabel>
+#include <QTimer>
+#include <QWidget>
+
+#include "app/session/session.hpp"
+
+namespace rankscope::app {
+
+class StatusLine : public QWidget {
+  Q_OBJECT
+ public:
+  explicit StatusLine(Session& session, QWidget* parent = nullptr);
+  QString left_text() const { return left_->text(); }
+  /// The op under the pointer; empty: none.
+  void describe(const QString& words);
+
+ private:
+  void take_in();
+
+  Session& session_;
+  QLabel *left_, *right_;
+  QTimer limit_;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/top_bar.hpp"
+
+#include <QAction>
+#include <QComboBox>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QToolButton>
+
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+#include "engine/scenario/lab.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr double speeds[] = {1.0, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001};
+
+QString speed_text(double speed) {
+  return speed >= 1 ? QStringLiteral("1 ×") : QStringLiteral("1/%1 ×").arg(text::count(qRound64(1 / speed)));
+}
+
+QToolButton* make_button(QWidget* parent, const QString& glyph, const QString& name) {
+  auto* button = new QToolButton(parent);
+  button->setText(glyph);
+  button->setToolTip(name);
+  button->setAccessibleName(name);
+  return button;
+}
+
+}  // namespace
+
+SourceWords words_of(SourceLabel label, Obtained shown, const StoreView& view) {
+  SourceWords words;
+  switch (label) {
+    case SourceLabel::none: return words;
+    case SourceLabel::simulated: words.label = TopBar::tr("SIMULATED"); break;
+    case SourceLabel::live: words.label = TopBar::tr("LIVE"); break;
+    case SourceLabel::recorded: words.label = TopBar::tr("RECORDED"); break;
+  }
+  switch (shown) {
+    case Obtained::measured: {
+      words.obtained = TopBar::tr("measured");
+      std::int64_t uncertainty = 0;
+      for (const ClockRecord& clock : view.clocks()) uncertainty = std::max(uncertainty, clock.uncertainty_ns);
+      words.clock = uncertainty > 0 ? TopBar::tr("wall clock, ± %1").arg(text::nanoseconds(uncertainty))
+                                    : TopBar::tr("wall clock");
+      break;
+    }
+    case Obtained::emulated:
+      words.obtained = TopBar::tr("emulated");
+      words.clock = TopBar::tr("device clock: measured costs, modelled links");
+      break;
+    case Obtained::simulated:
+      words.obtained = TopBar::tr("predicted");
+      words.clock = TopBar::tr("device clock: modelled costs and links");
+      break;
+  }
+  return words;
+}
+
+TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidget* parent)
+    : QWidget(parent),
+      session_(session),
+      state_(state),
+      navigator_(navigator),
+      menu_(make_button(this, tr("Rankscope ▾"), tr("Menu (F10)"))),
+      palette_(make_button(this, tr("Commands"), tr("Command palette (Ctrl+K)"))),
+      help_(make_button(this, QStringLiteral("?"), tr("Keys (?)"))),
+      back_(make_button(this, QStringLiteral("◀"), tr("Previous step ([)"))),
+      on_(make_button(this, QStringLiteral("▶"), tr("Next step (])"))),
+      play_(make_button(this, tr("Play"), tr("Play the step in slow motion (Space)"))),
+      scenarios_(new QComboBox(this)),
+      speeds_(new QComboBox(this)),
+      run_(new QPushButton(tr("Run"), this)),
+      stop_(new QPushButton(tr("Stop"), this)),
+      label_(new QLabel(this)),
+      obtained_(new QLabel(this)),
+      clock_(new QLabel(this)),
+      of_steps_(new QLabel(this)),
+      progress_(new QProgressBar(this)),
+      step_(new QSpinBox(this)),
+      colours_(&palette_of(Theme::dark)) {
+  setObjectName(QStringLiteral("topBar"));
+  setAttribute(Qt::WA_StyledBackground);
+  setFixedHeight(48);
+  QFont bold = font();
+  bold.setWeight(QFont::Bold);
+  bold.setPixelSize(15);
+  menu_->setFont(bold);
+  menu_->setPopupMode(QToolButton::InstantPopup);
+  menu_->setShortcut(QKeySequence(Qt::Key_F10));
+  scenarios_->setAccessibleName(tr("Lab or scenario"));
+  scenarios_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  scenarios_->setMinimumContentsLength(14);
+  scenarios_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  scenarios_->setMaximumWidth(380);
+  run_->setProperty("role", QStringLiteral("primary"));
+  for (QLabel* pill : {label_, obtained_, clock_}) pill->setProperty("role", QStringLiteral("pill"));
+  step_->setButtonSymbols(QAbstractSpinBox::NoButtons);
+  step_->setAlignment(Qt::AlignRight);
+  step_->setFont(number_font());
+  step_->setFixedWidth(56);
+  step_->setAccessibleName(tr("Step"));
+  step_->setKeyboardTracking(false);
+  of_steps_->setFont(number_font());
+  of_steps_->setProperty("role", QStringLiteral("dim"));
+  speeds_->setAccessibleName(tr("Speed of playing"));
+  speeds_->setToolTip(tr("Seconds of the run per second of yours"));
+  for (const double speed : speeds) speeds_->addItem(speed_text(speed), speed);
+  progress_->setRange(0, 1000);
+  progress_->setFixedWidth(160);
+  progress_->hide();
+
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(8, 0, 8, 0);
+  row->setSpacing(8);
+  row->addWidget(menu_);
+  row->addWidget(scenarios_, 3);
+  row->addWidget(run_);
+  row->addWidget(stop_);
+  row->addSpacing(4);
+  row->addWidget(label_);
+  row->addWidget(obtained_);
+  row->addWidget(clock_);
+  row->addWidget(progress_);
+  row->addStretch(1);
+  auto* step_label = new QLabel(tr("Step"), this);
+  step_label->setProperty("role", QStringLiteral("dim"));
+  row->addWidget(step_label);
+  row->addWidget(back_);
+  row->addWidget(step_);
+  row->addWidget(of_steps_);
+  row->addWidget(on_);
+  row->addWidget(play_);
+  row->addWidget(speeds_);
+  row->addWidget(palette_);
+  row->addWidget(help_);
+
+  for (const Lab& lab : all_labs()) {
+    scenarios_->addItem(QString::fromStdString(lab.title), QString::fromStdString(lab.file));
+    scenarios_->setItemData(scenarios_->count() - 1, QString::fromStdString(lab.summary), Qt::ToolTipRole);
+  }
+  scenarios_->setCurrentIndex(-1);
+  connect(scenarios_, &QComboBox::activated, this,
+          [this](int index) { emit scenario_wanted(scenarios_->itemData(index).toString()); });
+  connect(back_, &QToolButton::clicked, this, [this] { navigator_.step_by(-1); });
+  connect(on_, &QToolButton::clicked, this, [this] { navigator_.step_by(1); });
+  connect(play_, &QToolButton::clicked, this, [this] { navigator_.toggle_playing(); });
+  connect(step_, &QSpinBox::valueChanged, this, [this](int step) {
+    if (!filling_) navigator_.show_step(static_cast<std::uint32_t>(step));
+  });
+  connect(speeds_, &QComboBox::activated, this,
+          [this](int index) { state_.set_playback_speed(speeds_->itemData(index).toDouble()); });
+
+  connect(&session_, &Session::scenario_changed, this, &TopBar::take_scenario);
+  connect(&session_, &Session::state_changed, this, &TopBar::take_state);
+  connect(&session_, &Session::progress_changed, this, &TopBar::take_state);
+  connect(&session_, &SnapshotSource::changed, this, [this] {
+    take_state();
+    take_step();
+  });
+  connect(&state_, &SharedState::shown_changed, this, &TopBar::take_state);
+  connect(&state_, &SharedState::step_changed, this, &TopBar::take_step);
+  connect(&state_, &SharedState::playback_changed, this, &TopBar::take_playback);
+  take_scenario();
+  take_state();
+  take_step();
+  take_playback();
+}
+
+void TopBar::set_theme(Theme theme) {
+  colours_ = &palette_of(theme);
+  take_state();
+}
+
+void TopBar::set_menu(QMenu* menu) { menu_->setMenu(menu); }
+
+void TopBar::set_actions(QAction* run, QAction* stop, QAction* palette, QAction* help) {
+  const auto bind = [](QAbstractButton* button, QAction* action) {
+    connect(button, &QAbstractButton::clicked, action, &QAction::trigger);
+    const auto take = [button, action] {
+      button->setEnabled(action->isEnabled());
+      button->setToolTip(action->toolTip());
+    };
+    connect(action, &QAction::changed, button, take);
+    take();
+  };
+  bind(run_, run);
+  bind(stop_, stop);
+  bind(palette_, palette);
+  bind(help_, help);
+}
+
+void TopBar::take_scenario() {
+  const QString file = session_.spec().kind == SourceKind::scenario ? session_.spec().text : QString();
+  int index = file.isEmpty() ? -1 : scenarios_->findData(file);
+  if (index < 0 && session_.spec().kind != SourceKind::none) {
+    // Not one of the labs: it has an entry of its own while it is open.
+    const QString title = session_.scenario() ? QString::fromStdString(session_.scenario()->title)
+                                              : QFileInfo(session_.spec().text).fileName();
+    const QString words = title.isEmpty() ? QFileInfo(session_.spec().text).fileName() : title;
+    index = scenarios_->findData(session_.spec().text);
+    if (index < 0) {
+      scenarios_->addItem(words, session_.spec().text);
+      index = scenarios_->count() - 1;
+    }
+    scenarios_->setItemText(index, words);
+  }
+  scenarios_->setCurrentIndex(index);
+  scenarios_->setToolTip(scenarios_->currentText());
+}
+
+void TopBar::take_state() {
+  const auto view = session_.view();
+  const SourceWords words = words_of(session_.label(), state_.shown(), *view);
+  label_->setText(words.label);
+  obtained_->setText(words.obtained);
+  clock_->setText(words.clock);
+  for (QLabel* pill : {label_, obtained_, clock_}) pill->setVisible(!pill->text().isEmpty());
+  label_->setProperty("live", session_.label() == SourceLabel::live);
+  label_->style()->unpolish(label_);
+  label_->style()->polish(label_);
+  const bool reading = session_.state() == SessionState::opening && session_.spec().kind == SourceKind::trace;
+  progress_->setVisible(reading);
+  progress_->setValue(static_cast<int>(session_.progress() * 1000));
+  progress_->setFormat(tr("reading, %p %"));
+  resizeEvent(nullptr);
+}
+
+void TopBar::take_step() {
+  const auto steps = session_.view()->steps(state_.shown());
+  filling_ = true;
+  const bool any = !steps.empty();
+  step_->setRange(any ? static_cast<int>(steps.front()) : 0, any ? static_cast<int>(steps.back()) : 0);
+  step_->setValue(static_cast<int>(state_.step().value_or(any ? steps.back() : 0)));
+  of_steps_->setText(any ? QStringLiteral("/ %1").arg(steps.back()) : QString());
+  for (QWidget* widget : {static_cast<QWidget*>(step_), static_cast<QWidget*>(back_), static_cast<QWidget*>(on_),
+                          static_cast<QWidget*>(play_), static_cast<QWidget*>(speeds_)})
+    widget->setEnabled(any);
+  filling_ = false;
+}
+
+void TopBar::take_playback() {
+  play_->setText(state_.playing() ? tr("Pause") : tr("Play"));
+  const int index = speeds_->findData(state_.playback_speed());
+  if (index >= 0) speeds_->setCurrentIndex(index);
+}
+
+void TopBar::resizeEvent(QResizeEvent*) {
+  // The clock's pill yields first; what it says is its tool tip and that of the obtained pill.
+  const bool room = width() > 1420;
+  clock_->setVisible(room && !clock_->text().isEmpty());
+  obtained_->setToolTip(clock_->text());
+}
+
+QString TopBar::source_text() const {
+  return label_->text() + QLatin1Char(' ') + obtained_->text() + QLatin1Char(' ') + clock_->text();
+}
+
+}  // namespace rankscope::app

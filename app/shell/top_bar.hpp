@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The bar on top: what is open, Run and Stop, how what one sees was obtained, and the way through the steps.
+#pragma once
+#include <QWidget>
+
+#include "app/models/navigator.hpp"
+#include "app/models/palette.hpp"
+#include "app/session/session.hpp"
+
+class QAction;
+class QComboBox;
+class QLabel;
+class QMenu;
+class QProgressBar;
+class QPushButton;
+class QSpinBox;
+class QToolButton;
+
+namespace rankscope::app {
+
+/// What a pill says, as words. No widgets.
+struct SourceWords {
+  QString label;     ///< "LIVE", "RECORDED", "SIMULATED"
+  QString obtained;  ///< "measured", "emulated", "predicted"
+  QString clock;     ///< "wall clock, ± 12 µs", "device clock: measured costs, modelled links"
+};
+SourceWords words_of(SourceLabel label, Obtained shown, const StoreView& view);
+
+class TopBar : public QWidget {
+  Q_OBJECT
+ public:
+  TopBar(Session& session, SharedState& state, Navigator& navigator, QWidget* parent = nullptr);
+  void set_theme(Theme theme);
+  /// The menu of the button at the left.
+  void set_menu(QMenu* menu);
+  void set_actions(QAction* run, QAction* stop, QAction* palette, QAction* help);
+  QString source_text() const;
+
+ signals:
+  void scenario_wanted(const QString& file);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void take_scenario();
+  void take_state();
+  void take_step();
+  void take_playback();
+
+  Session& session_;
+  SharedState& state_;
+  Navigator& navigator_;
+  QToolButton *menu_, *palette_, *help_, *back_, *on_, *play_;
+  QComboBox *scenarios_, *speeds_;
+  QPushButton *run_, *stop_;
+  QLabel *label_, *obtained_, *clock_, *of_steps_;
+  QProgressBar* progress_;
+  QSpinBox* step_;
+  const Palette* colours_;
+  bool filling_ = false;
+};
+
+}  // namespace rankscope::app
