@@ -80,6 +80,7 @@ inline std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 inline void put_contents(const std::string& path, std::string_view bytes) {
+  std::filesystem::remove(path);  // a file system may wait for the disk when a file is written anew in place
   std::ofstream(path, std::ios::binary | std::ios::trunc)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }

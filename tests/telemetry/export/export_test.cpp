@@ -1,0 +1,111 @@
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "telemetry/export/export.hpp"
+#include "tests/catch.hpp"
+#include "tests/telemetry/store/reference.hpp"
+
+namespace rankscope::testing {
+namespace {
+
+std::int64_t nanoseconds(const nlohmann::json& microseconds) {
+  return static_cast<std::int64_t>(std::llround(microseconds.get<double>() * 1000));
+}
+
+RunStore& fill(RunStore& store, bool overlap) {
+  RunShape shape;
+  shape.overlap = overlap;
+  shape.strange = true;
+  shape.ranks = 2;
+  shape.steps = 3;
+  shape.ops = 60;
+  feed(store, invented_run(shape, 3), 64);
+  Hello hello;
+  hello.title = "a \"quoted\" title";
+  hello.ranks = 2;
+  hello.started_utc = "2026-03-01T10:20:30Z";
+  store.accept(message_of(hello));
+  store.accept(message_of(
+      MemoryBatch{Obtained::measured, ClockDomain::wall, {{1, 3, *parse_token("F:c0:m0"), 5000, {1, 2, 3, 4, 5}}}}));
+  store.accept(message_of(Gap{1, 100, 250, 7, 0, 0}));
+  return store;
+}
+
+TEST_CASE("the Chrome trace holds every span once, nested within its row, to the nanosecond") {
+  const bool overlap = GENERATE(false, true);
+  RunStore store;
+  const auto view = fill(store, overlap).view();
+  std::ostringstream out;
+  export_chrome(*view, out);
+  const auto trace = nlohmann::json::parse(out.str());
+  CHECK(trace["displayTimeUnit"] == "ns");
+  CHECK(trace["baseTimeNanoseconds"] == 1772360430000000000);
+  CHECK(trace["otherData"]["title"] == "a \"quoted\" title");
+
+  std::int64_t spans = 0, memory = 0, lost = 0;
+  std::map<std::pair<int, int>, std::vector<std::int64_t>> open;
+  std::map<std::pair<int, int>, std::string> rows;
+  std::map<std::tuple<int, std::string, std::int64_t>, int> found;
+  for (const auto& event : trace["traceEvents"]) {
+    const std::string ph = event["ph"];
+    if (ph == "M" && event["name"] == "thread_name") rows[{event["pid"], event["tid"]}] = event["args"]["name"];
+    if (ph == "C") {
+      ++memory;
+      CHECK(event["args"]["activations"] == 4);
+      CHECK(nanoseconds(event["ts"]) == 5000);
+    }
+    if (ph != "X") continue;
+    const std::pair<int, int> row{event["pid"], event["tid"]};
+    REQUIRE(rows.contains(row));
+    const std::int64_t begin = nanoseconds(event["ts"]), end = begin + nanoseconds(event["dur"]);
+    auto& ends = open[row];
+    while (!ends.empty() && ends.back() <= begin) ends.pop_back();
+    REQUIRE((ends.empty() || end <= ends.back()));
+    ends.push_back(end);
+    if (event["cat"] == "lost") {
+      ++lost;
+      CHECK(begin == 100);
+      CHECK(end == 250);
+      CHECK(event["args"]["events"] == 7);
+      continue;
+    }
+    ++spans;
+    ++found[{event["pid"], event["name"], begin}];
+  }
+  CHECK(memory == 1);
+  CHECK(lost == 1);
+  CHECK(spans == view->event_count() - 1);
+  for (const LaneKey& lane : view->lanes())
+    for (const Span& span : view->spans(lane, {INT64_MIN / 4, INT64_MAX / 4}, 0, SIZE_MAX))
+      REQUIRE(found[{span.rank, to_token(span.op), span.begin_ns}] > 0);
+}
+
+TEST_CASE("the CSV has a line for each span, and a choice of what is exported") {
+  RunStore store;
+  const auto view = fill(store, false).view();
+  const auto lines_of = [&](const ExportOptions& options) {
+    std::ostringstream out;
+    export_csv(*view, out, options);
+    std::vector<std::string> lines;
+    std::istringstream in(out.str());
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  };
+  const auto all = lines_of({});
+  CHECK(static_cast<std::int64_t>(all.size()) == view->event_count());  // a line of names, and no line for the memory
+  const auto columns = std::count(all[0].begin(), all[0].end(), ',');
+  for (const std::string& line : all) REQUIRE(std::count(line.begin(), line.end(), ',') == columns);
+  ExportOptions options;
+  options.obtained = Obtained::simulated;
+  std::size_t simulated = 1;
+  for (const LaneKey& lane : view->lanes())
+    if (lane.obtained == Obtained::simulated)
+      simulated += view->spans(lane, {INT64_MIN / 4, INT64_MAX / 4}, 0, SIZE_MAX).size();
+  CHECK(lines_of(options).size() == simulated);
+  options.range = {0, 3000};
+  CHECK(lines_of(options).size() < simulated / 2);
+}
+
+}  // namespace
+}  // namespace rankscope::testing
