@@ -37,13 +37,18 @@ class Run {
   }
   void start_worker(const CurveKeys& keys = {}) { worker = std::make_unique<Publisher>(publisher_options(keys)); }
 
-  // `steps` steps of all ranks with `spans` spans each.
+  // `steps` steps of all ranks with `spans` spans each, no faster than the publisher's thread gets its share of a busy
+  // machine: what the rings drop is another test's subject.
   void train(std::uint32_t steps, int spans, int ranks = 2) {
     for (std::uint32_t end = step + steps; step < end; ++step)
       for (std::int32_t rank = 0; rank < ranks; ++rank) {
         LaneWriter& lane = worker->lane(rank, Lane::compute);
         for (int i = 0; i < spans; ++i) lane.span(a_span(rank, step, total[rank]++));
         worker->summary(a_summary(rank, step));
+        const auto room = [&] {
+          return worker->counts(0).emitted + worker->counts(1).emitted - worker->status().events < 4000;
+        };
+        REQUIRE(eventually(room));
       }
   }
 
@@ -427,11 +432,7 @@ TEST_CASE("what the relay's window has no room for comes from the spool: the tap
   run.worker.reset();
   run.relay->finish(20s);
   CHECK(run.tap.summaries() == 4000);
-  CHECK(run.tap.spans() + [&] {
-    std::int64_t dropped = 0;
-    for (const Gap& gap : run.tap.all<Gap>()) dropped += gap.events;
-    return dropped;
-  }() == 2 * 2000 * 20);
+  CHECK(run.tap.spans() == 2 * 2000 * 20);
   CHECK_FALSE(run.tap.any_double());
   CHECK(run.relay->status().recovered > 0);
 }
