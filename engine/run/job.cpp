@@ -29,7 +29,8 @@ Shared make_shared_parts(const StepProgram& step, const RunSettings& settings) {
 }
 
 void run_rank(const StepProgram& step, const RunSettings& settings, const Shared& shared, World& world,
-              const ObserverOf& observer, const RankBody& body, bool own_process) {
+              const ObserverOf& observer, const RankBody& body, bool own_process,
+              std::function<void(const std::string&)> on_failure) {
   RankSettings rank(step);
   rank.world = &world;
   rank.dataset = shared.dataset.get();
@@ -37,6 +38,7 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Shared
   rank.observer = observer ? observer(world.rank()) : nullptr;
   rank.start_ns = settings.start_ns;
   rank.kill_by_signal = own_process;
+  rank.on_failure = std::move(on_failure);
   std::unique_ptr<RankRun> run;
   if (!shared.kernels) {
     // Costs are asked for while binding; the ops of this program are those of the RankRun's own copy.
@@ -58,18 +60,21 @@ void run_loopback(const StepProgram& step, const RunSettings& settings, const Ob
   const std::shared_ptr<LoopbackHub> hub = make_loopback(step.grid.size(), settings.comm);
   std::mutex mutex;
   std::optional<RunFailure> first_failure;
+  // The first to fail is the one to name; the others fail because of it, perhaps sooner than its thread ends.
+  const auto fail = [&](int rank, const std::string& why) {
+    const std::lock_guard lock(mutex);
+    if (!first_failure) first_failure.emplace(rank, why);
+  };
   {
     std::vector<std::jthread> ranks;
     for (int rank = 0; rank < step.grid.size(); ++rank)
       ranks.emplace_back([&, rank] {
         const std::unique_ptr<World> mine = world(hub, rank);
         try {
-          run_rank(step, settings, shared, *mine, observer, body, false);
+          run_rank(step, settings, shared, *mine, observer, body, false,
+                   [&fail, rank](const std::string& why) { fail(rank, why); });
         } catch (const std::exception& e) {
-          {
-            const std::lock_guard lock(mutex);
-            if (!first_failure) first_failure.emplace(rank, e.what());
-          }
+          fail(rank, e.what());
           mine->abort("rank " + std::to_string(rank) + ": " + e.what());
         }
       });
@@ -80,7 +85,7 @@ void run_loopback(const StepProgram& step, const RunSettings& settings, const Ob
 void run_process_rank(const StepProgram& step, const RunSettings& settings, World& world, const ObserverOf& observer,
                       const RankBody& body) {
   try {
-    run_rank(step, settings, make_shared_parts(step, settings), world, observer, body, true);
+    run_rank(step, settings, make_shared_parts(step, settings), world, observer, body, true, {});
   } catch (const std::exception& e) {
     world.abort("rank " + std::to_string(world.rank()) + ": " + e.what());
     throw RunFailure(world.rank(), e.what());

@@ -55,6 +55,7 @@ std::int64_t RankRun::reserved_bytes() const { return arena_.bytes() + device_->
 
 void RankRun::run(std::uint32_t first, std::uint32_t count) {
   executor_->run(first, count, [this](const std::string& why) {
+    if (settings_.on_failure) settings_.on_failure(why);
     if (settings_.world) settings_.world->abort("rank " + std::to_string(program_.rank) + ": " + why);
   });
 }

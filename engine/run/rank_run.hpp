@@ -33,6 +33,8 @@ struct RankSettings {
   std::function<std::int64_t(const Op&)> sleep_cost_ns;  ///< … sleep
   RankObserver* observer = nullptr;
   std::int64_t start_ns = 0;  ///< monotonic_ns() at the run's start: the zero of all reported times
+  /// Called at this rank's first failure, before its peers hear of it.
+  std::function<void(const std::string& why)> on_failure;
   bool kill_by_signal =
       false;  ///< scenario.fault.kill_rank dies by SIGKILL (a process of its own) instead of by exception
 };

@@ -9,6 +9,8 @@
 #include "engine/simulate/costs.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/worker.hpp"
+#include "telemetry/stream/join.hpp"
+#include "telemetry/trace/trace_writer.hpp"
 
 namespace {
 
@@ -166,6 +168,12 @@ int main(int argc, char** argv) {
     return bad_input;
   } catch (const PlanError& e) {
     std::cerr << input.scenario << ": " << e.what() << std::endl;
+    return bad_input;
+  } catch (const JoinError& e) {
+    std::cerr << "rankscope-engine: " << e.what() << std::endl;
+    return bad_input;
+  } catch (const TraceError& e) {
+    std::cerr << "rankscope-engine: --record " << e.what() << std::endl;
     return bad_input;
   } catch (const DataError& e) {
     std::cerr << input.scenario << ": " << e.what() << std::endl;

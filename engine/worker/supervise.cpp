@@ -1,8 +1,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -17,6 +17,7 @@
 #include "telemetry/event/codec.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/relay/session_watch.hpp"
+#include "telemetry/stream/publisher.hpp"
 #include "telemetry/trace/trace_writer.hpp"
 
 namespace rankscope {
@@ -90,14 +91,16 @@ Meeting make_meeting(const RunRequest& request, const fs::path& directory, const
   return meeting;
 }
 
-/// Runs the child to its end, or ends it when asked to; its last words go to standard error and to the watch.
-ChildExit run_child(ChildProcess& child, SessionWatch& watch) {
+/// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`.
+ChildExit run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::string>& said) {
+  constexpr std::size_t kept_lines = 40;
   bool asked = false;
   auto patience = std::chrono::steady_clock::time_point::max();
   for (;;) {
     const auto status = child.wait(50ms, [&](const std::string& line) {
       watch.launcher_said(line);
-      std::cerr << line << std::endl;
+      said.push_back(line);
+      if (said.size() > kept_lines) said.pop_front();
     });
     if (status) return child_exit(*status);
     if (stop_asked && !asked) {
@@ -118,6 +121,9 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
   fs::create_directory(directory.path() / "spool");
   fs::permissions(directory.path() / "spool", fs::perms::owner_all);
   std::ofstream(directory.path() / scenario_file_name) << to_toml(scenario);
+
+  std::string error;
+  if (!parse_keep(request.keep, &error)) throw ScenarioError("--keep: " + error);
 
   RunStore store;
   SessionWatch watch;
@@ -146,7 +152,8 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
   sigaction(SIGTERM, &action, nullptr);
 
   ChildProcess child(worker_command(scenario, request), environment_of(job));
-  const ChildExit exit = run_child(child, watch);
+  std::deque<std::string> said;
+  const ChildExit exit = run_child(child, watch, said);
   relay.finish(5s);
   Verdict verdict = watch.verdict(exit);
   if (stop_asked) verdict.message = "stopped by request after step " + std::to_string(verdict.last_step);
@@ -163,6 +170,9 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
       std::cout << to_text(report);
   }
   if (verdict.ok) return 0;
+  // Where no rank can be named, the workers' own words are all there is.
+  if (verdict.rank < 0 && !stop_asked)
+    for (const std::string& line : said) std::cerr << line << "\n";
   std::cerr << "rankscope-engine: " << verdict.message << std::endl;
   return 1;
 }

@@ -90,13 +90,7 @@ class Narrator {
   /// Two steps of the plan on this machine as predicted, before anything of it has run.
   void prediction(const Costs& costs) const {
     const Simulation predicted = simulate(programs_, step_.grid, costs, 2);
-    std::vector<SpanBatch> batches(programs_.size());
-    for (const Span& span : predicted.spans) batches[static_cast<std::size_t>(span.rank)].spans.push_back(span);
-    for (std::size_t rank = 0; rank < batches.size(); ++rank) {
-      batches[rank].obtained = Obtained::simulated;
-      batches[rank].clock = ClockDomain::device;
-      publisher_.detail(static_cast<int>(rank), std::move(batches[rank]));
-    }
+    publisher_.detail(0, SpanBatch{Obtained::simulated, ClockDomain::device, predicted.spans});
   }
 
  private:
@@ -105,20 +99,6 @@ class Narrator {
   const StepProgram& step_;
   const std::vector<RankProgram>& programs_;
 };
-
-/// Publishes each step's emulated spans, by rank.
-auto publish_emulated(Publisher& publisher, int ranks) {
-  return [&publisher, ranks](std::uint32_t, const std::vector<Span>& spans) {
-    std::vector<SpanBatch> batches(static_cast<std::size_t>(ranks));
-    for (const Span& span : spans) batches[static_cast<std::size_t>(span.rank)].spans.push_back(span);
-    for (int rank = 0; rank < ranks; ++rank) {
-      SpanBatch& batch = batches[static_cast<std::size_t>(rank)];
-      batch.obtained = Obtained::emulated;
-      batch.clock = ClockDomain::device;
-      publisher.detail(rank, std::move(batch));
-    }
-  };
-}
 
 /// Everything a process tells while it runs.
 struct Telling {
@@ -163,8 +143,10 @@ int run_worker(const WorkerJob& job) {
   for (int rank = 0; rank < step.grid.size(); ++rank)
     if (!process_world || process_world->rank() == rank) narrator.program(rank);
   if (!process_world && settings.device == "cpu")
-    telling.device_clock = std::make_unique<EmulatedClock>(programs, step.grid, costs,
-                                                           publish_emulated(telling.publisher, step.grid.size()));
+    telling.device_clock = std::make_unique<EmulatedClock>(
+        programs, step.grid, costs, [&telling](std::uint32_t, const std::vector<Span>& spans) {
+          telling.publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
+        });
   const auto observer = [&](int rank) -> RankObserver* {
     const std::lock_guard lock(telling.mutex);
     return telling.observers
@@ -186,7 +168,7 @@ int run_worker(const WorkerJob& job) {
     return 0;
   } catch (const RunFailure& failure) {
     end(failure.rank, false, failure.what());
-    std::cerr << "rank " << failure.rank << ": " << failure.what() << std::endl;
+    std::cerr << failure.what() << std::endl;
     telling.device_clock.reset();
     telling.publisher.close(std::chrono::seconds(2));  // what was told until now reaches the relay and the disk
     if (process_world) mpi_abort(1);
