@@ -1,0 +1,2 @@
+add_executable(simulate_bench simulate_bench.cpp)
+target_link_libraries(simulate_bench PRIVATE rankscope_options rankscope_analyse)
