@@ -1,7 +1,10 @@
 #include "engine/run/emulated_clock.hpp"
 
+#include <algorithm>
+#include <tuple>
 #include <unordered_map>
 
+#include "engine/run/ledger.hpp"
 #include "engine/simulate/signature.hpp"
 
 namespace rankscope {
@@ -10,13 +13,45 @@ namespace {
 // Enough for a steady median of ops that run once a step, few enough to follow a machine that changes its clock.
 constexpr std::size_t kept_samples = 63;
 
+/// Appends what the rank has alive from each begin and end of its spans on: a Ledger kept in the spans' time.
+void memory_of(const RankProgram& program, std::int64_t workspace_bytes, const std::vector<Span>& spans,
+               std::vector<MemorySample>& memory) {
+  struct Moment {
+    std::int64_t time;
+    bool begins;
+    OpIndex op;
+    const Span* span;
+  };
+  std::unordered_map<OpId, OpIndex> index;
+  for (OpIndex op = 0; op < program.ops.size(); ++op) index.emplace(program.ops[op].id, op);
+  std::vector<Moment> moments;
+  for (const Span& span : spans) {
+    if (span.rank != program.rank) continue;
+    moments.push_back({span.begin_ns, true, index.at(span.op), &span});
+    moments.push_back({span.end_ns, false, index.at(span.op), &span});
+  }
+  // At one time, what ends makes room before what begins.
+  std::sort(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
+    return std::tie(a.time, a.begins, a.op) < std::tie(b.time, b.begins, b.op);
+  });
+  Ledger ledger(program, workspace_bytes);
+  for (const Moment& m : moments) {
+    const auto add = [&](const ClassBytes& alive) {
+      memory.push_back({program.rank, m.span->step, m.span->op, m.time, alive});
+    };
+    if (m.begins)
+      ledger.begin(m.op, add);
+    else
+      ledger.end(m.op, add);
+  }
+}
+
 }  // namespace
 
-EmulatedClock::EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs,
-                             std::function<void(std::uint32_t, const std::vector<Span>&)> publish)
-    : emulator_(programs, grid, costs), publish_(std::move(publish)) {
+EmulatedClock::EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs, Publish publish)
+    : programs_(std::move(programs)), emulator_(programs_, grid, costs), publish_(std::move(publish)) {
   std::unordered_map<OpSignature, std::size_t> known;
-  for (const RankProgram& program : programs) {
+  for (const RankProgram& program : programs_) {
     auto& of_rank = signature_.emplace_back();
     for (const Op& op : program.ops)
       of_rank.push_back(known.emplace(signature_of(program, op), known.size()).first->second);
@@ -80,7 +115,11 @@ void EmulatedClock::lay_out(std::uint32_t step, const Step& traces) {
     auto& costs = executed.cost_ns.emplace_back();
     for (const std::size_t signature : signature_[rank]) costs.push_back(cost[signature]);
   }
-  publish_(step, emulator_.lay_out(executed).spans);
+  const std::vector<Span> spans = emulator_.lay_out(executed).spans;
+  std::vector<MemorySample> memory;
+  for (std::size_t rank = 0; rank < programs_.size(); ++rank)
+    memory_of(programs_[rank], traces.ranks[rank].workspace_bytes, spans, memory);
+  publish_(spans, memory);
 }
 
 }  // namespace rankscope

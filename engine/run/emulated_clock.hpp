@@ -21,10 +21,12 @@ namespace rankscope {
 
 class EmulatedClock {
  public:
-  /// `publish` gets each step's spans of all ranks, counted from the first step's start on the device clock; called
-  /// from the clock's thread, in order of steps. Of `costs` only the links are used.
-  EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs,
-                std::function<void(std::uint32_t step, const std::vector<Span>& spans)> publish);
+  using Publish = std::function<void(const std::vector<Span>& spans, const std::vector<MemorySample>& memory)>;
+
+  /// `publish` gets each step's spans of all ranks, and what was alive around each op when laid out so, counted from
+  /// the first step's start on the device clock; called from the clock's thread, in order of steps. Of `costs` only the
+  /// links are used.
+  EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs, Publish publish);
   /// Lays out and publishes every step that is complete, then ends.
   ~EmulatedClock();
 
@@ -39,8 +41,9 @@ class EmulatedClock {
   void work();
   void lay_out(std::uint32_t step, const Step& traces);
 
+  const std::vector<RankProgram> programs_;
   Emulator emulator_;
-  const std::function<void(std::uint32_t, const std::vector<Span>&)> publish_;
+  const Publish publish_;
   std::vector<std::vector<std::size_t>> signature_;  ///< [rank][op]: index into samples_
   std::vector<std::deque<std::int64_t>> samples_;    ///< by signature, the latest
 

@@ -177,6 +177,7 @@ void RankRun::record(OpIndex index, const Span& span, const OpOutcome& outcome) 
     StepRecord& step = found->second;
     if (made) {
       step.trace.cpu_ns.assign(program_.ops.size(), 0);
+      step.trace.workspace_bytes = device_->workspace_bytes();
       step.remaining = program_.ops.size();
     }
     step.trace.cpu_ns[index] = span.cpu_ns;

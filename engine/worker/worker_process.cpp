@@ -144,8 +144,10 @@ int run_worker(const WorkerJob& job) {
     if (!process_world || process_world->rank() == rank) narrator.program(rank);
   if (!process_world && settings.device == "cpu")
     telling.device_clock = std::make_unique<EmulatedClock>(
-        programs, step.grid, costs, [&telling](std::uint32_t, const std::vector<Span>& spans) {
+        programs, step.grid, costs,
+        [&telling](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
           telling.publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
+          telling.publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
         });
   const auto observer = [&](int rank) -> RankObserver* {
     const std::lock_guard lock(telling.mutex);

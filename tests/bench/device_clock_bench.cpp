@@ -60,9 +60,10 @@ Clocks run(const StepProgram& step) {
   links.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
   std::vector<Span> emulated, measured;
   {
-    EmulatedClock clock(programs, step.grid, links, [&](std::uint32_t, const std::vector<Span>& spans) {
-      emulated.insert(emulated.end(), spans.begin(), spans.end());
-    });
+    EmulatedClock clock(programs, step.grid, links,
+                        [&](const std::vector<Span>& spans, const std::vector<MemorySample>&) {
+                          emulated.insert(emulated.end(), spans.begin(), spans.end());
+                        });
     Recorder recorder(clock);
     RunSettings settings;
     settings.steps = steps;
