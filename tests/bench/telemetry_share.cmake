@@ -1,0 +1,4 @@
+find_package(fmt REQUIRED)
+add_executable(telemetry_share_bench telemetry_share_bench.cpp)
+target_compile_definitions(telemetry_share_bench PRIVATE RANKSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_link_libraries(telemetry_share_bench PRIVATE rankscope_options rankscope_worker rankscope_relay rankscope_trace fmt::fmt)

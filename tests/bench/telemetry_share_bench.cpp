@@ -1,0 +1,155 @@
+// What telemetry costs a step: on against off, in interleaved pairs, in one process that trains throughout.
+//
+// On: every lane writes its spans, the publisher drains, spools and sends, a relay in a process of its own feeds a
+// store and a compressing recorder, and the device clock is kept, as in `rankscope-engine run --record`. Off: no
+// observer at all. The machine's cores are all busy with ranks, so whatever telemetry does anywhere on it takes time
+// from the steps.
+//
+//   telemetry_share_bench [PAIRS=120] [STEPS=5] [SCENARIO]
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <barrier>
+#include <cmath>
+#include <filesystem>
+#include <random>
+
+#include "engine/run/clock.hpp"
+#include "engine/run/job.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/simulate/costs.hpp"
+#include "engine/worker/telemetry_observer.hpp"
+#include "telemetry/event/codec.hpp"
+#include "telemetry/relay/relay.hpp"
+#include "telemetry/store/run_store.hpp"
+#include "telemetry/trace/trace_writer.hpp"
+
+namespace {
+
+using namespace rankscope;
+using namespace std::chrono_literals;
+
+/// Passes on while it is on; nothing of a run's telemetry happens while it is off.
+class Switch : public RankObserver {
+ public:
+  Switch(Publisher& publisher, EmulatedClock& clock, int rank) : inner_(publisher, &clock, rank) {}
+  void span(Lane lane, const Span& span) override {
+    if (on) inner_.span(lane, span);
+  }
+  void memory(Lane lane, const MemorySample& sample) override {
+    if (on) inner_.memory(lane, sample);
+  }
+  void phase(Lane lane, const PhaseSpan& phase) override {
+    if (on) inner_.phase(lane, phase);
+  }
+  void step_done(const StepSummary& summary, const StepTrace& trace) override {
+    if (!on) return;
+    StepSummary counted = summary;
+    counted.step = steps_told;  // the device clock waits for every step in turn
+    inner_.step_done(counted, trace);
+    ++steps_told;
+  }
+  bool on = false;
+  std::uint32_t steps_told = 0;
+
+ private:
+  TelemetryObserver inner_;
+};
+
+/// The other side: relay, store and recorder, until the parent is gone.
+[[noreturn]] void serve(const std::string& directory, const SessionId& session) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  RunStore store;
+  TraceWriter trace(directory + "/trace.mcap");
+  RelayOptions options;
+  options.endpoint = "ipc://" + directory + "/relay";
+  options.session = session;
+  options.spool_directory = directory + "/spool";
+  const Relay relay(options, {&store, &trace});
+  for (;;) pause();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int pairs = argc > 1 ? std::atoi(argv[1]) : 120;
+  const auto steps = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 5);
+  const Scenario scenario =
+      read_scenario(argc > 3 ? argv[3] : RANKSCOPE_SOURCE_DIR "/scenarios/labs/pipeline-1f1b.toml");
+  const std::string directory = make_private_directory("rankscope-bench-");
+  std::filesystem::create_directory(directory + "/spool");
+  const SessionId session = new_session_id();
+  const pid_t server = fork();
+  if (server == 0) serve(directory, session);
+
+  const StepProgram step = compile(scenario);
+  PublisherOptions options;
+  options.session = session;
+  options.spool_directory = directory + "/spool";
+  options.relay.endpoint = "ipc://" + directory + "/relay";
+  Publisher publisher(options);
+  Costs links;
+  links.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
+  EmulatedClock clock(step.all_programs(), step.grid, links,
+                      [&](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
+                        publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
+                        publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
+                      });
+  std::vector<std::unique_ptr<Switch>> observers;
+  for (int rank = 0; rank < step.grid.size(); ++rank)
+    observers.push_back(std::make_unique<Switch>(publisher, clock, rank));
+
+  std::vector<double> on_s, off_s;
+  std::mt19937 random(1);
+  bool on = false, on_first = false;
+  std::int64_t begin = 0;
+  int block = -2;  // two to warm up
+  std::barrier ready(step.grid.size(), [&]() noexcept {
+    if (block % 2 == 0) on_first = random() % 2;
+    on = (block % 2 == 0) == on_first;
+    for (auto& observer : observers) observer->on = on;
+    begin = monotonic_ns();
+  });
+  std::barrier done(step.grid.size(), [&]() noexcept {
+    if (block >= 0) (on ? on_s : off_s).push_back(static_cast<double>(monotonic_ns() - begin) * 1e-9 / steps);
+    ++block;
+  });
+  RunSettings settings;
+  settings.start_ns = monotonic_ns();
+  run_loopback(
+      step, settings, [&](int rank) { return observers[static_cast<std::size_t>(rank)].get(); },
+      [&](RankRun& run, int) {
+        for (int b = 0; b < 2 * pairs + 2; ++b) {
+          ready.arrive_and_wait();
+          run.run(static_cast<std::uint32_t>(b) * steps, steps);
+          done.arrive_and_wait();
+        }
+      });
+  const PublisherStatus status = publisher.status();
+  kill(server, SIGTERM);
+  waitpid(server, nullptr, 0);
+  std::filesystem::remove_all(directory);
+
+  std::vector<double> cost;
+  for (std::size_t i = 0; i < on_s.size(); ++i) cost.push_back(on_s[i] / off_s[i] - 1);
+  double mean = 0, square = 0;
+  for (const double c : cost) mean += c / static_cast<double>(cost.size());
+  for (const double c : cost) square += (c - mean) * (c - mean);
+  const double error = std::sqrt(square / static_cast<double>(cost.size() - 1) / static_cast<double>(cost.size()));
+  std::sort(cost.begin(), cost.end());
+  const auto median = [](std::vector<double> v) {
+    std::sort(v.begin(), v.end());
+    return v[v.size() / 2];
+  };
+  fmt::print("{} pairs of {} steps: step {:.2f} ms with telemetry, {:.2f} ms without (medians)\n", cost.size(), steps,
+             1e3 * median(on_s), 1e3 * median(off_s));
+  fmt::print("cost of telemetry: mean {:+.2f} %, median {:+.2f} %, 95 % upper bound of the mean {:+.2f} % of a step\n",
+             100 * mean, 100 * cost[cost.size() / 2], 100 * (mean + 1.645 * error));
+  fmt::print("events {}, dropped {}, publisher's thread {:.3f} s\n", status.events, status.dropped_events,
+             status.thread_seconds);
+  return 0;
+}
