@@ -26,7 +26,7 @@ build() {
     fail "configuring build/$preset failed (above)"
   }
   say "building build/$preset with $(nproc) cores (details: build/$preset.log)"
-  (cd "$root" && cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}") >>"$log" 2>&1 || {
+  (cd "$root" && cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}" -- -k 0) >>"$log" 2>&1 || {
     grep -E -A 12 'error|FAILED|undefined' "$log" | head -n 100 >&2
     fail "building build/$preset failed (above; all of it: $log)"
   }
