@@ -172,9 +172,9 @@ void compose_lane(const FrameRequest& request, std::size_t row_index, const RowC
   const TimelineRow& row = request.rows->rows[row_index];
   const PixelScale scale = request.scale();
   const bool compute = row.kind == RowKind::compute;
-  if (compute) {
+  if (compute && !request.overview) {
     hatch_idle(request, canvas, colours);
-    if (!request.overview) explain(request, row_index, canvas, colours, parts);
+    explain(request, row_index, canvas, colours, parts);
   }
   std::vector<PixelShare> shares = row_shares(request, row);
   Coverage coverage(shares);

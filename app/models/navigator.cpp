@@ -167,6 +167,7 @@ void Navigator::play_on() {
   std::int64_t cursor = state_.cursor().value_or(within.begin_ns) + whole;
   if (cursor < state_.extent().begin_ns) cursor = state_.extent().begin_ns;
   if (cursor >= state_.extent().end_ns && state_.follow() == Follow::held) {
+    if (const auto last = step_at(*view, state_.shown(), state_.extent().end_ns - 1)) state_.set_step(last->step);
     state_.set_cursor(state_.extent().end_ns);
     state_.set_playing(false);
     return;

@@ -34,7 +34,7 @@ double luminance(Argb c) { return 0.2126 * linear(c >> 16) + 0.7152 * linear(c >
 }  // namespace
 
 Argb Palette::ink_on(Argb fill) const {
-  constexpr Argb black = 0xff10141a, white = 0xffffffff;
+  constexpr Argb black = 0xff05070a, white = 0xffffffff;
   return contrast(black, fill) >= contrast(white, fill) ? black : white;
 }
 

@@ -1,0 +1,132 @@
+#include "app/models/fold.hpp"
+
+#include "app/models/idle.hpp"
+#include "tests/app/models/known_run.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+// Micro-batch 0's forward of two blocks: 10 µs a segment, then micro-batch 1's right after it.
+std::shared_ptr<const StoreView> two_forwards() {
+  KnownRun run;
+  double at = 0;
+  for (const int micro : {0, 1})
+    for (const int block : {0, 1})
+      for (const char* segment : {"qkv", "attention", "projection", "up", "down"}) {
+        run.span(0, 0, "F:c0:m" + std::to_string(micro) + ":b" + std::to_string(block) + "." + segment, at, at + 10);
+        at += 10;
+      }
+  return run.view();
+}
+
+std::string drawn(const StoreView& view, double ns_per_pixel) {
+  const auto spans = view.spans({0, Lane::compute, Obtained::emulated}, {0, 1'000'000}, 0, 1000);
+  std::string text;
+  for (const Box& box : fold(spans, ns_per_pixel)) text += (text.empty() ? "" : " ") + to_token(box.op);
+  return text;
+}
+
+BubbleStretch idle(int rank, std::int64_t begin_ns, std::int64_t end_ns, BubbleCause cause,
+                   TimeClass time = TimeClass::bubble) {
+  BubbleStretch stretch;
+  stretch.rank = rank;
+  stretch.begin_ns = begin_ns;
+  stretch.end_ns = end_ns;
+  stretch.cause = cause;
+  stretch.time = time;
+  return stretch;
+}
+
+const LaneKey lane{0, Lane::compute, Obtained::emulated};
+
+}  // namespace
+
+TEST_CASE("segments of one chunk and micro-batch are one box while they are narrow") {
+  const auto view = two_forwards();
+  CHECK(drawn(*view, 2000) == "F:c0:m0 F:c0:m1");  // 100 µs are 50 px
+}
+
+TEST_CASE("a box opens into blocks and then into segments as one zooms in") {
+  const auto view = two_forwards();
+  CHECK(drawn(*view, 1000) == "F:c0:m0:b0 F:c0:m0:b1 F:c0:m1:b0 F:c0:m1:b1");      // a block is 50 px
+  CHECK(drawn(*view, 200).substr(0, 34) == "F:c0:m0:b0.qkv F:c0:m0:b0.attentio");  // a segment is 50 px
+  CHECK(fold(view->spans(lane, {0, 1'000'000}, 0, 1000), 200).size() == 20);
+}
+
+TEST_CASE("a visible gap is never folded away, an invisible one is") {
+  KnownRun run;
+  run.span(0, 0, "F:c0:m0:b0.qkv", 0, 10).span(0, 0, "F:c0:m0:b0.attention", 15, 25);
+  const auto spans = run.view()->spans(lane, {0, 100'000}, 0, 10);
+  CHECK(fold(spans, 1000).size() == 2);  // 5 µs are 5 px
+  const auto folded_boxes = fold(spans, 10'000);
+  REQUIRE(folded_boxes.size() == 1);  // half a pixel
+  CHECK(folded_boxes[0].count == 2);
+  CHECK(folded_boxes[0].begin_ns == 0);
+  CHECK(folded_boxes[0].end_ns == 25'000);
+}
+
+TEST_CASE("the same op of the next step is another box") {
+  KnownRun run;
+  run.span(0, 0, "F:c0:m0:.head", 0, 10).span(0, 1, "F:c0:m0:.head", 10, 20);
+  CHECK(fold(run.view()->spans(lane, {0, 100'000}, 0, 10), 10'000).size() == 2);
+}
+
+TEST_CASE("the box around a span is the box drawn there, and the keys step from box to box") {
+  const auto view = two_forwards();
+  const auto span = view->span_at(lane, 35'000);
+  REQUIRE(span);
+  const Box chunk = drawn_box(*view, lane, *span, 2000);
+  CHECK(to_token(chunk.op) == "F:c0:m0");
+  CHECK(chunk.begin_ns == 0);
+  CHECK(chunk.end_ns == 100'000);
+  CHECK(chunk.count == 10);
+  const auto next = box_after(*view, lane, chunk, 2000);
+  REQUIRE(next);
+  CHECK(to_token(next->op) == "F:c0:m1");
+  CHECK_FALSE(box_after(*view, lane, *next, 2000));
+  CHECK(box_before(*view, lane, *next, 2000) == chunk);
+
+  const Box segment = drawn_box(*view, lane, *span, 200);
+  CHECK(to_token(segment.op) == "F:c0:m0:b0.up");
+  CHECK(to_token(box_after(*view, lane, segment, 200)->op) == "F:c0:m0:b0.down");
+}
+
+TEST_CASE("a label yields from micro-batch and segment to the shorter one") {
+  Box box;
+  box.op = op("F:c0:m3");
+  CHECK(labels_of(box) == std::vector<std::string>{"3"});
+  box.op = op("B:c2:m3:b5.qkv");
+  CHECK(labels_of(box).front() == "3 · b5 qkv");
+  CHECK(labels_of(box).back() == "3");
+  box.op = op("ALLREDUCE.data_gradient:c2:i1");
+  CHECK(labels_of(box).front() == "all-reduce 1");
+}
+
+TEST_CASE("a finely cut wait is one idle stretch with its main cause, its parts itemised") {
+  StepAnalysis step;
+  std::int64_t at = 0;
+  for (int i = 0; i < 10; ++i) {
+    step.stretches.push_back(idle(0, at, at + 900, BubbleCause::first_gradient));
+    step.stretches.push_back(idle(0, at + 900, at + 1000, BubbleCause::imbalance));
+    at += 1000;
+  }
+  step.stretches.push_back(idle(1, 0, 500, BubbleCause::warm_up));
+  const auto stretches = idle_stretches(step, 0, 100);
+  REQUIRE(stretches.size() == 1);
+  CHECK(stretches[0].length_ns() == 10'000);
+  CHECK(stretches[0].main().cause == BubbleCause::first_gradient);
+  REQUIRE(stretches[0].parts.size() == 2);
+  CHECK(stretches[0].parts[0].length_ns == 9'000);
+  CHECK(stretches[0].parts[1].length_ns == 1'000);
+}
+
+TEST_CASE("two causes that are both wide enough for a name keep their own stretches, and a gap parts any") {
+  StepAnalysis step;
+  step.stretches.push_back(idle(0, 0, 10'000, BubbleCause::cool_down));
+  step.stretches.push_back(idle(0, 10'000, 20'000, BubbleCause::exposed_communication, TimeClass::data));
+  step.stretches.push_back(idle(0, 30'000, 40'000, BubbleCause::exposed_communication, TimeClass::data));
+  CHECK(idle_stretches(step, 0, 100).size() == 3);   // 100 px each
+  CHECK(idle_stretches(step, 0, 1000).size() == 2);  // 10 px each: the first two join
+}

@@ -1,0 +1,267 @@
+#include "app/views/timeline/timeline_view.hpp"
+
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+#include <cmath>
+
+#include "tests/app/models/known_run.hpp"
+#include "tests/app/timeline/application.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using rankscope::app::TimelineView;
+
+namespace {
+
+// Two ranks, two micro-batches, one step of a millisecond and the begin of the next.
+std::unique_ptr<KnownRun> two_stages() {
+  auto run = std::make_unique<KnownRun>();
+  run->span(0, 0, "F:c0:m0", 0, 100).span(0, 0, "F:c0:m1", 100, 200);
+  run->span(0, 0, "B:c0:m0", 500, 700).span(0, 0, "B:c0:m1", 800, 1000);
+  run->span(1, 0, "F:c1:m0", 110, 210).span(1, 0, "B:c1:m0", 210, 410);
+  run->span(1, 0, "F:c1:m1", 410, 510).span(1, 0, "B:c1:m1", 510, 710);
+  run->span(0, 0, "SEND.pipeline_forward:c0:m0", 100, 110, 100);
+  run->span(1, 0, "RECV.pipeline_forward:c1:m0", 0, 110, 100);
+  for (const int rank : {0, 1}) run->span(rank, 1, "F:c" + std::to_string(rank) + ":m0", 1000, 1100);
+  run->predicted(0, 0, "F:c0:m0", 0, 80).predicted(0, 0, "F:c0:m1", 80, 160).predicted(0, 0, "B:c0:m0", 450, 640);
+  return run;
+}
+
+struct Fixture {
+  explicit Fixture(std::unique_ptr<KnownRun> known = two_stages(), QSize size = {1100, 420})
+      : run(std::move(known)),
+        source((application(), run->view())),
+        navigator(state, source),
+        view(state, source, navigator, nullptr) {
+    view.resize(size);
+    view.show();
+    navigator.show_step(0);
+    settle();
+  }
+  void settle() {
+    REQUIRE(QTest::qWaitFor([&] { return view.settled(); }, 5000));
+    picture = view.grab().toImage();
+  }
+  QColor colour(int rank, double us) {
+    const QPoint at = view.point_of(rank, KnownRun::ns(us));
+    // Beside a box's label, which stands in its middle.
+    return picture.pixelColor(
+        at.x(), at.y() - view.rows().rows[*view.rows().find(rank, RowKind::compute, Lane::compute)].height / 2 + 2);
+  }
+  void key(Qt::Key k) {
+    QTest::keyClick(&view, k);
+    settle();
+  }
+
+  std::unique_ptr<KnownRun> run;
+  HeldSource source;
+  SharedState state;
+  Navigator navigator;
+  TimelineView view;
+  QImage picture;
+};
+
+QColor of(SpanClass kind, Theme theme = Theme::dark) { return QColor::fromRgba(palette_of(theme).of(kind)); }
+
+}  // namespace
+
+TEST_CASE("boxes are painted where their times are") {
+  Fixture f;
+  CHECK(f.colour(0, 20) == of(SpanClass::forward));
+  CHECK(f.colour(0, 180) == of(SpanClass::forward));
+  CHECK(f.colour(0, 520) == of(SpanClass::backward));
+  CHECK(f.colour(1, 220) == of(SpanClass::backward));
+  CHECK(f.colour(1, 430) == of(SpanClass::forward));
+  for (const double idle : {300.0, 750.0}) {
+    const QColor c = f.colour(0, idle);
+    INFO(idle << " " << c.name().toStdString());
+    CHECK((c == QColor::fromRgba(palette_of(Theme::dark).ground) ||
+           c == QColor::fromRgba(palette_of(Theme::dark).hatch)));
+  }
+}
+
+TEST_CASE("the light theme repaints everything in its own colours") {
+  Fixture f;
+  f.view.set_theme(Theme::light);
+  f.settle();
+  CHECK(f.colour(0, 20) == of(SpanClass::forward, Theme::light));
+  CHECK(f.picture.pixelColor(2, 2) == QColor::fromRgba(palette_of(Theme::light).ground));
+}
+
+TEST_CASE("the wheel zooms at the pointer") {
+  Fixture f;
+  const QPoint at = f.view.point_of(0, 250'000);
+  const TimeRange before = f.state.visible();
+  QWheelEvent wheel(at, f.view.mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+  QApplication::sendEvent(&f.view, &wheel);
+  CHECK(f.state.visible().length() == Approx(0.8 * static_cast<double>(before.length())).epsilon(0.01));
+  CHECK(std::abs(f.view.point_of(0, 250'000).x() - at.x()) <= 1);
+  CHECK(f.state.follow() == Follow::held);
+  f.settle();
+  CHECK(f.colour(0, 180) == of(SpanClass::forward));
+}
+
+TEST_CASE("dragging moves what is under the pointer with it, to the pixel") {
+  Fixture f;
+  f.key(Qt::Key_W);
+  f.key(Qt::Key_W);
+  const std::int64_t held = f.state.visible().begin_ns + f.state.visible().length() / 2;
+  const QPoint at = f.view.point_of(0, held);
+  QTest::mousePress(&f.view, Qt::LeftButton, {}, at);
+  for (const int by : {-30, -77, -120}) {
+    QTest::mouseMove(&f.view, at + QPoint(by, 0));
+    CHECK(std::abs(f.view.point_of(0, held).x() - (at.x() + by)) <= 1);
+  }
+  QTest::mouseRelease(&f.view, Qt::LeftButton, {}, at + QPoint(-120, 0));
+  CHECK_FALSE(f.state.selected());  // a drag selects nothing
+}
+
+TEST_CASE("a click selects the op, and again beside it selects nothing") {
+  Fixture f;
+  QSignalSpy described(&f.view, &TimelineView::described);
+  QTest::mouseClick(&f.view, Qt::LeftButton, {}, f.view.point_of(1, 300'000));
+  REQUIRE(f.state.selected());
+  CHECK(*f.state.selected() == SpanRef{1, 0, op("B:c1:m0"), Obtained::emulated});
+  REQUIRE_FALSE(described.isEmpty());
+  CHECK(described.last().first().toString().toStdString().rfind("B:c1:m0 · rank 1 · micro-batch 0", 0) == 0);
+  QTest::mouseClick(&f.view, Qt::LeftButton, {}, f.view.point_of(1, 850'000));
+  CHECK_FALSE(f.state.selected());
+}
+
+TEST_CASE("the card at the pointer says the time and the prediction") {
+  Fixture f;
+  QTest::mouseMove(&f.view, f.view.point_of(0, 50'000));
+  REQUIRE(f.view.scene().hover);
+  const auto& details = f.view.scene().hover->details;
+  CHECK(details.title == "F:c0:m0 · rank 0 · micro-batch 0");
+  REQUIRE(details.lines.size() >= 2);
+  CHECK(details.lines[1] == "100 µs, predicted 80.0 µs, +25 %");
+  CHECK(std::abs(*f.state.cursor() - 50'000) < 2 * 1'020'000 / f.view.layout_now().plot.width());
+}
+
+TEST_CASE("shift and drag select a range, with its statistics") {
+  Fixture f;
+  const QPoint from = f.view.point_of(0, 0), to = f.view.point_of(0, 400'000);
+  QTest::mousePress(&f.view, Qt::LeftButton, Qt::ShiftModifier, from);
+  QMouseEvent move(QEvent::MouseMove, QPointF(to), f.view.mapToGlobal(to), Qt::NoButton, Qt::LeftButton,
+                   Qt::ShiftModifier);
+  QApplication::sendEvent(&f.view, &move);
+  QTest::mouseRelease(&f.view, Qt::LeftButton, Qt::ShiftModifier, to);
+  const double pixel = 1'020'000.0 / f.view.layout_now().plot.width();
+  CHECK(std::fabs(static_cast<double>(f.state.selected_range().begin_ns)) <= pixel);
+  CHECK(std::fabs(static_cast<double>(f.state.selected_range().end_ns) - 400'000) <= pixel);
+  // Rank 0 computes 200 of 400 µs, rank 1 290: forward 37.5 %, backward 23.75 %, idle 38.75 %.
+  const std::string words = f.view.scene().details.toStdString();
+  INFO(words);
+  CHECK(words.find("idle 38.") != std::string::npos);
+  CHECK(words.find("forward 37.") != std::string::npos);
+}
+
+TEST_CASE("the keys zoom, move, fit, walk through the ops and the steps") {
+  Fixture f;
+  const TimeRange whole = f.state.visible();
+  f.key(Qt::Key_W);
+  CHECK(static_cast<double>(f.state.visible().length()) ==
+        Approx(static_cast<double>(whole.length()) / 1.35).epsilon(0.01));
+  const TimeRange zoomed_in = f.state.visible();
+  f.key(Qt::Key_D);
+  CHECK(f.state.visible().begin_ns > zoomed_in.begin_ns);
+  CHECK(f.state.visible().length() == zoomed_in.length());
+  f.key(Qt::Key_A);
+  CHECK(f.state.visible() == zoomed_in);
+  f.key(Qt::Key_S);
+  CHECK(static_cast<double>(f.state.visible().length()) == Approx(static_cast<double>(whole.length())).epsilon(0.01));
+  f.key(Qt::Key_F);
+  CHECK(f.state.visible() == whole);
+
+  f.key(Qt::Key_Period);
+  CHECK(f.state.selected()->op == op("F:c0:m0"));
+  f.key(Qt::Key_Period);
+  f.key(Qt::Key_Period);
+  CHECK(f.state.selected()->op == op("B:c0:m0"));
+  f.key(Qt::Key_Comma);
+  CHECK(f.state.selected()->op == op("F:c0:m1"));
+  f.key(Qt::Key_Down);
+  CHECK(f.state.selected()->rank == 1);
+  f.key(Qt::Key_R);
+  CHECK(f.state.selected_range().length() == 100'000);
+  f.key(Qt::Key_Escape);
+  CHECK_FALSE(f.state.selected());
+  CHECK(f.state.selected_range().empty());
+  f.key(Qt::Key_BracketRight);
+  CHECK(f.state.step() == 1u);
+  f.key(Qt::Key_BracketLeft);
+  CHECK(f.state.step() == 0u);
+}
+
+TEST_CASE("an op of the selected message is joined to its other end") {
+  Fixture f;
+  f.state.set_selected(SpanRef{0, 0, op("F:c0:m0"), Obtained::emulated});
+  REQUIRE(f.view.scene().links.size() == 1);
+  CHECK(f.view.scene().links[0].from.rank == 0);
+  CHECK(f.view.scene().links[0].to.rank == 1);
+  CHECK(f.view.scene().links[0].to.span.op == op("RECV.pipeline_forward:c1:m0"));
+}
+
+TEST_CASE("a click on a rank's label folds it, another opens it") {
+  Fixture f;
+  const std::size_t before = f.view.rows().bands[1].row_count;
+  REQUIRE(before > 1);
+  const QPoint label(f.view.layout_now().labels.left() + 4, f.view.point_of(1, 0).y());
+  QTest::mouseClick(&f.view, Qt::LeftButton, {}, label);
+  CHECK(f.view.rows().bands[1].row_count == 1);
+  CHECK(f.view.rows().bands[0].row_count > 1);
+  QTest::mouseClick(&f.view, Qt::LeftButton, {}, {label.x(), f.view.point_of(1, 0).y()});
+  CHECK(f.view.rows().bands[1].row_count == before);
+}
+
+TEST_CASE("a press in the overview brings that time to the middle") {
+  Fixture f;
+  for (int i = 0; i < 5; ++i) f.key(Qt::Key_W);
+  const QRect area = f.view.layout_now().overview;
+  QTest::mouseClick(&f.view, Qt::LeftButton, {}, {area.left() + area.width() * 3 / 4, area.center().y()});
+  const TimeRange seen = f.state.visible();
+  CHECK(static_cast<double>(seen.begin_ns + seen.length() / 2) == Approx(755'000).margin(12'000));
+}
+
+TEST_CASE("while a new picture is composed the old one is shown at its place") {
+  Fixture f;
+  // Without an event loop turn in between no new frame can have been taken over except by waiting in paint.
+  for (int i = 0; i < 6; ++i) {
+    QTest::keyClick(&f.view, Qt::Key_W);
+    f.picture = f.view.grab().toImage();
+    const TimeRange seen = f.state.visible();
+    for (const auto& [us, kind] : {std::pair{520.0, SpanClass::backward}, std::pair{560.0, SpanClass::backward}}) {
+      if (KnownRun::ns(us) <= seen.begin_ns || KnownRun::ns(us) >= seen.end_ns) continue;
+      INFO("zoom " << i << " at " << us);
+      const QColor c = f.colour(0, us), wanted = of(kind);
+      CHECK(std::abs(c.red() - wanted.red()) + std::abs(c.green() - wanted.green()) +
+                std::abs(c.blue() - wanted.blue()) <
+            30);
+    }
+  }
+}
+
+TEST_CASE("labels keep within the view at any size") {
+  for (const QSize size : {QSize(320, 160), QSize(640, 300), QSize(1920, 1080)}) {
+    Fixture f(two_stages(), size);
+    const auto& layout = f.view.layout_now();
+    INFO(size.width() << " × " << size.height());
+    CHECK(layout.plot.height() >= 40);
+    CHECK(layout.plot.right() < size.width());
+    CHECK(layout.labels.right() < layout.plot.left() + 1);
+    CHECK_FALSE(f.picture.isNull());
+  }
+}
+
+TEST_CASE("a source without data says so, and wakes up when data come") {
+  auto run = std::make_unique<KnownRun>();
+  Fixture f(std::move(run));
+  CHECK(f.view.scene().rows->bands.empty());
+  for (const Qt::Key k : {Qt::Key_W, Qt::Key_F, Qt::Key_Period, Qt::Key_BracketRight}) QTest::keyClick(&f.view, k);
+  f.run = two_stages();
+  f.source.hold(f.run->view());
+  f.settle();
+  CHECK(f.view.rows().bands.size() == 2);
+}
