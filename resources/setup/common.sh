@@ -27,7 +27,7 @@ build() {
   }
   say "building build/$preset with $(nproc) cores (details: build/$preset.log)"
   (cd "$root" && cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}" -- -k 0) >>"$log" 2>&1 || {
-    grep -E -A 12 'error|FAILED|undefined' "$log" | head -n 100 >&2
+    grep -E '^FAILED|error:|undefined reference|No space|Killed' "$log" | cut -c 1-300 | head -n 60 >&2
     fail "building build/$preset failed (above; all of it: $log)"
   }
 }

@@ -58,11 +58,10 @@ std::vector<Message> LostMessages::gaps() const {
               hole.first, hole.last};
       if (gap.begin_ns == INT64_MIN) gap.begin_ns = gap.end_ns == INT64_MIN ? 0 : std::min<std::int64_t>(0, gap.end_ns);
       gap.end_ns = std::max(gap.begin_ns, gap.end_ns);
-      Message message;
+      Message& message = gaps.emplace_back();
       message.session = session_;
       message.rank = rank;
       message.event = gap;
-      gaps.push_back(std::move(message));
     }
   return gaps;
 }
