@@ -1,0 +1,2 @@
+add_executable(telemetry_cost telemetry_cost.cpp)
+target_link_libraries(telemetry_cost PRIVATE rankscope_options rankscope_relay rankscope_stream)
