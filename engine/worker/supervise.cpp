@@ -49,7 +49,7 @@ class SessionDirectory {
 /// Ranks that would share cores keep true time on the device clock only.
 std::string headline_clock(const Scenario& scenario, const RunRequest& request) {
   if (request.clock != "auto") return request.clock;
-  if (request.device != "cpu" || request.communicator != "loopback") return "wall";
+  if (request.device != "cpu") return "wall";
   return scenario.plan.ranks() * request.threads > static_cast<int>(std::thread::hardware_concurrency()) ? "device"
                                                                                                          : "wall";
 }

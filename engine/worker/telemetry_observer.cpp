@@ -2,8 +2,8 @@
 
 namespace rankscope {
 
-TelemetryObserver::TelemetryObserver(Publisher& publisher, EmulatedClock* device_clock, int rank)
-    : publisher_(publisher), device_clock_(device_clock), rank_(rank) {
+TelemetryObserver::TelemetryObserver(Publisher& publisher, TraceTo trace_to, int rank)
+    : publisher_(publisher), trace_to_(std::move(trace_to)), rank_(rank) {
   for (int lane = 0; lane < lane_count; ++lane)
     lanes_[static_cast<std::size_t>(lane)] = &publisher.lane(rank, static_cast<Lane>(lane));
 }
@@ -15,7 +15,7 @@ void TelemetryObserver::step_done(const StepSummary& summary, const StepTrace& t
   counted.spans_dropped = counts.dropped - reported_.dropped;
   reported_ = counts;
   publisher_.summary(counted);
-  if (device_clock_) device_clock_->step_done(rank_, summary.step, trace);
+  if (trace_to_) trace_to_(rank_, summary.step, trace);
 }
 
 }  // namespace rankscope

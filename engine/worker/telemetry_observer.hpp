@@ -1,8 +1,8 @@
 // One rank's events on their way to the publisher.
 #pragma once
 #include <array>
+#include <functional>
 
-#include "engine/run/emulated_clock.hpp"
 #include "engine/run/observer.hpp"
 #include "telemetry/stream/publisher.hpp"
 
@@ -10,8 +10,9 @@ namespace rankscope {
 
 class TelemetryObserver : public RankObserver {
  public:
-  /// `device_clock` may be null: then nothing is emulated.
-  TelemetryObserver(Publisher& publisher, EmulatedClock* device_clock, int rank);
+  /// What a step cost goes to `trace_to`, for the device clock; empty: nothing is emulated.
+  using TraceTo = std::function<void(int rank, std::uint32_t step, const StepTrace& trace)>;
+  TelemetryObserver(Publisher& publisher, TraceTo trace_to, int rank);
 
   void span(Lane lane, const Span& span) override { lanes_[static_cast<std::size_t>(lane)]->span(span); }
   void memory(Lane lane, const MemorySample& sample) override {
@@ -22,7 +23,7 @@ class TelemetryObserver : public RankObserver {
 
  private:
   Publisher& publisher_;
-  EmulatedClock* device_clock_;
+  TraceTo trace_to_;
   int rank_;
   std::array<LaneWriter*, lane_count> lanes_{};
   Publisher::Counts reported_;

@@ -10,8 +10,11 @@
 
 #include "engine/comm/mpi.hpp"
 #include "engine/run/calibrate.hpp"
+#include "engine/run/clock.hpp"
+#include "engine/run/clock_fit.hpp"
 #include "engine/run/emulated_clock.hpp"
 #include "engine/run/job.hpp"
+#include "engine/run/trace_gather.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/worker/telemetry_observer.hpp"
@@ -104,9 +107,17 @@ class Narrator {
 struct Telling {
   explicit Telling(PublisherOptions options) : publisher(std::move(options)) {}
   Publisher publisher;
-  std::unique_ptr<EmulatedClock> device_clock;
+  std::unique_ptr<EmulatedClock> device_clock;  ///< where this process keeps it: rank 0's
+  std::unique_ptr<TraceGather> gather;          ///< where ranks are processes
   std::vector<std::unique_ptr<TelemetryObserver>> observers;
   std::mutex mutex;
+
+  /// Publishes the steps that are complete, and ends.
+  void end_emulation() {
+    if (gather) gather->leave();
+    gather.reset();
+    device_clock.reset();
+  }
 };
 
 }  // namespace
@@ -142,18 +153,29 @@ int run_worker(const WorkerJob& job) {
   }
   for (int rank = 0; rank < step.grid.size(); ++rank)
     if (!process_world || process_world->rank() == rank) narrator.program(rank);
-  if (!process_world && settings.device == "cpu")
+  for (int rank = 0; rank < step.grid.size(); ++rank)  // threads of one process have one clock
+    if (!process_world) telling.publisher.control(rank, ClockRecord{rank, monotonic_ns() - job.start_ns, 0, 0});
+  if (process_world) telling.publisher.control(process_world->rank(), fit_clock(*process_world, job.start_ns));
+  if (settings.device == "cpu" && (!process_world || process_world->rank() == 0))
     telling.device_clock = std::make_unique<EmulatedClock>(
         programs, step.grid, costs,
         [&telling](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
           telling.publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
           telling.publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
         });
+  const auto to_device_clock = [clock = telling.device_clock.get()](int rank, std::uint32_t s, const StepTrace& trace) {
+    clock->step_done(rank, s, trace);
+  };
+  TelemetryObserver::TraceTo trace_to;
+  if (settings.device == "cpu" && process_world) {
+    telling.gather = std::make_unique<TraceGather>(*process_world, settings.steps, to_device_clock);
+    trace_to = [&telling](int, std::uint32_t s, const StepTrace& trace) { telling.gather->step_done(s, trace); };
+  } else if (settings.device == "cpu") {
+    trace_to = to_device_clock;
+  }
   const auto observer = [&](int rank) -> RankObserver* {
     const std::lock_guard lock(telling.mutex);
-    return telling.observers
-        .emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, telling.device_clock.get(), rank))
-        .get();
+    return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, trace_to, rank)).get();
   };
   const auto end = [&](int rank, bool ok, const std::string& message) {
     telling.publisher.control(rank, End{rank, ok, -1, message});
@@ -161,17 +183,18 @@ int run_worker(const WorkerJob& job) {
   try {
     if (process_world) {
       run_process_rank(step, settings, *process_world, observer);
+      telling.end_emulation();  // the last steps' spans go out before the end
       end(process_world->rank(), true, "");
     } else {
       run_loopback(step, settings, observer);
-      telling.device_clock.reset();  // the last steps' spans go out before the end
+      telling.end_emulation();
       for (int rank = 0; rank < step.grid.size(); ++rank) end(rank, true, "");
     }
     return 0;
   } catch (const RunFailure& failure) {
     end(failure.rank, false, failure.what());
     std::cerr << failure.what() << std::endl;
-    telling.device_clock.reset();
+    telling.end_emulation();
     telling.publisher.close(std::chrono::seconds(2));  // what was told until now reaches the relay and the disk
     if (process_world) mpi_abort(1);
     return 1;

@@ -19,6 +19,7 @@
 #include <random>
 
 #include "engine/run/clock.hpp"
+#include "engine/run/emulated_clock.hpp"
 #include "engine/run/job.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
@@ -36,7 +37,10 @@ using namespace std::chrono_literals;
 /// Passes on while it is on; nothing of a run's telemetry happens while it is off.
 class Switch : public RankObserver {
  public:
-  Switch(Publisher& publisher, EmulatedClock& clock, int rank) : inner_(publisher, &clock, rank) {}
+  Switch(Publisher& publisher, EmulatedClock& clock, int rank)
+      : inner_(
+            publisher, [&clock](int r, std::uint32_t step, const StepTrace& trace) { clock.step_done(r, step, trace); },
+            rank) {}
   void span(Lane lane, const Span& span) override {
     if (on) inner_.span(lane, span);
   }
