@@ -50,7 +50,7 @@ std::string head(const Report& report) {
                              p.pipeline, p.schedule.c_str(), p.micro_batches, p.precision.c_str()));
   text += row("ranks", std::to_string(report.ranks));
   std::string clock = std::string(name_of(report.obtained)) + ", " + std::string(name_of(report.clock)) + " clock";
-  if (!std::isnan(report.clock_uncertainty_s)) clock += ", fitted within " + duration(report.clock_uncertainty_s);
+  if (report.clock_uncertainty_s > 0) clock += ", ranks' clocks fitted within " + duration(report.clock_uncertainty_s);
   return text + row("times are", clock);
 }
 
