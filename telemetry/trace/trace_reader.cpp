@@ -241,8 +241,8 @@ void recover_trace(const std::string& from, const std::string& to, DamageReport*
   try {
     TraceWriter writer(part);
     read_trace(from, writer, {}, damage);
-    if (!writer.close()) throw TraceError(writer.error());
-    if (std::rename(part.c_str(), to.c_str()) != 0) throw TraceError(to + ": cannot be written");
+    if (!writer.close()) throw std::runtime_error(writer.error());
+    if (std::rename(part.c_str(), to.c_str()) != 0) throw std::runtime_error(to + ": cannot be written");
   } catch (...) {
     std::remove(part.c_str());
     throw;

@@ -60,7 +60,8 @@ TraceInfo read_trace_info(const std::string& path);
 bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions& options = {},
                 DamageReport* damage = nullptr);
 
-/// Writes what can be read of `from` as a new, whole trace. `damage` says what could not. Throws TraceError.
+/// Writes what can be read of `from` as a new, whole trace. `damage` says what could not. Throws TraceError for
+/// `from`, or when `to` can't be created, and std::runtime_error when writing fails.
 void recover_trace(const std::string& from, const std::string& to, DamageReport* damage = nullptr);
 
 }  // namespace rankscope

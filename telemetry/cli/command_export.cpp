@@ -1,0 +1,98 @@
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <set>
+
+#include "telemetry/cli/commands.hpp"
+#include "telemetry/export/export.hpp"
+
+namespace rankscope {
+namespace {
+
+std::uint32_t step_of(std::string_view text) {
+  std::uint32_t step = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw InputError("--steps: '" + std::string(text) + "' is no step; as in --steps 10:20");
+  return step;
+}
+
+std::int64_t seconds_as_ns(const std::string& text, const char* option) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(seconds) || std::abs(seconds) > 4e9)
+    throw InputError(std::string(option) + ": '" + text + "' is no time in seconds; as in " + option + " 1.5");
+  return static_cast<std::int64_t>(std::llround(seconds * 1e9));
+}
+
+CutLimits limits_of(const CutRequest& request) {
+  CutLimits limits;
+  if (!request.steps.empty()) {
+    const auto colon = request.steps.find(':');
+    const std::string first = request.steps.substr(0, colon);
+    const std::string last = colon == std::string::npos ? first : request.steps.substr(colon + 1);
+    if (!first.empty()) limits.first_step = step_of(first);
+    if (!last.empty()) limits.last_step = step_of(last);
+    if (limits.first_step && limits.last_step && *limits.first_step > *limits.last_step)
+      throw InputError("--steps " + request.steps + ": the first step comes after the last");
+  }
+  if (!request.from.empty()) limits.from_ns = seconds_as_ns(request.from, "--from");
+  if (!request.to.empty()) limits.to_ns = seconds_as_ns(request.to, "--to");
+  if (limits.from_ns && limits.to_ns && *limits.from_ns >= *limits.to_ns)
+    throw InputError("--from " + request.from + " --to " + request.to + ": nothing lies between");
+  if (request.steps.empty() && request.from.empty() && request.to.empty())
+    throw InputError("cut needs --steps FIRST:LAST, or --from and --to in seconds");
+  return limits;
+}
+
+}  // namespace
+
+int export_trace(const ExportRequest& request) {
+  ExportOptions options;
+  if (!request.obtained.empty())
+    for (const Obtained obtained : {Obtained::measured, Obtained::emulated, Obtained::simulated})
+      if (name_of(obtained) == request.obtained) options.obtained = obtained;
+  RunStore store;
+  DamageReport damage;
+  read_trace(request.trace, store, {}, &damage);
+  tell_damage(request.trace, damage);
+  std::ofstream file;
+  const bool to_file = !request.output.empty() && request.output != "-";
+  if (to_file) {
+    file.open(request.output, std::ios::binary | std::ios::trunc);
+    if (!file) throw InputError(request.output + ": cannot be written");
+  }
+  std::ostream& out = to_file ? file : std::cout;
+  const auto view = store.view();
+  if (request.format == "csv") {
+    export_csv(*view, out, options);
+  } else {
+    export_chrome(*view, out, options);
+  }
+  out.flush();
+  if (!out) throw std::runtime_error((to_file ? request.output : "standard output") + ": writing failed");
+  return 0;
+}
+
+int cut(const CutRequest& request) {
+  const CutLimits limits = limits_of(request);
+  const std::string part = request.output + ".part";
+  try {
+    DamageReport damage;
+    TraceWriter writer(part);
+    CutSink sink(writer, limits);
+    read_trace(request.trace, sink, {}, &damage);
+    tell_damage(request.trace, damage);
+    if (!writer.close()) throw std::runtime_error(writer.error());
+    if (std::rename(part.c_str(), request.output.c_str()) != 0)
+      throw std::runtime_error(request.output + ": cannot be written");
+  } catch (...) {
+    std::remove(part.c_str());
+    throw;
+  }
+  return 0;
+}
+
+}  // namespace rankscope

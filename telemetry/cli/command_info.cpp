@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "telemetry/cli/commands.hpp"
+
+namespace rankscope {
+namespace {
+
+std::string bytes_in_words(std::int64_t bytes) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return text;
+}
+
+nlohmann::json to_json(const DamageReport& damage) {
+  return {{"any", damage.any()},
+          {"bytes_skipped", damage.bytes_skipped},
+          {"messages_skipped", damage.messages_skipped},
+          {"chunks_skipped", damage.chunks_skipped},
+          {"messages_refused", damage.messages_refused},
+          {"cut_short", damage.cut_short},
+          {"index_missing", damage.index_missing},
+          {"notes", damage.notes}};
+}
+
+nlohmann::json to_json(const TraceInfo& info) {
+  nlohmann::json topics = nlohmann::json::array();
+  for (const TraceTopic& topic : info.topics)
+    topics.push_back(
+        {{"name", topic.name}, {"encoding", topic.encoding}, {"schema", topic.schema}, {"messages", topic.messages}});
+  return {{"path", info.path},
+          {"file_bytes", info.file_bytes},
+          {"data_bytes", info.data_bytes},
+          {"library", info.library},
+          {"session", info.session.empty() ? nlohmann::json() : nlohmann::json(info.session)},
+          {"run", info.run},
+          {"chunks", info.chunks},
+          {"messages", info.messages},
+          {"first_ns", info.first_ns},
+          {"last_ns", info.last_ns},
+          {"topics", topics},
+          {"damage", to_json(info.damage)}};
+}
+
+void line(const char* name, const std::string& value) { std::printf("%-10s %s\n", name, value.c_str()); }
+
+}  // namespace
+
+void tell_damage(const std::string& trace, const DamageReport& damage) {
+  constexpr std::size_t most_lines = 20;
+  for (std::size_t i = 0; i < std::min(damage.notes.size(), most_lines); ++i)
+    std::cerr << trace << ": " << damage.notes[i] << "\n";
+  if (damage.notes.size() > most_lines)
+    std::cerr << trace << ": and " << damage.notes.size() - most_lines << " places more\n";
+}
+
+int show_info(const std::string& trace, bool json) {
+  const TraceInfo info = read_trace_info(trace);
+  if (json) {
+    std::cout << to_json(info).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    return 0;
+  }
+  line("file", info.path);
+  line("size", bytes_in_words(info.file_bytes) + ", " + bytes_in_words(info.data_bytes) + " before compression, " +
+                   std::to_string(info.chunks) + " chunks");
+  line("written by", info.library.empty() ? "unknown" : info.library);
+  line("session", info.session.empty() ? "unknown" : info.session);
+  for (const char* key : {"title", "ranks", "communicator", "device", "host", "started_utc", "headline_clock"})
+    if (const auto found = info.run.find(key); found != info.run.end() && !found->second.empty())
+      line(key == std::string("started_utc")      ? "started"
+           : key == std::string("headline_clock") ? "clock"
+                                                  : key,
+           found->second);
+  char time[64];
+  std::snprintf(time, sizeof time, "%.6f s … %.6f s since the session's start",
+                static_cast<double>(info.first_ns) * 1e-9, static_cast<double>(info.last_ns) * 1e-9);
+  line("time", time);
+  line("messages", std::to_string(info.messages));
+  for (const TraceTopic& topic : info.topics)
+    std::printf("           %8lld  %s%s%s\n", static_cast<long long>(topic.messages), topic.name.c_str(),
+                topic.encoding.empty() ? "" : ", ", topic.encoding.c_str());
+  for (const std::string& note : info.damage.notes) line("damage", note);
+  return 0;
+}
+
+int recover(const std::string& trace, const std::string& output, bool json) {
+  DamageReport damage;
+  recover_trace(trace, output, &damage);
+  const TraceInfo info = read_trace_info(output);
+  if (json) {
+    std::cout << nlohmann::json{{"output", to_json(info)}, {"damage", to_json(damage)}}.dump(
+                     2, ' ', false, nlohmann::json::error_handler_t::replace)
+              << "\n";
+    return 0;
+  }
+  tell_damage(trace, damage);
+  std::printf("%s: %lld messages, %s\n", output.c_str(), static_cast<long long>(info.messages),
+              damage.data_lost() ? "without what was damaged" : "all there were");
+  return 0;
+}
+
+}  // namespace rankscope

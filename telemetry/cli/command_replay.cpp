@@ -1,0 +1,108 @@
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "telemetry/cli/commands.hpp"
+#include "telemetry/cli/replayer.hpp"
+
+namespace rankscope {
+namespace {
+
+using namespace std::chrono_literals;
+
+double speed_of(const std::string& text) {
+  if (text == "max") return 0;
+  char* end = nullptr;
+  const double speed = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end != '\0' || !std::isfinite(speed) || speed <= 0)
+    throw InputError("--speed '" + text + "': a factor such as 1 or 0.1, or max");
+  return speed;
+}
+
+// Where to serve: what was asked for, or a socket of this user's own, whose directory goes when it is over.
+class Place {
+ public:
+  explicit Place(const std::string& publish) : endpoint_(publish) {
+    if (!publish.empty()) return;
+    directory_ = make_private_directory();
+    endpoint_ = "ipc://" + directory_ + "/relay";
+  }
+  ~Place() {
+    if (directory_.empty()) return;
+    std::remove((directory_ + "/relay").c_str());
+    std::remove(directory_.c_str());
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  const std::string& endpoint() const { return endpoint_; }
+
+ private:
+  std::string endpoint_, directory_;
+};
+
+// A join file asks for keys; without them only this machine is served.
+RelayKeys keys_for(const ServeRequest& request, RelayOptions& relay) {
+  if (request.join_file.empty() && request.worker_join_file.empty()) return {};
+  RelayKeys keys = new_relay_keys();
+  relay.keys = keys.relay;
+  relay.admitted = keys.admitted();
+  return keys;
+}
+
+}  // namespace
+
+int replay_trace(const ServeRequest& request) {
+  ReplayOptions options;
+  options.speed = speed_of(request.speed);
+  const Place place(request.publish);
+  options.relay.endpoint = place.endpoint();
+  const RelayKeys keys = keys_for(request, options.relay);
+  options.worker = keys.worker;
+  options.wait_for_viewers = request.wait;
+  options.stay = request.stay;
+  options.stop = &stop_asked;
+  options.started = [&](const Relay& relay) {
+    if (!request.join_file.empty()) write_join_file(request.join_file, relay.join(keys.viewer));
+    std::cerr << "replaying " << request.trace << " at " << relay.endpoint() << std::endl;
+  };
+  const ReplayResult result = replay(request.trace, options);
+  tell_damage(request.trace, result.damage);
+  std::fprintf(stderr, "%lld messages in %.1f s%s\n", static_cast<long long>(result.messages), result.seconds,
+               stop_asked        ? ", stopped"
+               : result.finished ? ""
+                                 : "; a viewer did not take all of it");
+  return result.finished || stop_asked ? 0 : failed;
+}
+
+int run_relay(const ServeRequest& request) {
+  RelayOptions options;
+  const Place place(request.publish);
+  options.endpoint = place.endpoint();
+  options.spool_directory = request.spool;
+  const RelayKeys keys = keys_for(request, options);
+  std::unique_ptr<TraceWriter> trace;
+  std::vector<EventSink*> taps;
+  if (!request.record.empty()) {
+    trace = std::make_unique<TraceWriter>(request.record);
+    taps.push_back(trace.get());
+  }
+  {
+    Relay relay(options, taps);
+    if (!request.join_file.empty()) write_join_file(request.join_file, relay.join(keys.viewer));
+    if (!request.worker_join_file.empty()) write_join_file(request.worker_join_file, relay.join(keys.worker));
+    std::cerr << "relay at " << relay.endpoint() << "; workers and viewers dial in, Ctrl+C ends it" << std::endl;
+    while (!stop_asked) std::this_thread::sleep_for(100ms);
+    relay.finish(5s);
+    const RelayStatus status = relay.status();
+    std::fprintf(stderr, "%lld messages, %lld lost, %lld garbage, %lld turned away\n",
+                 static_cast<long long>(status.messages), static_cast<long long>(status.lost),
+                 static_cast<long long>(status.garbage), static_cast<long long>(status.turned_away));
+  }
+  if (trace && !trace->close()) throw std::runtime_error(trace->error());
+  return 0;
+}
+
+}  // namespace rankscope

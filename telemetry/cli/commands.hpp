@@ -1,0 +1,46 @@
+// The commands of rankscope-trace. Each returns the exit status; what it throws, main turns into one line.
+#pragma once
+#include <atomic>
+#include <stdexcept>
+#include <string>
+
+#include "telemetry/cli/cut.hpp"
+#include "telemetry/trace/trace_reader.hpp"
+
+namespace rankscope {
+
+inline constexpr int bad_input = 2, failed = 1;
+
+/// What a person typed does not work: what() is one line that says why and what would. Exit status 2.
+struct InputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Set by SIGINT and SIGTERM.
+extern std::atomic<bool> stop_asked;
+
+struct ExportRequest {
+  std::string trace, format = "chrome", output, obtained;
+};
+struct CutRequest {
+  std::string trace, output, steps, from, to;
+};
+struct ServeRequest {
+  std::string trace;  ///< replay only
+  std::string publish, join_file, worker_join_file, spool, record, speed = "1";
+  int wait = 0;
+  bool stay = false;
+};
+
+int show_info(const std::string& trace, bool json);
+int show_stats(const std::string& trace, bool json);
+int export_trace(const ExportRequest& request);
+int recover(const std::string& trace, const std::string& output, bool json);
+int cut(const CutRequest& request);
+int replay_trace(const ServeRequest& request);
+int run_relay(const ServeRequest& request);
+
+/// Lines of damage on standard error.
+void tell_damage(const std::string& trace, const DamageReport& damage);
+
+}  // namespace rankscope

@@ -1,0 +1,28 @@
+// A part of a recording.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "telemetry/event/event.hpp"
+#include "telemetry/event/time_range.hpp"
+
+namespace rankscope {
+
+struct CutLimits {
+  std::optional<std::uint32_t> first_step, last_step;  ///< both included
+  std::optional<std::int64_t> from_ns, to_ns;          ///< what overlaps [from, to), in raw stamps
+};
+
+/// Passes on control messages whole, and of summaries and detail what lies within the limits.
+class CutSink : public EventSink {
+ public:
+  CutSink(EventSink& to, CutLimits limits) : to_(to), limits_(limits) {}
+  void accept(const Message& message) override;
+
+ private:
+  bool wanted(std::uint32_t step, std::int64_t begin_ns, std::int64_t end_ns) const;
+  EventSink& to_;
+  const CutLimits limits_;
+};
+
+}  // namespace rankscope

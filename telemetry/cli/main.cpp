@@ -1,0 +1,124 @@
+// rankscope-trace: what to do with a recording.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <iostream>
+
+#include "telemetry/cli/commands.hpp"
+#include "telemetry/stream/join.hpp"
+
+namespace rankscope {
+std::atomic<bool> stop_asked{false};
+}
+
+namespace {
+
+using namespace rankscope;
+
+void ask_to_stop(int) { stop_asked = true; }
+
+void add_serving(CLI::App* command, ServeRequest& request) {
+  command->add_option("--publish", request.publish,
+                      "endpoint to bind, such as tcp://127.0.0.1:9871; without it a socket of your own");
+  command->add_option(
+      "--join-file", request.join_file,
+      "make keys, and write what a viewer elsewhere needs to this file; an endpoint beyond this machine "
+      "must have them");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Rankscope's recordings: look into them, mend, cut, convert and replay them.");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", RANKSCOPE_VERSION);
+
+  std::string trace, output;
+  bool json = false;
+  const auto add_trace = [&](CLI::App* command, std::string& into) {
+    command->add_option("TRACE", into, "a recording (MCAP)")->required();
+  };
+  const auto add_json = [&](CLI::App* command) {
+    command->add_flag("--json", json, "print one JSON object on standard output, and nothing else there");
+  };
+
+  auto* info = app.add_subcommand("info", "what a recording holds, without reading all of it");
+  add_trace(info, trace);
+  add_json(info);
+
+  auto* stats = app.add_subcommand("stats", "the run's numbers: bubble, time, memory, traffic");
+  add_trace(stats, trace);
+  add_json(stats);
+
+  ExportRequest exporting;
+  auto* export_command = app.add_subcommand("export", "convert for other programs");
+  add_trace(export_command, exporting.trace);
+  export_command->add_option("--format", exporting.format, "chrome (JSON, opened by Perfetto) or csv")
+      ->check(CLI::IsMember({"chrome", "csv"}));
+  export_command->add_option("-o,--output", exporting.output, "file to write; - or nothing: standard output");
+  export_command->add_option("--obtained", exporting.obtained, "only spans obtained so")
+      ->check(CLI::IsMember({"measured", "emulated", "simulated"}));
+
+  auto* recover_command = app.add_subcommand("recover", "rewrite a damaged or unfinished recording as a whole one");
+  add_trace(recover_command, trace);
+  recover_command->add_option("-o,--output", output, "file to write")->required();
+  add_json(recover_command);
+
+  CutRequest cutting;
+  auto* cut_command = app.add_subcommand("cut", "write a part of a recording");
+  add_trace(cut_command, cutting.trace);
+  cut_command->add_option("-o,--output", cutting.output, "file to write")->required();
+  cut_command->add_option("--steps", cutting.steps, "FIRST:LAST, both included; either may be left out");
+  cut_command->add_option("--from", cutting.from, "seconds since the session's start");
+  cut_command->add_option("--to", cutting.to, "seconds since the session's start");
+
+  ServeRequest serving;
+  auto* replay_command = app.add_subcommand("replay", "serve a recording to viewers as if it ran again");
+  add_trace(replay_command, serving.trace);
+  add_serving(replay_command, serving);
+  replay_command->add_option("--speed", serving.speed, "times as fast as it happened, or max");
+  replay_command->add_option("--wait", serving.wait, "begin when that many viewers are there")
+      ->check(CLI::NonNegativeNumber);
+  replay_command->add_flag("--stay", serving.stay, "serve late joiners after the end, until interrupted");
+
+  auto* relay_command = app.add_subcommand("relay", "run a relay by itself: workers and viewers dial in");
+  add_serving(relay_command, serving);
+  relay_command->add_option("--worker-join-file", serving.worker_join_file,
+                            "make keys, and write what a worker needs to this file");
+  relay_command->add_option("--spool", serving.spool, "the workers' spool directory, if it can be reached from here");
+  relay_command->add_option("--record", serving.record, "write a recording");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::cerr << "rankscope-trace: " << error.what() << "; see rankscope-trace --help" << std::endl;
+    return bad_input;
+  }
+  if (*info) return show_info(trace, json);
+  if (*stats) return show_stats(trace, json);
+  if (*export_command) return export_trace(exporting);
+  if (*recover_command) return recover(trace, output, json);
+  if (*cut_command) return cut(cutting);
+  if (*replay_command) return replay_trace(serving);
+  return run_relay(serving);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGINT, ask_to_stop);
+  std::signal(SIGTERM, ask_to_stop);
+  try {
+    return run(argc, argv);
+  } catch (const rankscope::InputError& error) {
+    std::cerr << error.what() << std::endl;
+    return bad_input;
+  } catch (const rankscope::TraceError& error) {
+    std::cerr << error.what() << std::endl;
+    return bad_input;
+  } catch (const rankscope::JoinError& error) {
+    std::cerr << "rankscope-trace: " << error.what() << std::endl;
+    return bad_input;
+  } catch (const std::exception& error) {
+    std::cerr << "rankscope-trace: " << error.what() << std::endl;
+    return failed;
+  }
+}

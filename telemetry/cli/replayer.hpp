@@ -1,0 +1,34 @@
+// Serves a recording through a relay, so that a viewer sees the run again.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "telemetry/relay/relay.hpp"
+#include "telemetry/trace/trace_reader.hpp"
+
+namespace rankscope {
+
+struct ReplayOptions {
+  double speed = 1;    ///< times as fast as it happened; 0: as fast as it goes
+  RelayOptions relay;  ///< endpoint, keys and who is admitted; the rest is set here
+  CurveKeys worker;    ///< with keys: an admitted worker's, for our own end
+  int wait_for_viewers = 0;
+  bool stay = false;  ///< serve late joiners after the end, until stopped
+  std::function<void(const Relay&)> started;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct ReplayResult {
+  bool finished = false;  ///< false: stopped
+  std::int64_t messages = 0;
+  double seconds = 0;
+  DamageReport damage;
+};
+
+/// Throws TraceError and JoinError.
+ReplayResult replay(const std::string& path, const ReplayOptions& options);
+
+}  // namespace rankscope

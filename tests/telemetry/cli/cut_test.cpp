@@ -1,0 +1,48 @@
+#include "telemetry/cli/cut.hpp"
+
+#include "tests/telemetry/cli/same_store.hpp"
+#include "tests/telemetry/trace/trace_files.hpp"
+
+namespace rankscope::testing {
+namespace {
+
+TEST_CASE("a cut by steps keeps those steps whole, and all that is said once") {
+  RunStore whole, part;
+  CutLimits limits;
+  limits.first_step = 1;
+  limits.last_step = 3;
+  CutSink sink(part, limits);
+  for (const Message& m : small_run(4000)) {
+    whole.accept(m);
+    sink.accept(m);
+  }
+  const auto a = whole.view(), b = part.view();
+  REQUIRE(a->steps(Obtained::measured).size() > 4);
+  CHECK(b->steps(Obtained::measured) == std::vector<std::uint32_t>{1, 2, 3});
+  for (const std::uint32_t step : {1u, 2u, 3u})
+    CHECK((b->step_spans(Obtained::measured, step) == a->step_spans(Obtained::measured, step)));
+  CHECK(b->summaries(2).size() == 3);
+  CHECK(b->program(0) != nullptr);
+  CHECK(b->clocks().size() == 1);
+  CHECK(b->gaps(2).size() == 1);
+}
+
+TEST_CASE("a cut by time keeps what overlaps it") {
+  RunStore part;
+  CutLimits limits;
+  limits.from_ns = 3'000'000;
+  limits.to_ns = 5'000'000;
+  CutSink sink(part, limits);
+  std::int64_t wanted = 0;
+  for (const Message& m : small_run(4000)) {
+    sink.accept(m);
+    if (const auto* batch = std::get_if<SpanBatch>(&m.event))
+      for (const Span& s : batch->spans) wanted += s.end_ns >= 3'000'000 && s.begin_ns < 5'000'000;
+  }
+  const auto view = part.view();
+  REQUIRE(wanted > 10);
+  CHECK(view->event_count() == wanted);
+}
+
+}  // namespace
+}  // namespace rankscope::testing

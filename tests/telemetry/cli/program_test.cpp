@@ -1,0 +1,86 @@
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/telemetry/trace/trace_files.hpp"
+
+namespace rankscope::testing {
+namespace {
+
+struct Run {
+  int status = -1;
+  std::string output, errors;
+};
+Run run(const TemporaryDirectory& folder, const std::string& arguments) {
+  const std::string errors = folder / "errors";
+  const std::string command = std::string(RANKSCOPE_TRACE_PROGRAM) + " " + arguments + " 2>" + errors;
+  Run result;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (!pipe) return result;
+  std::array<char, 4096> buffer{};
+  for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    result.output.append(buffer.data(), got);
+  const int status = pclose(pipe);
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  result.errors = contents(errors);
+  return result;
+}
+std::int64_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+TEST_CASE("bad input is one line on standard error and exit status 2") {
+  const TemporaryDirectory folder;
+  const std::string trace = folder / "run.mcap", text = folder / "text.mcap", none = folder / "none.mcap";
+  write_trace(trace, small_run());
+  put_contents(text, "no trace at all, whatever the name says");
+  for (const std::string& arguments :
+       {"info " + none, "info " + text, "stats " + trace, "export " + none, "recover " + text + " -o " + (folder / "o"),
+        "cut " + trace + " -o " + (folder / "o"), "cut " + trace + " --steps 5:2 -o " + (folder / "o"),
+        "cut " + trace + " --from x -o " + (folder / "o"), "replay " + trace + " --speed fast", "replay " + none,
+        "replay " + trace + " --publish tcp://0.0.0.0:5555", "export " + trace + " --format pdf", std::string("polish"),
+        std::string()}) {
+    const Run result = run(folder, arguments);
+    CAPTURE(arguments, result.errors);
+    CHECK(result.status == 2);
+    CHECK(result.output.empty());
+    CHECK(lines(result.errors) == 1);
+  }
+}
+
+TEST_CASE("info prints one JSON object when asked") {
+  const TemporaryDirectory folder;
+  write_trace(folder / "run.mcap", small_run());
+  const Run result = run(folder, "info --json " + (folder / "run.mcap"));
+  REQUIRE(result.status == 0);
+  const auto info = nlohmann::json::parse(result.output);
+  CHECK(info["run"]["title"] == "invented");
+  CHECK(info["damage"]["any"] == false);
+  CHECK(info["messages"].get<int>() > 60);
+}
+
+TEST_CASE("recover, cut and export do what they say to a damaged recording, and name the damage") {
+  const TemporaryDirectory folder;
+  const std::string damaged = folder / "damaged.mcap", whole = folder / "whole.mcap", part = folder / "part.mcap";
+  write_trace(damaged, small_run(4000));
+  std::string bytes = contents(damaged);
+  bytes.resize(bytes.size() * 2 / 3);
+  put_contents(damaged, bytes);
+  const Run recovered = run(folder, "recover " + damaged + " -o " + whole);
+  CHECK(recovered.status == 0);
+  CHECK(recovered.errors.find("the file ends within") != std::string::npos);
+  CHECK_FALSE(read_trace_info(whole).damage.any());
+  CHECK(run(folder, "cut " + whole + " --steps 1: -o " + part).status == 0);
+  CHECK(read_trace_info(part).messages < read_trace_info(whole).messages);
+  const Run csv = run(folder, "export " + part + " --format csv");
+  CHECK(csv.status == 0);
+  CHECK(lines(csv.output) > 100);
+  const Run chrome = run(folder, "export " + damaged + " -o " + (folder / "run.json"));
+  CHECK(chrome.status == 0);
+  CHECK(chrome.output.empty());
+  CHECK(nlohmann::json::parse(contents(folder / "run.json"))["traceEvents"].size() > 100);
+}
+
+}  // namespace
+}  // namespace rankscope::testing
