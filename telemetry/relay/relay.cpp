@@ -26,8 +26,9 @@ using Clock = std::chrono::steady_clock;
 constexpr auto poll_for = std::chrono::milliseconds(20);
 constexpr auto beat_every = std::chrono::milliseconds(500);
 constexpr auto worker_limit = std::chrono::seconds(30);
-constexpr int burst = 1024;                                 // messages taken in between two rounds of the viewers
-constexpr int viewer_burst = 256;                           // messages to one viewer in a round
+constexpr auto burst_for = std::chrono::milliseconds(50);  // a slow tap must not keep grants and viewers waiting longer
+constexpr int burst = 1024;                                // messages taken in between two rounds of the viewers
+constexpr int viewer_burst = 256;                          // messages to one viewer in a round
 constexpr std::size_t spool_budget = std::size_t{4} << 20;  // bytes read from spools in a round
 constexpr std::size_t most_peers = 4096;
 constexpr int high_water = 2048;  // above every window, so that only a peer that broke the rules meets it
@@ -313,7 +314,8 @@ struct Relay::State {
       zmq::poll(items, poll_for);
       if (door) door->answer();
       Incoming in;
-      for (int i = 0; i < burst && receive(in); ++i) take_in(in);
+      const auto burst_end = Clock::now() + burst_for;
+      for (int i = 0; i < burst && Clock::now() < burst_end && receive(in); ++i) take_in(in);
       bool to_the_end = false;
       {
         const std::lock_guard lock(mutex);

@@ -159,7 +159,10 @@ struct Publisher::State {
       mkdir(options.spool_directory.c_str(), 0700);
     }
     if (!options.relay.endpoint.empty())
-      uplink = std::make_unique<Uplink>(UplinkOptions{options.session, options.relay, options.reliable_messages});
+      uplink = std::make_unique<Uplink>(UplinkOptions{.session = options.session,
+                                                      .relay = options.relay,
+                                                      .reliable_messages = options.reliable_messages,
+                                                      .silence_limit = options.silence_limit});
   }
 
   const PublisherOptions options;

@@ -40,7 +40,8 @@ struct PublisherOptions {
   std::chrono::milliseconds period{20};   ///< between two drains; shorter while rings are over half full
   std::size_t reliable_messages = 16384;  ///< control and summaries that wait for the relay; more are counted lost
   std::size_t detail_messages = 64;       ///< batches given to detail() that wait for the next drain
-  std::chrono::milliseconds close_limit{2000};  ///< how long the destructor waits for the relay
+  std::chrono::milliseconds silence_limit{5000};  ///< without a word from the relay: connect and repeat
+  std::chrono::milliseconds close_limit{2000};    ///< how long the destructor waits for the relay
 };
 
 struct PublisherStatus {

@@ -12,7 +12,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto hello_every = std::chrono::milliseconds(200);
 constexpr auto beat_every = std::chrono::milliseconds(250);
-constexpr auto silence_limit = std::chrono::seconds(5);
 constexpr int send_high_water = 4096;  // above any window that a relay grants
 
 }  // namespace
@@ -101,7 +100,7 @@ struct Uplink::State {
   void turn() {
     for (link::Incoming incoming; link::receive(socket, incoming);) hear(incoming);
     const auto now = Clock::now();
-    if (granted && now - heard_at > silence_limit) start_over();
+    if (granted && now - heard_at > options.silence_limit) start_over();
     if (!granted) {
       if (now - hello_at < hello_every) return;
       const auto* session = reinterpret_cast<const std::byte*>(options.session.data());

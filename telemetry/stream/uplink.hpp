@@ -1,6 +1,7 @@
 // A worker's line to the relay: keeps what is reliable until the relay acknowledges it, and detail as long as it has
 // room. Used by the publisher's background thread alone; nothing here waits.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@ struct UplinkOptions {
   Join relay;
   std::size_t reliable_messages = 16384;
   std::size_t detail_bytes = std::size_t{16} << 20;  ///< of detail that waits or is under way
+  std::chrono::milliseconds silence_limit{5000};
 };
 
 class Uplink {

@@ -437,6 +437,36 @@ TEST_CASE("what the relay's window has no room for comes from the spool: the tap
   CHECK(run.relay->status().recovered > 0);
 }
 
+TEST_CASE(
+    "a tap that is slow, or stands still for longer than the worker's patience, loses nothing and repeats little") {
+  class Slow : public Collector {
+   public:
+    void accept(const Message& message) override {
+      std::this_thread::sleep_for(message.sequence == 50 ? 1300ms : 3ms);
+      Collector::accept(message);
+    }
+  } tap;
+  const Directory directory;
+  RelayOptions options;
+  options.endpoint = "ipc://" + directory.file("relay");
+  options.session = a_session();
+  Relay relay(options, {&tap});
+  PublisherOptions worker_options;
+  worker_options.session = a_session();
+  worker_options.relay = relay.join();
+  worker_options.period = 2ms;
+  worker_options.silence_limit = 600ms;
+  constexpr std::uint32_t steps = 700;  // 2.1 s at the tap's pace: more than three times the worker's patience
+  Publisher worker(worker_options);
+  for (std::uint32_t step = 0; step < steps; ++step) worker.summary(a_summary(0, step));
+  CHECK(worker.close(20s));
+  CHECK(eventually([&] { return tap.summaries() == steps; }));
+  CHECK_FALSE(tap.any_double());
+  INFO(worker.status().sent << " messages sent for " << steps);
+  // One window again, for the standstill; the slowness alone needs no repetition.
+  CHECK(worker.status().sent <= steps + static_cast<std::int64_t>(options.worker_window));
+}
+
 TEST_CASE("with keys, listed viewers and workers come in, and nobody else is served") {
   const RelayKeys keys = new_relay_keys();
   RelayOptions options;
