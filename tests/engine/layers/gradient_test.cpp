@@ -2,12 +2,16 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <functional>
+#include <memory>
+#include <thread>
 
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/layers/hand_laid.hpp"
+#include "tests/kernels/cpu/threads.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
@@ -163,7 +167,7 @@ TEST_CASE("micro-batches that add their gradients give the gradient of the whole
 TEST_CASE("the same launch twice gives the same bits, on one thread and on two") {
   const char* precision = GENERATE("fp64", "fp32", "bf16");
   kernels::Options options;
-  options.threads = GENERATE(1, 2);
+  options.threads = GENERATE(range(1, kernels::test::most_threads + 1));
   HandLaid rank(make_model(small_scenario(true, 0.2, precision)), kernels::cpu_kernels(options), 1, false);
   const Batch batch = random_batch(rank.model().tokens(), 15, 3);
   rank.set_batch(batch.tokens, batch.targets);
@@ -180,6 +184,34 @@ TEST_CASE("the same launch twice gives the same bits, on one thread and on two")
       else
         CHECK(bits == first[p]);
     }
+  }
+}
+
+TEST_CASE("ranks that compute at the same time do not disturb each other") {
+  const char* precision = GENERATE("fp64", "fp32", "bf16");
+  const auto kernels = kernels::cpu_kernels();
+  std::vector<std::unique_ptr<HandLaid>> ranks;
+  for (int r = 0; r < 3; ++r)
+    ranks.push_back(std::make_unique<HandLaid>(make_model(small_scenario(true, 0.2, precision)), kernels, 1, false));
+  const Batch batch = random_batch(ranks[0]->model().tokens(), 15, 3);
+  const LaunchContext context = context_of(ranks[0]->model());
+  const auto train = [&](HandLaid& rank) {
+    rank.set_batch(batch.tokens, batch.targets);
+    for (int repetition = 0; repetition < 20; ++repetition) {
+      rank.forward(context);
+      rank.backward(context, repetition > 0);
+    }
+  };
+  train(*ranks[0]);  // alone
+  std::thread first([&] { train(*ranks[1]); }), second([&] { train(*ranks[2]); });
+  first.join();
+  second.join();
+  for (std::size_t p = 0; p < ranks[0]->model().parameters.size(); ++p) {
+    INFO(ranks[0]->model().parameters[p].name << " in " << precision);
+    const View alone = ranks[0]->gradient(static_cast<int>(p));
+    for (int r : {1, 2})
+      CHECK(std::memcmp(ranks[r]->gradient(static_cast<int>(p)).data, alone.data,
+                        static_cast<std::size_t>(alone.bytes())) == 0);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/cpu/matrix_product.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
+#include "tests/kernels/cpu/threads.hpp"
 
 using namespace rankscope;
 using namespace rankscope::kernels;
@@ -65,7 +66,7 @@ TEST_CASE("every op of the table has a row here, and every row's types are the s
 
 TEST_CASE("every op computes what its formula says, in every type, on every instruction set, on one and two threads") {
   const auto instruction_set = GENERATE(from_range(cpu_instruction_sets()));
-  const int threads = GENERATE(1, 2);
+  const int threads = GENERATE(range(1, most_threads + 1));
   Options options;
   options.threads = threads;
   options.instruction_set = std::string(instruction_set);
