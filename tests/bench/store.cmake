@@ -1,2 +1,4 @@
 add_executable(store_bench store_bench.cpp)
 target_link_libraries(store_bench PRIVATE rankscope_options rankscope_store)
+add_executable(store_trace_bench store_trace_bench.cpp)
+target_link_libraries(store_trace_bench PRIVATE rankscope_options rankscope_store rankscope_trace)

@@ -12,7 +12,8 @@
 namespace rankscope::bench {
 namespace {
 
-// CPU time of this thread: figures that a busy machine does not spoil. One thread, so on a free machine it is wall time.
+// CPU time of this thread: figures that a busy machine does not spoil. One thread, so on a free machine it is wall
+// time.
 struct Clock {
   static double now() {
     timespec time{};
