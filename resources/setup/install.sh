@@ -20,14 +20,15 @@ fi
 is_installed() { [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 is_known() { [[ -n $(apt-cache madison "$1" 2>/dev/null) ]]; }
 
-any_installed() {
+# Whether an entry of the list needs nothing done: "a|b" if one is installed, "a?" also if apt does not know it.
+is_satisfied() {
   local name
-  for name in ${1//|/ }; do is_installed "$name" && return 0; done
-  return 1
+  for name in ${1//[|?]/ }; do is_installed "$name" && return 0; done
+  [[ $1 == *\? ]] && ! is_known "${1%\?}"
 }
 
 missing=()
-for names in "${wanted[@]}"; do any_installed "$names" || missing+=("$names"); done
+for names in "${wanted[@]}"; do is_satisfied "$names" || missing+=("$names"); done
 [[ ${#missing[@]} -gt 0 ]] || exit 0
 
 as_root=()
@@ -44,13 +45,13 @@ apt() {
   return 1
 }
 
-say "installing ${#missing[@]} packages: ${missing[*]}"
 apt update || fail "apt-get update failed (above): is there a network, and are the package sources right?"
 
 packages=()
-for names in "${missing[@]}"; do
+for names in "${wanted[@]}"; do  # once more, since apt may know more now
+  is_satisfied "$names" && continue
   found=
-  for name in ${names//|/ }; do
+  for name in ${names//[|?]/ }; do
     if is_known "$name"; then
       found=$name
       break
@@ -59,4 +60,5 @@ for names in "${missing[@]}"; do
   [[ -n $found ]] || fail "apt knows no package named ${names//|/ or }: on Ubuntu the universe component must be enabled"
   packages+=("$found")
 done
+say "installing ${#packages[@]} packages: ${packages[*]}"
 apt install --yes --no-install-recommends "${packages[@]}" || fail "apt-get install failed (above) for: ${packages[*]}"
