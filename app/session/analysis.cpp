@@ -2,41 +2,84 @@
 #include "app/session/analysis.hpp"
 
 #include "app/models/steps.hpp"
-#include "app/session/run_facts.hpp"
+#include "app/session/forecast.hpp"
+#include "app/session/headline.hpp"
 
 namespace rankscope::app {
 namespace {
 
-void add_prediction(Figures& figures, const Prediction& prediction) {
-  figures.predicted = prediction.report;
-  figures.forecast = prediction.report.predicted;
+/// Steps taken apart for medians: few while the run shares the machine with this, enough when it is over.
+constexpr std::size_t steps_while_running = 8, steps_when_over = 24;
+
+bool has_data(const StoreView* run) { return run != nullptr && run->hello() != nullptr && run->event_count() > 0; }
+
+bool all_programs_came(const StoreView& run) {
+  for (int rank = 0; rank < run.hello()->ranks; ++rank)
+    if (run.program(rank) == nullptr) return false;
+  return true;
 }
 
-/// What a plan that did not run shows: its own predicted step.
-void add_predicted_step(Figures& figures, const Prediction& prediction, std::optional<std::uint32_t> step) {
-  const auto steps = prediction.view->steps(Obtained::simulated);
-  if (steps.empty()) return;
-  const std::uint32_t number = step && *step <= steps.back() ? *step : steps.back();
-  figures.step_spans = prediction.view->step_spans(Obtained::simulated, number);
-}
-
-void add_run(Figures& figures, const AnalysisRequest& request, const InsightContext& context) {
+/// The context of a run: its own programs, and the prediction that it sent itself (by what the machine was measured to
+/// do), else that of the plan.
+InsightContext make_context(const AnalysisRequest& request) {
   const StoreView& run = *request.run;
-  figures.run = make_report(facts_of(run, *request.scenario, context.programs, request.prediction.get()));
+  InsightContext context;
+  context.prediction = request.prediction;
+  const Prediction* prediction = request.prediction.get();
+  try {
+    context.run = std::make_shared<const RunContext>(context_of(run));
+  } catch (const std::exception&) {
+    return context;  // the spans still stand; only what needs the programs is unknown
+  }
+  const auto predicted = run.steps(Obtained::simulated);
+  context.complete = all_programs_came(run) && !predicted.empty();
+  if (!predicted.empty()) {
+    std::vector<Span> spans;
+    for (const std::uint32_t step : predicted) {
+      const auto some = run.step_spans(Obtained::simulated, step);
+      spans.insert(spans.end(), some.begin(), some.end());
+    }
+    context.forecast = forecast_store(context.run->step.scenario, context.run->programs, spans);
+  } else if (prediction != nullptr) {
+    context.forecast = prediction->view;
+  }
+  return context;
+}
+
+void look_at_run(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
+  const StoreView& run = *request.run;
+  RunFacts facts = facts_of_run(run, *context.run, request.over ? steps_when_over : steps_while_running);
+  if (!facts.predicted && request.prediction && request.prediction->refusal.empty())
+    facts.predicted = request.prediction->predicted;
+  figures.run = make_report(facts);
+  figures.forecast = context.forecast_step = figures.run->predicted;
+  context.ideal_bubble = figures.run->bubble.ideal;
+
   const Obtained obtained = headline_of(run);
   const auto last = last_whole_step(run, obtained);
   const std::uint32_t step = request.step.value_or(last.value_or(0));
-  if (last) {
-    figures.step = analyse_in(run, context.programs, context.grid, obtained, step);
+  if (const auto range = run.step_range(obtained, step); range && last) {
+    figures.step =
+        analyse_step(context.run->programs, context.run->step.grid, spans_around(run, obtained, step), *range, step);
     figures.step_spans = run.step_spans(obtained, step);
   }
-  for (int rank = 0; rank < context.grid.size(); ++rank)
+  for (int rank = 0; rank < context.run->step.grid.size(); ++rank)
     for (const StepSummary& summary : run.summaries(rank))
       if (summary.step == step) figures.summaries.push_back(summary);
   if (figures.step && figures.forecast) figures.gap = explain_gap(*figures.forecast, *figures.step);
 }
 
-bool has_data(const StoreView* run) { return run != nullptr && run->hello() != nullptr && run->event_count() > 0; }
+void look_at_plan(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
+  const Prediction& prediction = *request.prediction;
+  context.run = prediction.context;
+  context.complete = true;
+  figures.forecast = context.forecast_step = prediction.report.predicted;
+  context.ideal_bubble = prediction.report.bubble.ideal;
+  const auto steps = prediction.view->steps(Obtained::simulated);
+  if (steps.empty()) return;
+  const std::uint32_t step = request.step && *request.step <= steps.back() ? *request.step : steps.back();
+  figures.step_spans = prediction.view->step_spans(Obtained::simulated, step);
+}
 
 }  // namespace
 
@@ -46,17 +89,13 @@ Analysis analyse(const AnalysisRequest& request) {
   figures->scenario = request.scenario;
   context->prediction = request.prediction;
   const bool predicted = request.prediction && request.prediction->refusal.empty();
-  if (predicted) add_prediction(*figures, *request.prediction);
-  if (has_data(request.run.get()) && request.scenario) {
-    const PlanSpec& plan = request.scenario->plan;
-    context->grid = {plan.tensor, plan.data, plan.pipeline};
-    context->programs =
-        request.known && !request.known->programs.empty() ? request.known->programs : programs_of(*request.run);
-    add_run(*figures, request, *context);
+  if (predicted) figures->predicted = request.prediction->report;
+  if (has_data(request.run.get())) {
+    *context = request.known && request.known->complete ? *request.known : make_context(request);
+    context->prediction = request.prediction;
+    if (context->run) look_at_run(request, *context, *figures);
   } else if (predicted) {
-    context->grid = request.prediction->grid;
-    context->programs = request.prediction->programs;
-    add_predicted_step(*figures, *request.prediction, request.step);
+    look_at_plan(request, *context, *figures);
   }
   return {request.run_number, std::move(figures), std::move(context)};
 }

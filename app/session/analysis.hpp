@@ -15,7 +15,8 @@ struct AnalysisRequest {
   std::shared_ptr<const StoreView> run;  ///< null where nothing ran
   std::optional<Scenario> scenario;
   std::shared_ptr<const Prediction> prediction;  ///< may be null
-  std::shared_ptr<const InsightContext> known;   ///< programs parsed earlier in this run; null the first time
+  std::shared_ptr<const InsightContext> known;   ///< of an earlier look at the same run; null the first time
+  bool over = false;                             ///< nothing more will come: more steps are taken apart
   std::optional<std::uint32_t> step;             ///< the chosen one; none: the last whole one
 };
 

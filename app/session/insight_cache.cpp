@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "app/models/steps.hpp"
-#include "app/session/run_facts.hpp"
-
 namespace rankscope::app {
 namespace {
 
@@ -13,12 +10,11 @@ constexpr std::size_t most_kept = 256, most_waiting = 64;
 
 StepInsight take_apart(const StoreView& run, const InsightContext& context, Obtained obtained, std::uint32_t step) {
   StepInsight insight;
-  if (auto analysis = analyse_in(run, context.programs, context.grid, obtained, step))
-    insight.run = std::move(*analysis);
-  const Prediction* prediction = context.prediction.get();
-  if (prediction == nullptr || !prediction->refusal.empty()) return insight;
-  insight.ideal_bubble = prediction->report.bubble.ideal;
-  insight.predicted = prediction->report.predicted;
+  insight.predicted = context.forecast_step;
+  insight.ideal_bubble = context.ideal_bubble;
+  if (const auto range = run.step_range(obtained, step))
+    insight.run =
+        analyse_step(context.run->programs, context.run->step.grid, spans_around(run, obtained, step), *range, step);
   return insight;
 }
 
@@ -48,7 +44,7 @@ std::shared_ptr<const StepInsight> InsightCache::insight(const std::shared_ptr<c
   const Key key{obtained, step};
   const auto range = run->step_range(obtained, step);
   const std::lock_guard lock(mutex_);
-  if (veiled_ || !context_ || context_->programs.empty() || !range) return nullptr;
+  if (veiled_ || !context_ || !context_->run || !range) return nullptr;
   std::shared_ptr<const StepInsight> known;
   const auto found =
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });

@@ -13,11 +13,14 @@
 
 namespace rankscope::app {
 
-/// What an analysis needs beside the spans. Immutable.
+/// What explaining a run's steps needs beside its spans; the same through the run. Immutable.
 struct InsightContext {
-  std::vector<RankProgram> programs;
-  RankGrid grid;
-  std::shared_ptr<const Prediction> prediction;  ///< may be null
+  std::shared_ptr<const RunContext> run;         ///< null: nothing can be told
+  std::shared_ptr<const Prediction> prediction;  ///< of the plan; may be null
+  std::shared_ptr<const StoreView> forecast;     ///< what lies under the run as a ghost; may be null
+  std::optional<StepAnalysis> forecast_step;     ///< its steady step
+  double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
+  bool complete = false;  ///< all programs had come when it was made: it will not change
 };
 
 class InsightCache : public QObject, public BubbleSource {

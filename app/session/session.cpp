@@ -76,7 +76,9 @@ std::shared_ptr<const StoreView> Session::view() const {
 }
 
 std::shared_ptr<const StoreView> Session::prediction() const {
-  return store_ && prediction_ ? prediction_->view : nullptr;
+  if (!store_) return nullptr;
+  if (context_ && context_->forecast) return context_->forecast;
+  return prediction_ ? prediction_->view : nullptr;
 }
 
 SourceLabel Session::label() const {
@@ -379,7 +381,7 @@ void Session::look() {
 void Session::learn_scenario() {
   const Hello& hello = *store_->view()->hello();
   try {
-    use_scenario(parse_scenario(hello.scenario_toml, "the recorded scenario"), false);
+    use_scenario(parse_recorded_scenario(hello.scenario_toml), false);
   } catch (const ScenarioError& error) {
     // The run can be looked at without it; only the prediction and the shares need it.
     Scenario bare;
@@ -401,15 +403,17 @@ void Session::request_figures() {
   request.prediction = prediction_;
   request.known = context_;
   request.step = chosen_step_;
+  request.over = state_ != SessionState::running && state_ != SessionState::stopping;
   analyser_.request([request = std::move(request)] { return analyse(request); });
 }
 
 void Session::on_analysis(const Analysis& analysis) {
   // An answer about a plan or run that was left meanwhile; the one that is asked for follows.
   if (analysis.run_number != run_number_ || analysis.context->prediction != prediction_) return;
-  const bool new_programs = !context_ || context_->programs.size() != analysis.context->programs.size() ||
-                            context_->prediction != analysis.context->prediction;
-  if (new_programs) {
+  const bool another = !context_ || context_->run != analysis.context->run ||
+                       context_->forecast != analysis.context->forecast ||
+                       context_->prediction != analysis.context->prediction;
+  if (another) {
     context_ = analysis.context;
     insights_.set_context(context_);
     emit changed();

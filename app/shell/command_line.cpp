@@ -46,9 +46,11 @@ struct Options {
 }  // namespace
 
 QStringList view_names() {
-  return {QStringLiteral("timeline"), QStringLiteral("memory"),  QStringLiteral("collectives"),
-          QStringLiteral("training"), QStringLiteral("scaling"), QStringLiteral("grid"),
-          QStringLiteral("compare"),  QStringLiteral("plan"),    QStringLiteral("lab")};
+  QStringList names;
+  for (const char* name :
+       {"timeline", "memory", "collectives", "training", "scaling", "grid", "compare", "plan", "lab"})
+    names << QLatin1String(name);
+  return names;
 }
 
 CommandLine parse_command_line(const QStringList& arguments) {

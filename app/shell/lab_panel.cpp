@@ -5,7 +5,9 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSlider>
+#include <QTextBlock>
 #include <QTextBrowser>
+#include <QTextList>
 
 #include "app/views/common/style.hpp"
 
@@ -33,6 +35,23 @@ class LessonText : public QTextBrowser {
   }
   void set_lesson(const QString& markdown) {
     setMarkdown(markdown);
+    // Headings of a page would be larger than the panel's own title; paragraphs stand apart.
+    for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
+      QTextCursor cursor(block);
+      QTextBlockFormat form = block.blockFormat();
+      const bool heading = form.headingLevel() > 0;
+      form.setTopMargin(heading && block != document()->begin() ? 10 : 0);
+      form.setBottomMargin(block.textList() != nullptr ? 3 : heading ? 4 : 8);
+      form.setLineHeight(125, QTextBlockFormat::ProportionalHeight);
+      cursor.setBlockFormat(form);
+      if (!heading) continue;
+      cursor.select(QTextCursor::BlockUnderCursor);
+      QTextCharFormat letters;
+      letters.setProperty(QTextFormat::FontSizeAdjustment, 0);
+      letters.setFontWeight(QFont::DemiBold);
+      cursor.mergeCharFormat(letters);
+    }
+    document()->setIndentWidth(18);
     fit();
   }
 

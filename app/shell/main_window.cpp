@@ -12,13 +12,14 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 
-#include "app/session/run_facts.hpp"
+#include "app/session/headline.hpp"
 #include "app/shell/gap_strip.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/views/common/style.hpp"
+#include "app/views/compare/compare_view.hpp"
 #include "app/views/grid/grid_view.hpp"
 #include "app/views/memory/memory_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
@@ -88,6 +89,7 @@ void MainWindow::make_layout() {
   add("training", tr("Training"), new TrainingView(state_, session_, figures, tabs_));
   add("scaling", tr("Scaling"), new ScalingView(state_, session_, tabs_));
   add("grid", tr("Grid"), new GridView(state_, session_, figures, tabs_));
+  add("compare", tr("Compare"), new CompareView(state_, session_, tabs_));
   log_ = new QPlainTextEdit(tabs_);
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(kept_log_lines);
@@ -119,7 +121,7 @@ void MainWindow::make_layout() {
   across_->addWidget(down_);
   across_->addWidget(plan_);
   across_->setStretchFactor(1, 1);
-  across_->setSizes({250, 880, 310});
+  across_->setSizes({280, 850, 310});
 
   column->addWidget(top_);
   column->addWidget(across_, 1);
@@ -195,17 +197,22 @@ void MainWindow::take_lab() {
 
 void MainWindow::take_answers() {
   std::set<PlanRow> hidden;
-  bool shares = false;
+  bool shares = false, memory = false, traffic = false;
   for (const Answer& answer : lab_->answers()) {
     if (answer.open()) continue;
     const QString path = QString::fromStdString(answer.question.answer_from);
     const auto rows = rows_telling(path);
     hidden.insert(rows.begin(), rows.end());
     shares = shares || shares_telling(path);
+    memory = memory || rows.count(PlanRow::peak_memory) > 0;
+    traffic = traffic || rows.count(PlanRow::sent) > 0;
   }
   plan_->set_hidden(hidden);
   gap_->set_veiled(shares);
   session_.insights().set_veiled(shares);
+  views_[QStringLiteral("memory")]->set_veiled(memory);
+  views_[QStringLiteral("collectives")]->set_veiled(traffic);
+  views_[QStringLiteral("grid")]->set_veiled(shares || memory);
 }
 
 void MainWindow::add_log(const QString& text, bool bad) {

@@ -45,8 +45,15 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
   const Report* plan = figures.predicted ? &*figures.predicted : nullptr;
   const auto of_run = [&](auto&& value) { return run != nullptr ? value(*run) : none; };
   const auto of_plan = [&](auto&& value) { return plan != nullptr ? value(*plan) : none; };
-  const double predicted_step = of_plan([](const Report& r) { return r.step_seconds; });
   const double run_step = of_run([](const Report& r) { return r.step_seconds; });
+  // A run brings a prediction of its own, by what the machine was measured to do.
+  const double predicted_step =
+      run != nullptr ? run->predicted_step_seconds : of_plan([](const Report& r) { return r.step_seconds; });
+  const Report* either = figures.shown();
+  // MFU is FLOPs / (time × peak): of one run, it goes with 1 / time.
+  const double predicted_mfu =
+      run != nullptr ? run->mfu * run_step / predicted_step : of_plan([](const Report& r) { return r.mfu; });
+  const auto of_either = [&](auto&& value) { return either != nullptr ? value(*either) : none; };
 
   std::vector<PlanLine> lines;
   lines.push_back({PlanRow::step, tr("step"), text::unknown(), text::seconds(predicted_step), text::seconds(run_step)});
@@ -54,17 +61,16 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
                    text::number(tokens_per_second(figures, predicted_step)),
                    text::number(tokens_per_second(figures, run_step))});
   lines.push_back({PlanRow::bubble, tr("bubble"),
-                   text::percent(of_plan([](const Report& r) { return r.bubble.ideal; })),
-                   text::percent(of_plan([](const Report& r) { return r.bubble.predicted; })),
+                   text::percent(of_either([](const Report& r) { return r.bubble.ideal; })),
+                   text::percent(of_either([](const Report& r) { return r.bubble.predicted; })),
                    text::percent(of_run([](const Report& r) { return r.bubble.measured; }))});
   lines.push_back({PlanRow::peak_memory, tr("peak memory"), text::unknown(),
-                   text::bytes(of_plan([](const Report& r) { return greatest_peak(r, true); })),
+                   text::bytes(of_either([](const Report& r) { return greatest_peak(r, true); })),
                    text::bytes(of_run([](const Report& r) { return greatest_peak(r, false); }))});
   lines.push_back({PlanRow::sent, tr("sent a rank"), text::unknown(),
-                   text::bytes(of_plan([](const Report& r) { return sent(r, true); })),
+                   text::bytes(of_either([](const Report& r) { return sent(r, true); })),
                    text::bytes(of_run([](const Report& r) { return sent(r, false); }))});
-  lines.push_back({PlanRow::mfu, tr("MFU"), text::unknown(),
-                   text::percent(of_plan([](const Report& r) { return r.mfu; })),
+  lines.push_back({PlanRow::mfu, tr("MFU"), text::unknown(), text::percent(predicted_mfu),
                    text::percent(of_run([](const Report& r) { return r.mfu; }))});
   return lines;
 }

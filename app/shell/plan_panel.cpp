@@ -5,7 +5,6 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QPushButton>
-#include <QSpinBox>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -123,22 +122,17 @@ void PlanPanel::set_theme(Theme) { take_figures(); }
 
 void PlanPanel::add_number(QGridLayout& form, const QString& name, const QString& help, int most,
                            std::function<int&(Scenario&)> value) {
-  auto* box = new QSpinBox(this);
-  box->setRange(0, most);
-  box->setButtonSymbols(QAbstractSpinBox::PlusMinus);
-  box->setFont(number_font());
-  box->setAlignment(Qt::AlignRight);
+  auto* box = new Stepper(0, most, this);
   box->setToolTip(help);
-  box->setAccessibleName(name);
-  box->setKeyboardTracking(false);
+  box->box()->setAccessibleName(name);
   const int row = form.rowCount();
   auto* label = make_label(name, "dim", this);
   label->setToolTip(help);
-  label->setBuddy(box);
+  label->setBuddy(box->box());
   form.addWidget(label, row, 0);
   form.addWidget(box, row, 1);
   fields_.push_back({box, value});
-  connect(box, &QSpinBox::valueChanged, this,
+  connect(box, &Stepper::value_changed, this,
           [this, value](int number) { edit([&](Scenario& scenario) { value(scenario) = number; }); });
 }
 
@@ -184,7 +178,7 @@ void PlanPanel::take_scenario() {
   filling_ = true;
   if (session_.scenario()) {
     Scenario scenario = *session_.scenario();
-    for (const Field& field : fields_) field.box->setValue(field.value(scenario));
+    for (const Field& field : fields_) field.box->set_value(field.value(scenario));
     for (const Choices& choices : choices_) {
       const auto at = std::find(choices.values.begin(), choices.values.end(), choices.get(scenario));
       QAbstractButton* button =

@@ -11,12 +11,12 @@
 #include "app/models/palette.hpp"
 #include "app/session/session.hpp"
 #include "app/shell/plan_figures.hpp"
+#include "app/shell/stepper.hpp"
 
 class QButtonGroup;
 class QFormLayout;
 class QGridLayout;
 class QPushButton;
-class QSpinBox;
 
 namespace rankscope::app {
 
@@ -32,7 +32,7 @@ class PlanPanel : public QScrollArea {
 
  private:
   struct Field {
-    QSpinBox* box = nullptr;
+    Stepper* box = nullptr;
     std::function<int&(Scenario&)> value;
   };
   struct Choices {

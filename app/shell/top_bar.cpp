@@ -125,9 +125,7 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   row->addWidget(run_);
   row->addWidget(stop_);
   row->addSpacing(4);
-  row->addWidget(label_);
-  row->addWidget(obtained_);
-  row->addWidget(clock_);
+  for (QLabel* pill : {label_, obtained_, clock_}) row->addWidget(pill, 0, Qt::AlignVCenter);
   row->addWidget(progress_);
   row->addStretch(1);
   auto* step_label = new QLabel(tr("Step"), this);

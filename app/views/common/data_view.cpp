@@ -15,6 +15,18 @@ void DataView::set_theme(Theme theme) {
   update();
 }
 
+void DataView::set_veiled(bool veiled) {
+  if (veiled == veiled_) return;
+  veiled_ = veiled;
+  on_veil();
+  update();
+}
+
+void paint_veil(QPainter& painter, const QRectF& area, const Palette& colours) {
+  paint_empty(painter, area, colours, DataView::tr("Hidden for now"),
+              DataView::tr("A question at the left asks for this. Keep your answer and run the plan, and it opens."));
+}
+
 void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,
                  const QString& hint) {
   painter.save();

@@ -21,8 +21,12 @@ class DataView : public QWidget {
   virtual void set_theme(Theme theme);
   /// False while an answer from a worker thread is under way: a picture taken now would be out of date.
   virtual bool settled() const { return true; }
+  /// Shows nothing but why: a question about it is still open.
+  void set_veiled(bool veiled);
+  bool veiled() const { return veiled_; }
 
  protected:
+  virtual void on_veil() {}
   SharedState& state() const { return state_; }
   SnapshotSource& source() const { return source_; }
 
@@ -30,7 +34,11 @@ class DataView : public QWidget {
   SharedState& state_;
   SnapshotSource& source_;
   const Palette* colours_;
+  bool veiled_ = false;
 };
+
+/// What a veiled view says.
+void paint_veil(QPainter& painter, const QRectF& area, const Palette& colours);
 
 /// In the middle of `area`: what is missing, and beneath it what would fill the view.
 void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,

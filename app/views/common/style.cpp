@@ -6,6 +6,9 @@
 #include <QGuiApplication>
 #include <cmath>
 
+// A resource of a static library is linked only where it is asked for, and asked for outside of any namespace.
+static void load_icons() { Q_INIT_RESOURCE(icons); }
+
 namespace rankscope::app {
 namespace {
 
@@ -82,6 +85,7 @@ QPalette qt_palette(const Palette& p) {
 }
 
 QString style_sheet(const Palette& p) {
+  load_icons();
   QString sheet = QStringLiteral(R"(
 QToolTip { color: @text; background: @panel; border: 1px solid @line; padding: 4px 6px; }
 QSplitter::handle { background: @line; }
@@ -99,7 +103,7 @@ QLabel[role="heading"] { color: @text; font-weight: 600; }
 QLabel[role="title"] { color: @text; font-weight: 700; font-size: 18px; }
 QLabel[role="bad"] { color: @bad; }
 QLabel[role="good"] { color: @good; }
-QLabel[role="pill"] { color: @dim; border: 1px solid @dim; border-radius: 10px; padding: 2px 10px; font-weight: 600; font-size: 12px; }
+QLabel[role="pill"] { color: @dim; border: 1px solid @dim; border-radius: 10px; padding: 0 10px; min-height: 19px; max-height: 19px; font-weight: 600; font-size: 12px; }
 QLabel[role="pill"][live="true"] { color: @ground; background: @good; border-color: @good; }
 QDialog { background: @panel; border: 1px solid @line; }
 QListWidget { background: @panel; color: @text; border: none; outline: none; }
@@ -120,13 +124,17 @@ QToolButton:hover { border-color: @line; background: @raised; }
 QToolButton:disabled { color: @faint; }
 QToolButton:focus { border-color: @accent; }
 QToolButton::menu-indicator { image: none; }
+QToolButton[role="step"] { border: 1px solid @line; background: @ground; color: @text; padding: 0; min-width: 22px; max-width: 22px; min-height: 22px; max-height: 22px; font-weight: 600; }
+QToolButton[role="step"]:hover { border-color: @accent; }
+QToolButton[role="step"]:disabled { color: @faint; }
 QToolButton[role="segment"] { border: 1px solid @line; border-radius: 0; padding: 3px 4px; color: @dim; background: @panel; }
 QToolButton[role="segment"]:checked { color: @onaccent; background: @accent; border-color: @accent; font-weight: 600; }
 QToolButton[role="segment"]:disabled { color: @faint; }
 QComboBox, QSpinBox, QDoubleSpinBox, QLineEdit { color: @text; background: @ground; border: 1px solid @line; border-radius: 4px; padding: 3px 8px; min-height: 18px; selection-background-color: @accent; selection-color: @onaccent; }
-QComboBox::drop-down { border: none; width: 20px; }
+QComboBox::drop-down { border: none; width: 22px; }
+QComboBox::down-arrow { image: url(:/rankscope/icons/down-@theme.xpm); width: 10px; height: 6px; }
 QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @line; selection-background-color: @accent; selection-color: @onaccent; outline: none; }
-QTabBar { background: transparent; }
+QTabBar { background: transparent; left: 12px; }
 QTabBar::tab { color: @dim; background: transparent; border: none; border-bottom: 2px solid transparent; padding: 6px 4px; margin: 0 12px 0 0; }
 QTabBar::tab:selected { color: @text; border-bottom-color: @accent; font-weight: 600; }
 QTabBar::tab:hover { color: @text; }
@@ -165,6 +173,7 @@ QSlider:focus { border: none; }
       {"@panel", hex(p.panel)},
       {"@line", hex(p.line)},
       {"@text", hex(p.text)},
+      {"@theme", p.theme == Theme::dark ? QStringLiteral("dark") : QStringLiteral("light")},
       {"@dim", hex(p.dim)},
       {"@faint", hex(p.faint)},
       {"@good", hex(p.good)},

@@ -34,8 +34,15 @@ GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   quantities_->adjustSize();
   connect(quantities_, &QComboBox::currentIndexChanged, this,
           [this](int index) { set_quantity(static_cast<GridQuantity>(index)); });
-  connect(&figures, &FiguresModel::changed, this, [this] { update(); });
+  const auto take = [this] {
+    on_veil();
+    update();
+  };
+  connect(&figures, &FiguresModel::changed, this, take);
+  quantities_->hide();
 }
+
+void GridView::on_veil() { quantities_->setVisible(grid_of(*figures_.latest()).size() > 0 && !veiled()); }
 
 void GridView::set_quantity(GridQuantity quantity) {
   quantity_ = quantity;
@@ -54,7 +61,7 @@ void GridView::paintEvent(QPaintEvent*) {
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours().ground));
   const RankGrid grid = grid_of(*figures_.latest());
-  quantities_->setVisible(grid.size() > 0);
+  if (veiled()) return paint_veil(painter, rect(), colours());
   if (grid.size() < 1) {
     paint_empty(
         painter, rect(), colours(), tr("No ranks to show yet"),
@@ -124,6 +131,7 @@ void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
 }
 
 QString GridView::describe(int rank) const {
+  if (veiled()) return {};
   const Figures& figures = *figures_.latest();
   const RankGrid grid = grid_of(figures);
   if (rank < 0 || rank >= grid.size()) return {};

@@ -19,6 +19,7 @@ class GridView : public DataView {
   GridLayout layout_now() const;
 
  protected:
+  void on_veil() override;
   void paintEvent(QPaintEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;

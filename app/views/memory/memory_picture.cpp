@@ -11,9 +11,32 @@ namespace {
 
 /// Ghost lines of more steps than this would be a smear: the outline is left out and the peak line stays.
 constexpr int most_predicted_steps = 64;
+/// Samples of a wall-clock step are moved to the device clock one by one; of more steps than these nothing is shown.
+constexpr std::size_t most_moved_steps = 256;
+constexpr int samples_per_moved_step = 512;
+
+/// The rank's samples on the shown clock. The ledger is read while the run executes, so an emulated run has its samples
+/// on the wall clock alone: each belongs to an op, and stands where that op stands on the device clock.
+std::vector<MemorySample> samples_of(const StoreView& view, int rank, Obtained shown, TimeRange range, int columns) {
+  std::vector<MemorySample> samples = view.memory(rank, shown, range, columns);
+  if (!samples.empty() || shown != Obtained::emulated) return samples;
+  for (const StepAt& step : steps_within(view, shown, range, most_moved_steps)) {
+    const auto wall = view.step_range(Obtained::measured, step.step);
+    if (!wall) continue;
+    std::int64_t time = step.range.begin_ns;
+    for (MemorySample sample : view.memory(rank, Obtained::measured, *wall, samples_per_moved_step)) {
+      if (sample.step == step.step)
+        if (const auto span = view.find(rank, sample.step, sample.op, Obtained::emulated))
+          time = std::max(time, span->begin_ns);
+      sample.time_ns = time;
+      samples.push_back(sample);
+    }
+  }
+  return samples;
+}
 
 std::optional<MemorySample> greatest_of(const StoreView& view, int rank, Obtained obtained, TimeRange range) {
-  const auto samples = view.memory(rank, obtained, range, 1);
+  const auto samples = samples_of(view, rank, obtained, range, 1);
   const auto greatest =
       std::max_element(samples.begin(), samples.end(),
                        [](const MemorySample& a, const MemorySample& b) { return sum_of(a.bytes) < sum_of(b.bytes); });
@@ -105,7 +128,7 @@ MemoryPicture compose_memory(const MemoryRequest& request) {
   picture.rank = request.rank;
   picture.range = request.range;
   if (!request.run || request.columns <= 0 || request.range.empty()) return picture;
-  picture.columns = columns_of(request.run->memory(request.rank, request.shown, request.range, request.columns),
+  picture.columns = columns_of(samples_of(*request.run, request.rank, request.shown, request.range, request.columns),
                                request.range, request.columns);
   for (const Gap& gap : request.run->gaps(request.rank)) {
     const TimeRange hidden = {std::max(gap.begin_ns, request.range.begin_ns),

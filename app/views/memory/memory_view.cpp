@@ -67,7 +67,7 @@ void MemoryView::refresh_ranks() {
     if (ranks_->findData(rank_) < 0 && !known.empty()) rank_ = known.front();
     ranks_->setCurrentIndex(ranks_->findData(rank_));
   }
-  ranks_->setVisible(!known.empty());
+  ranks_->setVisible(!known.empty() && !veiled());
 }
 
 void MemoryView::refresh() {
@@ -110,6 +110,7 @@ void MemoryView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours().ground));
+  if (veiled()) return paint_veil(painter, rect(), colours());
   if (picture_.empty()) {
     paint_empty(
         painter, rect(), colours(), tr("No memory to show yet"),
@@ -251,6 +252,7 @@ void MemoryView::paint_peaks(QPainter& painter) const {
 }
 
 QString MemoryView::text_at(QPoint at) const {
+  if (veiled()) return {};
   const QRect time = time_area(), bars = peak_area();
   const ClassBytes* bytes = nullptr;
   QString title;

@@ -28,6 +28,7 @@ class MemoryView : public DataView {
   double axis_bytes() const;
 
  protected:
+  void on_veil() override { refresh_ranks(); }
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;

@@ -15,7 +15,7 @@ TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresMode
       table_(new QTableView(this)),
       latest_([this](std::vector<TrafficLine> lines) {
         model_.set_lines(std::move(lines));
-        table_->setVisible(model_.rowCount() > 0);
+        on_veil();
         update();
       }) {
   table_->setModel(&model_);
@@ -41,6 +41,8 @@ TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresMode
 
 void TrafficView::set_theme(Theme theme) { DataView::set_theme(theme); }
 
+void TrafficView::on_veil() { table_->setVisible(model_.rowCount() > 0 && !veiled()); }
+
 void TrafficView::refresh() {
   latest_.request([figures = figures_.latest()] { return traffic_lines(*figures); });
 }
@@ -49,6 +51,7 @@ void TrafficView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours().ground));
+  if (veiled()) return paint_veil(painter, rect(), colours());
   if (model_.rowCount() > 0) return;
   const Report* report = figures_.latest()->shown();
   if (report != nullptr && report->ranks == 1)

@@ -19,6 +19,7 @@ class TrafficView : public DataView {
   const TrafficModel& model() const { return model_; }
 
  protected:
+  void on_veil() override;
   void paintEvent(QPaintEvent* event) override;
 
  private:

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QPixmap>
+#include <cmath>
+
+#include "app/views/common/style.hpp"
+#include "app/views/grid/grid_view.hpp"
+#include "tests/app/session/qt_application.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+class EmptySource : public SnapshotSource {
+ public:
+  std::shared_ptr<const StoreView> view() const override { return view_; }
+
+ private:
+  std::shared_ptr<const StoreView> view_ = RunStore().view();
+};
+
+/// data 2 × pipeline 2; rank r computes (r + 1) · 20 % of its step.
+std::shared_ptr<Figures> four_ranks() {
+  auto figures = std::make_shared<Figures>();
+  figures->run.emplace();
+  figures->run->ranks = 4;
+  figures->run->plan.data = 2;
+  figures->run->plan.pipeline = 2;
+  figures->step.emplace();
+  for (int rank = 0; rank < 4; ++rank) {
+    StepShares shares;
+    shares[TimeClass::compute] = (rank + 1) * 0.2;
+    shares[TimeClass::bubble] = 1 - (rank + 1) * 0.2;
+    figures->step->ranks.push_back(shares);
+  }
+  return figures;
+}
+
+}  // namespace
+
+TEST_CASE("Every rank has a cell of its own: stages across, replicas down, tensor ranks within a place") {
+  const RankGrid grid{2, 3, 4};
+  const GridLayout layout = lay_out_grid(grid, QRectF(10, 20, 800, 300));
+  REQUIRE(layout.cells.size() == 24);
+  for (int rank = 0; rank < 24; ++rank) {
+    const QRectF& cell = layout.cells[static_cast<std::size_t>(rank)];
+    CHECK(layout.rank_at(cell.center()) == rank);
+    CHECK(QRectF(10, 20, 800.001, 300.001).contains(cell));
+    const Coordinates at = grid.coordinates_of(rank);
+    CHECK(cell.left() >= layout.stage_left[static_cast<std::size_t>(at.pipeline)] - 1e-9);
+    CHECK(cell.top() == Approx(layout.replica_top[static_cast<std::size_t>(at.data)]));
+  }
+}
+
+TEST_CASE("Values come from the analysis of the step, and a rank without one is not a zero") {
+  auto figures = four_ranks();
+  figures->step->ranks.pop_back();
+  const auto values = values_of(*figures, GridQuantity::compute);
+  REQUIRE(values.size() == 4);
+  CHECK(values[2] == Approx(0.6));
+  CHECK(std::isnan(values[3]));
+  CHECK(std::isnan(values_of(*figures, GridQuantity::peak_memory)[0]));
+}
+
+TEST_CASE("A busier rank is painted stronger") {
+  application();
+  SharedState state;
+  EmptySource source;
+  FiguresModel figures;
+  GridView view(state, source, figures);
+  view.resize(700, 260);
+  figures.set(four_ranks());
+  const QImage image = view.grab().toImage();
+  const GridLayout layout = view.layout_now();
+  const Palette& p = view.colours();
+  const auto distance = [](QColor a, QColor b) {
+    return std::abs(a.red() - b.red()) + std::abs(a.green() - b.green()) + std::abs(a.blue() - b.blue());
+  };
+  int before = 1000;
+  for (int rank = 0; rank < 4; ++rank) {
+    const QRectF& cell = layout.cells[static_cast<std::size_t>(rank)];
+    const QColor fill = image.pixelColor(cell.topLeft().toPoint() + QPoint(3, 3));
+    const int to_accent = distance(fill, color(p.accent));
+    CHECK(to_accent < before);
+    before = to_accent;
+  }
+}

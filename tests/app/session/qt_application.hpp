@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One application without a display for all tests of an executable, and waiting with a limit.
+#pragma once
+#include <QApplication>
+#include <QElapsedTimer>
+#include <functional>
+
+namespace rankscope::app {
+
+inline QApplication& application() {
+  static int argc = 1;
+  static char name[] = "test";
+  static char* argv[] = {name, nullptr};
+  static const bool offscreen = qputenv("QT_QPA_PLATFORM", "offscreen");
+  static QApplication instance(argc, argv);
+  static_cast<void>(offscreen);
+  return instance;
+}
+
+/// Handles events until `condition` holds; false when it does not within the limit.
+inline bool wait_until(const std::function<bool()>& condition, int limit_ms = 10000) {
+  application();
+  QElapsedTimer since;
+  since.start();
+  while (!condition()) {
+    if (since.elapsed() > limit_ms) return false;
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 20);
+  }
+  return true;
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/command_line.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace rankscope::app;
+
+namespace {
+
+CommandLine parse(QStringList arguments) {
+  arguments.prepend("rankscope");
+  return parse_command_line(arguments);
+}
+
+std::string refusal(const QStringList& arguments) {
+  try {
+    parse(arguments);
+  } catch (const CommandLineError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+bool says(const std::string& text, const char* words) { return text.find(words) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("The command line names a source, a picture, a view, a size and a theme") {
+  const CommandLine line =
+      parse({"run.mcap", "--screenshot", "a.png", "--view", "memory", "--size", "1920x1080", "--theme", "light"});
+  CHECK(line.source == "run.mcap");
+  CHECK(line.screenshot == "a.png");
+  CHECK(line.view == "memory");
+  CHECK(line.size == QSize(1920, 1080));
+  REQUIRE(line.dark);
+  CHECK_FALSE(*line.dark);
+  CHECK_FALSE(line.run);
+}
+
+TEST_CASE("Without arguments the window opens as the system looks") {
+  const CommandLine line = parse({});
+  CHECK(line.source.isEmpty());
+  CHECK_FALSE(line.dark);
+  CHECK(line.screenshot.isEmpty());
+}
+
+TEST_CASE("Bad arguments are refused in one line that says what would be right") {
+  CHECK(says(refusal({"a.toml", "b.toml"}), "one source at a time"));
+  CHECK(says(refusal({"--theme", "blue"}), "light and dark"));
+  CHECK(says(refusal({"--screenshot", "a.jpg"}), ".png"));
+  CHECK(says(refusal({"--view", "memory"}), "--screenshot"));
+  CHECK(says(refusal({"--size", "100x100"}), "--screenshot"));
+  CHECK(says(refusal({"--screenshot", "a.png", "--view", "histogram"}), "timeline, memory"));
+  CHECK(says(refusal({"--screenshot", "a.png", "--size", "10x10"}), "1280x800"));
+  CHECK(says(refusal({"--screenshot", "a.png", "--size", "big"}), "WIDTHxHEIGHT"));
+  CHECK(says(refusal({"--no-such-option"}), "--help"));
+}

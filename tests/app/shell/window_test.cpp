@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QSignalSpy>
+#include <QTest>
+
+#include "app/shell/lab_panel.hpp"
+#include "app/shell/main_window.hpp"
+#include "app/shell/plan_panel.hpp"
+#include "app/shell/status_line.hpp"
+#include "app/shell/top_bar.hpp"
+#include "app/views/memory/memory_view.hpp"
+#include "tests/app/session/qt_application.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+std::unique_ptr<MainWindow> window_on(const QString& source) {
+  application();
+  auto window = std::make_unique<MainWindow>(SessionOptions{}, Theme::dark, false);
+  window->resize(1280, 800);
+  window->show();
+  window->open(source);
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }));
+  return window;
+}
+
+}  // namespace
+
+TEST_CASE("A lab opens with its lesson, its prediction, and its answers hidden") {
+  const auto window = window_on("pipeline-1f1b");
+  CHECK(window->top_bar().source_text().startsWith("SIMULATED predicted"));
+  CHECK(window->status_line().left_text().contains("4 ranks"));
+  REQUIRE_FALSE(window->lab_panel().answers().empty());
+  bool asks_for_bubble = false;
+  for (const Answer& answer : window->lab_panel().answers())
+    asks_for_bubble = asks_for_bubble || answer.question.answer_from.rfind("bubble", 0) == 0;
+  REQUIRE(asks_for_bubble);
+  CHECK(window->plan_panel().cell_text(PlanRow::bubble, 0) == "?");
+  CHECK(window->plan_panel().cell_text(PlanRow::step, 1).contains("ms"));
+}
+
+TEST_CASE("Keeping a guess before the run does not open the answer") {
+  const auto window = window_on("pipeline-1f1b");
+  for (std::size_t i = 0; i < window->lab_panel().answers().size(); ++i) window->lab_panel().keep_guess(i, 27);
+  for (const Answer& answer : window->lab_panel().answers()) {
+    CHECK(answer.guess == 27.0);
+    CHECK_FALSE(answer.open());
+  }
+  CHECK(window->plan_panel().cell_text(PlanRow::bubble, 1) == "?");
+}
+
+TEST_CASE("The time line's keys work wherever the focus is, and step through the steps") {
+  const auto window = window_on("pipeline-1f1b");
+  const auto steps = window->session().view()->steps(Obtained::simulated);
+  REQUIRE(steps.size() >= 2);
+  REQUIRE(window->state().step() == steps.back());
+  QWidget* memory = window->view_named("memory");
+  memory->setFocusPolicy(Qt::StrongFocus);
+  window->activateWindow();
+  memory->setFocus();
+  REQUIRE(wait_until([&] { return QApplication::focusWidget() == memory; }));
+  QTest::keyClick(memory, Qt::Key_BracketLeft);
+  CHECK(wait_until([&] { return window->state().step() == steps[steps.size() - 2]; }));
+}
+
+TEST_CASE("A file that is none is refused in the window's log, and the window goes on") {
+  const auto window = window_on("pipeline-1f1b");
+  window->open("/nowhere/run.mcap");
+  CHECK(window->log_text().contains("/nowhere/run.mcap"));
+  CHECK(window->session().state() == SessionState::ready);
+}
+
+TEST_CASE("Both themes paint the whole window") {
+  const auto window = window_on("pipeline-1f1b");
+  const QImage dark = window->grab().toImage();
+  window->set_theme(Theme::light);
+  REQUIRE(wait_until([&] { return window->settled(); }));
+  const QImage light = window->grab().toImage();
+  CHECK(dark.pixelColor(640, 30).lightness() < 80);
+  CHECK(light.pixelColor(640, 30).lightness() > 200);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/traffic/traffic_table.hpp"
+
+#include "tests/app/session/qt_application.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+/// Two ranks all-reduce 8 MB once. Rank 0 comes 3 ms before rank 1; the bytes then take 2 ms. A ring of two moves
+/// 2(n-1)/n = 1 times the payload over each link.
+Figures one_all_reduce() {
+  const OpId op = OpId::of({.kind = OpKind::all_reduce, .purpose = Purpose::data_gradient, .chunk = 0, .index = 0});
+  Figures figures;
+  figures.run.emplace();
+  figures.run->ranks = 2;
+  TrafficReport row;
+  row.purpose = Purpose::data_gradient;
+  row.collective = OpKind::all_reduce;
+  row.count = 1;
+  row.bytes_per_rank = 8e6;
+  row.predicted = 8e6;
+  figures.run->traffic.push_back(row);
+  figures.step_spans = {{0, 7, op, 0, 3'000'000, 5'000'000}, {1, 7, op, 3'000'000, 3'000'000, 5'000'000}};
+  return figures;
+}
+
+}  // namespace
+
+TEST_CASE("Waiting is told from transfer, and the bus bandwidth counts the transfer alone") {
+  const auto lines = traffic_lines(one_all_reduce());
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].waiting_s == Approx(1.5e-3));  // (3 ms + 0) / 2
+  CHECK(lines[0].transfer_s == Approx(2e-3));
+  CHECK(lines[0].bus_bandwidth == Approx(4e9));  // 8 MB / 2 ms
+}
+
+TEST_CASE("Bytes that an opaque library hides stay unknown, and the prediction stands beside them") {
+  Figures figures = one_all_reduce();
+  figures.run->traffic[0].bytes_per_rank = std::nan("");
+  TrafficModel model;
+  model.set_lines(traffic_lines(figures));
+  const auto cell = [&](int column) { return model.data(model.index(0, column), Qt::DisplayRole).toString(); };
+  CHECK(cell(TrafficModel::sent) == QString::fromUtf8("–"));
+  CHECK(cell(TrafficModel::predicted) == QString::fromUtf8("7.63\u00A0MiB"));
+}
+
+TEST_CASE("The table states every number with its unit") {
+  TrafficModel model;
+  model.set_lines(traffic_lines(one_all_reduce()));
+  const auto cell = [&](int column) { return model.data(model.index(0, column), Qt::DisplayRole).toString(); };
+  CHECK(cell(TrafficModel::purpose) == "data gradient");
+  CHECK(cell(TrafficModel::collective) == "all reduce");
+  CHECK(cell(TrafficModel::count) == "1.00");
+  CHECK(cell(TrafficModel::sent) == QString::fromUtf8("7.63\u00A0MiB"));
+  CHECK(cell(TrafficModel::waiting) == QString::fromUtf8("1.50\u00A0ms"));
+  CHECK(cell(TrafficModel::transfer) == QString::fromUtf8("2.00\u00A0ms"));
+  CHECK(cell(TrafficModel::bandwidth) == QString::fromUtf8("4.00\u00A0GB/s"));
+}
+
+TEST_CASE("A message is one line: the receiver's wait counts with the sender's") {
+  Figures figures;
+  figures.run.emplace();
+  figures.run->ranks = 2;
+  TrafficReport row;
+  row.purpose = Purpose::pipeline_forward;
+  row.collective = OpKind::send;
+  row.count = 1;
+  row.bytes_per_rank = row.predicted = 1000;
+  figures.run->traffic.push_back(row);
+  const auto op = [](OpKind kind, int chunk) {
+    return OpId::of({.kind = kind, .purpose = Purpose::pipeline_forward, .chunk = chunk, .micro_batch = 0});
+  };
+  figures.step_spans = {{0, 0, op(OpKind::send, 0), 100, 400, 500}, {1, 0, op(OpKind::receive, 1), 200, 400, 500}};
+  const auto lines = traffic_lines(figures);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].waiting_s == Approx((300 + 200) / 2 * 1e-9));
+  CHECK(lines[0].bus_bandwidth == Approx(1000 / 100e-9));
+}
