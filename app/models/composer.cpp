@@ -9,7 +9,7 @@ namespace rankscope {
 // One frame under way: threads take rows from it until none is left.
 struct Composer::Job {
   std::uint64_t number = 0;
-  std::shared_ptr<Frame> frame = std::make_shared<Frame>();
+  std::shared_ptr<Frame> frame;
   std::vector<RowParts> parts;
   std::atomic<std::size_t> next_row{0};
   std::size_t rows_done = 0;  ///< guarded by the composer's mutex
@@ -17,7 +17,32 @@ struct Composer::Job {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-Composer::Composer(std::function<void()> ready, int threads) : ready_(std::move(ready)) {
+// Eight megabytes a frame: taking them from the system anew costs more than drawing into them.
+struct Composer::Pool {
+  std::mutex mutex;
+  std::vector<std::vector<Argb>> pixels;
+};
+
+std::shared_ptr<Frame> Composer::new_frame() {
+  auto frame = std::make_unique<Frame>();
+  {
+    const std::lock_guard lock(pool_->mutex);
+    if (!pool_->pixels.empty()) {
+      frame->pixels = std::move(pool_->pixels.back());
+      pool_->pixels.pop_back();
+    }
+  }
+  return {frame.release(), [pool = pool_](Frame* done) {
+            {
+              const std::lock_guard lock(pool->mutex);
+              if (pool->pixels.size() < 2) pool->pixels.push_back(std::move(done->pixels));
+            }
+            delete done;
+          }};
+}
+
+Composer::Composer(std::function<void()> ready, int threads)
+    : ready_(std::move(ready)), pool_(std::make_shared<Pool>()) {
   if (threads <= 0) threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
@@ -66,6 +91,7 @@ void Composer::work() {
     if (stopping_) return;
     if (!job_) {
       auto job = std::make_shared<Job>();
+      job->frame = new_frame();
       job->number = waiting_number_;
       job->frame->request = std::move(*waiting_);
       waiting_.reset();

@@ -33,10 +33,13 @@ class Composer {
 
  private:
   struct Job;
+  struct Pool;
+  std::shared_ptr<Frame> new_frame();
   void work();
   void finish(Job& job, std::unique_lock<std::mutex>& lock);
 
   std::function<void()> ready_;
+  std::shared_ptr<Pool> pool_;  ///< pixels of frames that nobody looks at any more
   mutable std::mutex mutex_;
   mutable std::condition_variable work_there_, frame_there_;
   std::unique_ptr<FrameRequest> waiting_;  ///< the newest request that is not begun

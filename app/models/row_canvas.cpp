@@ -10,6 +10,15 @@ namespace {
 // A transfer that takes a hundredth of its pixel is still seen.
 constexpr float least_blend = 0.3f;
 
+// Lines [y0, y1) of one column.
+void fill_column(const RowCanvas& canvas, int x, int y0, int y1, Argb colour) {
+  const int from = std::max({y0, 0, -canvas.top});
+  const int to = std::min({y1, canvas.height, canvas.picture_height - canvas.top});
+  if (from >= to) return;
+  Argb* pixel = canvas.picture + static_cast<std::ptrdiff_t>(canvas.top + from) * canvas.width + x;
+  for (int y = from; y < to; ++y, pixel += canvas.width) *pixel = colour;
+}
+
 int remainder(int a, int b) { return ((a % b) + b) % b; }
 
 }  // namespace
@@ -64,9 +73,9 @@ void stack_column(const RowCanvas& canvas, int x, const PixelShare& share, const
     const float part = share.busy[static_cast<std::size_t>(c)];
     if (part <= 0) continue;
     used += part;
-    int top = canvas.height - static_cast<int>(std::lround(used * static_cast<float>(canvas.height)));
+    int top = canvas.height - static_cast<int>(used * static_cast<float>(canvas.height) + 0.5f);
     top = std::clamp(std::min(top, bottom - 1), 0, canvas.height);
-    fill(canvas, x, x + 1, top, bottom, colours.spans[static_cast<std::size_t>(c)]);
+    fill_column(canvas, x, top, bottom, colours.spans[static_cast<std::size_t>(c)]);
     bottom = top;
   }
   if (share.unknown > 0) {
@@ -92,7 +101,7 @@ void blend_column(const RowCanvas& canvas, int x, const PixelShare& share, const
     const auto channel = [&](float value) { return static_cast<Argb>(std::lround(value / sum)); };
     const Argb mean = 0xff000000u | channel(red) << 16 | channel(green) << 8 | channel(blue);
     const float share_drawn = std::clamp(std::max(sum, least_blend), 0.0f, 1.0f) * strength;
-    fill(canvas, x, x + 1, 0, canvas.height, mixed(colours.ground, mean, share_drawn));
+    fill_column(canvas, x, 0, canvas.height, mixed(colours.ground, mean, share_drawn));
   } else if (share.waiting > 0) {
     const int middle = canvas.height / 2;
     fill(

@@ -38,11 +38,25 @@ const char* name_of_row(Lane lane) {
 
 }  // namespace
 
-qreal TextWidths::width(const QString& text) {
-  const auto known = widths_.constFind(text);
-  if (known != widths_.constEnd()) return *known;
-  if (widths_.size() > 20'000) widths_.clear();
-  return *widths_.insert(text, QFontMetricsF(font_).horizontalAdvance(text));
+TextWidths::Shaped& TextWidths::shaped(const QString& text) {
+  const auto known = known_.find(text);
+  if (known != known_.end()) return *known;
+  if (known_.size() > 20'000) known_.clear();
+  Shaped result{QStaticText(text), QFontMetricsF(font_).horizontalAdvance(text)};
+  result.text.setTextFormat(Qt::PlainText);
+  result.text.setPerformanceHint(QStaticText::AggressiveCaching);
+  result.text.prepare({}, font_);
+  return *known_.insert(text, result);
+}
+
+void TextWidths::draw(QPainter& painter, const QRectF& place, int flags, const QString& text, const QColor& colour) {
+  const Shaped& shape = shaped(text);
+  const double free = place.width() - shape.width;
+  const double x = place.left() + (flags & Qt::AlignHCenter ? free / 2 : flags & Qt::AlignRight ? free : 0);
+  const double y = place.center().y() - shape.text.size().height() / 2;
+  painter.setFont(font_);
+  painter.setPen(colour);
+  painter.drawStaticText(QPointF(std::round(x), std::round(y)), shape.text);
 }
 
 TimelineFonts::TimelineFonts(const QFont& base, const QFont& numbers)
@@ -64,8 +78,8 @@ void TimelinePainter::box_labels() {
   for (const FrameBox& box : s_.frame->boxes) {
     const TimelineRow& row = s_.rows->rows[box.row];
     if (row.kind == RowKind::ghost || drawn >= most_labels) continue;
-    TextWidths& font = row.height >= 26 ? fonts_.title : row.height >= 15 ? fonts_.small : fonts_.tiny;
-    if (row.height < font.font().pixelSize() + 2) continue;
+    TextWidths& font = row.height >= 26 ? fonts_.title : fonts_.small;
+    if (row.height < font.font().pixelSize() + 3) continue;
     const QRectF place = row_rect(box.row);
     if (place.bottom() < s_.layout.plot.top() || place.top() > s_.layout.plot.bottom()) continue;
     const auto room = label_room(left + scale_.x_of(std::max(box.box.active_ns, box.box.begin_ns)),

@@ -20,9 +20,7 @@ TimelinePainter::TimelinePainter(QPainter& painter, const TimelineScene& scene, 
     : p_(painter), s_(scene), fonts_(fonts), scale_(scene.scale()) {}
 
 void TimelinePainter::text(TextWidths& font, const QRectF& place, int flags, const QString& text, Argb colour) {
-  p_.setFont(font.font());
-  p_.setPen(color(colour));
-  p_.drawText(place, flags | Qt::TextSingleLine | Qt::TextDontClip, text);
+  font.draw(p_, place, flags, text, color(colour));
 }
 
 void TimelinePainter::paint() {

@@ -5,6 +5,7 @@
 #include <QFont>
 #include <QHash>
 #include <QPainter>
+#include <QStaticText>
 #include <QString>
 #include <map>
 #include <memory>
@@ -20,16 +21,25 @@
 
 namespace rankscope::app {
 
-/// Widths of texts, measured once each.
+/// Texts of one font, shaped and measured once each.
 class TextWidths {
  public:
   explicit TextWidths(const QFont& font) : font_(font) {}
   const QFont& font() const { return font_; }
-  qreal width(const QString& text);
+  qreal width(const QString& text) { return shaped(text).width; }
+  /// Within `place`, horizontally as `flags` (Qt::AlignLeft, AlignHCenter or AlignRight) say, in the middle of its
+  /// height.
+  void draw(QPainter& painter, const QRectF& place, int flags, const QString& text, const QColor& colour);
 
  private:
+  struct Shaped {
+    QStaticText text;
+    qreal width = 0;
+  };
+  Shaped& shaped(const QString& text);
+
   QFont font_;
-  QHash<QString, qreal> widths_;
+  QHash<QString, Shaped> known_;
 };
 
 struct TimelineFonts {

@@ -313,7 +313,12 @@ void TimelineView::paintEvent(QPaintEvent*) {
   scene_.focused = hasFocus();
   scene_.device_scale = devicePixelRatioF();
   QPainter painter(this);
-  painter.fillRect(rect(), color(colours().ground));
+  // An exact frame covers the plot: filling what is under it would cost as much as drawing it.
+  const bool covered = scene_.frame && scene_.frame->request.range == scene_.visible &&
+                       scene_.frame->request.rows == scene_.rows && scene_.frame->request.scroll == scene_.scroll &&
+                       !lanes_.empty();
+  const QRegion around = covered ? QRegion(rect()) - scene_.layout.plot : QRegion(rect());
+  for (const QRect& part : around) painter.fillRect(part, color(colours().ground));
   if (lanes_.empty() || state().visible().empty())
     paint_empty(painter, rect(), colours(), tr("Nothing to show yet"),
                 tr("Press Run to train this scenario, or open a recording or a running session."));

@@ -1,0 +1,161 @@
+// What the time line costs: a million spans of 64 ranks at 1920 × 1080, from input posted to backing store flushed, on
+// the wall clock.
+//
+//   timeline_bench [SPANS [RANKS]]
+//
+// "shown" is the first picture after the input: exact, or the last one moved and stretched to the new range. "exact" is
+// the first picture composed for the new range; where both are the same one, so are their times.
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QMouseEvent>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/views/timeline/timeline_view.hpp"
+#include "tests/bench/store_run.hpp"
+
+namespace {
+
+using namespace rankscope;
+
+class HeldSource : public SnapshotSource {
+ public:
+  explicit HeldSource(std::shared_ptr<const StoreView> view) : view_(std::move(view)) {}
+  std::shared_ptr<const StoreView> view() const override { return view_; }
+
+ private:
+  std::shared_ptr<const StoreView> view_;
+};
+
+double milliseconds(const QElapsedTimer& clock) { return static_cast<double>(clock.nsecsElapsed()) * 1e-6; }
+
+// Times one input: posted, handled, painted and flushed.
+class Stopwatch : public QObject {
+ public:
+  Stopwatch(app::TimelineView& view, SharedState& state) : view_(view), state_(state) { view.installEventFilter(this); }
+
+  void time(QEvent* event) {
+    QElapsedTimer clock;
+    clock.start();
+    const std::clock_t used = std::clock();
+    QCoreApplication::postEvent(&view_, event);
+    painted_ = false;
+    wait_for_paint(clock);
+    shown_.push_back(milliseconds(clock));
+    while (!exact() && milliseconds(clock) < 5000) wait_for_paint(clock);
+    exact_.push_back(milliseconds(clock));
+    used_ += std::clock() - used;
+    // The rest of a frame at 60 Hz, as between a person's inputs.
+    while (milliseconds(clock) < 16) QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
+  }
+
+  void print(const char* what) {
+    const double used = 1000.0 * static_cast<double>(used_) / CLOCKS_PER_SEC / static_cast<double>(shown_.size());
+    used_ = 0;
+    for (auto& [name, times] : {std::pair{"shown", &shown_}, std::pair{"exact", &exact_}}) {
+      std::sort(times->begin(), times->end());
+      const auto at = [&](double share) {
+        return (
+            *times)[std::min(times->size() - 1, static_cast<std::size_t>(share * static_cast<double>(times->size())))];
+      };
+      std::printf("%-28s %s  median %6.2f ms   p99 %6.2f ms   max %6.2f ms   (%zu inputs)\n", what, name, at(0.5),
+                  at(0.99), times->back(), times->size());
+      times->clear();
+      what = "";
+    }
+    std::printf("%-28s processor time of all threads %.2f ms an input\n", "", used);
+  }
+
+  bool exact() const {
+    const auto frame = view_.frame();
+    return frame && frame->request.range == state_.visible() && frame->request.scroll == view_.scene().scroll;
+  }
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override {
+    // A top-level widget paints and flushes while it handles this event; the next turn of the loop finds it done.
+    if (event->type() == QEvent::UpdateRequest) painted_ = true;
+    return QObject::eventFilter(object, event);
+  }
+
+ private:
+  void wait_for_paint(const QElapsedTimer& clock) {
+    painted_ = false;
+    while (!painted_ && milliseconds(clock) < 5000) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+  }
+
+  app::TimelineView& view_;
+  SharedState& state_;
+  bool painted_ = false;
+  std::clock_t used_ = 0;
+  std::vector<double> shown_, exact_;
+};
+
+QEvent* wheel(QPointF at, int angle) {
+  return new QWheelEvent(at, at, {}, {0, angle}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+}
+
+QEvent* mouse(QEvent::Type type, QPointF at) {
+  return new QMouseEvent(type, at, at, type == QEvent::MouseMove ? Qt::NoButton : Qt::LeftButton,
+                         type == QEvent::MouseButtonRelease ? Qt::NoButton : Qt::LeftButton, Qt::NoModifier);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  bench::RunSize size;
+  if (argc > 1) size.spans = std::atoll(argv[1]);
+  if (argc > 2) size.ranks = std::atoi(argv[2]);
+
+  QElapsedTimer clock;
+  clock.start();
+  RunStore store;
+  const std::int64_t spans = bench::invent_run(size, [&](const Message& message) { store.accept(message); });
+  std::printf("%lld spans of %d ranks, %u threads; made and stored in %.0f ms\n", static_cast<long long>(spans),
+              size.ranks, std::thread::hardware_concurrency(), milliseconds(clock));
+
+  clock.restart();
+  QApplication application(argc, argv);
+  std::printf("application started in %.1f ms\n", milliseconds(clock));
+  clock.restart();
+  HeldSource source(store.view());
+  SharedState state;
+  Navigator navigator(state, source);
+  navigator.fit_all();
+  app::TimelineView view(state, source, navigator, nullptr);
+  view.resize(1920, 1080);
+  Stopwatch stopwatch(view, state);
+  view.show();
+  while (!stopwatch.exact() || !view.settled()) QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
+  std::printf("first full frame of all of it in %.1f ms after that, %zu rows\n", milliseconds(clock),
+              view.rows().rows.size());
+
+  state.hold();
+  const TimeRange all = state.extent();
+  const std::int64_t step = view.frame()->request.run->step_range(state.shown(), 1).value_or(all).length();
+  const QPointF centre(1000, 500);
+  for (const auto& [name, length] : {std::pair{"all", all.length()}, std::pair{"10 steps", 10 * step},
+                                     std::pair{"1 step", step}, std::pair{"a tenth of a step", step / 10}}) {
+    const std::int64_t middle = all.begin_ns + all.length() / 2;
+    const TimeRange start{middle - length / 2, middle - length / 2 + length};
+    state.set_visible(start);
+    stopwatch.time(mouse(QEvent::MouseButtonPress, centre));
+    stopwatch.print("  (press)");
+    for (int i = 1; i <= 300; ++i)
+      stopwatch.time(mouse(QEvent::MouseMove, centre + QPointF(i % 100 < 50 ? -i * 3 : i * 3 - 900, i % 2)));
+    stopwatch.print((std::string("pan, ") + name).c_str());
+    QCoreApplication::postEvent(&view, mouse(QEvent::MouseButtonRelease, centre));
+    QCoreApplication::processEvents();
+    state.set_visible(start);
+    for (int i = 0; i < 300; ++i) stopwatch.time(wheel(centre, i % 20 < 10 ? 120 : -120));
+    stopwatch.print((std::string("zoom, ") + name).c_str());
+  }
+  return 0;
+}
