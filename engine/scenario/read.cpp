@@ -249,14 +249,17 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
   }
 }
 
-Scenario read(const Table& root, const std::string& name, const std::vector<Override>& overrides) {
+Scenario read(const Table& root, const std::string& name, const std::vector<Override>& overrides,
+              const FurtherCheck& further) {
   Scenario scenario;
   scenario.file = name;
   Places places;
   read_tables(root, scenario, places);
   apply(overrides, scenario, places);
   read_cluster(scenario, name, places);
-  if (const auto complaint = first_complaint(scenario)) refuse(place_of(*complaint, places, name), complaint->what);
+  auto complaint = first_complaint(scenario);
+  if (!complaint && further) complaint = further(scenario);
+  if (complaint) refuse(place_of(*complaint, places, name), complaint->what);
   return scenario;
 }
 
@@ -277,12 +280,12 @@ Override parse_override(const std::string& text) {
   return given;
 }
 
-Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides) {
-  return read(document::parse_file(path), path, overrides);
+Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides, const FurtherCheck& further) {
+  return read(document::parse_file(path), path, overrides, further);
 }
 
 Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
-  return read(document::parse(text, name), name, overrides);
+  return read(document::parse(text, name), name, overrides, {});
 }
 
 Scenario parse_recorded_scenario(const std::string& text) {

@@ -1,10 +1,13 @@
 // Reads a scenario file (TOML) and the cluster file it names, applies overrides, and refuses what cannot work.
 #pragma once
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/scenario/check.hpp"
 #include "engine/scenario/scenario.hpp"
 
 namespace rankscope {
@@ -20,9 +23,14 @@ struct Override {
 };
 Override parse_override(const std::string& text);
 
+/// Why another room refuses a scenario, if it does; the message then names the place of the complaint's first key.
+using FurtherCheck = std::function<std::optional<Complaint>(const Scenario&)>;
+
 /// Reads, applies the overrides in order, checks. `cluster.spec` names a file under the folder "clusters" beside or
 /// above the scenario, or in the installed resources. Throws ScenarioError.
-Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides = {});
+/// `further` is asked last: what other rooms know about a scenario that cannot work.
+Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides = {},
+                       const FurtherCheck& further = {});
 /// The same from text; `name` stands for the file in messages.
 Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});
 

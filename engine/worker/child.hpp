@@ -1,4 +1,5 @@
-// A child process whose standard error is read line by line, and which does not outlive its parent.
+// A child process without input whose standard output and error are read line by line, and which does not outlive its
+// parent.
 #pragma once
 #include <sys/types.h>
 

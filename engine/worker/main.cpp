@@ -1,8 +1,10 @@
 // rankscope-engine: plan, simulate, run, verify.
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/data/dataset.hpp"
 #include "engine/facts/facts.hpp"
 #include "engine/run/verify.hpp"
 #include "engine/scenario/read.hpp"
@@ -31,10 +33,34 @@ void add_input(CLI::App* command, Input& input) {
   command->add_flag("--json", input.json, "print one JSON object on standard output, and nothing else there");
 }
 
-Scenario read(const Input& input) {
+/// A data file that is too short, or whose tokens the model does not have.
+std::optional<Complaint> complaint_about_data(const Scenario& scenario) {
+  if (data_file(scenario).empty()) return std::nullopt;
+  try {
+    open_dataset(scenario);
+    return std::nullopt;
+  } catch (const DataError& e) {
+    return Complaint{{"data.source"}, e.what()};
+  }
+}
+
+Scenario read(const Input& input, std::optional<int> steps = {}) {
   std::vector<Override> overrides;
   for (const std::string& text : input.set) overrides.push_back(parse_override(text));
-  return read_scenario(input.scenario, overrides);
+  if (steps) overrides.push_back({"train.steps", std::to_string(*steps)});
+  return read_scenario(input.scenario, overrides, complaint_about_data);
+}
+
+/// A whole number from `least`; CLI11's own words for a wrong one name the limits of double.
+CLI::Validator whole_number(int least) {
+  return CLI::Validator(
+      [least](std::string& text) -> std::string {
+        int value = 0;
+        const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (bad == std::errc{} && end == text.data() + text.size() && value >= least) return {};
+        return "'" + text + "' is no whole number from " + std::to_string(least) + " up";
+      },
+      "", "");
 }
 
 void print(const Report& report, bool json) {
@@ -94,11 +120,14 @@ int verify_plan(const Input& input) {
 }
 
 int run_plan(const Input& input, RunRequest request, std::optional<int> steps) {
-  Scenario scenario = read(input);
-  if (steps) scenario.train.steps = *steps;
+  const Scenario scenario = read(input, steps);
   check_runs(compile(scenario));
   request.json = input.json;
   return run_supervised(scenario, request);
+}
+
+bool has_command(const CLI::App& app, const std::string& name) {
+  return !app.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; }).empty();
 }
 
 }  // namespace
@@ -114,7 +143,7 @@ int main(int argc, char** argv) {
       app.add_subcommand("plan", "show what a step consists of: ranks, memory, traffic, the textbook's bubble");
   add_input(plan_command, input);
   plan_command->add_option("--program", program_of, "print this rank's program in its text form instead")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
 
   auto* simulate_command = app.add_subcommand("simulate", "predict a step on the scenario's cluster; nothing runs");
   add_input(simulate_command, input);
@@ -132,7 +161,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"auto", "wall", "device"}));
   run_command->add_option("--threads", request.threads, "CPU threads of each rank's compute")
       ->check(CLI::Range(1, 256));
-  run_command->add_option("--steps", steps, "instead of train.steps")->check(CLI::PositiveNumber);
+  run_command->add_option("--steps", steps, "instead of train.steps")->check(whole_number(1));
   run_command->add_option("--record", request.record, "write a trace (MCAP)");
   run_command->add_option("--publish", request.publish, "serve viewers at this endpoint (tcp://…, ipc://…)");
   run_command->add_option("--keep", request.keep, "detail to keep: all, every:N steps, or last:TIME such as last:30s");
@@ -147,6 +176,12 @@ int main(int argc, char** argv) {
   for (const char* later : {"sweep", "search", "validate"})
     app.add_subcommand(later, "not in this version yet")->allow_extras();
 
+  // Without this, an unknown command is called a missing one.
+  if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) {
+    std::cerr << "rankscope-engine: there is no command '" << argv[1] << "'; there is plan, simulate, run and verify"
+              << std::endl;
+    return bad_input;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

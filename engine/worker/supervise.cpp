@@ -2,23 +2,27 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
+#include "engine/comm/mpi.hpp"
 #include "engine/facts/facts.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/worker/child.hpp"
+#include "engine/worker/recorder.hpp"
+#include "engine/worker/session_directory.hpp"
 #include "engine/worker/worker.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/relay/session_watch.hpp"
 #include "telemetry/stream/publisher.hpp"
-#include "telemetry/trace/trace_writer.hpp"
 
 namespace rankscope {
 namespace {
@@ -29,22 +33,6 @@ using namespace std::chrono_literals;
 // A signal handler can reach nothing else.
 volatile sig_atomic_t stop_asked = 0;
 void ask_to_stop(int) { stop_asked = 1; }
-
-/// The session's directory, removed with all that is in it.
-class SessionDirectory {
- public:
-  SessionDirectory() : path_(make_private_directory()) {}
-  ~SessionDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  SessionDirectory(const SessionDirectory&) = delete;
-  SessionDirectory& operator=(const SessionDirectory&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// Ranks that would share cores keep true time on the device clock only.
 std::string headline_clock(const Scenario& scenario, const RunRequest& request) {
@@ -60,6 +48,29 @@ Scenario with_absolute_data(Scenario scenario) {
     scenario.data.source =
         scenario.data.source.substr(0, scenario.data.source.find(':') + 1) + fs::absolute(file).string();
   return scenario;
+}
+
+/// Is that program in one of PATH's folders?
+bool is_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((fs::path(folder.empty() ? "." : folder) / program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+/// What can be refused before anything is made.
+void check_request(const RunRequest& request) {
+  std::string error;
+  if (!parse_keep(request.keep, &error)) throw ScenarioError("--keep: " + error);
+  if (request.clock == "device" && request.device != "cpu")
+    throw ScenarioError("--clock device: it is made of the CPU time that ops took, and --device " + request.device +
+                        " takes none; use --clock wall");
+  if (request.communicator == "mpi" && !mpi_is_built_in())
+    throw ScenarioError("--comm mpi: this rankscope-engine was built without MPI; use --comm loopback");
+  if (request.communicator == "mpi" && !is_in_path("mpirun"))
+    throw ScenarioError("--comm mpi: there is no mpirun in PATH; install Open MPI, or use --comm loopback");
+  if (!request.publish.empty()) check_publishable(request.publish, !request.join_file.empty());
 }
 
 std::vector<std::string> worker_command(const Scenario& scenario, const RunRequest& request) {
@@ -115,6 +126,7 @@ ChildExit run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::st
 }  // namespace
 
 int run_supervised(const Scenario& given, const RunRequest& request) {
+  check_request(request);
   const Scenario scenario = with_absolute_data(given);
   const SessionDirectory directory;
   const SessionId session = new_session_id();
@@ -122,19 +134,11 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
   fs::permissions(directory.path() / "spool", fs::perms::owner_all);
   std::ofstream(directory.path() / scenario_file_name) << to_toml(scenario);
 
-  std::string error;
-  if (!parse_keep(request.keep, &error)) throw ScenarioError("--keep: " + error);
-
   RunStore store;
   SessionWatch watch;
-  std::unique_ptr<TraceWriter> trace;
-  std::vector<EventSink*> taps{&store, &watch};
-  if (!request.record.empty()) {
-    trace = std::make_unique<TraceWriter>(request.record);
-    taps.push_back(trace.get());
-  }
+  Recorder recorder;
   const Meeting meeting = make_meeting(request, directory.path(), session);
-  Relay relay(meeting.relay, taps);
+  Relay relay(meeting.relay, {&store, &watch, &recorder});
 
   WorkerJob job;
   job.directory = directory.path().string();
@@ -144,6 +148,8 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
   job.request.clock = headline_clock(scenario, request);
   job.start_ns = monotonic_ns();
   if (!request.join_file.empty()) write_join_file(request.join_file, relay.join(meeting.keys.viewer));
+  // Last of what can be refused, because it replaces a recording of that name.
+  if (!request.record.empty()) recorder.open(request.record);
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
 
   struct sigaction action {};
@@ -159,7 +165,7 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
   if (stop_asked) verdict.message = "stopped by request after step " + std::to_string(verdict.last_step);
   relay.publish(verdict.end());
   relay.finish(2s);
-  if (trace) trace->close();
+  const std::string not_recorded = recorder.close();
 
   const auto view = store.view();
   if (view->hello() && verdict.last_step >= 0) {
@@ -169,7 +175,8 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
     else
       std::cout << to_text(report);
   }
-  if (verdict.ok) return 0;
+  if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
+  if (verdict.ok) return not_recorded.empty() ? 0 : 1;
   // Where no rank can be named, the workers' own words are all there is.
   if (verdict.rank < 0 && !stop_asked)
     for (const std::string& line : said) std::cerr << line << "\n";

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -40,6 +41,20 @@ std::string checked_key(std::string_view key, const char* which) {
   return text;
 }
 
+// libzmq takes a port beyond 65535 modulo 65536.
+void check_port(const std::string& endpoint) {
+  const auto colon = endpoint.rfind(':');
+  if (endpoint.compare(colon, 3, "://") == 0)
+    throw JoinError("'" + endpoint + "' has no port; it should be tcp://HOST:PORT");
+  const std::string port = endpoint.substr(colon + 1);
+  if (port == "*") return;
+  unsigned number = 0;
+  const auto [end, bad] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (bad != std::errc{} || end != port.data() + port.size() || number > 65535)
+    throw JoinError("'" + endpoint + "' has no port that can be: '" + port +
+                    "' is none from 1 to 65535, nor * (to bind to a free one)");
+}
+
 std::string checked_endpoint(const std::string& endpoint) {
   const auto colon = endpoint.find("://");
   const std::string transport = endpoint.substr(0, colon);
@@ -47,8 +62,7 @@ std::string checked_endpoint(const std::string& endpoint) {
     throw JoinError("'" + endpoint + "' is no endpoint; it should be tcp://HOST:PORT or ipc:///PATH");
   const std::string address = endpoint.substr(colon + 3);
   if (address.empty()) throw JoinError("'" + endpoint + "' has no address");
-  if (transport == "tcp" && address.rfind(':') == std::string::npos)
-    throw JoinError("'" + endpoint + "' has no port; it should be tcp://HOST:PORT");
+  if (transport == "tcp") check_port(endpoint);
   if (transport == "ipc" && address.size() > longest_ipc_path)
     throw JoinError("'" + endpoint + "' is longer than a socket's path may be (107 bytes)");
   return endpoint;
