@@ -48,7 +48,7 @@ nlohmann::json to_json(const TraceInfo& info) {
           {"damage", to_json(info.damage)}};
 }
 
-void line(const char* name, const std::string& value) { std::printf("%-10s %s\n", name, value.c_str()); }
+void line(const char* name, const std::string& value) { std::printf("%-12s %s\n", name, value.c_str()); }
 
 }  // namespace
 
@@ -83,7 +83,7 @@ int show_info(const std::string& trace, bool json) {
   line("time", time);
   line("messages", std::to_string(info.messages));
   for (const TraceTopic& topic : info.topics)
-    std::printf("           %8lld  %s%s%s\n", static_cast<long long>(topic.messages), topic.name.c_str(),
+    std::printf("             %8lld  %s%s%s\n", static_cast<long long>(topic.messages), topic.name.c_str(),
                 topic.encoding.empty() ? "" : ", ", topic.encoding.c_str());
   for (const std::string& note : info.damage.notes) line("damage", note);
   return 0;
