@@ -83,6 +83,7 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
   facts.obtained = facts.clock == ClockDomain::device ? Obtained::emulated : Obtained::measured;
   facts.peak_flops = hello ? hello->peak_flops : 0;
   facts.clocks = store.clocks();
+  for (ClockRecord& clock : facts.clocks) clock.offset_ns = 0;  // the store's times are on the corrected time line
   facts.events = store.event_count();
   facts.dropped = store.dropped_count();
   for (int rank = 0; rank < context.step.grid.size(); ++rank)
