@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
+#include <span>
 
 #include "app/models/frame.hpp"
+#include "app/models/reuse.hpp"
 #include "app/models/row_canvas.hpp"
 #include "app/models/steps.hpp"
 #include "app/models/time_window.hpp"
@@ -39,12 +42,14 @@ struct RowSpans {
   bool all = true;  ///< false: only those with edges of their own
 };
 
+std::vector<Span> wide_spans(const StoreView& view, LaneKey lane, TimeRange range, double ns_per_pixel,
+                             std::size_t limit) {
+  return view.spans(lane, range, static_cast<std::int64_t>(std::ceil(ns_per_pixel * crisp_box_pixels)), limit);
+}
+
 RowSpans fetch(const StoreView& view, LaneKey lane, TimeRange range, double ns_per_pixel, std::size_t limit) {
   RowSpans result{view.spans(lane, range, 0, limit + 1), true};
-  if (result.spans.size() > limit) {
-    const auto least = static_cast<std::int64_t>(std::ceil(ns_per_pixel * crisp_box_pixels));
-    result = {view.spans(lane, range, least, limit), false};
-  }
+  if (result.spans.size() > limit) result = {wide_spans(view, lane, range, ns_per_pixel, limit), false};
   return result;
 }
 
@@ -52,17 +57,41 @@ std::size_t span_limit(const FrameRequest& request) {
   return std::clamp<std::size_t>(span_budget / std::max<std::size_t>(request.rows->rows.size(), 1), 300, 8000);
 }
 
+// The columns that are composed: all, or those that come in.
+struct Window {
+  int first = 0, last = 0;
+  TimeRange range(const PixelScale& scale) const {
+    return first == 0 && last == scale.width ? scale.range : TimeRange{scale.time_at(first), scale.time_at(last)};
+  }
+};
+
+Window window_of(const FrameRequest& request, const Reuse* reuse) {
+  return reuse ? Window{reuse->first(request.width), reuse->last(request.width)} : Window{0, request.width};
+}
+
+// The frame's boxes of one row; they stand in the rows' order.
+std::span<const FrameBox> boxes_of(const Frame& frame, std::size_t row) {
+  const auto [first, last] =
+      std::equal_range(frame.boxes.begin(), frame.boxes.end(), FrameBox{{}, SpanClass::other, row, 0, 0},
+                       [](const FrameBox& a, const FrameBox& b) { return a.row < b.row; });
+  return {first, last};
+}
+
 // Takes what a crisp box covers out of the shares of the columns at its edges, and remembers how much it covers.
 class Coverage {
  public:
-  Coverage(std::vector<PixelShare>& shares) : shares_(shares), covered_(shares.size(), 0.0f) {}
+  /// `shares` begins at column `first`.
+  Coverage(std::vector<PixelShare>& shares, int first)
+      : shares_(shares), first_(first), covered_(shares.size(), 0.0f) {}
 
   void take(double x0, double x1, SpanClass kind) {
+    x0 -= first_;
+    x1 -= first_;
     const auto width = static_cast<double>(shares_.size());
     if (x1 <= 0 || x0 >= width) return;
-    const int first = static_cast<int>(std::floor(std::max(x0, 0.0)));
-    const int last = std::min(static_cast<int>(std::ceil(std::min(x1, width))), static_cast<int>(width));
-    for (int x = first; x < last; ++x) {
+    const int from = static_cast<int>(std::floor(std::max(x0, 0.0)));
+    const int to = std::min(static_cast<int>(std::ceil(std::min(x1, width))), static_cast<int>(width));
+    for (int x = from; x < to; ++x) {
       const auto part = static_cast<float>(std::min<double>(x + 1, x1) - std::max<double>(x, x0));
       const auto at = static_cast<std::size_t>(x);
       covered_[at] += part;
@@ -84,18 +113,20 @@ class Coverage {
 
  private:
   std::vector<PixelShare>& shares_;
+  int first_;
   std::vector<float> covered_;
 };
 
 // Shares of the row's lane; the mean over its ranks where it stands for several.
-std::vector<PixelShare> row_shares(const FrameRequest& request, const TimelineRow& row) {
-  std::vector<PixelShare> sum(static_cast<std::size_t>(request.width));
-  request.run->shares({row.rank, row.lane, request.shown}, request.range, sum);
+std::vector<PixelShare> row_shares(const FrameRequest& request, const TimelineRow& row, Window window) {
+  std::vector<PixelShare> sum(static_cast<std::size_t>(window.last - window.first));
+  const TimeRange range = window.range(request.scale());
+  request.run->shares({row.rank, row.lane, request.shown}, range, sum);
   if (row.rank_count <= 1) return sum;
   std::vector<PixelShare> one(sum.size());
   for (std::int32_t r = 1; r < row.rank_count; ++r) {
     std::fill(one.begin(), one.end(), PixelShare{});
-    request.run->shares({row.rank + r, row.lane, request.shown}, request.range, one);
+    request.run->shares({row.rank + r, row.lane, request.shown}, range, one);
     for (std::size_t x = 0; x < sum.size(); ++x) {
       for (std::size_t c = 0; c < span_class_count; ++c) sum[x].busy[c] += one[x].busy[c];
       sum[x].waiting += one[x].waiting;
@@ -113,18 +144,18 @@ std::vector<PixelShare> row_shares(const FrameRequest& request, const TimelineRo
 
 int pixel(double x) { return static_cast<int>(std::lround(std::clamp(x, -1e6, 1e6))); }
 
-void hatch_idle(const FrameRequest& request, const RowCanvas& canvas, const Palette& colours) {
-  const TimeRange extent = request.run->extent(request.shown);
+void hatch_idle(const FrameRequest& request, const RowCanvas& canvas, const Palette& colours, Window window) {
+  const TimeRange extent = request.extent;
   if (extent.empty()) return;
   const PixelScale scale = request.scale();
   const int period = std::max(static_cast<int>(std::lround(7 * request.device_scale)), 4);
-  hatch(canvas, pixel(scale.x_of(extent.begin_ns)), pixel(scale.x_of(extent.end_ns)), colours.ground, colours.hatch,
-        period);
+  hatch(canvas, std::max(pixel(scale.x_of(extent.begin_ns)), window.first),
+        std::min(pixel(scale.x_of(extent.end_ns)), window.last), colours.ground, colours.hatch, period);
 }
 
 // Names the idle stretches of the row's rank; those of exposed communication are hatched in its colour.
 void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas& canvas, const Palette& colours,
-             RowParts& parts) {
+             Window window, RowParts& parts) {
   if (!request.bubbles) return;
   const PixelScale scale = request.scale();
   const int period = std::max(static_cast<int>(std::lround(7 * request.device_scale)), 4);
@@ -137,12 +168,13 @@ void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas
       parts.explained = false;
       continue;
     }
-    for (const BubbleStretch& piece : insight->run.stretches) {
-      if (piece.rank != rank || piece.cause != BubbleCause::exposed_communication) continue;
+    for (const BubbleStretch& piece : stretches_of(insight->run, rank)) {
+      if (piece.cause != BubbleCause::exposed_communication) continue;
       const bool message = piece.purpose == Purpose::pipeline_forward || piece.purpose == Purpose::pipeline_backward;
       const Argb colour = colours.of(message ? SpanClass::transfer : SpanClass::collective);
-      hatch(canvas, pixel(scale.x_of(piece.begin_ns)), pixel(scale.x_of(piece.end_ns)), colours.ground,
-            mixed(colours.ground, colour, 0.5f), period);
+      hatch(canvas, std::max(pixel(scale.x_of(piece.begin_ns)), window.first),
+            std::min(pixel(scale.x_of(piece.end_ns)), window.last), colours.ground, mixed(colours.ground, colour, 0.5f),
+            period);
     }
     for (IdleStretch& stretch : idle_stretches(insight->run, rank, scale.ns_per_pixel() * request.device_scale)) {
       const double x0 = scale.x_of(stretch.begin_ns), x1 = scale.x_of(stretch.end_ns);
@@ -167,42 +199,78 @@ void draw_box(const RowCanvas& canvas, const Box& box, double x0, double active,
   if (right - work >= 4) fill(canvas, right - 1, right, 0, canvas.height, mixed(colour, colours.ground, 0.65f));
 }
 
-void compose_lane(const FrameRequest& request, std::size_t row_index, const RowCanvas& canvas, RowParts& parts) {
+// The boxes of a row that have edges of their own. With `reuse`, those that the columns coming in touch; the others are
+// taken over from the last frame.
+std::vector<FrameBox> crisp_boxes(const FrameRequest& request, std::size_t row_index, Window window, const Reuse* reuse,
+                                  RowParts& parts) {
+  const TimelineRow& row = request.rows->rows[row_index];
+  const PixelScale scale = request.scale();
+  const LaneKey lane{row.rank, row.lane, request.shown};
+  TimeRange range = window.range(scale);
+  RowSpans found;
+  if (reuse) {
+    for (const FrameBox& old : boxes_of(*reuse->previous, row_index))
+      if (old.box.begin_ns < range.end_ns && old.box.end_ns > range.begin_ns)
+        range = {std::min(range.begin_ns, old.box.begin_ns), std::max(range.end_ns, old.box.end_ns)};
+    // As the row was looked at before, so that what comes in looks like what is there.
+    found.all = reuse->previous->every_span[row_index] != 0;
+    const std::size_t limit = 4 * span_limit(request);
+    found.spans = found.all ? request.run->spans(lane, range, 0, limit)
+                            : wide_spans(*request.run, lane, range, scale.ns_per_pixel(), limit);
+    for (const FrameBox& old : boxes_of(*reuse->previous, row_index)) {
+      const bool again = old.box.begin_ns < range.end_ns && old.box.end_ns > range.begin_ns;
+      const bool gone = old.box.end_ns <= request.range.begin_ns || old.box.begin_ns >= request.range.end_ns;
+      if (again || gone) continue;
+      parts.boxes.push_back(old);
+      parts.boxes.back().x0 = scale.x_of(old.box.begin_ns);
+      parts.boxes.back().x1 = scale.x_of(old.box.end_ns);
+    }
+  } else {
+    found = fetch(*request.run, lane, range, scale.ns_per_pixel(), span_limit(request));
+  }
+  parts.every_span = found.all;
+  std::vector<FrameBox> crisp;
+  for (const Box& box : fold(found.spans, scale.ns_per_pixel())) {
+    const double x0 = scale.x_of(box.begin_ns), x1 = scale.x_of(box.end_ns);
+    if (x1 - x0 >= crisp_box_pixels) crisp.push_back({box, class_of(box.first_op), row_index, x0, x1});
+  }
+  return crisp;
+}
+
+void compose_lane(const FrameRequest& request, std::size_t row_index, const RowCanvas& canvas, const Reuse* reuse,
+                  RowParts& parts) {
   const Palette& colours = palette_of(request.theme);
   const TimelineRow& row = request.rows->rows[row_index];
   const PixelScale scale = request.scale();
   const bool compute = row.kind == RowKind::compute;
+  const Window window = window_of(request, reuse);
+  if (reuse) fill(canvas, window.first, window.last, 0, canvas.height, colours.ground);
   if (compute && !request.overview) {
-    hatch_idle(request, canvas, colours);
-    explain(request, row_index, canvas, colours, parts);
+    hatch_idle(request, canvas, colours, window);
+    explain(request, row_index, canvas, colours, window, parts);
   }
-  std::vector<PixelShare> shares = row_shares(request, row);
-  Coverage coverage(shares);
+  std::vector<PixelShare> shares = row_shares(request, row, window);
+  Coverage coverage(shares, window.first);
   std::vector<FrameBox> crisp;
-  if (!request.overview && row.rank_count == 1) {
-    const RowSpans found = fetch(*request.run, {row.rank, row.lane, request.shown}, request.range, scale.ns_per_pixel(),
-                                 span_limit(request));
-    for (const Box& box : fold(found.spans, scale.ns_per_pixel())) {
-      const double x0 = scale.x_of(box.begin_ns), x1 = scale.x_of(box.end_ns);
-      if (x1 - x0 < crisp_box_pixels) continue;
-      const SpanClass kind = class_of(box.first_op);
-      coverage.take(x0, x1, kind);
-      crisp.push_back({box, kind, row_index, x0, x1});
-    }
-  }
+  if (!request.overview && row.rank_count == 1) crisp = crisp_boxes(request, row_index, window, reuse, parts);
+  for (const FrameBox& box : crisp) coverage.take(box.x0, box.x1, box.kind);
   const bool stacked = compute && canvas.height >= 6;
-  for (std::size_t x = 0; x < shares.size(); ++x) {
-    if (coverage.boxed(x)) continue;
-    const PixelShare rest = coverage.rest(x);
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (coverage.boxed(i)) continue;
+    const PixelShare rest = coverage.rest(i);
+    const int x = window.first + static_cast<int>(i);
     if (stacked)
-      stack_column(canvas, static_cast<int>(x), rest, colours);
+      stack_column(canvas, x, rest, colours);
     else
-      blend_column(canvas, static_cast<int>(x), rest, colours, 1);
+      blend_column(canvas, x, rest, colours, 1);
   }
   for (const FrameBox& box : crisp) {
     draw_box(canvas, box.box, box.x0, scale.x_of(box.box.active_ns), box.x1, box.kind, colours);
     if (box.x1 - box.x0 >= listed_box_pixels) parts.boxes.push_back(box);
   }
+  if (reuse)
+    std::stable_sort(parts.boxes.begin(), parts.boxes.end(),
+                     [](const FrameBox& a, const FrameBox& b) { return a.box.begin_ns < b.box.begin_ns; });
 }
 
 void compose_ghost(const FrameRequest& request, std::size_t row_index, const RowCanvas& canvas, RowParts& parts) {
@@ -239,15 +307,18 @@ void compose_ghost(const FrameRequest& request, std::size_t row_index, const Row
 
 }  // namespace
 
-RowParts compose_row(const FrameRequest& request, std::size_t row_index, Argb* pixels) {
+RowParts compose_row(const FrameRequest& request, std::size_t row_index, Argb* pixels, const Reuse* reuse) {
   RowParts parts;
   const TimelineRow& row = request.rows->rows[row_index];
   const RowCanvas canvas = canvas_of(request, row, pixels);
   if (!on_picture(canvas) || request.width <= 0 || request.range.empty()) return parts;
   switch (row.kind) {
     case RowKind::compute:
-    case RowKind::communication: compose_lane(request, row_index, canvas, parts); break;
-    case RowKind::ghost: compose_ghost(request, row_index, canvas, parts); break;
+    case RowKind::communication: compose_lane(request, row_index, canvas, reuse, parts); break;
+    case RowKind::ghost:
+      if (reuse) fill(canvas, 0, canvas.width, 0, canvas.height, palette_of(request.theme).ground);
+      compose_ghost(request, row_index, canvas, parts);
+      break;
   }
   return parts;
 }
@@ -257,18 +328,32 @@ void clear_frame(const FrameRequest& request, Argb* pixels) {
   std::fill(pixels, pixels + count, palette_of(request.theme).ground);
 }
 
-Frame compose(const FrameRequest& request) {
+void gather(Frame& frame, std::vector<RowParts>& parts) {
+  for (RowParts& row : parts) {
+    frame.boxes.insert(frame.boxes.end(), row.boxes.begin(), row.boxes.end());
+    frame.bubbles.insert(frame.bubbles.end(), std::make_move_iterator(row.bubbles.begin()),
+                         std::make_move_iterator(row.bubbles.end()));
+    frame.explained = frame.explained && row.explained;
+    frame.every_span.push_back(row.every_span ? 1 : 0);
+  }
+}
+
+Frame compose(const FrameRequest& request, const Frame* previous) {
   const auto start = std::chrono::steady_clock::now();
   Frame frame;
   frame.request = request;
+  frame.request.extent = request.run->extent(request.shown);
   frame.pixels.resize(static_cast<std::size_t>(request.width) * static_cast<std::size_t>(request.height));
-  clear_frame(request, frame.pixels.data());
-  for (std::size_t row = 0; row < request.rows->rows.size(); ++row) {
-    RowParts parts = compose_row(request, row, frame.pixels.data());
-    frame.boxes.insert(frame.boxes.end(), parts.boxes.begin(), parts.boxes.end());
-    frame.bubbles.insert(frame.bubbles.end(), parts.bubbles.begin(), parts.bubbles.end());
-    frame.explained = frame.explained && parts.explained;
-  }
+  const auto reuse = previous ? reuse_of(*previous, request) : std::nullopt;
+  if (reuse)
+    copy_shifted(*reuse, frame.request, frame.pixels.data());
+  else
+    clear_frame(frame.request, frame.pixels.data());
+  std::vector<RowParts> parts;
+  for (std::size_t row = 0; row < request.rows->rows.size(); ++row)
+    parts.push_back(compose_row(frame.request, row, frame.pixels.data(), reuse ? &*reuse : nullptr));
+  gather(frame, parts);
+  frame.drift = reuse ? reuse->drift : 0;
   frame.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return frame;
 }

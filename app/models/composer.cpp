@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
+
+#include "app/models/reuse.hpp"
 
 namespace rankscope {
 
@@ -10,6 +13,8 @@ namespace rankscope {
 struct Composer::Job {
   std::uint64_t number = 0;
   std::shared_ptr<Frame> frame;
+  std::shared_ptr<const Frame> previous;  ///< kept while its pixels are copied
+  std::optional<Reuse> reuse;
   std::vector<RowParts> parts;
   std::atomic<std::size_t> next_row{0};
   std::size_t rows_done = 0;  ///< guarded by the composer's mutex
@@ -93,14 +98,20 @@ void Composer::work() {
       auto job = std::make_shared<Job>();
       job->frame = new_frame();
       job->number = waiting_number_;
+      job->previous = latest_;
       job->frame->request = std::move(*waiting_);
       waiting_.reset();
       job_ = job;
       lock.unlock();
-      const FrameRequest& request = job->frame->request;
+      FrameRequest& request = job->frame->request;
+      request.extent = request.run->extent(request.shown);
       job->frame->pixels.resize(static_cast<std::size_t>(std::max(request.width, 0)) *
                                 static_cast<std::size_t>(std::max(request.height, 0)));
-      clear_frame(request, job->frame->pixels.data());
+      if (job->previous) job->reuse = reuse_of(*job->previous, request);
+      if (job->reuse)
+        copy_shifted(*job->reuse, request, job->frame->pixels.data());
+      else
+        clear_frame(request, job->frame->pixels.data());
       job->parts.resize(request.rows->rows.size());
       lock.lock();
       job->cleared = true;
@@ -115,7 +126,8 @@ void Composer::work() {
     lock.unlock();
     std::size_t done = 0;
     for (std::size_t row = job->next_row++; row < job->parts.size(); row = job->next_row++, ++done)
-      job->parts[row] = compose_row(job->frame->request, row, job->frame->pixels.data());
+      job->parts[row] =
+          compose_row(job->frame->request, row, job->frame->pixels.data(), job->reuse ? &*job->reuse : nullptr);
     lock.lock();
     job->rows_done += done;
     if (done > 0 && job->rows_done == job->parts.size()) finish(*job, lock);
@@ -125,11 +137,8 @@ void Composer::work() {
 // Called with the lock held; gives it up while telling.
 void Composer::finish(Job& job, std::unique_lock<std::mutex>& lock) {
   Frame& frame = *job.frame;
-  for (RowParts& parts : job.parts) {
-    frame.boxes.insert(frame.boxes.end(), parts.boxes.begin(), parts.boxes.end());
-    frame.bubbles.insert(frame.bubbles.end(), parts.bubbles.begin(), parts.bubbles.end());
-    frame.explained = frame.explained && parts.explained;
-  }
+  gather(frame, job.parts);
+  frame.drift = job.reuse ? job.reuse->drift : 0;
   frame.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - job.start).count();
   latest_ = job.frame;
   latest_number_ = job.number;

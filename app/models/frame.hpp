@@ -26,6 +26,7 @@ struct FrameRequest {
   double device_scale = 1;    ///< device pixels per logical one
   Theme theme = Theme::dark;
   bool overview = false;            ///< shares only: no boxes, no bubbles
+  TimeRange extent;                 ///< of the data; compose() and the composer fill it in
   BubbleSource* bubbles = nullptr;  ///< outlives the composer; null: no causes
   PixelScale scale() const { return {range, static_cast<double>(width)}; }
 };
@@ -50,7 +51,9 @@ struct Frame {
   std::vector<Argb> pixels;  ///< height lines of width, opaque
   std::vector<FrameBox> boxes;
   std::vector<FrameBubble> bubbles;
-  bool explained = true;  ///< false when the insight into a visible step was not there yet
+  bool explained = true;         ///< false when the insight into a visible step was not there yet
+  std::vector<char> every_span;  ///< by row: 1 where all its spans were looked at, 0 where only wide ones
+  double drift = 0;              ///< pixels: what whole-pixel shifts have rounded away so far
   double milliseconds = 0;
 };
 
@@ -64,15 +67,22 @@ struct RowParts {
   std::vector<FrameBox> boxes;
   std::vector<FrameBubble> bubbles;
   bool explained = true;
+  bool every_span = true;
 };
 
+struct Reuse;
+
 /// Composes row `row` into `pixels` (the whole picture's; rows write disjoint lines, so they may run in parallel).
-RowParts compose_row(const FrameRequest& request, std::size_t row, Argb* pixels);
+/// With `reuse` the pixels hold what copy_shifted left there.
+RowParts compose_row(const FrameRequest& request, std::size_t row, Argb* pixels, const Reuse* reuse = nullptr);
 
 /// The ground that rows stand on.
 void clear_frame(const FrameRequest& request, Argb* pixels);
 
-/// All rows, on the calling thread.
-Frame compose(const FrameRequest& request);
+/// Adds what the rows found to the frame, in their order.
+void gather(Frame& frame, std::vector<RowParts>& parts);
+
+/// All rows, on the calling thread; from `previous` where it can be.
+Frame compose(const FrameRequest& request, const Frame* previous = nullptr);
 
 }  // namespace rankscope

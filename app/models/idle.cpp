@@ -32,13 +32,21 @@ const IdlePart& largest(const IdleStretch& stretch) {
 
 }  // namespace
 
+std::span<const BubbleStretch> stretches_of(const StepAnalysis& step, std::int32_t rank) {
+  const auto first = std::lower_bound(step.stretches.begin(), step.stretches.end(), rank,
+                                      [](const BubbleStretch& stretch, std::int32_t r) { return stretch.rank < r; });
+  const auto last = std::upper_bound(first, step.stretches.end(), rank,
+                                     [](std::int32_t r, const BubbleStretch& stretch) { return r < stretch.rank; });
+  return {first, last};
+}
+
 std::vector<IdleStretch> idle_stretches(const StepAnalysis& step, std::int32_t rank, double ns_per_pixel) {
   const double nameable_ns = nameable_pixels * ns_per_pixel;
   const auto nameable = [&](std::int64_t ns) { return static_cast<double>(ns) >= nameable_ns; };
   // First the runs of one cause: what is wide as a whole is wide, however finely it is cut.
   std::vector<IdleStretch> runs;
-  for (const BubbleStretch& piece : step.stretches) {
-    if (piece.rank != rank || piece.length_ns() <= 0) continue;
+  for (const BubbleStretch& piece : stretches_of(step, rank)) {
+    if (piece.length_ns() <= 0) continue;
     if (runs.empty() || runs.back().end_ns != piece.begin_ns || !same_cause(runs.back().parts.front().longest, piece))
       runs.push_back({rank, piece.begin_ns, piece.end_ns, {}, piece.next});
     add(runs.back(), piece);

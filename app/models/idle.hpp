@@ -2,6 +2,7 @@
 // Idle stretches as one sees them. The analysis cuts a wait wherever the op waited for or the cause changes, down to
 // microseconds; a label wants one stretch with its main cause and the others' parts of it.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "app/models/bubble_source.hpp"
@@ -22,6 +23,9 @@ struct IdleStretch {
   const BubbleStretch& main() const { return parts.front().longest; }
   std::int64_t length_ns() const { return end_ns - begin_ns; }
 };
+
+/// The analysis' pieces of one rank; they stand by rank and begin.
+std::span<const BubbleStretch> stretches_of(const StepAnalysis& step, std::int32_t rank);
 
 /// The idle stretches of `rank`, in order. Pieces without a gap between them are one, unless a piece of another cause
 /// is wide enough for a label of its own at this zoom.

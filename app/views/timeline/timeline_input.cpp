@@ -130,10 +130,16 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   }
   if (angle.x() != 0 || event->modifiers() & Qt::ShiftModifier) {
     const int by = angle.x() != 0 ? angle.x() : angle.y();
-    navigator_.pan(-static_cast<double>(by) / 120.0 * 0.1);
+    pan_by(-static_cast<double>(by) / 120.0 * 0.1);
     return;
   }
   navigator_.zoom(std::exp(-angle.y() * wheel_zoom_per_eighth), time_at(event->position().x()));
+}
+
+// By whole pixels: then the composer needs to compose only what comes in.
+void TimelineView::pan_by(double share) {
+  const int width = scene_.layout.plot.width();
+  navigator_.pan(std::round(share * width) / width);
 }
 
 std::int64_t TimelineView::zoom_centre() const {
@@ -152,9 +158,9 @@ bool TimelineView::press(int key) {
     case Qt::Key_W: navigator_.zoom(1 / key_zoom, zoom_centre()); return true;
     case Qt::Key_S: navigator_.zoom(key_zoom, zoom_centre()); return true;
     case Qt::Key_A:
-    case Qt::Key_Left: navigator_.pan(-key_pan); return true;
+    case Qt::Key_Left: pan_by(-key_pan); return true;
     case Qt::Key_D:
-    case Qt::Key_Right: navigator_.pan(key_pan); return true;
+    case Qt::Key_Right: pan_by(key_pan); return true;
     case Qt::Key_F: navigator_.fit(); return true;
     case Qt::Key_Home:
       state().hold();

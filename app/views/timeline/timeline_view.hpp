@@ -92,6 +92,7 @@ class TimelineView : public DataView {
   void step_rank(int by);
   void bring_on_screen(TimeRange range, std::int32_t rank);
   void scroll_to(int y);
+  void pan_by(double share);
   std::int64_t zoom_centre() const;
 
   Navigator& navigator_;

@@ -4,6 +4,7 @@
 
 #include "app/models/composer.hpp"
 #include "app/models/range_statistics.hpp"
+#include "app/models/reuse.hpp"
 #include "app/models/row_canvas.hpp"
 #include "app/models/time_window.hpp"
 #include "tests/app/models/known_run.hpp"
@@ -166,6 +167,34 @@ TEST_CASE("threads compose the same picture as one") {
     REQUIRE(composer.wait_for(number, std::chrono::seconds(10)));
     REQUIRE(composer.latest().first->pixels == expected.pixels);
     REQUIRE(composer.latest().first->boxes.size() == expected.boxes.size());
+  }
+}
+
+TEST_CASE("a picture moved by whole pixels is the picture composed anew, however often it is moved") {
+  KnownRun run;
+  for (int r = 0; r < 3; ++r) {
+    int at = 0;
+    for (int i = 0; i < 400; ++i) {
+      const int length = 1 + (i * 7 + r * 3) % 40;
+      run.span(r, 0, (i % 3 ? "F:c0:m" : "B:c0:m") + std::to_string(i), at, at + length);
+      run.span(r, 0, "SEND.pipeline_forward:c0:m" + std::to_string(i), at + length / 2, at + length, at + length * 0.7);
+      at += length + (i % 5 == 0 ? 11 : 0);
+    }
+    run.gap(r, 3000, 3100);
+  }
+  FrameRequest request = request_for(run.view(), {0, 1'000'000}, 3);
+  Frame moving = compose(request);
+  for (const int by : {1, 40, 333, -200, 77, 600, -13, -500, 740}) {
+    request.range = moved(request.range, by * 1000);
+    REQUIRE(reuse_of(moving, request).has_value());
+    Frame next = compose(request, &moving);
+    const Frame anew = compose(request);
+    INFO("moved by " << by << " to " << request.range.begin_ns);
+    int different = 0;
+    for (std::size_t i = 0; i < anew.pixels.size(); ++i) different += anew.pixels[i] != next.pixels[i];
+    CHECK(different == 0);
+    CHECK(next.boxes.size() == anew.boxes.size());
+    moving = std::move(next);
   }
 }
 
