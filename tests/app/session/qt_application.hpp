@@ -12,7 +12,8 @@ inline QApplication& application() {
   static char name[] = "test";
   static char* argv[] = {name, nullptr};
   static const bool offscreen = qputenv("QT_QPA_PLATFORM", "offscreen");
-  static QApplication instance(argc, argv);
+  // Never destroyed: at exit Qt's own statics, which its destructor uses, may be gone.
+  static QApplication& instance = *new QApplication(argc, argv);
   static_cast<void>(offscreen);
   return instance;
 }

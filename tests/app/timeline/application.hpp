@@ -12,7 +12,8 @@ inline QApplication& application() {
   static int count = 1;
   static char name[] = "timeline_test";
   static char* arguments[] = {name, nullptr};
-  static QApplication app(count, arguments);
+  // Never destroyed: at exit Qt's own statics, which its destructor uses, may be gone.
+  static QApplication& app = *new QApplication(count, arguments);
   (void)offscreen;
   return app;
 }
