@@ -2,7 +2,12 @@
 // threads of one process), mpi and, later, nccl implement it.
 //
 // All calls block the calling lane's thread. Each has the world's time limit and throws CommError that says who did not
-// come. Collectives must be called by all members in the same order. Sums are taken in the tensor's own type.
+// come. Collectives must be called by all members in the same order. Sums are taken in the tensor's own type, those of
+// bf16 and fp16 in fp32, rounded once per call of the library's algorithm (per addition under mpi) and once per hop of
+// a transparent one; i32 and u8 wrap around.
+//
+// One thread of a rank may send while another receives on the same communicator; everything else is one at a time.
+// Whatever throws CommError fails the whole world: all other waits of all ranks end with the first reason.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -56,7 +61,8 @@ class Communicator {
   virtual CommResult broadcast(View data, int root) = 0;
   virtual CommResult reduce(View data, int root) = 0;  ///< in place; other members' data is unspecified after
   virtual CommResult all_reduce(View data) = 0;        ///< sum, in place
-  /// `whole` is size() equal parts in member order; `part` is this member's.
+  /// `whole` is size() equal parts in member order; `part` is this member's, and may be its place in `whole`. A
+  /// scatter's or gather's `whole` is used at the root only. After reduce_scatter `whole` is unspecified.
   virtual CommResult scatter(View whole, View part, int root) = 0;
   virtual CommResult gather(View part, View whole, int root) = 0;
   virtual CommResult all_gather(View part, View whole) = 0;
@@ -64,7 +70,8 @@ class Communicator {
   virtual CommResult all_to_all(View sent, View received) = 0;  ///< size() equal parts each
 
   virtual WireBytes wire_bytes() const = 0;
-  /// The phases of the last collective if it was transparent; empty otherwise.
+  /// What this member received in the last collective, phase by phase, if that was transparent and phases are recorded;
+  /// empty otherwise. The members' records together hold each transfer once.
   virtual std::span<const PhaseRecord> last_phases() const = 0;
 };
 
