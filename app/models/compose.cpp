@@ -354,6 +354,7 @@ Frame compose(const FrameRequest& request, const Frame* previous) {
     parts.push_back(compose_row(frame.request, row, frame.pixels.data(), reuse ? &*reuse : nullptr));
   gather(frame, parts);
   frame.drift = reuse ? reuse->drift : 0;
+  frame.reused = reuse.has_value();
   frame.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return frame;
 }

@@ -139,6 +139,7 @@ void Composer::finish(Job& job, std::unique_lock<std::mutex>& lock) {
   Frame& frame = *job.frame;
   gather(frame, job.parts);
   frame.drift = job.reuse ? job.reuse->drift : 0;
+  frame.reused = job.reuse.has_value();
   frame.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - job.start).count();
   latest_ = job.frame;
   latest_number_ = job.number;

@@ -54,7 +54,8 @@ struct Frame {
   bool explained = true;         ///< false when the insight into a visible step was not there yet
   std::vector<char> every_span;  ///< by row: 1 where all its spans were looked at, 0 where only wide ones
   double drift = 0;              ///< pixels: what whole-pixel shifts have rounded away so far
-  double milliseconds = 0;
+  bool reused = false;           ///< made from the frame before it
+  double milliseconds = 0;       ///< it took to compose
 };
 
 /// Boxes from this width on stand in Frame::boxes.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/models/range_statistics.hpp"
+#include "app/models/reuse.hpp"
 #include "app/models/steps.hpp"
 #include "app/views/common/style.hpp"
 
@@ -74,8 +75,10 @@ void TimelineView::set_theme(Theme theme) {
 void TimelineView::set_presentation(bool presentation) {
   presentation_ = presentation;
   fonts_ = TimelineFonts(interface_font(presentation), number_font(presentation));
-  if (presentation)  // nothing below 24 px
-    fonts_.small = fonts_.tiny = fonts_.text, fonts_.number = TextWidths(number_font(true));
+  if (presentation) {  // nothing below 24 px
+    fonts_.small = fonts_.tiny = fonts_.text;
+    fonts_.number = TextWidths(number_font(true));
+  }
   lay_out();
 }
 
@@ -300,11 +303,17 @@ SpanDetails TimelineView::details_of_box(const ShownBox& box) const {
 }
 
 void TimelineView::paintEvent(QPaintEvent*) {
-  if (std::exchange(hurry_, false)) {
-    const auto last = composer_->latest().first;
-    if (last && last->milliseconds < quick_frame_ms) composer_->wait_for(wanted_frame_, longest_wait);
-  }
+  const bool hurry = std::exchange(hurry_, false);
   scene_.frame = composer_->latest().first;
+  if (scene_.frame && !scene_.frame->reused) full_frame_ms_ = scene_.frame->milliseconds;
+  if (hurry && scene_.frame) {
+    FrameRequest moved_request = scene_.frame->request;
+    moved_request.range = state().visible();
+    const bool only_moved =
+        moved_request.range != scene_.frame->request.range && reuse_of(*scene_.frame, moved_request);
+    if ((only_moved || full_frame_ms_ < quick_frame_ms) && composer_->wait_for(wanted_frame_, longest_wait))
+      scene_.frame = composer_->latest().first;
+  }
   scene_.overview = overview_composer_->latest().first;
   scene_.visible = state().visible();
   scene_.selected_range = state().selected_range();

@@ -112,7 +112,8 @@ class TimelineView : public DataView {
   bool pointer_inside_ = false;
 
   std::uint64_t wanted_frame_ = 0;
-  bool hurry_ = false;  ///< the wanted frame answers a gesture: it is worth a short wait
+  double full_frame_ms_ = 0;  ///< the last frame that was composed as a whole took
+  bool hurry_ = false;        ///< the wanted frame answers a gesture: it is worth a short wait
   std::unique_ptr<Composer> composer_, overview_composer_;  ///< last: their threads call into this
 };
 
