@@ -127,6 +127,11 @@ ChildExit run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::st
 
 int run_supervised(const Scenario& given, const RunRequest& request) {
   check_request(request);
+  struct sigaction action {};  // from here on there is a directory to remove
+  action.sa_handler = ask_to_stop;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+
   const Scenario scenario = with_absolute_data(given);
   const SessionDirectory directory;
   const SessionId session = new_session_id();
@@ -152,17 +157,14 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
   if (!request.record.empty()) recorder.open(request.record);
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
 
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-
   ChildProcess child(worker_command(scenario, request), environment_of(job));
   std::deque<std::string> said;
   const ChildExit exit = run_child(child, watch, said);
   relay.finish(5s);
   Verdict verdict = watch.verdict(exit);
-  if (stop_asked) verdict.message = "stopped by request after step " + std::to_string(verdict.last_step);
+  if (stop_asked && !verdict.ok)
+    verdict.message = verdict.last_step < 0 ? "stopped by request before it finished a step"
+                                            : "stopped by request after step " + std::to_string(verdict.last_step);
   relay.publish(verdict.end());
   relay.finish(2s);
   const std::string not_recorded = recorder.close();

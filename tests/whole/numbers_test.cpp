@@ -1,0 +1,174 @@
+// The same model, whoever trains it: twice, by threads or by processes, by many ranks or by one.
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "engine/run/verify.hpp"
+#include "engine/scenario/read.hpp"
+#include "tests/catch.hpp"
+#include "tests/whole/process.hpp"
+
+using namespace rankscope;
+using namespace rankscope::test;
+using nlohmann::json;
+
+namespace {
+
+json report_of(const Folder& folder, std::vector<std::string> arguments) {
+  arguments.emplace_back("--json");
+  const Ended ended = engine(folder, std::move(arguments));
+  INFO(ended.out);
+  INFO(ended.err);
+  REQUIRE(ended.status == 0);
+  return json::parse(ended.out);
+}
+
+std::vector<double> losses_of(const json& report) {
+  std::vector<double> losses;
+  for (const json& step : report["steps"]) losses.push_back(step["loss"]);
+  return losses;
+}
+
+/// Keeps the losses that a rank reports.
+class LossObserver : public RankObserver {
+ public:
+  void span(Lane, const Span&) override {}
+  void memory(Lane, const MemorySample&) override {}
+  void phase(Lane, const PhaseSpan&) override {}
+  void step_done(const StepSummary& summary, const StepTrace&) override {
+    const std::lock_guard lock(mutex_);
+    losses_[summary.step] = summary.loss;
+  }
+  std::vector<double> losses() const {
+    std::vector<double> all;
+    for (const auto& [step, loss] : losses_) all.push_back(loss);
+    return all;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uint32_t, double> losses_;
+};
+
+}  // namespace
+
+TEST_CASE("a plan trains the same numbers every time, to the last bit") {
+  const Folder folder;
+  const std::string name = GENERATE(as<std::string>{}, "data-parallel", "pipeline-gpipe", "pipeline-1f1b");
+  INFO(name);
+  const std::vector<std::string> arguments = with_small_model({"run", lab(name), "--steps", "20"});
+  const json first = report_of(folder, arguments), second = report_of(folder, arguments);
+  REQUIRE(first["steps"].size() == 20);
+  for (std::size_t s = 0; s < 20; ++s) {
+    INFO(s);
+    CHECK(first["steps"][s]["loss"] == second["steps"][s]["loss"]);
+    CHECK(first["steps"][s]["grad_norm"] == second["steps"][s]["grad_norm"]);
+  }
+}
+
+TEST_CASE("one rank of the program is the reference that verify compares with, bit for bit") {
+  const Folder folder;
+  Scenario scenario = read_scenario(lab("data-parallel"), {{"layers", "2"}, {"width", "32"}, {"steps", "6"}});
+  const Scenario reference = reference_of(scenario);
+  REQUIRE(reference.plan.ranks() == 1);
+  REQUIRE(reference.plan.micro_batches == 4);
+  LossObserver observer;
+  RunSettings settings;
+  settings.steps = 6;
+  run_loopback(compile(reference), settings, [&](int) { return &observer; });
+
+  const json program =
+      report_of(folder, {"run", lab("data-parallel"), "--comm", "loopback", "--steps", "6", "--set", "layers=2",
+                         "--set", "width=32", "--set", "data=1", "--set", "micro_batches=4"});
+  CHECK(program["ranks"] == 1);
+  CHECK(losses_of(program) == observer.losses());
+}
+
+TEST_CASE("four ranks lose what one rank loses") {
+  const Folder folder;
+  const std::string name =
+      GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe", "pipeline-1f1b");
+  INFO(name);
+  const bool data = name == "data-parallel";
+  const std::vector<std::string> arguments = with_small_model({"run", lab(name), "--steps", "8"});
+  std::vector<std::string> alone = arguments;
+  for (const char* set :
+       {"--set", data ? "data=1" : "pipeline=1", "--set", data ? "micro_batches=4" : "micro_batches=8"})
+    alone.emplace_back(set);
+  const std::vector<double> many = losses_of(report_of(folder, arguments)), one = losses_of(report_of(folder, alone));
+  REQUIRE(many.size() == 8);
+  REQUIRE(one.size() == 8);
+  for (std::size_t s = 0; s < 8; ++s) CHECK(many[s] == Approx(one[s]).epsilon(1e-5));
+}
+
+TEST_CASE("processes train what threads train, and a ring all-reduce moves 2(n-1)·S bytes a group on both") {
+  if (!can_use_mpi()) return;
+  const Folder folder;
+  const std::vector<std::string> arguments =
+      with_small_model({"run", lab("data-parallel"), "--steps", "8", "--set", "collective=ring"});
+  std::vector<std::string> with_mpi = arguments;
+  with_mpi.insert(with_mpi.end(), {"--comm", "mpi"});
+  const json threads = report_of(folder, arguments), processes = report_of(folder, with_mpi);
+  REQUIRE(threads["steps"].size() == 8);
+  REQUIRE(processes["steps"].size() == 8);
+  for (std::size_t s = 0; s < 8; ++s) {
+    INFO(s);
+    CHECK(processes["steps"][s]["loss"].get<double>() ==
+          Approx(threads["steps"][s]["loss"].get<double>()).epsilon(1e-6));
+  }
+  CHECK(processes["traffic"] == threads["traffic"]);
+  CHECK(processes["memory"] == threads["memory"]);
+  // 12Lh² + 13Lh + (V + s)h + 2h parameters, each a gradient of four bytes.
+  const double n = 4, layers = 4, h = 32, vocabulary = 256, context = 16;
+  const double bytes = 4 * (12 * layers * h * h + 13 * layers * h + (vocabulary + context) * h + 2 * h);
+  for (const json* report : {&threads, &processes}) {
+    double sent = 0;
+    for (const json& row : (*report)["traffic"])
+      if (row["purpose"] == "data_gradient") sent += n * row["bytes_per_rank"].get<double>();
+    CHECK(sent == 2 * (n - 1) * bytes);
+  }
+}
+
+TEST_CASE("a pipeline of processes trains what one of threads does, and its messages are counted alike") {
+  if (!can_use_mpi()) return;
+  const Folder folder;
+  const std::vector<std::string> arguments =
+      with_small_model({"run", lab("pipeline-1f1b"), "--steps", "5", "--set", "collective=ring", "--set", "data=2",
+                        "--set", "pipeline=2", "--set", "micro_batches=4"});
+  std::vector<std::string> with_mpi = arguments;
+  with_mpi.insert(with_mpi.end(), {"--comm", "mpi"});
+  const json threads = report_of(folder, arguments), processes = report_of(folder, with_mpi);
+  const std::vector<double> a = losses_of(threads), b = losses_of(processes);
+  REQUIRE(a.size() == b.size());
+  for (std::size_t s = 0; s < a.size(); ++s) CHECK(a[s] == Approx(b[s]).epsilon(1e-6));
+  CHECK(processes["traffic"] == threads["traffic"]);
+}
+
+TEST_CASE("verify accepts the labs") {
+  const Folder folder;
+  const std::string name =
+      GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe", "pipeline-1f1b");
+  INFO(name);
+  const Ended ended = engine(folder, with_small_model({"verify", lab(name), "--json"}));
+  INFO(ended.err);
+  CHECK(ended.status == 0);
+  const json verified = json::parse(ended.out)["verify"];
+  CHECK(verified["passed"] == true);
+  for (const char* what : {"losses", "gradients", "parameters"}) {
+    INFO(what);
+    CHECK(verified[what].get<double>() < 1e-5);
+  }
+}
+
+TEST_CASE("verify catches every planted fault") {
+  const Folder folder;
+  const std::string plant =
+      GENERATE(as<std::string>{}, "gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding");
+  INFO(plant);
+  // Clipped in every step, or a wrong norm would change nothing that is trained.
+  const Ended ended = engine(folder, with_small_model({"verify", lab("pipeline-1f1b"), "--json", "--set",
+                                                       "plant=" + plant, "--set", "clip=0.05"}));
+  INFO(ended.err);
+  CHECK(ended.status == 1);
+  CHECK(json::parse(ended.out)["verify"]["passed"] == false);
+}

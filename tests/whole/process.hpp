@@ -1,0 +1,112 @@
+// The real programs, started as a person would, with a time limit on everything.
+#pragma once
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace rankscope::test {
+
+/// Sanitizers make programs some ten times as slow: limits that say "within seconds" are this many times as long there.
+inline constexpr int slowness = RANKSCOPE_SLOWNESS;
+inline constexpr std::chrono::seconds some_seconds{10 * slowness};
+inline constexpr std::chrono::seconds a_minute{60 * slowness};
+
+/// An empty directory for one test, removed with it. Programs that are started with it have it as their TMPDIR, and are
+/// known by that.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+  /// Makes that file; its path.
+  std::string file(const std::string& name, const std::string& text) const;
+
+  /// Processes that were started with this folder, or by those, and are still there (zombies do not count).
+  std::vector<pid_t> processes() const;
+  /// Waits until there are none; those that are left when the limit is over.
+  std::vector<pid_t> processes_after(std::chrono::milliseconds limit) const;
+  /// Session directories that are still there.
+  std::vector<std::string> sessions() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// How a program ended and what it said.
+struct Ended {
+  int status = -1;  ///< of exit(); -1 with a signal
+  int signal = 0;
+  bool in_time = true;  ///< false: it was killed because the limit was over
+  double seconds = 0;
+  std::string out, err;
+};
+
+struct StartOptions {
+  std::vector<std::string> environment;  ///< NAME=value, beside this process's
+  std::string input;                     ///< on standard input
+};
+
+class Process {
+ public:
+  /// Starts `command[0]`, a path, in `folder`.
+  Process(const Folder& folder, const std::vector<std::string>& command, const StartOptions& options = {});
+  /// Kills it and its group if it is still there.
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  pid_t pid() const { return pid_; }
+  void signal(int number) const;
+  Ended wait(std::chrono::milliseconds limit);
+  /// The line of standard error that begins so, without its beginning; waits for it. Empty when the limit comes first.
+  std::string line_of_errors(const std::string& beginning, std::chrono::milliseconds limit) const;
+
+ private:
+  const Folder& folder_;
+  std::filesystem::path out_, err_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  pid_t pid_ = -1;
+};
+
+/// rankscope-engine with these arguments, from begin to end.
+Ended engine(const Folder& folder, std::vector<std::string> arguments, const StartOptions& options = {});
+std::vector<std::string> engine_command(std::vector<std::string> arguments);
+/// rankscope-trace.
+Ended trace_tool(const Folder& folder, std::vector<std::string> arguments);
+
+/// Path of a lab that comes with the program, such as lab("pipeline-1f1b").
+std::string lab(const std::string& name);
+/// Overrides that make a lab's model so small that a step takes some milliseconds.
+std::vector<std::string> with_small_model(std::vector<std::string> arguments, int layers = 4);
+
+/// True where this build has the mpi communicator, and it can be watched (not under the thread sanitizer). Says so
+/// where it is false.
+bool can_use_mpi();
+
+/// A process's environment variable; empty where it has none.
+std::string environment_of(pid_t process, const std::string& name);
+/// A process's arguments, with spaces between.
+std::string arguments_of(pid_t process);
+/// Waits until `is` holds, looking every few milliseconds; false when the limit comes first.
+template <class Condition>
+bool wait_until(std::chrono::milliseconds limit, Condition is);
+void pause_briefly();
+
+template <class Condition>
+bool wait_until(std::chrono::milliseconds limit, Condition is) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!is()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    pause_briefly();
+  }
+  return true;
+}
+
+}  // namespace rankscope::test

@@ -1,0 +1,260 @@
+// Bad luck: ranks that die, people who stop a run, a supervisor that is killed, a disk that is full.
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "telemetry/store/run_store.hpp"
+#include "telemetry/trace/trace_reader.hpp"
+#include "tests/catch.hpp"
+#include "tests/whole/process.hpp"
+
+using namespace rankscope;
+using namespace rankscope::test;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+Arguments joined(Arguments a, const Arguments& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// A recording that opened, and whether anything in it was damaged.
+struct Recorded {
+  std::shared_ptr<const StoreView> view;
+  DamageReport damage;
+};
+
+Recorded recording(const std::string& file) {
+  RunStore store;
+  Recorded recorded;
+  REQUIRE(read_trace(file, store, {}, &recorded.damage));
+  recorded.view = store.view();
+  return recorded;
+}
+
+/// The last step whose summary of that rank is there; -1: none.
+std::int64_t last_step(const StoreView& view, int rank) {
+  const auto summaries = view.summaries(rank);
+  return summaries.empty() ? -1 : summaries.back().step;
+}
+
+/// All steps from the first to `last` are there, each with what the rank did in it.
+void check_steps_until(const StoreView& view, int rank, std::int64_t last) {
+  const auto summaries = view.summaries(rank);
+  INFO("rank " << rank);
+  REQUIRE(summaries.size() == static_cast<std::size_t>(last) + 1);
+  for (std::size_t s = 0; s < summaries.size(); ++s) CHECK(summaries[s].step == s);
+}
+
+/// "rank 2 … after step 9…" on standard error: the step. Fails where the rank is not named so.
+std::int64_t named_step(const std::string& errors, int rank) {
+  const std::string who = "rankscope-engine: rank " + std::to_string(rank) + " ", when = " after step ";
+  INFO(errors);
+  const std::size_t at = errors.find(who), step = errors.find(when, at);
+  REQUIRE(at != std::string::npos);
+  REQUIRE(step != std::string::npos);
+  REQUIRE(step < errors.find('\n', at));
+  return std::stol(errors.substr(step + when.size()));
+}
+
+/// The worker processes of the run, by rank.
+std::map<int, pid_t> mpi_ranks(const Folder& folder) {
+  std::map<int, pid_t> ranks;
+  for (const pid_t process : folder.processes())
+    if (const std::string rank = environment_of(process, "OMPI_COMM_WORLD_RANK");
+        !rank.empty() && arguments_of(process).ends_with("rankscope-engine worker"))
+      ranks[std::stoi(rank)] = process;
+  return ranks;
+}
+
+/// Starts a run that would take minutes and waits until it has recorded some steps.
+class LongRun {
+ public:
+  LongRun(const Folder& folder, const Arguments& more)
+      : file((folder / "run.mcap").string()),
+        process(folder, engine_command(with_small_model(joined(
+                            {"run", lab("pipeline-1f1b"), "--steps", "100000", "--json", "--record", file}, more)))) {
+    // The header comes at once, then a chunk a second.
+    const bool is_under_way = wait_until(a_minute, [&] {
+      std::error_code none;
+      const auto size = std::filesystem::file_size(file, none);
+      return !none && size > 40'000;
+    });
+    REQUIRE(is_under_way);
+  }
+  std::string file;
+  Process process;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a killed thread of a loopback run ends it with the rank's name and its last step, and what was recorded opens") {
+  const Folder folder;
+  const std::string file = (folder / "run.mcap").string();
+  const Ended ended = engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--json", "--record", file, "--set",
+                                                       "kill_rank=2", "--set", "kill_step=10"}));
+  CHECK(ended.status == 1);
+  CHECK(ended.seconds < 10 * slowness);
+  CHECK(named_step(ended.err, 2) == 9);
+  CHECK(ended.err.find("fault.kill_rank") != std::string::npos);
+  CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
+  CHECK(json::parse(ended.out)["steps"].size() >= 9);
+
+  const Ended info = trace_tool(folder, {"info", file, "--json"});
+  CHECK(info.status == 0);
+  CHECK(json::parse(info.out)["damage"]["any"] == false);
+  const Recorded recorded = recording(file);
+  CHECK(!recorded.damage.any());
+  check_steps_until(*recorded.view, 2, 9);
+  for (std::uint32_t step = 0; step < 9; ++step) CHECK(!recorded.view->step_spans(Obtained::measured, step).empty());
+  bool rank_failed = false, session_failed = false;
+  for (const End& end : recorded.view->ends()) {
+    rank_failed = rank_failed || (end.rank == 2 && !end.ok);
+    session_failed = session_failed || (end.rank == -1 && !end.ok && end.last_step == 9);
+  }
+  CHECK(rank_failed);
+  CHECK(session_failed);
+  CHECK(folder.sessions().empty());
+  CHECK(folder.processes().empty());
+}
+
+TEST_CASE("a rank process killed by a signal ends the run with its name and its last known step") {
+  if (!can_use_mpi()) return;
+  const Folder folder;
+  LongRun run(folder, {"--comm", "mpi"});
+  const std::map<int, pid_t> ranks = mpi_ranks(folder);
+  REQUIRE(ranks.size() == 4);
+  const int victim = GENERATE(0, 2);
+  INFO("killed rank " << victim);
+  REQUIRE(kill(ranks.at(victim), SIGKILL) == 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const Ended ended = run.process.wait(a_minute);
+  CHECK(std::chrono::steady_clock::now() - begin < some_seconds);
+  CHECK(ended.status == 1);
+  const std::int64_t step = named_step(ended.err, victim);
+  CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
+
+  const Recorded recorded = recording(run.file);
+  CHECK(!recorded.damage.any());
+  check_steps_until(*recorded.view, victim, step);
+  // What it finished in its last milliseconds it could not tell any more. The others waited for it soon.
+  for (int rank = 0; rank < 4; ++rank) CHECK(last_step(*recorded.view, rank) >= step);
+  CHECK(folder.sessions().empty());
+  CHECK(folder.processes_after(some_seconds).empty());
+}
+
+TEST_CASE("fault.kill_rank kills a process by signal, at the step it says") {
+  if (!can_use_mpi()) return;
+  const Folder folder;
+  const std::string file = (folder / "run.mcap").string();
+  // Asleep for some 100 ms a step, so that a step is longer than the time between two words of a rank.
+  const Ended ended = engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--comm", "mpi", "--device",
+                                                       "sleep", "--set", "op_overhead_s=2e-4", "--json", "--record",
+                                                       file, "--set", "kill_rank=1", "--set", "kill_step=5"}));
+  CHECK(ended.status == 1);
+  const std::int64_t step = named_step(ended.err, 1);
+  CHECK(step >= 3);
+  CHECK(step <= 4);
+  check_steps_until(*recording(file).view, 1, step);
+}
+
+TEST_CASE("a supervisor that is asked to stop ends its workers, closes the recording and leaves nothing behind") {
+  const Folder folder;
+  const int number = GENERATE(SIGINT, SIGTERM);
+  const std::string comm = GENERATE(as<std::string>{}, "loopback", "mpi");
+  if (comm == "mpi" && !can_use_mpi()) return;
+  INFO("signal " << number << ", " << comm);
+  LongRun run(folder, {"--comm", comm});
+  CHECK(folder.sessions().size() == 1);
+  CHECK(folder.processes().size() >= 2);
+  run.process.signal(number);
+  const auto begin = std::chrono::steady_clock::now();
+  const Ended ended = run.process.wait(a_minute);
+  CHECK(std::chrono::steady_clock::now() - begin < some_seconds);
+  INFO(ended.err);
+  CHECK(ended.status == 1);
+  CHECK(ended.err.find("rankscope-engine: stopped by request after step ") == 0);
+  CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
+  CHECK(folder.processes_after(2s).empty());
+  CHECK(folder.sessions().empty());
+
+  const Recorded recorded = recording(run.file);
+  CHECK(!recorded.damage.any());
+  REQUIRE(recorded.view->hello());
+  const std::int64_t steps = last_step(*recorded.view, 0) + 1;
+  CHECK(steps > 3);
+  CHECK(json::parse(ended.out)["steps"].size() + 4 >= static_cast<std::size_t>(steps));
+  const auto ends = recorded.view->ends();
+  CHECK(std::any_of(ends.begin(), ends.end(), [](const End& end) { return end.rank == -1 && !end.ok; }));
+}
+
+TEST_CASE("workers do not outlive a supervisor that is killed, and the recording opens") {
+  const Folder folder;
+  const std::string comm = GENERATE(as<std::string>{}, "loopback", "mpi");
+  if (comm == "mpi" && !can_use_mpi()) return;
+  INFO(comm);
+  LongRun run(folder, {"--comm", comm});
+  CHECK(folder.processes().size() >= 2);
+  run.process.signal(SIGKILL);
+  CHECK(run.process.wait(some_seconds).signal == SIGKILL);
+  for (const pid_t process : folder.processes_after(some_seconds)) {
+    INFO(arguments_of(process));
+    CHECK(process == 0);
+  }
+  const Recorded recorded = recording(run.file);
+  CHECK(recorded.damage.cut_short);
+  CHECK(last_step(*recorded.view, 0) > 0);
+}
+
+TEST_CASE("a run removes what killed supervisors left behind, and only that") {
+  const Folder folder;
+  namespace fs = std::filesystem;
+  const fs::path left = folder / "rankscope-abcdef", young = folder / "rankscope-ghijkl",
+                 other = folder / "rankscope-x";
+  for (const fs::path& path : {left, young, other}) fs::create_directories(path / "spool");
+  for (const fs::path& path : {left, young}) folder.file(path.filename().string() + "/supervisor", "");
+  for (const fs::path& path : {left, other}) fs::last_write_time(path, fs::file_time_type::clock::now() - 1h);
+  CHECK(engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "1"})).status == 0);
+  CHECK(!fs::exists(left));
+  CHECK(fs::exists(young));  // its supervisor may not have come to its lock yet
+  CHECK(fs::exists(other));  // not a session's
+}
+
+TEST_CASE("a run does not take its caller's input") {
+  const Folder folder;
+  const std::string comm = GENERATE(as<std::string>{}, "loopback", "mpi");
+  if (comm == "mpi" && !can_use_mpi()) return;
+  const Arguments run = with_small_model({"run", lab("pipeline-1f1b"), "--steps", "1", "--comm", comm});
+  std::string line = RANKSCOPE_ENGINE;
+  for (const std::string& argument : run) line += " '" + argument + "'";
+  const Ended ended = Process(folder, {"/bin/sh", "-c", line + " >/dev/null && cat"},
+                              {.environment = {}, .input = "the rest of a script"})
+                          .wait(a_minute);
+  INFO(ended.err);
+  CHECK(ended.out == "the rest of a script");
+}
+
+TEST_CASE("a disk that is full costs the recording, which says so, and not the training") {
+  const Folder folder;
+  const std::string file = (folder / "run.mcap").string();
+  // No file of this run may grow beyond 80 blocks of 512 bytes.
+  std::string line = std::string("ulimit -f 80; trap '' XFSZ; exec ") + RANKSCOPE_ENGINE;
+  for (const std::string& argument :
+       with_small_model({"run", lab("pipeline-1f1b"), "--steps", "100", "--json", "--record", file}))
+    line += " '" + argument + "'";
+  const Ended ended = Process(folder, {"/bin/sh", "-c", line}).wait(a_minute);
+  INFO(ended.err);
+  CHECK(ended.status == 1);
+  CHECK(ended.err.find("--record " + file + ": ") != std::string::npos);
+  CHECK(ended.err.find("messages are not in the recording") != std::string::npos);
+  CHECK(json::parse(ended.out)["steps"].size() == 100);
+  CHECK(last_step(*recording(file).view, 0) >= 0);
+}
