@@ -71,8 +71,7 @@ void look_at_run(const AnalysisRequest& request, InsightContext& context, Figure
 
 void look_at_plan(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
   const Prediction& prediction = *request.prediction;
-  context.run = prediction.context;
-  context.complete = true;
+  context.run = prediction.context;  // never `complete`: a run that follows has a context of its own
   figures.forecast = context.forecast_step = prediction.report.predicted;
   context.ideal_bubble = prediction.report.bubble.ideal;
   const auto steps = prediction.view->steps(Obtained::simulated);

@@ -20,7 +20,7 @@ struct InsightContext {
   std::shared_ptr<const StoreView> forecast;     ///< what lies under the run as a ghost; may be null
   std::optional<StepAnalysis> forecast_step;     ///< its steady step
   double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
-  bool complete = false;  ///< all programs had come when it was made: it will not change
+  bool complete = false;  ///< of a run, made when all programs and the prediction had come: it will not change
 };
 
 class InsightCache : public QObject, public BubbleSource {

@@ -84,8 +84,7 @@ std::shared_ptr<const StoreView> Session::prediction() const {
 SourceLabel Session::label() const {
   if (!store_) return prediction_ && prediction_->view ? SourceLabel::simulated : SourceLabel::none;
   if (spec_.kind == SourceKind::trace) return SourceLabel::recorded;
-  // A run that is over is looked at from what was kept: the same as its recording.
-  return state_ == SessionState::ended || state_ == SessionState::failed ? SourceLabel::recorded : SourceLabel::live;
+  return state_ == SessionState::ended || state_ == SessionState::failed ? SourceLabel::ended : SourceLabel::live;
 }
 
 bool Session::can_run() const {

@@ -26,8 +26,8 @@
 namespace rankscope::app {
 
 enum class SessionState : std::uint8_t { empty, opening, ready, starting, running, stopping, ended, failed };
-/// What the pill says: nothing there; only predicted; coming in now; read from a file.
-enum class SourceLabel : std::uint8_t { none, simulated, live, recorded };
+/// What the pill says: nothing there; only predicted; coming in now; came in, and is over; read from a file.
+enum class SourceLabel : std::uint8_t { none, simulated, live, ended, recorded };
 
 struct SessionOptions {
   QString engine;              ///< program to start; empty: find_engine()

@@ -14,7 +14,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int left_width = 214, bar_height = 20, bar_gap = 4, top = 10, margin = 16;
+constexpr int left_width = 252, name_width = 76, bar_height = 20, bar_gap = 4, top = 10, margin = 16;
+constexpr int sentence_height = 38;  // two lines
 
 }  // namespace
 
@@ -66,7 +67,7 @@ void GapStrip::set_veiled(bool veiled) {
   update();
 }
 
-QSize GapStrip::sizeHint() const { return {640, top + 2 * bar_height + bar_gap + 34}; }
+QSize GapStrip::sizeHint() const { return {640, top + 2 * bar_height + bar_gap + 8 + sentence_height + 4}; }
 
 QRectF GapStrip::bar_area(int row) const {
   return {static_cast<double>(left_width), static_cast<double>(top + row * (bar_height + bar_gap)),
@@ -97,7 +98,8 @@ void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShare
   const Palette& p = *colours_;
   painter.setFont(interface_font());
   painter.setPen(color(p.dim));
-  painter.drawText(QRectF(bar.left() - 100, bar.top(), 90, bar.height()), Qt::AlignRight | Qt::AlignVCenter, name);
+  painter.drawText(QRectF(bar.left() - name_width - 8, bar.top(), name_width, bar.height()),
+                   Qt::AlignRight | Qt::AlignVCenter, name);
   const QFontMetricsF metrics(painter.font());
   for (const Piece& piece : pieces(shares, bar)) {
     Argb fill = color_of(piece.time, p);
@@ -141,7 +143,7 @@ void GapStrip::paintEvent(QPaintEvent*) {
                    tr("Where the step goes"));
   painter.setFont(interface_font());
   const Figures& figures = *figures_.latest();
-  const QRectF words(margin, bar_area(1).bottom() + 6, width() - 2 * margin, 20);
+  const QRectF words(margin, bar_area(1).bottom() + 8, width() - 2 * margin, sentence_height);
   painter.setPen(color(p.dim));
   if (veiled_) {
     painter.drawText(
@@ -162,13 +164,17 @@ void GapStrip::paintEvent(QPaintEvent*) {
   if (figures.step) paint_bar(painter, run_column_name(figures), figures.step->average, bar_area(row++), false);
   if (figures.forecast)
     paint_bar(painter, tr("predicted"), figures.forecast->average, bar_area(row++), figures.step.has_value());
-  QString sentence = gap_sentence(figures);
+  QString sentence;
+  const QFontMetricsF metrics(painter.font());
+  for (std::size_t reasons = 4; reasons-- > 0;) {
+    sentence = gap_sentence(figures, reasons);
+    if (metrics.boundingRect(words, Qt::TextWordWrap, sentence).height() <= sentence_height) break;
+  }
   if (sentence.isEmpty() && !figures.run)
     sentence = tr("Nothing ran yet: this is the prediction. Press Run to lay the measurement over it.");
   painter.setFont(interface_font());
   painter.setPen(color(figures.step ? p.text : p.dim));
-  painter.drawText(words, Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(sentence, Qt::ElideRight, static_cast<int>(words.width())));
+  painter.drawText(words, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence);
 }
 
 bool GapStrip::event(QEvent* event) {

@@ -120,6 +120,9 @@ void LabPanel::rebuild() {
     text->setAccessibleName(tr("The lesson"));
     text->set_lesson(QString::fromStdString(lab_->text));
     layout_->addWidget(text);
+  } else if (!title_.isEmpty() && summary_.isEmpty()) {
+    layout_->addWidget(
+        make_label(tr("This scenario has no lesson. Change the plan at the right, or press Run."), "dim", page_));
   } else if (title_.isEmpty()) {
     layout_->addWidget(make_label(
         tr("Pick a lab above, or open a scenario (.toml) or a recording (.mcap) with Ctrl+O. rankscope tcp://HOST:PORT "

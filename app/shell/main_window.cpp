@@ -191,6 +191,14 @@ void MainWindow::take_lab() {
     }
     if (lab) summary = QString::fromStdString(lab->summary);
   }
+  const auto view = session_.view();
+  if (const Hello* hello = view->hello(); hello != nullptr && session_.spec().kind != SourceKind::scenario)
+    summary = tr("Ran on %1, %2 steps planned over %3 ranks (%4, %5), started %6.")
+                  .arg(QString::fromStdString(hello->host))
+                  .arg(hello->steps)
+                  .arg(hello->ranks)
+                  .arg(QString::fromStdString(hello->communicator), QString::fromStdString(hello->device),
+                       QString::fromStdString(hello->started_utc));
   lab_->set_lab(lab, title, summary);
   setWindowTitle(title.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(title));
 }

@@ -12,7 +12,6 @@ namespace rankscope::app {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t reasons_in_words = 3;
 
 QString tr(const char* text) { return QCoreApplication::translate("PlanFigures", text); }
 
@@ -94,7 +93,7 @@ QString run_column_name(const Figures& figures) {
   return figures.run && figures.run->obtained == Obtained::emulated ? tr("emulated") : tr("measured");
 }
 
-QString gap_sentence(const Figures& figures) {
+QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
   if (!figures.step || !figures.forecast) return {};
   const double measured = figures.step->seconds(), predicted = figures.forecast->seconds();
   if (!(predicted > 0)) return {};
@@ -107,7 +106,7 @@ QString gap_sentence(const Figures& figures) {
                                  QString::number(std::fabs(points), 'f', 1), points > 0 ? tr("longer") : tr("shorter"));
   QStringList reasons;
   for (const GapItem& item : figures.gap) {
-    if (reasons.size() == static_cast<qsizetype>(reasons_in_words)) break;
+    if (reasons.size() == static_cast<qsizetype>(most_reasons)) break;
     if (std::fabs(item.points) >= 0.05) reasons << QString::fromStdString(item.words);
   }
   if (!reasons.isEmpty()) words += QStringLiteral(" · ") + reasons.join(QStringLiteral(" · "));

@@ -36,7 +36,6 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setMinimumWidth(280);
 
   auto* page = new QWidget;
   auto* column = new QVBoxLayout(page);
@@ -110,6 +109,8 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   column->addLayout(table);
   column->addStretch(1);
   setWidget(page);
+  // The narrowest that cuts nothing: numbers of the table as wide as they get, and the scroll bar.
+  setMinimumWidth(std::max(296, page->minimumSizeHint().width() + 14));
 
   connect(&session, &Session::scenario_changed, this, &PlanPanel::take_scenario);
   connect(&session, &Session::state_changed, this, &PlanPanel::take_state);

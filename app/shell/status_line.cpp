@@ -61,7 +61,8 @@ void StatusLine::take_in() {
   QStringList words;
   words << state_words(session_.state());
   if (!session_.failure().isEmpty()) words << session_.failure();
-  if (!session_.endpoint().isEmpty()) words << session_.endpoint();
+  const bool connected = session_.label() == SourceLabel::live || session_.state() == SessionState::opening;
+  if (connected && !session_.endpoint().isEmpty()) words << session_.endpoint();
   if (const Hello* hello = view->hello(); hello != nullptr && hello->ranks > 0) {
     words << tr("%n rank(s)", nullptr, hello->ranks)
                  .replace(QLatin1String("rank(s)"), hello->ranks == 1 ? tr("rank") : tr("ranks"));
@@ -73,8 +74,9 @@ void StatusLine::take_in() {
     const QFileInfo file(session_.recording());
     const QString size =
         file.exists() ? QStringLiteral(", ") + text::bytes(static_cast<double>(file.size())) : QString();
-    words << (session_.spec().kind == SourceKind::trace ? file.fileName() + size
-                                                        : tr("recording to %1").arg(file.fileName() + size));
+    words << (session_.spec().kind == SourceKind::trace
+                  ? file.fileName() + size
+                  : (connected ? tr("recording to %1") : tr("recorded to %1")).arg(file.fileName() + size));
   }
   const QString line = words.join(QStringLiteral("  ·  "));
   left_->setText(line);

@@ -12,6 +12,7 @@
 #include <QSpinBox>
 #include <QToolButton>
 
+#include "app/views/common/elided_label.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/scenario/lab.hpp"
@@ -19,7 +20,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double speeds[] = {1.0, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001};
+constexpr int widest_words = 1560, labelled_steps = 1400;
+constexpr double speeds[] = {1.0, 0.1, 0.03, 0.01, 0.003, 0.001};
 
 QString speed_text(double speed) {
   return speed >= 1 ? QStringLiteral("1 ×") : QStringLiteral("1/%1 ×").arg(text::count(qRound64(1 / speed)));
@@ -41,6 +43,7 @@ SourceWords words_of(SourceLabel label, Obtained shown, const StoreView& view) {
     case SourceLabel::none: return words;
     case SourceLabel::simulated: words.label = TopBar::tr("SIMULATED"); break;
     case SourceLabel::live: words.label = TopBar::tr("LIVE"); break;
+    case SourceLabel::ended: words.label = TopBar::tr("ENDED"); break;
     case SourceLabel::recorded: words.label = TopBar::tr("RECORDED"); break;
   }
   switch (shown) {
@@ -50,15 +53,18 @@ SourceWords words_of(SourceLabel label, Obtained shown, const StoreView& view) {
       for (const ClockRecord& clock : view.clocks()) uncertainty = std::max(uncertainty, clock.uncertainty_ns);
       words.clock = uncertainty > 0 ? TopBar::tr("wall clock, ± %1").arg(text::nanoseconds(uncertainty))
                                     : TopBar::tr("wall clock");
+      words.short_clock = words.clock;
       break;
     }
     case Obtained::emulated:
       words.obtained = TopBar::tr("emulated");
       words.clock = TopBar::tr("device clock: measured costs, modelled links");
+      words.short_clock = TopBar::tr("device clock");
       break;
     case Obtained::simulated:
       words.obtained = TopBar::tr("predicted");
       words.clock = TopBar::tr("device clock: modelled costs and links");
+      words.short_clock = TopBar::tr("device clock");
       break;
   }
   return words;
@@ -81,8 +87,9 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
       stop_(new QPushButton(tr("Stop"), this)),
       label_(new QLabel(this)),
       obtained_(new QLabel(this)),
-      clock_(new QLabel(this)),
+      step_label_(new QLabel(tr("Step"), this)),
       of_steps_(new QLabel(this)),
+      clock_(new ElidedLabel(this)),
       progress_(new QProgressBar(this)),
       step_(new QSpinBox(this)),
       colours_(&palette_of(Theme::dark)) {
@@ -97,15 +104,16 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   menu_->setShortcut(QKeySequence(Qt::Key_F10));
   scenarios_->setAccessibleName(tr("Lab or scenario"));
   scenarios_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  scenarios_->setMinimumContentsLength(14);
+  scenarios_->setMinimumContentsLength(8);
   scenarios_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   scenarios_->setMaximumWidth(380);
   run_->setProperty("role", QStringLiteral("primary"));
-  for (QLabel* pill : {label_, obtained_, clock_}) pill->setProperty("role", QStringLiteral("pill"));
+  for (QLabel* pill : {label_, obtained_, static_cast<QLabel*>(clock_)})
+    pill->setProperty("role", QStringLiteral("pill"));
   step_->setButtonSymbols(QAbstractSpinBox::NoButtons);
   step_->setAlignment(Qt::AlignRight);
   step_->setFont(number_font());
-  step_->setFixedWidth(56);
+  step_->setFixedWidth(52);
   step_->setAccessibleName(tr("Step"));
   step_->setKeyboardTracking(false);
   of_steps_->setFont(number_font());
@@ -125,12 +133,12 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   row->addWidget(run_);
   row->addWidget(stop_);
   row->addSpacing(4);
-  for (QLabel* pill : {label_, obtained_, clock_}) row->addWidget(pill, 0, Qt::AlignVCenter);
+  for (QLabel* pill : {label_, obtained_}) row->addWidget(pill, 0, Qt::AlignVCenter);
+  row->addWidget(clock_, 1, Qt::AlignVCenter);
   row->addWidget(progress_);
-  row->addStretch(1);
-  auto* step_label = new QLabel(tr("Step"), this);
-  step_label->setProperty("role", QStringLiteral("dim"));
-  row->addWidget(step_label);
+  row->addStretch(0);
+  step_label_->setProperty("role", QStringLiteral("dim"));
+  row->addWidget(step_label_);
   row->addWidget(back_);
   row->addWidget(step_);
   row->addWidget(of_steps_);
@@ -216,15 +224,19 @@ void TopBar::take_scenario() {
 
 void TopBar::take_state() {
   const auto view = session_.view();
-  const SourceWords words = words_of(session_.label(), state_.shown(), *view);
+  words_ = words_of(session_.label(), state_.shown(), *view);
+  const SourceWords& words = words_;
   label_->setText(words.label);
   obtained_->setText(words.obtained);
-  clock_->setText(words.clock);
-  for (QLabel* pill : {label_, obtained_, clock_}) pill->setVisible(!pill->text().isEmpty());
+  // Reading, the bar stands in the pills' place: together they would widen the window.
+  const bool reading = session_.state() == SessionState::opening && session_.spec().kind == SourceKind::trace;
+  label_->setVisible(!reading && !words.label.isEmpty());
+  obtained_->setVisible(!reading && !words.obtained.isEmpty());
+  obtained_->setToolTip(words.clock);
+  clock_->setVisible(!reading && !words.clock.isEmpty());
   label_->setProperty("live", session_.label() == SourceLabel::live);
   label_->style()->unpolish(label_);
   label_->style()->polish(label_);
-  const bool reading = session_.state() == SessionState::opening && session_.spec().kind == SourceKind::trace;
   progress_->setVisible(reading);
   progress_->setValue(static_cast<int>(session_.progress() * 1000));
   progress_->setFormat(tr("reading, %p %"));
@@ -251,14 +263,15 @@ void TopBar::take_playback() {
 }
 
 void TopBar::resizeEvent(QResizeEvent*) {
-  // The clock's pill yields first; what it says is its tool tip and that of the obtained pill.
-  const bool room = width() > 1420;
-  clock_->setVisible(room && !clock_->text().isEmpty());
-  obtained_->setToolTip(clock_->text());
+  // Which clock is always said; in how many words depends on the room.
+  clock_->set_text(width() >= widest_words ? words_.clock : words_.short_clock);
+  clock_->setToolTip(words_.clock);
+  step_label_->setVisible(width() >= labelled_steps);
+  palette_->setVisible(width() >= labelled_steps);
 }
 
 QString TopBar::source_text() const {
-  return label_->text() + QLatin1Char(' ') + obtained_->text() + QLatin1Char(' ') + clock_->text();
+  return words_.label + QLatin1Char(' ') + words_.obtained + QLatin1Char(' ') + words_.clock;
 }
 
 }  // namespace rankscope::app

@@ -18,11 +18,14 @@ class QToolButton;
 
 namespace rankscope::app {
 
+class ElidedLabel;
+
 /// What a pill says, as words. No widgets.
 struct SourceWords {
-  QString label;     ///< "LIVE", "RECORDED", "SIMULATED"
-  QString obtained;  ///< "measured", "emulated", "predicted"
-  QString clock;     ///< "wall clock, ± 12 µs", "device clock: measured costs, modelled links"
+  QString label;        ///< "LIVE", "ENDED", "RECORDED", "SIMULATED"
+  QString obtained;     ///< "measured", "emulated", "predicted"
+  QString clock;        ///< "wall clock, ± 12 µs", "device clock: measured costs, modelled links"
+  QString short_clock;  ///< the same where there is little room: "device clock"
 };
 SourceWords words_of(SourceLabel label, Obtained shown, const StoreView& view);
 
@@ -54,7 +57,9 @@ class TopBar : public QWidget {
   QToolButton *menu_, *palette_, *help_, *back_, *on_, *play_;
   QComboBox *scenarios_, *speeds_;
   QPushButton *run_, *stop_;
-  QLabel *label_, *obtained_, *clock_, *of_steps_;
+  QLabel *label_, *obtained_, *step_label_, *of_steps_;
+  ElidedLabel* clock_;
+  SourceWords words_;
   QProgressBar* progress_;
   QSpinBox* step_;
   const Palette* colours_;

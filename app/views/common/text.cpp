@@ -32,11 +32,11 @@ struct Unit {
 };
 
 template <std::size_t n>
-QString scaled(double value, const std::array<Unit, n>& units) {
+QString scaled(double value, const std::array<Unit, n>& units, double from = 0.9995) {
   if (!std::isfinite(value)) return unknown();
   const Unit* unit = &units.back();
   for (const Unit& candidate : units)
-    if (std::fabs(value) >= candidate.factor * 0.9995) {
+    if (std::fabs(value) >= candidate.factor * from) {
       unit = &candidate;
       break;
     }
@@ -60,7 +60,7 @@ QString bytes(double bytes) {
       {{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1, "B"}}};
   if (bytes < 0) return unknown();
   if (bytes < 1000) return QString::number(static_cast<int>(bytes)) + QStringLiteral("\u00A0B");
-  return scaled(bytes, units);
+  return scaled(bytes, units, 1000.0 / 1024);  // never four digits
 }
 
 QString percent(double share) {

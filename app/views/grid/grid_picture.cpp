@@ -10,7 +10,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double widest_place = 220, highest_place = 96, most_gap = 8;
+constexpr double widest_place = 360, highest_place = 150, most_gap = 8;
 
 double gap_between(double room, int places) { return std::min(most_gap, room / places * 0.15); }
 

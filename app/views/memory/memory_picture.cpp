@@ -74,22 +74,27 @@ std::vector<std::int64_t> predicted_columns(const MemoryRequest& request) {
   return result;
 }
 
-std::vector<RankPeak> peaks_of(const MemoryRequest& request) {
-  std::vector<RankPeak> peaks;
+/// The chosen step where it is there, else the last one.
+std::optional<StepAt> step_of(const MemoryRequest& request) {
   const auto steps = request.run->steps(request.shown);
-  if (steps.empty()) return peaks;
+  if (steps.empty()) return std::nullopt;
   const std::uint32_t step =
       request.step && std::binary_search(steps.begin(), steps.end(), *request.step) ? *request.step : steps.back();
   const auto range = request.run->step_range(request.shown, step);
-  if (!range) return peaks;
+  if (!range) return std::nullopt;
+  return StepAt{step, *range};
+}
+
+std::vector<RankPeak> peaks_of(const MemoryRequest& request, const StepAt& step) {
+  std::vector<RankPeak> peaks;
   std::optional<TimeRange> predicted_range;
   if (request.prediction)
-    if (const auto under = predicted_for(*request.prediction, {step, *range})) predicted_range = under->predicted;
+    if (const auto under = predicted_for(*request.prediction, step)) predicted_range = under->predicted;
   int last_rank = -1;
   for (const LaneKey& lane : request.run->lanes()) {
     if (lane.obtained != request.shown || lane.rank == last_rank) continue;
     last_rank = lane.rank;
-    const auto greatest = greatest_of(*request.run, lane.rank, request.shown, *range);
+    const auto greatest = greatest_of(*request.run, lane.rank, request.shown, step.range);
     if (!greatest) continue;
     RankPeak peak{lane.rank, greatest->bytes, -1};
     if (predicted_range)
@@ -139,7 +144,10 @@ MemoryPicture compose_memory(const MemoryRequest& request) {
       picture.columns[static_cast<std::size_t>(i)].state = MemoryColumn::State::unknown;
   }
   picture.predicted = predicted_columns(request);
-  picture.peaks = peaks_of(request);
+  if (const auto step = step_of(request)) {
+    picture.origin_ns = step->range.begin_ns;
+    picture.peaks = peaks_of(request, *step);
+  }
   for (const MemoryColumn& column : picture.columns)
     if (column.state == MemoryColumn::State::known) picture.greatest = std::max(picture.greatest, sum_of(column.bytes));
   for (const std::int64_t bytes : picture.predicted) picture.greatest = std::max(picture.greatest, bytes);

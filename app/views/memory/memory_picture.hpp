@@ -30,6 +30,7 @@ struct RankPeak {
 struct MemoryPicture {
   int rank = 0;
   TimeRange range;
+  std::int64_t origin_ns = 0;  ///< what the time axis counts from: the step's begin
   std::vector<MemoryColumn> columns;
   std::vector<std::int64_t> predicted;  ///< greatest predicted sum of each column; -1 where there is none
   std::vector<RankPeak> peaks;

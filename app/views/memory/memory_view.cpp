@@ -15,7 +15,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int header_height = 32, axis_width = 56, foot_height = 24, margin = 12;
+constexpr int header_height = 34, title_height = 20, axis_width = 56, foot_height = 24, margin = 12;
+constexpr int top = header_height + title_height + 6;
 constexpr int widest_bar = 56, narrowest_bar = 6;
 
 QString name(MemoryClass memory) { return label_of(memory); }
@@ -45,8 +46,6 @@ MemoryView::MemoryView(SharedState& state, SnapshotSource& source, QWidget* pare
     if (state.selected()) set_rank(state.selected()->rank);
   });
 }
-
-void MemoryView::set_theme(Theme theme) { DataView::set_theme(theme); }
 
 void MemoryView::set_rank(int rank) {
   if (rank == rank_) return;
@@ -91,13 +90,13 @@ void MemoryView::resizeEvent(QResizeEvent* event) {
 QRect MemoryView::peak_area() const {
   const int bars = std::max<int>(1, static_cast<int>(picture_.peaks.size()));
   const int wanted = std::clamp(bars * (widest_bar + 12), 140, std::max(140, width() * 2 / 5 - axis_width));
-  return {width() - margin - wanted, header_height + 4, wanted, height() - header_height - foot_height - 8};
+  return {width() - margin - wanted, top, wanted, std::max(1, height() - top - foot_height - 4)};
 }
 
 QRect MemoryView::time_area() const {
   const int right = peak_area().left() - axis_width - margin;
-  return {margin + axis_width, header_height + 4, std::max(1, right - margin - axis_width),
-          height() - header_height - foot_height - 8};
+  return {margin + axis_width, top, std::max(1, right - margin - axis_width),
+          std::max(1, height() - top - foot_height - 4)};
 }
 
 double MemoryView::axis_bytes() const { return static_cast<double>(picture_.greatest) * 1.08; }
@@ -126,7 +125,7 @@ void MemoryView::paintEvent(QPaintEvent*) {
     const auto memory = static_cast<MemoryClass>(i);
     entries.emplace_back(color_of(memory, colours()), name(memory));
   }
-  paint_legend(painter, QPointF(legend_left, 8), peak_area().left() - axis_width - legend_left, colours(), entries);
+  paint_legend(painter, QPointF(legend_left, 8), width() - margin - legend_left, colours(), entries);
 }
 
 void MemoryView::paint_axis(QPainter& painter, const QRect& area, bool labels) const {
@@ -147,6 +146,7 @@ void MemoryView::paint_axis(QPainter& painter, const QRect& area, bool labels) c
 
 void MemoryView::paint_time(QPainter& painter) const {
   const QRect area = time_area();
+  paint_axis(painter, area, true);
   const auto& columns = picture_.columns;
   const int count = std::min<int>(area.width(), static_cast<int>(columns.size()));
   for (int i = 0; i < count; ++i) {
@@ -167,7 +167,6 @@ void MemoryView::paint_time(QPainter& painter) const {
       below += bytes;
     }
   }
-  paint_axis(painter, area, true);
 
   std::int64_t predicted_peak = -1;
   QPainterPath outline;
@@ -189,17 +188,19 @@ void MemoryView::paint_time(QPainter& painter) const {
     open = true;
   }
   if (!outline.isEmpty()) {
-    painter.setPen(QPen(color(colours().ground), 3));
+    painter.setPen(QPen(faded(colours().ground, 0.6), 2));
     painter.drawPath(outline);
     painter.setPen(QPen(color(colours().text), 1, Qt::DashLine));
     painter.drawPath(outline);
   }
-  const QString caption = predicted_peak < 0 ? tr("bytes in use over time")
-                                             : tr("bytes in use over time; dashed: predicted, at most %1")
+  const QString caption = predicted_peak < 0 ? tr("rank %1 over time").arg(picture_.rank)
+                                             : tr("rank %1 over time; dashed: predicted, at most %2")
+                                                   .arg(picture_.rank)
                                                    .arg(text::bytes(static_cast<double>(predicted_peak)));
   painter.setPen(color(colours().dim));
-  painter.drawText(QRect(area.left(), area.bottom() + 4, area.width(), 18), Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(caption, Qt::ElideRight, area.width()));
+  painter.drawText(QRect(margin, header_height, area.right() - margin, title_height), Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(caption, Qt::ElideRight, area.right() - margin));
+  paint_time_axis(painter, area);
 
   if (const auto cursor = state().cursor(); cursor && !picture_.range.empty()) {
     const double x =
@@ -210,14 +211,37 @@ void MemoryView::paint_time(QPainter& painter) const {
   }
 }
 
+void MemoryView::paint_time_axis(QPainter& painter, const QRect& area) const {
+  if (picture_.range.empty()) return;
+  const Axis axis = time_axis(picture_.range.begin_ns, picture_.range.end_ns, picture_.origin_ns, area.width() / 80);
+  painter.setFont(number_font());
+  const QFontMetricsF metrics(painter.font());
+  double free_from = margin;
+  for (const Tick& tick : axis.ticks) {
+    const double share =
+        (tick.value - static_cast<double>(picture_.range.begin_ns)) / static_cast<double>(picture_.range.length());
+    const double x = area.left() + share * area.width();
+    const QString label = &tick == &axis.ticks.back() ? tick.label + QChar(0xA0) + axis.unit : tick.label;
+    const double wide = metrics.horizontalAdvance(label);
+    painter.setPen(color(colours().faint));
+    painter.drawLine(QPointF(x, area.bottom() + 1), QPointF(x, area.bottom() + 4));
+    if (x - wide / 2 < free_from || x + wide / 2 > area.right() + axis_width - 8) continue;
+    painter.setPen(color(colours().dim));
+    painter.drawText(QRectF(x - wide / 2 - 2, area.bottom() + 5, wide + 4, 18), Qt::AlignHCenter | Qt::AlignVCenter,
+                     label);
+    free_from = x + wide / 2 + 8;
+  }
+  painter.setFont(interface_font());
+}
+
 void MemoryView::paint_peaks(QPainter& painter) const {
   const QRect area = peak_area();
   painter.setPen(color(colours().dim));
-  painter.drawText(
-      QRect(area.left(), 8, area.width(), 16), Qt::AlignLeft | Qt::AlignVCenter,
-      painter.fontMetrics().elidedText(
-          state().step() ? tr("every rank at its peak, step %1").arg(*state().step()) : tr("every rank at its peak"),
-          Qt::ElideRight, area.width()));
+  const QRect title(area.left() - axis_width + 8, header_height, area.width() + axis_width - 8, title_height);
+  const QString words =
+      state().step() ? tr("every rank at its peak, step %1").arg(*state().step()) : tr("every rank at its peak");
+  painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(words, Qt::ElideRight, title.width()));
   paint_axis(painter, area, true);
   if (picture_.peaks.empty()) return;
   const double slot = static_cast<double>(area.width()) / static_cast<double>(picture_.peaks.size());

@@ -15,7 +15,6 @@ class MemoryView : public DataView {
   Q_OBJECT
  public:
   MemoryView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
-  void set_theme(Theme theme) override;
   bool settled() const override { return latest_.settled(); }
 
   const MemoryPicture& picture() const { return picture_; }
@@ -41,6 +40,7 @@ class MemoryView : public DataView {
   void refresh();
   void refresh_ranks();
   void paint_time(QPainter& painter) const;
+  void paint_time_axis(QPainter& painter, const QRect& area) const;
   void paint_peaks(QPainter& painter) const;
   void paint_axis(QPainter& painter, const QRect& area, bool labels) const;
   QString text_at(QPoint at) const;

@@ -105,7 +105,9 @@ QVariant TrafficModel::data(const QModelIndex& index, int role) const {
   switch (static_cast<Column>(index.column())) {
     case purpose: return words(name_of(line.purpose));
     case collective: return words(name_of(line.kind));
-    case count: return text::number(line.count);
+    case count:
+      return line.count == std::floor(line.count) ? text::count(static_cast<std::int64_t>(line.count))
+                                                  : text::number(line.count);
     case sent: return text::bytes(line.bytes);
     case predicted: return text::bytes(line.predicted);
     case waiting: return text::seconds(line.waiting_s);

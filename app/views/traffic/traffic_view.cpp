@@ -39,8 +39,6 @@ TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresMode
   refresh();
 }
 
-void TrafficView::set_theme(Theme theme) { DataView::set_theme(theme); }
-
 void TrafficView::on_veil() { table_->setVisible(model_.rowCount() > 0 && !veiled()); }
 
 void TrafficView::refresh() {

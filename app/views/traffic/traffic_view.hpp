@@ -14,7 +14,6 @@ class TrafficView : public DataView {
   Q_OBJECT
  public:
   TrafficView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
-  void set_theme(Theme theme) override;
   bool settled() const override { return latest_.settled(); }
   const TrafficModel& model() const { return model_; }
 

@@ -167,7 +167,9 @@ void TrainingView::draw(Panel& panel, const std::vector<CurvePoint>& points, dou
   panel.steps->setTickType(QValueAxis::TicksDynamic);
   panel.steps->setTickAnchor(0);
   panel.steps->setTickInterval(std::max(1.0, step_ticks.size() > 1 ? step_ticks[1] - step_ticks[0] : span));
-  const auto [low, high] = value_range(points, floor);
+  auto [low, high] = value_range(points, floor);
+  // A rate from zero: what wobbles by a tenth should look like a tenth.
+  if (&panel == &panels_[tokens_per_s]) low = 0;
   panel.values->setRange(low, high);
   const auto ticks = round_ticks(low, high, std::max(2, panel.view->height() / 48));
   panel.values->setTickType(QValueAxis::TicksDynamic);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/common/elided_label.hpp"
+
+#include <QStyle>
+
+namespace rankscope::app {
+namespace {
+
+constexpr int pill_padding = 24;
+
+}  // namespace
+
+ElidedLabel::ElidedLabel(QWidget* parent) : QLabel(parent) {
+  setTextFormat(Qt::PlainText);
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+}
+
+int ElidedLabel::frame_width() const { return property("role").toString() == QLatin1String("pill") ? pill_padding : 2; }
+
+void ElidedLabel::set_text(const QString& text) {
+  if (text == text_) return;
+  text_ = text;
+  updateGeometry();
+  fit();
+}
+
+QSize ElidedLabel::sizeHint() const {
+  return {fontMetrics().horizontalAdvance(text_) + frame_width(), QLabel::sizeHint().height()};
+}
+
+QSize ElidedLabel::minimumSizeHint() const {
+  return {std::min(sizeHint().width(), 48 + frame_width()), QLabel::minimumSizeHint().height()};
+}
+
+void ElidedLabel::resizeEvent(QResizeEvent* event) {
+  QLabel::resizeEvent(event);
+  fit();
+}
+
+void ElidedLabel::fit() {
+  const QString shown = fontMetrics().elidedText(text_, Qt::ElideRight, std::max(0, width() - frame_width()));
+  QLabel::setText(shown);
+  setToolTip(shown == text_ ? QString() : text_);
+}
+
+}  // namespace rankscope::app

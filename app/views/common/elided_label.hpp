@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A label that yields: where there is too little room its text ends in an ellipsis, and the whole is its tool tip.
+#pragma once
+#include <QLabel>
+
+namespace rankscope::app {
+
+class ElidedLabel : public QLabel {
+  Q_OBJECT
+ public:
+  explicit ElidedLabel(QWidget* parent = nullptr);
+  void set_text(const QString& text);
+  const QString& whole_text() const { return text_; }
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void fit();
+  int frame_width() const;  ///< what the style adds left and right of the text
+
+  QString text_;
+};
+
+}  // namespace rankscope::app
