@@ -181,11 +181,12 @@ std::shared_ptr<const StepInsight> TimelineView::insight_of(std::uint32_t step) 
 void TimelineView::describe_step() {
   scene_.summary.clear();
   scene_.legend.clear();
+  step_range_ = {};
   if (!state().step()) return;
   const auto view = source().view();
   const auto range = view->step_range(state().shown(), *state().step());
   if (!range) return;
-  scene_.origin_ns = range->begin_ns;
+  step_range_ = *range;
   const auto insight = insight_of(*state().step());
   scene_.summary = QString::fromStdString(
       step_summary(*state().step(), static_cast<std::int32_t>(lanes_.size()), *range, insight.get()));
@@ -316,6 +317,9 @@ void TimelineView::paintEvent(QPaintEvent*) {
   }
   scene_.overview = overview_composer_->latest().first;
   scene_.visible = state().visible();
+  // Times count from the step's begin while one looks at a step, else from the run's.
+  const bool within_step = !step_range_.empty() && scene_.visible.length() <= 3 * step_range_.length();
+  scene_.origin_ns = within_step ? step_range_.begin_ns : state().extent().begin_ns;
   scene_.selected_range = state().selected_range();
   scene_.cursor = state().cursor();
   scene_.playing = state().playing();

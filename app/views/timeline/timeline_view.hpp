@@ -102,6 +102,7 @@ class TimelineView : public DataView {
   std::map<std::int32_t, bool> chosen_open_;
   std::vector<LaneSet> lanes_;
   bool with_prediction_ = false, presentation_ = false;
+  TimeRange step_range_;               ///< of the present step
   const void* planned_for_ = nullptr;  ///< the hello that scene_.plan was read from
 
   Gesture gesture_ = Gesture::none;
