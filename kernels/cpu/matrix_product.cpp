@@ -6,6 +6,7 @@
 #include <cstring>
 #include <dnnl.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/cpu/loops.hpp"
@@ -35,6 +36,23 @@ dnnl::memory::data_type data_type_of(DType type) {
   return type == DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
+// oneDNN 3 (Ubuntu 24.04) did away with operation descriptors. `bias` may be null.
+#if DNNL_VERSION_MAJOR >= 3
+dnnl::matmul::primitive_desc describe_matmul(const dnnl::engine& engine, const dnnl::memory::desc& a,
+                                             const dnnl::memory::desc& b, const dnnl::memory::desc* bias,
+                                             const dnnl::memory::desc& c, const dnnl::primitive_attr& attributes) {
+  return bias ? dnnl::matmul::primitive_desc(engine, a, b, *bias, c, attributes)
+              : dnnl::matmul::primitive_desc(engine, a, b, c, attributes);
+}
+#else
+dnnl::matmul::primitive_desc describe_matmul(const dnnl::engine& engine, const dnnl::memory::desc& a,
+                                             const dnnl::memory::desc& b, const dnnl::memory::desc* bias,
+                                             const dnnl::memory::desc& c, const dnnl::primitive_attr& attributes) {
+  const auto operation = bias ? dnnl::matmul::desc(a, b, *bias, c) : dnnl::matmul::desc(a, b, c);
+  return {operation, attributes, engine};
+}
+#endif
+
 class OneDnnProduct final : public MatrixProduct {
  public:
   OneDnnProduct(const ProductSpec& spec, int threads)
@@ -52,8 +70,8 @@ class OneDnnProduct final : public MatrixProduct {
     if (spec.accumulate) after.append_sum(1.0f);
     if (spec.residual) after.append_binary(dnnl::algorithm::binary_add, c);
     attributes.set_post_ops(after);
-    const auto description = spec.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
-    const dnnl::matmul::primitive_desc primitive(description, attributes, engine_);
+    const auto primitive = describe_matmul(engine_, a, b, spec.bias ? &bias : nullptr, c, attributes);
+    optimised_ = !std::string_view(primitive.impl_info_str()).starts_with("ref");
     matmul_ = dnnl::matmul(primitive);
     workspace_bytes_ = aligned(static_cast<std::int64_t>(primitive.scratchpad_desc().get_size()));
     add(DNNL_ARG_DST, c);
@@ -65,6 +83,9 @@ class OneDnnProduct final : public MatrixProduct {
   }
 
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
+
+  /// False when oneDNN only has its plain loops for it.
+  bool optimised() const { return optimised_; }
 
   void run(const ProductOperands& operands, std::byte* workspace) override {
     const ThreadScope scope(threads_);
@@ -91,6 +112,7 @@ class OneDnnProduct final : public MatrixProduct {
   dnnl::engine engine_;
   dnnl::stream stream_;
   dnnl::matmul matmul_;
+  bool optimised_ = false;
   std::int64_t workspace_bytes_ = 0;
   std::vector<dnnl::memory> memories_;
   std::vector<dnnl_exec_arg_t> arguments_;
@@ -191,13 +213,13 @@ class BlasProduct final : public MatrixProduct {
 }  // namespace
 
 bool native_bf16_products() {
-  switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::all:
-    case dnnl::cpu_isa::sse41:
-    case dnnl::cpu_isa::avx:
-    case dnnl::cpu_isa::avx2:
-    case dnnl::cpu_isa::avx2_vnni: return false;
-    default: return true;  // AVX-512 and what comes after it
+  ProductSpec small;
+  small.type = small.result = DType::bf16;
+  small.m = small.n = small.k = 64;
+  try {
+    return OneDnnProduct(small, 1).optimised();
+  } catch (const dnnl::error&) {
+    return false;
   }
 }
 

@@ -40,7 +40,7 @@ class MatrixProduct {
 /// the workspace: the result is the same to rounding, slower.
 std::shared_ptr<MatrixProduct> make_product(const ProductSpec& spec, const Options& options);
 
-/// True where oneDNN multiplies bf16 natively (AVX-512 and up).
+/// True where oneDNN has optimised bf16 products on this machine (AVX-512 and up).
 bool native_bf16_products();
 
 }  // namespace rankscope::kernels::cpu
