@@ -26,27 +26,27 @@ class Latest {
 
   void request(Compute compute) {
     next_ = std::move(compute);
-    if (!watcher_.isRunning() && !delivering_) start();
+    if (!busy_) start();
   }
   /// True while nothing is under way or waiting.
-  bool settled() const { return !next_ && !watcher_.isRunning() && !delivering_; }
+  bool settled() const { return !busy_; }
 
  private:
   void start() {
+    busy_ = true;
     Compute compute = std::exchange(next_, nullptr);
     watcher_.setFuture(QtConcurrent::run(std::move(compute)));
   }
   void on_finished() {
-    delivering_ = true;
     deliver_(watcher_.result());
-    delivering_ = false;
+    busy_ = false;
     if (next_) start();
   }
 
   Deliver deliver_;
   Compute next_;
   QFutureWatcher<T> watcher_;
-  bool delivering_ = false;
+  bool busy_ = false;  ///< until the answer is delivered: the future is done earlier
 };
 
 }  // namespace rankscope::app

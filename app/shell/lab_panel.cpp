@@ -4,10 +4,12 @@
 #include <QDoubleSpinBox>
 #include <QLabel>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSlider>
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTextList>
+#include <algorithm>
 
 #include "app/views/common/style.hpp"
 
@@ -70,6 +72,20 @@ class LessonText : public QTextBrowser {
 
 }  // namespace
 
+LessonParts parts_of(const QString& markdown) {
+  static const QRegularExpression run(QStringLiteral("^## Run\\s*$"), QRegularExpression::MultilineOption);
+  static const QRegularExpression after(QStringLiteral("^## (Compare|Explain)\\s*$"),
+                                        QRegularExpression::MultilineOption);
+  const qsizetype after_at = markdown.indexOf(after);
+  const QString told_before = after_at < 0 ? markdown : markdown.left(after_at);
+  const qsizetype run_at = told_before.indexOf(run);
+  LessonParts parts;
+  parts.before = (run_at < 0 ? told_before : told_before.left(run_at)).trimmed();
+  parts.run = run_at < 0 ? QString() : told_before.mid(run_at).trimmed();
+  parts.after = after_at < 0 ? QString() : markdown.mid(after_at).trimmed();
+  return parts;
+}
+
 LabPanel::LabPanel(FiguresModel& figures, QWidget* parent)
     : QScrollArea(parent), figures_(figures), colours_(&palette_of(Theme::dark)) {
   setObjectName(QStringLiteral("leftPanel"));
@@ -115,11 +131,8 @@ void LabPanel::rebuild() {
   }
   layout_->addWidget(make_label(title_.isEmpty() ? tr("Nothing is open") : title_, "title", page_));
   if (!summary_.isEmpty()) layout_->addWidget(make_label(summary_, "dim", page_));
-  if (lab_ && !lab_->text.empty()) {
-    auto* text = new LessonText(page_);
-    text->setAccessibleName(tr("The lesson"));
-    text->set_lesson(QString::fromStdString(lab_->text));
-    layout_->addWidget(text);
+  if (lab_) {
+    add_lesson();
   } else if (!title_.isEmpty() && summary_.isEmpty()) {
     layout_->addWidget(
         make_label(tr("This scenario has no lesson. Change the plan at the right, or press Run."), "dim", page_));
@@ -129,10 +142,30 @@ void LabPanel::rebuild() {
            "watches a run elsewhere."),
         "dim", page_));
   }
-  for (std::size_t i = 0; i < answers_.size(); ++i) add_question(i);
   layout_->addStretch(1);
   if (lab_) add_next_lab();
   setWidget(page_);
+}
+
+void LabPanel::add_lesson() {
+  const LessonParts parts = parts_of(QString::fromStdString(lab_->text));
+  add_text(parts.before);
+  for (std::size_t i = 0; i < answers_.size(); ++i) add_question(i);
+  add_text(parts.run);
+  const bool told = std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.open(); });
+  if (told)
+    add_text(parts.after);
+  else if (!parts.after.isEmpty())
+    layout_->addWidget(
+        make_label(tr("What to compare, and why it is so, opens when you have answered and run."), "dim", page_));
+}
+
+void LabPanel::add_text(const QString& markdown) {
+  if (markdown.isEmpty()) return;
+  auto* text = new LessonText(page_);
+  text->setAccessibleName(tr("The lesson"));
+  text->set_lesson(markdown);
+  layout_->addWidget(text);
 }
 
 void LabPanel::add_question(std::size_t index) {

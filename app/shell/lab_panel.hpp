@@ -13,6 +13,13 @@ class QTextBrowser;
 
 namespace rankscope::app {
 
+/// A lesson by what may be read when: up to its questions; how to run; and what would answer them ("Compare",
+/// "Explain").
+struct LessonParts {
+  QString before, run, after;
+};
+LessonParts parts_of(const QString& markdown);
+
 class LabPanel : public QScrollArea {
   Q_OBJECT
  public:
@@ -34,6 +41,8 @@ class LabPanel : public QScrollArea {
  private:
   void rebuild();
   void take_figures();
+  void add_lesson();
+  void add_text(const QString& markdown);
   void add_question(std::size_t index);
   void add_next_lab();
 

@@ -31,7 +31,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int kept_log_lines = 5000;
+constexpr int kept_log_lines = 5000, widest_panel = 720;
 
 }  // namespace
 
@@ -246,7 +246,10 @@ void MainWindow::show_alone(const QString& name) {
   auto* column = static_cast<QVBoxLayout*>(centre_->layout());
   for (QWidget* other : {static_cast<QWidget*>(top_), static_cast<QWidget*>(across_), static_cast<QWidget*>(status_)})
     other->hide();
+  const bool panel = view == lab_ || view == plan_;
+  if (panel) view->setMaximumWidth(widest_panel);  // lines of a lesson longer than this cannot be read
   column->addWidget(view, 1);
+  column->setAlignment(view, panel ? Qt::AlignHCenter : Qt::Alignment());
   view->show();
 }
 

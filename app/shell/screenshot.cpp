@@ -59,6 +59,7 @@ void Screenshot::look() {
     alone_ = true;
     calm_ = 0;
     window_.show_alone(line_.view);
+    window_.resize(line_.size);
     return;
   }
   timer_.stop();

@@ -129,12 +129,12 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   row->setContentsMargins(8, 0, 8, 0);
   row->setSpacing(8);
   row->addWidget(menu_);
-  row->addWidget(scenarios_, 3);
+  row->addWidget(scenarios_, 1);
   row->addWidget(run_);
   row->addWidget(stop_);
   row->addSpacing(4);
   for (QLabel* pill : {label_, obtained_}) row->addWidget(pill, 0, Qt::AlignVCenter);
-  row->addWidget(clock_, 1, Qt::AlignVCenter);
+  row->addWidget(clock_, 0, Qt::AlignVCenter);
   row->addWidget(progress_);
   row->addStretch(0);
   step_label_->setProperty("role", QStringLiteral("dim"));

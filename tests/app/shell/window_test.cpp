@@ -41,6 +41,15 @@ TEST_CASE("A lab opens with its lesson, its prediction, and its answers hidden")
   CHECK(window->plan_panel().cell_text(PlanRow::step, 1).contains("ms"));
 }
 
+TEST_CASE("A lesson is read in three parts: up to its questions, how to run, and what answers them") {
+  const LessonParts parts = parts_of("## Read\na\n## Predict\nb\n## Run\nc\n## Compare\nd\n## Explain\ne\n");
+  CHECK(parts.before == "## Read\na\n## Predict\nb");
+  CHECK(parts.run == "## Run\nc");
+  CHECK(parts.after == "## Compare\nd\n## Explain\ne");
+  CHECK(parts_of("just text").before == "just text");
+  CHECK(parts_of("just text").after.isEmpty());
+}
+
 TEST_CASE("Keeping a guess before the run does not open the answer") {
   const auto window = window_on("pipeline-1f1b");
   for (std::size_t i = 0; i < window->lab_panel().answers().size(); ++i) window->lab_panel().keep_guess(i, 27);
