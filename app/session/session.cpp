@@ -70,7 +70,7 @@ Session::~Session() {
 }
 
 std::shared_ptr<const StoreView> Session::view() const {
-  if (store_) return store_->view();
+  if (store_) return run_view_;
   if (prediction_ && prediction_->view) return prediction_->view;
   return empty_view_;
 }
@@ -148,7 +148,7 @@ void Session::leave() {
   scenario_.reset();
   file_scenario_.reset();
   edited_ = false;
-  store_.reset();
+  set_store(nullptr);
   prediction_.reset();
   context_.reset();
   insights_.set_context(nullptr);
@@ -187,7 +187,7 @@ void Session::edit(const Scenario& scenario) {
   if (state_ == SessionState::starting || state_ == SessionState::running || state_ == SessionState::stopping) return;
   if (store_) {
     // What ran was another plan: its picture would contradict the fields.
-    store_.reset();
+    set_store(nullptr);
     context_.reset();
     ++run_number_;
     recording_.clear();
@@ -257,7 +257,7 @@ void Session::run() {
     return fail(QString::fromUtf8(error.what()));
   }
   ++run_number_;
-  store_ = std::make_shared<RunStore>();
+  set_store(std::make_shared<RunStore>());
   context_.reset();
   insights_.set_context(nullptr);
   chosen_step_.reset();
@@ -291,14 +291,14 @@ void Session::watch(std::unique_ptr<Feed> feed) {
 }
 
 void Session::open_trace(const QString& path) {
-  store_ = std::make_shared<RunStore>();
+  set_store(std::make_shared<RunStore>());
   recording_ = path;
   set_state(SessionState::opening);
   watch(make_trace_feed(path, store_));
 }
 
 void Session::open_endpoint(const SourceSpec& spec) {
-  store_ = std::make_shared<RunStore>();
+  set_store(std::make_shared<RunStore>());
   endpoint_ = spec.text;
   set_state(SessionState::opening);
   watch(make_live_feed(spec, store_));
@@ -345,15 +345,15 @@ void Session::on_engine_ended(bool ok, const QString& reason) {
 void Session::finish_run() {
   start_limit_.stop();
   look();
-  const bool anything = store_ && store_->view()->hello() != nullptr;
-  for (const End& end : store_ ? store_->view()->ends() : std::vector<End>{})
+  const bool anything = store_ && run_view_->hello() != nullptr;
+  for (const End& end : store_ ? run_view_->ends() : std::vector<End>{})
     if (!end.ok && failure_.isEmpty()) {
       failure_ = QString::fromStdString(end.message);
       run_ok_ = spec_.kind == SourceKind::trace;  // a recording of a failed run is read well all the same
       emit log(failure_, true);
     }
   if (!anything && spec_.kind == SourceKind::scenario) {
-    store_.reset();  // nothing came: the prediction stands again
+    set_store(nullptr);  // nothing came: the prediction stands again
     emit changed();
   }
   analysed_revision_ = 0;
@@ -361,24 +361,30 @@ void Session::finish_run() {
   request_figures();
 }
 
+void Session::set_store(std::shared_ptr<RunStore> store) {
+  store_ = std::move(store);
+  run_view_ = store_ ? store_->view() : nullptr;
+  seen_revision_ = analysed_revision_ = 0;
+}
+
 void Session::look() {
   if (!store_) return;
-  const auto now = store_->view();
-  if (now->revision() == seen_revision_) {
+  run_view_ = store_->view();
+  if (run_view_->revision() == seen_revision_) {
     // The last growth may have come within the interval after the last analysis.
     if (analysed_revision_ != seen_revision_ && since_analysis_.isValid() &&
         since_analysis_.elapsed() > analysis_interval_ms)
       request_figures();
     return;
   }
-  seen_revision_ = now->revision();
-  if (!scenario_ && now->hello() != nullptr) learn_scenario();
+  seen_revision_ = run_view_->revision();
+  if (!scenario_ && run_view_->hello() != nullptr) learn_scenario();
   emit changed();
   if (!since_analysis_.isValid() || since_analysis_.elapsed() > analysis_interval_ms) request_figures();
 }
 
 void Session::learn_scenario() {
-  const Hello& hello = *store_->view()->hello();
+  const Hello& hello = *run_view_->hello();
   try {
     use_scenario(parse_recorded_scenario(hello.scenario_toml), false);
   } catch (const ScenarioError& error) {
@@ -397,7 +403,7 @@ void Session::request_figures() {
   analysed_revision_ = seen_revision_;
   AnalysisRequest request;
   request.run_number = run_number_;
-  if (store_) request.run = store_->view();
+  if (store_) request.run = run_view_;
   request.scenario = scenario_;
   request.prediction = prediction_;
   request.known = context_;

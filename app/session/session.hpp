@@ -101,6 +101,7 @@ class Session : public SnapshotSource {
   void finish_run();
   void leave();
   void look();  ///< has the store grown?
+  void set_store(std::shared_ptr<RunStore> store);
   void request_figures();
   void on_analysis(const Analysis& analysis);
   void learn_scenario();
@@ -111,7 +112,8 @@ class Session : public SnapshotSource {
   SessionState state_ = SessionState::empty;
   std::optional<Scenario> scenario_, file_scenario_;
   bool edited_ = false, engine_done_ = false, feed_done_ = false, run_ok_ = true;
-  std::shared_ptr<RunStore> store_;  ///< of the run; null while nothing ran
+  std::shared_ptr<RunStore> store_;            ///< of the run; null while nothing ran
+  std::shared_ptr<const StoreView> run_view_;  ///< the store as of the last look: the same for all views of one frame
   std::shared_ptr<const StoreView> empty_view_;
   std::shared_ptr<const Prediction> prediction_;
   std::shared_ptr<const InsightContext> context_;

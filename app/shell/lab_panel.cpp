@@ -87,7 +87,7 @@ LessonParts parts_of(const QString& markdown) {
 }
 
 LabPanel::LabPanel(FiguresModel& figures, QWidget* parent)
-    : QScrollArea(parent), figures_(figures), colours_(&palette_of(Theme::dark)) {
+    : QScrollArea(parent), figures_(figures), labs_(all_labs()), colours_(&palette_of(Theme::dark)) {
   setObjectName(QStringLiteral("leftPanel"));
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
@@ -123,11 +123,10 @@ void LabPanel::rebuild() {
   layout_->setContentsMargins(16, 16, 16, 16);
   layout_->setSpacing(8);
   if (lab_) {
-    const std::vector<Lab> labs = all_labs();
-    const auto here = std::find_if(labs.begin(), labs.end(), [&](const Lab& lab) { return lab.file == lab_->file; });
-    if (here != labs.end())
+    const auto here = std::find_if(labs_.begin(), labs_.end(), [&](const Lab& lab) { return lab.file == lab_->file; });
+    if (here != labs_.end())
       layout_->addWidget(
-          make_label(tr("LAB %1 OF %2").arg(here - labs.begin() + 1).arg(labs.size()), "caption", page_));
+          make_label(tr("LAB %1 OF %2").arg(here - labs_.begin() + 1).arg(labs_.size()), "caption", page_));
   }
   layout_->addWidget(make_label(title_.isEmpty() ? tr("Nothing is open") : title_, "title", page_));
   if (!summary_.isEmpty()) layout_->addWidget(make_label(summary_, "dim", page_));
@@ -219,14 +218,13 @@ void LabPanel::add_question(std::size_t index) {
 }
 
 void LabPanel::add_next_lab() {
-  const std::vector<Lab> labs = all_labs();
-  for (std::size_t i = 0; i + 1 < labs.size(); ++i) {
-    if (labs[i].file != lab_->file) continue;
+  for (std::size_t i = 0; i + 1 < labs_.size(); ++i) {
+    if (labs_[i].file != lab_->file) continue;
     auto* next = new QPushButton(page_);
-    const QString title = tr("Next: %1").arg(QString::fromStdString(labs[i + 1].title));
+    const QString title = tr("Next: %1").arg(QString::fromStdString(labs_[i + 1].title));
     next->setText(next->fontMetrics().elidedText(title, Qt::ElideRight, 190));
     next->setToolTip(title);
-    const QString file = QString::fromStdString(labs[i + 1].file);
+    const QString file = QString::fromStdString(labs_[i + 1].file);
     connect(next, &QPushButton::clicked, this, [this, file] { emit lab_wanted(file); });
     layout_->addWidget(next);
   }

@@ -47,6 +47,7 @@ class LabPanel : public QScrollArea {
   void add_next_lab();
 
   FiguresModel& figures_;
+  const std::vector<Lab> labs_;  ///< all that are installed
   std::optional<Lab> lab_;
   QString title_, summary_;
   std::vector<Answer> answers_;

@@ -5,6 +5,8 @@
 #include <QStringList>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "app/views/common/text.hpp"
 
@@ -12,6 +14,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double least_points = 0.05;  // what rounds to 0.0 is no reason
 
 QString tr(const char* text) { return QCoreApplication::translate("PlanFigures", text); }
 
@@ -19,6 +22,11 @@ double tokens_per_second(const Figures& figures, double step_seconds) {
   if (!figures.scenario || !(step_seconds > 0)) return none;
   const Scenario& scenario = *figures.scenario;
   return static_cast<double>(scenario.train.global_batch) * scenario.model.context / step_seconds;
+}
+
+QString words(std::string_view name) {
+  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
+      .replace(QLatin1Char('_'), QLatin1Char(' '));
 }
 
 /// Of the rank that needs most.
@@ -35,6 +43,44 @@ double sent(const Report& report, bool predicted) {
   double bytes = report.traffic.empty() && report.ranks != 1 ? none : 0;
   for (const TrafficReport& row : report.traffic) bytes += predicted ? row.predicted : row.bytes_per_rank;
   return bytes;
+}
+
+/// One reason as a person says it. What one rank has alone is told of that rank; what many have, of all together.
+struct Reason {
+  double points = 0;
+  const GapItem* largest = nullptr;
+};
+
+QStringList reasons_of(const std::vector<GapItem>& gap, std::size_t most) {
+  using Key = std::tuple<TimeClass, BubbleCause, Purpose>;
+  std::map<Key, Reason> by_kind;
+  for (const GapItem& item : gap) {
+    const bool idle = item.time == TimeClass::bubble || item.time == TimeClass::other;
+    Reason& reason = by_kind[{item.time, idle ? item.cause : BubbleCause::unknown, item.purpose}];
+    reason.points += item.points;
+    if (reason.largest == nullptr || std::fabs(item.points) > std::fabs(reason.largest->points)) reason.largest = &item;
+  }
+  std::vector<std::pair<Key, Reason>> sorted(by_kind.begin(), by_kind.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::fabs(a.second.points) > std::fabs(b.second.points);
+  });
+  QStringList reasons;
+  for (const auto& [key, reason] : sorted) {
+    if (reasons.size() == static_cast<qsizetype>(most) || std::fabs(reason.points) < least_points) break;
+    if (std::fabs(reason.largest->points) > 0.7 * std::fabs(reason.points)) {
+      reasons << QString::fromStdString(reason.largest->words);
+      continue;
+    }
+    const auto [time, cause, purpose] = key;
+    QString what = words(name_of(time));
+    if (purpose != Purpose::none) what += tr(" of ") + words(name_of(purpose));
+    if ((time == TimeClass::bubble || time == TimeClass::other) && cause != BubbleCause::unknown)
+      what += tr(" by ") + words(name_of(cause));
+    reasons << tr("%1 %2%3 points over all ranks")
+                   .arg(what, reason.points > 0 ? QStringLiteral("+") : QStringLiteral("−"),
+                        QString::number(std::fabs(reason.points), 'f', 1));
+  }
+  return reasons;
 }
 
 }  // namespace
@@ -99,18 +145,14 @@ QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
   if (!(predicted > 0)) return {};
   const double points = (measured / predicted - 1) * 100;
   const QString who = figures.run && figures.run->obtained == Obtained::emulated ? tr("Emulated") : tr("Measured");
-  QString words = std::fabs(points) < 0.05
-                      ? tr("%1 as predicted: %2.").arg(who, text::seconds(measured))
-                      : tr("%1 %2, predicted %3: %4 % %5")
-                            .arg(who, text::seconds(measured), text::seconds(predicted),
-                                 QString::number(std::fabs(points), 'f', 1), points > 0 ? tr("longer") : tr("shorter"));
-  QStringList reasons;
-  for (const GapItem& item : figures.gap) {
-    if (reasons.size() == static_cast<qsizetype>(most_reasons)) break;
-    if (std::fabs(item.points) >= 0.05) reasons << QString::fromStdString(item.words);
-  }
-  if (!reasons.isEmpty()) words += QStringLiteral(" · ") + reasons.join(QStringLiteral(" · "));
-  return words;
+  QString sentence = std::fabs(points) < 0.05 ? tr("%1 as predicted: %2.").arg(who, text::seconds(measured))
+                                              : tr("%1 %2, predicted %3: %4 % %5")
+                                                    .arg(who, text::seconds(measured), text::seconds(predicted),
+                                                         QString::number(std::fabs(points), 'f', 1),
+                                                         points > 0 ? tr("longer") : tr("shorter"));
+  const QStringList reasons = reasons_of(figures.gap, most_reasons);
+  if (!reasons.isEmpty()) sentence += QStringLiteral(" · ") + reasons.join(QStringLiteral(" · "));
+  return sentence;
 }
 
 }  // namespace rankscope::app

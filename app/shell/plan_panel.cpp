@@ -16,6 +16,8 @@
 namespace rankscope::app {
 namespace {
 
+constexpr std::size_t most_shown_choices = 4;
+
 QLabel* make_label(const QString& words, const char* role, QWidget* parent, Qt::Alignment align = Qt::AlignLeft) {
   auto* label = new QLabel(words, parent);
   label->setProperty("role", QLatin1String(role));
@@ -150,13 +152,15 @@ void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString
   const std::vector<std::string> here = choices_here(key);
   for (std::size_t i = 0; i < choices.values.size(); ++i) {
     const bool possible = std::find(here.begin(), here.end(), choices.values[i]) != here.end();
-    if (!possible) continue;  // an engine without it would refuse it: not offered
+    // What is designed and not there yet is told where there is room for it.
+    if (!possible && choices.values.size() > most_shown_choices) continue;
     auto* button = new QToolButton(this);
     button->setText(QString::fromStdString(choices.values[i]));
     button->setProperty("role", QStringLiteral("segment"));
     button->setCheckable(true);
     button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    button->setToolTip(help);
+    button->setToolTip(possible ? help : tr("This engine does not have it yet"));
+    button->setProperty("possible", possible);
     button->setAccessibleName(name + QLatin1Char(' ') + button->text());
     choices.group->addButton(button, static_cast<int>(i));
     holder->addWidget(button);
@@ -197,7 +201,8 @@ void PlanPanel::take_state() {
                         session_.state() != SessionState::stopping;
   for (const Field& field : fields_) field.box->setEnabled(editable);
   for (const Choices& choices : choices_)
-    for (QAbstractButton* button : choices.group->buttons()) button->setEnabled(editable);
+    for (QAbstractButton* button : choices.group->buttons())
+      button->setEnabled(editable && button->property("possible").toBool());
   back_->setVisible(session_.edited());
   back_->setEnabled(editable);
   note_->setText(session_.refusal());

@@ -8,6 +8,7 @@ namespace {
 
 /// So many looks in a row must find nothing under way: an answer may cause the next question.
 constexpr int calm_looks = 6, look_interval_ms = 30;
+constexpr int answer_limit_ms = 10000;
 
 }  // namespace
 
@@ -48,9 +49,12 @@ void Screenshot::look() {
     session.run();
     return;
   }
-  if (since_.elapsed() > limit_ms_) {
+  const bool calling = session.state() == SessionState::opening && session.spec().kind != SourceKind::trace;
+  const int limit_ms = calling ? std::min(limit_ms_, answer_limit_ms) : limit_ms_;
+  if (since_.elapsed() > limit_ms) {
     timer_.stop();
-    return emit done(1, tr("nothing to draw came within %1 s").arg(limit_ms_ / 1000));
+    return emit done(1, calling ? tr("%1: nobody answered within %2 s").arg(session.spec().text).arg(limit_ms / 1000)
+                                : tr("nothing to draw came within %1 s").arg(limit_ms / 1000));
   }
   calm_ = ready() && window_.settled() ? calm_ + 1 : 0;
   if (calm_ < calm_looks) return;

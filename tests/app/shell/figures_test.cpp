@@ -93,19 +93,25 @@ TEST_CASE("Nothing known is dashes, never zeros") {
   CHECK(gap_sentence(Figures{}).isEmpty());
 }
 
-TEST_CASE("The gap is a sentence with its largest reasons") {
+TEST_CASE("The gap is a sentence with its largest reasons, of one rank or of all together") {
   Figures figures = a_run();
   figures.step.emplace();
   figures.step->range = {0, 12'000'000};
   figures.forecast.emplace();
   figures.forecast->range = {0, 10'000'000};
-  GapItem item;
-  item.points = 11;
-  item.words = "rank 1: compute takes 2.2 ms longer, +11.0 points";
-  figures.gap = {item};
-  CHECK(gap_sentence(figures) ==
-        u("Measured 12.0\u00A0ms, predicted 10.0\u00A0ms: 20.0 % longer · rank 1: compute takes "
-          "2.2 ms longer, +11.0 points"));
+  GapItem alone;
+  alone.rank = 1;
+  alone.time = TimeClass::bubble;
+  alone.cause = BubbleCause::straggler;
+  alone.points = 11;
+  alone.words = "rank 1: bubble by straggler 2.20 ms more, +11.0 points";
+  GapItem shared;
+  shared.time = TimeClass::compute;
+  shared.points = 4.5;
+  figures.gap = {alone, shared, shared};
+  CHECK(gap_sentence(figures) == u("Measured 12.0\u00A0ms, predicted 10.0\u00A0ms: 20.0 % longer · rank 1: bubble by "
+                                   "straggler 2.20 ms more, +11.0 points · compute +9.0 points over all ranks"));
+  CHECK(gap_sentence(figures, 1).endsWith("+11.0 points"));
 }
 
 TEST_CASE("A report's value is found by its path, lists by rank or purpose") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QSignalSpy>
+#include <QAction>
+#include <QDialog>
 #include <QTest>
 
 #include "app/shell/lab_panel.hpp"
@@ -89,4 +90,21 @@ TEST_CASE("Both themes paint the whole window") {
   const QImage light = window->grab().toImage();
   CHECK(dark.pixelColor(640, 30).lightness() < 80);
   CHECK(light.pixelColor(640, 30).lightness() > 200);
+}
+
+// Pictures to be looked at: RANKSCOPE_PICTURES=FOLDER shell_test "[.pictures]"
+TEST_CASE("Pictures of the sheets", "[.pictures]") {
+  const QString folder = qEnvironmentVariable("RANKSCOPE_PICTURES");
+  REQUIRE_FALSE(folder.isEmpty());
+  const auto window = window_on("pipeline-1f1b");
+  for (const char* key : {"palette", "keys"}) {
+    for (QAction* action : window->actions())
+      if (action->text() == (QByteArray(key) == "palette" ? "Command palette" : "Keys")) action->trigger();
+    for (QDialog* dialog : window->findChildren<QDialog*>())
+      if (dialog->isVisible()) {
+        dialog->grab().save(folder + "/" + key + ".png");
+        dialog->close();
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+      }
+  }
 }
