@@ -145,21 +145,13 @@ void GapStrip::paintEvent(QPaintEvent*) {
   const Figures& figures = *figures_.latest();
   const QRectF words(margin, bar_area(1).bottom() + 8, width() - 2 * margin, sentence_height);
   painter.setPen(color(p.dim));
-  if (veiled_) {
-    painter.drawText(
-        QRectF(left_width, top, width() - left_width - margin, 2 * bar_height), Qt::AlignLeft | Qt::AlignVCenter,
-        painter.fontMetrics().elidedText(tr("Hidden until the question at the left is answered and the plan has run."),
-                                         Qt::ElideRight, width() - left_width - margin));
-    return;
-  }
-  if (!figures.step && !figures.forecast) {
-    painter.drawText(QRectF(left_width, top, width() - left_width - margin, 2 * bar_height),
-                     Qt::AlignLeft | Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(
-                         tr("Compute, bubble and exposed communication as shares of the step, once there is one."),
-                         Qt::ElideRight, width() - left_width - margin));
-    return;
-  }
+  const QRectF instead(left_width, top, width() - left_width - margin, 2 * bar_height + bar_gap);
+  const auto explain = [&](const QString& why) {
+    painter.drawText(instead, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, why);
+  };
+  if (veiled_) return explain(tr("Hidden until the question at the left is answered and the plan has run."));
+  if (!figures.step && !figures.forecast)
+    return explain(tr("Compute, bubble and exposed communication as shares of the step, once there is one."));
   int row = 0;
   if (figures.step) paint_bar(painter, run_column_name(figures), figures.step->average, bar_area(row++), false);
   if (figures.forecast)

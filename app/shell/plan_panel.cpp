@@ -16,7 +16,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr std::size_t most_shown_choices = 4;
+constexpr std::size_t most_shown_choices = 3;
 
 QLabel* make_label(const QString& words, const char* role, QWidget* parent, Qt::Alignment align = Qt::AlignLeft) {
   auto* label = new QLabel(words, parent);

@@ -127,7 +127,7 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
 
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(8, 0, 8, 0);
-  row->setSpacing(8);
+  row->setSpacing(6);
   row->addWidget(menu_);
   row->addWidget(scenarios_, 1);
   row->addWidget(run_);
