@@ -164,13 +164,15 @@ void TimelineView::compose_overview() {
   request.theme = colours().theme;
   request.overview = true;
   const auto [last, number] = overview_composer_->latest();
-  const bool same = last && last->request.run->revision() == view->revision() && last->request.run == view &&
+  request.rows =
+      std::make_shared<TimelineRows>(lay_out_overview(static_cast<std::int32_t>(lanes_.size()), area.height() - 2));
+  // The extent may be told before the lanes are: the same snapshot then has other rows.
+  const bool same = last && last->request.rows->rows == request.rows->rows &&
+                    last->request.run->revision() == view->revision() && last->request.run == view &&
                     last->request.range == range && last->request.width == request.width &&
                     last->request.theme == request.theme && last->request.shown == request.shown;
   scene_.overview_range = range;
   if (same && overview_composer_->settled()) return;
-  request.rows =
-      std::make_shared<TimelineRows>(lay_out_overview(static_cast<std::int32_t>(lanes_.size()), area.height() - 2));
   overview_composer_->request(std::move(request));
 }
 
