@@ -15,7 +15,7 @@ std::string_view name_of(Algorithm algorithm) {
     case Algorithm::ring: return "ring";
     case Algorithm::naive: return "naive";
     case Algorithm::tree: return "tree";
-    case Algorithm::halving_doubling: return "halving_doubling";
+    case Algorithm::halving_doubling: return "halving-doubling";
   }
   return "?";
 }

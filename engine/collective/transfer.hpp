@@ -40,7 +40,7 @@ enum class Algorithm : std::uint8_t {
 };
 inline constexpr int algorithm_count = 4;
 
-/// "ring", "naive", "tree", "halving_doubling".
+/// "ring", "naive", "tree", "halving-doubling".
 std::string_view name_of(Algorithm algorithm);
 std::optional<Algorithm> algorithm_named(std::string_view name);
 

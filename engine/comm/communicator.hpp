@@ -84,7 +84,7 @@ class World {
   virtual std::string_view name() const = 0;  ///< "loopback", "mpi"
 
   /// Collective over `members` (which hold this rank): one communicator per lane and group. `algorithm` is "auto" or a
-  /// transparent one: "ring", "naive", "tree" or "halving_doubling" (engine/collective).
+  /// transparent one: "ring", "naive", "tree" or "halving-doubling" (engine/collective).
   virtual std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) = 0;
 
   /// Every rank's copy of `mine`, in rank order. For set-up and end-of-step bookkeeping, not for training data.

@@ -24,7 +24,7 @@ GroupSetting make_setting(std::vector<int> members, int rank, int world_size, La
     setting.algorithm = algorithm_named(algorithm);
     if (!setting.algorithm)
       throw std::invalid_argument("unknown collective algorithm '" + std::string(algorithm) +
-                                  "'; known: auto, ring, naive, tree, halving_doubling");
+                                  "'; known: auto, ring, naive, tree, halving-doubling");
   }
   return setting;
 }

@@ -27,8 +27,8 @@ constexpr Choice choices[] = {
     {"plan.collective", "auto", true},
     {"plan.collective", "ring", true},
     {"plan.collective", "naive", true},
-    {"plan.collective", "tree", false},
-    {"plan.collective", "halving-doubling", false},
+    {"plan.collective", "tree", true},
+    {"plan.collective", "halving-doubling", true},
 
     {"train.optimizer", "sgd", true},
     {"train.optimizer", "adamw", true},

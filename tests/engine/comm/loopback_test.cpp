@@ -12,7 +12,7 @@ using namespace rankscope::test;
 namespace {
 
 constexpr DType types[] = {DType::f64, DType::f32, DType::bf16, DType::f16, DType::i32, DType::u8};
-constexpr const char* algorithms[] = {"auto", "ring", "naive", "tree", "halving_doubling"};
+constexpr const char* algorithms[] = {"auto", "ring", "naive", "tree", "halving-doubling"};
 using Wrong = std::vector<std::string>;
 
 void append(Wrong& all, const Wrong& more) { all.insert(all.end(), more.begin(), more.end()); }
@@ -202,7 +202,7 @@ TEST_CASE("groups and tensors that make no sense are refused by the rank that as
     REQUIRE_THROWS_AS(world.group({1}, Lane::data, "auto"), std::invalid_argument);
     REQUIRE_THROWS_AS(world.group({0, 0}, Lane::data, "auto"), std::invalid_argument);
     REQUIRE_THROWS_WITH(world.group({0}, Lane::data, "rings"),
-                        "unknown collective algorithm 'rings'; known: auto, ring, naive, tree, halving_doubling");
+                        "unknown collective algorithm 'rings'; known: auto, ring, naive, tree, halving-doubling");
     float data[4] = {};
     const auto group = world.group({0}, Lane::data, "auto");
     REQUIRE_THROWS_AS(group->broadcast({data, DType::f32, {4}}, 1), std::invalid_argument);

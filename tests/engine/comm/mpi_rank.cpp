@@ -22,7 +22,7 @@ namespace {
 using Wrong = std::vector<std::string>;
 
 constexpr DType types[] = {DType::f64, DType::f32, DType::bf16, DType::f16, DType::i32, DType::u8};
-constexpr const char* algorithms[] = {"auto", "ring", "naive", "tree", "halving_doubling"};
+constexpr const char* algorithms[] = {"auto", "ring", "naive", "tree", "halving-doubling"};
 
 std::vector<int> everyone(World& world) {
   std::vector<int> ranks;
