@@ -10,14 +10,38 @@ Executor::Executor(const RankProgram& program, OpRunner run)
     for (std::size_t i = 0; i < lanes_[lane].size(); ++i) place_[lanes_[lane][i]] = {lane, i};
 }
 
-bool Executor::wait_for(OpIndex op, std::uint64_t steps_before) {
+bool Executor::wait_for(std::size_t lane, OpIndex op, std::uint64_t steps_before) {
   const Place at = place_[op];
   const std::uint64_t needed = steps_before * lanes_[at.lane].size() + at.position + 1;
   std::unique_lock lock(mutex_);
+  Wait& wait = waits_[lane];
   // No limit of its own: what it waits for computes, or waits for peers under the communicator's limit, whose failure
   // wakes this.
-  progress_.wait(lock, [&] { return finished_[at.lane] >= needed || failure_; });
+  while (finished_[at.lane] < needed && !failure_) {
+    wait.lane = at.lane;
+    wait.needed = needed;
+    wait.over.wait(lock);
+  }
+  wait.needed = 0;
   return !failure_;
+}
+
+void Executor::finish(std::size_t lane) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t finished = ++finished_[lane];
+  for (Wait& wait : waits_)
+    if (wait.needed != 0 && wait.lane == lane && wait.needed <= finished) {
+      wait.needed = 0;  // woken once
+      wait.over.notify_one();
+    }
+}
+
+bool Executor::fail(std::exception_ptr why) {
+  const std::lock_guard lock(mutex_);
+  if (failure_) return false;
+  failure_ = std::move(why);
+  for (Wait& wait : waits_) wait.over.notify_one();
+  return true;
 }
 
 void Executor::run_lane(std::size_t lane, std::uint32_t first, std::uint32_t count) {
@@ -25,20 +49,16 @@ void Executor::run_lane(std::size_t lane, std::uint32_t first, std::uint32_t cou
     for (const OpIndex index : lanes_[lane]) {
       const Op& op = program_.ops[index];
       for (const OpIndex before : op.after)
-        if (!wait_for(before, s)) return;
+        if (!wait_for(lane, before, s)) return;
       if (s > 0)
         for (const OpIndex before : op.after_previous)
-          if (!wait_for(before, s - 1)) return;
+          if (!wait_for(lane, before, s - 1)) return;
       if (op.after.empty() && (s == 0 || op.after_previous.empty())) {
         const std::lock_guard lock(mutex_);
         if (failure_) return;
       }
       run_(index, first + s);
-      {
-        const std::lock_guard lock(mutex_);
-        ++finished_[lane];
-      }
-      progress_.notify_all();
+      finish(lane);
     }
 }
 
@@ -54,14 +74,7 @@ void Executor::run(std::uint32_t first, std::uint32_t count,
           try {
             run_lane(lane, first, count);
           } catch (const std::exception& e) {
-            bool is_first = false;
-            {
-              const std::lock_guard lock(mutex_);
-              is_first = !failure_;
-              if (is_first) failure_ = std::current_exception();
-            }
-            progress_.notify_all();
-            if (is_first) on_failure(e.what());
+            if (fail(std::current_exception())) on_failure(e.what());
           }
         });
   }
