@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_map>
 
-#include "engine/run/ledger.hpp"
 #include "engine/simulate/signature.hpp"
 
 namespace rankscope {
@@ -13,45 +11,17 @@ namespace {
 // Enough for a steady median of ops that run once a step, few enough to follow a machine that changes its clock.
 constexpr std::size_t kept_samples = 63;
 
-/// Appends what the rank has alive from each begin and end of its spans on: a Ledger kept in the spans' time.
-void memory_of(const RankProgram& program, std::int64_t workspace_bytes, const std::vector<Span>& spans,
-               std::vector<MemorySample>& memory) {
-  struct Moment {
-    std::int64_t time;
-    bool begins;
-    OpIndex op;
-    const Span* span;
-  };
-  std::unordered_map<OpId, OpIndex> index;
-  for (OpIndex op = 0; op < program.ops.size(); ++op) index.emplace(program.ops[op].id, op);
-  std::vector<Moment> moments;
-  for (const Span& span : spans) {
-    if (span.rank != program.rank) continue;
-    moments.push_back({span.begin_ns, true, index.at(span.op), &span});
-    moments.push_back({span.end_ns, false, index.at(span.op), &span});
-  }
-  // At one time, what ends makes room before what begins.
-  std::sort(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
-    return std::tie(a.time, a.begins, a.op) < std::tie(b.time, b.begins, b.op);
-  });
-  Ledger ledger(program, workspace_bytes);
-  for (const Moment& m : moments) {
-    const auto add = [&](const ClassBytes& alive) {
-      memory.push_back({program.rank, m.span->step, m.span->op, m.time, alive});
-    };
-    if (m.begins)
-      ledger.begin(m.op, add);
-    else
-      ledger.end(m.op, add);
-  }
-}
-
 }  // namespace
 
 EmulatedClock::EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs, Publish publish)
-    : programs_(std::move(programs)), emulator_(programs_, grid, costs), publish_(std::move(publish)) {
+    : programs_(std::move(programs)),
+      emulator_(programs_, grid, costs),
+      publish_(std::move(publish)),
+      ranks_(programs_.size()) {
   std::unordered_map<OpSignature, std::size_t> known;
   for (const RankProgram& program : programs_) {
+    auto& index = ranks_[static_cast<std::size_t>(program.rank)].index;
+    for (OpIndex op = 0; op < program.ops.size(); ++op) index.emplace(program.ops[op].id, op);
     auto& of_rank = signature_.emplace_back();
     for (const Op& op : program.ops)
       of_rank.push_back(known.emplace(signature_of(program, op), known.size()).first->second);
@@ -116,10 +86,53 @@ void EmulatedClock::lay_out(std::uint32_t step, const Step& traces) {
     for (const std::size_t signature : signature_[rank]) costs.push_back(cost[signature]);
   }
   const std::vector<Span> spans = emulator_.lay_out(executed).spans;
+  std::vector<std::vector<const Span*>> by_rank(programs_.size());
+  for (const Span& span : spans) by_rank[static_cast<std::size_t>(span.rank)].push_back(&span);
   std::vector<MemorySample> memory;
-  for (std::size_t rank = 0; rank < programs_.size(); ++rank)
-    memory_of(programs_[rank], traces.ranks[rank].workspace_bytes, spans, memory);
+  memory.reserve(2 * spans.size());
+  for (std::size_t rank = 0; rank < programs_.size(); ++rank) {
+    auto& ledger = ranks_[rank].ledger;
+    if (!ledger) ledger.emplace(programs_[rank], traces.ranks[rank].workspace_bytes);
+    add_memory(rank, by_rank[rank], memory);
+  }
   publish_(spans, memory);
+}
+
+// What the rank has alive from each begin and end of its spans on: a Ledger kept in the spans' time.
+void EmulatedClock::add_memory(std::size_t rank, const std::vector<const Span*>& spans,
+                               std::vector<MemorySample>& memory) {
+  struct Moment {
+    std::int64_t time;
+    bool begins;
+    OpIndex op;
+    const Span* span;
+  };
+  std::vector<Moment> moments;
+  moments.reserve(2 * spans.size());
+  for (const Span* span : spans) {
+    const OpIndex op = ranks_[rank].index.at(span->op);
+    moments.push_back({span->begin_ns, true, op, span});
+    moments.push_back({span->end_ns, false, op, span});
+  }
+  // At one time, what ends makes room before what begins.
+  std::sort(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
+    return std::tie(a.time, a.begins, a.op) < std::tie(b.time, b.begins, b.op);
+  });
+  const std::size_t first = memory.size();
+  for (const Moment& m : moments) {
+    // On this clock ops follow each other without a pause: what held for no time is not told.
+    const auto add = [&](const ClassBytes& alive) {
+      const MemorySample sample{programs_[rank].rank, m.span->step, m.span->op, m.time, alive};
+      if (memory.size() > first && memory.back().time_ns == m.time)
+        memory.back() = sample;
+      else
+        memory.push_back(sample);
+    };
+    if (m.begins)
+      ranks_[rank].ledger->begin(m.op, add);
+    else
+      ranks_[rank].ledger->end(m.op, add);
+  }
 }
 
 }  // namespace rankscope

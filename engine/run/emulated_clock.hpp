@@ -11,9 +11,12 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
+#include "engine/run/ledger.hpp"
 #include "engine/run/observer.hpp"
 #include "engine/simulate/emulate.hpp"
 
@@ -38,12 +41,19 @@ class EmulatedClock {
     std::vector<StepTrace> ranks;
     int finished = 0;
   };
+  /// What lays out one rank's memory.
+  struct RankMemory {
+    std::unordered_map<OpId, OpIndex> index;
+    std::optional<Ledger> ledger;  ///< made at the first step, which tells the workspace; a step leaves it as it was
+  };
   void work();
   void lay_out(std::uint32_t step, const Step& traces);
+  void add_memory(std::size_t rank, const std::vector<const Span*>& spans, std::vector<MemorySample>& memory);
 
   const std::vector<RankProgram> programs_;
   Emulator emulator_;
   const Publish publish_;
+  std::vector<RankMemory> ranks_;
   std::vector<std::vector<std::size_t>> signature_;  ///< [rank][op]: index into samples_
   std::vector<std::deque<std::int64_t>> samples_;    ///< by signature, the latest
 

@@ -20,6 +20,14 @@ class Recorder : public EventSink {
     const std::lock_guard lock(mutex_);
     if (writer_) writer_->accept(message);
   }
+  void accept_encoded(const Message& message, std::span<const std::byte> bytes) override {
+    const std::lock_guard lock(mutex_);
+    if (writer_) writer_->accept_encoded(message, bytes);
+  }
+  void tick() override {
+    const std::lock_guard lock(mutex_);
+    if (writer_) writer_->tick();
+  }
   /// Writes the file's end; empty, or one line about what is missing in the file and why.
   std::string close() {
     const std::lock_guard lock(mutex_);

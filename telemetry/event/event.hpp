@@ -5,8 +5,10 @@
 // session's start on the clock that the batch names.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -174,6 +176,10 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void accept(const Message& message) = 0;
+  /// The same, with the wire form that the message was decoded from, for who passes it on.
+  virtual void accept_encoded(const Message& message, std::span<const std::byte>) { accept(message); }
+  /// Called now and then by a live source, also while no message comes.
+  virtual void tick() {}
 };
 
 }  // namespace rankscope

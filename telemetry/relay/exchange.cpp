@@ -35,7 +35,7 @@ Exchange::Taken Exchange::take(std::span<const std::byte> bytes, std::optional<S
   if (!sender.seen.insert(message.sequence)) return Taken::doubled;
   sender.latest_end_ns = std::max(sender.latest_end_ns, coverage.end_ns);
   if (!unknown) {
-    for (EventSink* tap : taps_) tap->accept(message);
+    for (EventSink* tap : taps_) tap->accept_encoded(message, bytes);
     if (is_reliable(message.event)) {
       log_.append(bytes);
       return Taken::fresh;
@@ -62,6 +62,10 @@ void Exchange::note_hole(std::int32_t sender_rank, Sender& sender, std::uint64_t
   const std::int64_t end =
       coverage.events > 0 ? std::max(coverage.begin_ns, sender.latest_end_ns) : sender.latest_end_ns;
   holes_.push_back({sender_rank, expected, sequence - 1, sender.latest_end_ns, end, std::chrono::steady_clock::now()});
+}
+
+void Exchange::tick() {
+  for (EventSink* tap : taps_) tap->tick();
 }
 
 void Exchange::close_filled_holes() {

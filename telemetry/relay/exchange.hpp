@@ -30,6 +30,7 @@ class Exchange {
   Taken take(std::span<const std::byte> bytes, std::optional<SpoolPosition> position);
   /// A message in the supervisor's name (rank -1).
   void publish(Event event);
+  void tick();  ///< of the taps
 
   bool adopt(const SessionId& session);  ///< false: it serves another one
   const SessionId& session() const { return session_; }

@@ -23,7 +23,8 @@ namespace rankscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto poll_for = std::chrono::milliseconds(20);
+constexpr auto poll_for = std::chrono::milliseconds(50);
+constexpr auto gather_for = std::chrono::milliseconds(5);  // what workers send together is taken in together
 constexpr auto beat_every = std::chrono::milliseconds(500);
 constexpr auto worker_limit = std::chrono::seconds(30);
 constexpr auto burst_for = std::chrono::milliseconds(50);  // a slow tap must not keep grants and viewers waiting longer
@@ -311,7 +312,7 @@ struct Relay::State {
     while (!stop) {
       std::vector<zmq::pollitem_t> items{{router.handle(), 0, ZMQ_POLLIN, 0}};
       if (door) items.push_back({door->socket().handle(), 0, ZMQ_POLLIN, 0});
-      zmq::poll(items, poll_for);
+      if (zmq::poll(items, poll_for) > 0) std::this_thread::sleep_for(gather_for);
       if (door) door->answer();
       Incoming in;
       const auto burst_end = Clock::now() + burst_for;
@@ -324,6 +325,7 @@ struct Relay::State {
       look_into_spools(to_the_end);
       publish_queued();  // after the spools, so that a session's End is its last word
       serve_peers();
+      exchange.tick();
       report();
     }
   }

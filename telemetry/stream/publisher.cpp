@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
-#include <condition_variable>
 #include <deque>
 #include <filesystem>
 #include <limits>
@@ -23,8 +22,11 @@ namespace rankscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto shortest_period = std::chrono::milliseconds(2);
+constexpr auto closing_period = std::chrono::milliseconds(2);  // between two looks at the relay while closing
 constexpr std::size_t gap_rows = 64;
+
+// Why the publisher's bell rings, beside LaneWriter::ring_filled.
+constexpr unsigned said = 2, closing_begun = 4;
 
 double thread_cpu_seconds() {
   timespec t{};
@@ -110,11 +112,12 @@ std::optional<KeepPolicy> parse_keep(std::string_view text, std::string* error) 
 // ---- LaneWriter
 
 LaneWriter::LaneWriter(std::int32_t rank, Obtained obtained, ClockDomain clock, std::uint32_t every,
-                       std::size_t ring_rows)
+                       std::size_t ring_rows, Bell& bell)
     : rank_(rank),
       obtained_(obtained),
       clock_(clock),
       every_(std::max<std::uint32_t>(every, 1)),
+      bell_(bell),
       spans_(ring_rows),
       phases_(ring_rows),
       memory_(ring_rows),
@@ -168,7 +171,7 @@ struct Publisher::State {
   const PublisherOptions options;
 
   mutable std::mutex mutex;  // of what follows; held for moments only
-  std::condition_variable wake;
+  Bell bell;
   std::vector<std::unique_ptr<LaneWriter>> lanes;
   std::map<std::tuple<std::int32_t, Lane, Obtained, ClockDomain>, LaneWriter*> lane_of;
   std::deque<Queued> reliable, detail;
@@ -229,16 +232,13 @@ struct Publisher::State {
     return open;
   }
 
-  // True while a ring was over half full: come back soon.
-  bool drain(LaneWriter& lane, bool last) {
+  void drain(LaneWriter& lane, bool last) {
     OpenBatches& open = open_batches(lane.rank_, lane.obtained_, lane.clock_);
-    bool busy = false;
     const auto take = [&](auto& ring, auto& batch) {
-      const std::size_t count = ring.drain(ring.capacity(), [&](const auto& row) {
+      ring.drain(ring.capacity(), [&](const auto& row) {
         lane.latest_ns_ = std::max(lane.latest_ns_, end_of(row));
         add(lane.rank_, batch, row);
       });
-      busy = busy || count > ring.capacity() / 2;
     };
     take(lane.spans_, std::get<SpanBatch>(open));
     take(lane.memory_, std::get<MemoryBatch>(open));
@@ -250,7 +250,6 @@ struct Publisher::State {
     // Drops that no later row of the lane came to report.
     if (const std::int64_t untold = lane.dropped() - lane.told_; last && untold > 0)
       emit(lane.rank_, Gap{lane.rank_, lane.latest_ns_, lane.latest_ns_, untold});
-    return busy;
   }
 
   void take_batch(std::int32_t rank, const Event& event) {
@@ -266,7 +265,22 @@ struct Publisher::State {
         event);
   }
 
-  bool turn(bool last) {
+  // Control and summaries, but for the ranks' ends, which follow their detail.
+  void words() {
+    std::deque<Queued> control;
+    {
+      const std::lock_guard lock(mutex);
+      const auto ends = std::stable_partition(reliable.begin(), reliable.end(), [](const Queued& queued) {
+        return !std::holds_alternative<End>(queued.event);
+      });
+      std::move(reliable.begin(), ends, std::back_inserter(control));
+      reliable.erase(reliable.begin(), ends);
+    }
+    for (Queued& queued : control) emit(queued.rank, std::move(queued.event));
+    hand_over();
+  }
+
+  void turn(bool last) {
     std::deque<Queued> control, batches;
     std::vector<LaneWriter*> writers;
     {
@@ -275,18 +289,21 @@ struct Publisher::State {
       batches.swap(detail);
       for (const auto& lane : lanes) writers.push_back(lane.get());
     }
-    // A rank's end follows its detail; everything else of the reliable tier goes first, since detail builds on it.
+    // What is not an end goes first, since detail builds on it.
     for (Queued& queued : control)
       if (!std::holds_alternative<End>(queued.event)) emit(queued.rank, std::move(queued.event));
-    bool busy = false;
-    for (LaneWriter* writer : writers) busy = drain(*writer, last) || busy;
+    for (LaneWriter* writer : writers) drain(*writer, last);
     for (const Queued& queued : batches) take_batch(queued.rank, queued.event);
     for (auto& [rank, stream] : ranks)
       for (auto& [key, open] : stream.open)
         std::apply([&, rank = rank](auto&... batch) { (emit_open(rank, batch), ...); }, open);
     for (Queued& queued : control)
       if (std::holds_alternative<End>(queued.event)) emit(queued.rank, std::move(queued.event));
+    hand_over();
+  }
 
+  // What was formed, to disk and relay.
+  void hand_over() {
     std::int64_t lost = 0;
     std::string trouble;
     for (auto& [rank, stream] : ranks) {
@@ -302,7 +319,6 @@ struct Publisher::State {
     }
     formed.clear();
     report(trouble);
-    return busy;
   }
 
   void report(const std::string& trouble) {
@@ -325,20 +341,24 @@ struct Publisher::State {
   std::int64_t uplink_lost = 0;
 
   void run() {
-    auto period = options.period;
+    auto drained = Clock::now();
     for (;;) {
+      const unsigned why = bell.wait(std::max(drained + options.period - Clock::now(), Clock::duration::zero()));
       bool last = false;
       {
-        std::unique_lock lock(mutex);
-        wake.wait_for(lock, period, [&] { return closing; });
+        const std::lock_guard lock(mutex);
         last = closing;
       }
-      const bool busy = turn(last);
-      period = busy ? shortest_period : options.period;
+      if (why == said && !last) {
+        words();
+        continue;
+      }
+      turn(last);
+      drained = Clock::now();
       if (!last) continue;
       // What lanes wrote before close() is drained; now the relay's turn, as long as the limit lasts.
       while (uplink && uplink->anything_waiting() > 0 && Clock::now() < close_deadline) {
-        std::this_thread::sleep_for(shortest_period);
+        std::this_thread::sleep_for(closing_period);
         uplink->turn();
       }
       report({});
@@ -359,7 +379,8 @@ LaneWriter& Publisher::lane(std::int32_t rank, Lane lane, Obtained obtained, Clo
   const std::lock_guard lock(s.mutex);
   LaneWriter*& writer = s.lane_of[{rank, lane, obtained, clock}];
   if (!writer) {
-    s.lanes.push_back(std::make_unique<LaneWriter>(rank, obtained, clock, s.options.keep.every, s.options.ring_rows));
+    s.lanes.push_back(
+        std::make_unique<LaneWriter>(rank, obtained, clock, s.options.keep.every, s.options.ring_rows, s.bell));
     writer = s.lanes.back().get();
   }
   return *writer;
@@ -368,12 +389,15 @@ LaneWriter& Publisher::lane(std::int32_t rank, Lane lane, Obtained obtained, Clo
 bool Publisher::control(std::int32_t rank, Event event) {
   assert(is_reliable(event));
   State& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  if (s.closing || s.reliable.size() >= s.options.reliable_messages) {
-    ++s.status.reliable_lost;
-    return false;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (s.closing || s.reliable.size() >= s.options.reliable_messages) {
+      ++s.status.reliable_lost;
+      return false;
+    }
+    s.reliable.push_back({rank, std::move(event)});
   }
-  s.reliable.push_back({rank, std::move(event)});
+  s.bell.ring(said);
   return true;
 }
 
@@ -425,7 +449,7 @@ bool Publisher::close(std::chrono::milliseconds limit) {
     s.closing = true;
     s.close_deadline = Clock::now() + limit;
   }
-  s.wake.notify_one();
+  s.bell.ring(closing_begun);
   if (s.thread.joinable()) s.thread.join();
   return !s.uplink || s.uplink->reliable_waiting() == 0;
 }

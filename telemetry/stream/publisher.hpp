@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "telemetry/event/event.hpp"
+#include "telemetry/stream/bell.hpp"
 #include "telemetry/stream/join.hpp"
 #include "telemetry/stream/ring.hpp"
 
@@ -35,9 +36,10 @@ struct PublisherOptions {
   Join relay;                   ///< endpoint empty: spool only
   KeepPolicy keep;
   std::function<void(const std::string&)> warn;  ///< told of each trouble of the disk, on the background thread
-  std::size_t ring_rows = 8192;           ///< capacity of a lane's ring of spans, of phases and of memory samples
-  std::size_t batch_rows = 4096;          ///< of one message at most
-  std::chrono::milliseconds period{20};   ///< between two drains; shorter while rings are over half full
+  std::size_t ring_rows = 8192;   ///< capacity of a lane's ring of spans, of phases and of memory samples
+  std::size_t batch_rows = 4096;  ///< of one message at most
+  /// Between two drains of the rings; one that gets half full does not wait for it, nor do control and summaries.
+  std::chrono::milliseconds period{200};
   std::size_t reliable_messages = 16384;  ///< control and summaries that wait for the relay; more are counted lost
   std::size_t detail_messages = 64;       ///< batches given to detail() that wait for the next drain
   std::chrono::milliseconds silence_limit{5000};  ///< without a word from the relay: connect and repeat
@@ -65,14 +67,14 @@ struct PublisherStatus {
 class LaneWriter {
  public:
   void span(const Span& span) {
-    if (wanted(span.step) && !spans_.push(span)) return drop(span.begin_ns, span.end_ns);
+    if (wanted(span.step) && !put(spans_, span)) return drop(span.begin_ns, span.end_ns);
     if (pending_.events != 0) tell_gap();
   }
   void phase(const PhaseSpan& phase) {
-    if (wanted(phase.step) && !phases_.push(phase)) drop(phase.begin_ns, phase.end_ns);
+    if (wanted(phase.step) && !put(phases_, phase)) drop(phase.begin_ns, phase.end_ns);
   }
   void memory(const MemorySample& sample) {
-    if (wanted(sample.step) && !memory_.push(sample)) drop(sample.time_ns, sample.time_ns);
+    if (wanted(sample.step) && !put(memory_, sample)) drop(sample.time_ns, sample.time_ns);
   }
   /// Whether detail of this step is kept at all.
   bool wanted(std::uint32_t step) const { return every_ == 1 || step % every_ == 0; }
@@ -83,10 +85,19 @@ class LaneWriter {
   }
   std::int64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
-  LaneWriter(std::int32_t rank, Obtained obtained, ClockDomain clock, std::uint32_t every, std::size_t ring_rows);
+  /// `bell` rings whenever a ring may have got half full.
+  LaneWriter(std::int32_t rank, Obtained obtained, ClockDomain clock, std::uint32_t every, std::size_t ring_rows,
+             Bell& bell);
 
  private:
   friend class Publisher;
+  static constexpr unsigned ring_filled = 1;  // why the bell rings
+  template <class Row>
+  bool put(SpscRing<Row>& ring, const Row& row) {
+    if (!ring.push(row)) return false;
+    if (ring.pushed() % (ring.capacity() / 2) == 0) bell_.ring(ring_filled);
+    return true;
+  }
   void drop(std::int64_t begin_ns, std::int64_t end_ns);
   void tell_gap();
 
@@ -94,6 +105,7 @@ class LaneWriter {
   const Obtained obtained_;
   const ClockDomain clock_;
   const std::uint32_t every_;
+  Bell& bell_;
   SpscRing<Span> spans_;
   SpscRing<PhaseSpan> phases_;
   SpscRing<MemorySample> memory_;

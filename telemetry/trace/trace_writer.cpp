@@ -286,7 +286,9 @@ TraceWriter::TraceWriter(std::string path, TraceWriterOptions options) {
 
 TraceWriter::~TraceWriter() { close(); }
 
-void TraceWriter::accept(const Message& message) {
+void TraceWriter::accept(const Message& message) { accept_encoded(message, encode(message)); }
+
+void TraceWriter::accept_encoded(const Message& message, std::span<const std::byte> bytes) {
   State& s = *state_;
   if (s.closed) {
     ++s.lost;
@@ -295,7 +297,7 @@ void TraceWriter::accept(const Message& message) {
   if (!s.introduced) s.introduce(message);
   if (const auto* hello = std::get_if<Hello>(&message.event); hello && !s.run_described) s.describe_run(*hello);
   if (const auto time = time_of(message.event)) s.latest = log_time(time->begin_ns);
-  s.put_message(channel_of(message.event), static_cast<std::uint32_t>(message.sequence), s.latest, encode(message));
+  s.put_message(channel_of(message.event), static_cast<std::uint32_t>(message.sequence), s.latest, bytes);
   if (const auto* summary = std::get_if<StepSummary>(&message.event); summary && s.options.scalars)
     s.scalars.accept(*summary);
 }
@@ -330,7 +332,7 @@ void TraceWriter::scalar(std::string_view topic, std::int64_t time_ns, const Sca
                 log_time(time_ns), std::as_bytes(std::span(text)));
 }
 
-void TraceWriter::flush_if_due() {
+void TraceWriter::tick() {
   State& s = *state_;
   if (s.chunk_messages > 0 && SteadyClock::now() - s.chunk_begun >= s.options.chunk_age) s.close_chunk();
 }

@@ -43,10 +43,11 @@ class TraceWriter : public EventSink {
 
   /// Never throws for the disk's sake: what cannot be written is counted, and error() says why.
   void accept(const Message& message) override;
+  void accept_encoded(const Message& message, std::span<const std::byte> bytes) override;
+  /// Closes the chunk if it is old enough.
+  void tick() override;
   /// A value for other viewers' plots, such as ("/bubble", t, {{"measured", 0.21}}).
   void scalar(std::string_view topic, std::int64_t time_ns, const std::vector<std::pair<std::string, double>>& values);
-  /// Closes the chunk if it is old enough. For a recorder that waits for messages: call it now and then.
-  void flush_if_due();
   void flush();
   /// Writes index and summary. False, and error(), where something did not reach the file.
   bool close();

@@ -130,7 +130,7 @@ TEST_CASE("an old chunk is handed over though nothing new comes") {
   writer.accept(small_run().front());
   const auto before = writer.bytes();
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  writer.flush_if_due();
+  writer.tick();
   CHECK(writer.bytes() > before);
 }
 
