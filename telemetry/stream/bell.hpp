@@ -1,0 +1,45 @@
+// A bell that wakes one waiting thread and tells it why: ringing it is a POSIX semaphore's post, which neither blocks
+// nor can be lost.
+#pragma once
+#include <errno.h>
+#include <semaphore.h>
+#include <time.h>
+
+#include <atomic>
+#include <chrono>
+
+namespace rankscope {
+
+class Bell {
+ public:
+  Bell() { sem_init(&semaphore_, 0, 0); }
+  ~Bell() { sem_destroy(&semaphore_); }
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+
+  /// Any thread; `reason` is a bit, or several.
+  void ring(unsigned reason) {
+    reasons_.fetch_or(reason, std::memory_order_relaxed);  // seen by who the post wakes
+    sem_post(&semaphore_);
+  }
+
+  /// Returns when it has rung since the last call, however often, or after `limit`: the reasons, 0 if it has not.
+  unsigned wait(std::chrono::nanoseconds limit) {
+    timespec until{};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const auto ns = until.tv_nsec + limit.count();
+    until.tv_sec += ns / 1'000'000'000;
+    until.tv_nsec = ns % 1'000'000'000;
+    while (sem_clockwait(&semaphore_, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
+    }
+    while (sem_trywait(&semaphore_) == 0) {
+    }
+    return reasons_.exchange(0, std::memory_order_relaxed);
+  }
+
+ private:
+  sem_t semaphore_{};
+  std::atomic<unsigned> reasons_{0};
+};
+
+}  // namespace rankscope
