@@ -22,6 +22,7 @@ namespace rankscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr auto gather_words = std::chrono::milliseconds(10);
 constexpr auto closing_period = std::chrono::milliseconds(2);  // between two looks at the relay while closing
 constexpr std::size_t gap_rows = 64;
 
@@ -350,6 +351,8 @@ struct Publisher::State {
         last = closing;
       }
       if (why == said && !last) {
+        // All ranks of the process finish a step at about one time.
+        std::this_thread::sleep_for(std::min(gather_words, options.period));
         words();
         continue;
       }

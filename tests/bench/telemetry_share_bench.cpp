@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,7 +136,8 @@ int main(int argc, char** argv) {
       });
   const PublisherStatus status = publisher.status();
   kill(server, SIGTERM);
-  waitpid(server, nullptr, 0);
+  rusage served{};
+  wait4(server, nullptr, 0, &served);
   std::filesystem::remove_all(directory);
 
   std::vector<double> cost;
@@ -153,7 +155,12 @@ int main(int argc, char** argv) {
              1e3 * median(on_s), 1e3 * median(off_s));
   fmt::print("cost of telemetry: mean {:+.2f} %, median {:+.2f} %, 95 % upper bound of the mean {:+.2f} % of a step\n",
              100 * mean, 100 * cost[cost.size() / 2], 100 * (mean + 1.645 * error));
-  fmt::print("events {}, dropped {}, publisher's thread {:.3f} s\n", status.events, status.dropped_events,
-             status.thread_seconds);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  const double told = static_cast<double>(cost.size()) * steps;
+  fmt::print("events {}, dropped {}; processor time a step: publisher {:.3f} ms, relay, store and recorder {:.3f} ms\n",
+             status.events, status.dropped_events, 1e3 * status.thread_seconds / told,
+             1e3 * (seconds(served.ru_utime) + seconds(served.ru_stime)) / told);
   return 0;
 }
