@@ -1,0 +1,80 @@
+// From a fresh process to the first full frame of a recording in the window at 1920 × 1080: everything read, every
+// visible view painted with what it asked for. Also the first frame of the empty window, and of the window opened on a
+// lab.
+//
+//   window_open_bench RECORDING       such as one of a million events:
+//                                     rankscope-engine run scenarios/labs/pipeline-1f1b.toml --steps 300 --record FILE
+#include <QApplication>
+#include <QStyleFactory>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "app/shell/main_window.hpp"
+#include "app/views/common/style.hpp"
+
+namespace {
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+constexpr int repeats = 7;
+constexpr double limit_s = 30;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+bool there(const Session& session) {
+  return session.state() == SessionState::empty || session.state() == SessionState::ready ||
+         session.state() == SessionState::ended || session.state() == SessionState::failed;
+}
+
+// In a process of its own: prints the seconds since `begun` to the first frame at all, and to the full one.
+int open(const QString& source, double begun, int count, char** arguments) {
+  QApplication application(count, arguments);
+  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QApplication::setFont(interface_font());
+  MainWindow window(SessionOptions{}, Theme::light, false);
+  window.resize(1920, 1080);
+  window.show();
+  QCoreApplication::processEvents();
+  const double first = now() - begun;
+  if (!source.isEmpty()) window.open(source);
+  while (!(there(window.session()) && window.settled()) && now() - begun < limit_s)
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 5);
+  window.grab();  // whatever of it was not painted yet
+  std::printf("%.6f %.6f\n", first, now() - begun);
+  return window.session().state() == SessionState::failed;
+}
+
+void measure(const char* self, const char* what, const std::string& source) {
+  std::vector<double> first, full;
+  for (int i = 0; i < repeats; ++i) {
+    char begun[64];
+    std::snprintf(begun, sizeof begun, "%.9f", now());
+    const std::string command = std::string("'") + self + "' open '" + source + "' " + begun + " 2>/dev/null";
+    FILE* child = popen(command.c_str(), "r");
+    double a = 0, b = 0;
+    if (child == nullptr || std::fscanf(child, "%lf %lf", &a, &b) != 2) std::printf("%s: no answer\n", what);
+    if (child != nullptr && pclose(child) != 0) std::printf("%s could not be opened\n", what);
+    first.push_back(a);
+    full.push_back(b);
+  }
+  std::sort(first.begin(), first.end());
+  std::sort(full.begin(), full.end());
+  std::printf("%-28s window %.3f s, full frame %.3f s (medians of %d; %.3f to %.3f)\n", what, first[repeats / 2],
+              full[repeats / 2], repeats, full.front(), full.back());
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  setenv("QT_QPA_PLATFORM", "offscreen", 0);
+  if (count == 4 && arguments[1] == std::string("open"))
+    return open(QString::fromLocal8Bit(arguments[2]), std::atof(arguments[3]), count, arguments);
+  measure(arguments[0], "nothing", "");
+  measure(arguments[0], "the default lab", RANKSCOPE_SOURCE_DIR "/scenarios/labs/pipeline-1f1b.toml");
+  if (count == 2) measure(arguments[0], "the recording", arguments[1]);
+}
