@@ -21,6 +21,8 @@ if [[ ${1:-} == --sanitize ]]; then
 fi
 
 bash "$root/resources/setup/install.sh"
+bash "$root/resources/setup/python.sh"
+if [[ -x $root/build/python/bin/python3 ]]; then definitions+=("-DPython3_EXECUTABLE=$root/build/python/bin/python3"); fi
 build "$preset" "${definitions[@]}"
 
 # No window opens, no OpenMP team is taken for a race, and root in a container may start MPI jobs.
