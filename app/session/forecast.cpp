@@ -81,7 +81,7 @@ std::shared_ptr<const StoreView> forecast_store(const Scenario& scenario, const 
     }
     filler.add(static_cast<int>(rank), memory_of(programs[rank], own));
   }
-  filler.add(-1, End{-1, true, last_step, {}});
+  filler.add(-1, End{-1, true, last_step, {}, false});
   return store.view();
 }
 

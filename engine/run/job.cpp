@@ -88,7 +88,7 @@ void run_process_rank(const StepProgram& step, const RunSettings& settings, Worl
     run_rank(step, settings, make_shared_parts(step, settings), world, observer, body, true, {});
   } catch (const std::exception& e) {
     world.abort("rank " + std::to_string(world.rank()) + ": " + e.what());
-    throw RunFailure(world.rank(), e.what());
+    throw RunFailure(world.rank(), e.what(), dynamic_cast<const CommError*>(&e) != nullptr);
   }
 }
 

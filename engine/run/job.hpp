@@ -24,8 +24,10 @@ struct RunSettings {
 
 /// A run that a rank ended: which one, why, and what it had finished.
 struct RunFailure : std::runtime_error {
-  RunFailure(int failed_rank, const std::string& why) : std::runtime_error(why), rank(failed_rank) {}
+  RunFailure(int failed_rank, const std::string& why, bool while_communicating = false)
+      : std::runtime_error(why), rank(failed_rank), in_communication(while_communicating) {}
   int rank;
+  bool in_communication;  ///< the cause may be another rank, which nobody here can ask
 };
 
 /// The observer of a rank; may be null. Called once per rank, from that rank's thread, before its first step.

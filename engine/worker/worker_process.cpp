@@ -177,8 +177,8 @@ int run_worker(const WorkerJob& job) {
     const std::lock_guard lock(telling.mutex);
     return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, trace_to, rank)).get();
   };
-  const auto end = [&](int rank, bool ok, const std::string& message) {
-    telling.publisher.control(rank, End{rank, ok, -1, message});
+  const auto end = [&](int rank, bool ok, const std::string& message, bool in_communication = false) {
+    telling.publisher.control(rank, End{rank, ok, -1, message, in_communication});
   };
   try {
     if (process_world) {
@@ -192,7 +192,7 @@ int run_worker(const WorkerJob& job) {
     }
     return 0;
   } catch (const RunFailure& failure) {
-    end(failure.rank, false, failure.what());
+    end(failure.rank, false, failure.what(), failure.in_communication);
     std::cerr << failure.what() << std::endl;
     telling.end_emulation();
     telling.publisher.close(std::chrono::seconds(2));  // what was told until now reaches the relay and the disk

@@ -136,7 +136,7 @@ Event read(const wire::Clock& t, const DecodeLimits& limits, Decoded&) {
 
 Event read(const wire::End& t, const DecodeLimits& limits, Decoded&) {
   return End{rank_in_range(t.rank(), limits, -1), t.ok(), within(t.last_step(), -1, UINT32_MAX, "last step"),
-             text_of(t.message())};
+             text_of(t.message()), t.in_communication()};
 }
 
 Event read(const wire::Summary& t, const DecodeLimits& limits, Decoded& decoded) {

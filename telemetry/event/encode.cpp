@@ -87,7 +87,7 @@ Written write(FlatBufferBuilder& out, const ClockRecord& e) {
 
 Written write(FlatBufferBuilder& out, const End& e) {
   const auto message = out.CreateString(utf8(e.message));
-  return {wire::Event::End, wire::CreateEnd(out, e.rank, e.ok, e.last_step, message).Union()};
+  return {wire::Event::End, wire::CreateEnd(out, e.rank, e.ok, e.last_step, message, e.in_communication).Union()};
 }
 
 Written write(FlatBufferBuilder& out, const StepSummary& e) {

@@ -122,6 +122,7 @@ struct End {
   bool ok = true;
   std::int64_t last_step = -1;  ///< the last one finished
   std::string message;
+  bool in_communication = false;  ///< it failed while it talked with other ranks: the cause may be one of them
   bool operator==(const End&) const = default;
 };
 

@@ -15,12 +15,6 @@ std::string how(ChildExit exit) {
   return "exit status " + std::to_string(exit.status);
 }
 
-// An end that only reports that someone else is gone.
-bool blames_a_peer(const End& end) {
-  const auto says = [&](const char* words) { return end.message.find(words) != std::string::npos; };
-  return says("did not come") || says("peer") || says("aborted by");
-}
-
 }  // namespace
 
 ChildExit child_exit(int wait_status) {
@@ -97,7 +91,7 @@ std::optional<std::int32_t> SessionWatch::culprit(ChildExit exit) const {
   };
   const auto ended_before = [](const Rank& a, const Rank& b) { return a.ended_as < b.ended_as; };
   const auto failed = [](const Rank& r) { return r.end && !r.end->ok; };
-  if (const auto own = first([&](const Rank& r) { return failed(r) && !blames_a_peer(*r.end); }, ended_before))
+  if (const auto own = first([&](const Rank& r) { return failed(r) && !r.end->in_communication; }, ended_before))
     return own;
   const bool anyone_failed = first(failed, ended_before).has_value();
   const bool anyone_ended = ended_ > 0;

@@ -28,7 +28,7 @@ struct Verdict {
   std::int32_t rank = -1;       ///< the one that failed first; -1: none, or nobody can tell
   std::int64_t last_step = -1;  ///< the last step that this rank finished (rank -1: that all ranks finished)
   std::string message;          ///< one line, for people
-  End end() const { return {-1, ok, last_step, message}; }  ///< the session's
+  End end() const { return {-1, ok, last_step, message, false}; }  ///< the session's
 };
 
 class SessionWatch : public EventSink {

@@ -145,7 +145,7 @@ TEST_CASE("values out of their range are refused, with the reason") {
   CHECK(refused(SpanBatch{{}, {}, {Span{-3, 0, op, 10, 20, 30, -1}}}) == "rank -3 is out of range");
   CHECK_FALSE(refused(SpanBatch{{}, {}, {Span{0, 0, op, INT64_MAX - 5, INT64_MAX - 5, INT64_MAX, -1}}}).empty());
   CHECK_FALSE(refused(MemoryBatch{{}, {}, {MemorySample{0, 0, op, 0, {1, 2, -3, 4, 5}}}}).empty());
-  CHECK_FALSE(refused(End{-2, true, 0, ""}).empty());
+  CHECK_FALSE(refused(End{-2, true, 0, "", false}).empty());
   CHECK_FALSE(refused(Gap{0, 5, 4, 1}).empty());
 }
 
@@ -186,11 +186,11 @@ TEST_CASE("a column whose length differs from the others' is refused") {
 
 TEST_CASE("stray bytes in text are replaced before they are sent, and refused when they come") {
   Message m;
-  m.event = End{0, false, 3, "caf\xE9 \xF0\x9F\x98\x80 \xC0\x80"};
+  m.event = End{0, false, 3, "caf\xE9 \xF0\x9F\x98\x80 \xC0\x80", false};
   const Decoded got = decode(encode(m));
   REQUIRE(got);
   CHECK(std::get<End>(got.message.event).message == "caf? \xF0\x9F\x98\x80 ??");
-  m.event = End{0, false, 3, "abcdefgh"};
+  m.event = End{0, false, 3, "abcdefgh", false};
   std::vector<std::byte> bytes = encode(m);
   bytes[find_bytes(bytes, 0x6867666564636261)] = std::byte{0xFF};
   CHECK(decode(bytes).error == "text is not UTF-8");

@@ -125,9 +125,9 @@ TEST_CASE("viewer and tap get all that two ranks say, each message once, over ip
     run.train(5, 100);
     std::this_thread::sleep_for(2ms);
   }
-  for (std::int32_t rank : {0, 1}) run.worker->control(rank, End{rank, true, 99, ""});
+  for (std::int32_t rank : {0, 1}) run.worker->control(rank, End{rank, true, 99, "", false});
   REQUIRE(run.worker->close(10s));
-  run.relay->publish(End{-1, true, 99, "finished"});
+  run.relay->publish(End{-1, true, 99, "finished", false});
   REQUIRE(run.relay->finish(20s));
   for (Collector* sink : {&seen, &run.tap}) {
     REQUIRE(eventually([&] { return sink->all<End>().size() == 3; }));

@@ -33,7 +33,7 @@ TEST_CASE("a run whose ranks all ended well is well") {
   Session s(2);
   for (std::int32_t rank : {0, 1}) {
     s.steps(rank, 9);
-    s.say(rank, End{rank, true, 9, ""});
+    s.say(rank, End{rank, true, 9, "", false});
   }
   const Verdict verdict = s.watch.verdict(well);
   CHECK(verdict.ok);
@@ -46,8 +46,8 @@ TEST_CASE("the rank that fell silent is named when the others report that it did
   s.steps(0, 7);
   s.steps(1, 6);
   s.steps(2, 7);
-  s.say(2, End{2, false, 7, "rank 2, lane data: rank 1 did not come within 5 s"});
-  s.say(0, End{0, false, 7, "rank 0, lane data: rank 1 did not come within 5 s"});
+  s.say(2, End{2, false, 7, "rank 2, lane data: rank 1 did not come within 5 s", true});
+  s.say(0, End{0, false, 7, "rank 0, lane data: rank 1 did not come within 5 s", true});
   const Verdict verdict = s.watch.verdict(failed);
   CHECK_FALSE(verdict.ok);
   CHECK(verdict.rank == 1);
@@ -59,8 +59,8 @@ TEST_CASE("a rank that says what went wrong with itself is named before those th
   Session s(2);
   s.steps(0, 3);
   s.steps(1, 3);
-  s.say(0, End{0, false, 3, "the peer rank 1 is gone"});
-  s.say(1, End{1, false, 3, "fault: killed at step 4, as the scenario says"});
+  s.say(0, End{0, false, 3, "the peer rank 1 is gone", true});
+  s.say(1, End{1, false, 3, "fault: killed at step 4, as the scenario says", false});
   const Verdict verdict = s.watch.verdict(failed);
   CHECK(verdict.rank == 1);
   CHECK(verdict.message == "rank 1 failed after step 3: fault: killed at step 4, as the scenario says");
@@ -98,7 +98,7 @@ TEST_CASE("where all went down together no rank is blamed, and the last common s
 
 TEST_CASE("a rank that died before its first step is told so, and a run that never spoke too") {
   Session s(2);
-  s.say(0, End{0, false, -1, "rank 1 did not come"});
+  s.say(0, End{0, false, -1, "rank 1 did not come", true});
   CHECK(s.watch.verdict(failed).message == "rank 1 died before it finished a step (exit status 1)");
   SessionWatch nothing;
   CHECK_FALSE(nothing.verdict(well).ok);
@@ -107,14 +107,14 @@ TEST_CASE("a rank that died before its first step is told so, and a run that nev
 TEST_CASE("an exit status of zero does not hide a rank that never ended") {
   Session s(2);
   s.steps(0, 5);
-  s.say(0, End{0, true, 5, ""});
+  s.say(0, End{0, true, 5, "", false});
   CHECK_FALSE(s.watch.verdict(well).ok);
 }
 
 TEST_CASE("silent ranks are those that spoke once, have not ended, and were not heard lately") {
   Session s(3);
   s.steps(1, 0);
-  s.say(2, End{2, true, 0, ""});
+  s.say(2, End{2, true, 0, "", false});
   CHECK(s.watch.silent(std::chrono::hours(1)).empty());
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(s.watch.silent(std::chrono::milliseconds(1)) == std::vector<std::int32_t>{0, 1});

@@ -212,8 +212,8 @@ TEST_CASE("control and summaries are kept as said last, hello as said by the low
     summary.step = step;
     store.accept(message_of(summary));
   }
-  store.accept(message_of(End{1, false, 9, "killed"}));
-  store.accept(message_of(End{0, true, 9, ""}));
+  store.accept(message_of(End{1, false, 9, "killed", false}));
+  store.accept(message_of(End{0, true, 9, "", false}));
   const auto view = store.view();
   REQUIRE(view->hello() != nullptr);
   CHECK(view->hello()->title == "zero");

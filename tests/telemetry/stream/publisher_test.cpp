@@ -48,7 +48,7 @@ TEST_CASE("what the lanes of two ranks write stands in two spools, whole and in 
     for (auto& thread : threads) thread.join();
     for (std::int32_t rank : {0, 1}) {
       publisher.summary(a_summary(rank, 0));
-      publisher.control(rank, End{rank, true, 0, ""});
+      publisher.control(rank, End{rank, true, 0, "", false});
     }
     REQUIRE(publisher.close(1s));
     const auto status = publisher.status();
