@@ -88,7 +88,7 @@ struct TrafficReport {
   double count = 0;                                                  ///< ops of one rank in one step
   double bytes_per_rank = std::numeric_limits<double>::quiet_NaN();  ///< sent, counted at the transport; NaN where it
                                                                      ///< is opaque
-  double predicted = std::numeric_limits<double>::quiet_NaN();       ///< of a bandwidth-optimal (ring) algorithm
+  double predicted = std::numeric_limits<double>::quiet_NaN();       ///< by plan.collective; "auto" is loopback's
 };
 
 struct TelemetryReport {

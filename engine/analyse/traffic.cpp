@@ -1,10 +1,13 @@
 #include "engine/analyse/traffic.hpp"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "engine/collective/cost.hpp"
+#include "engine/program/communication.hpp"
 
 namespace rankscope::analysis {
 namespace {
@@ -17,27 +20,34 @@ struct Sum {
   bool opaque = false;
 };
 
-/// Bytes that one member sends, on average over the group, by a transparent algorithm; a ring moves the least.
-double sent_per_member(OpKind kind, Algorithm algorithm, int n, std::int64_t payload) {
-  if (n < 2) return 0;
-  const bool contributes_a_part = kind == OpKind::all_gather || kind == OpKind::gather;
-  const std::int64_t bytes = contributes_a_part ? payload * n : payload;
-  return static_cast<double>(wire_cost(kind, algorithm, n, bytes).total) / n;
+/// Bytes that one member of a collective sends, on average over the group. "auto" is what loopback does by itself.
+double sent_per_member(const RankProgram& program, const Op& op, const std::vector<int>& group,
+                       const std::optional<Algorithm>& algorithm) {
+  const auto n = static_cast<int>(group.size());
+  const OpKind kind = op.id.kind();
+  const std::int64_t width = bytes_of(type_of(program, op)), elements = whole_bytes(program, op, n) / width;
+  const auto root = std::find(group.begin(), group.end(), op.root);
+  const int root_index = root == group.end() ? 0 : static_cast<int>(root - group.begin());
+  const std::int64_t total = algorithm ? wire_cost(kind, *algorithm, n, elements, root_index).total
+                                       : direct_elements(kind, n, elements, root_index);
+  return static_cast<double>(total * width) / n;
 }
 
 std::map<Key, Sum> predicted_traffic(const RunFacts& facts) {
-  const Algorithm algorithm = algorithm_named(facts.plan.collective).value_or(Algorithm::ring);
+  const std::optional<Algorithm> algorithm = algorithm_named(facts.plan.collective);
   std::map<Key, Sum> sums;
   for (const RankProgram& program : facts.programs) {
     std::set<Key> takes_part;
     for (const Op& op : program.ops) {
       const OpFields f = op.id.fields();
       if (!is_communication(f.kind) || f.kind == OpKind::receive) continue;
-      double bytes = static_cast<double>(program.payload_bytes(op));
-      if (f.kind != OpKind::send) {
-        const auto n = static_cast<int>(facts.grid.group_of(program.rank, op.group).size());
-        if (n < 2) continue;
-        bytes = sent_per_member(f.kind, algorithm, n, program.payload_bytes(op));
+      double bytes = 0;
+      if (f.kind == OpKind::send) {
+        bytes = static_cast<double>(program.payload_bytes(op));
+      } else {
+        const std::vector<int> group = facts.grid.group_of(program.rank, op.group);
+        if (group.size() < 2) continue;
+        bytes = sent_per_member(program, op, group, algorithm);
       }
       Sum& sum = sums[{f.purpose, f.kind}];
       sum.count += 1;

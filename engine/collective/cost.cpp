@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
+#include <string>
 
 #include "engine/collective/list.hpp"
 
@@ -108,6 +109,14 @@ WireCost wire_cost(OpKind kind, Algorithm algorithm, int n, std::int64_t element
     case Algorithm::halving_doubling: return halving_doubling_cost(kind, n, elements, root);
   }
   throw std::invalid_argument("no such collective algorithm");
+}
+
+std::int64_t direct_elements(OpKind kind, int n, std::int64_t elements, int root) {
+  if (!is_collective(kind)) throw std::invalid_argument(std::string(name_of(kind)) + " is no collective");
+  if (kind == OpKind::scatter || kind == OpKind::gather) return elements - elements / n;
+  if (kind == OpKind::all_reduce) return 2 * (n - 1) * elements;
+  if (kind == OpKind::reduce && n > 1) return n * elements - chunk_range(elements, n, root).size();
+  return (n - 1) * elements;
 }
 
 }  // namespace rankscope

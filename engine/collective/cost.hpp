@@ -27,4 +27,15 @@ struct WireCost {
 };
 WireCost wire_cost(OpKind kind, Algorithm algorithm, int n, std::int64_t elements, int root = 0);
 
+/// Elements that cross between the members' memories where each reads what it needs straight from where it is, as the
+/// loopback communicator's own collectives ("auto") do. A sum is a direct reduce-scatter and what follows it:
+///
+///   broadcast, all_gather, reduce_scatter, all_to_all   (n-1)·E
+///   scatter, gather                                     (n-1)/n·E
+///   all_reduce                                          2(n-1)·E
+///   reduce                                              n·E less the root's chunk
+///
+/// For E and root see transfers_of.
+std::int64_t direct_elements(OpKind kind, int n, std::int64_t elements, int root = 0);
+
 }  // namespace rankscope

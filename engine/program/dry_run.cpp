@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/program/communication.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -139,25 +141,10 @@ class DryRun {
   std::vector<std::vector<std::size_t>> position_;  ///< [rank][op]: its place in its lane
 };
 
-/// Messages whose two ends disagree on their bytes.
-std::optional<std::string> unequal_ends(const std::vector<RankProgram>& programs) {
-  for (const RankProgram& program : programs)
-    for (const Op& op : program.ops) {
-      if (op.id.kind() != OpKind::send || op.peer < 0 || op.peer >= static_cast<int>(programs.size())) continue;
-      const RankProgram& other = programs[static_cast<std::size_t>(op.peer)];
-      for (const Op& end : other.ops)
-        if (end.id == counterpart(op.id) && other.payload_bytes(end) != program.payload_bytes(op))
-          return "rank " + std::to_string(program.rank) + " sends " + std::to_string(program.payload_bytes(op)) +
-                 " bytes by " + to_token(op.id) + ", but rank " + std::to_string(op.peer) + " expects " +
-                 std::to_string(other.payload_bytes(end));
-    }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<std::string> find_deadlock(const std::vector<RankProgram>& programs, const RankGrid& grid) {
-  if (auto unequal = unequal_ends(programs)) return unequal;
+  if (auto misuse = find_misuse(programs, grid)) return misuse;
   return DryRun(programs, grid).run();
 }
 

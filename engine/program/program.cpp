@@ -1,5 +1,7 @@
 #include "engine/program/program.hpp"
 
+#include "engine/program/communication.hpp"
+
 namespace rankscope {
 
 std::string_view name_of(MemoryClass memory) {
@@ -21,8 +23,10 @@ std::array<std::vector<OpIndex>, lane_count> RankProgram::lanes() const {
 
 std::int64_t RankProgram::payload_bytes(const Op& op) const {
   if (!is_communication(op.id.kind())) return 0;
+  const CommOperands operands = operands_of(op);
   std::int64_t bytes = 0;
-  for (const BufferUse& use : op.uses) bytes += buffers[use.buffer].bytes();
+  for (const BufferUse& use : operands.input.empty() ? operands.output : operands.input)
+    bytes += buffers[use.buffer].bytes();
   return bytes;
 }
 

@@ -46,11 +46,13 @@ struct BufferUse {
 
 struct Op {
   OpId id;
-  GroupKind group = GroupKind::self;    ///< of a collective
-  int peer = -1;                        ///< the other rank of a send or receive
-  std::vector<BufferUse> uses;          ///< in the operand order of the segment (engine/model), or the payload in order
+  GroupKind group = GroupKind::self;  ///< of a collective
+  int peer = -1;                      ///< the other rank of a send or receive
+  /// In the operand order of the segment (engine/model); a communication's by the rules of communication.hpp.
+  std::vector<BufferUse> uses;
   std::vector<OpIndex> after;           ///< ops of other lanes, earlier in program order, that must have finished
   std::vector<OpIndex> after_previous;  ///< ops of other lanes that must have finished in the step before
+  int root = -1;                        ///< of a broadcast, scatter, reduce or gather: a world rank
 
   Lane lane() const { return id.lane(); }
 };
@@ -63,7 +65,8 @@ struct RankProgram {
 
   /// Indices of the ops of each lane, in order.
   std::array<std::vector<OpIndex>, lane_count> lanes() const;
-  /// Payload of a communication op: the bytes of its buffers (what one rank contributes).
+  /// Bytes of a communication op's first operand: the payload of a message, broadcast or reduction. What members of
+  /// other collectives contribute depends on their number: see contribution_bytes in communication.hpp.
   std::int64_t payload_bytes(const Op& op) const;
 };
 

@@ -8,8 +8,9 @@
 //   op F:c2:m3:b5.qkv uses 16r 0r 17w
 //   op SEND.pipeline_forward:c2:m3 peer 3 bytes 32768 uses 17r after F:c2:m3:b5.down
 //   op ALLREDUCE.data_gradient:c2:i0 group data bytes 4096 uses 3a previous OPT:c2:.update
+//   op BROADCAST.tensor:c2:m3 group tensor root 4 bytes 4096 uses 3w
 //
-// `bytes` is for readers; it is checked against the buffers when parsed.
+// `bytes` is for readers: those of the first operand (communication.hpp); it is checked when parsed.
 #include <charconv>
 #include <sstream>
 #include <stdexcept>
@@ -142,6 +143,8 @@ class Parser {
         op.group = static_cast<GroupKind>(g);
       } else if (text == "peer") {
         op.peer = static_cast<int>(number("a rank"));
+      } else if (text == "root") {
+        op.root = static_cast<int>(number("a rank"));
       } else if (text == "bytes") {
         bytes = number("bytes");
       } else if (text == "uses" || text == "after" || text == "previous") {
@@ -158,7 +161,7 @@ class Parser {
       } else if (mode == "previous") {
         previous_.push_back({program_.ops.size(), line_, text});
       } else {
-        fail("unknown word '" + text + "'; known: group, peer, bytes, uses, after, previous");
+        fail("unknown word '" + text + "'; known: group, peer, root, bytes, uses, after, previous");
       }
     }
     if (bytes >= 0 && bytes != program_.payload_bytes(op))
@@ -209,6 +212,7 @@ std::string to_text(const RankProgram& program) {
     text += "op " + to_token(op.id);
     if (op.group != GroupKind::self) text.append(" group ").append(name_of(op.group));
     if (op.peer >= 0) text += " peer " + std::to_string(op.peer);
+    if (op.root >= 0) text += " root " + std::to_string(op.root);
     if (is_communication(op.id.kind())) text += " bytes " + std::to_string(program.payload_bytes(op));
     if (!op.uses.empty()) text += " uses";
     for (const BufferUse& use : op.uses)

@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 
 #include "engine/optimizer/optimizer.hpp"
+#include "engine/program/communication.hpp"
 #include "engine/program/passes.hpp"
+#include "engine/run/bind_call.hpp"
 #include "engine/run/clock.hpp"
 
 namespace rankscope {
@@ -29,6 +30,11 @@ RankRun::RankRun(RankSettings settings, int rank)
     communicators_ = std::make_unique<CommTable>(program_, settings_.step.grid, *settings_.world,
                                                  settings_.step.scenario.plan.collective);
   for (OpIndex i = 0; i < program_.ops.size(); ++i) bound_.push_back(bind(i));
+  for (const Op& op : program_.ops)
+    contributed_bytes_.push_back(
+        is_communication(op.id.kind())
+            ? contribution_bytes(program_, op, group_size(settings_.step.grid, program_.rank, op))
+            : 0);
   device_->reserve();
   device_->initialise();
   ledger_ = std::make_unique<Ledger>(program_, device_->workspace_bytes());
@@ -73,33 +79,8 @@ RankRun::BoundOp RankRun::bind(OpIndex index) {
 RankRun::BoundOp RankRun::bind_communication(const Op& op) {
   if (!communicators_) return [](std::uint32_t) { return OpOutcome{}; };
   Communicator& communicator = communicators_->of(op);
-  // The payload is one stretch: place_buffers puts a bucket's gradients side by side.
-  View payload = view(op.uses.front().buffer);
-  if (op.uses.size() > 1) {
-    std::int64_t elements = 0;
-    for (const BufferUse& use : op.uses) elements += view(use.buffer).elements();
-    [[maybe_unused]] const View last = view(op.uses.back().buffer);
-    assert(last.as<std::byte>() + last.bytes() == payload.as<std::byte>() + elements * bytes_of(payload.type));
-    payload.shape = Shape{elements};
-  }
-  const auto members = communicator.members();
-  const auto index_of = [&](int rank) {
-    return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
-  };
-  std::function<CommResult()> call;
-  switch (op.id.kind()) {
-    case OpKind::send:
-      call = [&communicator, payload, to = index_of(op.peer)] { return communicator.send(payload, to); };
-      break;
-    case OpKind::receive:
-      call = [&communicator, payload, from = index_of(op.peer)] { return communicator.receive(payload, from); };
-      break;
-    case OpKind::all_reduce: call = [&communicator, payload] { return communicator.all_reduce(payload); }; break;
-    default:
-      throw std::runtime_error("rank " + std::to_string(program_.rank) + ": no program uses " + to_token(op.id) +
-                               " yet");
-  }
-  return [this, &communicator, &op, call = std::move(call)](std::uint32_t step) {
+  const auto call = bind_call(program_, op, settings_.step.grid, arena_, communicator);
+  return [this, &communicator, &op, call](std::uint32_t step) {
     const WireBytes before = communicator.wire_bytes();
     OpOutcome outcome;
     try {
@@ -194,7 +175,7 @@ void RankRun::record(OpIndex index, const Span& span, const OpOutcome& outcome) 
                               [&](const TrafficRow& r) { return r.purpose == f.purpose && r.kind == f.kind; });
       if (row == step.traffic.end()) row = step.traffic.insert(row, {f.purpose, f.kind, 0, 0, 0});
       ++row->count;
-      row->payload_bytes += program_.payload_bytes(program_.ops[index]);
+      row->payload_bytes += contributed_bytes_[index];
       row->wire_bytes = outcome.wire_bytes < 0 || row->wire_bytes < 0 ? -1 : row->wire_bytes + outcome.wire_bytes;
     }
     if (--step.remaining == 0) done = steps_.extract(found);

@@ -73,6 +73,7 @@ class RankRun {
   std::unique_ptr<ComputeDevice> device_;
   std::unique_ptr<CommTable> communicators_;
   std::vector<BoundOp> bound_;
+  std::vector<std::int64_t> contributed_bytes_;  ///< by op: its payload, if it communicates
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<Executor> executor_;
   OpIndex first_compute_ = 0, last_compute_ = 0;

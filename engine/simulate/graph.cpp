@@ -4,6 +4,7 @@
 #include <bit>
 #include <stdexcept>
 
+#include "engine/program/communication.hpp"
 #include "engine/simulate/costs.hpp"
 
 namespace rankscope::simulation {
@@ -112,6 +113,13 @@ void join_collective(Graph& graph, Node node, const std::vector<int>& group, con
     if (theirs == nobody || graph.op(theirs).group != graph.op(node).group)
       refuse(graph, node, "rank " + std::to_string(member) + " of its group has no such op");
     graph.members.items.push_back(theirs);
+    const auto n = static_cast<int>(group.size());
+    const std::int64_t mine = whole_bytes((*graph.programs)[graph.rank_of(node)], graph.op(node), n);
+    const std::int64_t other = whole_bytes((*graph.programs)[graph.rank_of(theirs)], graph.op(theirs), n);
+    if (mine != other)
+      refuse(
+          graph, node,
+          "moves " + std::to_string(mine) + " bytes, on rank " + std::to_string(member) + " " + std::to_string(other));
   }
 }
 
@@ -183,7 +191,8 @@ std::vector<std::int64_t> transfer_costs(const Graph& graph, const Costs& costs)
     const auto members = graph.members[meeting];
     const auto rank = static_cast<int>(graph.rank_of(members[0]));
     const Op& op = graph.op(members[0]);
-    const std::int64_t payload = (*graph.programs)[static_cast<std::size_t>(rank)].payload_bytes(op);
+    const std::int64_t payload =
+        contribution_bytes((*graph.programs)[static_cast<std::size_t>(rank)], op, static_cast<int>(members.size()));
     if (op.id.kind() == OpKind::send) {
       transfer.push_back(costs.link ? costs.link(rank, op.peer).transfer_ns(payload) : 0);
       continue;

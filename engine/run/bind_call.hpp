@@ -1,0 +1,20 @@
+// A communication op bound to its buffers: which call of which communicator it is.
+#pragma once
+#include <functional>
+
+#include "engine/comm/communicator.hpp"
+#include "engine/program/program.hpp"
+#include "engine/run/arena.hpp"
+
+namespace rankscope {
+
+/// The call that `op` of `program` stands for, on the buffers that it names by the rules of
+/// engine/program/communication.hpp. `communicator` is the op's (CommTable::of); it and the arena must outlive the
+/// call. Throws std::invalid_argument when the op breaks those rules.
+std::function<CommResult()> bind_call(const RankProgram& program, const Op& op, const RankGrid& grid,
+                                      const Arena& arena, Communicator& communicator);
+
+/// How many ranks an op of that rank involves: two for a message.
+int group_size(const RankGrid& grid, int rank, const Op& op);
+
+}  // namespace rankscope
