@@ -32,10 +32,4 @@ ChunkSchedule make_schedule(std::string_view name, PipelineShape shape) {
   throw std::invalid_argument("unknown schedule '" + std::string(name) + "'; known: " + known);
 }
 
-double ideal_bubble(const ChunkSchedule& schedule) {
-  const double p = schedule.shape.stages, m = schedule.shape.micro_batches;
-  if (schedule.name == "naive") return 1.0 - 1.0 / p;
-  return (p - 1) / (m * schedule.shape.virtual_stages + p - 1);
-}
-
 }  // namespace rankscope

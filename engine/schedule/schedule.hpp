@@ -34,12 +34,41 @@ ChunkSchedule gpipe_schedule(PipelineShape shape);
 /// forward and one backward in turn.
 ChunkSchedule one_f_one_b_schedule(PipelineShape shape);
 
+/// Interleaved 1F1B (Narayanan et al. 2021, section 2.2): v chunks a stage, chunk c on stage c mod p. Micro-batches go
+/// in groups of p through a stage's chunks; 2(p-r-1) + (v-1)p warm-up forwards, and 1F1B itself with one chunk. Throws
+/// std::invalid_argument unless p divides the micro-batches.
+ChunkSchedule interleaved_schedule(PipelineShape shape);
+
+// Zero-bubble schedules (Qi et al. 2024, arXiv 2401.10241): the backward is split into the input gradient, which the
+// stage before waits for, and the weight gradient, which fills gaps.
+
+/// ZB-H1: 1F1B's warm-up and its greatest activation memory, a third of its bubble.
+ChunkSchedule zb_h1_schedule(PipelineShape shape);
+/// ZB-H2: 2(p-r-1) warm-up forwards, activations of 2p-1 micro-batches instead of p, no bubble between a stage's first
+/// and last op when forward, input gradient and weight gradient take equally long.
+ChunkSchedule zb_h2_schedule(PipelineShape shape);
+/// ZB-V: two chunks a stage, r and 2p-1-r, so that the first stage also has the last chunk: ZB-H2's bubble in 1F1B's
+/// memory, for twice the messages. Throws std::invalid_argument unless virtual_stages is 2.
+ChunkSchedule zb_v_schedule(PipelineShape shape);
+
 /// The schedule of that name; throws std::invalid_argument that lists the known ones.
 ChunkSchedule make_schedule(std::string_view name, PipelineShape shape);
 std::vector<std::string_view> schedule_names();
 
-/// Share of the step that a stage idles, with equal stages and free communication: naive 1 - 1/p,
-/// gpipe and 1f1b (p-1)/(m+p-1).
+/// A message of a stage: what the op at position `op` of its order computes, sent once the op at `after` has run too.
+struct Sending {
+  int op = 0, after = 0;
+};
+/// The messages that a stage sends, in the order of each direction's lane. A lane sends in order, and each message
+/// waits until it is taken; so where one lane serves two neighbours (ZB-V) messages go in the order in which the
+/// textbook's time line takes them, which all lanes share, and not as they are computed: otherwise lanes would wait for
+/// each other in a circle. Throws std::invalid_argument when such an order waits for itself.
+std::vector<Sending> sending_order(const ChunkSchedule& schedule, int stage);
+
+/// Share of the step that stages idle on average, with equal chunks, free communication and a forward, an input
+/// gradient and a weight gradient that take equally long: naive 1 - 1/p, gpipe and 1f1b (p-1)/(m+p-1), interleaved
+/// (p-1)/(vm+p-1), the zero-bubble schedules (p-1)/(3m+p-1) or less. Laid out in time, so it holds for any order;
+/// throws std::invalid_argument when the order waits for itself.
 double ideal_bubble(const ChunkSchedule& schedule);
 
 }  // namespace rankscope

@@ -63,23 +63,35 @@ inline std::vector<RankProgram> pipeline_programs(const ChunkSchedule& schedule,
   for (int stage = 0; stage < schedule.shape.stages; ++stage) {
     RankProgram program;
     program.rank = stage;
-    const auto neighbour = [&](int chunk) { return schedule.stage_of_chunk[static_cast<std::size_t>(chunk)]; };
-    for (const OpId id : schedule.order[static_cast<std::size_t>(stage)]) {
-      const OpFields f = id.fields();
-      const bool forward = f.kind == OpKind::forward;
-      const std::string direction = forward ? "pipeline_forward" : "pipeline_backward";
+    const auto stage_of = [&](int chunk) { return schedule.stage_of_chunk[static_cast<std::size_t>(chunk)]; };
+    const auto& order = schedule.order[static_cast<std::size_t>(stage)];
+    std::vector<std::vector<int>> sent_after(order.size());
+    for (const auto& [op, after] : sending_order(schedule, stage))
+      sent_after[static_cast<std::size_t>(after)].push_back(op);
+    std::vector<OpIndex> done(order.size());
+    const auto message = [&](const char* end, const OpFields& f, int neighbour, std::vector<OpIndex> after) {
+      const std::string direction = f.kind == OpKind::forward ? "pipeline_forward" : "pipeline_backward";
       const std::string place = ":c" + std::to_string(f.chunk) + ":m" + std::to_string(f.micro_batch);
-      const int from = forward ? f.chunk - 1 : f.chunk + 1, to = forward ? f.chunk + 1 : f.chunk - 1;
+      return add_message(program, end + direction + place, stage_of(neighbour), bytes, std::move(after));
+    };
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const OpFields f = order[i].fields();
+      const bool forward = f.kind == OpKind::forward;
+      const int from = forward ? f.chunk - 1 : f.chunk + 1;
       std::vector<OpIndex> after;
-      if (from >= 0 && from <= last)
-        after.push_back(add_message(program, "RECV." + direction + place, neighbour(from), bytes));
-      OpIndex done = 0;
+      // Nobody waits for a weight gradient, and chunks of one stage pass their tensors on without a message.
+      if (f.kind != OpKind::weight_gradient && from >= 0 && from <= last && stage_of(from) != stage)
+        after.push_back(message("RECV.", f, from, {}));
       for (int part = 0; part < parts; ++part) {
         OpFields cut = f;
         if (parts > 1) cut.block = forward ? part : parts - 1 - part;
-        done = add_op(program, to_token(OpId::of(cut)), part == 0 ? after : std::vector<OpIndex>{});
+        done[i] = add_op(program, to_token(OpId::of(cut)), part == 0 ? after : std::vector<OpIndex>{});
       }
-      if (to >= 0 && to <= last) add_message(program, "SEND." + direction + place, neighbour(to), bytes, {done});
+      for (const int op : sent_after[i]) {
+        const OpFields sent = order[static_cast<std::size_t>(op)].fields();
+        message("SEND.", sent, sent.kind == OpKind::forward ? sent.chunk + 1 : sent.chunk - 1,
+                {done[static_cast<std::size_t>(op)]});
+      }
     }
     programs.push_back(std::move(program));
   }

@@ -1,0 +1,78 @@
+#include "engine/schedule/unit_layout.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t pending = -1;
+
+/// Ends of forwards and of input gradients (or whole backwards), by chunk and micro-batch.
+class Ends {
+ public:
+  explicit Ends(PipelineShape shape) : shape_(shape) {
+    const auto cells = static_cast<std::size_t>(shape.chunks()) * static_cast<std::size_t>(shape.micro_batches);
+    forward_.assign(cells, pending);
+    gradient_.assign(cells, pending);
+  }
+
+  /// When everything that the op needs has ended.
+  std::int64_t ready(const OpFields& f) {
+    if (f.kind == OpKind::forward) return f.chunk == 0 ? 0 : at(forward_, f.chunk - 1, f.micro_batch);
+    if (f.kind == OpKind::weight_gradient) return at(gradient_, f.chunk, f.micro_batch);
+    const std::int64_t own = at(forward_, f.chunk, f.micro_batch);
+    return own == pending || f.chunk + 1 == shape_.chunks() ? own : at(gradient_, f.chunk + 1, f.micro_batch);
+  }
+  void set(const OpFields& f, std::int64_t end) {
+    if (f.kind == OpKind::weight_gradient) return;
+    at(f.kind == OpKind::forward ? forward_ : gradient_, f.chunk, f.micro_batch) = end;
+  }
+
+ private:
+  std::int64_t& at(std::vector<std::int64_t>& ends, int chunk, int micro_batch) {
+    return ends.at(static_cast<std::size_t>(chunk) * static_cast<std::size_t>(shape_.micro_batches) +
+                   static_cast<std::size_t>(micro_batch));
+  }
+  PipelineShape shape_;
+  std::vector<std::int64_t> forward_, gradient_;
+};
+
+}  // namespace
+
+UnitLayout lay_out(const ChunkSchedule& schedule) {
+  const std::size_t stages = schedule.order.size();
+  Ends ends(schedule.shape);
+  UnitLayout layout;
+  layout.begin.resize(stages);
+  std::vector<std::int64_t> free(stages, 0);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t s = 0; s < stages; ++s)
+      while (layout.begin[s].size() < schedule.order[s].size()) {
+        const OpFields f = schedule.order[s][layout.begin[s].size()].fields();
+        const std::int64_t ready = ends.ready(f);
+        if (ready == pending) break;
+        layout.begin[s].push_back(std::max(free[s], ready));
+        free[s] = layout.begin[s].back() + units_of(f.kind);
+        ends.set(f, free[s]);
+        moved = true;
+      }
+  }
+  for (std::size_t s = 0; s < stages; ++s)
+    if (layout.begin[s].size() < schedule.order[s].size())
+      throw std::invalid_argument("the schedule '" + schedule.name + "' never gets to " +
+                                  to_token(schedule.order[s][layout.begin[s].size()]));
+  if (stages > 0) layout.end = *std::max_element(free.begin(), free.end());
+  return layout;
+}
+
+double ideal_bubble(const ChunkSchedule& schedule) {
+  std::int64_t work = 0;
+  for (const auto& order : schedule.order)
+    for (const OpId id : order) work += units_of(id.kind());
+  const std::int64_t capacity = lay_out(schedule).end * static_cast<std::int64_t>(schedule.order.size());
+  return capacity > 0 ? 1.0 - static_cast<double>(work) / static_cast<double>(capacity) : 0.0;
+}
+
+}  // namespace rankscope
