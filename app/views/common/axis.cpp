@@ -7,13 +7,13 @@
 namespace rankscope::app {
 namespace {
 
-Axis labelled(double low, double high, double unit, const char* name, int most, double origin = 0) {
+Axis labelled(double high, double unit, const char* name, int most) {
   Axis axis;
   axis.unit = QString::fromUtf8(name);
-  for (const double value : round_ticks((low - origin) / unit, (high - origin) / unit, most)) {
+  for (const double value : round_ticks(0, high / unit, most)) {
     // Ticks are multiples of the step, so their error is rounding alone: 12 digits hide it.
     const double shown = std::fabs(value) < 1e-12 ? 0 : value;
-    axis.ticks.push_back({value * unit + origin, QString::number(shown, 'g', 12)});
+    axis.ticks.push_back({value * unit, QString::number(shown, 'g', 12)});
   }
   return axis;
 }
@@ -43,21 +43,8 @@ Axis byte_axis(double high, int most) {
     const char* name;
   };
   for (const Unit unit : {Unit{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}})
-    if (high >= unit.bytes) return labelled(0, high, unit.bytes, unit.name, most);
-  return labelled(0, high, 1, "B", most);
-}
-
-Axis time_axis(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t origin_ns, int most) {
-  struct Unit {
-    double ns;
-    const char* name;
-  };
-  const auto length = static_cast<double>(end_ns - begin_ns);
-  const auto begin = static_cast<double>(begin_ns), end = static_cast<double>(end_ns);
-  const auto origin = static_cast<double>(origin_ns);
-  for (const Unit unit : {Unit{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}})
-    if (length >= unit.ns) return labelled(begin, end, unit.ns, unit.name, most, origin);
-  return labelled(begin, end, 1, "ns", most, origin);
+    if (high >= unit.bytes) return labelled(high, unit.bytes, unit.name, most);
+  return labelled(high, 1, "B", most);
 }
 
 }  // namespace rankscope::app

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Axis ticks as arithmetic: round values (1, 2 or 5 times a power of ten) that do not crowd.
+// Axis ticks as arithmetic: round values (1, 2 or 5 times a power of ten) that do not crowd. Those of
+// time are in app/models/time_axis.hpp.
 #pragma once
 #include <QString>
-#include <cstdint>
 #include <vector>
 
 namespace rankscope::app {
 
 struct Tick {
-  double value = 0;  ///< in the axis' own unit (bytes, nanoseconds, …)
+  double value = 0;  ///< in the axis' own unit (bytes)
   QString label;     ///< without the unit
 };
 struct Axis {
@@ -20,7 +20,5 @@ struct Axis {
 std::vector<double> round_ticks(double low, double high, int most);
 /// Ticks of bytes from 0 to `high`, in the binary unit that fits.
 Axis byte_axis(double high, int most);
-/// Ticks of nanoseconds relative to `origin_ns`.
-Axis time_axis(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t origin_ns, int most);
 
 }  // namespace rankscope::app

@@ -8,6 +8,7 @@
 #include <QToolTip>
 #include <cmath>
 
+#include "app/models/time_axis.hpp"
 #include "app/views/common/axis.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
@@ -213,15 +214,17 @@ void MemoryView::paint_time(QPainter& painter) const {
 
 void MemoryView::paint_time_axis(QPainter& painter, const QRect& area) const {
   if (picture_.range.empty()) return;
-  const Axis axis = time_axis(picture_.range.begin_ns, picture_.range.end_ns, picture_.origin_ns, area.width() / 80);
+  const TimeTicks axis = time_ticks(picture_.range, picture_.origin_ns, area.width() / 80);
   painter.setFont(number_font());
   const QFontMetricsF metrics(painter.font());
   double free_from = margin;
-  for (const Tick& tick : axis.ticks) {
+  for (const TimeTick& tick : axis.ticks) {
     const double share =
-        (tick.value - static_cast<double>(picture_.range.begin_ns)) / static_cast<double>(picture_.range.length());
+        static_cast<double>(tick.time_ns - picture_.range.begin_ns) / static_cast<double>(picture_.range.length());
     const double x = area.left() + share * area.width();
-    const QString label = &tick == &axis.ticks.back() ? tick.label + QChar(0xA0) + axis.unit : tick.label;
+    const QString number = QString::fromStdString(tick.label);
+    const QString label =
+        &tick == &axis.ticks.back() ? number + QChar(0xA0) + QString::fromStdString(axis.unit) : number;
     const double wide = metrics.horizontalAdvance(label);
     painter.setPen(color(colours().faint));
     painter.drawLine(QPointF(x, area.bottom() + 1), QPointF(x, area.bottom() + 4));

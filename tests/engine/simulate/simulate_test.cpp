@@ -55,11 +55,11 @@ TEST_CASE("a message of n bytes occupies both lanes for alpha + n/beta once both
   add_op(receiver, "F:c1:m0", {r});
   const Simulation s = simulate({sender, receiver}, {1, 1, 2}, costs_of(700, {300, 2.0}));
   const std::int64_t moved = 300 + 5000 / 2;
-  const Span& receive = span_of(s, 1, "RECV.pipeline_forward:c1:m0");
+  const Span receive = span_of(s, 1, "RECV.pipeline_forward:c1:m0");
   CHECK(receive.begin_ns == 0);
   CHECK(receive.active_ns == 700);  // waited for the sender's forward
   CHECK(receive.end_ns == 700 + moved);
-  const Span& send = span_of(s, 0, "SEND.pipeline_forward:c0:m0");
+  const Span send = span_of(s, 0, "SEND.pipeline_forward:c0:m0");
   CHECK(send.begin_ns == 700);
   CHECK(send.active_ns == 700);
   CHECK(send.end_ns == receive.end_ns);
@@ -74,7 +74,7 @@ TEST_CASE("a rendezvous send waits for a late receiver") {
   const OpIndex busy = add_op(receiver, "F:c1:m7");
   add_message(receiver, "RECV.pipeline_forward:c1:m0", 0, 10, {busy});
   const Simulation s = simulate({sender, receiver}, {1, 1, 2}, costs_of(900, {5, 1.0}));
-  const Span& send = span_of(s, 0, "SEND.pipeline_forward:c0:m0");
+  const Span send = span_of(s, 0, "SEND.pipeline_forward:c0:m0");
   CHECK(send.begin_ns == 0);
   CHECK(send.active_ns == 900);
   CHECK(send.end_ns == 915);
@@ -95,7 +95,7 @@ TEST_CASE("a ring all-reduce of S bytes over n ranks takes 2(n-1) alpha + 2(n-1)
   const Simulation s = simulate(programs, {1, n, 1}, costs);
   const double expected = 2.0 * (n - 1) * alpha + 2.0 * (n - 1) / n * static_cast<double>(bytes) / beta;
   for (int r = 0; r < n; ++r) {
-    const Span& span = span_of(s, r, "ALLREDUCE.data_gradient:c0:i0");
+    const Span span = span_of(s, r, "ALLREDUCE.data_gradient:c0:i0");
     CHECK(span.begin_ns == 1000 * (r + 1));
     CHECK(span.active_ns == 1000 * n);
     CHECK(static_cast<double>(span.end_ns - span.active_ns) == Approx(expected).margin(1));

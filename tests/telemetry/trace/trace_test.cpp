@@ -100,7 +100,7 @@ TEST_CASE("files that are no traces are refused by name") {
   put_contents(folder / "empty.mcap", "");
   CHECK_THROWS_AS(read_trace(folder / "empty.mcap", read), TraceError);
   put_contents(folder / "text.mcap", "this is a text, not a trace, whatever its name says");
-  CHECK_THROWS_WITH(read_trace(folder / "text.mcap", read), Catch::Contains("text.mcap: not a trace"));
+  CHECK_THROWS_WITH(read_trace(folder / "text.mcap", read), ContainsText("text.mcap: not a trace"));
   CHECK_THROWS_AS(read_trace_info(folder / "."), TraceError);
   CHECK_THROWS_AS(TraceWriter(folder / "no/such/folder.mcap"), TraceError);
 }
