@@ -70,6 +70,15 @@ constexpr ElementRange chunk_range(std::int64_t elements, int n, int chunk) {
 ///   all_to_all      rotation: in phase k     each scatters,       = ring             = ring
 ///                   i sends to i+k+1         one by one
 ///
+/// Every algorithm takes every number of members; halving_doubling folds those above a power of two. A sum's order does
+/// not depend on who comes first, since a phase adds at most one transfer to any element. With members counted from
+/// the root (0 where there is none):
+///
+///   ring               reduce: 0 + (1 + (2 + …)); reduce_scatter and all_reduce: chunk c is (c+1 + c+2) + … + c
+///   naive              ((0 + 1) + 2) + …
+///   tree               neighbours first: ((0 + 1) + (2 + 3)) + …
+///   halving_doubling   folded members first, then those half the group apart: ((0 + n/2) + (n/4 + 3n/4)) + …
+///
 /// A ring all_reduce is the ring reduce_scatter followed by the ring all_gather, so its chunk i has the bits of
 /// reduce_scatter's part i. `root` matters to broadcast, reduce, scatter and gather. Throws std::invalid_argument when
 /// `kind` is no collective, n < 1, the root is no member, or parts would not be equal.

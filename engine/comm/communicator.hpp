@@ -2,9 +2,20 @@
 // threads of one process), mpi and, later, nccl implement it.
 //
 // All calls block the calling lane's thread. Each has the world's time limit and throws CommError that says who did not
-// come. Collectives must be called by all members in the same order. Sums are taken in the tensor's own type, those of
-// bf16 and fp16 in fp32, rounded once per call of the library's algorithm (per addition under mpi) and once per hop of
-// a transparent one; i32 and u8 wrap around.
+// come. Collectives must be called by all members in the same order: the same call with the same root, element type
+// and number of elements, or it ends with a CommError that names two ranks and what each of them called.
+//
+// Sums are taken in the tensor's own type, those of bf16 and fp16 in fp32, rounded once per call of the library's
+// algorithm (per addition under mpi) and once per hop of a transparent one; i32 and u8 wrap around. Their order is
+// fixed, whoever comes first: member order for loopback's "auto", the transfer list's for a transparent algorithm
+// (engine/collective/transfer.hpp), and MPI's own for mpi's "auto", which depends on the group's and the tensor's size.
+//
+// Parts are equal. A tensor that size() does not divide is padded by whoever cuts it up (as ZeRO's shards are); only
+// broadcast, reduce and all_reduce take any number of elements, and cut it themselves into chunks that may differ by
+// one. Nothing is copied that need not be: where `part` is its place in `whole` a call works in place.
+//
+// A transparent gather or scatter by "ring", "tree" or "halving-doubling" keeps memory for the whole on members that
+// pass parts on, and mpi as much as it receives in one phase of a sum.
 //
 // One thread of a rank may send while another receives on the same communicator; everything else is one at a time.
 // Whatever throws CommError fails the whole world: all other waits of all ranks end with the first reason.

@@ -220,6 +220,8 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
   std::vector<Message> messages;
   for (std::size_t first = 0; first < transfers.size();) {
     std::size_t end = first;
+    if (setting_.options.before_phase)
+      setting_.options.before_phase(setting_.rank(), setting_.lane, call_name(call.kind), transfers[first].phase);
     messages.clear();
     for (; end < transfers.size() && transfers[end].phase == transfers[first].phase; ++end) {
       const Transfer& t = transfers[end];

@@ -31,7 +31,11 @@ MpiCommunicator::~MpiCommunicator() {
 void MpiCommunicator::wait(std::span<MPI_Request> requests, const char* call, std::span<const int> peers,
                            MpiProcess::Waiting what) {
   auto too_late = [&] {
-    return waited_in_vain(setting().rank(), setting().options.time_limit, call, setting().lane, peers);
+    std::vector<int> missing;
+    for (std::size_t i = 0; i < peers.size(); ++i)
+      if (requests.size() != peers.size() || requests[i] != MPI_REQUEST_NULL)
+        if (std::find(missing.begin(), missing.end(), peers[i]) == missing.end()) missing.push_back(peers[i]);
+    return waited_in_vain(setting().rank(), setting().options.time_limit, call, setting().lane, missing);
   };
   process_->wait(requests, deadline_after(setting().options.time_limit), too_late, what);
 }
@@ -50,25 +54,51 @@ void MpiCommunicator::start(const Message& message, std::byte* data, std::vector
   } while (at < message.bytes());
 }
 
-// Each end tells the other that it has come, the receiver with its receive already posted, and the sender sends when it
-// knows: so both know when bytes could move, and none need to be kept for a receiver that has not come.
+void MpiCommunicator::refuse_sizes(const Message& message, std::int64_t theirs) {
+  const int me = setting().rank(), peer = setting().members[message.peer];
+  const std::int64_t sent = message.is_send ? message.bytes() : theirs;
+  const std::int64_t expected = message.is_send ? theirs : message.bytes();
+  throw CommError(process_->fail("rank " + std::to_string(message.is_send ? me : peer) + " sends " +
+                                 std::to_string(sent) + " bytes to rank " +
+                                 std::to_string(message.is_send ? peer : me) + ", which expects " +
+                                 std::to_string(expected) + ", on lane " + std::string(name_of(setting().lane))));
+}
+
+// Each end tells the other that it has come and with how many bytes, the receiver with its receive already posted, and
+// the sender sends when it knows: so both know when bytes could move, and none need to be kept for a receiver that has
+// not come.
 std::int64_t MpiCommunicator::move(Message& message, const char* call) {
   process_->throw_if_failed();
   const int peer_rank = setting().members[message.peer];
-  const std::span<const int> peers(&peer_rank, 1);
+  const int both[] = {peer_rank, peer_rank};
+  std::vector<int> peers;
   std::vector<MPI_Request> requests;
   std::int64_t active_ns = -1;
   if (!message.is_send) start(message, message.data, requests);
   if (setting().options.stamp_arrivals) {
     const int mine = message.is_send ? sender_came_tag : receiver_came_tag;
     const int theirs = message.is_send ? receiver_came_tag : sender_came_tag;
-    MPI_Request came[2];
-    check("MPI_Irecv", MPI_Irecv(nullptr, 0, MPI_BYTE, message.peer, theirs, comm_, &came[0]));
-    check("MPI_Isend", MPI_Isend(nullptr, 0, MPI_BYTE, message.peer, mine, comm_, &came[1]));
-    wait(came, call, peers, MpiProcess::Waiting::for_peers);
+    // Of a failed wait MPI may use them until the process ends.
+    auto memory = std::make_unique_for_overwrite<std::byte[]>(2 * sizeof(std::int64_t));
+    auto* bytes = reinterpret_cast<std::int64_t*>(memory.get());
+    bytes[0] = message.bytes();
+    try {
+      MPI_Request came[2];
+      check("MPI_Irecv", MPI_Irecv(&bytes[1], sizeof bytes[1], MPI_BYTE, message.peer, theirs, comm_, &came[0]));
+      check("MPI_Isend", MPI_Isend(&bytes[0], sizeof bytes[0], MPI_BYTE, message.peer, mine, comm_, &came[1]));
+      wait(came, call, both, MpiProcess::Waiting::for_peers);
+    } catch (...) {
+      process_->keep(std::move(memory));
+      throw;
+    }
     active_ns = now_ns();
+    if (bytes[1] != message.bytes()) {
+      for (MPI_Request& request : requests) MPI_Cancel(&request), MPI_Request_free(&request);
+      refuse_sizes(message, bytes[1]);
+    }
   }
   if (message.is_send) start(message, message.data, requests);
+  peers.assign(requests.size(), peer_rank);
   wait(requests, call, peers, active_ns < 0 ? MpiProcess::Waiting::for_peers : MpiProcess::Waiting::for_bytes);
   return active_ns;
 }
@@ -88,11 +118,12 @@ void MpiCommunicator::move_all(std::span<Message> messages, const char* call) {
   for (const Message& m : messages) {  // receives first, so that what is sent finds its place
     if (m.is_send) continue;
     start(m, m.add ? staged : m.data, requests);
+    peers.resize(requests.size(), setting().members[m.peer]);
     if (m.add) staged += m.bytes();
   }
   for (const Message& m : messages) {
     if (m.is_send) start(m, m.data, requests);
-    peers.push_back(setting().members[m.peer]);
+    peers.resize(requests.size(), setting().members[m.peer]);
   }
   wait(requests, call, peers, MpiProcess::Waiting::for_bytes);
   staged = staging_.get();

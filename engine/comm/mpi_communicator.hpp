@@ -20,7 +20,10 @@ class MpiCommunicator final : public GroupCommunicator {
  private:
   /// Starts a message's transfer into or out of `data`: synchronous, in pieces that MPI can count.
   void start(const Message& message, std::byte* data, std::vector<MPI_Request>& requests);
+  /// `peers` are the world ranks that the requests wait for, one each; one request may wait for all of them.
   void wait(std::span<MPI_Request> requests, const char* call, std::span<const int> peers, MpiProcess::Waiting what);
+  /// Fails the world: the two ends of a message do not mean the same number of bytes.
+  [[noreturn]] void refuse_sizes(const Message& message, std::int64_t theirs);
   void start_library(const CollectiveCall& call, std::vector<MPI_Request>& requests);
 
   std::shared_ptr<MpiProcess> process_;

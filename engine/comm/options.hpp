@@ -19,6 +19,9 @@ struct CommOptions {
   /// Called by `rank`'s thread before each operation ("send", "all_reduce", …) of a communicator: the place to inject
   /// delays or faults. What it throws leaves the call.
   std::function<void(int rank, Lane lane, const char* call)> before;
+  /// The same before each phase of a transparent collective in which this rank has a transfer. Members that have more
+  /// to do than that one are then in the midst of it.
+  std::function<void(int rank, Lane lane, const char* call, int phase)> before_phase;
 };
 
 }  // namespace rankscope
