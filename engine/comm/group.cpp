@@ -41,9 +41,12 @@ std::string list_ranks(std::span<const int> ranks) {
 std::string waited_in_vain(int rank, std::chrono::milliseconds limit, const char* call, Lane lane,
                            std::span<const int> missing) {
   const auto ms = limit.count();
+  std::vector<int> once;  // a peer that was to send and to receive is named once
+  for (const int one : missing)
+    if (std::find(once.begin(), once.end(), one) == once.end()) once.push_back(one);
   const std::string time = ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
   return "rank " + std::to_string(rank) + " waited " + time + " in " + call + " on lane " + std::string(name_of(lane)) +
-         " for " + list_ranks(missing);
+         " for " + list_ranks(once);
 }
 
 std::string describe(const CallWord& word) {
@@ -158,6 +161,16 @@ CommResult GroupCommunicator::all_to_all(View sent, View received) {
   return collective({OpKind::all_to_all, sent, received, 0});
 }
 
+namespace {
+
+// When a member hangs, its neighbours of that phase stand still, and theirs in later phases. Later phases are given up
+// to a quarter more time, so that the first to complain is one that knows who hangs.
+std::chrono::milliseconds limit_of(std::chrono::milliseconds limit, int phase, int phases) {
+  return limit + limit * phase / (4 * phases);
+}
+
+}  // namespace
+
 CommResult GroupCommunicator::collective(const CollectiveCall& call) {
   if (setting_.options.before) setting_.options.before(setting_.rank(), setting_.lane, call_name(call.kind));
   phases_.clear();
@@ -176,11 +189,14 @@ CommResult GroupCommunicator::collective(const CollectiveCall& call) {
   return result;
 }
 
-const std::vector<Transfer>& GroupCommunicator::own_transfers(const CollectiveCall& call, std::int64_t elements) {
+const GroupCommunicator::OwnTransfers& GroupCommunicator::own_transfers(const CollectiveCall& call,
+                                                                        std::int64_t elements) {
   const auto [at, is_new] = own_transfers_.try_emplace({static_cast<std::int64_t>(call.kind), elements, call.root});
   if (is_new)
-    for (const Transfer& t : transfers_of(call.kind, *setting_.algorithm, size(), elements, call.root))
-      if (t.from == index() || t.to == index()) at->second.push_back(t);
+    for (const Transfer& t : transfers_of(call.kind, *setting_.algorithm, size(), elements, call.root)) {
+      at->second.phases = t.phase + 1;
+      if (t.from == index() || t.to == index()) at->second.transfers.push_back(t);
+    }
   return at->second;
 }
 
@@ -195,7 +211,8 @@ std::byte* GroupCommunicator::scratch(std::int64_t bytes) {
 void GroupCommunicator::run_transfers(const CollectiveCall& call) {
   const std::int64_t elements = list_elements(call, size());
   const DType type = common_view(call).type;
-  const std::vector<Transfer>& transfers = own_transfers(call, elements);
+  const OwnTransfers& own = own_transfers(call, elements);
+  const std::vector<Transfer>& transfers = own.transfers;
   const bool collects = call.kind == OpKind::gather || call.kind == OpKind::all_gather;
   const bool hands_out = call.kind == OpKind::scatter || call.kind == OpKind::reduce_scatter;
 
@@ -229,7 +246,7 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
       messages.push_back({is_send, t.add && !is_send, is_send ? t.to : t.from, type,
                           is_send ? source.at(t.from_offset, type) : target.at(t.to_offset, type), t.elements});
     }
-    move_all(messages, call_name(call.kind));
+    move_all(messages, call_name(call.kind), limit_of(setting_.options.time_limit, transfers[first].phase, own.phases));
     for (std::size_t i = first; i < end; ++i) {
       const Message& m = messages[i - first];
       const Transfer& t = transfers[i];

@@ -76,8 +76,8 @@ class GroupCommunicator : public Communicator {
 
   /// A send or receive that waits for its peer. Returns when both had come, or -1.
   virtual std::int64_t move(Message& message, const char* call) = 0;
-  /// All messages of one phase, in both directions at once; fills their times.
-  virtual void move_all(std::span<Message> messages, const char* call) = 0;
+  /// All messages of one phase, in both directions at once, within `limit`; fills their times.
+  virtual void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) = 0;
   /// Waits until all members have made this call. Returns when the last one had, or -1.
   virtual std::int64_t meet(const CollectiveCall& call) = 0;
   /// The library's own algorithm.
@@ -91,15 +91,20 @@ class GroupCommunicator : public Communicator {
   CommResult point_to_point(View data, int peer, bool is_send);
   CommResult collective(const CollectiveCall& call);
   void run_transfers(const CollectiveCall& call);
-  const std::vector<Transfer>& own_transfers(const CollectiveCall& call, std::int64_t elements);
+  /// The transfers of a list that this member takes part in, and the phases of the whole list.
+  struct OwnTransfers {
+    std::vector<Transfer> transfers;
+    int phases = 0;
+  };
+  const OwnTransfers& own_transfers(const CollectiveCall& call, std::int64_t elements);
   std::byte* scratch(std::int64_t bytes);
 
   GroupSetting setting_;
   std::atomic<std::int64_t> sent_{0}, received_{0};  // a send and a receive may be under way in two threads
   std::atomic<bool> opaque_{false};
   std::vector<PhaseRecord> phases_;
-  // The transfers that this member takes part in, by kind, elements and root: lists are long, and steps repeat them.
-  std::map<std::array<std::int64_t, 3>, std::vector<Transfer>> own_transfers_;
+  // By kind, elements and root: lists are long, and steps repeat them.
+  std::map<std::array<std::int64_t, 3>, OwnTransfers> own_transfers_;
   std::unique_ptr<std::byte[]> scratch_;
   std::int64_t scratch_bytes_ = 0;
 };

@@ -62,12 +62,12 @@ class LoopbackCommunicator final : public GroupCommunicator {
 
  protected:
   std::int64_t move(Message& message, const char* call) override {
-    move_all({&message, 1}, call);
+    move_all({&message, 1}, call, setting().options.time_limit);
     return message.begin_ns;
   }
 
-  void move_all(std::span<Message> messages, const char* call) override {
-    or_fail_all([&] { group_->exchange(index(), messages, call); });
+  void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) override {
+    or_fail_all([&] { group_->exchange(index(), messages, call, limit); });
   }
 
   std::int64_t meet(const CollectiveCall& call) override {

@@ -83,7 +83,8 @@ void LoopbackGroup::withdraw(int member, std::span<Post> posts) {
   }
 }
 
-void LoopbackGroup::exchange(int member, std::span<Message> messages, const char* call) {
+void LoopbackGroup::exchange(int member, std::span<Message> messages, const char* call,
+                             std::chrono::milliseconds limit) {
   constexpr std::size_t few = 4;  // enough for a ring; only wide phases allocate
   Post on_stack[few];
   std::vector<Post> on_heap(messages.size() > few ? messages.size() : 0);
@@ -92,7 +93,7 @@ void LoopbackGroup::exchange(int member, std::span<Message> messages, const char
     posts[i].message = &messages[i];
     posts[i].member = member;
   }
-  const auto deadline = deadline_after(time_limit_);
+  const auto deadline = deadline_after(limit);
 
   std::unique_lock lock(mutex_);
   if (!failure_.empty()) throw CommError(failure_);
@@ -129,7 +130,7 @@ void LoopbackGroup::exchange(int member, std::span<Message> messages, const char
   withdraw(member, posts);
   wake_[member].wait(lock, [&] { return none_is(Post::State::moving); });
   if (!in_time && failure_.empty()) {
-    failure_ = waited_in_vain(members_[member], time_limit_, call, lane_, missing);
+    failure_ = waited_in_vain(members_[member], limit, call, lane_, missing);
     wake_all();
   }
   throw CommError(failure_);

@@ -18,8 +18,8 @@ class LoopbackGroup {
   LoopbackGroup(std::vector<int> members, Lane lane, std::chrono::milliseconds time_limit);
 
   /// Moves all messages of `member`, in both directions at once; each pairs with the peer's next one the other way.
-  /// Throws CommError, once no other thread touches the messages any more, when the group has failed or time is up.
-  void exchange(int member, std::span<Message> messages, const char* call);
+  /// Throws CommError, once no other thread touches the messages any more, when the group has failed or `limit` is up.
+  void exchange(int member, std::span<Message> messages, const char* call, std::chrono::milliseconds limit);
 
   /// Waits until every member has come with its call; returns when the last one did. Throws CommError when they do not
   /// agree, time is up or the group has failed.

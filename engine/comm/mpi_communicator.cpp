@@ -29,15 +29,14 @@ MpiCommunicator::~MpiCommunicator() {
 }
 
 void MpiCommunicator::wait(std::span<MPI_Request> requests, const char* call, std::span<const int> peers,
-                           MpiProcess::Waiting what) {
+                           MpiProcess::Waiting what, std::chrono::milliseconds limit) {
   auto too_late = [&] {
     std::vector<int> missing;
     for (std::size_t i = 0; i < peers.size(); ++i)
-      if (requests.size() != peers.size() || requests[i] != MPI_REQUEST_NULL)
-        if (std::find(missing.begin(), missing.end(), peers[i]) == missing.end()) missing.push_back(peers[i]);
-    return waited_in_vain(setting().rank(), setting().options.time_limit, call, setting().lane, missing);
+      if (requests.size() != peers.size() || requests[i] != MPI_REQUEST_NULL) missing.push_back(peers[i]);
+    return waited_in_vain(setting().rank(), limit, call, setting().lane, missing);
   };
-  process_->wait(requests, deadline_after(setting().options.time_limit), too_late, what);
+  process_->wait(requests, deadline_after(limit), too_late, what);
 }
 
 void MpiCommunicator::start(const Message& message, std::byte* data, std::vector<MPI_Request>& requests) {
@@ -86,7 +85,7 @@ std::int64_t MpiCommunicator::move(Message& message, const char* call) {
       MPI_Request came[2];
       check("MPI_Irecv", MPI_Irecv(&bytes[1], sizeof bytes[1], MPI_BYTE, message.peer, theirs, comm_, &came[0]));
       check("MPI_Isend", MPI_Isend(&bytes[0], sizeof bytes[0], MPI_BYTE, message.peer, mine, comm_, &came[1]));
-      wait(came, call, both, MpiProcess::Waiting::for_peers);
+      wait(came, call, both, MpiProcess::Waiting::for_peers, setting().options.time_limit);
     } catch (...) {
       process_->keep(std::move(memory));
       throw;
@@ -99,11 +98,12 @@ std::int64_t MpiCommunicator::move(Message& message, const char* call) {
   }
   if (message.is_send) start(message, message.data, requests);
   peers.assign(requests.size(), peer_rank);
-  wait(requests, call, peers, active_ns < 0 ? MpiProcess::Waiting::for_peers : MpiProcess::Waiting::for_bytes);
+  wait(requests, call, peers, active_ns < 0 ? MpiProcess::Waiting::for_peers : MpiProcess::Waiting::for_bytes,
+       setting().options.time_limit);
   return active_ns;
 }
 
-void MpiCommunicator::move_all(std::span<Message> messages, const char* call) {
+void MpiCommunicator::move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) {
   process_->throw_if_failed();
   std::int64_t needed = 0;
   for (const Message& m : messages) needed += m.add ? m.bytes() : 0;
@@ -125,7 +125,7 @@ void MpiCommunicator::move_all(std::span<Message> messages, const char* call) {
     if (m.is_send) start(m, m.data, requests);
     peers.resize(requests.size(), setting().members[m.peer]);
   }
-  wait(requests, call, peers, MpiProcess::Waiting::for_bytes);
+  wait(requests, call, peers, MpiProcess::Waiting::for_bytes, limit);
   staged = staging_.get();
   for (const Message& m : messages) {
     if (!m.add) continue;
@@ -152,7 +152,7 @@ CommResult MpiCommunicator::run_library(const CollectiveCall& call) {
   std::vector<int> others;
   for (int rank : setting().members)
     if (rank != setting().rank()) others.push_back(rank);
-  wait(requests, call_name(call.kind), others, MpiProcess::Waiting::for_collective);
+  wait(requests, call_name(call.kind), others, MpiProcess::Waiting::for_collective, setting().options.time_limit);
   if (call.kind == OpKind::reduce_scatter && call.part.data == part_in(call.whole, call.part, index()))
     copy_bytes(call.part.data, call.whole.data, call.part.bytes());  // see start_library
   return result;

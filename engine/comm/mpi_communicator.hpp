@@ -13,7 +13,7 @@ class MpiCommunicator final : public GroupCommunicator {
 
  protected:
   std::int64_t move(Message& message, const char* call) override;
-  void move_all(std::span<Message> messages, const char* call) override;
+  void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) override;
   std::int64_t meet(const CollectiveCall& call) override;
   CommResult run_library(const CollectiveCall& call) override;
 
@@ -21,7 +21,8 @@ class MpiCommunicator final : public GroupCommunicator {
   /// Starts a message's transfer into or out of `data`: synchronous, in pieces that MPI can count.
   void start(const Message& message, std::byte* data, std::vector<MPI_Request>& requests);
   /// `peers` are the world ranks that the requests wait for, one each; one request may wait for all of them.
-  void wait(std::span<MPI_Request> requests, const char* call, std::span<const int> peers, MpiProcess::Waiting what);
+  void wait(std::span<MPI_Request> requests, const char* call, std::span<const int> peers, MpiProcess::Waiting what,
+            std::chrono::milliseconds limit);
   /// Fails the world: the two ends of a message do not mean the same number of bytes.
   [[noreturn]] void refuse_sizes(const Message& message, std::int64_t theirs);
   void start_library(const CollectiveCall& call, std::vector<MPI_Request>& requests);

@@ -9,7 +9,8 @@
 namespace rankscope {
 
 struct CommOptions {
-  /// Every call that waits longer for its peers throws CommError with the names of those that did not come.
+  /// Every call that waits longer for its peers throws CommError with the names of those that did not come. The later
+  /// phases of a transparent collective have up to a quarter more.
   std::chrono::milliseconds time_limit{60'000};
   /// Keep the transfers of the last transparent collective (Communicator::last_phases).
   bool record_phases = false;

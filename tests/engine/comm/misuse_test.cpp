@@ -131,6 +131,33 @@ TEST_CASE("a member that dies between two phases ends every other one with its n
   }
 }
 
+TEST_CASE("a member that hangs between two phases is named, not the one that waits for it") {
+  for (const char* algorithm : {"ring", "tree", "halving-doubling"}) {
+    const int n = 8, hanging = 5;
+    int last = -1;
+    for (const Transfer& t : transfers_of(OpKind::all_reduce, *algorithm_named(algorithm), n, 100))
+      if (t.from == hanging || t.to == hanging) last = t.phase;
+    CommOptions options;
+    options.time_limit = 300ms;
+    options.before_phase = [&](int rank, Lane, const char*, int phase) {
+      if (rank == hanging && phase == last) std::this_thread::sleep_for(900ms);
+    };
+    const auto errors = run_ranks(n, options, [&](World& world) {
+      const auto group = world.group(first_ranks(n), Lane::data, algorithm);
+      Buffers b(OpKind::all_reduce, DType::f32, n, 100);
+      call(*group, b, 0);
+    });
+    int ended = 0;
+    for (const std::string& error : errors) {
+      if (error.empty()) continue;  // had nothing more to do with rank 5
+      ++ended;
+      INFO(algorithm << ": " << error);
+      CHECK(error.ends_with(" in all_reduce on lane data for rank 5"));
+    }
+    CHECK(ended >= 2);
+  }
+}
+
 TEST_CASE("a rank's data, tensor and pipeline groups work at once, each on its lane, whatever is late") {
   const RankGrid grid{2, 2, 2};
   CommOptions options;

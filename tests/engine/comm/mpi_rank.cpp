@@ -10,7 +10,9 @@
 #include <map>
 #include <thread>
 
+#include "engine/collective/cost.hpp"
 #include "engine/comm/mpi.hpp"
+#include "tests/engine/comm/collective_calls.hpp"
 #include "tests/engine/comm/collective_cases.hpp"
 
 using namespace rankscope;
@@ -22,7 +24,6 @@ namespace {
 using Wrong = std::vector<std::string>;
 
 constexpr DType types[] = {DType::f64, DType::f32, DType::bf16, DType::f16, DType::i32, DType::u8};
-constexpr const char* algorithms[] = {"auto", "ring", "naive", "tree", "halving-doubling"};
 
 std::vector<int> everyone(World& world) {
   std::vector<int> ranks;
@@ -52,6 +53,30 @@ Wrong run_cases(World& world) {
   std::vector<int> odd_or_even;
   for (int r = world.rank() % 2; r < world.size(); r += 2) odd_or_even.push_back(r);
   append(wrong, wrong_collectives(*world.group(odd_or_even, Lane::tensor, "ring"), DType::f32, 100));
+  return wrong;
+}
+
+// Every member's bytes, counted at MPI's messages, beside its transfers.
+Wrong run_bytes(World& world) {
+  Wrong wrong;
+  const int n = world.size();
+  for (const std::string algorithm : algorithms) {
+    if (algorithm == "auto") continue;
+    const auto group = world.group(everyone(world), Lane::data, algorithm);
+    for (OpKind kind : collectives)
+      for (int root : {0, n - 1}) {
+        Buffers b(kind, DType::f32, n, 103);
+        const WireBytes before = group->wire_bytes();
+        call(*group, b, root);
+        const WireBytes after = group->wire_bytes();
+        const WireCount list = count_wire(transfers_of(kind, *algorithm_named(algorithm), n, b.elements, root), n);
+        if (after.sent - before.sent != 4 * list.sent[group->index()] ||
+            after.received - before.received != 4 * list.received[group->index()])
+          wrong.push_back(algorithm + " " + std::string(name_of(kind)) + " sent " +
+                          std::to_string(after.sent - before.sent) + " and received " +
+                          std::to_string(after.received - before.received) + " bytes");
+      }
+  }
   return wrong;
 }
 
@@ -123,6 +148,29 @@ Wrong run_different(World& world) {
   return {};
 }
 
+Wrong run_different_kind(World& world) {
+  const auto group = world.group(everyone(world), Lane::tensor, "ring");
+  Buffers b(world.rank() == 1 ? OpKind::all_gather : OpKind::reduce_scatter, DType::f32, world.size(), 12);
+  call(*group, b, 0);
+  return {};
+}
+
+Wrong run_different_ends(World& world) {
+  const auto group = world.group(everyone(world), Lane::forward_send, "auto");
+  float data[3] = {};
+  if (world.rank() == 0) group->send({data, DType::f32, {3}}, 1);
+  if (world.rank() == 1) group->receive({data, DType::f32, {2}}, 0);
+  return {};
+}
+
+// Rank 2 is killed, or hangs, between two phases of a ring: see main.
+Wrong run_in_ring(World& world) {
+  const auto group = world.group(everyone(world), Lane::data, "ring");
+  Buffers b(OpKind::all_reduce, DType::f32, world.size(), 1000);
+  call(*group, b, 0);
+  return {};
+}
+
 Wrong run_abort(World& world) {
   const auto data = world.group(everyone(world), Lane::data, "auto");
   const auto ring = world.group(everyone(world), Lane::tensor, "ring");
@@ -151,6 +199,11 @@ const std::map<std::string, std::function<Wrong(World&)>> modes = {
     {"missing", run_missing},
     {"missing-receiver", run_missing_receiver},
     {"different", run_different},
+    {"bytes", run_bytes},
+    {"different-kind", run_different_kind},
+    {"different-ends", run_different_ends},
+    {"killed-in-ring", run_in_ring},
+    {"missing-in-ring", run_in_ring},
     {"abort", run_abort},
     {"killed", run_killed},
 };
@@ -164,6 +217,12 @@ int main(int argc, char** argv) {
   if (mode == "late")
     options.before = [](int rank, Lane, const char*) {
       if (rank == 1) std::this_thread::sleep_for(100ms);
+    };
+  if (mode.ends_with("in-ring"))
+    options.before_phase = [&](int rank, Lane, const char*, int phase) {
+      if (rank != 2 || phase != 3) return;
+      if (mode == "killed-in-ring") std::raise(SIGKILL);
+      std::this_thread::sleep_for(4s);
     };
   int status = 0;
   std::unique_ptr<World> world;

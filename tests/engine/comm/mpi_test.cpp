@@ -83,6 +83,52 @@ TEST_CASE("processes that call different things are told so") {
                      " ends: rank 0 calls all_reduce of 1 fp32, rank 2 all_reduce of 2 fp32, on lane data"));
 }
 
+TEST_CASE("processes that call different collectives, or disagree on a message, are told so") {
+  SECTION("collectives") {
+    const Ended ended = run("different-kind", 3);
+    INFO(ended.output);
+    CHECK(ended.status != 0);
+    for (const char* rank : {"0", "1", "2"})
+      CHECK(ended.says(std::string("rank ") + rank +
+                       " ends: rank 0 calls reduce_scatter of 4 fp32, rank 1 all_gather of 4 fp32, on lane tensor"));
+  }
+  SECTION("messages") {
+    const Ended ended = run("different-ends", 2);
+    INFO(ended.output);
+    CHECK(ended.status != 0);
+    for (const char* rank : {"0", "1"})
+      CHECK(ended.says(std::string("rank ") + rank +
+                       " ends: rank 0 sends 12 bytes to rank 1, which expects 8, on lane forward_send"));
+  }
+}
+
+TEST_CASE("each process sends and receives the bytes of its transfers, in every collective and algorithm") {
+  const Ended ended = run("bytes", 5);
+  INFO(ended.output);
+  CHECK(ended.status == 0);
+  CHECK(ended.output.empty());
+}
+
+TEST_CASE("a process that hangs in the midst of a ring is named by its neighbour's time-out, and ends all") {
+  const Ended ended = run("missing-in-ring", 4);
+  INFO(ended.output);
+  CHECK(ended.status != 0);
+  // Phase 3 of 6: an eighth more than 500 ms. Rank 1 waits to send to rank 2, rank 3 to receive from it.
+  CHECK((ended.says("rank 1 waited 562 ms in all_reduce on lane data for rank 2") ||
+         ended.says("rank 3 waited 562 ms in all_reduce on lane data for rank 2")));
+  CHECK_FALSE(ended.says("rank 0 waited"));
+  CHECK(ended.seconds < 20);
+}
+
+TEST_CASE("a process killed in the midst of a ring ends the job within seconds, by its name") {
+  const Ended ended = run("killed-in-ring", 4);
+  INFO(ended.output);
+  CHECK(ended.status != 0);
+  CHECK(ended.says("process rank 2"));
+  CHECK(ended.says("signal 9"));
+  CHECK(ended.seconds < 20);
+}
+
 TEST_CASE("a failed process's reason ends the waits of all others within seconds") {
   const Ended ended = run("abort", 4);
   INFO(ended.output);
