@@ -162,7 +162,7 @@ std::optional<std::string> find_misuse(const RankProgram& program, const Op& op,
   const Rule rule = rule_of(kind, op.root == program.rank);
   const std::string pattern = pattern_of(op);
   if (!(rule.out_of_place && pattern == rule.out_of_place) && !(rule.in_place && pattern == rule.in_place))
-    return wrong("uses its buffers as '" + pattern + "'; a " + std::string(name_of(kind)) + " " + rule.words);
+    return wrong("uses its buffers as '" + pattern + "'; " + std::string(name_of(kind)) + " " + rule.words);
   for (const BufferUse& use : op.uses)
     if (program.buffers[use.buffer].type != type_of(program, op))
       return wrong("'" + program.buffers[use.buffer].name + "' is " +
