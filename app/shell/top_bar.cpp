@@ -10,6 +10,8 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QStyleOptionComboBox>
+#include <QStylePainter>
 #include <QToolButton>
 
 #include "app/views/common/elided_label.hpp"
@@ -26,6 +28,23 @@ constexpr double speeds[] = {1.0, 0.1, 0.03, 0.01, 0.003, 0.001};
 QString speed_text(double speed) {
   return speed >= 1 ? QStringLiteral("1 ×") : QStringLiteral("1/%1 ×").arg(text::count(qRound64(1 / speed)));
 }
+
+/// Ends in … what does not fit, where a style sheet's combo box cuts it.
+class ElidingCombo : public QComboBox {
+ public:
+  using QComboBox::QComboBox;
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QStylePainter painter(this);
+    QStyleOptionComboBox option;
+    initStyleOption(&option);
+    painter.drawComplexControl(QStyle::CC_ComboBox, option);
+    const int width = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this).width();
+    option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, width - 4);
+    painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+  }
+};
 
 QToolButton* make_button(QWidget* parent, const QString& glyph, const QString& name) {
   auto* button = new QToolButton(parent);
@@ -81,7 +100,7 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
       back_(make_button(this, QStringLiteral("◀"), tr("Previous step ([)"))),
       on_(make_button(this, QStringLiteral("▶"), tr("Next step (])"))),
       play_(make_button(this, tr("Play"), tr("Play the step in slow motion (Space)"))),
-      scenarios_(new QComboBox(this)),
+      scenarios_(new ElidingCombo(this)),
       speeds_(new QComboBox(this)),
       run_(new QPushButton(tr("Run"), this)),
       stop_(new QPushButton(tr("Stop"), this)),

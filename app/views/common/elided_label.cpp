@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/common/elided_label.hpp"
 
+#include <QEvent>
 #include <QStyle>
 
 namespace rankscope::app {
@@ -12,6 +13,7 @@ constexpr int pill_padding = 24;
 
 ElidedLabel::ElidedLabel(QWidget* parent) : QLabel(parent) {
   setTextFormat(Qt::PlainText);
+  setIndent(0);  // a label with a border would take half a letter of its own
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
 }
 
@@ -34,6 +36,14 @@ QSize ElidedLabel::minimumSizeHint() const {
 
 void ElidedLabel::resizeEvent(QResizeEvent* event) {
   QLabel::resizeEvent(event);
+  fit();
+}
+
+// The style sheet's font comes after the first words.
+void ElidedLabel::changeEvent(QEvent* event) {
+  QLabel::changeEvent(event);
+  if (event->type() != QEvent::FontChange && event->type() != QEvent::StyleChange) return;
+  updateGeometry();
   fit();
 }
 

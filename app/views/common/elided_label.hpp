@@ -16,6 +16,7 @@ class ElidedLabel : public QLabel {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
   void fit();
