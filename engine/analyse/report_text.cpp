@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -125,6 +126,9 @@ std::string traffic_table(const Report& report) {
     text += format("  %-20s %-14s %8.4g %12s %12s\n", std::string(name_of(r.purpose)).c_str(),
                    std::string(name_of(r.collective)).c_str(), r.count, bytes(r.bytes_per_rank).c_str(),
                    bytes(r.predicted).c_str());
+  const auto is_one = [](const TrafficReport& r) { return is_collective(r.collective); };
+  if (std::any_of(report.traffic.begin(), report.traffic.end(), is_one))
+    text += "  collectives by plan.collective: " + report.plan.collective + "\n";
   return text;
 }
 

@@ -5,7 +5,7 @@
 
 #include "engine/run/clock.hpp"
 #include "engine/run/rank_run.hpp"
-#include "engine/simulate/costs.hpp"
+#include "engine/simulate/collective_costs.hpp"
 #include "kernels/cpu/cpu.hpp"
 
 namespace rankscope {
@@ -83,6 +83,7 @@ Costs predict_costs(const StepProgram& step, int threads) {
   };
   Costs costs = calibrated_costs(std::move(calibration), std::move(otherwise));
   costs.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
+  costs.collective_ns = collective_costs(step.scenario.plan.collective, costs.link);
   return costs;
 }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "engine/collective/cost.hpp"
+#include "engine/simulate/collective_costs.hpp"
 
 namespace rankscope {
 namespace {
@@ -173,11 +174,7 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
     return program.rank == fault.slow_rank ? std::llround(static_cast<double>(ns) * fault.slow_factor) : ns;
   };
   costs.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
-  if (const auto algorithm = algorithm_named(scenario.plan.collective); algorithm && *algorithm != Algorithm::ring)
-    costs.collective_ns = [algorithm = *algorithm, link = costs.link](OpKind kind, std::span<const int> members,
-                                                                      std::int64_t payload) {
-      return algorithm_ns(kind, algorithm, members, payload, link);
-    };
+  costs.collective_ns = collective_costs(scenario.plan.collective, costs.link);
   return costs;
 }
 

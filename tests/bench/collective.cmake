@@ -1,0 +1,2 @@
+add_executable(collective_bench collective_bench.cpp)
+target_link_libraries(collective_bench PRIVATE rankscope_options rankscope_comm Threads::Threads)
