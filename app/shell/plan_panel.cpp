@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/plan_panel.hpp"
 
-#include <QButtonGroup>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QPushButton>
-#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/shell/choice_field.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/scenario/support.hpp"
 
 namespace rankscope::app {
 namespace {
-
-constexpr std::size_t most_shown_choices = 3;
 
 QLabel* make_label(const QString& words, const char* role, QWidget* parent, Qt::Alignment align = Qt::AlignLeft) {
   auto* label = new QLabel(words, parent);
@@ -146,30 +143,11 @@ void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString
   auto* label = make_label(name, "dim", this);
   label->setToolTip(help);
   form.addWidget(label, row, 0);
-  auto* holder = new QHBoxLayout;
-  holder->setSpacing(0);
-  Choices choices{new QButtonGroup(this), choices_known(key), get, set};
-  const std::vector<std::string> here = choices_here(key);
-  for (std::size_t i = 0; i < choices.values.size(); ++i) {
-    const bool possible = std::find(here.begin(), here.end(), choices.values[i]) != here.end();
-    // What is designed and not there yet is told where there is room for it.
-    if (!possible && choices.values.size() > most_shown_choices) continue;
-    auto* button = new QToolButton(this);
-    button->setText(QString::fromStdString(choices.values[i]));
-    button->setProperty("role", QStringLiteral("segment"));
-    button->setCheckable(true);
-    button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    button->setToolTip(possible ? help : tr("This engine does not have it yet"));
-    button->setProperty("possible", possible);
-    button->setAccessibleName(name + QLatin1Char(' ') + button->text());
-    choices.group->addButton(button, static_cast<int>(i));
-    holder->addWidget(button);
-  }
-  form.addLayout(holder, row, 1);
-  connect(choices.group, &QButtonGroup::idClicked, this, [this, set, values = choices.values](int id) {
-    edit([&](Scenario& scenario) { set(scenario, values[static_cast<std::size_t>(id)]); });
-  });
-  choices_.push_back(std::move(choices));
+  auto* field = new ChoiceField(name, help, choices_known(key), choices_here(key), this);
+  form.addWidget(field, row, 1);
+  connect(field, &ChoiceField::chosen, this,
+          [this, set](const QString& value) { edit([&](Scenario& scenario) { set(scenario, value.toStdString()); }); });
+  choices_.push_back({field, std::move(get)});
 }
 
 void PlanPanel::edit(const std::function<void(Scenario&)>& change) {
@@ -184,12 +162,7 @@ void PlanPanel::take_scenario() {
   if (session_.scenario()) {
     Scenario scenario = *session_.scenario();
     for (const Field& field : fields_) field.box->set_value(field.value(scenario));
-    for (const Choices& choices : choices_) {
-      const auto at = std::find(choices.values.begin(), choices.values.end(), choices.get(scenario));
-      QAbstractButton* button =
-          at == choices.values.end() ? nullptr : choices.group->button(static_cast<int>(at - choices.values.begin()));
-      if (button != nullptr) button->setChecked(true);
-    }
+    for (const Choice& choice : choices_) choice.field->set_value(choice.value(scenario));
   }
   filling_ = false;
   take_state();
@@ -200,9 +173,7 @@ void PlanPanel::take_state() {
                         session_.state() != SessionState::starting && session_.state() != SessionState::running &&
                         session_.state() != SessionState::stopping;
   for (const Field& field : fields_) field.box->setEnabled(editable);
-  for (const Choices& choices : choices_)
-    for (QAbstractButton* button : choices.group->buttons())
-      button->setEnabled(editable && button->property("possible").toBool());
+  for (const Choice& choice : choices_) choice.field->setEnabled(editable);
   back_->setVisible(session_.edited());
   back_->setEnabled(editable);
   note_->setText(session_.refusal());

@@ -10,11 +10,10 @@
 
 #include "app/models/palette.hpp"
 #include "app/session/session.hpp"
+#include "app/shell/choice_field.hpp"
 #include "app/shell/plan_figures.hpp"
 #include "app/shell/stepper.hpp"
 
-class QButtonGroup;
-class QFormLayout;
 class QGridLayout;
 class QPushButton;
 
@@ -35,11 +34,9 @@ class PlanPanel : public QScrollArea {
     Stepper* box = nullptr;
     std::function<int&(Scenario&)> value;
   };
-  struct Choices {
-    QButtonGroup* group = nullptr;
-    std::vector<std::string> values;
-    std::function<std::string(const Scenario&)> get;
-    std::function<void(Scenario&, const std::string&)> set;
+  struct Choice {
+    ChoiceField* field = nullptr;
+    std::function<std::string(const Scenario&)> value;
   };
 
   void add_number(QGridLayout& form, const QString& name, const QString& help, int most,
@@ -54,7 +51,7 @@ class PlanPanel : public QScrollArea {
 
   Session& session_;
   std::vector<Field> fields_;
-  std::vector<Choices> choices_;
+  std::vector<Choice> choices_;
   QLabel* note_;
   QPushButton* back_;
   std::vector<std::array<QLabel*, 4>> cells_;

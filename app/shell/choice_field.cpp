@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/choice_field.hpp"
+
+#include <QButtonGroup>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QStandardItemModel>
+#include <QToolButton>
+#include <algorithm>
+
+namespace rankscope::app {
+namespace {
+
+constexpr std::size_t most_buttons = 3;
+
+bool holds(const std::vector<std::string>& values, const std::string& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace
+
+ChoiceField::ChoiceField(const QString& name, const QString& help, std::vector<std::string> values,
+                         const std::vector<std::string>& here, QWidget* parent)
+    : QWidget(parent), values_(std::move(values)) {
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  if (values_.size() <= most_buttons)
+    add_buttons(name, help, here);
+  else
+    add_list(name, help, here);
+}
+
+void ChoiceField::add_buttons(const QString& name, const QString& help, const std::vector<std::string>& here) {
+  buttons_ = new QButtonGroup(this);
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const bool possible = holds(here, values_[i]);
+    auto* button = new QToolButton(this);
+    button->setText(QString::fromStdString(values_[i]));
+    button->setProperty("role", QStringLiteral("segment"));
+    button->setCheckable(true);
+    button->setEnabled(possible);
+    button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    button->setToolTip(possible ? help : tr("This engine does not have it yet"));
+    button->setAccessibleName(name + QLatin1Char(' ') + button->text());
+    buttons_->addButton(button, static_cast<int>(i));
+    layout()->addWidget(button);
+  }
+  connect(buttons_, &QButtonGroup::idClicked, this,
+          [this](int id) { emit chosen(QString::fromStdString(values_[static_cast<std::size_t>(id)])); });
+}
+
+void ChoiceField::add_list(const QString& name, const QString& help, const std::vector<std::string>& here) {
+  list_ = new QComboBox(this);
+  list_->setToolTip(help);
+  list_->setAccessibleName(name);
+  list_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  list_->setFocusPolicy(Qt::StrongFocus);  // the wheel over it scrolls the panel
+  for (const std::string& value : values_) {
+    list_->addItem(QString::fromStdString(value));
+    if (holds(here, value)) continue;
+    auto* item = static_cast<QStandardItemModel*>(list_->model())->item(list_->count() - 1);
+    item->setEnabled(false);
+    item->setToolTip(tr("This engine does not have it yet"));
+  }
+  connect(list_, &QComboBox::activated, this, [this](int index) { emit chosen(list_->itemText(index)); });
+  layout()->addWidget(list_);
+}
+
+void ChoiceField::set_value(const std::string& value) {
+  const auto at = std::find(values_.begin(), values_.end(), value);
+  if (at == values_.end()) return;
+  const int index = static_cast<int>(at - values_.begin());
+  if (list_ != nullptr)
+    list_->setCurrentIndex(index);
+  else
+    buttons_->button(index)->setChecked(true);
+}
+
+}  // namespace rankscope::app
