@@ -53,6 +53,16 @@ enum class IntoGradient : std::uint8_t { write, add };
 Launch bind_forward(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
                     const kernels::KernelSet& kernels, Workspace& workspace);
 
+/// The halves of a split backward, with the operands that SegmentSpec lists for each. `into` has one entry for each of
+/// segment.input_parameters or segment.weight_parameters. Both together compute what bind_backward's launch does, with
+/// the same kernels on the same operands, so the bits are the same. Throw as bind_forward does, also when the segment
+/// has no such half.
+Launch bind_input_gradient(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
+                           std::span<const IntoGradient> into, const kernels::KernelSet& kernels, Workspace& workspace);
+Launch bind_weight_gradient(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
+                            std::span<const IntoGradient> into, const kernels::KernelSet& kernels,
+                            Workspace& workspace);
+
 /// The backward (input and weight gradients together) of a segment. `operands`: gradients of gradient_inputs, kept,
 /// parameters, gradients of gradient_outputs, gradients of the parameters. A gradient of an activation has its tensor's
 /// shape and type; a gradient of a parameter has accumulation_type(model.type). `into` has one entry for each of

@@ -94,14 +94,24 @@ Launch head_forward(Binding binding) {
 
 Launch head_backward(Binding binding) {
   Operands& operands = binding.operands;
-  const View residual = operands.tensor(TensorName::residual);
-  const View mean = operands.tensor(TensorName::mean1), rstd = operands.tensor(TensorName::rstd1);
-  const View normed = operands.tensor(TensorName::norm1), dlogits = operands.tensor(TensorName::logits);
-  const View norm_weight = operands.parameter(0);
-  operands.parameter(1);
-  const View weight = operands.parameter(2);
-  const View dresidual = operands.tensor(TensorName::residual);
-  const View dnorm_weight = operands.gradient(0), dnorm_bias = operands.gradient(1), dweight = operands.gradient(2);
+  const Half half = binding.half;
+  View residual, mean, rstd, normed, norm_weight, weight, dresidual, dnorm_weight, dnorm_bias, dweight;
+  if (half.input) {
+    residual = operands.tensor(TensorName::residual);
+    mean = operands.tensor(TensorName::mean1);
+    rstd = operands.tensor(TensorName::rstd1);
+  }
+  if (half.weight) normed = operands.tensor(TensorName::norm1);
+  const View dlogits = operands.tensor(TensorName::logits);
+  if (half.input) {
+    norm_weight = operands.parameter(0);
+    operands.parameter(1);
+    weight = operands.parameter(2);
+    dresidual = operands.tensor(TensorName::residual);
+    dnorm_weight = operands.gradient(0);
+    dnorm_bias = operands.gradient(1);
+  }
+  if (half.weight) dweight = operands.gradient(2);
   operands.finish();
 
   auto linear = linear_of(binding, binding.tokens());
@@ -114,14 +124,15 @@ Launch head_backward(Binding binding) {
   norm_spec.accumulate_bias = binding.adds(1);
   auto norm_backward = binding.kernels.prepare(&KernelSet::norm_backward, norm_spec);
   ScratchLayout scratch;
-  const std::int64_t dnorm_at = scratch.add_temporary(normed.bytes());
-  scratch.add_kernel(input_gradient.workspace_bytes);
-  scratch.add_kernel(weight_gradient.workspace_bytes);
-  scratch.add_kernel(norm_backward.workspace_bytes);
+  const std::int64_t dnorm_at = scratch.add_temporary(half.input ? residual.bytes() : 0);
+  if (half.input) scratch.add_kernel(input_gradient.workspace_bytes);
+  if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
+  if (half.input) scratch.add_kernel(norm_backward.workspace_bytes);
   return make_launch(binding.workspace, scratch,
                      [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       const View dnorm{temporaries + dnorm_at, normed.type, normed.shape};
-                       weight_gradient.launch(dweight, dlogits, normed, stream);
+                       if (half.weight) weight_gradient.launch(dweight, dlogits, normed, stream);
+                       if (!half.input) return;
+                       const View dnorm{temporaries + dnorm_at, residual.type, residual.shape};
                        input_gradient.launch(dnorm, dlogits, weight, stream);
                        norm_backward.launch(dresidual, dnorm_weight, dnorm_bias, dnorm, residual, mean, rstd,
                                             norm_weight, View{}, stream);

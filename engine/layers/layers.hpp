@@ -1,10 +1,15 @@
-// One function for the forward and one for the backward of each kind of segment. Internal to engine/layers; bind.cpp
-// chooses among them.
+// One function for the forward and one for the backward, whole or half, of each kind of segment. Internal to
+// engine/layers; bind.cpp chooses among them.
 #pragma once
 #include "engine/layers/bind.hpp"
 #include "engine/layers/operands.hpp"
 
 namespace rankscope {
+
+/// What a backward computes: the whole, or one half of it.
+struct Half {
+  bool input = true, weight = true;
+};
 
 /// What all of them are given.
 struct Binding {
@@ -13,7 +18,8 @@ struct Binding {
   const kernels::KernelSet& kernels;
   Workspace& workspace;
   Operands operands;
-  std::span<const IntoGradient> into;  ///< backward only
+  std::span<const IntoGradient> into;  ///< backward only: one for each of the segment's parameters
+  Half half;                           ///< backward only
 
   std::int64_t tokens() const { return model.tokens(); }
   std::int64_t width() const { return model.spec.width; }
@@ -22,11 +28,11 @@ struct Binding {
 };
 
 Launch embedding_forward(Binding binding);
-Launch embedding_backward(Binding binding);
+Launch embedding_backward(Binding binding);  ///< no input gradient: nothing comes before it
 Launch qkv_forward(Binding binding);
 Launch qkv_backward(Binding binding);
 Launch attention_forward(Binding binding);
-Launch attention_backward(Binding binding);
+Launch attention_backward(Binding binding);  ///< all input gradient: it has no parameters
 Launch projection_forward(Binding binding);
 Launch projection_backward(Binding binding);
 Launch up_forward(Binding binding);

@@ -21,6 +21,7 @@ kernels::LinearSpec linear_of(const Binding& binding, std::int64_t out) {
 
 /// Backward of norm and product, from the gradient of the product's result to the gradients of everything before it.
 struct NormProductBackward {
+  Half half;
   View dresidual;  ///< written: the gradient of the norm's input, with the residual branch's added
   View branch;     ///< read: the gradient that comes along the residual branch
   View x, mean, rstd, norm, norm_weight, weight;
@@ -40,15 +41,16 @@ struct NormProductBackward {
     norm_spec.accumulate_weight = binding.adds(0);
     norm_spec.accumulate_bias = binding.adds(1);
     norm_backward = binding.kernels.prepare(&KernelSet::norm_backward, norm_spec);
-    dnorm_at = scratch.add_temporary(norm.bytes());
-    scratch.add_kernel(input_gradient.workspace_bytes);
-    scratch.add_kernel(weight_gradient.workspace_bytes);
-    scratch.add_kernel(norm_backward.workspace_bytes);
+    dnorm_at = scratch.add_temporary(half.input ? x.bytes() : 0);
+    if (half.input) scratch.add_kernel(input_gradient.workspace_bytes);
+    if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
+    if (half.input) scratch.add_kernel(norm_backward.workspace_bytes);
   }
 
   void launch(View dy, std::byte* temporaries, const kernels::Stream& stream) const {
-    weight_gradient.launch(dweight, dy, norm, stream);
-    const View dnorm{temporaries + dnorm_at, norm.type, norm.shape};
+    if (half.weight) weight_gradient.launch(dweight, dy, norm, stream);
+    if (!half.input) return;
+    const View dnorm{temporaries + dnorm_at, x.type, x.shape};
     input_gradient.launch(dnorm, dy, weight, stream);
     norm_backward.launch(dresidual, dnorm_weight, dnorm_bias, dnorm, x, mean, rstd, norm_weight, branch, stream);
   }
@@ -79,22 +81,31 @@ Launch qkv_forward(Binding binding) {
 Launch qkv_backward(Binding binding) {
   Operands& operands = binding.operands;
   const std::int64_t out = 3 * binding.width();
+  const Half half = binding.half;
   NormProductBackward backward;
+  backward.half = half;
+  View dbias;
   const View dqkv = operands.tensor(TensorName::qkv);
-  backward.branch = operands.tensor(TensorName::middle);
-  backward.x = operands.tensor(TensorName::residual);
-  backward.mean = operands.tensor(TensorName::mean1);
-  backward.rstd = operands.tensor(TensorName::rstd1);
-  backward.norm = operands.tensor(TensorName::norm1);
-  backward.norm_weight = operands.parameter(0);
-  operands.parameter(1);
-  backward.weight = operands.parameter(2);
-  operands.parameter(3);
-  backward.dresidual = operands.tensor(TensorName::residual);
-  backward.dnorm_weight = operands.gradient(0);
-  backward.dnorm_bias = operands.gradient(1);
-  backward.dweight = operands.gradient(2);
-  const View dbias = operands.gradient(3);
+  if (half.input) {
+    backward.branch = operands.tensor(TensorName::middle);
+    backward.x = operands.tensor(TensorName::residual);
+    backward.mean = operands.tensor(TensorName::mean1);
+    backward.rstd = operands.tensor(TensorName::rstd1);
+  }
+  if (half.weight) backward.norm = operands.tensor(TensorName::norm1);
+  if (half.input) {
+    backward.norm_weight = operands.parameter(0);
+    operands.parameter(1);
+    backward.weight = operands.parameter(2);
+    operands.parameter(3);
+    backward.dresidual = operands.tensor(TensorName::residual);
+    backward.dnorm_weight = operands.gradient(0);
+    backward.dnorm_bias = operands.gradient(1);
+  }
+  if (half.weight) {
+    backward.dweight = operands.gradient(2);
+    dbias = operands.gradient(3);
+  }
   operands.finish();
 
   ScratchLayout scratch;
@@ -103,10 +114,10 @@ Launch qkv_backward(Binding binding) {
       &KernelSet::bias_gradient,
       kernels::BiasGradientSpec{
           .type = binding.model.type, .rows = binding.tokens(), .width = out, .accumulate = binding.adds(3)});
-  scratch.add_kernel(bias_gradient.workspace_bytes);
+  if (half.weight) scratch.add_kernel(bias_gradient.workspace_bytes);
   return make_launch(binding.workspace, scratch,
                      [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       bias_gradient.launch(dbias, dqkv, stream);
+                       if (half.weight) bias_gradient.launch(dbias, dqkv, stream);
                        backward.launch(dqkv, temporaries, stream);
                      });
 }
@@ -141,39 +152,51 @@ Launch up_forward(Binding binding) {
 Launch up_backward(Binding binding) {
   Operands& operands = binding.operands;
   const std::int64_t out = 4 * binding.width();
+  const Half half = binding.half;
   NormProductBackward backward;
-  const View dactivated = operands.tensor(TensorName::activated);
-  backward.branch = operands.tensor(TensorName::output);
-  backward.x = operands.tensor(TensorName::middle);
-  backward.mean = operands.tensor(TensorName::mean2);
-  backward.rstd = operands.tensor(TensorName::rstd2);
-  backward.norm = operands.tensor(TensorName::norm2);
-  const View pre_gelu = operands.tensor(TensorName::pre_gelu);
-  backward.norm_weight = operands.parameter(0);
-  operands.parameter(1);
-  backward.weight = operands.parameter(2);
-  operands.parameter(3);
-  backward.dresidual = operands.tensor(TensorName::middle);
-  backward.dnorm_weight = operands.gradient(0);
-  backward.dnorm_bias = operands.gradient(1);
-  backward.dweight = operands.gradient(2);
-  const View dbias = operands.gradient(3);
+  backward.half = half;
+  View dactivated, pre_gelu, dpre_gelu, dbias;
+  if (half.input) {
+    dactivated = operands.tensor(TensorName::activated);
+    backward.branch = operands.tensor(TensorName::output);
+    backward.x = operands.tensor(TensorName::middle);
+    backward.mean = operands.tensor(TensorName::mean2);
+    backward.rstd = operands.tensor(TensorName::rstd2);
+  } else {
+    dpre_gelu = operands.tensor(TensorName::pre_gelu);
+  }
+  if (half.weight) backward.norm = operands.tensor(TensorName::norm2);
+  if (half.input) {
+    pre_gelu = operands.tensor(TensorName::pre_gelu);
+    backward.norm_weight = operands.parameter(0);
+    operands.parameter(1);
+    backward.weight = operands.parameter(2);
+    operands.parameter(3);
+    backward.dresidual = operands.tensor(TensorName::middle);
+    if (!half.weight) dpre_gelu = operands.tensor(TensorName::pre_gelu);
+    backward.dnorm_weight = operands.gradient(0);
+    backward.dnorm_bias = operands.gradient(1);
+  }
+  if (half.weight) backward.dweight = operands.gradient(2);
+  if (half.input) dbias = operands.gradient(3);
   operands.finish();
 
   ScratchLayout scratch;
-  const std::int64_t dpre_gelu_at = scratch.add_temporary(pre_gelu.bytes());
+  // GELU's gradient is scratch, unless it is the operand that one half hands on to the other.
+  const bool is_scratch = half.input && half.weight;
+  const std::int64_t dpre_gelu_at = scratch.add_temporary(is_scratch ? pre_gelu.bytes() : 0);
   backward.prepare(binding, out, scratch);
   auto gelu = binding.kernels.prepare(
       &KernelSet::gelu_backward,
       kernels::GeluBackwardSpec{
           .type = binding.model.type, .rows = binding.tokens(), .width = out, .accumulate_bias = binding.adds(3)});
-  scratch.add_kernel(gelu.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       const View dpre_gelu{temporaries + dpre_gelu_at, pre_gelu.type, pre_gelu.shape};
-                       gelu.launch(dpre_gelu, dbias, dactivated, pre_gelu, stream);
-                       backward.launch(dpre_gelu, temporaries, stream);
-                     });
+  if (half.input) scratch.add_kernel(gelu.workspace_bytes);
+  return make_launch(
+      binding.workspace, scratch, [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+        const View dy = is_scratch ? View{temporaries + dpre_gelu_at, pre_gelu.type, pre_gelu.shape} : dpre_gelu;
+        if (half.input) gelu.launch(dy, dbias, dactivated, pre_gelu, stream);
+        backward.launch(dy, temporaries, stream);
+      });
 }
 
 }  // namespace rankscope

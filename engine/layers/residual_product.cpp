@@ -59,12 +59,19 @@ Launch forward(Binding binding, const Names& names) {
 
 Launch backward(Binding binding, const Names& names) {
   Operands& operands = binding.operands;
+  const Half half = binding.half;
+  View input, weight, dinput, dweight, dbias;
   const View doutput = operands.tensor(names.output);
-  const View input = operands.tensor(names.input);
-  const View weight = operands.parameter(0);
-  operands.parameter(1);
-  const View dinput = operands.tensor(names.input);
-  const View dweight = operands.gradient(0), dbias = operands.gradient(1);
+  if (half.weight) input = operands.tensor(names.input);
+  if (half.input) {
+    weight = operands.parameter(0);
+    operands.parameter(1);
+    dinput = operands.tensor(names.input);
+  }
+  if (half.weight) {
+    dweight = operands.gradient(0);
+    dbias = operands.gradient(1);
+  }
   operands.finish();
 
   const bool drops = binding.dropout() > 0;
@@ -82,9 +89,9 @@ Launch backward(Binding binding, const Names& names) {
   ScratchLayout scratch;
   const std::int64_t dropped_at = scratch.add_temporary(drops ? doutput.bytes() : 0);
   scratch.add_kernel(dropout.workspace_bytes);
-  scratch.add_kernel(input_gradient.workspace_bytes);
-  scratch.add_kernel(weight_gradient.workspace_bytes);
-  scratch.add_kernel(bias_gradient.workspace_bytes);
+  if (half.input) scratch.add_kernel(input_gradient.workspace_bytes);
+  if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
+  if (half.weight) scratch.add_kernel(bias_gradient.workspace_bytes);
   return make_launch(binding.workspace, scratch,
                      [=, context_tokens = binding.model.spec.context](
                          const LaunchContext& context, std::byte* temporaries, const kernels::Stream& stream) {
@@ -93,9 +100,11 @@ Launch backward(Binding binding, const Names& names) {
                          dy.data = temporaries + dropped_at;
                          dropout.launch(dy, doutput, View{}, dropout_draw(context, context_tokens), stream);
                        }
-                       bias_gradient.launch(dbias, dy, stream);
-                       weight_gradient.launch(dweight, dy, input, stream);
-                       input_gradient.launch(dinput, dy, weight, stream);
+                       if (half.weight) {
+                         bias_gradient.launch(dbias, dy, stream);
+                         weight_gradient.launch(dweight, dy, input, stream);
+                       }
+                       if (half.input) input_gradient.launch(dinput, dy, weight, stream);
                      });
 }
 

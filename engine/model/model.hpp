@@ -75,6 +75,19 @@ struct TensorSpec {
 ///   down        output            activated
 ///   head        –                 residual
 ///
+/// A backward split in two, for schedules that run its halves apart. What is not listed has no such half. Parameters are
+/// those whose gradients the half computes: a layer norm's come with the gradient of its input, and so does c_fc's bias,
+/// which GELU's kernel sums.
+///
+///   segment     input gradient: kept        parameters       hands on   weight gradient: reads   kept        parameters
+///   embedding                                                            output                   tokens      wte wpe
+///   qkv         residual mean1 rstd1        ln_1.weight .bias            qkv                      norm1       c_attn w b
+///   attention   qkv softmax attended
+///   projection                                                           middle                   attended    attn.c_proj w b
+///   up          middle mean2 rstd2 pre_gelu ln_2.weight .bias c_fc b     pre_gelu   pre_gelu      norm2       c_fc w
+///   down                                                                 output                   activated   mlp.c_proj w b
+///   head        residual mean1 rstd1 logits ln_f.weight .bias                                     norm1 logits w
+///
 /// A block's `residual` is the buffer of the `output` before it. Weight matrices are [out, in], row-major: y = x·wᵀ + b.
 // clang-format on
 struct SegmentSpec {
@@ -87,9 +100,22 @@ struct SegmentSpec {
   /// outputs), the parameters (read), the gradients of `gradient_outputs` (written), then the gradients of the
   /// parameters (written by the first micro-batch of a step, added to by the others).
   std::vector<TensorName> gradient_inputs, kept, gradient_outputs;
+  /// The input gradient's operands: the gradients of gradient_inputs (read), input_kept (read), the parameters (read),
+  /// the gradients of gradient_outputs (written), the gradients of `handed_on` (written: what only the weight gradient
+  /// reads), then the gradients of `input_parameters`. The kernels are backward's own, so both halves together give
+  /// backward's bits.
+  std::vector<TensorName> input_kept, handed_on;
+  std::vector<int> input_parameters;  ///< positions in `parameters`
+  /// The weight gradient's operands: the gradients of weight_gradient_inputs (read), weight_kept (read), then the
+  /// gradients of `weight_parameters`.
+  std::vector<TensorName> weight_gradient_inputs, weight_kept;
+  std::vector<int> weight_parameters;  ///< positions in `parameters`
+  bool has_input_gradient() const { return !gradient_outputs.empty(); }
+  bool has_weight_gradient() const { return !weight_parameters.empty(); }
   double forward_flops = 0;  ///< of one micro-batch: products 2·m·n·k, attention counted causal-full (as MFU does)
   double input_gradient_flops = 0, weight_gradient_flops = 0;
   double forward_bytes = 0, backward_bytes = 0;  ///< memory traffic of one micro-batch, each operand once
+  double input_gradient_bytes = 0, weight_gradient_bytes = 0;
 };
 
 struct Model {

@@ -61,19 +61,33 @@ double bytes_of(const std::vector<TensorName>& names, const SegmentSizes& sizes)
   return bytes;
 }
 
-/// Each operand once. `parameter_elements` is how many elements of its parameters the segment touches. Gradients of
+/// Each operand once. `parameter_elements[i]` is how many elements of its parameter i the segment touches. Gradients of
 /// activations have the activations' type, gradients of parameters the accumulation type.
-void count_bytes(SegmentSpec& segment, const SegmentSizes& sizes, double parameter_elements) {
-  const double parameters = parameter_elements * static_cast<double>(bytes_of(sizes.type));
-  const double gradients = parameter_elements * static_cast<double>(bytes_of(accumulation_type(sizes.type)));
+void count_bytes(SegmentSpec& segment, const SegmentSizes& sizes, const std::vector<double>& parameter_elements) {
+  const auto gradient_bytes = [&](const std::vector<int>& which) {
+    double elements = 0;
+    for (const int i : which) elements += parameter_elements[static_cast<std::size_t>(i)];
+    return elements * static_cast<double>(bytes_of(accumulation_type(sizes.type)));
+  };
+  double elements = 0;
+  for (const double e : parameter_elements) elements += e;
+  const double parameters = elements * static_cast<double>(bytes_of(sizes.type));
+  const double gradients = elements * static_cast<double>(bytes_of(accumulation_type(sizes.type)));
   segment.forward_bytes = bytes_of(segment.inputs) + parameters + bytes_of(segment.outputs);
   segment.backward_bytes = bytes_of(segment.gradient_inputs, sizes) + bytes_of(segment.kept, sizes) + parameters +
                            bytes_of(segment.gradient_outputs, sizes) + gradients;
+  if (segment.has_input_gradient())
+    segment.input_gradient_bytes = bytes_of(segment.gradient_inputs, sizes) + bytes_of(segment.input_kept, sizes) +
+                                   parameters + bytes_of(segment.gradient_outputs, sizes) +
+                                   bytes_of(segment.handed_on, sizes) + gradient_bytes(segment.input_parameters);
+  if (segment.has_weight_gradient())
+    segment.weight_gradient_bytes = bytes_of(segment.weight_gradient_inputs, sizes) +
+                                    bytes_of(segment.weight_kept, sizes) + gradient_bytes(segment.weight_parameters);
 }
 
-double elements_of(const SegmentSpec& segment, const std::vector<ParameterSpec>& parameters) {
-  double elements = 0;
-  for (int index : segment.parameters) elements += static_cast<double>(parameters[index].shape.elements());
+std::vector<double> elements_of(const SegmentSpec& segment, const std::vector<ParameterSpec>& parameters) {
+  std::vector<double> elements;
+  for (int index : segment.parameters) elements.push_back(static_cast<double>(parameters[index].shape.elements()));
   return elements;
 }
 
@@ -94,9 +108,13 @@ SegmentSpec embedding_segment(const SegmentSizes& sizes, int wte, int wpe) {
   segment.outputs = tensors({output}, sizes);
   segment.gradient_inputs = {output};
   segment.kept = {tokens};
+  segment.weight_gradient_inputs = {output};
+  segment.weight_kept = {tokens};
+  segment.weight_parameters = {0, 1};
   // Of the token embedding only the rows of the micro-batch's tokens are touched: at most one per token.
-  const std::int64_t rows = std::min(sizes.tokens(), sizes.vocabulary) + sizes.context;
-  count_bytes(segment, sizes, static_cast<double>(rows * sizes.width));
+  const std::int64_t rows = std::min(sizes.tokens(), sizes.vocabulary);
+  count_bytes(segment, sizes,
+              {static_cast<double>(rows * sizes.width), static_cast<double>(sizes.context * sizes.width)});
   return segment;
 }
 
@@ -115,6 +133,11 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
       segment.gradient_inputs = {TensorName::qkv, middle};
       segment.kept = {residual, mean1, rstd1, norm1};
       segment.gradient_outputs = {residual};
+      segment.input_kept = {residual, mean1, rstd1};
+      segment.input_parameters = {0, 1};
+      segment.weight_gradient_inputs = {TensorName::qkv};
+      segment.weight_kept = {norm1};
+      segment.weight_parameters = {2, 3};
       count_product(segment, sizes, h, 3 * h);
       break;
     case Segment::attention: {
@@ -123,6 +146,7 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
       segment.gradient_inputs = {attended};
       segment.kept = {TensorName::qkv, softmax, attended};
       segment.gradient_outputs = {TensorName::qkv};
+      segment.input_kept = segment.kept;
       const double scores =
           2.0 * static_cast<double>(sizes.tokens()) * static_cast<double>(sizes.context) * static_cast<double>(h);
       segment.forward_flops = 2 * scores;
@@ -136,6 +160,9 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
       segment.gradient_inputs = {middle};
       segment.kept = {attended};
       segment.gradient_outputs = {attended};
+      segment.weight_gradient_inputs = {middle};
+      segment.weight_kept = {attended};
+      segment.weight_parameters = {0, 1};
       count_product(segment, sizes, h, h);
       break;
     case Segment::up:
@@ -145,6 +172,12 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
       segment.gradient_inputs = {activated, output};
       segment.kept = {middle, mean2, rstd2, norm2, pre_gelu};
       segment.gradient_outputs = {middle};
+      segment.input_kept = {middle, mean2, rstd2, pre_gelu};
+      segment.handed_on = {pre_gelu};
+      segment.input_parameters = {0, 1, 3};
+      segment.weight_gradient_inputs = {pre_gelu};
+      segment.weight_kept = {norm2};
+      segment.weight_parameters = {2};
       count_product(segment, sizes, h, 4 * h);
       break;
     case Segment::down:
@@ -154,6 +187,9 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
       segment.gradient_inputs = {output};
       segment.kept = {activated};
       segment.gradient_outputs = {activated};
+      segment.weight_gradient_inputs = {output};
+      segment.weight_kept = {activated};
+      segment.weight_parameters = {0, 1};
       count_product(segment, sizes, 4 * h, h);
       break;
     case Segment::whole:
@@ -176,6 +212,10 @@ SegmentSpec head_segment(const SegmentSizes& sizes, const std::vector<ParameterS
   segment.outputs = tensors({mean1, rstd1, norm1, logits, loss}, sizes);
   segment.kept = {residual, mean1, rstd1, norm1, logits};
   segment.gradient_outputs = {residual};
+  segment.input_kept = {residual, mean1, rstd1, logits};
+  segment.input_parameters = {0, 1};
+  segment.weight_kept = {norm1, logits};
+  segment.weight_parameters = {2};
   count_product(segment, sizes, sizes.width, sizes.vocabulary);
   count_bytes(segment, sizes, elements_of(segment, parameters));
   return segment;

@@ -9,9 +9,8 @@ StepProgram compile(const Scenario& scenario) {
   if (plan.chunks() > scenario.model.layers)
     throw PlanError("plan.pipeline × plan.virtual is " + std::to_string(plan.chunks()) + " but the model has " +
                     std::to_string(scenario.model.layers) + " layers; each chunk needs one");
-  if (plan.tensor != 1 || plan.zero != 0 || plan.virtual_stages != 1 || plan.recompute != "none" ||
-      plan.sequence_parallel)
-    throw PlanError("this engine does not have tensor parallelism, ZeRO, virtual stages or recomputation yet");
+  if (plan.tensor != 1 || plan.zero != 0 || plan.recompute != "none" || plan.sequence_parallel)
+    throw PlanError("this engine does not have tensor parallelism, ZeRO or recomputation yet");
   StepProgram step;
   step.scenario = scenario;
   step.grid = {plan.tensor, plan.data, plan.pipeline};

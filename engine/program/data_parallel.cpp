@@ -52,9 +52,11 @@ RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step)
     if (!bucket.empty()) close();
   }
   // The tied embedding has a copy on the first and on the last stage; their gradients are summed after the data
-  // group's, as the last collective before the norm on both (one global order for overlapping groups).
-  const Coordinates at = step.grid.coordinates_of(program.rank);
-  if (step.model.spec.tied && step.grid.pipeline > 1 && (at.pipeline == 0 || at.pipeline == step.grid.pipeline - 1)) {
+  // group's, as the last collective before the norm on both (one global order for overlapping groups). Where one rank
+  // has both chunks there is one copy, and nothing to sum.
+  const int stage = step.grid.coordinates_of(program.rank).pipeline;
+  const int first = step.schedule.stage_of_chunk.front(), last = step.schedule.stage_of_chunk.back();
+  if (step.model.spec.tied && first != last && (stage == first || stage == last)) {
     const int embedding = step.model.segments.front().parameters.front();
     for (BufferIndex b = 0; b < program.buffers.size(); ++b)
       if (program.buffers[b].memory == MemoryClass::gradients && program.buffers[b].parameter == embedding)

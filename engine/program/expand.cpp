@@ -46,11 +46,14 @@ class Expander {
       const OpFields f = action.fields();
       if (f.kind == OpKind::forward)
         forward(f.chunk, f.micro_batch);
-      else if (f.kind == OpKind::backward)
-        backward(f.chunk, f.micro_batch);
+      else if (f.kind == OpKind::backward || f.kind == OpKind::input_gradient)
+        backward(f.chunk, f.micro_batch, f.kind);
+      else if (f.kind == OpKind::weight_gradient)
+        weight_gradient(f.chunk, f.micro_batch);
       else
         throw PlanError("the schedule '" + step_.schedule.name + "' holds " + to_token(action) +
-                        ", which this engine cannot run yet; it runs forwards (F) and backwards (B)");
+                        "; a schedule consists of forwards (F), backwards (B), input gradients (I) and weight "
+                        "gradients (W)");
     }
     return std::move(program_);
   }
@@ -66,7 +69,10 @@ class Expander {
   }
   int begin_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk)]; }
   int end_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk) + 1]; }
-  bool is_mine(int chunk) const { return step_.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] == stage_; }
+  bool is_mine(int chunk) const {
+    return chunk >= 0 && chunk < step_.schedule.shape.chunks() &&
+           step_.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] == stage_;
+  }
 
   std::vector<int> my_segments() const {
     std::vector<int> segments;
@@ -147,7 +153,7 @@ class Expander {
       }
       for (const int p : spec.parameters) op.uses.push_back({parameters_.at(p), Access::read});
       for (const TensorSpec& output : spec.outputs) {
-        const bool leaves = output.name == TensorName::output && s + 1 == end_of(chunk);
+        const bool leaves = output.name == TensorName::output && s + 1 == end_of(chunk) && !is_mine(chunk + 1);
         const BufferIndex b =
             add_value(chunk, m, s, output, leaves ? MemoryClass::buffers : MemoryClass::activations, false);
         values_[Key{m, place, output.name}] = b;
@@ -158,32 +164,71 @@ class Expander {
     }
   }
 
-  void backward(int chunk, int m) {
+  /// The use of a parameter's gradient by the op that stands next in program order.
+  BufferUse into_gradient(int parameter) {
+    return {gradients_.at(parameter), begun_.insert(parameter).second ? Access::write : Access::accumulate};
+  }
+
+  /// The whole backward, or its input gradient half.
+  void backward(int chunk, int m, OpKind kind) {
+    const bool whole = kind == OpKind::backward;
     for (int s = end_of(chunk) - 1; s >= begin_of(chunk); --s) {
       const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
+      if (!whole && !spec.has_input_gradient()) continue;
       const int place = place_of(s);
-      Op op{OpId::of({OpKind::backward, Purpose::none, chunk, m, spec.block, spec.kind, -1}),
-            GroupKind::self,
-            -1,
-            {},
-            {},
-            {}};
+      Op op{OpId::of({kind, Purpose::none, chunk, m, spec.block, spec.kind, -1}), GroupKind::self, -1, {}, {}, {}};
       for (const TensorName name : spec.gradient_inputs) {
         auto [found, made] = value_gradients_.try_emplace(Key{m, place, name}, 0);
         if (made) found->second = add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true);
         op.uses.push_back({found->second, Access::read});
       }
-      for (const TensorName name : spec.kept) op.uses.push_back({values_.at(Key{m, place, name}), Access::read});
+      for (const TensorName name : whole ? spec.kept : spec.input_kept)
+        op.uses.push_back({values_.at(Key{m, place, name}), Access::read});
       for (const int p : spec.parameters) op.uses.push_back({parameters_.at(p), Access::read});
       for (const TensorName name : spec.gradient_outputs) {
         const BufferIndex b = add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true);
         value_gradients_[Key{m, place, name}] = b;
-        if (name == TensorName::residual && s > begin_of(chunk))
+        if (name == TensorName::residual && (s > begin_of(chunk) || is_mine(chunk - 1)))
           value_gradients_[Key{m, place_of(s - 1), TensorName::output}] = b;
         op.uses.push_back({b, Access::write});
       }
-      for (const int p : spec.parameters)
-        op.uses.push_back({gradients_.at(p), begun_.insert(p).second ? Access::write : Access::accumulate});
+      if (whole) {
+        for (const int p : spec.parameters) op.uses.push_back(into_gradient(p));
+      } else {
+        for (const TensorName name : spec.handed_on) {
+          const BufferIndex b = add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::activations, true);
+          value_gradients_[Key{m, place, name}] = b;
+          op.uses.push_back({b, Access::write});
+        }
+        for (const int i : spec.input_parameters)
+          op.uses.push_back(into_gradient(spec.parameters[static_cast<std::size_t>(i)]));
+      }
+      program_.ops.push_back(std::move(op));
+    }
+  }
+
+  void weight_gradient(int chunk, int m) {
+    for (int s = end_of(chunk) - 1; s >= begin_of(chunk); --s) {
+      const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
+      if (!spec.has_weight_gradient()) continue;
+      const int place = place_of(s);
+      Op op{OpId::of({OpKind::weight_gradient, Purpose::none, chunk, m, spec.block, spec.kind, -1}),
+            GroupKind::self,
+            -1,
+            {},
+            {},
+            {}};
+      for (const TensorName name : spec.weight_gradient_inputs) {
+        const auto found = value_gradients_.find(Key{m, place, name});
+        if (found == value_gradients_.end())
+          throw PlanError("the schedule '" + step_.schedule.name + "' runs " + to_token(folded_to_chunk(op.id)) +
+                          " before its input gradient");
+        program_.buffers[found->second].memory = MemoryClass::activations;
+        op.uses.push_back({found->second, Access::read});
+      }
+      for (const TensorName name : spec.weight_kept) op.uses.push_back({values_.at(Key{m, place, name}), Access::read});
+      for (const int i : spec.weight_parameters)
+        op.uses.push_back(into_gradient(spec.parameters[static_cast<std::size_t>(i)]));
       program_.ops.push_back(std::move(op));
     }
   }

@@ -8,15 +8,18 @@
 namespace rankscope {
 
 /// The schedule's compute ops of the rank's chunks, opened into segments, with parameters, gradients and activations.
+/// Chunks that follow each other on one rank share the tensor between them. A gradient that waits for its weight
+/// gradient counts as an activation, since it is kept for the same reason.
 RankProgram expand(const StepProgram& step, int rank);
 /// load_batch ops for what the first chunk (tokens) and the last one (targets) read.
 RankProgram add_batches(RankProgram program, const StepProgram& step);
-/// Sends and receives between chunks on different ranks. A receive is posted one action ahead, and a sent buffer lives
-/// one action longer than its computation, so that a transfer can hide behind compute.
+/// Sends and receives between chunks on different ranks, sent in the schedule's sending_order. A receive is posted one
+/// action ahead, and a sent buffer lives one action longer than its computation, so that a transfer can hide behind
+/// compute.
 RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step);
 /// Gradient buckets (PyTorch DDP's sizes: the first at most 1 MiB, then plan.bucket_mib) all-reduced over the data
 /// group as soon as the last micro-batch's backward has completed them, and the tied embedding over the first and last
-/// stage.
+/// stage where these do not both lie on one rank.
 RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step);
 /// The gradient norm, its all-reduce when clipping needs it, and the parameters' update.
 RankProgram add_optimizer(RankProgram program, const StepProgram& step);
@@ -61,6 +64,10 @@ inline std::size_t backward_gradient_output_at(const SegmentSpec& s, std::size_t
 }
 inline std::size_t backward_parameter_gradient_at(const SegmentSpec& s, std::size_t i) {
   return backward_gradient_output_at(s, s.gradient_outputs.size()) + i;
+}
+/// Of the input gradient's operands, the first of those it writes; the gradients of parameters come last in all three.
+inline std::size_t input_gradient_output_at(const SegmentSpec& s, std::size_t i) {
+  return s.gradient_inputs.size() + s.input_kept.size() + s.parameters.size() + i;
 }
 /// The model's segment that an op with block and segment runs.
 const SegmentSpec& segment_of(const Model& model, OpId id);

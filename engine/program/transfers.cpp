@@ -1,4 +1,4 @@
-#include <cassert>
+#include <map>
 
 #include "engine/program/passes.hpp"
 
@@ -38,42 +38,47 @@ RankProgram add_batches(RankProgram program, const StepProgram& step) {
 
 RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step) {
   const std::vector<Action> actions = actions_of(program);
-  const int last_chunk = step.schedule.shape.chunks() - 1;
+  const ChunkSchedule& schedule = step.schedule;
   const Coordinates at = step.grid.coordinates_of(program.rank);
-  const auto rank_with = [&](int chunk) {
-    return step.grid.rank_of({at.tensor, at.data, step.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)]});
+  const auto is_elsewhere = [&](int chunk) {
+    return chunk >= 0 && chunk < schedule.shape.chunks() &&
+           schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] != at.pipeline;
   };
   std::vector<Insertion> transfers;
-  const auto add = [&](std::size_t position, OpKind kind, Purpose purpose, int chunk, int micro_batch, int neighbour,
-                       BufferIndex buffer) {
-    assert(rank_with(neighbour) != program.rank && "neighbouring chunks on one rank need no transfer");
+  const auto add = [&](std::size_t position, OpKind kind, const OpFields& f, int neighbour, BufferIndex buffer) {
+    const Purpose purpose = f.kind == OpKind::forward ? Purpose::pipeline_forward : Purpose::pipeline_backward;
+    const int stage = schedule.stage_of_chunk[static_cast<std::size_t>(neighbour)];
     transfers.push_back({position,
-                         {OpId::of({kind, purpose, chunk, micro_batch, -1, Segment::whole, -1}),
+                         {OpId::of({kind, purpose, f.chunk, f.micro_batch, -1, Segment::whole, -1}),
                           GroupKind::self,
-                          rank_with(neighbour),
+                          step.grid.rank_of({at.tensor, at.data, stage}),
                           {{buffer, kind == OpKind::send ? Access::read : Access::write}},
                           {},
                           {}}});
   };
+
+  std::map<OpId, std::size_t> action_of;
   for (std::size_t a = 0; a < actions.size(); ++a) {
-    const auto [kind, purpose, chunk, m, block, segment, index] = actions[a].id.fields();
-    const Op& first = program.ops[actions[a].begin];
-    const Op& last = program.ops[actions[a].end - 1];
-    const std::size_t ahead = one_action_ahead(actions, a);
-    const std::size_t later = a + 1 < actions.size() ? actions[a + 1].end : actions[a].end;
-    if (kind == OpKind::forward) {
-      // The chunk's input is its first segment's first input, its output the last segment's `output`.
-      if (chunk > 0) add(ahead, OpKind::receive, Purpose::pipeline_forward, chunk, m, chunk - 1, first.uses[0].buffer);
-      if (chunk < last_chunk)
-        add(later, OpKind::send, Purpose::pipeline_forward, chunk, m, chunk + 1, last.uses.back().buffer);
-    } else {
-      if (chunk < last_chunk)
-        add(ahead, OpKind::receive, Purpose::pipeline_backward, chunk, m, chunk + 1, first.uses[0].buffer);
-      if (chunk > 0) {
-        const std::size_t input_gradient = backward_gradient_output_at(segment_of(step.model, last.id), 0);
-        add(later, OpKind::send, Purpose::pipeline_backward, chunk, m, chunk - 1, last.uses[input_gradient].buffer);
-      }
-    }
+    action_of[actions[a].id] = a;
+    const OpFields f = actions[a].id.fields();
+    const int from = f.kind == OpKind::forward ? f.chunk - 1 : f.chunk + 1;
+    // What comes from outside is the first segment's first operand: its input, or the gradient of its output.
+    if (f.kind != OpKind::weight_gradient && is_elsewhere(from))
+      add(one_action_ahead(actions, a), OpKind::receive, f, from, program.ops[actions[a].begin].uses[0].buffer);
+  }
+  const auto& order = schedule.order[static_cast<std::size_t>(at.pipeline)];
+  for (const Sending& sending : sending_order(schedule, at.pipeline)) {
+    const Action& action = actions[action_of.at(order[static_cast<std::size_t>(sending.op)])];
+    const std::size_t after = action_of.at(order[static_cast<std::size_t>(sending.after)]);
+    const std::size_t later = actions[after + 1 < actions.size() ? after + 1 : after].end;
+    const OpFields f = action.id.fields();
+    const Op& last = program.ops[action.end - 1];
+    const SegmentSpec& segment = segment_of(step.model, last.id);
+    // A forward's output is its last operand; a backward writes the gradient of its input among others.
+    const std::size_t operand = f.kind == OpKind::forward    ? last.uses.size() - 1
+                                : f.kind == OpKind::backward ? backward_gradient_output_at(segment, 0)
+                                                             : input_gradient_output_at(segment, 0);
+    add(later, OpKind::send, f, f.kind == OpKind::forward ? f.chunk + 1 : f.chunk - 1, last.uses[operand].buffer);
   }
   return insert_ops(std::move(program), std::move(transfers));
 }

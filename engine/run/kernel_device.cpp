@@ -20,10 +20,10 @@ class KernelDevice : public ComputeDevice {
   BoundCompute bind(const Op& op) override {
     switch (op.id.kind()) {
       case OpKind::forward: return bind_forward_op(op);
-      case OpKind::backward: return bind_backward_op(op);
+      case OpKind::backward: return bind_backward_op(op, bind_backward);
+      case OpKind::input_gradient: return bind_backward_op(op, bind_input_gradient);
+      case OpKind::weight_gradient: return bind_backward_op(op, bind_weight_gradient);
       case OpKind::optimizer: return op.id.fields().segment == Segment::norm ? bind_norm_op(op) : bind_update_op(op);
-      case OpKind::input_gradient:
-      case OpKind::weight_gradient:
       case OpKind::recompute:
       case OpKind::send:
       case OpKind::receive:
@@ -96,13 +96,16 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
-  BoundCompute bind_backward_op(const Op& op) {
+  /// A backward or one of its halves; the gradients of parameters are the last operands of all three.
+  BoundCompute bind_backward_op(const Op& op, decltype(bind_backward)* bind_it) {
     const SegmentSpec& segment = segment_of(step_.model, op.id);
+    const std::size_t gradients = op.id.kind() == OpKind::backward         ? segment.parameters.size()
+                                  : op.id.kind() == OpKind::input_gradient ? segment.input_parameters.size()
+                                                                           : segment.weight_parameters.size();
     std::vector<IntoGradient> into;
-    for (std::size_t i = 0; i < segment.parameters.size(); ++i)
-      into.push_back(op.uses[backward_parameter_gradient_at(segment, i)].access == Access::write ? IntoGradient::write
-                                                                                                 : IntoGradient::add);
-    Launch launch = bind_backward(step_.model, segment, views_of(op), into, kernels_, workspace_);
+    for (std::size_t i = op.uses.size() - gradients; i < op.uses.size(); ++i)
+      into.push_back(op.uses[i].access == Access::write ? IntoGradient::write : IntoGradient::add);
+    Launch launch = bind_it(step_.model, segment, views_of(op), into, kernels_, workspace_);
     return [this, &op, launch = std::move(launch)](std::uint32_t step) { launch(context_of(op, step)); };
   }
 

@@ -42,10 +42,12 @@ RankRun::RankRun(RankSettings settings, int rank)
   first_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].front();
   last_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].back();
   for (const Op& op : program_.ops) {
-    if (op.id.kind() != OpKind::forward && op.id.kind() != OpKind::backward) continue;
+    const OpKind kind = op.id.kind();
+    if (!is_model_compute(kind) || kind == OpKind::recompute) continue;
     const SegmentSpec& s = segment_of(settings_.step.model, op.id);
-    model_flops_ +=
-        op.id.kind() == OpKind::forward ? s.forward_flops : s.input_gradient_flops + s.weight_gradient_flops;
+    if (kind == OpKind::forward) model_flops_ += s.forward_flops;
+    if (kind == OpKind::backward || kind == OpKind::input_gradient) model_flops_ += s.input_gradient_flops;
+    if (kind == OpKind::backward || kind == OpKind::weight_gradient) model_flops_ += s.weight_gradient_flops;
   }
   executor_ = std::make_unique<Executor>(program_, [this](OpIndex op, std::uint32_t step) { return run_op(op, step); });
 }
@@ -194,7 +196,7 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   summary.begin_ns = record.begin_ns;
   summary.end_ns = record.end_ns;
   summary.learning_rate = LearningRate(scenario.train).at(step);
-  if (at.pipeline == settings_.step.grid.pipeline - 1) {
+  if (at.pipeline == settings_.step.schedule.stage_of_chunk.back()) {
     summary.tokens = std::int64_t{scenario.plan.micro_batches} * settings_.step.model.tokens();
     if (settings_.kernels) summary.loss = record.values.loss_sum / static_cast<double>(summary.tokens);
   }

@@ -84,6 +84,28 @@ std::optional<Complaint> batch_complaint(const Scenario& scenario) {
                    what + "global_batch = " + either(multiples_near(data * micro_batches, batch)) + " would do"};
 }
 
+/// What the schedule asks of chunks and micro-batches.
+std::optional<Complaint> schedule_complaint(const PlanSpec& plan) {
+  const std::string chunks = "virtual = " + text_of(plan.virtual_stages);
+  if (plan.schedule == "zb-v" && plan.virtual_stages != 2)
+    return Complaint{{"plan.virtual", "plan.schedule"},
+                     chunks +
+                         " does not fit schedule \"zb-v\", which runs exactly two chunks on each stage; "
+                         "virtual = 2 would do"};
+  if (plan.virtual_stages > 1 && plan.schedule != "interleaved" && plan.schedule != "zb-v")
+    return Complaint{{"plan.virtual", "plan.schedule"},
+                     chunks + " does not fit schedule \"" + plan.schedule +
+                         "\", which runs one chunk on each stage; virtual = 1 would do, or schedule = "
+                         "\"interleaved\""};
+  if (plan.schedule == "interleaved" && plan.micro_batches % plan.pipeline != 0)
+    return Complaint{{"plan.micro_batches", "plan.schedule", "plan.pipeline"},
+                     "schedule \"interleaved\" takes micro-batches in groups of as many as there are stages, and " +
+                         text_of(plan.micro_batches) + " is no multiple of " + text_of(plan.pipeline) +
+                         "; micro_batches = " + either(multiples_near(plan.pipeline, plan.micro_batches)) +
+                         " would do"};
+  return std::nullopt;
+}
+
 std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   const FaultSpec& fault = scenario.fault;
   const int ranks = scenario.plan.ranks();
@@ -171,6 +193,7 @@ std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
                          "; each needs a layer of its own, so at least layers = " + text_of(chunks) + ", or " +
                          (plan.virtual_stages > 1 ? "pipeline × virtual" : "pipeline") + " at most " +
                          text_of(model.layers)};
+  if (auto complaint = schedule_complaint(plan)) return complaint;
   if (model.width % model.heads != 0)
     return Complaint{{"model.heads", "model.width"},
                      "width " + text_of(model.width) + " cannot be divided by " + text_of(model.heads) + " heads; " +

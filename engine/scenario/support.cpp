@@ -9,10 +9,10 @@ constexpr Choice choices[] = {
     {"plan.schedule", "naive", true},
     {"plan.schedule", "gpipe", true},
     {"plan.schedule", "1f1b", true},
-    {"plan.schedule", "interleaved", false},
-    {"plan.schedule", "zb-h1", false},
-    {"plan.schedule", "zb-h2", false},
-    {"plan.schedule", "zb-v", false},
+    {"plan.schedule", "interleaved", true},
+    {"plan.schedule", "zb-h1", true},
+    {"plan.schedule", "zb-h2", true},
+    {"plan.schedule", "zb-v", true},
 
     {"plan.recompute", "none", true},
     {"plan.recompute", "blocks", false},
@@ -48,7 +48,6 @@ constexpr Choice choices[] = {
 
 constexpr Ceiling ceilings[] = {
     {"plan.tensor", 1},
-    {"plan.virtual", 1},
     {"plan.zero", 0},
     {"plan.sequence_parallel", 0},
 };

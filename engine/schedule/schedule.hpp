@@ -51,18 +51,19 @@ ChunkSchedule zb_h2_schedule(PipelineShape shape);
 /// memory, for twice the messages. Throws std::invalid_argument unless virtual_stages is 2.
 ChunkSchedule zb_v_schedule(PipelineShape shape);
 
-/// The schedule of that name; throws std::invalid_argument that lists the known ones.
+/// The schedule of that name; throws std::invalid_argument that lists the known ones, or says what the shape lacks.
 ChunkSchedule make_schedule(std::string_view name, PipelineShape shape);
 std::vector<std::string_view> schedule_names();
 
-/// A message of a stage: what the op at position `op` of its order computes, sent once the op at `after` has run too.
+/// A message of a stage: what the op at position `op` of its order computes. In program order it is sent after the op
+/// at position `after`, and until then what it sends must be kept.
 struct Sending {
   int op = 0, after = 0;
 };
 /// The messages that a stage sends, in the order of each direction's lane. A lane sends in order, and each message
-/// waits until it is taken; so where one lane serves two neighbours (ZB-V) messages go in the order in which the
-/// textbook's time line takes them, which all lanes share, and not as they are computed: otherwise lanes would wait for
-/// each other in a circle. Throws std::invalid_argument when such an order waits for itself.
+/// waits until it is taken; so where one lane serves two neighbours (ZB-V) messages go when the textbook's time line
+/// takes them, an order which all lanes share, and not as they are computed: otherwise lanes would wait for each other
+/// in a circle. Throws std::invalid_argument when such an order waits for itself.
 std::vector<Sending> sending_order(const ChunkSchedule& schedule, int stage);
 
 /// Share of the step that stages idle on average, with equal chunks, free communication and a forward, an input

@@ -30,28 +30,34 @@ bool is_straight(const ChunkSchedule& schedule) {
 
 std::vector<Sending> sending_order(const ChunkSchedule& schedule, int stage) {
   const auto& order = schedule.order[static_cast<std::size_t>(stage)];
-  // By direction, by the consumer's begin, by own position.
-  std::vector<std::tuple<bool, std::int64_t, int>> messages;
+  const bool straight = is_straight(schedule);
+  UnitLayout layout;
   std::map<OpId, std::int64_t> begin;
-  if (!is_straight(schedule)) {
-    const UnitLayout layout = lay_out(schedule);
+  if (!straight) {
+    layout = lay_out(schedule);
     for (std::size_t s = 0; s < schedule.order.size(); ++s)
       for (std::size_t i = 0; i < schedule.order[s].size(); ++i) begin[schedule.order[s][i]] = layout.begin[s][i];
   }
+  std::vector<std::tuple<bool, std::int64_t, Sending>> messages;  // direction, when it is taken
   for (int i = 0; i < static_cast<int>(order.size()); ++i) {
     const OpFields f = order[static_cast<std::size_t>(i)].fields();
-    if (const auto consumer = consumer_elsewhere(schedule, f))
-      messages.emplace_back(f.kind != OpKind::forward, begin.empty() ? i : begin.at(*consumer), i);
+    const auto consumer = consumer_elsewhere(schedule, f);
+    if (!consumer) continue;
+    std::int64_t taken = i;
+    int after = i;
+    if (!straight) {
+      taken = begin.at(*consumer);
+      const auto& own = layout.begin[static_cast<std::size_t>(stage)];
+      const auto later = std::lower_bound(own.begin(), own.end(), taken);  // the first that does not begin before
+      after = std::max(i, static_cast<int>(later - own.begin()) - 1);
+    }
+    messages.emplace_back(f.kind != OpKind::forward, taken, Sending{i, after});
   }
-  std::sort(messages.begin(), messages.end());
+  std::stable_sort(messages.begin(), messages.end(), [](const auto& a, const auto& b) {
+    return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
+  });
   std::vector<Sending> sendings;
-  bool backward = false;
-  int after = 0;
-  for (const auto& [is_backward, when, op] : messages) {
-    after = is_backward == backward ? std::max(after, op) : op;
-    backward = is_backward;
-    sendings.push_back({op, after});
-  }
+  for (const auto& [backward, taken, sending] : messages) sendings.push_back(sending);
   return sendings;
 }
 

@@ -132,10 +132,9 @@ SegmentTable roofline_table(const Scenario& scenario, const Model& model) {
   for (std::size_t c = 0; c + 1 < first_segment.size(); ++c)
     for (int i = first_segment[c]; i < first_segment[c + 1]; ++i) {
       const SegmentSpec& s = model.segments[static_cast<std::size_t>(i)];
-      // The halves of a split backward each read about half of what the whole one does.
       const SegmentTable::Cost cost{ns(s.forward_flops, s.forward_bytes),
-                                    ns(s.input_gradient_flops, s.backward_bytes / 2),
-                                    ns(s.weight_gradient_flops, s.backward_bytes / 2),
+                                    s.has_input_gradient() ? ns(s.input_gradient_flops, s.input_gradient_bytes) : 0,
+                                    s.has_weight_gradient() ? ns(s.weight_gradient_flops, s.weight_gradient_bytes) : 0,
                                     ns(s.input_gradient_flops + s.weight_gradient_flops, s.backward_bytes)};
       table.segment(s) = cost;
       SegmentTable::add(table.chunk(c), cost);

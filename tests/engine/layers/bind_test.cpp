@@ -58,6 +58,11 @@ TEST_CASE("a segment that no model has is refused") {
   Workspace workspace;
   CHECK_THROWS_WITH(bind_forward(model, segment, {}, kernels::cpu_kernels(), workspace),
                     ContainsText("there is no forward of update"));
+  // Nor has every segment both halves of a backward.
+  CHECK_THROWS_WITH(bind_input_gradient(model, model.segments[0], {}, {}, kernels::cpu_kernels(), workspace),
+                    ContainsText("there is no input gradient of embedding"));
+  CHECK_THROWS_WITH(bind_weight_gradient(model, model.segments[2], {}, {}, kernels::cpu_kernels(), workspace),
+                    ContainsText("there is no weight gradient of b0.attention"));
 }
 
 TEST_CASE("a workspace holds the greatest need and begins on a cache line") {

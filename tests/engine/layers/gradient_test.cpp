@@ -187,6 +187,41 @@ TEST_CASE("the same launch twice gives the same bits, on one thread and on two")
   }
 }
 
+TEST_CASE("a backward in two halves gives the whole one's bits, with dropout, written and added, tied and untied") {
+  const char* precision = GENERATE("fp64", "fp32", "bf16");
+  const bool tied = GENERATE(true, false);
+  HandLaid rank(make_model(small_scenario(tied, 0.2, precision)), kernels::cpu_kernels(), 1, true);
+  const Batch batch = random_batch(rank.model().tokens(), 15, 3);
+  rank.set_batch(batch.tokens, batch.targets);
+  const LaunchContext context = context_of(rank.model());
+  rank.forward(context);
+  const auto gradients = [&] {
+    std::vector<std::vector<std::byte>> bits;
+    for (std::size_t p = 0; p < rank.model().parameters.size(); ++p) {
+      const View gradient = rank.gradient(static_cast<int>(p));
+      bits.emplace_back(gradient.as<std::byte>(), gradient.as<std::byte>() + gradient.bytes());
+    }
+    return bits;
+  };
+  std::vector<std::vector<std::byte>> whole[2], halves[2];
+  for (const bool add : {false, true}) {
+    rank.backward(context, add);
+    whole[add] = gradients();
+  }
+  for (const bool add : {false, true}) {
+    for (std::size_t p = 0; !add && p < rank.model().parameters.size(); ++p)
+      std::memset(rank.gradient(static_cast<int>(p)).data, 0xFF,
+                  static_cast<std::size_t>(rank.gradient(static_cast<int>(p)).bytes()));
+    rank.split_backward(context, add);
+    halves[add] = gradients();
+  }
+  for (std::size_t p = 0; p < rank.model().parameters.size(); ++p) {
+    INFO(rank.model().parameters[p].name << " in " << precision);
+    CHECK(halves[0][p] == whole[0][p]);
+    CHECK(halves[1][p] == whole[1][p]);
+  }
+}
+
 TEST_CASE("ranks that compute at the same time do not disturb each other") {
   const char* precision = GENERATE("fp64", "fp32", "bf16");
   const auto kernels = kernels::cpu_kernels();

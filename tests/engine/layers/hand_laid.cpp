@@ -21,6 +21,7 @@ HandLaid::HandLaid(Model model, const kernels::KernelSet& kernels, std::uint64_t
         if (const Key key = key_of(segment, spec.name); !activations_.count(key))
           activations_[key] = reserve(spec.shape, spec.type);
   bind(kernels);
+  if (separate_gradients) bind_split(kernels);
   workspace_.reserve();
 }
 
@@ -94,6 +95,46 @@ void HandLaid::bind(const kernels::KernelSet& kernels) {
   }
 }
 
+void HandLaid::bind_split(const kernels::KernelSet& kernels) {
+  const auto gradient_of = [&](const SegmentSpec& segment, TensorName name) {
+    View& view = activation_gradients_[key_of(segment, name)];
+    const View tensor = activation(segment, name);
+    if (view.data == nullptr) view = reserve(tensor.shape, tensor.type);
+    return view;
+  };
+  std::vector<bool> written(model_.parameters.size());
+  const auto bind_half = [&](const SegmentSpec& segment, const std::vector<int>& positions, std::vector<View> operands,
+                             decltype(bind_input_gradient)* bind) {
+    std::vector<IntoGradient> into;
+    for (const int position : positions) {
+      const int p = segment.parameters[static_cast<std::size_t>(position)];
+      operands.push_back(gradient(p));
+      into.push_back(written[static_cast<std::size_t>(p)] ? IntoGradient::add : IntoGradient::write);
+      written[static_cast<std::size_t>(p)] = true;
+    }
+    split_writing_.push_back(bind(model_, segment, operands, into, kernels, workspace_));
+    into.assign(into.size(), IntoGradient::add);
+    split_adding_.push_back(bind(model_, segment, operands, into, kernels, workspace_));
+  };
+  for (auto segment = model_.segments.rbegin(); segment != model_.segments.rend(); ++segment) {
+    if (!segment->has_input_gradient()) continue;
+    std::vector<View> operands;
+    for (TensorName name : segment->gradient_inputs) operands.push_back(gradient_of(*segment, name));
+    for (TensorName name : segment->input_kept) operands.push_back(activation(*segment, name));
+    for (int p : segment->parameters) operands.push_back(parameter(p));
+    for (TensorName name : segment->gradient_outputs) operands.push_back(gradient_of(*segment, name));
+    for (TensorName name : segment->handed_on) operands.push_back(gradient_of(*segment, name));
+    bind_half(*segment, segment->input_parameters, operands, bind_input_gradient);
+  }
+  for (auto segment = model_.segments.rbegin(); segment != model_.segments.rend(); ++segment) {
+    if (!segment->has_weight_gradient()) continue;
+    std::vector<View> operands;
+    for (TensorName name : segment->weight_gradient_inputs) operands.push_back(gradient_of(*segment, name));
+    for (TensorName name : segment->weight_kept) operands.push_back(activation(*segment, name));
+    bind_half(*segment, segment->weight_parameters, operands, bind_weight_gradient);
+  }
+}
+
 void HandLaid::set_batch(std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets) {
   const View into_tokens = activation(model_.segments.front(), TensorName::tokens);
   const View into_targets = activation(model_.segments.back(), TensorName::targets);
@@ -112,6 +153,10 @@ double HandLaid::forward(const LaunchContext& context) {
 
 void HandLaid::backward(const LaunchContext& context, bool add) {
   for (const Launch& launch : add ? backward_adding_ : backward_writing_) launch(context);
+}
+
+void HandLaid::split_backward(const LaunchContext& context, bool add) {
+  for (const Launch& launch : add ? split_adding_ : split_writing_) launch(context);
 }
 
 void HandLaid::backward_of(std::size_t segment, const LaunchContext& context, bool add) {

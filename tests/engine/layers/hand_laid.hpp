@@ -31,6 +31,9 @@ class HandLaid {
   double forward(const LaunchContext& context);
   /// All segments from the last. `add`: to the parameters' gradients, instead of writing them.
   void backward(const LaunchContext& context, bool add);
+  /// The same in halves: the input gradients of all segments, then their weight gradients. Needs `separate_gradients`,
+  /// since gradients wait.
+  void split_backward(const LaunchContext& context, bool add);
   /// The backward of one segment.
   void backward_of(std::size_t segment, const LaunchContext& context, bool add);
 
@@ -46,6 +49,7 @@ class HandLaid {
   Key key_of(const SegmentSpec& segment, TensorName name) const;
   View reserve(const Shape& shape, DType type);
   void bind(const kernels::KernelSet& kernels);
+  void bind_split(const kernels::KernelSet& kernels);
 
   Model model_;
   bool separate_gradients_;
@@ -53,7 +57,7 @@ class HandLaid {
   std::vector<View> parameters_, gradients_;
   std::map<Key, View> activations_, activation_gradients_;
   Workspace workspace_;
-  std::vector<Launch> forward_, backward_writing_, backward_adding_;
+  std::vector<Launch> forward_, backward_writing_, backward_adding_, split_writing_, split_adding_;
 };
 
 /// Tokens and targets of a batch, uniformly random.

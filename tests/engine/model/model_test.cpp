@@ -1,5 +1,6 @@
 #include "engine/model/model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -168,6 +169,36 @@ TEST_CASE("every segment reads what an earlier one wrote, keeps what it has, and
     }
     CHECK(written[TensorName::residual] == 1);
   }
+}
+
+TEST_CASE("the halves of a split backward read, write and cost what the whole one does") {
+  const Model model = make_model(scenario_of(gpt(2, 8, 2, 4, 16), 2));
+  const auto merged = [](auto a, const auto& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    std::sort(a.begin(), a.end());
+    a.erase(std::unique(a.begin(), a.end()), a.end());
+    return a;
+  };
+  for (const SegmentSpec& s : model.segments) {
+    INFO(name_of(s.kind));
+    CHECK(merged(s.input_kept, s.weight_kept) == merged(s.kept, s.kept));
+    // Each parameter's gradient is computed by one half.
+    std::vector<int> all(s.parameters.size());
+    std::iota(all.begin(), all.end(), 0);
+    CHECK(s.input_parameters.size() + s.weight_parameters.size() == all.size());
+    CHECK(merged(s.input_parameters, s.weight_parameters) == all);
+    // A weight gradient reads gradients that its input gradient reads, too, or hands on.
+    const auto at_hand = merged(s.gradient_inputs, s.handed_on);
+    for (const TensorName name : s.weight_gradient_inputs) CHECK(std::count(at_hand.begin(), at_hand.end(), name) == 1);
+    CHECK(s.has_input_gradient() == (s.kind != Segment::embedding));
+    CHECK(s.has_weight_gradient() == (s.kind != Segment::attention));
+    if (!s.has_weight_gradient()) CHECK(s.weight_gradient_bytes == 0);
+    if (!s.has_input_gradient()) CHECK(s.input_gradient_bytes == 0);
+  }
+  // projection, two samples of 4 tokens, width 8, fp32: gradients of middle and attended, the matrix and the bias;
+  // then gradient of middle, attended, and the gradients of matrix and bias.
+  CHECK(model.segments[3].input_gradient_bytes == 4 * (64 + 64 + 72));
+  CHECK(model.segments[3].weight_gradient_bytes == 4 * (64 + 64 + 72));
 }
 
 TEST_CASE("types: statistics accumulate in fp32, or fp64 in fp64 runs, and the loss in fp64") {

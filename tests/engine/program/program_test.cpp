@@ -69,8 +69,8 @@ TEST_CASE("golden bytes: the second of two stages of a small untied model, by ha
 }
 
 TEST_CASE("buffers that are alive at the same time do not overlap") {
-  for (const auto* schedule : {"naive", "gpipe", "1f1b"}) {
-    const StepProgram step = compile(small_scenario(schedule, 2, 2, 4));
+  for (const auto* schedule : {"naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v"}) {
+    const StepProgram step = compile(chunked_scenario(schedule, 2, 2, 4));
     const RankProgram program = step.program_for(2);
     std::vector<std::size_t> first(program.buffers.size(), ~std::size_t{0}), last(program.buffers.size(), 0);
     for (std::size_t i = 0; i < program.ops.size(); ++i)

@@ -78,6 +78,24 @@ TEST_CASE("asleep, the wall clock shows the bubble that theory says, and lanes r
     CHECK(recorder.executed[rank] == programs[static_cast<std::size_t>(rank)].lanes());
 }
 
+TEST_CASE("asleep, interleaved and zero-bubble schedules have the bubble that theory says, too") {
+  const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-v");
+  const int p = GENERATE(4, 8);
+  Scenario scenario = balanced(schedule, 1, p, 8);
+  if (const std::string_view name = schedule; name == "interleaved" || name == "zb-v") scenario.plan.virtual_stages = 2;
+  scenario.model.layers = scenario.plan.chunks();
+  const StepProgram step = compile(scenario);
+  SpanRecorder recorder;
+  run_asleep(step, scenario.plan.virtual_stages == 2 ? 4ms : 8ms, 1, recorder);
+  const auto programs = step.all_programs();
+  const StepAnalysis analysis = analyse_step(programs, step.grid, recorder.spans, step_range(recorder.spans, 0), 0);
+  const double ideal = ideal_bubble(step.schedule);
+  INFO(schedule << " on " << p << " ranks: bubble " << analysis.bubble << ", ideal " << ideal);
+  CHECK(std::abs(analysis.bubble - ideal) < 0.03);
+  for (int rank = 0; rank < p; ++rank)
+    CHECK(recorder.executed[rank] == programs[static_cast<std::size_t>(rank)].lanes());
+}
+
 TEST_CASE("an order that shuffles ready ops is not the schedule's, and shows in order and bubble") {
   // Ready forwards are taken before ready backwards, and the last micro-batch before the first: all dependencies hold.
   StepProgram step = compile(balanced("1f1b", 1, 4, 8));

@@ -1,5 +1,7 @@
 #include "engine/run/verify.hpp"
 
+#include <string_view>
+
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -42,11 +44,45 @@ TEST_CASE("every plan trains the same model as one rank") {
   CHECK(result.passed);
 }
 
+TEST_CASE("interleaved and zero-bubble pipelines train the same model as one rank") {
+  struct Plan {
+    int pipeline;
+    bool tied;
+    const char* precision;
+  };
+  const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-v");
+  const auto [pipeline, tied, precision] =
+      GENERATE(Plan{4, true, "fp64"}, Plan{4, false, "fp64"}, Plan{4, true, "fp32"}, Plan{4, false, "fp32"},
+               Plan{2, true, "fp64"}, Plan{2, false, "fp32"});
+  Scenario s = scenario_of(schedule, 1, pipeline, 8, precision, tied);
+  if (const std::string_view name = schedule; name == "interleaved" || name == "zb-v") s.plan.virtual_stages = 2;
+  s.model.layers = 8;
+  const VerifyResult result = verify(s, {});
+  INFO(schedule << " pipeline " << pipeline << " " << precision << (tied ? " tied" : "") << "\n" << to_text(result));
+  CHECK(result.passed);
+}
+
+TEST_CASE("so they do with data parallelism and dropout, and a planted fault is caught") {
+  const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-v");
+  const auto* plant = GENERATE("", "dropped_micro_batch", "skipped_norm_term");
+  Scenario s = scenario_of(schedule, 2, 2, 4, "fp64", true);
+  if (std::string_view(schedule) != "zb-h1") s.plan.virtual_stages = 2;
+  s.model.dropout = 0.2;
+  s.fault.plant = plant;
+  const VerifyResult result = verify(s, {});
+  INFO(schedule << " " << plant << "\n" << to_text(result));
+  CHECK(result.passed == std::string_view(plant).empty());
+}
+
 TEST_CASE("where sums are taken in the same order, the bits are the same") {
   // An untied pipeline without clipping (whose norm is summed rank by rank) adds what one rank adds, in the same order.
-  const auto* schedule = GENERATE("naive", "gpipe", "1f1b");
+  const auto* schedule = GENERATE("naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v");
   const auto* precision = GENERATE("fp64", "fp32", "bf16");
   Scenario s = scenario_of(schedule, 1, 4, 8, precision, false);
+  if (const std::string_view name = schedule; name == "interleaved" || name == "zb-v") {
+    s.plan.virtual_stages = 2;
+    s.model.layers = 8;
+  }
   s.train.clip = 0;
   for (const ParityRun& run : verify(s, {}).runs) {
     INFO(schedule << " " << precision << " " << run.optimizer);

@@ -185,7 +185,8 @@ TEST_CASE("names that mean nothing are refused with those that do") {
   const Row rows[] = {
       {"[plan]\nschedule = \"1f1c\"\n",
        {},
-       "s.toml:2:1: unknown schedule '1f1c'; did you mean '1f1b'? there is naive, gpipe and 1f1b"},
+       "s.toml:2:1: unknown schedule '1f1c'; did you mean '1f1b'? there is naive, gpipe, 1f1b, interleaved, zb-h1, "
+       "zb-h2 and zb-v"},
       {"[plan]\nprecision = \"float\"\n", {}, "s.toml:2:1: unknown precision 'float'; there is fp64, fp32 and bf16"},
       {"[train]\noptimizer = \"adamW\"\n",
        {},
@@ -207,9 +208,6 @@ TEST_CASE("what is designed but not built yet is refused as that") {
       {"[plan]\nzero = 1\n",
        {},
        "s.toml:2:1: zero = 1 is designed, but this engine does not have it yet; it has zero = 0"},
-      {"[plan]\nvirtual = 2\n",
-       {},
-       "s.toml:2:1: virtual = 2 is designed, but this engine does not have it yet; it has virtual = 1"},
       {"[plan]\nsequence_parallel = true\n",
        {},
        "s.toml:2:1: sequence_parallel = true is designed, but this engine does not have it yet; it has "
@@ -221,14 +219,32 @@ TEST_CASE("what is designed but not built yet is refused as that") {
        {},
        "s.toml:2:1: precision = \"fp16\" is designed, but this engine does not have it yet; it has fp64, fp32 and "
        "bf16"},
-      {"[plan]\nschedule = \"interleaved\"\n",
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("a schedule's chunks and micro-batches are refused with what would do") {
+  const Row rows[] = {
+      {"[plan]\npipeline = 2\nvirtual = 2\n",
        {},
-       "s.toml:2:1: schedule = \"interleaved\" is designed, but this engine does not have it yet; it has naive, gpipe "
-       "and 1f1b"},
-      {"[plan]\nschedule = \"zb-h1\"\n",
+       "s.toml:3:1: virtual = 2 does not fit schedule \"1f1b\", which runs one chunk on each stage; virtual = 1 would "
+       "do, or schedule = \"interleaved\""},
+      {"[plan]\npipeline = 2\nschedule = \"zb-v\"\n",
        {},
-       "s.toml:2:1: schedule = \"zb-h1\" is designed, but this engine does not have it yet; it has naive, gpipe and "
-       "1f1b"},
+       "s.toml:3:1: virtual = 1 does not fit schedule \"zb-v\", which runs exactly two chunks on each stage; virtual = "
+       "2 would do"},
+      {"[plan]\npipeline = 2\nschedule = \"zb-v\"\nvirtual = 3\n",
+       {},
+       "s.toml:4:1: virtual = 3 does not fit schedule \"zb-v\", which runs exactly two chunks on each stage; virtual = "
+       "2 would do"},
+      {"[train]\nglobal_batch = 12\n[plan]\npipeline = 4\nvirtual = 2\nschedule = \"interleaved\"\nmicro_batches = 6\n",
+       {},
+       "s.toml:7:1: schedule \"interleaved\" takes micro-batches in groups of as many as there are stages, and 6 is no "
+       "multiple of 4; micro_batches = 4 or 8 would do"},
+      {"[plan]\npipeline = 4\nvirtual = 3\nschedule = \"interleaved\"\n",
+       {},
+       "s.toml:2:1: 8 layers cannot be split over 12 chunks; each needs a layer of its own, so at least layers = 12, "
+       "or pipeline × virtual at most 8"},
   };
   for (const Row& row : rows) check(row);
 }

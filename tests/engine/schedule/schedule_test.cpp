@@ -65,8 +65,8 @@ TEST_CASE("GPipe runs all forwards, then all backwards in the same order; naive 
   CHECK(words(naive_schedule({2, 1, 3}).order[1]) == "F0 B0 F1 B1 F2 B2");
 }
 
-TEST_CASE("every schedule runs each micro-batch once forward and once backward on each stage, and completes") {
-  for (const auto name : schedule_names())
+TEST_CASE("naive, GPipe and 1F1B run each micro-batch once forward and once backward on each stage, and completes") {
+  for (const std::string_view name : {"naive", "gpipe", "1f1b"})
     for (int p = 1; p <= 8; ++p)
       for (int m = 1; m <= 12; ++m) {
         const ChunkSchedule s = make_schedule(name, {p, 1, m});

@@ -64,6 +64,25 @@ TEST_CASE("compiled programs with unit costs have the textbook's bubble, optimiz
   CHECK(s.end_ns == 3 * (schedule == "naive" ? 3 * unit * m * pipeline : 3 * unit * (m + pipeline - 1)));
 }
 
+TEST_CASE(
+    "compiled interleaved and zero-bubble programs have their schedule's ideal bubble, with messages and memory") {
+  // Memory that is used again and messages that wait to be taken must not hold anything up.
+  const std::string schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-v");
+  const int pipeline = GENERATE(1, 2, 4, 8);
+  const int m = pipeline * GENERATE(1, 2, 3);
+  CAPTURE(schedule, pipeline, m);
+  Scenario scenario = laptop(pipeline, schedule);
+  if (schedule == "interleaved" || schedule == "zb-v") scenario.plan.virtual_stages = 2;
+  scenario.model.layers = scenario.plan.chunks();
+  scenario.plan.micro_batches = m;
+  scenario.train.global_batch = m;
+  const StepProgram step = compile(scenario);
+  const std::int64_t unit = 1'000'000;
+  const Simulation s = simulate(step.all_programs(), step.grid, unit_costs(step.model, step.first_segment, unit), 3);
+  const double busy = 3.0 * m * scenario.plan.virtual_stages * unit;
+  CHECK(static_cast<double>(s.end_ns) == Approx(3 * busy / (1 - ideal_bubble(step.schedule))));
+}
+
 TEST_CASE("modelled costs are the roofline: the slower of FLOPs over peak and bytes over bandwidth, plus overhead") {
   Scenario scenario = laptop();
   scenario.cluster.op_overhead_s = 3e-6;
@@ -88,16 +107,20 @@ TEST_CASE("modelled costs are the roofline: the slower of FLOPs over peak and by
 }
 
 TEST_CASE("a folded op costs the sum of its segments") {
-  const Scenario scenario = laptop();
+  const std::string schedule = GENERATE("1f1b", "zb-h1");
+  const Scenario scenario = laptop(2, schedule);
   const StepProgram step = compile(scenario);
   const Costs costs = modelled_costs(scenario, step.model);
+  const std::pair<const char*, OpKind> kinds[] = {
+      {"F", OpKind::forward}, {"B", OpKind::backward}, {"I", OpKind::input_gradient}, {"W", OpKind::weight_gradient}};
   for (int chunk = 0; chunk < 2; ++chunk)
-    for (const char* kind : {"F", "B"}) {
+    for (const auto& [letter, kind] : kinds) {
+      if (kind != OpKind::forward && (kind == OpKind::backward) != (schedule == "1f1b")) continue;
       RankProgram folded;
       folded.rank = chunk;
-      const OpIndex op = add_op(folded, std::string(kind) + ":c" + std::to_string(chunk) + ":m0");
-      CHECK(costs.compute_ns(folded, folded.ops[op]) ==
-            chunk_ns(step, costs, chunk, *kind == 'F' ? OpKind::forward : OpKind::backward));
+      const OpIndex op = add_op(folded, std::string(letter) + ":c" + std::to_string(chunk) + ":m0");
+      CAPTURE(letter, chunk);
+      CHECK(costs.compute_ns(folded, folded.ops[op]) == chunk_ns(step, costs, chunk, kind));
     }
 }
 
