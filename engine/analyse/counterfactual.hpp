@@ -10,7 +10,7 @@
 namespace rankscope::analysis {
 
 /// A rank whose model compute takes this many times what equal work takes elsewhere is a straggler.
-inline constexpr double straggler_factor = 1.1;
+inline constexpr double straggler_factor = 1.05;
 
 /// Where a rank's step has its phases.
 struct RankPhases {

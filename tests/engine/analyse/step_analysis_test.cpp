@@ -130,8 +130,27 @@ TEST_CASE("replicas: waiting for the other's backward is bubble, the all-reduce 
   CHECK(ns_of(a, 0, TimeClass::optimizer) == Approx(10));
   CHECK(ns_of(a, 1, TimeClass::bubble) == Approx(0).margin(1e-9));
   CHECK(ns_of(a, 1, TimeClass::data) == Approx(40));
-  // Rank 1 takes 50 for what takes rank 0 30: a straggler by more than a tenth.
+  // Rank 1 takes 50 for what takes rank 0 30: a straggler.
   CHECK(ns_of(a, 0, BubbleCause::straggler) == 20);
+}
+
+TEST_CASE("a replica that is a tenth slower is a straggler, one that is a thirtieth slower only has more to do") {
+  const auto [slow, cause, other] = GENERATE(table<std::int64_t, BubbleCause, BubbleCause>(
+      {{330, BubbleCause::straggler, BubbleCause::imbalance}, {310, BubbleCause::imbalance, BubbleCause::straggler}}));
+  const auto programs = two_replicas();
+  const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 100),
+                                   span(0, "B:c0:m0", 100, 300),
+                                   span(0, "ALLREDUCE.data_gradient:c0:i0", 300, slow + 40, slow),
+                                   span(0, "OPT:c0:.update", slow + 40, slow + 50),
+                                   span(1, "F:c0:m0", 0, slow / 3),
+                                   span(1, "B:c0:m0", slow / 3, slow),
+                                   span(1, "ALLREDUCE.data_gradient:c0:i0", slow, slow + 40),
+                                   span(1, "OPT:c0:.update", slow + 40, slow + 50)};
+  const StepAnalysis a = analyse_step(programs, {1, 2, 1}, spans, {0, slow + 50}, 0);
+  CAPTURE(slow, picture(a));
+  require_whole(a);
+  CHECK(ns_of(a, 0, cause) == slow - 300);
+  CHECK(ns_of(a, 0, other) == 0);
 }
 
 TEST_CASE("communication that compute covers is not exposed") {
