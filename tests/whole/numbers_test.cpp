@@ -50,6 +50,9 @@ class LossObserver : public RankObserver {
   std::map<std::uint32_t, double> losses_;
 };
 
+/// Enough for a layer in every chunk.
+int layers_of(const std::string& name) { return name == "pipeline-interleaved" ? 8 : 4; }
+
 }  // namespace
 
 TEST_CASE("a plan trains the same numbers every time, to the last bit") {
@@ -86,11 +89,11 @@ TEST_CASE("one rank of the program is the reference that verify compares with, b
 
 TEST_CASE("four ranks lose what one rank loses") {
   const Folder folder;
-  const std::string name =
-      GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe", "pipeline-1f1b");
+  const std::string name = GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe",
+                                    "pipeline-1f1b", "pipeline-interleaved", "pipeline-zb-h1");
   INFO(name);
   const bool data = name == "data-parallel";
-  const std::vector<std::string> arguments = with_small_model({"run", lab(name), "--steps", "8"});
+  const std::vector<std::string> arguments = with_small_model({"run", lab(name), "--steps", "8"}, layers_of(name));
   std::vector<std::string> alone = arguments;
   for (const char* set :
        {"--set", data ? "data=1" : "pipeline=1", "--set", data ? "micro_batches=4" : "micro_batches=8"})
@@ -146,10 +149,10 @@ TEST_CASE("a pipeline of processes trains what one of threads does, and its mess
 
 TEST_CASE("verify accepts the labs") {
   const Folder folder;
-  const std::string name =
-      GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe", "pipeline-1f1b");
+  const std::string name = GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe",
+                                    "pipeline-1f1b", "pipeline-interleaved", "pipeline-zb-h1");
   INFO(name);
-  const Ended ended = engine(folder, with_small_model({"verify", lab(name), "--json"}));
+  const Ended ended = engine(folder, with_small_model({"verify", lab(name), "--json"}, layers_of(name)));
   INFO(ended.err);
   CHECK(ended.status == 0);
   const json verified = json::parse(ended.out)["verify"];

@@ -117,8 +117,8 @@ void check_traffic(const json& report) {
 
 TEST_CASE("run --json prints one object whose numbers fit together, for every lab") {
   const Folder folder;
-  const std::string name =
-      GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe", "pipeline-1f1b");
+  const std::string name = GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe",
+                                    "pipeline-1f1b", "pipeline-interleaved", "pipeline-zb-h1");
   INFO(name);
   const Ended ended = engine(folder, {"run", lab(name), "--steps", "12", "--json"});
   CHECK(ended.status == 0);
@@ -133,7 +133,11 @@ TEST_CASE("run --json prints one object whose numbers fit together, for every la
   CHECK(report["telemetry"]["events"].get<std::int64_t>() > 12 * 4 * 20);
   CHECK(report["telemetry"]["dropped"] == 0);
   const double p = 4, m = 8;
-  const double ideal = name == "data-parallel" ? 0 : name == "pipeline-naive" ? 1 - 1 / p : (p - 1) / (m + p - 1);
+  const double ideal = name == "data-parallel"          ? 0
+                       : name == "pipeline-naive"       ? 1 - 1 / p
+                       : name == "pipeline-interleaved" ? (p - 1) / (2 * m + p - 1)
+                       : name == "pipeline-zb-h1"       ? (p - 1) / (3 * m + p - 1)
+                                                        : (p - 1) / (m + p - 1);
   CHECK(report["bubble"]["ideal"].get<double>() == Approx(ideal).margin(1e-9));
   CHECK(folder.sessions().empty());
   CHECK(folder.processes().empty());
