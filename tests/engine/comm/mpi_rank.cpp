@@ -12,6 +12,7 @@
 
 #include "engine/collective/cost.hpp"
 #include "engine/comm/mpi.hpp"
+#include "engine/mesh/rank_grid.hpp"
 #include "tests/engine/comm/collective_calls.hpp"
 #include "tests/engine/comm/collective_cases.hpp"
 
@@ -80,11 +81,20 @@ Wrong run_bytes(World& world) {
   return wrong;
 }
 
-// As many lanes at once as a rank of a real plan has.
+// As many lanes at once as a rank of a real plan has: those of a tensor and a data group, and of all ranks.
 Wrong run_lanes(World& world) {
-  const Lane lanes[] = {Lane::tensor, Lane::data, Lane::zero_gather, Lane::forward_send, Lane::backward_send};
+  const RankGrid grid{2, 2, 1};
+  struct Of {
+    Lane lane;
+    GroupKind group;
+    const char* algorithm;
+  };
+  const Of of[] = {{Lane::tensor, GroupKind::tensor, "auto"},      {Lane::data, GroupKind::data, "ring"},
+                   {Lane::zero_gather, GroupKind::data, "auto"},   {Lane::zero_reduce, GroupKind::world, "tree"},
+                   {Lane::forward_send, GroupKind::world, "auto"}, {Lane::backward_send, GroupKind::world, "auto"}};
   std::vector<std::unique_ptr<Communicator>> groups;
-  for (Lane lane : lanes) groups.push_back(world.group(everyone(world), lane, lane == Lane::data ? "ring" : "auto"));
+  for (const Of& one : of)
+    groups.push_back(world.group(grid.group_of(world.rank(), one.group), one.lane, one.algorithm));
   std::vector<Wrong> of_lane(groups.size());
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < groups.size(); ++i)

@@ -121,7 +121,6 @@ struct Expectation {
     const Op& op = program.ops[index];
     const CommOperands o = operands_of(op);
     const std::vector<int> members = grid.group_of(rank, op.group);
-    const int n = static_cast<int>(members.size());
     const int me = static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
     const auto out = o.output.empty() ? o.input : o.output;
     std::vector<float> values(static_cast<std::size_t>(elements_of(program, out)),
@@ -143,10 +142,9 @@ struct Expectation {
         case OpKind::all_gather: value = part_of(members[from], index, from, e % part); break;
         case OpKind::reduce_scatter: value = !o.in_place() || from == me ? sum : value; break;
         case OpKind::all_to_all: value = whole(members[from], index, me * part + e % part); break;
-        default: FAIL("no collective");
+        default: throw std::logic_error("no collective");
       }
     }
-    REQUIRE(n >= 1);
     return values;
   }
 };
