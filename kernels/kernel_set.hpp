@@ -119,21 +119,72 @@ struct FlatSpec {
   std::int64_t elements = 0;
 };
 
-/// An optimizer's update of one parameter.
+/// An optimizer's update of one parameter. With a master (fp32, of a 16-bit parameter) the master is updated and the
+/// parameter is the master, rounded. Gradients and states are fp32 (fp64 of fp64 parameters). Every step below has the
+/// weight decay λ (`weight_decay`) and the factor that the gradient is multiplied by first (`gradient_scale`, the clip
+/// coefficient c): g = c·gradient. Decay is *coupled* when λ·p is added to the gradient (g += λ·p; L2 regularisation),
+/// *decoupled* when the parameter shrinks apart from it (p -= rate·λ·p; Loshchilov and Hutter 2019). Steps t count from
+/// 1.
 struct UpdateSpec {
   DType type = DType::f32;  ///< of the parameter
   std::int64_t elements = 0;
   bool master = false;  ///< the parameter is rewritten from an fp32 master
 };
+/// p -= rate·(g + λ·p).
 struct SgdStep {
   double learning_rate = 0, weight_decay = 0;
-  double gradient_scale = 1;  ///< the clip coefficient
+  double gradient_scale = 1;
 };
+/// Coupled. b = momentum·b + g; p -= rate·b, or with Nesterov's look ahead p -= rate·(g + momentum·b).
+struct MomentumStep {
+  double learning_rate = 0, weight_decay = 0, momentum = 0.9;
+  bool nesterov = false;
+  double gradient_scale = 1;
+};
+/// Coupled. s += g²; p -= rate·g / (√s + ε).
+struct AdagradStep {
+  double learning_rate = 0, weight_decay = 0, epsilon = 1e-10;
+  double gradient_scale = 1;
+};
+/// m = β1·m + (1-β1)·g; v = β2·v + (1-β2)·g²; m̂ = m/(1-β1^t); v̂ = v/(1-β2^t); p -= rate·m̂ / (√v̂ + ε). adam_update:
+/// coupled; adamw_update and adam8bit_update: decoupled. radam_update, coupled: ρ∞ = 2/(1-β2) - 1, ρ = ρ∞ -
+/// 2t·β2^t/(1-β2^t); where ρ > 5, p -= rate·r·m̂·√(1-β2^t) / (√v + ε) with r² = (ρ-4)(ρ-2)ρ∞ / ((ρ∞-4)(ρ∞-2)ρ), and p -=
+/// rate·m̂ before.
 struct AdamStep {
   double learning_rate = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double gradient_scale = 1;
-  std::uint64_t t = 1;  ///< counted from 1
+  std::uint64_t t = 1;
 };
+/// Decoupled. m = β1·m + (1-β1)·g; if `refresh`, h = β2·h + (1-β2)·batch·g²; p -= rate·clip(m / max(γ·h, ε), -1, 1).
+struct SophiaStep {
+  double learning_rate = 0, weight_decay = 0, beta1 = 0.96, beta2 = 0.99, gamma = 0.05, epsilon = 1e-12;
+  double gradient_scale = 1;
+  double batch = 1;  ///< terms that the gradient is the mean of
+  bool refresh = true;
+};
+
+/// A matrix's row and column means of squared gradients stand for its second moments; a vector (rows = 1, not factored)
+/// has its own in `column`.
+struct AdafactorSpec {
+  DType type = DType::f32;  ///< of the parameter
+  std::int64_t rows = 1, columns = 0;
+  bool factored = false;  ///< else rows is 1
+  bool master = false;
+};
+/// Decoupled. β = 1 - t^-beta2_decay; R_i = β·R_i + (1-β)·mean_j(g_ij² + ε); C_j = β·C_j + (1-β)·mean_i(g_ij² + ε);
+/// u_ij = g_ij / √(R_i·C_j / mean(R)), or g_j / √C_j; p -= max(epsilon2, rms(p))·min(rate, 1/√t)·u / max(1,
+/// rms(u)/clip).
+struct AdafactorStep {
+  double learning_rate = 0, weight_decay = 0, beta2_decay = 0.8, epsilon = 1e-30, epsilon2 = 1e-3, clip = 1;
+  double gradient_scale = 1;
+  std::uint64_t t = 1;
+};
+
+/// Elements that share one scale in adam8bit_update: m and v are a byte an element, block b of a flattened tensor being
+/// elements [256·b, 256·(b + 1)), each byte an index into the 256 levels of dynamic tree quantisation between -1 (v: 0)
+/// and 1, times the block's scale, its greatest magnitude (fp32; fp64 of fp64). The update itself uses m and v before
+/// they are rounded.
+inline constexpr std::int64_t quantised_block = 256;
 
 /// A set that has no such op, or not for that type or these shapes: what() names the set, the op and the type.
 struct Unsupported : std::runtime_error {
@@ -171,15 +222,24 @@ struct KernelSet {
   OpEntry<AttentionSpec, View, View, View> attention_forward;       ///< attended log_sum_exp; qkv
   OpEntry<AttentionSpec, View, View, View, View, View>
       attention_backward;  ///< dqkv; dattended qkv log_sum_exp attended
-  OpEntry<CrossEntropySpec, View, View, View, View, double> cross_entropy;   ///< gradient loss; logits targets scale
-  OpEntry<EmbeddingSpec, View, View, View, View> embedding_forward;          ///< y; tokens wte wpe
-  OpEntry<EmbeddingSpec, View, View, View, View> embedding_backward;         ///< dwte dwpe; dy tokens
-  OpEntry<DropoutSpec, View, View, View, DropoutDraw> dropout;               ///< y; x residual draw (y may be x)
-  OpEntry<ElementwiseSpec, View, View, View> add;                            ///< y; a b (y may be a or b)
-  OpEntry<FlatSpec, View, double> scale;                                     ///< x; factor: x *= factor
-  OpEntry<FlatSpec, double*, View> square_norm;                              ///< out; x: out = sum of x², in fp64
-  OpEntry<UpdateSpec, View, View, View, SgdStep> sgd_update;                 ///< parameter master; gradient step
-  OpEntry<UpdateSpec, View, View, View, View, View, AdamStep> adamw_update;  ///< parameter master m v; gradient step
+  OpEntry<CrossEntropySpec, View, View, View, View, double> cross_entropy;    ///< gradient loss; logits targets scale
+  OpEntry<EmbeddingSpec, View, View, View, View> embedding_forward;           ///< y; tokens wte wpe
+  OpEntry<EmbeddingSpec, View, View, View, View> embedding_backward;          ///< dwte dwpe; dy tokens
+  OpEntry<DropoutSpec, View, View, View, DropoutDraw> dropout;                ///< y; x residual draw (y may be x)
+  OpEntry<ElementwiseSpec, View, View, View> add;                             ///< y; a b (y may be a or b)
+  OpEntry<FlatSpec, View, double> scale;                                      ///< x; factor: x *= factor
+  OpEntry<FlatSpec, double*, View> square_norm;                               ///< out; x: out = sum of x², in fp64
+  OpEntry<UpdateSpec, View, View, View, SgdStep> sgd_update;                  ///< parameter master; gradient step
+  OpEntry<UpdateSpec, View, View, View, View, MomentumStep> momentum_update;  ///< parameter master b; gradient step
+  OpEntry<UpdateSpec, View, View, View, View, AdagradStep> adagrad_update;    ///< parameter master s; gradient step
+  OpEntry<UpdateSpec, View, View, View, View, View, AdamStep> adam_update;    ///< parameter master m v; gradient step
+  OpEntry<UpdateSpec, View, View, View, View, View, AdamStep> adamw_update;   ///< parameter master m v; gradient step
+  OpEntry<UpdateSpec, View, View, View, View, View, AdamStep> radam_update;   ///< parameter master m v; gradient step
+  OpEntry<UpdateSpec, View, View, View, View, View, View, View, AdamStep>
+      adam8bit_update;  ///< parameter master m v (u8) m_scale v_scale (one a block); gradient step
+  OpEntry<UpdateSpec, View, View, View, View, View, SophiaStep> sophia_update;  ///< parameter master m h; gradient step
+  OpEntry<AdafactorSpec, View, View, View, View, View, AdafactorStep>
+      adafactor_update;  ///< parameter master row column; gradient step
 
   /// Prepares an op of this table, as in set.prepare(&KernelSet::add, spec); throws Unsupported.
   template <class Spec, class... Arguments>
@@ -207,7 +267,14 @@ void for_each_op(Visitor&& visit) {
   visit("scale", &KernelSet::scale);
   visit("square_norm", &KernelSet::square_norm);
   visit("sgd_update", &KernelSet::sgd_update);
+  visit("momentum_update", &KernelSet::momentum_update);
+  visit("adagrad_update", &KernelSet::adagrad_update);
+  visit("adam_update", &KernelSet::adam_update);
   visit("adamw_update", &KernelSet::adamw_update);
+  visit("radam_update", &KernelSet::radam_update);
+  visit("adam8bit_update", &KernelSet::adam8bit_update);
+  visit("sophia_update", &KernelSet::sophia_update);
+  visit("adafactor_update", &KernelSet::adafactor_update);
 }
 
 /// The name of an entry of the table; "?" for none.

@@ -26,18 +26,7 @@ QStringList overrides_between(Scenario file, Scenario wanted) {
   QStringList result;
   for (const Key& key : scenario_keys()) {
     const Field before = key.field(file), after = key.field(wanted);
-    const auto written = [](const Field& field) {
-      return std::visit(
-          [](auto* value) {
-            using T = std::remove_pointer_t<decltype(value)>;
-            if constexpr (std::is_same_v<T, std::string>) return *value;
-            if constexpr (std::is_same_v<T, bool>) return std::string(*value ? "true" : "false");
-            if constexpr (std::is_same_v<T, double>) return plain(*value);
-            if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::uint64_t>) return std::to_string(*value);
-          },
-          field);
-    };
-    if (written(before) == written(after)) continue;
+    if (written(before) == written(after) || !given(after)) continue;
     result << QStringLiteral("--set") << QString::fromStdString(key.path() + "=" + written(after));
   }
   return result;

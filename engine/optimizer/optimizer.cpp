@@ -2,87 +2,58 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <stdexcept>
+#include <string>
 
 namespace rankscope {
 namespace {
 
 using kernels::KernelSet;
 
-bool is_adamw(const TrainSpec& train) {
-  if (train.optimizer == "adamw") return true;
-  if (train.optimizer == "sgd") return false;
-  throw std::invalid_argument("unknown optimizer '" + train.optimizer + "'; known: sgd, adamw");
+[[noreturn]] void refuse(const std::string& what, DType type, const Shape& shape) {
+  throw std::invalid_argument(std::string("an optimizer's update needs a ")
+                                  .append(what)
+                                  .append(" in ")
+                                  .append(name_of(type))
+                                  .append(" of ")
+                                  .append(std::to_string(shape.elements()))
+                                  .append(" elements"));
 }
 
-bool needs_master(DType parameter_type) { return accumulation_type(parameter_type) != parameter_type; }
-
-void check(const UpdateOperands& operands, const View& view, DType type, const char* what) {
-  if (view.data == nullptr || view.type != type || view.elements() != operands.parameter.elements())
-    throw std::invalid_argument(std::string("an optimizer's update needs a ")
-                                    .append(what)
-                                    .append(" in ")
-                                    .append(name_of(type))
-                                    .append(" of ")
-                                    .append(std::to_string(operands.parameter.elements()))
-                                    .append(" elements"));
+void check(const View& view, const std::string& what, DType type, const Shape& shape) {
+  if (view.data == nullptr || view.type != type || view.elements() != shape.elements()) refuse(what, type, shape);
 }
 
-void check(const UpdateOperands& operands, bool adamw) {
-  const DType wide = accumulation_type(operands.parameter.type);
-  check(operands, operands.parameter, operands.parameter.type, "parameter");
-  check(operands, operands.gradient, wide, "gradient");
-  if (needs_master(operands.parameter.type)) check(operands, operands.master, wide, "master");
-  if (adamw) {
-    check(operands, operands.m, wide, "first moment");
-    check(operands, operands.v, wide, "second moment");
+UpdateTarget target_of(DType type, const Shape& shape) {
+  return UpdateTarget::whole(type, accumulation_type(type), shape);
+}
+
+/// Sorts the operands for the rule; throws when they are not what it needs.
+UpdateViews views_of(const UpdateOperands& operands, const OptimizerRule& rule, const UpdateTarget& target) {
+  const std::vector<StateSpec> states = states_of(rule, target);
+  check(operands.parameter, "parameter", target.type, target.shape);
+  check(operands.gradient, "gradient", target.wide, target.shape);
+  for (std::size_t s = 0; s < states.size(); ++s)
+    check(s < operands.states.size() ? operands.states[s] : View{}, states[s].name, states[s].type, states[s].shape);
+  UpdateViews views{operands.parameter, {}, operands.gradient, operands.states};
+  if (target.master()) {
+    views.master = views.states.front();
+    views.states.erase(views.states.begin());
   }
-}
-
-kernels::UpdateSpec spec_of(const UpdateOperands& operands) {
-  return {.type = operands.parameter.type,
-          .elements = operands.parameter.elements(),
-          .master = needs_master(operands.parameter.type)};
+  return views;
 }
 
 /// One parameter's prepared update.
-template <class Prepared>
 struct Update {
-  UpdateOperands operands;
-  Prepared kernel;
+  UpdateViews views;
+  double weight_decay;
+  PreparedUpdate kernel;
 };
-
-/// Calls run(update, rate, weight decay, gradient scale, context, stream) for every parameter.
-template <class Op, class Run>
-Launch bind_updates(Op op, const TrainSpec& train, std::span<const UpdateOperands> parameters,
-                    const double* clip_coefficient, const KernelSet& kernels, Workspace& workspace, Run run) {
-  using Prepared = decltype(kernels.prepare(op, kernels::UpdateSpec{}));
-  std::vector<Update<Prepared>> updates;
-  for (const UpdateOperands& operands : parameters) {
-    updates.push_back({operands, kernels.prepare(op, spec_of(operands))});
-    workspace.require(updates.back().kernel.workspace_bytes);
-  }
-  return [updates = std::move(updates), rate = LearningRate(train), decay = train.weight_decay, clip_coefficient,
-          &workspace, run](const LaunchContext& context) {
-    const kernels::Stream stream{workspace.data(), nullptr};
-    const double scale = clip_coefficient ? *clip_coefficient : 1.0;
-    for (const auto& update : updates)
-      run(update, rate.at(context.step), update.operands.decay ? decay : 0.0, scale, context, stream);
-  };
-}
 
 }  // namespace
 
-std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_type) {
-  std::vector<StateSpec> states;
-  const DType type = accumulation_type(parameter_type);
-  if (needs_master(parameter_type)) states.push_back({StateSpec::Role::master, "master", type});
-  if (is_adamw(train)) {
-    states.push_back({StateSpec::Role::m, "m", type});
-    states.push_back({StateSpec::Role::v, "v", type});
-  }
-  return states;
+std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_type, const Shape& shape) {
+  return states_of(optimizer_rule(train.optimizer), target_of(parameter_type, shape));
 }
 
 double clip_coefficient(double square_norm, double clip) {
@@ -115,23 +86,28 @@ Launch bind_square_norm(std::span<const View> gradients, double* out, const Kern
 
 Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> parameters, const double* clip_coefficient,
                    const KernelSet& kernels, Workspace& workspace) {
-  const bool adamw = is_adamw(train);
-  for (const UpdateOperands& operands : parameters) check(operands, adamw);
-  if (!adamw)
-    return bind_updates(&KernelSet::sgd_update, train, parameters, clip_coefficient, kernels, workspace,
-                        [](const auto& update, double rate, double decay, double scale, const LaunchContext&,
-                           const kernels::Stream& stream) {
-                          const UpdateOperands& of = update.operands;
-                          update.kernel.launch(of.parameter, of.master, of.gradient, {rate, decay, scale}, stream);
-                        });
-  return bind_updates(&KernelSet::adamw_update, train, parameters, clip_coefficient, kernels, workspace,
-                      [beta1 = train.beta1, beta2 = train.beta2, epsilon = train.epsilon](
-                          const auto& update, double rate, double decay, double scale, const LaunchContext& context,
-                          const kernels::Stream& stream) {
-                        const UpdateOperands& of = update.operands;
-                        update.kernel.launch(of.parameter, of.master, of.m, of.v, of.gradient,
-                                             {rate, decay, beta1, beta2, epsilon, scale, context.step + 1}, stream);
-                      });
+  const OptimizerRule& rule = optimizer_rule(train.optimizer);
+  const HyperParameters hyper = resolved(train.hyper, rule.defaults);
+  std::vector<Update> updates;
+  for (const UpdateOperands& operands : parameters) {
+    const UpdateTarget target = target_of(operands.parameter.type, operands.parameter.shape);
+    updates.push_back({views_of(operands, rule, target), operands.decay ? hyper.weight_decay.value_or(0.0) : 0.0,
+                       rule.prepare(kernels, target, hyper)});
+    workspace.require(updates.back().kernel.workspace_bytes);
+  }
+  return [updates = std::move(updates), rate = LearningRate(train), clip_coefficient,
+          &workspace](const LaunchContext& context) {
+    const kernels::Stream stream{workspace.data(), nullptr};
+    UpdateStep step;
+    step.learning_rate = rate.at(context.step);
+    step.gradient_scale = clip_coefficient ? *clip_coefficient : 1.0;
+    step.t = context.step + 1;
+    step.batch = context.global_tokens;
+    for (const Update& update : updates) {
+      step.weight_decay = update.weight_decay;
+      update.kernel.launch(update.views, step, stream);
+    }
+  };
 }
 
 }  // namespace rankscope

@@ -1,19 +1,12 @@
 #include <map>
 
+#include "engine/optimizer/rule/rule.hpp"
 #include "engine/program/passes.hpp"
 
 namespace rankscope {
 
-std::vector<std::string> optimizer_state_names(const TrainSpec& train, DType type) {
-  std::vector<std::string> names;
-  if (type == DType::bf16 || type == DType::f16) names.push_back("master");
-  if (train.optimizer == "adamw") names.insert(names.end(), {"m", "v"});
-  return names;
-}
-
 RankProgram add_optimizer(RankProgram program, const StepProgram& step) {
   const Coordinates at = step.grid.coordinates_of(program.rank);
-  const DType state_type = accumulation_type(step.model.type);
   const int chunk = at.pipeline;
   const bool clips = step.scenario.train.clip > 0;
 
@@ -54,14 +47,16 @@ RankProgram add_optimizer(RankProgram program, const StepProgram& step) {
             {},
             {}};
   update.uses = {{clips ? total : own, Access::read}};
-  const std::vector<std::string> states = optimizer_state_names(step.scenario.train, step.model.type);
+  const OptimizerRule& rule = optimizer_rule(step.scenario.train.optimizer);
   for (const auto& [parameter, gradient] : gradients) {
     const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(parameter)];
     update.uses.push_back({gradient, Access::read});
     update.uses.push_back({parameters.at(parameter), Access::accumulate});
-    for (const std::string& state : states) {
+    const UpdateTarget target =
+        UpdateTarget::whole(step.model.type, accumulation_type(step.model.type), program.buffers[gradient].shape);
+    for (const StateSpec& state : states_of(rule, target)) {
       program.buffers.push_back(
-          {state + ":" + spec.name, MemoryClass::optimizer, state_type, spec.shape, true, parameter, -1, -1});
+          {state.name + ":" + spec.name, MemoryClass::optimizer, state.type, state.shape, true, parameter, -1, -1});
       update.uses.push_back({static_cast<BufferIndex>(program.buffers.size() - 1), Access::accumulate});
     }
   }

@@ -32,9 +32,6 @@ RankProgram place_buffers(RankProgram program);
 /// wrote, comes after it — by address, so reused memory is covered as well. Edges implied by others are left out.
 RankProgram add_edges(RankProgram program);
 
-/// What optimizer state an element of a parameter has: fp32 masters for 16-bit parameters, Adam's two moments.
-std::vector<std::string> optimizer_state_names(const TrainSpec& train, DType type);
-
 // Helpers of several passes.
 
 /// A run of compute ops of one chunk and micro-batch: ops[begin, end) from its first to its last op.

@@ -124,17 +124,14 @@ class KernelDevice : public ComputeDevice {
   // Operands: the total square norm, then for each parameter its gradient, itself and its states.
   BoundCompute bind_update_op(const Op& op) {
     const std::vector<View> views = views_of(op);
-    const std::vector<StateSpec> states = optimizer_states(step_.scenario.train, step_.model.type);
     std::vector<UpdateOperands> operands;
-    for (std::size_t i = 1; i < views.size(); i += 2 + states.size()) {
+    for (std::size_t i = 1; i < views.size();) {
       UpdateOperands& o = operands.emplace_back();
-      o.gradient = views[i];
-      o.parameter = views[i + 1];
-      for (std::size_t s = 0; s < states.size(); ++s)
-        (states[s].role == StateSpec::Role::master ? o.master
-         : states[s].role == StateSpec::Role::m    ? o.m
-                                                   : o.v) = views[i + 2 + s];
       const int parameter = program_.buffers[op.uses[i].buffer].parameter;
+      o.gradient = views[i++];
+      o.parameter = views[i++];
+      const auto states = optimizer_states(step_.scenario.train, step_.model.type, o.parameter.shape).size();
+      for (std::size_t s = 0; s < states; ++s) o.states.push_back(views[i++]);
       o.decay = step_.model.parameters[static_cast<std::size_t>(parameter)].decay;
     }
     auto coefficient = std::make_shared<double>(1.0);

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
 #include <mutex>
+
+#include "engine/optimizer/rule/rule.hpp"
 
 namespace rankscope {
 namespace {
@@ -169,8 +172,15 @@ double tolerance_of(DType type) {
 }
 
 ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string optimizer, bool judges_parameters) {
-  scenario.train.optimizer = optimizer;
-  if (optimizer == "sgd") scenario.train.learning_rate = parity_rate;
+  // The rate depends on the step alone, not on the plan: a constant one moves more in five steps than a warm-up.
+  TrainSpec& train = scenario.train;
+  train.optimizer = optimizer;
+  train.warmup_steps = 0;
+  train.decay = "none";
+  if (optimizer == "sgd") train.learning_rate = parity_rate;
+  const OptimizerRule& rule = optimizer_rule(optimizer);
+  if (rule.defaults.epsilon)
+    train.hyper.epsilon = std::max(train.hyper.epsilon.value_or(*rule.defaults.epsilon), rule.parity_epsilon);
   ParityRun result;
   result.optimizer = std::move(optimizer);
   result.tolerance = tolerance_of(scenario.compute_type());
@@ -201,8 +211,8 @@ Scenario reference_of(const Scenario& scenario) {
 VerifyResult verify(const Scenario& scenario, const RunSettings& settings) {
   VerifyResult result;
   result.runs.push_back(run_parity(scenario, settings, "sgd", true));
-  if (scenario.train.optimizer == "adamw")
-    result.runs.push_back(run_parity(scenario, settings, "adamw", scenario.compute_type() == DType::f64));
+  if (const std::string& own = scenario.train.optimizer; own != "sgd")
+    result.runs.push_back(run_parity(scenario, settings, own, scenario.compute_type() == DType::f64));
   result.passed = true;
   for (const ParityRun& run : result.runs) result.passed = result.passed && run.passed;
   return result;
@@ -213,7 +223,7 @@ std::string to_text(const VerifyResult& result) {
   for (const ParityRun& run : result.runs) {
     const ParityErrors& e = run.errors;
     text +=
-        fmt::format("{:<6} {}  losses {:.1e}  gradients {:.1e} ({})  ", run.optimizer,
+        fmt::format("{:<9} {}  losses {:.1e}  gradients {:.1e} ({})  ", run.optimizer,
                     run.passed ? "equals one rank" : "DIFFERS from one rank", e.losses, e.gradients, e.worst_gradient);
     text += run.judges_parameters ? fmt::format("parameters {:.1e} ({})", e.parameters, e.worst_parameter)
                                   : std::string("parameters not judged");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "engine/optimizer/rule/rule.hpp"
 #include "engine/scenario/keys.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/scenario/support.hpp"
@@ -27,18 +28,9 @@ std::optional<double> number(const Field& field) {
   if (const auto* i = std::get_if<int*>(&field)) return **i;
   if (const auto* d = std::get_if<double*>(&field)) return **d;
   if (const auto* u = std::get_if<std::uint64_t*>(&field)) return static_cast<double>(**u);
+  if (const auto* i = std::get_if<std::optional<int>*>(&field); i && **i) return ***i;
+  if (const auto* d = std::get_if<std::optional<double>*>(&field); d && **d) return ***d;
   return std::nullopt;
-}
-
-std::string written(const Field& field) {
-  struct Write {
-    std::string operator()(const int* value) const { return std::to_string(*value); }
-    std::string operator()(const double* value) const { return plain(*value); }
-    std::string operator()(const std::uint64_t* value) const { return std::to_string(*value); }
-    std::string operator()(const bool* value) const { return *value ? "true" : "false"; }
-    std::string operator()(const std::string* value) const { return *value; }
-  };
-  return std::visit(Write{}, field);
 }
 
 /// The divisors of n next to `wanted`, below and above.
@@ -82,6 +74,49 @@ std::optional<Complaint> batch_complaint(const Scenario& scenario) {
   }
   return Complaint{{"plan.data", "train.global_batch", "plan.micro_batches"},
                    what + "global_batch = " + either(multiples_near(data * micro_batches, batch)) + " would do"};
+}
+
+/// A hyper-parameter that the optimizer does not have would be read and mean nothing.
+std::optional<Complaint> optimizer_complaint(const Scenario& scenario) {
+  Scenario copy = scenario;
+  for (const Key& key : scenario_keys()) {
+    Scenario taking;
+    const auto takes = [&](const OptimizerRule& rule) {
+      taking.train.hyper = rule.defaults;
+      return given(key.field(taking));
+    };
+    if (!given(key.field(copy)) || takes(optimizer_rule(scenario.train.optimizer))) continue;
+    std::vector<std::string> others;
+    for (const OptimizerRule& rule : optimizer_rules())
+      if (takes(rule)) others.emplace_back(rule.name);
+    const std::string name(key.name);
+    return Complaint{{key.path(), "train.optimizer"},
+                     "optimizer \"" + scenario.train.optimizer + "\" has no " + name + "; take " + name +
+                         " away, or choose an optimizer that has it: " + listed(others)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Complaint> learning_rate_complaint(const TrainSpec& train) {
+  if (train.decay == "none") {
+    const bool least = train.min_learning_rate > 0;
+    if (least || train.decay_steps > 0)
+      return Complaint{{least ? "train.min_learning_rate" : "train.decay_steps", "train.decay"},
+                       std::string(least ? "min_learning_rate" : "decay_steps") +
+                           " without a decay means nothing; give decay = \"linear\" or \"cosine\""};
+    return std::nullopt;
+  }
+  if (train.min_learning_rate > train.learning_rate)
+    return Complaint{{"train.min_learning_rate", "train.learning_rate"},
+                     "min_learning_rate " + plain(train.min_learning_rate) + " is above the learning_rate " +
+                         plain(train.learning_rate) + " that decays to it; it must be at most that"};
+  const int end = train.decay_steps > 0 ? train.decay_steps : train.steps;
+  if (train.warmup_steps >= end)
+    return Complaint{{"train.warmup_steps", "train.decay_steps", "train.steps"},
+                     "a warm-up of " + text_of(train.warmup_steps) +
+                         " steps leaves none for the decay, which ends at step " + text_of(end) +
+                         "; warmup_steps must be less than that"};
+  return std::nullopt;
 }
 
 /// What the schedule asks of chunks and micro-batches.
@@ -135,6 +170,7 @@ std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
   for (const Key& key : scenario_keys()) {
     const Field field = key.field(copy);
     const std::string name(key.name);
+    if (!given(field)) continue;
     if (const auto value = number(field); value && !(std::isfinite(*value) && key.range.holds(*value)))
       return Complaint{{key.path()},
                        name + " = " + written(field) + " is out of range; it must be " + allowed(key.range)};
@@ -200,6 +236,8 @@ std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
                          "heads = " + either(divisors_near(model.width, model.heads)) +
                          " would do, or width = " + either(multiples_near(model.heads, model.width))};
   if (auto complaint = batch_complaint(scenario)) return complaint;
+  if (auto complaint = optimizer_complaint(scenario)) return complaint;
+  if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
   if (std::int64_t{scenario.micro_batch_size()} * model.context > 2147483647)
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},
                      "a micro-batch of " + text_of(scenario.micro_batch_size()) + " samples × " +

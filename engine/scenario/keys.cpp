@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <numeric>
 
@@ -48,10 +49,21 @@ const Key keys[] = {
     {"train", "steps", FIELD(train.steps), "optimizer steps", {1, any_int}},
     {"train", "optimizer", FIELD(train.optimizer), "the optimizer"},
     {"train", "learning_rate", FIELD(train.learning_rate), "learning rate", {0, any_size}},
-    {"train", "weight_decay", FIELD(train.weight_decay), "decoupled, on matrices only", {0, any_size}},
-    {"train", "beta1", FIELD(train.beta1), "decay of AdamW's first moment", below(0, 1)},
-    {"train", "beta2", FIELD(train.beta2), "decay of AdamW's second moment", below(0, 1)},
-    {"train", "epsilon", FIELD(train.epsilon), "added to AdamW's root", above(0, any_size)},
+    {"train", "warmup_steps", FIELD(train.warmup_steps), "steps in which the learning rate rises", {0, any_int}},
+    {"train", "decay", FIELD(train.decay), "how the learning rate falls"},
+    {"train", "min_learning_rate", FIELD(train.min_learning_rate), "where it ends", {0, any_size}},
+    {"train", "decay_steps", FIELD(train.decay_steps), "the step at which it ends; 0 is the last", {0, any_int}},
+    {"train", "weight_decay", FIELD(train.hyper.weight_decay), "on matrices only", {0, any_size}},
+    {"train", "momentum", FIELD(train.hyper.momentum), "share of the buffer that is kept", below(0, 1)},
+    {"train", "nesterov", FIELD(train.hyper.nesterov), "momentum looks ahead"},
+    {"train", "beta1", FIELD(train.hyper.beta1), "decay of the first moment", below(0, 1)},
+    {"train", "beta2", FIELD(train.hyper.beta2), "decay of the second moment", below(0, 1)},
+    {"train", "epsilon", FIELD(train.hyper.epsilon), "keeps a denominator from zero", above(0, any_size)},
+    {"train", "beta2_decay", FIELD(train.hyper.beta2_decay), "beta2 of step t is 1 - t^-beta2_decay", above(0, 1)},
+    {"train", "epsilon2", FIELD(train.hyper.epsilon2), "least size that a step is relative to", above(0, any_size)},
+    {"train", "update_clip", FIELD(train.hyper.update_clip), "greatest size of an update", above(0, any_size)},
+    {"train", "gamma", FIELD(train.hyper.gamma), "curvatures count so many times", above(0, any_size)},
+    {"train", "hessian_interval", FIELD(train.hyper.hessian_interval), "steps between curvatures", {1, any_int}},
     {"train", "clip", FIELD(train.clip), "greatest gradient norm; 0 is off", {0, any_size}},
     {"train", "seed", FIELD(train.seed), "draws initial weights and dropout", {0, any_seed}},
 
@@ -96,6 +108,27 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string written(const Field& field) {
+  struct Write {
+    std::string operator()(const int* value) const { return std::to_string(*value); }
+    std::string operator()(const double* value) const { return plain(*value); }
+    std::string operator()(const std::uint64_t* value) const { return std::to_string(*value); }
+    std::string operator()(const bool* value) const { return *value ? "true" : "false"; }
+    std::string operator()(const std::string* value) const { return *value; }
+    std::string operator()(const std::optional<int>* value) const { return *value ? (*this)(&**value) : ""; }
+    std::string operator()(const std::optional<double>* value) const { return *value ? (*this)(&**value) : ""; }
+    std::string operator()(const std::optional<bool>* value) const { return *value ? (*this)(&**value) : ""; }
+  };
+  return std::visit(Write{}, field);
+}
+
+bool given(const Field& field) {
+  if (const auto* i = std::get_if<std::optional<int>*>(&field)) return (*i)->has_value();
+  if (const auto* d = std::get_if<std::optional<double>*>(&field)) return (*d)->has_value();
+  if (const auto* b = std::get_if<std::optional<bool>*>(&field)) return (*b)->has_value();
+  return true;
+}
+
 std::span<const Key> scenario_keys() { return keys; }
 
 std::vector<std::string_view> scenario_tables() {
@@ -111,12 +144,15 @@ const Key* find_key(std::string_view path) {
   return nullptr;
 }
 
-std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+std::string nearest(std::string_view given_word, const std::vector<std::string>& known) {
+  // Known words are in small letters.
+  std::string word(given_word);
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
   std::string best;
   std::size_t fewest = word.size() / 3 + 2;  // more edits than that and it is another word
   for (const std::string& candidate : known) {
     // A word that begins another one is meant as it, whatever is missing: "micro" for "micro_batches".
-    const bool begins = word.size() >= 3 && candidate.starts_with(word);
+    const bool begins = word.size() >= 3 && word.size() < candidate.size() && candidate.starts_with(word);
     const std::size_t distance = begins ? 1 : edits(word, candidate);
     if (distance < fewest && distance < std::max(word.size(), candidate.size())) {
       fewest = distance;

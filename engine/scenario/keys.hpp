@@ -1,6 +1,7 @@
 // Every key of a scenario file, once: reading, overriding, writing and range checks all go through this table.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,8 +12,13 @@
 
 namespace rankscope {
 
-/// Where a key's value lives in a Scenario.
-using Field = std::variant<int*, double*, std::uint64_t*, bool*, std::string*>;
+/// Where a key's value lives in a Scenario. An optional one is empty when the scenario does not give it.
+using Field = std::variant<int*, double*, std::uint64_t*, bool*, std::string*, std::optional<int>*,
+                           std::optional<double>*, std::optional<bool>*>;
+/// The value as after --set; empty when it is not given.
+std::string written(const Field& field);
+/// False for an optional that is empty.
+bool given(const Field& field);
 
 /// The numbers that a key takes; both ends belong to it unless said otherwise.
 struct Range {

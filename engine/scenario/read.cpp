@@ -104,6 +104,12 @@ class Assign {
     else
       wrong_type("a string", "\"" + (field->empty() ? "text" : *field) + "\"");
   }
+  template <class T>
+  void operator()(std::optional<T>* field) const {
+    T value{};
+    (*this)(&value);
+    *field = value;
+  }
 
  private:
   std::int64_t integer(const std::string& example) const {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/optimizer/rule/hyper_parameters.hpp"
 #include "kernels/tensor/type.hpp"
 
 namespace rankscope {
@@ -47,11 +48,14 @@ struct PlanSpec {
 struct TrainSpec {
   int global_batch = 8;  ///< samples per step over all data-parallel ranks
   int steps = 20;
-  std::string optimizer = "adamw";  ///< "sgd" or "adamw"
-  double learning_rate = 3e-4;
-  double weight_decay = 0.0;  ///< decoupled, on matrices only
-  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double clip = 0.0;  ///< greatest global gradient norm; 0 is off
+  std::string optimizer = "adamw";  ///< one of engine/optimizer/rule
+  double learning_rate = 3e-4;  ///< the greatest: after the warm-up, before the decay (engine/optimizer/learning_rate)
+  int warmup_steps = 0;
+  std::string decay = "none";    ///< "none", "linear" or "cosine"
+  double min_learning_rate = 0;  ///< where the decay ends
+  int decay_steps = 0;           ///< the step at which it ends, counted from the first; 0: `steps`
+  HyperParameters hyper;         ///< what is given of the optimizer's own; its rule has the defaults
+  double clip = 0.0;             ///< greatest global gradient norm; 0 is off
   std::uint64_t seed = 1234;
   bool operator==(const TrainSpec&) const = default;
 };

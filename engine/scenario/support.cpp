@@ -1,5 +1,7 @@
 #include "engine/scenario/support.hpp"
 
+#include "engine/optimizer/rule/rule.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -30,14 +32,9 @@ constexpr Choice choices[] = {
     {"plan.collective", "tree", true},
     {"plan.collective", "halving-doubling", true},
 
-    {"train.optimizer", "sgd", true},
-    {"train.optimizer", "adamw", true},
-    {"train.optimizer", "momentum", false},
-    {"train.optimizer", "adagrad", false},
-    {"train.optimizer", "adam", false},
-    {"train.optimizer", "radam", false},
-    {"train.optimizer", "adafactor", false},
-    {"train.optimizer", "sophia", false},
+    {"train.decay", "none", true},
+    {"train.decay", "linear", true},
+    {"train.decay", "cosine", true},
 
     {"fault.plant", "", true},
     {"fault.plant", "gradient_scale", true},
@@ -55,6 +52,7 @@ constexpr Ceiling ceilings[] = {
 }  // namespace
 
 std::vector<std::string> choices_here(std::string_view key) {
+  if (key == "train.optimizer") return optimizer_names();  // they have a table of their own
   std::vector<std::string> values;
   for (const Choice& choice : choices)
     if (choice.key == key && choice.here && !choice.value.empty()) values.emplace_back(choice.value);
@@ -62,6 +60,7 @@ std::vector<std::string> choices_here(std::string_view key) {
 }
 
 std::vector<std::string> choices_known(std::string_view key) {
+  if (key == "train.optimizer") return optimizer_names();  // they have a table of their own
   std::vector<std::string> values;
   for (const Choice& choice : choices)
     if (choice.key == key) values.emplace_back(choice.value);

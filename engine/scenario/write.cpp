@@ -35,6 +35,10 @@ struct Write {
     const std::string text = plain(*value);
     return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
   }
+  template <class T>
+  std::string operator()(const std::optional<T>* value) const {
+    return (*this)(&**value);
+  }
 };
 
 }  // namespace
@@ -46,7 +50,8 @@ std::string to_toml(const Scenario& scenario) {
   for (const Key& key : scenario_keys()) {
     if (key.table != table) text += "\n[" + std::string(key.table) + "]\n";
     table = key.table;
-    text += std::string(key.name) + " = " + std::visit(Write{}, key.field(copy)) + "\n";
+    const Field field = key.field(copy);
+    if (given(field)) text += std::string(key.name) + " = " + std::visit(Write{}, field) + "\n";
   }
   return text;
 }

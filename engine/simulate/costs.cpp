@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "engine/collective/cost.hpp"
+#include "engine/optimizer/rule/rule.hpp"
 #include "engine/simulate/collective_costs.hpp"
 
 namespace rankscope {
@@ -93,11 +94,18 @@ double positive(double value, const std::string& key, const ClusterSpec& cluster
                               "; a modelled cost needs a positive value");
 }
 
-/// Bytes that an op moves through memory: each operand once, accumulated ones twice.
-double moved_bytes(const RankProgram& program, const Op& op) {
+/// Bytes that an op moves through memory: each operand once, accumulated ones twice; gradients and parameters once more
+/// for every further pass of the optimizer's update.
+double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule& rule) {
+  const bool update = op.id.fields().segment == Segment::update;
   double bytes = 0;
-  for (const BufferUse& use : op.uses)
-    bytes += static_cast<double>(program.buffers[use.buffer].bytes()) * (use.access == Access::accumulate ? 2 : 1);
+  for (const BufferUse& use : op.uses) {
+    const Buffer& buffer = program.buffers[use.buffer];
+    int times = use.access == Access::accumulate ? 2 : 1;
+    if (update && buffer.memory == MemoryClass::gradients) times += rule.gradient_passes - 1;
+    if (update && buffer.memory == MemoryClass::parameters) times += rule.parameter_passes - 1;
+    bytes += static_cast<double>(buffer.bytes()) * times;
+  }
   return bytes;
 }
 
@@ -164,11 +172,12 @@ Costs unit_costs(std::int64_t unit_ns) {
 
 Costs modelled_costs(const Scenario& scenario, const Model& model) {
   Costs costs;
-  costs.compute_ns = [table = roofline_table(scenario, model), cluster = scenario.cluster, fault = scenario.fault](
-                         const RankProgram& program, const Op& op) -> std::int64_t {
+  costs.compute_ns = [table = roofline_table(scenario, model), cluster = scenario.cluster, fault = scenario.fault,
+                      rule = optimizer_rule(scenario.train.optimizer)](const RankProgram& program,
+                                                                       const Op& op) -> std::int64_t {
     const OpFields f = op.id.fields();
     if (!is_model_compute(f.kind))
-      return std::llround((moved_bytes(program, op) / cluster.memory_bandwidth + cluster.op_overhead_s) * 1e9);
+      return std::llround((moved_bytes(program, op, rule) / cluster.memory_bandwidth + cluster.op_overhead_s) * 1e9);
     const std::int64_t ns = table.ns(f);
     return program.rank == fault.slow_rank ? std::llround(static_cast<double>(ns) * fault.slow_factor) : ns;
   };

@@ -18,7 +18,8 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 ///
 ///   forward, backward, …   max(FLOPs / peak of the precision, bytes / memory bandwidth) + op overhead  (roofline;
 ///                          Williams, Waterman and Patterson 2009). A folded op is the sum of its segments'.
-///   optimizer, copies      operands' bytes / memory bandwidth + op overhead; what is accumulated moves twice
+///   optimizer, copies      operands' bytes / memory bandwidth + op overhead; what is accumulated moves twice, and what
+///                          an optimizer reads in several passes (OptimizerRule) once for each
 ///   messages, collectives  cluster_link; collectives by plan.collective ("auto" is a ring)
 ///
 /// fault.slow_rank's compute takes fault.slow_factor times as long. Throws std::invalid_argument that names the cluster

@@ -29,9 +29,31 @@ struct HeadShape {
   int64_t context = 0, depth = 0, stride = 0, out_stride = 0;
 };
 
+/// A step's numbers; each rule uses its own (kernels/kernel_set.hpp).
 struct UpdateNumbers {
-  double learning_rate, weight_decay, beta1, beta2, epsilon, gradient_scale;
-  double correction1, correction2;  ///< 1 - beta^t
+  double learning_rate = 0, weight_decay = 0, gradient_scale = 1;
+  double beta1 = 0, beta2 = 0, epsilon = 0;
+  double correction1 = 1, correction2 = 1;  ///< 1 - beta^t
+  double rectification = 0;                 ///< RAdam's r; 0 while the second moment's variance is not tractable
+  double momentum = 0, gamma = 0, batch = 1;
+  bool nesterov = false, refresh = true;
+};
+
+/// What an update reads and writes of a stretch of one parameter (T): master, gradient and states are A; master is null
+/// when the parameter is its own.
+struct UpdateStretch {
+  void *parameter = nullptr, *master = nullptr;
+  const void* gradient = nullptr;
+  void* state[2] = {};
+};
+using UpdateLoop = void (*)(const UpdateStretch& stretch, int64_t n, const UpdateNumbers& numbers);
+
+/// The same with 8-bit states, beginning with a block; scales (A), one a block.
+struct QuantisedStretch {
+  void *parameter = nullptr, *master = nullptr;
+  const void* gradient = nullptr;
+  std::uint8_t *m = nullptr, *v = nullptr;
+  void *m_scale = nullptr, *v_scale = nullptr;
 };
 
 /// Loops for one element type. Pointers are to T unless said otherwise.
@@ -78,10 +100,23 @@ struct Loops {
                              const void* v, const void* log_sum_exp, const void* attended, const HeadShape& shape,
                              void* scratch);
 
-  /// master (A), or null when the parameter is its own; gradient, m and v are A.
-  void (*sgd)(void* parameter, void* master, const void* gradient, int64_t n, const UpdateNumbers& numbers);
-  void (*adamw)(void* parameter, void* master, void* m, void* v, const void* gradient, int64_t n,
-                const UpdateNumbers& numbers);
+  UpdateLoop sgd, momentum, adagrad, adam, adamw, radam, sophia;
+  void (*adam8bit)(const QuantisedStretch& stretch, int64_t n, const UpdateNumbers& numbers);
+  /// One block of at most 256 (A): codes of x, and the scale (A) that they are relative to; and back. Signed codes are
+  /// those of first moments, unsigned ones of second moments.
+  void (*quantise)(std::uint8_t* codes, void* scale, const void* x, int64_t n, bool is_signed);
+  void (*dequantise)(void* x, const std::uint8_t* codes, const void* scale, int64_t n, bool is_signed);
+
+  /// Adafactor's passes; all but the parameter are A. sums[j] = sum over rows of x[r][j]².
+  void (*column_square_sums)(void* sums, const void* x, int64_t rows, int64_t width);
+  /// moment = decay·moment + (1 - decay)·(factor·squares + epsilon); roots = 1/sqrt(moment).
+  void (*factor_roots)(void* moment, void* roots, const void* squares, int64_t n, double decay, double factor,
+                       double epsilon);
+  /// Sum of (x·weight)².
+  double (*weighted_square_sum)(const void* x, const void* weight, int64_t n);
+  /// parameter -= decay·parameter + factor·gradient·weight, through the master if there is one.
+  void (*weighted_descent)(void* parameter, void* master, const void* gradient, const void* weight, int64_t n,
+                           double factor, double decay);
 
   /// T from and to A.
   void (*widen)(void* wide, const void* x, int64_t n);

@@ -23,14 +23,27 @@ Prepared<View, View, View> add(const ElementwiseSpec&, const Options&);
 Prepared<View, double> scale(const FlatSpec&, const Options&);
 Prepared<double*, View> square_norm(const FlatSpec&, const Options&);
 Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, MomentumStep> momentum_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, AdagradStep> adagrad_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, AdamStep> adam_update(const UpdateSpec&, const Options&);
 Prepared<View, View, View, View, View, AdamStep> adamw_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, AdamStep> radam_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, View, View, AdamStep> adam8bit_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, SophiaStep> sophia_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, AdafactorStep> adafactor_update(const AdafactorSpec&, const Options&);
 
 /// The type of sums, statistics and gradients of parameters: fp64 for fp64, else fp32.
 inline DType wide(DType type) { return type == DType::f64 ? DType::f64 : DType::f32; }
+
+/// Numbers of Adam's family for a step.
+struct UpdateNumbers;
+UpdateNumbers adam_numbers(const AdamStep& step);
 
 /// The element at an index.
 inline std::byte* at(const View& view, std::int64_t index) {
   return static_cast<std::byte*>(view.data) + index * bytes_of(view.type);
 }
+/// The same, null for an empty view.
+inline std::byte* at_or_null(const View& view, std::int64_t index) { return view.data ? at(view, index) : nullptr; }
 
 }  // namespace rankscope::kernels::cpu

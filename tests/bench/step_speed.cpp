@@ -121,14 +121,12 @@ class Optimizer {
   Optimizer(const TrainSpec& train, test::HandLaid& rank, const kernels::KernelSet& kernels) {
     std::vector<UpdateOperands> operands;
     for (std::size_t p = 0; p < rank.model().parameters.size(); ++p) {
-      UpdateOperands operand{rank.parameter(static_cast<int>(p)), rank.gradient(static_cast<int>(p))};
-      for (const StateSpec& state : optimizer_states(train, rank.model().type)) {
+      UpdateOperands operand{rank.parameter(static_cast<int>(p)), rank.gradient(static_cast<int>(p)), {}, false};
+      for (const StateSpec& state : optimizer_states(train, rank.model().type, operand.parameter.shape)) {
         memory_.emplace_back(static_cast<std::size_t>(operand.parameter.elements()));
-        const View view{memory_.back().data(), state.type, operand.parameter.shape};
-        if (state.role == StateSpec::Role::m) operand.m = view;
-        if (state.role == StateSpec::Role::v) operand.v = view;
-        if (state.role == StateSpec::Role::master) {
-          operand.master = view;
+        const View view{memory_.back().data(), state.type, state.shape};
+        operand.states.push_back(view);
+        if (state.name == "master") {
           for (std::int64_t i = 0; i < view.elements(); ++i)
             view.as<float>()[i] = std::bit_cast<float>(std::uint32_t{operand.parameter.as<std::uint16_t>()[i]} << 16);
         }

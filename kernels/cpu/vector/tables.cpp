@@ -14,6 +14,8 @@ Loops make() {
   add_dropout<T>(loops);
   add_attention<T>(loops);
   add_update<T>(loops);
+  add_adam8bit<T>(loops);
+  add_adafactor<T>(loops);
   return loops;
 }
 

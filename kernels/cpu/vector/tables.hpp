@@ -20,6 +20,10 @@ template <class T>
 void add_attention(Loops& loops);
 template <class T>
 void add_update(Loops& loops);
+template <class T>
+void add_adam8bit(Loops& loops);
+template <class T>
+void add_adafactor(Loops& loops);
 
 }  // namespace rankscope::kernels::cpu::RANKSCOPE_ISA
 

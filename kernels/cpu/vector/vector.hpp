@@ -112,6 +112,15 @@ RANKSCOPE_INLINE auto greatest_of(V v) {
   return greatest;
 }
 
+RANKSCOPE_INLINE FloatVector root_of(FloatVector v) {
+  for (int i = 0; i < lanes<float>; ++i) v[i] = __builtin_sqrtf(v[i]);
+  return v;
+}
+RANKSCOPE_INLINE DoubleVector root_of(DoubleVector v) {
+  for (int i = 0; i < lanes<double>; ++i) v[i] = __builtin_sqrt(v[i]);
+  return v;
+}
+
 /// e to the v. fp32: Cody and Waite's reduction by ln 2 and a polynomial, within 2 units of the last place; zero below
 /// -87.3 and capped above 88.3. fp64: the C library's.
 RANKSCOPE_INLINE FloatVector exp_of(FloatVector v) {

@@ -84,6 +84,9 @@ TEST_CASE("reading what was written gives the same scenario, for every key") {
     if (auto* d = std::get_if<double*>(&field)) **d = **d / 3 + 0.1;
     if (auto* u = std::get_if<std::uint64_t*>(&field)) **u += 1;
     if (auto* b = std::get_if<bool*>(&field)) **b = !**b;
+    if (auto* i = std::get_if<std::optional<int>*>(&field)) **i = 3;
+    if (auto* d = std::get_if<std::optional<double>*>(&field)) **d = 0.3;
+    if (auto* b = std::get_if<std::optional<bool>*>(&field)) **b = true;
     if (auto* s = std::get_if<std::string*>(&field)) {
       if (key.path() == "data.source") **s = "text:a \"book\".txt";
       if (key.path() == "plan.schedule") **s = "gpipe";
@@ -91,6 +94,7 @@ TEST_CASE("reading what was written gives the same scenario, for every key") {
       if (key.path() == "plan.precision") **s = "fp64";
       if (key.path() == "plan.collective") **s = "ring";
       if (key.path() == "train.optimizer") **s = "sgd";
+      if (key.path() == "train.decay") **s = "cosine";
       if (key.path() == "cluster.spec") **s = "somewhere else";
       if (key.path() == "fault.plant") **s = "gradient_scale";
     }

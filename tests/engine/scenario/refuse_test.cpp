@@ -190,12 +190,67 @@ TEST_CASE("names that mean nothing are refused with those that do") {
       {"[plan]\nprecision = \"float\"\n", {}, "s.toml:2:1: unknown precision 'float'; there is fp64, fp32 and bf16"},
       {"[train]\noptimizer = \"adamW\"\n",
        {},
-       "s.toml:2:1: unknown optimizer 'adamW'; did you mean 'adamw'? there is sgd and adamw"},
+       "s.toml:2:1: unknown optimizer 'adamW'; did you mean 'adamw'? there is sgd, momentum, adagrad, adam, adamw, "
+       "radam, adafactor, adam8bit and sophia"},
+      {"[train]\ndecay = \"cosin\"\n",
+       {},
+       "s.toml:2:1: unknown decay 'cosin'; did you mean 'cosine'? there is none, linear and cosine"},
       {"[model]\nkind = \"bert\"\n", {}, "s.toml:2:1: unknown kind 'bert'; there is gpt"},
       {"[fault]\nplant = \"tulip\"\n",
        {},
        "s.toml:2:1: unknown plant 'tulip'; there is gradient_scale, dropped_micro_batch, skipped_norm_term and "
        "untied_embedding"},
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("a key that the optimizer does not use is refused, with the optimizers that do") {
+  const Row rows[] = {
+      {"[train]\noptimizer = \"sgd\"\nbeta1 = 0.9\n",
+       {},
+       "s.toml:3:1: optimizer \"sgd\" has no beta1; take beta1 away, or choose an optimizer that has it: adam, adamw, "
+       "radam, adam8bit and sophia"},
+      {"[train]\nnesterov = false\n",
+       {},
+       "s.toml:2:1: optimizer \"adamw\" has no nesterov; take nesterov away, or choose an optimizer that has it: "
+       "momentum"},
+      {"[train]\noptimizer = \"adafactor\"\nepsilon2 = 1e-4\n",
+       {"optimizer=radam"},
+       "--set optimizer=radam: optimizer \"radam\" has no epsilon2; take epsilon2 away, or choose an optimizer that "
+       "has "
+       "it: adafactor"},
+      {"[train]\noptimizer = \"momentum\"\nmomentum = 1\n",
+       {},
+       "s.toml:3:1: momentum = 1 is out of range; it must be at least 0 and less than 1"},
+      {"[train]\noptimizer = \"momentum\"\nnesterov = 1\n",
+       {},
+       "s.toml:3:1: nesterov is an integer; it takes a boolean, such as nesterov = true"},
+      {"[train]\noptimizer = \"sophia\"\nhessian_interval = 0\n",
+       {},
+       "s.toml:3:1: hessian_interval = 0 is out of range; it must be at least 1 and at most 2147483647"},
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("a learning rate that cannot be meant is refused") {
+  const Row rows[] = {
+      {"[train]\nmin_learning_rate = 1e-5\n",
+       {},
+       "s.toml:2:1: min_learning_rate without a decay means nothing; give decay = \"linear\" or \"cosine\""},
+      {"[train]\ndecay_steps = 5\n",
+       {},
+       "s.toml:2:1: decay_steps without a decay means nothing; give decay = \"linear\" or \"cosine\""},
+      {"[train]\ndecay = \"linear\"\nlearning_rate = 1e-4\nmin_learning_rate = 1e-3\n",
+       {},
+       "s.toml:4:1: min_learning_rate 0.001 is above the learning_rate 1e-04 that decays to it; it must be at most "
+       "that"},
+      {"[train]\nsteps = 10\ndecay = \"cosine\"\nwarmup_steps = 10\n",
+       {},
+       "s.toml:4:1: a warm-up of 10 steps leaves none for the decay, which ends at step 10; warmup_steps must be less "
+       "than that"},
+      {"[train]\nwarmup_steps = -1\n",
+       {},
+       "s.toml:2:1: warmup_steps = -1 is out of range; it must be at least 0 and at most 2147483647"},
   };
   for (const Row& row : rows) check(row);
 }

@@ -22,7 +22,14 @@ void check_add(const KernelSet& set, DType type);
 void check_scale(const KernelSet& set, DType type);
 void check_square_norm(const KernelSet& set, DType type);
 void check_sgd_update(const KernelSet& set, DType type);
+void check_momentum_update(const KernelSet& set, DType type);
+void check_adagrad_update(const KernelSet& set, DType type);
+void check_adam_update(const KernelSet& set, DType type);
 void check_adamw_update(const KernelSet& set, DType type);
+void check_radam_update(const KernelSet& set, DType type);
+void check_adam8bit_update(const KernelSet& set, DType type);
+void check_sophia_update(const KernelSet& set, DType type);
+void check_adafactor_update(const KernelSet& set, DType type);
 
 inline DType wide(DType type) { return type == DType::f64 ? DType::f64 : DType::f32; }
 

@@ -1,0 +1,28 @@
+// Adagrad (Duchi, Hazan and Singer 2011), the diagonal form: s += g², p -= rate·g / (√s + ε), with g + λ·p as g. One
+// state: 4 bytes a parameter (fp32).
+#include "engine/optimizer/rule/rules.hpp"
+
+namespace rankscope::rules {
+namespace {
+
+PreparedUpdate prepare(const kernels::KernelSet& set, const UpdateTarget& target, const HyperParameters& hyper) {
+  auto kernel = set.prepare(&kernels::KernelSet::adagrad_update, spec_of(target));
+  return {kernel.workspace_bytes, [launch = std::move(kernel.launch), epsilon = *hyper.epsilon](
+                                      const UpdateViews& of, const UpdateStep& step, const kernels::Stream& stream) {
+            launch(of.parameter, of.master, of.states[0], of.gradient,
+                   {step.learning_rate, step.weight_decay, epsilon, step.gradient_scale}, stream);
+          }};
+}
+
+}  // namespace
+
+OptimizerRule adagrad() {
+  return {.name = "adagrad",
+          .what = "Adagrad (Duchi, Hazan and Singer 2011)",
+          .defaults = {.weight_decay = 0.0, .epsilon = 1e-10},
+          .parity_epsilon = 1e-8,
+          .states = [](const UpdateTarget& target) { return std::vector{like(target, "s")}; },
+          .prepare = prepare};
+}
+
+}  // namespace rankscope::rules

@@ -1,0 +1,173 @@
+// Adam with moments of a byte each (Dettmers, Lewis, Shleifer and Zettlemoyer 2022, arXiv 2110.02861).
+//
+// Dynamic tree quantisation (Dettmers 2016, arXiv 1511.04561) of magnitudes in [0, 1]: decade e = 0 … 6 covers
+// (10^-e-1, 10^-e] with 2^(b-e) equal bins, whose centres are the levels; b is 6 with a sign and 7 without. Together
+// with 0 and exactly 1 that makes 256 levels: signed -0.993 … 0 … 1, unsigned 0 … 1. Codes number them upwards.
+#include "kernels/cpu/vector/tables.hpp"
+
+namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
+namespace {
+
+constexpr int decades = 7;
+constexpr int code_of_zero = 127;  // signed
+
+/// The levels of one kind, and what finds the nearest: magnitude number `rank` (0 for zero, `top` for 1) lies in decade
+/// e when x is at least border[e], and there in bin x·slope[e] + offset of its bins.
+template <class A>
+struct Levels {
+  A value[256] = {};  ///< by code
+  A border[decades] = {}, slope[decades] = {}, shift[decades] = {}, last[decades] = {}, base[decades] = {};
+  A least = 0, greatest = 0;  ///< below: zero; above: one
+  A top = 0;
+};
+
+template <class A>
+constexpr Levels<A> make_levels(bool is_signed) {
+  const int bits = is_signed ? 6 : 7;
+  Levels<A> levels;
+  double magnitude[257] = {};
+  double power = 1;  // 10^e
+  for (int e = 0; e < decades; ++e, power *= 10) {
+    const int bins = 1 << (bits - e), base = is_signed ? bins : bins - 1;
+    for (int k = 0; k < bins; ++k) magnitude[base + k] = (0.1 + 0.9 * (k + 0.5) / bins) / power;
+    levels.slope[e] = static_cast<A>(power * bins / 0.9);
+    levels.shift[e] = static_cast<A>(-0.1 * bins / 0.9);
+    levels.last[e] = static_cast<A>(bins - 0.5);
+    levels.base[e] = static_cast<A>(base);
+  }
+  const int top = is_signed ? 128 : 255;
+  magnitude[top] = 1;
+  for (int e = 0; e + 1 < decades; ++e) {
+    const int base = static_cast<int>(levels.base[e]);
+    levels.border[e] = static_cast<A>((magnitude[base - 1] + magnitude[base]) / 2);
+  }
+  levels.least = static_cast<A>(magnitude[1] / 2);
+  levels.greatest = static_cast<A>((magnitude[top - 1] + 1) / 2);
+  levels.top = static_cast<A>(top);
+  for (int code = 0; code < 256; ++code) {
+    const int rank = is_signed ? code - code_of_zero : code;
+    levels.value[code] = static_cast<A>(rank < 0 ? -magnitude[-rank] : magnitude[rank]);
+  }
+  return levels;
+}
+
+template <class A>
+constexpr Levels<A> signed_levels = make_levels<A>(true);
+template <class A>
+constexpr Levels<A> unsigned_levels = make_levels<A>(false);
+
+/// The number of the level nearest to a magnitude in [0, 1].
+template <class A>
+RANKSCOPE_INLINE A rank_of(A x, const Levels<A>& levels) {
+  A slope = levels.slope[decades - 1], shift = levels.shift[decades - 1];
+  A last = levels.last[decades - 1], base = levels.base[decades - 1];
+  for (int e = decades - 2; e >= 0; --e) {
+    const bool inside = x >= levels.border[e];
+    slope = inside ? levels.slope[e] : slope;
+    shift = inside ? levels.shift[e] : shift;
+    last = inside ? levels.last[e] : last;
+    base = inside ? levels.base[e] : base;
+  }
+  A bin = x * slope + shift;
+  bin = bin < 0 ? A(0) : bin;
+  bin = bin > last ? last : bin;
+  A rank = base + static_cast<A>(static_cast<int>(bin));
+  rank = x < levels.least ? A(0) : rank;
+  return x > levels.greatest ? levels.top : rank;
+}
+
+// A scale below the least normal number has no inverse: what is so small is nothing.
+constexpr float least_scale(float) { return 1.17549435e-38f; }
+constexpr double least_scale(double) { return 2.2250738585072014e-308; }
+
+template <class A>
+RANKSCOPE_INLINE void quantise_signed(std::uint8_t* codes, const A* x, int64_t n, A inverse) {
+  for (int64_t i = 0; i < n; ++i) {
+    const A scaled = x[i] * inverse, magnitude = scaled < 0 ? -scaled : scaled;
+    const A rank = rank_of(magnitude, signed_levels<A>);
+    // There is no level -1.
+    const A below = rank > A(code_of_zero) ? A(code_of_zero) : rank;
+    codes[i] = static_cast<std::uint8_t>(static_cast<int>(A(code_of_zero) + (scaled < 0 ? -below : rank)));
+  }
+}
+template <class A>
+RANKSCOPE_INLINE void quantise_unsigned(std::uint8_t* codes, const A* x, int64_t n, A inverse) {
+  for (int64_t i = 0; i < n; ++i)
+    codes[i] = static_cast<std::uint8_t>(static_cast<int>(rank_of(x[i] * inverse, unsigned_levels<A>)));
+}
+
+template <class T>
+void quantise(std::uint8_t* codes, void* scale, const void* x_, int64_t n, bool is_signed) {
+  using A = Scalar<T>;
+  const auto* x = static_cast<const A*>(x_);
+  Vector<A> greatest = {};
+  sweep<A>(n, [&](int64_t i, auto part) {
+    const Vector<A> v = load(x + i, part), magnitude = v < 0 ? -v : v;
+    greatest = magnitude > greatest ? magnitude : greatest;
+  });
+  const A top = greatest_of(greatest);
+  *static_cast<A*>(scale) = top;
+  const A inverse = top >= least_scale(A(0)) ? 1 / top : 0;
+  if (is_signed)
+    quantise_signed(codes, x, n, inverse);
+  else
+    quantise_unsigned(codes, x, n, inverse);
+}
+
+template <class T>
+void dequantise(void* x_, const std::uint8_t* codes, const void* scale_, int64_t n, bool is_signed) {
+  using A = Scalar<T>;
+  auto* x = static_cast<A*>(x_);
+  const A* level = is_signed ? signed_levels<A>.value : unsigned_levels<A>.value;
+  const A scale = *static_cast<const A*>(scale_);
+  for (int64_t i = 0; i < n; ++i) x[i] = level[codes[i]] * scale;
+}
+
+template <class T>
+void adam8bit(const QuantisedStretch& stretch, int64_t n, const UpdateNumbers& numbers) {
+  using A = Scalar<T>;
+  auto* parameter = static_cast<T*>(stretch.parameter);
+  auto* master = static_cast<A*>(stretch.master);
+  const auto* gradient = static_cast<const A*>(stretch.gradient);
+  auto* m_scale = static_cast<A*>(stretch.m_scale);
+  auto* v_scale = static_cast<A*>(stretch.v_scale);
+  const A decay = static_cast<A>(numbers.learning_rate * numbers.weight_decay);
+  const A clip = static_cast<A>(numbers.gradient_scale);
+  const A beta1 = static_cast<A>(numbers.beta1), rest1 = static_cast<A>(1 - numbers.beta1);
+  const A beta2 = static_cast<A>(numbers.beta2), rest2 = static_cast<A>(1 - numbers.beta2);
+  const A rate = static_cast<A>(numbers.learning_rate / numbers.correction1);
+  const A inverse2 = static_cast<A>(1 / numbers.correction2);
+  const A epsilon = static_cast<A>(numbers.epsilon);
+  alignas(64) A m[quantised_block], v[quantised_block];
+  for (int64_t first = 0; first < n; first += quantised_block) {
+    const int64_t count = n - first < quantised_block ? n - first : quantised_block, block = first / quantised_block;
+    dequantise<T>(m, stretch.m + first, m_scale + block, count, true);
+    dequantise<T>(v, stretch.v + first, v_scale + block, count, false);
+    sweep<T>(count, [&](int64_t i, auto part) {
+      const int64_t at = first + i;
+      const Vector<T> g = load(gradient + at, part) * clip;
+      const Vector<T> mean = beta1 * load(m + i, part) + rest1 * g;
+      const Vector<T> square = beta2 * load(v + i, part) + rest2 * g * g;
+      const Vector<T> p = master ? load(master + at, part) : load(parameter + at, part);
+      const Vector<T> next = p - (decay * p + rate * mean / (root_of(square * inverse2) + epsilon));
+      store(m + i, mean, part);
+      store(v + i, square, part);
+      if (master) store(master + at, next, part);
+      store(parameter + at, next, part);
+    });
+    quantise<T>(stretch.m + first, m_scale + block, m, count, true);
+    quantise<T>(stretch.v + first, v_scale + block, v, count, false);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void add_adam8bit(Loops& loops) {
+  loops.adam8bit = adam8bit<T>;
+  loops.quantise = quantise<T>;
+  loops.dequantise = dequantise<T>;
+}
+RANKSCOPE_FOR_ALL_TYPES(add_adam8bit)
+
+}  // namespace rankscope::kernels::cpu::RANKSCOPE_ISA

@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <cmath>
+
+#include "tests/catch.hpp"
+#include "tests/kernels/cpu/checks.hpp"
+#include "tests/kernels/cpu/tensors.hpp"
+
+namespace rankscope::kernels::test {
+namespace {
+
+constexpr std::int64_t lengths[] = {1, 15, 40000};
+
+/// A parameter in the middle of its training: `held` is what is updated (the master of a bf16 parameter).
+struct Subject {
+  std::int64_t n;
+  DType type;
+  bool master;
+  Tensor held, gradient, parameter, first, second;
+
+  Subject(std::int64_t elements, DType its_type)
+      : n(elements),
+        type(its_type),
+        master(type == DType::bf16),
+        held(random_tensor({n}, wide(type), 1)),
+        gradient(random_tensor({n}, wide(type), 2)),
+        parameter({n}, type, held.values()),
+        first(random_tensor({n}, wide(type), 3)),
+        second({n}, wide(type), positive(random_values(n, wide(type), 4))) {}
+
+  static Values positive(Values values) {
+    for (double& v : values) v = std::abs(v) + 0.1;
+    return values;
+  }
+  UpdateSpec spec() const { return {type, n, master}; }
+  View master_view() const { return master ? held.view() : View{}; }
+
+  void check(const Values& expected) const {
+    CHECK(difference(parameter.values(), expected) < bound(type, type));
+    if (master) CHECK(difference(held.values(), expected) < bound(type, DType::f32));
+    CHECK(parameter.guarded());
+    CHECK(held.guarded());
+  }
+  void check_state(const Tensor& state, const Values& expected) const {
+    CHECK(difference(state.values(), expected) < bound(type, wide(type)));
+    CHECK(state.guarded());
+  }
+};
+
+AdamStep adam_step(std::uint64_t t) {
+  return {.learning_rate = 0.1,
+          .weight_decay = 0.2,
+          .beta1 = 0.8,
+          .beta2 = 0.95,
+          .epsilon = 1e-3,
+          .gradient_scale = 0.5,
+          .t = t};
+}
+
+/// Adam's family: `next` gives the new parameter from (p, corrected m, corrected v, t).
+template <class Op, class Next>
+void check_adam(const KernelSet& set, DType type, Op op, bool coupled, Next next) {
+  for (const std::int64_t n : lengths)
+    for (const std::uint64_t t : {1, 5, 40}) {
+      const Subject s(n, type);
+      Values p = s.held.values(), m = s.first.values(), v = s.second.values();
+      const Values g = s.gradient.values();
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        const double gradient = 0.5 * g[i] + (coupled ? 0.2 * p[i] : 0);
+        m[i] = 0.8 * m[i] + 0.2 * gradient;
+        v[i] = 0.95 * v[i] + 0.05 * gradient * gradient;
+        const double step = static_cast<double>(t);
+        p[i] = next(p[i], m[i] / (1 - std::pow(0.8, step)), v[i] / (1 - std::pow(0.95, step)), step);
+      }
+      Bench::launch(set.prepare(op, s.spec()), s.parameter, s.master_view(), s.first, s.second, s.gradient,
+                    adam_step(t));
+      s.check(p);
+      s.check_state(s.first, m);
+      s.check_state(s.second, v);
+    }
+}
+
+}  // namespace
+
+void check_sgd_update(const KernelSet& set, DType type) {
+  for (const std::int64_t n : lengths) {
+    const Subject s(n, type);
+    Values p = s.held.values();
+    const Values g = s.gradient.values();
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.1 * (0.2 * p[i] + 0.5 * g[i]);
+    Bench::launch(set.prepare(&KernelSet::sgd_update, s.spec()), s.parameter, s.master_view(), s.gradient,
+                  SgdStep{.learning_rate = 0.1, .weight_decay = 0.2, .gradient_scale = 0.5});
+    s.check(p);
+  }
+}
+
+void check_momentum_update(const KernelSet& set, DType type) {
+  for (const std::int64_t n : lengths)
+    for (const bool nesterov : {false, true}) {
+      const Subject s(n, type);
+      Values p = s.held.values(), b = s.first.values();
+      const Values g = s.gradient.values();
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        const double gradient = 0.5 * g[i] + 0.2 * p[i];
+        b[i] = 0.7 * b[i] + gradient;
+        p[i] -= 0.1 * (nesterov ? gradient + 0.7 * b[i] : b[i]);
+      }
+      Bench::launch(set.prepare(&KernelSet::momentum_update, s.spec()), s.parameter, s.master_view(), s.first,
+                    s.gradient, MomentumStep{0.1, 0.2, 0.7, nesterov, 0.5});
+      s.check(p);
+      s.check_state(s.first, b);
+    }
+}
+
+void check_adagrad_update(const KernelSet& set, DType type) {
+  for (const std::int64_t n : lengths) {
+    const Subject s(n, type);
+    Values p = s.held.values(), sum = s.second.values();
+    const Values g = s.gradient.values();
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      const double gradient = 0.5 * g[i] + 0.2 * p[i];
+      sum[i] += gradient * gradient;
+      p[i] -= 0.1 * gradient / (std::sqrt(sum[i]) + 1e-3);
+    }
+    Bench::launch(set.prepare(&KernelSet::adagrad_update, s.spec()), s.parameter, s.master_view(), s.second, s.gradient,
+                  AdagradStep{0.1, 0.2, 1e-3, 0.5});
+    s.check(p);
+    s.check_state(s.second, sum);
+  }
+}
+
+void check_adam_update(const KernelSet& set, DType type) {
+  check_adam(set, type, &KernelSet::adam_update, true,
+             [](double p, double m, double v, double) { return p - 0.1 * m / (std::sqrt(v) + 1e-3); });
+}
+
+void check_adamw_update(const KernelSet& set, DType type) {
+  check_adam(set, type, &KernelSet::adamw_update, false,
+             [](double p, double m, double v, double) { return p - 0.1 * (m / (std::sqrt(v) + 1e-3) + 0.2 * p); });
+}
+
+void check_radam_update(const KernelSet& set, DType type) {
+  // With beta2 = 0.95 the sixth step is the first one that is rectified.
+  check_adam(set, type, &KernelSet::radam_update, true, [](double p, double m, double v, double t) {
+    const double power = std::pow(0.95, t), longest = 2 / 0.05 - 1, length = longest - 2 * t * power / (1 - power);
+    if (length <= 5) return p - 0.1 * m;
+    const double r = std::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length));
+    const double root = std::sqrt(1 - power);
+    return p - 0.1 * r * m * root / (std::sqrt(v) * root + 1e-3);
+  });
+}
+
+void check_sophia_update(const KernelSet& set, DType type) {
+  for (const std::int64_t n : lengths)
+    for (const bool refresh : {false, true}) {
+      const Subject s(n, type);
+      Values p = s.held.values(), m = s.first.values(), h = s.second.values();
+      const Values g = s.gradient.values();
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        const double gradient = 0.5 * g[i];
+        m[i] = 0.8 * m[i] + 0.2 * gradient;
+        if (refresh) h[i] = 0.95 * h[i] + 0.05 * 3 * gradient * gradient;
+        p[i] -= 0.1 * (0.2 * p[i] + std::clamp(m[i] / std::max(0.9 * h[i], 0.3), -1.0, 1.0));
+      }
+      Bench::launch(set.prepare(&KernelSet::sophia_update, s.spec()), s.parameter, s.master_view(), s.first, s.second,
+                    s.gradient, SophiaStep{0.1, 0.2, 0.8, 0.95, 0.9, 0.3, 0.5, 3, refresh});
+      s.check(p);
+      s.check_state(s.first, m);
+      s.check_state(s.second, h);
+    }
+}
+
+void check_adam8bit_update(const KernelSet& set, DType type) {
+  // From states of nothing the step is AdamW's first; the quantiser has tests of its own (tests/engine/optimizer).
+  for (const std::int64_t n : {1, 255, 256, 257, 40000}) {
+    const Subject s(n, type);
+    const std::int64_t blocks = (n + quantised_block - 1) / quantised_block;
+    Values p = s.held.values();
+    const Values g = s.gradient.values();
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.1 * (0.5 * g[i] / (std::abs(0.5 * g[i]) + 1e-3) + 0.2 * p[i]);
+    const Tensor m({n}, DType::u8), v({n}, DType::u8), m_scale({blocks}, wide(type)), v_scale({blocks}, wide(type));
+    std::fill_n(m.view().as<std::uint8_t>(), n, std::uint8_t{0});
+    std::fill_n(v.view().as<std::uint8_t>(), n, std::uint8_t{0});
+    std::fill_n(m_scale.view().as<std::byte>(), m_scale.view().bytes(), std::byte{0});
+    std::fill_n(v_scale.view().as<std::byte>(), v_scale.view().bytes(), std::byte{0});
+    Bench::launch(set.prepare(&KernelSet::adam8bit_update, s.spec()), s.parameter, s.master_view(), m, v, m_scale,
+                  v_scale, s.gradient, adam_step(1));
+    s.check(p);
+    Values greatest(static_cast<std::size_t>(blocks), 0.0), squares = greatest;
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      const double first = 0.2 * 0.5 * g[i], second = 0.05 * 0.25 * g[i] * g[i];
+      greatest[i / quantised_block] = std::max(greatest[i / quantised_block], std::abs(first));
+      squares[i / quantised_block] = std::max(squares[i / quantised_block], second);
+    }
+    s.check_state(m_scale, greatest);
+    s.check_state(v_scale, squares);
+    CHECK(m.guarded());
+    CHECK(v.guarded());
+  }
+}
+
+void check_adafactor_update(const KernelSet& set, DType type) {
+  struct Size {
+    std::int64_t rows, columns;
+    bool factored;
+  };
+  for (const Size& size : {Size{1, 1, false}, Size{1, 700, false}, Size{1, 9, true}, Size{9, 1, true},
+                           Size{3, 17, true}, Size{130, 67, true}})
+    for (const double clip : {0.1, 10.0}) {
+      const Subject s(size.rows * size.columns, type);
+      const Tensor row({size.rows}, wide(type), Subject::positive(random_values(size.rows, wide(type), 5)));
+      const Tensor column({size.columns}, wide(type), Subject::positive(random_values(size.columns, wide(type), 6)));
+      Values p = s.held.values(), r = row.values(), c = column.values();
+      const Values g = s.gradient.values();
+      const double t = 4, beta = 1 - std::pow(t, -0.7);
+      const auto at = [&](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * size.columns + j); };
+      const auto square = [&](std::int64_t i, std::int64_t j) { return std::pow(0.5 * g[at(i, j)], 2) + 1e-2; };
+      for (std::int64_t i = 0; size.factored && i < size.rows; ++i) {
+        double mean = 0;
+        for (std::int64_t j = 0; j < size.columns; ++j) mean += square(i, j) / static_cast<double>(size.columns);
+        r[static_cast<std::size_t>(i)] = beta * r[static_cast<std::size_t>(i)] + (1 - beta) * mean;
+      }
+      for (std::int64_t j = 0; j < size.columns; ++j) {
+        double mean = 0;
+        for (std::int64_t i = 0; i < size.rows; ++i) mean += square(i, j) / static_cast<double>(size.rows);
+        c[static_cast<std::size_t>(j)] = beta * c[static_cast<std::size_t>(j)] + (1 - beta) * mean;
+      }
+      double mean_row = 0, update_square = 0, parameter_square = 0;
+      for (const double value : r) mean_row += value / static_cast<double>(size.rows);
+      Values u(p.size());
+      for (std::int64_t i = 0; i < size.rows; ++i)
+        for (std::int64_t j = 0; j < size.columns; ++j) {
+          const double second = size.factored
+                                    ? r[static_cast<std::size_t>(i)] * c[static_cast<std::size_t>(j)] / mean_row
+                                    : c[static_cast<std::size_t>(j)];
+          u[at(i, j)] = 0.5 * g[at(i, j)] / std::sqrt(second);
+          update_square += u[at(i, j)] * u[at(i, j)];
+          parameter_square += p[at(i, j)] * p[at(i, j)];
+        }
+      const double n = static_cast<double>(p.size());
+      const double step = std::max(0.3, std::sqrt(parameter_square / n)) * std::min(0.6, 1 / std::sqrt(t)) /
+                          std::max(1.0, std::sqrt(update_square / n) / clip);
+      for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.6 * 0.2 * p[i] + step * u[i];
+      const AdafactorSpec spec{type, size.rows, size.columns, size.factored, s.master};
+      Bench::launch(set.prepare(&KernelSet::adafactor_update, spec), s.parameter, s.master_view(),
+                    size.factored ? row.view() : View{}, column, s.gradient,
+                    AdafactorStep{0.6, 0.2, 0.7, 1e-2, 0.3, clip, 0.5, 4});
+      s.check(p);
+      if (size.factored) s.check_state(row, r);
+      s.check_state(column, c);
+    }
+}
+
+}  // namespace rankscope::kernels::test
