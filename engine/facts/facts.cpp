@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "engine/program/passes.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
 
@@ -20,6 +21,10 @@ RunFacts common_facts(const RunContext& context) {
   facts.programs = context.programs;
   facts.ideal = context.ideal;
   facts.model_flops = facts.hardware_flops = context.step.model.model_flops_per_sample() * scenario.train.global_batch;
+  for (const RankProgram& program : context.programs)
+    for (const Op& op : program.ops)
+      if (op.id.kind() == OpKind::recompute)
+        facts.hardware_flops += segment_of(context.step.model, op.id).forward_flops;
   facts.tokens_per_step = std::int64_t{scenario.train.global_batch} * context.step.model.spec.context;
   return facts;
 }

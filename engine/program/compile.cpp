@@ -9,17 +9,21 @@ StepProgram compile(const Scenario& scenario) {
   if (plan.chunks() > scenario.model.layers)
     throw PlanError("plan.pipeline × plan.virtual is " + std::to_string(plan.chunks()) + " but the model has " +
                     std::to_string(scenario.model.layers) + " layers; each chunk needs one");
-  if (plan.tensor != 1 || plan.zero != 0 || plan.recompute != "none" || plan.sequence_parallel)
-    throw PlanError("this engine does not have tensor parallelism, ZeRO or recomputation yet");
+  if (plan.tensor != 1 || plan.zero != 0 || plan.sequence_parallel)
+    throw PlanError("this engine does not have tensor parallelism or ZeRO yet");
   StepProgram step;
   step.scenario = scenario;
   step.grid = {plan.tensor, plan.data, plan.pipeline};
   step.model = make_model(scenario);
-  step.first_segment = split_evenly(step.model, plan.chunks());
+  const char* key = "plan.stages: ";
   try {
-    step.schedule = make_schedule(plan.schedule, {plan.pipeline, plan.virtual_stages, plan.micro_batches});
+    step.first_segment = split_as_planned(step.model, plan);
+    const PipelineShape shape{plan.pipeline, plan.virtual_stages, plan.micro_batches};
+    const bool by_hand = plan.schedule == "by-hand";
+    key = by_hand ? "plan.order: " : "plan.schedule: ";
+    step.schedule = by_hand ? by_hand_schedule(plan.order, shape) : make_schedule(plan.schedule, shape);
   } catch (const std::invalid_argument& e) {
-    throw PlanError(std::string("plan.schedule: ") + e.what());
+    throw PlanError(key + std::string(e.what()));
   }
   return step;
 }
@@ -30,6 +34,7 @@ RankProgram StepProgram::program_for(int rank) const {
   program = add_pipeline_transfers(std::move(program), *this);
   program = add_gradient_reduction(std::move(program), *this);
   program = add_optimizer(std::move(program), *this);
+  program = add_recomputation(std::move(program), *this);
   program = plant_fault(std::move(program), *this);
   program = place_buffers(std::move(program));
   return add_edges(std::move(program));

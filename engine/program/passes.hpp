@@ -23,6 +23,11 @@ RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step)
 RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step);
 /// The gradient norm, its all-reduce when clipping needs it, and the parameters' update.
 RankProgram add_optimizer(RankProgram program, const StepProgram& step);
+/// Forward ops once more, in front of the backward that reads what they computed, so that it is not kept until then
+/// (plan.recompute): "blocks" keeps the input of each block, "sqrt" that of every ⌈√n⌉-th of a chunk's n blocks,
+/// "selective" all but what attention computes, whose softmax grows with the square of the context (Korthikanti et al.
+/// 2022). Repeated ops draw the same dropout: gradients are the same to the bit.
+RankProgram add_recomputation(RankProgram program, const StepProgram& step);
 /// Deliberate faults of scenario.fault.plant that are faults of the program.
 RankProgram plant_fault(RankProgram program, const StepProgram& step);
 /// Gives every buffer its offset: persistent ones side by side (gradients without padding, so that a bucket is one

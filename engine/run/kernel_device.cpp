@@ -19,12 +19,12 @@ class KernelDevice : public ComputeDevice {
 
   BoundCompute bind(const Op& op) override {
     switch (op.id.kind()) {
-      case OpKind::forward: return bind_forward_op(op);
+      case OpKind::forward:
+      case OpKind::recompute: return bind_forward_op(op);
       case OpKind::backward: return bind_backward_op(op, bind_backward);
       case OpKind::input_gradient: return bind_backward_op(op, bind_input_gradient);
       case OpKind::weight_gradient: return bind_backward_op(op, bind_weight_gradient);
       case OpKind::optimizer: return op.id.fields().segment == Segment::norm ? bind_norm_op(op) : bind_update_op(op);
-      case OpKind::recompute:
       case OpKind::send:
       case OpKind::receive:
       case OpKind::broadcast:

@@ -43,9 +43,10 @@ RankRun::RankRun(RankSettings settings, int rank)
   last_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].back();
   for (const Op& op : program_.ops) {
     const OpKind kind = op.id.kind();
-    if (!is_model_compute(kind) || kind == OpKind::recompute) continue;
+    if (!is_model_compute(kind)) continue;
     const SegmentSpec& s = segment_of(settings_.step.model, op.id);
     if (kind == OpKind::forward) model_flops_ += s.forward_flops;
+    if (kind == OpKind::recompute) repeated_flops_ += s.forward_flops;
     if (kind == OpKind::backward || kind == OpKind::input_gradient) model_flops_ += s.input_gradient_flops;
     if (kind == OpKind::backward || kind == OpKind::weight_gradient) model_flops_ += s.weight_gradient_flops;
   }
@@ -203,7 +204,8 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   // Data-parallel replicas hold the same gradients: the first one counts.
   if (at.data == 0) summary.gradient_square_norm = record.values.square_norm;
   if (!settings_.kernels) summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
-  summary.model_flops = summary.hardware_flops = model_flops_;
+  summary.model_flops = model_flops_;
+  summary.hardware_flops = model_flops_ + repeated_flops_;
   summary.peak_bytes = peaks.by_class;
   summary.peak_total_bytes = peaks.total;
   summary.traffic = std::move(record.traffic);

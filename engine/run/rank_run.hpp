@@ -77,7 +77,8 @@ class RankRun {
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<Executor> executor_;
   OpIndex first_compute_ = 0, last_compute_ = 0;
-  double model_flops_ = 0;  ///< this rank's share of a step
+  double model_flops_ = 0;     ///< this rank's share of a step
+  double repeated_flops_ = 0;  ///< by recomputation: HFU counts them, MFU does not
 
   std::mutex mutex_;
   std::map<std::uint32_t, StepRecord> steps_;  ///< those under way: lanes may be in different ones

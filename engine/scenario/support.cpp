@@ -17,9 +17,9 @@ constexpr Choice choices[] = {
     {"plan.schedule", "zb-v", true},
 
     {"plan.recompute", "none", true},
-    {"plan.recompute", "blocks", false},
-    {"plan.recompute", "sqrt", false},
-    {"plan.recompute", "selective", false},
+    {"plan.recompute", "blocks", true},
+    {"plan.recompute", "sqrt", true},
+    {"plan.recompute", "selective", true},
 
     {"plan.precision", "fp64", true},
     {"plan.precision", "fp32", true},

@@ -24,7 +24,8 @@ OpSignature signature_of(const RankProgram& program, const Op& op) {
     hash ^= hash >> 29;
   };
   const OpFields f = op.id.fields();
-  mix(static_cast<std::uint64_t>(f.kind));
+  // A forward done again is the same work.
+  mix(static_cast<std::uint64_t>(f.kind == OpKind::recompute ? OpKind::forward : f.kind));
   mix(static_cast<std::uint64_t>(f.segment));
   for (const BufferUse& use : op.uses) {
     const Buffer& buffer = program.buffers[use.buffer];

@@ -155,6 +155,46 @@ TEST_CASE("ZB-H1's greatest activation peak is 1F1B's, ZB-H2's nearly twice that
   }
 }
 
+TEST_CASE("an order by hand makes the programs of the schedule that it writes out, and may place chunks as it likes") {
+  for (const auto* schedule : {"1f1b", "zb-h1"}) {
+    const StepProgram built = compile(chunked_scenario(schedule, 1, 3, 4));
+    Scenario s = built.scenario;
+    s.plan.schedule = "by-hand";
+    s.plan.order = to_text(built.schedule);
+    const StepProgram by_hand = compile(s);
+    CHECK(find_deadlock(by_hand.all_programs(), by_hand.grid).value_or("none") == "none");
+    for (int rank = 0; rank < 3; ++rank) {
+      std::vector<OpId> a, b;
+      for (const Op& op : built.program_for(rank).ops)
+        if (is_model_compute(op.id.kind())) a.push_back(op.id);
+      for (const Op& op : by_hand.program_for(rank).ops)
+        if (is_model_compute(op.id.kind())) b.push_back(op.id);
+      CHECK(a == b);
+    }
+  }
+  // The last chunk on stage 0, and micro-batches that come in another order on every stage.
+  Scenario s = small_scenario("by-hand", 1, 2, 3, true);
+  s.plan.order =
+      "stage 1: F:c0:m2 F:c0:m0 F:c0:m1 B:c0:m1 B:c0:m2 B:c0:m0\n"
+      "stage 0: F:c1:m1 B:c1:m1 F:c1:m0 F:c1:m2 B:c1:m2 B:c1:m0";
+  const StepProgram step = compile(s);
+  CHECK(find_deadlock(step.all_programs(), step.grid).value_or("none") == "none");
+  CHECK(count_of(step.program_for(0), Purpose::embedding) == 1);
+  CHECK(count_of(step.program_for(1), Purpose::embedding) == 1);
+  s.plan.order = "stage 0: F:c0:m0";
+  CHECK_THROWS_AS(compile(s), PlanError);
+}
+
+TEST_CASE("stages may have the layers that a list gives them") {
+  Scenario s = small_scenario("1f1b", 1, 2, 2);
+  s.plan.stages = "3 1";
+  const StepProgram step = compile(s);
+  CHECK(step.first_segment == std::vector<int>{0, 16, 22});
+  CHECK(find_deadlock(step.all_programs(), step.grid).value_or("none") == "none");
+  s.plan.stages = "3 2";
+  CHECK_THROWS_AS(compile(s), PlanError);
+}
+
 TEST_CASE("schedules refuse chunks that they do not run") {
   const auto complaint = [](const char* schedule, int virtual_stages, int m) {
     Scenario s = small_scenario(schedule, 1, 2, m);

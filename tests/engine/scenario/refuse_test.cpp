@@ -267,9 +267,6 @@ TEST_CASE("what is designed but not built yet is refused as that") {
        {},
        "s.toml:2:1: sequence_parallel = true is designed, but this engine does not have it yet; it has "
        "sequence_parallel = false"},
-      {"[plan]\nrecompute = \"selective\"\n",
-       {},
-       "s.toml:2:1: recompute = \"selective\" is designed, but this engine does not have it yet; it has none"},
       {"[plan]\nprecision = \"fp16\"\n",
        {},
        "s.toml:2:1: precision = \"fp16\" is designed, but this engine does not have it yet; it has fp64, fp32 and "
