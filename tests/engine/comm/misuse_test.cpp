@@ -158,6 +158,23 @@ TEST_CASE("a member that hangs between two phases is named, not the one that wai
   }
 }
 
+TEST_CASE("who waits in a later phase for one that waits itself gives it the time to say for whom") {
+  // Halving and doubling among four: rank 3 hangs before phase 1, where rank 2 waits for it, a little late. Rank 0 has
+  // waited for rank 2 in phase 3 since before that, and must not be the first to complain.
+  CommOptions options;
+  options.time_limit = 800ms;
+  options.before_phase = [](int rank, Lane, const char*, int phase) {
+    if (rank == 3 && phase == 1) std::this_thread::sleep_for(1300ms);
+    if ((rank == 2 && phase == 1) || (rank == 1 && phase == 3)) std::this_thread::sleep_for(20ms);
+  };
+  const auto errors = run_ranks(4, options, [&](World& world) {
+    const auto group = world.group(first_ranks(4), Lane::data, "halving-doubling");
+    Buffers b(OpKind::all_reduce, DType::f32, 4, 100);
+    call(*group, b, 0);
+  });
+  for (const std::string& error : errors) CHECK(error == "rank 2 waited 850 ms in all_reduce on lane data for rank 3");
+}
+
 TEST_CASE("a rank's data, tensor and pipeline groups work at once, each on its lane, whatever is late") {
   const RankGrid grid{2, 2, 2};
   CommOptions options;
