@@ -39,7 +39,7 @@ struct PlanSpec {
   bool sequence_parallel = false;
   std::string precision = "fp32";   ///< fp64, fp32, bf16, fp16
   double bucket_mib = 25.0;         ///< data-parallel gradient buckets; the first one is at most 1 MiB
-  std::string collective = "auto";  ///< "auto" (the communicator's own) or a transparent one: "ring", "naive"
+  std::string collective = "auto";  ///< "auto" (the communicator's own) or one of engine/collective
   int ranks() const { return data * tensor * pipeline; }
   int chunks() const { return pipeline * virtual_stages; }
   bool operator==(const PlanSpec&) const = default;
