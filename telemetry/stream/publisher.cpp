@@ -350,7 +350,7 @@ struct Publisher::State {
         const std::lock_guard lock(mutex);
         last = closing;
       }
-      if (why == said && !last) {
+      if (why == said && !last && Clock::now() < drained + options.period) {
         // All ranks of the process finish a step at about one time.
         std::this_thread::sleep_for(std::min(gather_words, options.period));
         words();
