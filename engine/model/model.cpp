@@ -1,6 +1,5 @@
 #include "engine/model/model.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -97,21 +96,5 @@ double Model::model_flops_per_sample() const {
 }
 
 DType accumulation_type(DType type) { return type == DType::f64 ? DType::f64 : DType::f32; }
-
-std::vector<int> split_evenly(const Model& model, int chunks) {
-  const int blocks = model.spec.layers;
-  if (chunks < 1 || chunks > blocks)
-    throw std::invalid_argument(std::to_string(blocks) + " layers cannot be split into " + std::to_string(chunks) +
-                                " chunks; each chunk needs a layer of its own");
-  const int segments = static_cast<int>(model.segments.size());
-  const int per_block = (segments - 2) / blocks;
-  std::vector<int> first{0};
-  for (int chunk = 1; chunk < chunks; ++chunk) {
-    const int blocks_before = chunk * (blocks / chunks) + std::min(chunk, blocks % chunks);
-    first.push_back(1 + blocks_before * per_block);
-  }
-  first.push_back(segments);
-  return first;
-}
 
 }  // namespace rankscope

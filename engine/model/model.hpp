@@ -141,5 +141,10 @@ Model make_model(const Scenario& scenario);
 /// split as evenly as their count allows (the first chunks get one more); the embedding goes with the first chunk, the
 /// head with the last.
 std::vector<int> split_evenly(const Model& model, int chunks);
+/// The same so that the chunk with most FLOPs (forward and backward) has as few as possible, and the others are then as
+/// even as possible: a head with a large vocabulary takes layers off the last chunk.
+std::vector<int> split_by_cost(const Model& model, int chunks);
+/// As plan.stages says; one chunk has everything. Throws std::invalid_argument when its list does not fit.
+std::vector<int> split_as_planned(const Model& model, const PlanSpec& plan);
 
 }  // namespace rankscope

@@ -1,5 +1,7 @@
 #include "engine/program/compile.hpp"
 
+#include <algorithm>
+
 #include "engine/program/passes.hpp"
 
 namespace rankscope {
@@ -25,6 +27,13 @@ StepProgram compile(const Scenario& scenario) {
   } catch (const std::invalid_argument& e) {
     throw PlanError(key + std::string(e.what()));
   }
+  const int first_home = step.schedule.stage_of_chunk.front(), last_home = step.schedule.stage_of_chunk.back();
+  if (scenario.model.tied && first_home != last_home &&
+      std::max(first_home, last_home) - std::min(first_home, last_home) != plan.pipeline - 1)
+    throw PlanError("plan.order: first and last chunk are on stages " + std::to_string(first_home) + " and " +
+                    std::to_string(last_home) +
+                    ", but the gradient of a tied embedding is summed between stages 0 and " +
+                    std::to_string(plan.pipeline - 1) + "; put both there, or both on one stage, or tied = false");
   return step;
 }
 

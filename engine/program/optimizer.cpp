@@ -21,12 +21,13 @@ RankProgram add_optimizer(RankProgram program, const StepProgram& step) {
   };
   const BufferIndex own = scalar("square_norm"), total = scalar("square_norm_total");
 
-  // The sum of squares counts every parameter once: the last stage leaves out its copy of a tied embedding.
+  // The sum of squares counts every parameter once: the last chunk's stage leaves out its copy of a tied embedding.
   Op norm{
       OpId::of({OpKind::optimizer, Purpose::none, chunk, -1, -1, Segment::norm, -1}), GroupKind::self, -1, {}, {}, {}};
   norm.uses = {{own, Access::write}, {total, Access::write}};
   const int embedding = step.model.segments.front().parameters.front();
-  const bool holds_copy = step.model.spec.tied && at.pipeline > 0;
+  const int first_home = step.schedule.stage_of_chunk.front(), last_home = step.schedule.stage_of_chunk.back();
+  const bool holds_copy = step.model.spec.tied && first_home != last_home && at.pipeline == last_home;
   for (const auto& [parameter, gradient] : gradients)
     if (!(holds_copy && parameter == embedding)) norm.uses.push_back({gradient, Access::read});
   program.ops.push_back(std::move(norm));

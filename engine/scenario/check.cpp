@@ -23,7 +23,7 @@ std::string allowed(const Range& range) {
   return text;
 }
 
-/// The value of a number, and whether the key is one.
+/// The value of a number; nullopt when the key is none, or is not given.
 std::optional<double> number(const Field& field) {
   if (const auto* i = std::get_if<int*>(&field)) return **i;
   if (const auto* d = std::get_if<double*>(&field)) return **d;
@@ -127,7 +127,14 @@ std::optional<Complaint> schedule_complaint(const PlanSpec& plan) {
                      chunks +
                          " does not fit schedule \"zb-v\", which runs exactly two chunks on each stage; "
                          "virtual = 2 would do"};
-  if (plan.virtual_stages > 1 && plan.schedule != "interleaved" && plan.schedule != "zb-v")
+  if ((plan.schedule == "by-hand") != !plan.order.empty())
+    return Complaint{{"plan.order", "plan.schedule"},
+                     plan.order.empty() ? "schedule \"by-hand\" needs an order: a line for each stage, such as \"stage "
+                                          "0: F:c0:m0 B:c0:m0\""
+                                        : "an order is that of schedule \"by-hand\", and the schedule is \"" +
+                                              plan.schedule + "\"; take one of the two away"};
+  if (plan.virtual_stages > 1 && plan.schedule != "interleaved" && plan.schedule != "zb-v" &&
+      plan.schedule != "by-hand")
     return Complaint{{"plan.virtual", "plan.schedule"},
                      chunks + " does not fit schedule \"" + plan.schedule +
                          "\", which runs one chunk on each stage; virtual = 1 would do, or schedule = "
@@ -138,6 +145,27 @@ std::optional<Complaint> schedule_complaint(const PlanSpec& plan) {
                          text_of(plan.micro_batches) + " is no multiple of " + text_of(plan.pipeline) +
                          "; micro_batches = " + either(multiples_near(plan.pipeline, plan.micro_batches)) +
                          " would do"};
+  return std::nullopt;
+}
+
+std::optional<Complaint> stages_complaint(const Scenario& scenario) {
+  const std::string& stages = scenario.plan.stages;
+  if (stages == "even" || stages == "cost") return std::nullopt;
+  const auto layers = listed_layers(stages);
+  const std::string wanted = text_of(scenario.plan.chunks()) +
+                             (scenario.plan.virtual_stages > 1 ? " chunks" : " stages") + " of together " +
+                             text_of(scenario.model.layers) + " layers";
+  if (!layers)
+    return Complaint{{"plan.stages"},
+                     "stages = \"" + stages +
+                         "\" is neither \"even\" nor \"cost\" nor a list of layers such as "
+                         "\"3 2 2 1\""};
+  std::int64_t sum = 0;
+  for (const int count : *layers) sum += count;
+  if (static_cast<int>(layers->size()) != scenario.plan.chunks() || sum != scenario.model.layers)
+    return Complaint{{"plan.stages", "plan.pipeline", "model.layers"},
+                     "stages = \"" + stages + "\" lists " + text_of(static_cast<std::int64_t>(layers->size())) +
+                         " of together " + text_of(sum) + " layers; there are " + wanted};
   return std::nullopt;
 }
 
@@ -230,6 +258,7 @@ std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
                          (plan.virtual_stages > 1 ? "pipeline × virtual" : "pipeline") + " at most " +
                          text_of(model.layers)};
   if (auto complaint = schedule_complaint(plan)) return complaint;
+  if (auto complaint = stages_complaint(scenario)) return complaint;
   if (model.width % model.heads != 0)
     return Complaint{{"model.heads", "model.width"},
                      "width " + text_of(model.width) + " cannot be divided by " + text_of(model.heads) + " heads; " +

@@ -37,6 +37,8 @@ const Key keys[] = {
     {"plan", "pipeline", FIELD(plan.pipeline), "pipeline stages", {1, 4095}},
     {"plan", "virtual", FIELD(plan.virtual_stages), "chunks per stage", {1, 4095}},
     {"plan", "schedule", FIELD(plan.schedule), "the order of a stage's work"},
+    {"plan", "order", FIELD(plan.order), "the order itself, of a schedule by hand"},
+    {"plan", "stages", FIELD(plan.stages), "layers of each chunk: even, cost, or a list"},
     {"plan", "micro_batches", FIELD(plan.micro_batches), "per data-parallel rank and step", {1, 65535}},
     {"plan", "zero", FIELD(plan.zero), "ZeRO stage", {0, 3}},
     {"plan", "recompute", FIELD(plan.recompute), "which activations are computed twice"},

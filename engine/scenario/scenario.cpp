@@ -1,5 +1,7 @@
 #include "engine/scenario/scenario.hpp"
 
+#include <charconv>
+
 #include <stdexcept>
 
 namespace rankscope {
@@ -20,6 +22,24 @@ DType Scenario::dtype_of_precision(const std::string& precision) {
   for (DType type : {DType::f64, DType::f32, DType::bf16, DType::f16})
     if (precision == name_of(type)) return type;
   throw std::invalid_argument("unknown precision '" + precision + "'; known: fp64, fp32, bf16, fp16");
+}
+
+std::optional<std::vector<int>> listed_layers(const std::string& stages) {
+  std::vector<int> layers;
+  const char* at = stages.data();
+  const char* const end = at + stages.size();
+  const auto skip = [&] {
+    while (at != end && (*at == ' ' || *at == ',')) ++at;
+  };
+  for (skip(); at != end; skip()) {
+    int count = 0;
+    const auto [after, error] = std::from_chars(at, end, count);
+    if (error != std::errc{} || count < 1) return std::nullopt;
+    layers.push_back(count);
+    at = after;
+  }
+  if (layers.empty()) return std::nullopt;
+  return layers;
 }
 
 }  // namespace rankscope

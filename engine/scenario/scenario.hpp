@@ -1,6 +1,7 @@
 // What a person asks for: the scenario file as a value. Reading it is in read.hpp; every field has the file's name.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,9 @@ struct PlanSpec {
   int pipeline = 1;
   int virtual_stages = 1;  ///< key `virtual`: chunks per rank
   std::string schedule = "1f1b";
-  int micro_batches = 1;  ///< per data-parallel rank and step
+  std::string order;            ///< of schedule "by-hand": a line for each stage, such as "stage 0: F:c0:m0 B:c0:m0"
+  std::string stages = "even";  ///< layers of each chunk: "even", "cost" (by FLOPs), or a list such as "3 2 2 1"
+  int micro_batches = 1;        ///< per data-parallel rank and step
   int zero = 0;
   std::string recompute = "none";
   bool sequence_parallel = false;
@@ -44,6 +47,9 @@ struct PlanSpec {
   int chunks() const { return pipeline * virtual_stages; }
   bool operator==(const PlanSpec&) const = default;
 };
+
+/// The layers of each chunk where plan.stages is a list of positive numbers; nullopt where it is none.
+std::optional<std::vector<int>> listed_layers(const std::string& stages);
 
 struct TrainSpec {
   int global_batch = 8;  ///< samples per step over all data-parallel ranks

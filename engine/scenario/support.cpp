@@ -15,6 +15,7 @@ constexpr Choice choices[] = {
     {"plan.schedule", "zb-h1", true},
     {"plan.schedule", "zb-h2", true},
     {"plan.schedule", "zb-v", true},
+    {"plan.schedule", "by-hand", true},
 
     {"plan.recompute", "none", true},
     {"plan.recompute", "blocks", true},

@@ -51,6 +51,16 @@ ChunkSchedule zb_h2_schedule(PipelineShape shape);
 /// memory, for twice the messages. Throws std::invalid_argument unless virtual_stages is 2.
 ChunkSchedule zb_v_schedule(PipelineShape shape);
 
+/// An order written by hand, in the form that to_text prints: for each stage a line "stage 0: F:c0:m0 … B:c0:m0 …" (or
+/// ";" between them), with # before comments. A chunk is on the stage that runs it. Throws std::invalid_argument, with
+/// the line where there is one, when an op is unknown, doubled, missing or on two stages, when whole and split
+/// backwards are mixed, or when ops wait for each other in a circle.
+ChunkSchedule by_hand_schedule(std::string_view text, PipelineShape shape);
+std::string to_text(const ChunkSchedule& schedule);
+
+/// True when the backward runs as input gradient and weight gradient.
+bool splits_backward(const ChunkSchedule& schedule);
+
 /// The schedule of that name; throws std::invalid_argument that lists the known ones, or says what the shape lacks.
 ChunkSchedule make_schedule(std::string_view name, PipelineShape shape);
 std::vector<std::string_view> schedule_names();

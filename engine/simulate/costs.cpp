@@ -135,7 +135,7 @@ SegmentTable roofline_table(const Scenario& scenario, const Model& model) {
   const auto ns = [&](double flops, double bytes) {
     return std::llround((std::max(flops / peak, bytes / bandwidth) + cluster.op_overhead_s) * 1e9);
   };
-  const std::vector<int> first_segment = split_evenly(model, scenario.plan.chunks());
+  const std::vector<int> first_segment = split_as_planned(model, scenario.plan);
   SegmentTable table(model.spec, first_segment.size() - 1);
   for (std::size_t c = 0; c + 1 < first_segment.size(); ++c)
     for (int i = first_segment[c]; i < first_segment[c + 1]; ++i) {

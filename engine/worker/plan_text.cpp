@@ -33,11 +33,14 @@ std::string plan_text(const StepProgram& step) {
                   step.grid.size(), step.grid.size() == 1 ? "" : "s", plan.data, plan.tensor, plan.pipeline,
                   plan.schedule, plan.micro_batches, plan.micro_batches == 1 ? "" : "es", step.model.micro_batch_size,
                   step.model.micro_batch_size == 1 ? "" : "s");
-  for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk) {
-    const int stage = step.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)];
+  for (int stage = 0; stage < step.schedule.shape.stages; ++stage) {
     const RankProgram program = step.program_for(step.grid.rank_of({0, 0, stage}));
     const auto lanes = program.lanes();
-    text += fmt::format("  stage {}: {}; ops:", stage, chunk_words(step, chunk));
+    std::string chunks;
+    for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk)
+      if (step.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] == stage)
+        chunks += (chunks.empty() ? "" : " and ") + chunk_words(step, chunk);
+    text += fmt::format("  stage {}: {}; ops:", stage, chunks);
     for (std::size_t lane = 0; lane < lane_count; ++lane)
       if (!lanes[lane].empty()) text += fmt::format(" {} {}", name_of(static_cast<Lane>(lane)), lanes[lane].size());
     text += "\n";

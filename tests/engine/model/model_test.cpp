@@ -250,6 +250,38 @@ TEST_CASE("attention's backward costs twice its forward, and it has no weight gr
   CHECK(step_flops(attention) == 3 * attention.forward_flops);
 }
 
+TEST_CASE("a split by cost has the least greatest cost of all splits, and a head that weighs nothing leaves it even") {
+  const auto flops = [](const Model& model, int first, int last) {
+    double sum = 0;
+    for (int i = first; i < last; ++i) {
+      const SegmentSpec& s = model.segments[static_cast<std::size_t>(i)];
+      sum += s.forward_flops + s.input_gradient_flops + s.weight_gradient_flops;
+    }
+    return sum;
+  };
+  const auto greatest = [&](const Model& model, const std::vector<int>& first) {
+    double most = 0;
+    for (std::size_t c = 0; c + 1 < first.size(); ++c) most = std::max(most, flops(model, first[c], first[c + 1]));
+    return most;
+  };
+  for (const int vocabulary : {2, 60, 300, 2000})
+    for (int layers = 3; layers <= 9; ++layers) {
+      const Model model = make_model(scenario_of(gpt(layers, 8, 2, 4, vocabulary)));
+      CAPTURE(vocabulary, layers);
+      double least = 1e30;  // by trying all splits in three
+      for (int a = 1; a + 2 <= layers; ++a)
+        for (int b = 1; a + b + 1 <= layers; ++b)
+          least = std::min(least, greatest(model, {0, 1 + 5 * a, 1 + 5 * (a + b), 5 * layers + 2}));
+      CHECK(greatest(model, split_by_cost(model, 3)) == Approx(least));
+    }
+  const Model light = make_model(scenario_of(gpt(8, 8, 2, 4, 2)));
+  CHECK(split_by_cost(light, 4) == split_evenly(light, 4));
+  CHECK(split_by_cost(light, 1) == split_evenly(light, 1));
+  // GPT-2's head weighs as much as several of its blocks: 50257·h against 12h² + 2sh with h = 768 and s = 1024.
+  const Model gpt2 = make_model(scenario_of(gpt(12, 768, 12, 1024, 50257)));
+  CHECK(split_by_cost(gpt2, 4) == std::vector<int>{0, 21, 41, 56, 62});  // 4, 4, 3 and 1 blocks
+}
+
 TEST_CASE("blocks are split as evenly as they can be, with the embedding first and the head last") {
   for (int layers = 1; layers <= 17; ++layers) {
     const Model model = make_model(scenario_of(gpt(layers, 8, 2, 4, 16)));

@@ -185,6 +185,30 @@ TEST_CASE("an order by hand makes the programs of the schedule that it writes ou
   CHECK_THROWS_AS(compile(s), PlanError);
 }
 
+TEST_CASE(
+    "a tied embedding counts once wherever an order by hand puts its chunks; where it cannot be summed it is refused") {
+  const auto counted = [](const StepProgram& step) {
+    int times = 0;
+    for (const RankProgram& program : step.all_programs())
+      for (const Op& op : program.ops)
+        if (op.id.fields().segment == Segment::norm)
+          for (const BufferUse& use : op.uses) times += program.buffers[use.buffer].name == "gradient:wte.weight";
+    return times;
+  };
+  Scenario s = small_scenario("by-hand", 1, 2, 1, true);
+  s.plan.order = "stage 0: F:c1:m0 B:c1:m0; stage 1: F:c0:m0 B:c0:m0";
+  CHECK(counted(compile(s)) == 1);
+  // First and last chunk on stage 1.
+  s.plan.virtual_stages = 2;
+  s.plan.order = "stage 0: F:c1:m0 F:c2:m0 B:c2:m0 B:c1:m0; stage 1: F:c0:m0 F:c3:m0 B:c3:m0 B:c0:m0";
+  CHECK(counted(compile(s)) == 1);
+  s = small_scenario("by-hand", 1, 3, 1, true);
+  s.plan.order = "stage 0: F:c1:m0 B:c1:m0; stage 1: F:c0:m0 B:c0:m0; stage 2: F:c2:m0 B:c2:m0";
+  CHECK_THROWS_WITH(compile(s), ContainsText("summed between stages 0 and 2"));
+  s.model.tied = false;
+  CHECK_NOTHROW(compile(s));
+}
+
 TEST_CASE("stages may have the layers that a list gives them") {
   Scenario s = small_scenario("1f1b", 1, 2, 2);
   s.plan.stages = "3 1";

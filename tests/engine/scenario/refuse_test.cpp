@@ -186,7 +186,7 @@ TEST_CASE("names that mean nothing are refused with those that do") {
       {"[plan]\nschedule = \"1f1c\"\n",
        {},
        "s.toml:2:1: unknown schedule '1f1c'; did you mean '1f1b'? there is naive, gpipe, 1f1b, interleaved, zb-h1, "
-       "zb-h2 and zb-v"},
+       "zb-h2, zb-v and by-hand"},
       {"[plan]\nprecision = \"float\"\n", {}, "s.toml:2:1: unknown precision 'float'; there is fp64, fp32 and bf16"},
       {"[train]\noptimizer = \"adamW\"\n",
        {},
@@ -293,6 +293,18 @@ TEST_CASE("a schedule's chunks and micro-batches are refused with what would do"
        {},
        "s.toml:7:1: schedule \"interleaved\" takes micro-batches in groups of as many as there are stages, and 6 is no "
        "multiple of 4; micro_batches = 4 or 8 would do"},
+      {"[plan]\nschedule = \"by-hand\"\n",
+       {},
+       "s.toml:2:1: schedule \"by-hand\" needs an order: a line for each stage, such as \"stage 0: F:c0:m0 B:c0:m0\""},
+      {"[plan]\norder = \"stage 0: F:c0:m0 B:c0:m0\"\n",
+       {},
+       "s.toml:2:1: an order is that of schedule \"by-hand\", and the schedule is \"1f1b\"; take one of the two away"},
+      {"[plan]\npipeline = 4\nstages = \"3 2 2\"\n",
+       {},
+       "s.toml:3:1: stages = \"3 2 2\" lists 3 of together 7 layers; there are 4 stages of together 8 layers"},
+      {"[plan]\npipeline = 4\nstages = \"3 0 2 3\"\n",
+       {},
+       "s.toml:3:1: stages = \"3 0 2 3\" is neither \"even\" nor \"cost\" nor a list of layers such as \"3 2 2 1\""},
       {"[plan]\npipeline = 4\nvirtual = 3\nschedule = \"interleaved\"\n",
        {},
        "s.toml:2:1: 8 layers cannot be split over 12 chunks; each needs a layer of its own, so at least layers = 12, "
@@ -304,6 +316,7 @@ TEST_CASE("a schedule's chunks and micro-batches are refused with what would do"
 TEST_CASE("the schedules that scenarios may name are those that exist") {
   std::vector<std::string> names;
   for (std::string_view name : schedule_names()) names.emplace_back(name);
+  names.emplace_back("by-hand");
   CHECK(choices_here("plan.schedule") == names);
 }
 

@@ -1,0 +1,85 @@
+// Which blocks go to which chunk.
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "engine/model/model.hpp"
+
+namespace rankscope {
+namespace {
+
+void check_chunks(const Model& model, int chunks) {
+  if (chunks < 1 || chunks > model.spec.layers)
+    throw std::invalid_argument(std::to_string(model.spec.layers) + " layers cannot be split into " +
+                                std::to_string(chunks) + " chunks; each chunk needs a layer of its own");
+}
+
+/// First segments of the chunks from the blocks of each; the embedding goes with the first, the head with the last.
+std::vector<int> first_segments(const Model& model, const std::vector<int>& blocks) {
+  const int segments = static_cast<int>(model.segments.size());
+  const int per_block = (segments - 2) / model.spec.layers;
+  std::vector<int> first{0};
+  int before = 0;
+  for (std::size_t chunk = 0; chunk + 1 < blocks.size(); ++chunk)
+    first.push_back(1 + (before += blocks[chunk]) * per_block);
+  first.push_back(segments);
+  return first;
+}
+
+double flops_of(const SegmentSpec& s) { return s.forward_flops + s.input_gradient_flops + s.weight_gradient_flops; }
+
+}  // namespace
+
+std::vector<int> split_evenly(const Model& model, int chunks) {
+  check_chunks(model, chunks);
+  std::vector<int> blocks;
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    blocks.push_back(model.spec.layers / chunks + (chunk < model.spec.layers % chunks ? 1 : 0));
+  return first_segments(model, blocks);
+}
+
+std::vector<int> split_by_cost(const Model& model, int chunks) {
+  check_chunks(model, chunks);
+  const int layers = model.spec.layers;
+  // All blocks cost the same, so the last chunk alone decides: for each number of blocks that it may have, the others
+  // share the rest evenly. Costs in blocks.
+  double block = 0;
+  for (const SegmentSpec& s : model.segments) block += s.block == 0 ? flops_of(s) : 0;
+  const double head = flops_of(model.segments.back()) / block;
+  if (chunks == 1) return split_evenly(model, 1);
+  int best = 1;
+  double least = std::numeric_limits<double>::infinity(), least_spread = least;
+  for (int last = 1; last <= layers - (chunks - 1); ++last) {
+    const int rest = layers - last, most = (rest + chunks - 2) / (chunks - 1), fewest = rest / (chunks - 1);
+    const double greatest = std::max<double>(most, last + head);
+    const double spread = greatest - std::min<double>(fewest, last + head);
+    if (greatest < least || (greatest == least && spread < least_spread)) {
+      best = last;
+      least = greatest;
+      least_spread = spread;
+    }
+  }
+  std::vector<int> blocks;
+  const int rest = layers - best;
+  for (int chunk = 0; chunk + 1 < chunks; ++chunk)
+    blocks.push_back(rest / (chunks - 1) + (chunk < rest % (chunks - 1) ? 1 : 0));
+  blocks.push_back(best);
+  return first_segments(model, blocks);
+}
+
+std::vector<int> split_as_planned(const Model& model, const PlanSpec& plan) {
+  const int chunks = plan.chunks();
+  if (chunks == 1 || plan.stages == "even") return split_evenly(model, chunks);
+  if (plan.stages == "cost") return split_by_cost(model, chunks);
+  const auto blocks = listed_layers(plan.stages);
+  int sum = 0;
+  if (blocks)
+    for (const int count : *blocks) sum += count;
+  if (!blocks || static_cast<int>(blocks->size()) != chunks || sum != model.spec.layers)
+    throw std::invalid_argument("'" + plan.stages + "' does not list the layers of " + std::to_string(chunks) +
+                                " chunks, together " + std::to_string(model.spec.layers));
+  return first_segments(model, *blocks);
+}
+
+}  // namespace rankscope
