@@ -18,7 +18,7 @@ struct Levels {
   A value[256] = {};  ///< by code
   A border[decades] = {}, slope[decades] = {}, shift[decades] = {}, last[decades] = {}, base[decades] = {};
   A least = 0, greatest = 0;  ///< below: zero; above: one
-  A top = 0;
+  int top = 0;
 };
 
 template <class A>
@@ -43,7 +43,7 @@ constexpr Levels<A> make_levels(bool is_signed) {
   }
   levels.least = static_cast<A>(magnitude[1] / 2);
   levels.greatest = static_cast<A>((magnitude[top - 1] + 1) / 2);
-  levels.top = static_cast<A>(top);
+  levels.top = top;
   for (int code = 0; code < 256; ++code) {
     const int rank = is_signed ? code - code_of_zero : code;
     levels.value[code] = static_cast<A>(rank < 0 ? -magnitude[-rank] : magnitude[rank]);
@@ -56,44 +56,74 @@ constexpr Levels<A> signed_levels = make_levels<A>(true);
 template <class A>
 constexpr Levels<A> unsigned_levels = make_levels<A>(false);
 
-/// The number of the level nearest to a magnitude in [0, 1].
+// Bytes and integers of as many lanes as a vector of the arithmetic type has.
+typedef std::uint8_t FloatBytes __attribute__((vector_size(vector_bytes / 4)));
+typedef std::uint8_t DoubleBytes __attribute__((vector_size(vector_bytes / 8)));
+typedef std::int64_t LongVector __attribute__((vector_size(vector_bytes)));
 template <class A>
-RANKSCOPE_INLINE A rank_of(A x, const Levels<A>& levels) {
-  A slope = levels.slope[decades - 1], shift = levels.shift[decades - 1];
-  A last = levels.last[decades - 1], base = levels.base[decades - 1];
+struct CodesOf {
+  using Bytes = FloatBytes;
+  using Integers = IntVector;
+};
+template <>
+struct CodesOf<double> {
+  using Bytes = DoubleBytes;
+  using Integers = LongVector;
+};
+
+/// The numbers of the levels nearest to magnitudes in [0, 1].
+template <class A>
+RANKSCOPE_INLINE typename CodesOf<A>::Integers ranks_of(Vector<A> x, const Levels<A>& levels) {
+  using Integers = typename CodesOf<A>::Integers;
+  const Vector<A> zero = {};
+  Vector<A> slope = zero + levels.slope[decades - 1], shift = zero + levels.shift[decades - 1];
+  Vector<A> last = zero + levels.last[decades - 1], base = zero + levels.base[decades - 1];
   for (int e = decades - 2; e >= 0; --e) {
-    const bool inside = x >= levels.border[e];
-    slope = inside ? levels.slope[e] : slope;
-    shift = inside ? levels.shift[e] : shift;
-    last = inside ? levels.last[e] : last;
-    base = inside ? levels.base[e] : base;
+    const auto inside = x >= zero + levels.border[e];
+    slope = inside ? zero + levels.slope[e] : slope;
+    shift = inside ? zero + levels.shift[e] : shift;
+    last = inside ? zero + levels.last[e] : last;
+    base = inside ? zero + levels.base[e] : base;
   }
-  A bin = x * slope + shift;
-  bin = bin < 0 ? A(0) : bin;
+  Vector<A> bin = x * slope + shift;
+  bin = bin < zero ? zero : bin;
   bin = bin > last ? last : bin;
-  A rank = base + static_cast<A>(static_cast<int>(bin));
-  rank = x < levels.least ? A(0) : rank;
-  return x > levels.greatest ? levels.top : rank;
+  const Integers none = {};
+  Integers rank = __builtin_convertvector(base, Integers) + __builtin_convertvector(bin, Integers);
+  rank = x < zero + levels.least ? none : rank;
+  return x > zero + levels.greatest ? none + levels.top : rank;
+}
+
+RANKSCOPE_INLINE void store_codes(std::uint8_t* to, const void* bytes, int64_t size, Whole) {
+  __builtin_memcpy(to, bytes, static_cast<std::size_t>(size));
+}
+RANKSCOPE_INLINE void store_codes(std::uint8_t* to, const void* bytes, int64_t, First some) {
+  for (int i = 0; i < some.count; ++i) to[i] = static_cast<const std::uint8_t*>(bytes)[i];
 }
 
 // A scale below the least normal number has no inverse: what is so small is nothing.
 constexpr float least_scale(float) { return 1.17549435e-38f; }
 constexpr double least_scale(double) { return 2.2250738585072014e-308; }
 
-template <class A>
-RANKSCOPE_INLINE void quantise_signed(std::uint8_t* codes, const A* x, int64_t n, A inverse) {
-  for (int64_t i = 0; i < n; ++i) {
-    const A scaled = x[i] * inverse, magnitude = scaled < 0 ? -scaled : scaled;
-    const A rank = rank_of(magnitude, signed_levels<A>);
-    // There is no level -1.
-    const A below = rank > A(code_of_zero) ? A(code_of_zero) : rank;
-    codes[i] = static_cast<std::uint8_t>(static_cast<int>(A(code_of_zero) + (scaled < 0 ? -below : rank)));
-  }
-}
-template <class A>
-RANKSCOPE_INLINE void quantise_unsigned(std::uint8_t* codes, const A* x, int64_t n, A inverse) {
-  for (int64_t i = 0; i < n; ++i)
-    codes[i] = static_cast<std::uint8_t>(static_cast<int>(rank_of(x[i] * inverse, unsigned_levels<A>)));
+/// Codes of x·inverse, which lies in [-1, 1].
+template <class A, bool is_signed>
+RANKSCOPE_INLINE void quantise_scaled(std::uint8_t* codes, const A* x, int64_t n, A inverse) {
+  using Integers = typename CodesOf<A>::Integers;
+  const Vector<A> zero = {};
+  sweep<A>(n, [&](int64_t i, auto part) {
+    const Vector<A> scaled = load(x + i, part) * inverse;
+    Integers code;
+    if constexpr (is_signed) {
+      const Integers rank = ranks_of<A>(scaled < zero ? -scaled : scaled, signed_levels<A>);
+      const Integers middle = Integers{} + code_of_zero;
+      // There is no level -1.
+      code = scaled < zero ? middle - (rank > middle ? middle : rank) : middle + rank;
+    } else {
+      code = ranks_of<A>(scaled, unsigned_levels<A>);
+    }
+    const auto bytes = __builtin_convertvector(code, typename CodesOf<A>::Bytes);
+    store_codes(codes + i, &bytes, sizeof bytes, part);
+  });
 }
 
 template <class T>
@@ -109,9 +139,9 @@ void quantise(std::uint8_t* codes, void* scale, const void* x_, int64_t n, bool 
   *static_cast<A*>(scale) = top;
   const A inverse = top >= least_scale(A(0)) ? 1 / top : 0;
   if (is_signed)
-    quantise_signed(codes, x, n, inverse);
+    quantise_scaled<A, true>(codes, x, n, inverse);
   else
-    quantise_unsigned(codes, x, n, inverse);
+    quantise_scaled<A, false>(codes, x, n, inverse);
 }
 
 template <class T>

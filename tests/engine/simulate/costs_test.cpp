@@ -1,5 +1,8 @@
 #include "engine/simulate/costs.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/collective/cost.hpp"
 #include "engine/program/compile.hpp"
 #include "engine/simulate/calibration.hpp"
@@ -220,4 +223,32 @@ TEST_CASE("signatures tell apart what differs in kind, segment, shape, type or a
   CHECK(base != op_with("B:c0:m0:b0.up", {32}, DType::f32, Access::write));
   CHECK(base != op_with("B:c0:m0:b0.up", {8, 4}, DType::bf16, Access::write));
   CHECK(base != op_with("B:c0:m0:b0.up", {8, 4}, DType::f32, Access::accumulate));
+}
+
+TEST_CASE("an update costs the bytes that its optimizer's rule moves: gradient, parameter twice, each state twice") {
+  struct Row {
+    const char* optimizer;
+    double bytes;  ///< of one matrix of 128 × 32 and one vector of 128, fp32
+  };
+  const double n = 128 * 32, v = 128;
+  for (const Row& row : {Row{"sgd", 12 * (n + v)}, Row{"momentum", 20 * (n + v)}, Row{"adamw", 28 * (n + v)},
+                         // Three passes over gradients, two to read parameters and one to write them; row and column.
+                         Row{"adafactor", 24 * (n + v) + 2 * 4 * (128 + 32) + 2 * 4 * v},
+                         // A byte for each moment, 16 blocks of two scales; the vector's moments in full.
+                         Row{"adam8bit", 12 * (n + v) + 2 * (2 * n + 2 * 4 * 16) + 2 * 8 * v}}) {
+    Scenario scenario = laptop(1);
+    scenario.train.optimizer = row.optimizer;
+    const StepProgram step = compile(scenario);
+    RankProgram program = step.program_for(0);
+    const auto is_update = [](const Op& op) { return op.id.fields().segment == Segment::update; };
+    Op update = *std::find_if(program.ops.begin(), program.ops.end(), is_update);
+    // Of all its operands, those of the first block's MLP.
+    std::erase_if(update.uses, [&](const BufferUse& use) {
+      const int parameter = program.buffers[use.buffer].parameter;
+      return parameter < 0 ||
+             !step.model.parameters[static_cast<std::size_t>(parameter)].name.starts_with("h.0.mlp.c_fc");
+    });
+    INFO(row.optimizer);
+    CHECK(modelled_costs(scenario, step.model).compute_ns(program, update) == std::llround(row.bytes));  // 1 GB/s
+  }
 }

@@ -1,0 +1,2 @@
+add_executable(optimizer_bench optimizer_bench.cpp)
+target_link_libraries(optimizer_bench PRIVATE rankscope_options rankscope_optimizer rankscope_cpu)
