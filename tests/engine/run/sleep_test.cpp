@@ -59,23 +59,34 @@ void run_asleep(const StepProgram& step, std::chrono::nanoseconds unit, std::uin
   run_loopback(step, settings, [&](int) { return &observer; });
 }
 
+constexpr double bubble_tolerance = 0.03;
+
+/// The bubble of a step asleep. A neighbour on the machine may wake ranks late, so a step that is off is tried again;
+/// an executor that takes ops in another order is off in every one. Each has its lanes' order checked.
+double bubble_asleep(const StepProgram& step, std::chrono::nanoseconds unit, double ideal) {
+  const auto programs = step.all_programs();
+  double bubble = 0;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    SpanRecorder recorder;
+    run_asleep(step, unit, 1, recorder);
+    for (const RankProgram& program : programs) CHECK(recorder.executed[program.rank] == program.lanes());
+    bubble = analyse_step(programs, step.grid, recorder.spans, step_range(recorder.spans, 0), 0).bubble;
+    if (std::abs(bubble - ideal) < bubble_tolerance) break;
+  }
+  return bubble;
+}
+
 }  // namespace
 
 TEST_CASE("asleep, the wall clock shows the bubble that theory says, and lanes run in program order") {
   const auto* schedule = GENERATE("naive", "gpipe", "1f1b");
   const int p = GENERATE(4, 8, 16);
   const StepProgram step = compile(balanced(schedule, 1, p, 8));
-  SpanRecorder recorder;
   // naive takes 3·p·m units, the others 3·(m+p-1): keep each case near half a second
   const std::chrono::nanoseconds unit = std::string_view(schedule) == "naive" ? 3ms : 8ms;
-  run_asleep(step, unit, 1, recorder);
-  const auto programs = step.all_programs();
-  const StepAnalysis analysis = analyse_step(programs, step.grid, recorder.spans, step_range(recorder.spans, 0), 0);
   const double ideal = ideal_bubble(step.schedule);
-  INFO(schedule << " on " << p << " ranks: bubble " << analysis.bubble << ", ideal " << ideal);
-  CHECK(std::abs(analysis.bubble - ideal) < 0.03);
-  for (int rank = 0; rank < p; ++rank)
-    CHECK(recorder.executed[rank] == programs[static_cast<std::size_t>(rank)].lanes());
+  INFO(schedule << " on " << p << " ranks");
+  CHECK(bubble_asleep(step, unit, ideal) == Approx(ideal).margin(bubble_tolerance));
 }
 
 TEST_CASE("asleep, interleaved and zero-bubble schedules have the bubble that theory says, too") {
@@ -85,15 +96,10 @@ TEST_CASE("asleep, interleaved and zero-bubble schedules have the bubble that th
   if (const std::string_view name = schedule; name == "interleaved" || name == "zb-v") scenario.plan.virtual_stages = 2;
   scenario.model.layers = scenario.plan.chunks();
   const StepProgram step = compile(scenario);
-  SpanRecorder recorder;
-  run_asleep(step, scenario.plan.virtual_stages == 2 ? 4ms : 8ms, 1, recorder);
-  const auto programs = step.all_programs();
-  const StepAnalysis analysis = analyse_step(programs, step.grid, recorder.spans, step_range(recorder.spans, 0), 0);
   const double ideal = ideal_bubble(step.schedule);
-  INFO(schedule << " on " << p << " ranks: bubble " << analysis.bubble << ", ideal " << ideal);
-  CHECK(std::abs(analysis.bubble - ideal) < 0.03);
-  for (int rank = 0; rank < p; ++rank)
-    CHECK(recorder.executed[rank] == programs[static_cast<std::size_t>(rank)].lanes());
+  INFO(schedule << " on " << p << " ranks");
+  CHECK(bubble_asleep(step, scenario.plan.virtual_stages == 2 ? 4ms : 8ms, ideal) ==
+        Approx(ideal).margin(bubble_tolerance));
 }
 
 TEST_CASE("an order that shuffles ready ops is not the schedule's, and shows in order and bubble") {
