@@ -110,12 +110,11 @@ std::optional<Complaint> learning_rate_complaint(const TrainSpec& train) {
     return Complaint{{"train.min_learning_rate", "train.learning_rate"},
                      "min_learning_rate " + plain(train.min_learning_rate) + " is above the learning_rate " +
                          plain(train.learning_rate) + " that decays to it; it must be at most that"};
-  const int end = train.decay_steps > 0 ? train.decay_steps : train.steps;
-  if (train.warmup_steps >= end)
-    return Complaint{{"train.warmup_steps", "train.decay_steps", "train.steps"},
-                     "a warm-up of " + text_of(train.warmup_steps) +
-                         " steps leaves none for the decay, which ends at step " + text_of(end) +
-                         "; warmup_steps must be less than that"};
+  // A run that ends before its warm-up does is a short one, nothing else.
+  if (train.decay_steps > 0 && train.warmup_steps >= train.decay_steps)
+    return Complaint{{"train.decay_steps", "train.warmup_steps"},
+                     "a decay that ends at step " + text_of(train.decay_steps) + " does so within the warm-up of " +
+                         text_of(train.warmup_steps) + " steps; decay_steps must be greater than that"};
   return std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/optimizer/rule/rule.hpp"
 #include "engine/program/dry_run.hpp"
 
 namespace rankscope {
@@ -24,6 +25,18 @@ std::string chunk_words(const StepProgram& step, int chunk) {
   return words;
 }
 
+/// The optimizer, what it is, and what it remembers of the model.
+std::string optimizer_words(const StepProgram& step) {
+  const OptimizerRule& rule = optimizer_rule(step.scenario.train.optimizer);
+  const DType type = step.model.type;
+  std::int64_t bytes = 0;
+  for (const ParameterSpec& parameter : step.model.parameters)
+    for (const StateSpec& state : states_of(rule, UpdateTarget::whole(type, accumulation_type(type), parameter.shape)))
+      bytes += state.shape.elements() * bytes_of(state.type);
+  return fmt::format("  optimizer {}: {}; its states take {:.3g} bytes a parameter\n", rule.name, rule.what,
+                     static_cast<double>(bytes) / static_cast<double>(step.model.parameter_count()));
+}
+
 }  // namespace
 
 std::string plan_text(const StepProgram& step) {
@@ -33,6 +46,7 @@ std::string plan_text(const StepProgram& step) {
                   step.grid.size(), step.grid.size() == 1 ? "" : "s", plan.data, plan.tensor, plan.pipeline,
                   plan.schedule, plan.micro_batches, plan.micro_batches == 1 ? "" : "es", step.model.micro_batch_size,
                   step.model.micro_batch_size == 1 ? "" : "s");
+  text += optimizer_words(step);
   for (int stage = 0; stage < step.schedule.shape.stages; ++stage) {
     const RankProgram program = step.program_for(step.grid.rank_of({0, 0, stage}));
     const auto lanes = program.lanes();

@@ -244,10 +244,11 @@ TEST_CASE("a learning rate that cannot be meant is refused") {
        {},
        "s.toml:4:1: min_learning_rate 0.001 is above the learning_rate 1e-04 that decays to it; it must be at most "
        "that"},
-      {"[train]\nsteps = 10\ndecay = \"cosine\"\nwarmup_steps = 10\n",
+      {"[train]\ndecay = \"cosine\"\nwarmup_steps = 10\ndecay_steps = 10\n",
        {},
-       "s.toml:4:1: a warm-up of 10 steps leaves none for the decay, which ends at step 10; warmup_steps must be less "
-       "than that"},
+       "s.toml:4:1: a decay that ends at step 10 does so within the warm-up of 10 steps; decay_steps must be greater "
+       "than "
+       "that"},
       {"[train]\nwarmup_steps = -1\n",
        {},
        "s.toml:2:1: warmup_steps = -1 is out of range; it must be at least 0 and at most 2147483647"},
