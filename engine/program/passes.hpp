@@ -25,8 +25,8 @@ RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step)
 RankProgram add_optimizer(RankProgram program, const StepProgram& step);
 /// Forward ops once more, in front of the backward that reads what they computed, so that it is not kept until then
 /// (plan.recompute): "blocks" keeps the input of each block, "sqrt" that of every ⌈√n⌉-th of a chunk's n blocks,
-/// "selective" all but what attention computes, whose softmax grows with the square of the context (Korthikanti et al.
-/// 2022). Repeated ops draw the same dropout: gradients are the same to the bit.
+/// "selective" all but what attention's core computes (Korthikanti et al. 2022). Repeated ops draw the same dropout:
+/// gradients are the same to the bit.
 RankProgram add_recomputation(RankProgram program, const StepProgram& step);
 /// Deliberate faults of scenario.fault.plant that are faults of the program.
 RankProgram plant_fault(RankProgram program, const StepProgram& step);
