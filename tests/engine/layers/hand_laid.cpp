@@ -104,7 +104,7 @@ void HandLaid::bind_split(const kernels::KernelSet& kernels) {
   };
   std::vector<bool> written(model_.parameters.size());
   const auto bind_half = [&](const SegmentSpec& segment, const std::vector<int>& positions, std::vector<View> operands,
-                             decltype(bind_input_gradient)* bind) {
+                             decltype(bind_input_gradient)* make) {
     std::vector<IntoGradient> into;
     for (const int position : positions) {
       const int p = segment.parameters[static_cast<std::size_t>(position)];
@@ -112,9 +112,9 @@ void HandLaid::bind_split(const kernels::KernelSet& kernels) {
       into.push_back(written[static_cast<std::size_t>(p)] ? IntoGradient::add : IntoGradient::write);
       written[static_cast<std::size_t>(p)] = true;
     }
-    split_writing_.push_back(bind(model_, segment, operands, into, kernels, workspace_));
+    split_writing_.push_back(make(model_, segment, operands, into, kernels, workspace_));
     into.assign(into.size(), IntoGradient::add);
-    split_adding_.push_back(bind(model_, segment, operands, into, kernels, workspace_));
+    split_adding_.push_back(make(model_, segment, operands, into, kernels, workspace_));
   };
   for (auto segment = model_.segments.rbegin(); segment != model_.segments.rend(); ++segment) {
     if (!segment->has_input_gradient()) continue;
