@@ -2,7 +2,9 @@
 #include "app/views/common/elided_label.hpp"
 
 #include <QEvent>
+#include <QFontMetricsF>
 #include <QStyle>
+#include <cmath>
 
 namespace rankscope::app {
 namespace {
@@ -27,7 +29,9 @@ void ElidedLabel::set_text(const QString& text) {
 }
 
 QSize ElidedLabel::sizeHint() const {
-  return {fontMetrics().horizontalAdvance(text_) + frame_width(), QLabel::sizeHint().height()};
+  // Whole pixels, rounded up: a fraction too few would cost three letters.
+  const int words = static_cast<int>(std::ceil(QFontMetricsF(font()).horizontalAdvance(text_))) + 1;
+  return {words + frame_width(), QLabel::sizeHint().height()};
 }
 
 QSize ElidedLabel::minimumSizeHint() const {
