@@ -149,7 +149,8 @@ TEST_CASE("8-bit Adam's first step is AdamW's, to the bit: it rounds what it kee
 
 TEST_CASE("what 8-bit Adam keeps after a step is as near as the bins of its block are fine") {
   const Trained small = train("adam8bit", 1), full = train("adamw", 1);
-  const Loops& loops = kernels::cpu::loops_for(DType::f32, {});
+  const kernels::Options options;
+  const Loops& loops = kernels::cpu::loops_for(DType::f32, options);
   for (const std::size_t moment : {std::size_t{0}, std::size_t{1}}) {
     const auto* scales = reinterpret_cast<const float*>(small.states[2 + moment].data());
     const auto* codes = reinterpret_cast<const std::uint8_t*>(small.states[moment].data());
