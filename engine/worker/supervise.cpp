@@ -1,6 +1,8 @@
+#include <netdb.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <deque>
@@ -123,6 +125,19 @@ ChildExit run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::st
   }
 }
 
+/// Where workers find a relay that is bound to all addresses. Threads of one process are on this machine; processes may
+/// be elsewhere, and get its name if it is one that can be resolved.
+std::string address_for_workers(const RunRequest& request) {
+  const std::string here = "127.0.0.1";
+  if (request.communicator != "mpi") return here;
+  std::array<char, 256> name{};
+  addrinfo* found = nullptr;
+  if (gethostname(name.data(), name.size() - 1) != 0 || getaddrinfo(name.data(), nullptr, nullptr, &found) != 0)
+    return here;
+  freeaddrinfo(found);
+  return name.data();
+}
+
 }  // namespace
 
 int run_supervised(const Scenario& given, const RunRequest& request) {
@@ -148,7 +163,7 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
   WorkerJob job;
   job.directory = directory.path().string();
   job.session = to_string(session);
-  job.join = to_string(relay.join(meeting.keys.worker));
+  job.join = to_string(relay.join(meeting.keys.worker, address_for_workers(request)));
   job.request = request;
   job.request.clock = headline_clock(scenario, request);
   job.start_ns = monotonic_ns();

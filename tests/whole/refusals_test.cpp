@@ -135,7 +135,7 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
       {{"plan", file, "--program", "-1"}, "rankscope-engine: --program: ", {"'-1'", "from 0"}},
       {{"run", file, "--steps", "0"}, "rankscope-engine: --steps: ", {"'0'", "from 1"}},
       {{"run", file, "--steps", "3x"}, "rankscope-engine: --steps: ", {"'3x'", "whole number"}},
-      {{"run", file, "--threads", "0"}, "rankscope-engine: --threads: ", {"1 to 256"}},
+      {{"run", file, "--threads", "0"}, "rankscope-engine: --threads: ", {"in range", "256"}},
       {{"run", file, "--comm", "pigeons"}, "rankscope-engine: --comm: ", {"pigeons", "loopback,mpi"}},
       {{"run", file, "--device", "cuda"}, "rankscope-engine: --device: ", {"cuda", "cpu,sleep"}},
       {{"run", file, "--clock", "sundial"}, "rankscope-engine: --clock: ", {"sundial", "wall,device"}},
