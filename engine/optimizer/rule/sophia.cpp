@@ -34,7 +34,8 @@ OptimizerRule sophia() {
           "et al. 2024)",
       .defaults =
           {.weight_decay = 0.1, .beta1 = 0.96, .beta2 = 0.99, .epsilon = 1e-12, .gamma = 0.05, .hessian_interval = 10},
-      .parity_epsilon = 1e-8,
+      // It divides a mean of gradients by this, not by their size: of what is not clipped, every rounding counts 1/ε.
+      .parity_epsilon = 1e-6,
       .states =
           [](const UpdateTarget& target) {
             return std::vector{like(target, "m"), like(target, "h")};

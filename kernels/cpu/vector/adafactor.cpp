@@ -27,9 +27,10 @@ void factor_roots(void* moment_, void* roots_, const void* squares_, int64_t n, 
   auto* roots = static_cast<A*>(roots_);
   const auto* squares = static_cast<const A*>(squares_);
   const A kept = static_cast<A>(decay), rest = static_cast<A>(1 - decay);
-  const A scale = static_cast<A>(factor), least = static_cast<A>(epsilon);
+  const A scale = static_cast<A>(factor);
+  const Vector<A> least = Vector<A>{} + static_cast<A>(epsilon);
   sweep<A>(n, [&](int64_t i, auto part) {
-    const Vector<A> next = kept * load(moment + i, part) + rest * (scale * load(squares + i, part) + least);
+    const Vector<A> next = fused(kept, load(moment + i, part), rest * fused(scale, load(squares + i, part), least));
     store(moment + i, next, part);
     store(roots + i, A(1) / root_of(next), part);
   });
@@ -68,7 +69,7 @@ void weighted_descent(void* parameter_, void* master_, const void* gradient_, co
   const A f = static_cast<A>(factor), d = static_cast<A>(decay);
   sweep<T>(n, [&](int64_t i, auto part) {
     const Vector<T> p = master ? load(master + i, part) : load(parameter + i, part);
-    const Vector<T> next = p - (d * p + f * (load(gradient + i, part) * load(weight + i, part)));
+    const Vector<T> next = p - fused(d, p, f * (load(gradient + i, part) * load(weight + i, part)));
     if (master) store(master + i, next, part);
     store(parameter + i, next, part);
   });

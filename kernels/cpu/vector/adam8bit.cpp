@@ -85,7 +85,7 @@ RANKSCOPE_INLINE typename CodesOf<A>::Integers ranks_of(Vector<A> x, const Level
     last = inside ? zero + levels.last[e] : last;
     base = inside ? zero + levels.base[e] : base;
   }
-  Vector<A> bin = x * slope + shift;
+  Vector<A> bin = fused(x, slope, shift);
   bin = bin < zero ? zero : bin;
   bin = bin > last ? last : bin;
   const Integers none = {};
@@ -176,10 +176,10 @@ void adam8bit(const QuantisedStretch& stretch, int64_t n, const UpdateNumbers& n
     sweep<T>(count, [&](int64_t i, auto part) {
       const int64_t at = first + i;
       const Vector<T> g = load(gradient + at, part) * clip;
-      const Vector<T> mean = beta1 * load(m + i, part) + rest1 * g;
-      const Vector<T> square = beta2 * load(v + i, part) + rest2 * g * g;
+      const Vector<T> mean = fused(beta1, load(m + i, part), rest1 * g);
+      const Vector<T> square = fused(beta2, load(v + i, part), rest2 * g * g);
       const Vector<T> p = master ? load(master + at, part) : load(parameter + at, part);
-      const Vector<T> next = p - (decay * p + rate * mean / (root_of(square * inverse2) + epsilon));
+      const Vector<T> next = p - fused(decay, p, rate * mean / (root_of(square * inverse2) + epsilon));
       store(m + i, mean, part);
       store(v + i, square, part);
       if (master) store(master + at, next, part);

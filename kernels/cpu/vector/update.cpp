@@ -1,4 +1,5 @@
-// The optimizers' updates of a range of elements, where every element is on its own.
+// The optimizers' updates of a range of elements, where every element is on its own. A shard of a tensor must get the
+// bits of the whole one, so what is contracted is said: fused(a, b, c), and this file is compiled without contraction.
 #include "kernels/cpu/vector/tables.hpp"
 
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
@@ -28,7 +29,7 @@ void sgd(const UpdateStretch& stretch, int64_t n, const UpdateNumbers& numbers) 
   const A decay = static_cast<A>(numbers.learning_rate * numbers.weight_decay);
   const A rate = static_cast<A>(numbers.learning_rate * numbers.gradient_scale);
   each<T>(stretch, n,
-          [&](int64_t, auto, const Vector<T>& p, const Vector<T>& g) { return p - (decay * p + rate * g); });
+          [&](int64_t, auto, const Vector<T>& p, const Vector<T>& g) { return p - fused(decay, p, rate * g); });
 }
 
 template <class T>
@@ -40,10 +41,10 @@ void momentum(const UpdateStretch& stretch, int64_t n, const UpdateNumbers& numb
   // With Nesterov's look ahead the step is g + momentum·b, without it b alone.
   const A of_gradient = numbers.nesterov ? A(1) : A(0), of_buffer = numbers.nesterov ? kept : A(1);
   each<T>(stretch, n, [&](int64_t i, auto part, const Vector<T>& p, const Vector<T>& raw) {
-    const Vector<T> g = raw * clip + decay * p;
-    const Vector<T> b = kept * load(buffer + i, part) + g;
+    const Vector<T> g = fused(clip, raw, decay * p);
+    const Vector<T> b = fused(kept, load(buffer + i, part), g);
     store(buffer + i, b, part);
-    return p - rate * (of_gradient * g + of_buffer * b);
+    return fused(-rate, fused(of_gradient, g, of_buffer * b), p);
   });
 }
 
@@ -55,8 +56,8 @@ void adagrad(const UpdateStretch& stretch, int64_t n, const UpdateNumbers& numbe
   const A decay = static_cast<A>(numbers.weight_decay), clip = static_cast<A>(numbers.gradient_scale);
   const A rate = static_cast<A>(numbers.learning_rate), epsilon = static_cast<A>(numbers.epsilon);
   each<T>(stretch, n, [&](int64_t i, auto part, const Vector<T>& p, const Vector<T>& raw) {
-    const Vector<T> g = raw * clip + decay * p;
-    const Vector<T> s = load(sum + i, part) + g * g;
+    const Vector<T> g = fused(clip, raw, decay * p);
+    const Vector<T> s = fused(g, g, load(sum + i, part));
     store(sum + i, s, part);
     return p - rate * g / (root_of(s) + epsilon);
   });
@@ -79,14 +80,14 @@ void adam(const UpdateStretch& stretch, int64_t n, const UpdateNumbers& numbers)
   const A epsilon = static_cast<A>(numbers.epsilon);
   each<T>(stretch, n, [&](int64_t i, auto part, const Vector<T>& p, const Vector<T>& raw) {
     Vector<T> g = raw * clip;
-    if constexpr (coupled) g += inside * p;
-    const Vector<T> first = beta1 * load(m + i, part) + rest1 * g;
-    const Vector<T> second = beta2 * load(v + i, part) + rest2 * g * g;
+    if constexpr (coupled) g = fused(inside, p, g);
+    const Vector<T> first = fused(beta1, load(m + i, part), rest1 * g);
+    const Vector<T> second = fused(beta2, load(v + i, part), rest2 * g * g);
     store(m + i, first, part);
     store(v + i, second, part);
     const Vector<T> step = rate * first / (root_of(second * inverse2) + epsilon);
     if constexpr (coupled) return p - step;
-    return p - (outside * p + step);
+    return p - fused(outside, p, step);
   });
 }
 
@@ -105,12 +106,12 @@ void radam(const UpdateStretch& stretch, int64_t n, const UpdateNumbers& numbers
       static_cast<A>(rectified ? plain * numbers.rectification * __builtin_sqrt(numbers.correction2) : plain);
   const A epsilon = static_cast<A>(numbers.epsilon);
   each<T>(stretch, n, [&](int64_t i, auto part, const Vector<T>& p, const Vector<T>& raw) {
-    const Vector<T> g = raw * clip + decay * p;
-    const Vector<T> first = beta1 * load(m + i, part) + rest1 * g;
-    const Vector<T> second = beta2 * load(v + i, part) + rest2 * g * g;
+    const Vector<T> g = fused(clip, raw, decay * p);
+    const Vector<T> first = fused(beta1, load(m + i, part), rest1 * g);
+    const Vector<T> second = fused(beta2, load(v + i, part), rest2 * g * g);
     store(m + i, first, part);
     store(v + i, second, part);
-    return rectified ? p - rate * first / (root_of(second) + epsilon) : p - rate * first;
+    return rectified ? p - rate * first / (root_of(second) + epsilon) : fused(-rate, first, p);
   });
 }
 
@@ -130,15 +131,15 @@ void sophia(const UpdateStretch& stretch, int64_t n, const UpdateNumbers& number
   const Vector<T> least = zero + static_cast<A>(numbers.epsilon), one = zero + A(1);
   each<T>(stretch, n, [&](int64_t i, auto part, const Vector<T>& p, const Vector<T>& raw) {
     const Vector<T> g = raw * clip;
-    const Vector<T> first = beta1 * load(m + i, part) + rest1 * g;
-    const Vector<T> curvature = beta2 * load(h + i, part) + rest2 * g * g;
+    const Vector<T> first = fused(beta1, load(m + i, part), rest1 * g);
+    const Vector<T> curvature = fused(beta2, load(h + i, part), rest2 * g * g);
     store(m + i, first, part);
     store(h + i, curvature, part);
     const Vector<T> scaled = gamma * curvature;
     Vector<T> step = first / (scaled > least ? scaled : least);
     step = step > one ? one : step;
     step = step < -one ? -one : step;
-    return p - (decay * p + rate * step);
+    return p - fused(decay, p, rate * step);
   });
 }
 

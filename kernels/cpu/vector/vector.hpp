@@ -7,6 +7,8 @@
 #ifndef RANKSCOPE_ISA
 #error "compiled only through kernels/cpu/CMakeLists.txt, once for each instruction set"
 #endif
+#include <immintrin.h>
+
 #include "kernels/cpu/loops.hpp"
 
 #define RANKSCOPE_INLINE inline __attribute__((always_inline))
@@ -119,6 +121,33 @@ RANKSCOPE_INLINE FloatVector root_of(FloatVector v) {
 RANKSCOPE_INLINE DoubleVector root_of(DoubleVector v) {
   for (int i = 0; i < lanes<double>; ++i) v[i] = __builtin_sqrt(v[i]);
   return v;
+}
+
+/// a·b + c with one rounding where the instruction set has such an instruction, with two elsewhere: the same in the
+/// body of a loop and in its rest. What is written a·b + c a compiler contracts as it likes (and of a·b + c·d either
+/// product), in two copies of a loop's body perhaps in two ways. For what must not depend on where a tensor is cut.
+#if defined(__AVX512F__)
+RANKSCOPE_INLINE FloatVector fused(FloatVector a, FloatVector b, FloatVector c) {
+  return (FloatVector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+RANKSCOPE_INLINE DoubleVector fused(DoubleVector a, DoubleVector b, DoubleVector c) {
+  return (DoubleVector)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+#elif defined(__FMA__)
+RANKSCOPE_INLINE FloatVector fused(FloatVector a, FloatVector b, FloatVector c) {
+  return (FloatVector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+RANKSCOPE_INLINE DoubleVector fused(DoubleVector a, DoubleVector b, DoubleVector c) {
+  return (DoubleVector)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+#else
+RANKSCOPE_INLINE FloatVector fused(FloatVector a, FloatVector b, FloatVector c) { return a * b + c; }
+RANKSCOPE_INLINE DoubleVector fused(DoubleVector a, DoubleVector b, DoubleVector c) { return a * b + c; }
+#endif
+/// The same factor in every lane.
+RANKSCOPE_INLINE FloatVector fused(float a, FloatVector b, FloatVector c) { return fused(FloatVector{} + a, b, c); }
+RANKSCOPE_INLINE DoubleVector fused(double a, DoubleVector b, DoubleVector c) {
+  return fused(DoubleVector{} + a, b, c);
 }
 
 /// e to the v. fp32: Cody and Waite's reduction by ln 2 and a polynomial, within 2 units of the last place; zero below
