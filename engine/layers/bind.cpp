@@ -35,7 +35,8 @@ Launch bind_half(const Model& model, const SegmentSpec& segment, const char* dir
     case Segment::head: return head_backward(binding);
     case Segment::whole:
     case Segment::norm:
-    case Segment::update: break;
+    case Segment::update:
+    case Segment::accumulate: break;
   }
   refuse(segment, direction);
 }
@@ -55,7 +56,8 @@ Launch bind_forward(const Model& model, const SegmentSpec& segment, std::span<co
     case Segment::head: return head_forward(binding);
     case Segment::whole:
     case Segment::norm:
-    case Segment::update: break;
+    case Segment::update:
+    case Segment::accumulate: break;
   }
   refuse(segment, "forward");
 }

@@ -7,9 +7,10 @@
 
 namespace rankscope {
 
-/// Writes the initial values of elements [first, first + parameter.elements()) of the parameter `spec` (a whole one, or
-/// a shard of it). Normal values are drawn in fp64 from the counter-based generator at (seed, spec.global_offset +
+/// Writes the initial values of elements [first, first + parameter.elements()) of what the rank with coordinate
+/// `tensor` in its tensor group holds of the parameter `spec`; padding is zero. Normal values are drawn in fp64 from the counter-based generator at (seed, spec.global_offset +
 /// index) and then rounded to the view's type: fp64, fp32 or bf16, so that a master and its bf16 copy agree.
-void initialise(View parameter, const ParameterSpec& spec, std::uint64_t seed, std::int64_t first = 0);
+void initialise(View parameter, const ParameterSpec& spec, std::uint64_t seed, std::int64_t first = 0,
+                int tensor = 0);
 
 }  // namespace rankscope

@@ -13,7 +13,7 @@ class ParameterTable {
  public:
   int add(std::string name, Shape shape, Init init, double std_dev = 0) {
     const bool matrix = shape.rank > 1;
-    parameters_.push_back({std::move(name), shape, init, std_dev, matrix, next_offset_});
+    parameters_.push_back({std::move(name), shape, shape, {}, init, std_dev, matrix, next_offset_});
     next_offset_ += shape.elements();
     return static_cast<int>(parameters_.size()) - 1;
   }
@@ -84,7 +84,7 @@ Model make_model(const Scenario& scenario) {
 
 std::int64_t Model::parameter_count() const {
   std::int64_t count = 0;
-  for (const ParameterSpec& parameter : parameters) count += parameter.shape.elements();
+  for (const ParameterSpec& parameter : parameters) count += parameter.whole.elements();
   return count;
 }
 

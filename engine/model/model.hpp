@@ -16,9 +16,20 @@ namespace rankscope {
 
 enum class Init : std::uint8_t { normal, zeros, ones };
 
+/// How the ranks of a tensor group share a parameter: each has a range of its rows (axis 0) or columns (axis 1), or all
+/// of it. Rows may be split group by group: a QKV matrix is q, k and v on top of each other, and a rank has some heads
+/// of each.
+struct TensorSplit {
+  int axis = -1;  ///< -1: every rank has the whole
+  int groups = 1;
+  bool operator==(const TensorSplit&) const = default;
+};
+
 struct ParameterSpec {
   std::string name;  ///< as in GPT-2 checkpoints: "wte.weight", "h.3.attn.c_attn.weight", …
-  Shape shape;
+  Shape shape;       ///< of what one rank of a tensor group has: its share, all of one size
+  Shape whole{};     ///< of the parameter; equal to `shape` when it is not split
+  TensorSplit split{};
   Init init = Init::normal;
   double std_dev = 0.02;           ///< of Init::normal
   bool decay = false;              ///< weight decay applies (matrices)

@@ -196,7 +196,8 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
     case Segment::embedding:
     case Segment::head:
     case Segment::norm:
-    case Segment::update: assert(false && "not a segment of a block");
+    case Segment::update:
+    case Segment::accumulate: assert(false && "not a segment of a block");
   }
   count_bytes(segment, sizes, elements_of(segment, parameters));
   return segment;

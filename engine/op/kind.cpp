@@ -72,6 +72,7 @@ std::string_view name_of(Segment segment) {
     case Segment::head: return "head";
     case Segment::norm: return "norm";
     case Segment::update: return "update";
+    case Segment::accumulate: return "accumulate";
   }
   return "?";
 }

@@ -75,8 +75,9 @@ enum class Segment : std::uint8_t {
   head,        ///< last layer norm, the product with the vocabulary and the cross-entropy
   norm,        ///< of an optimizer op: the sum of the squared gradients
   update,      ///< of an optimizer op: the parameters' update
+  accumulate,  ///< of an optimizer op: a micro-batch's reduced gradients are added to the shard (ZeRO)
 };
-inline constexpr int segment_count = 10;
+inline constexpr int segment_count = 11;
 
 /// Which slice of the rank grid a collective spans.
 enum class GroupKind : std::uint8_t {

@@ -90,7 +90,8 @@ Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> param
   const HyperParameters hyper = resolved(train.hyper, rule.defaults);
   std::vector<Update> updates;
   for (const UpdateOperands& operands : parameters) {
-    const UpdateTarget target = target_of(operands.parameter.type, operands.parameter.shape);
+    UpdateTarget target = target_of(operands.parameter.type, operands.parameter.shape);
+    if (operands.tensor_elements > 0) target.tensor_elements = operands.tensor_elements;
     updates.push_back({views_of(operands, rule, target), operands.decay ? hyper.weight_decay.value_or(0.0) : 0.0,
                        rule.prepare(kernels, target, hyper)});
     workspace.require(updates.back().kernel.workspace_bytes);

@@ -28,8 +28,9 @@ Launch bind_square_norm(std::span<const View> gradients, double* out, const kern
 /// One parameter with all that its update reads and writes.
 struct UpdateOperands {
   View parameter, gradient;
-  std::vector<View> states{};  ///< in optimizer_states' order
-  bool decay = false;          ///< ParameterSpec::decay
+  std::vector<View> states{};        ///< in optimizer_states' order
+  std::int64_t tensor_elements = 0;  ///< UpdateTarget::tensor_elements; 0: the parameter is the whole tensor
+  bool decay = false;                ///< ParameterSpec::decay
 };
 
 /// The update of all `parameters`. t is the launch's step + 1. `clip_coefficient` may be null (1); it is read at

@@ -32,6 +32,21 @@ RankProgram insert_ops(RankProgram program, std::vector<Insertion> insertions) {
   return program;
 }
 
+RankProgram drop_buffers(RankProgram program, const std::vector<bool>& marked) {
+  std::vector<BufferIndex> renumbered(program.buffers.size());
+  std::vector<Buffer> kept;
+  for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
+    renumbered[b] = static_cast<BufferIndex>(kept.size());
+    if (!marked[b]) kept.push_back(std::move(program.buffers[b]));
+  }
+  for (Buffer& buffer : kept)
+    if (buffer.within >= 0) buffer.within = static_cast<int>(renumbered[static_cast<std::size_t>(buffer.within)]);
+  for (Op& op : program.ops)
+    for (BufferUse& use : op.uses) use.buffer = renumbered[use.buffer];
+  program.buffers = std::move(kept);
+  return program;
+}
+
 const SegmentSpec& segment_of(const Model& model, OpId id) {
   const OpFields f = id.fields();
   if (f.segment == Segment::embedding) return model.segments.front();

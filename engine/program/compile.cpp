@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/optimizer/rule/rule.hpp"
 #include "engine/program/passes.hpp"
 
 namespace rankscope {
@@ -11,8 +12,10 @@ StepProgram compile(const Scenario& scenario) {
   if (plan.chunks() > scenario.model.layers)
     throw PlanError("plan.pipeline × plan.virtual is " + std::to_string(plan.chunks()) + " but the model has " +
                     std::to_string(scenario.model.layers) + " layers; each chunk needs one");
-  if (plan.tensor != 1 || plan.zero != 0 || plan.sequence_parallel)
-    throw PlanError("this engine does not have tensor parallelism or ZeRO yet");
+  if (plan.tensor != 1 || plan.sequence_parallel) throw PlanError("this engine does not have tensor parallelism yet");
+  if (plan.zero > 0 && optimizer_rule(scenario.train.optimizer).grain == 0)
+    throw PlanError("plan.zero is " + std::to_string(plan.zero) + ", but " + scenario.train.optimizer +
+                    " updates a tensor only as a whole and ZeRO cuts tensors; use plan.zero = 0 or another optimizer");
   StepProgram step;
   step.scenario = scenario;
   step.grid = {plan.tensor, plan.data, plan.pipeline};
@@ -42,8 +45,10 @@ RankProgram StepProgram::program_for(int rank) const {
   program = add_batches(std::move(program), *this);
   program = add_pipeline_transfers(std::move(program), *this);
   program = add_gradient_reduction(std::move(program), *this);
+  program = shard_gradients(std::move(program), *this);
   program = add_optimizer(std::move(program), *this);
   program = add_recomputation(std::move(program), *this);
+  program = gather_parameters(std::move(program), *this);
   program = plant_fault(std::move(program), *this);
   program = place_buffers(std::move(program));
   return add_edges(std::move(program));

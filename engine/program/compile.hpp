@@ -24,6 +24,8 @@ struct StepProgram {
   std::vector<int> first_segment;  ///< of each chunk, and the end: see split_evenly
   ChunkSchedule schedule;
 
+  /// ZeRO's stage; 0 where the data group has one rank, which has nobody to share with.
+  int zero() const { return grid.data > 1 ? scenario.plan.zero : 0; }
   RankProgram program_for(int rank) const;
   std::vector<RankProgram> all_programs() const;
 };

@@ -1,74 +1,56 @@
 #include <algorithm>
-#include <map>
 
+#include "engine/program/bucket.hpp"
 #include "engine/program/passes.hpp"
 
 namespace rankscope {
-namespace {
-
-constexpr std::int64_t first_bucket_bytes = 1 << 20;  // PyTorch DDP's: the first all-reduce should start early
-
-/// Index after the last op that accumulates into a gradient, by gradient buffer.
-std::map<BufferIndex, std::size_t> completed_at(const RankProgram& program) {
-  std::map<BufferIndex, std::size_t> at;
-  for (std::size_t i = 0; i < program.ops.size(); ++i)
-    for (const BufferUse& use : program.ops[i].uses)
-      if (program.buffers[use.buffer].memory == MemoryClass::gradients) at[use.buffer] = i + 1;
-  return at;
-}
-
-}  // namespace
-
 RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step) {
-  const std::map<BufferIndex, std::size_t> complete = completed_at(program);
+  if (step.zero() > 0) return program;
   std::vector<Insertion> reductions;
-  if (step.grid.data > 1) {
-    const auto limit = static_cast<std::int64_t>(step.scenario.plan.bucket_mib * (1 << 20));
-    std::vector<BufferUse> bucket;
-    std::int64_t bytes = 0;
-    int index = 0;
-    const auto close = [&] {
-      std::size_t position = 0;
-      for (const BufferUse& use : bucket) position = std::max(position, complete.at(use.buffer));
-      const int chunk = step.grid.coordinates_of(program.rank).pipeline;
+  const int stage = step.grid.coordinates_of(program.rank).pipeline;
+  if (step.grid.data > 1)
+    for (const Bucket& bucket : buckets_of(step, stage)) {
+      const std::vector<BufferIndex> gradients = whole_buffers(program, bucket, MemoryClass::gradients);
+      const BufferIndex base = add_base(program, bucket, "gradients:bucket" + std::to_string(bucket.index), gradients);
       reductions.push_back(
-          {position,
-           {OpId::of({OpKind::all_reduce, Purpose::data_gradient, chunk, -1, -1, Segment::whole, index++}),
+          {after_last_use(program, gradients),
+           {OpId::of({OpKind::all_reduce, Purpose::data_gradient, stage, -1, -1, Segment::whole, bucket.index}),
             GroupKind::data,
             -1,
-            std::move(bucket),
+            {{base, Access::accumulate}},
             {},
             {}}});
-      bucket.clear();
-      bytes = 0;
-    };
-    // Buffers stand in order of completion (see expand). A bucket closes once it has reached its size.
-    for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
-      if (program.buffers[b].memory != MemoryClass::gradients) continue;
-      bucket.push_back({b, Access::accumulate});
-      bytes += program.buffers[b].bytes();
-      if (bytes >= (index == 0 ? std::min(first_bucket_bytes, limit) : limit)) close();
     }
-    if (!bucket.empty()) close();
-  }
-  // The tied embedding has a copy on the first and on the last stage; their gradients are summed after the data
-  // group's, as the last collective before the norm on both (one global order for overlapping groups). Where one rank
-  // has both chunks there is one copy, and nothing to sum.
-  const int stage = step.grid.coordinates_of(program.rank).pipeline;
-  const int first = step.schedule.stage_of_chunk.front(), last = step.schedule.stage_of_chunk.back();
-  if (step.model.spec.tied && first != last && (stage == first || stage == last)) {
+  if (shares_embedding(step, program.rank)) {
     const int embedding = step.model.segments.front().parameters.front();
     for (BufferIndex b = 0; b < program.buffers.size(); ++b)
       if (program.buffers[b].memory == MemoryClass::gradients && program.buffers[b].parameter == embedding)
-        reductions.push_back({program.ops.size(),
-                              {OpId::of({OpKind::all_reduce, Purpose::embedding, -1, -1, -1, Segment::whole, 0}),
-                               GroupKind::embedding,
-                               -1,
-                               {{b, Access::accumulate}},
-                               {},
-                               {}}});
+        reductions.push_back({program.ops.size(), embedding_reduction(b)});
   }
   return insert_ops(std::move(program), std::move(reductions));
+}
+
+std::size_t after_last_use(const RankProgram& program, const std::vector<BufferIndex>& buffers) {
+  std::size_t after = 0;
+  for (std::size_t i = 0; i < program.ops.size(); ++i)
+    for (const BufferUse& use : program.ops[i].uses)
+      if (std::find(buffers.begin(), buffers.end(), use.buffer) != buffers.end()) after = i + 1;
+  return after;
+}
+
+bool shares_embedding(const StepProgram& step, int rank) {
+  const int stage = step.grid.coordinates_of(rank).pipeline;
+  const int first = step.schedule.stage_of_chunk.front(), last = step.schedule.stage_of_chunk.back();
+  return step.model.spec.tied && first != last && (stage == first || stage == last);
+}
+
+Op embedding_reduction(BufferIndex gradient) {
+  return {OpId::of({OpKind::all_reduce, Purpose::embedding, -1, -1, -1, Segment::whole, 0}),
+          GroupKind::embedding,
+          -1,
+          {{gradient, Access::accumulate}},
+          {},
+          {}};
 }
 
 }  // namespace rankscope

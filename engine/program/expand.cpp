@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "engine/program/bucket.hpp"
 #include "engine/program/passes.hpp"
 
 namespace rankscope {
@@ -101,17 +102,8 @@ class Expander {
                          MemoryClass::parameters, step_.model.type);
   }
 
-  // Gradients lie in the order in which a backward pass completes them, so that a bucket is one stretch of memory. A
-  // parameter used twice (the tied embedding) is complete when its earlier segment has run.
   void add_gradients() {
-    std::vector<int> order;
-    const std::vector<int> segments = my_segments();
-    for (auto s = segments.rbegin(); s != segments.rend(); ++s)
-      for (const int p : step_.model.segments[static_cast<std::size_t>(*s)].parameters) {
-        order.erase(std::remove(order.begin(), order.end(), p), order.end());
-        order.push_back(p);
-      }
-    for (const int p : order)
+    for (const int p : completion_order(step_, stage_))
       add_persistent(gradients_, p, "gradient:" + step_.model.parameters[static_cast<std::size_t>(p)].name,
                      MemoryClass::gradients, accumulation_type(step_.model.type));
   }

@@ -5,23 +5,18 @@
 namespace rankscope {
 
 MemoryProfile memory_profile(const RankProgram& program) {
-  constexpr OpIndex never = ~OpIndex{0};
-  std::vector<OpIndex> first(program.buffers.size(), never), last(program.buffers.size(), 0);
-  for (OpIndex i = 0; i < program.ops.size(); ++i)
-    for (const BufferUse& use : program.ops[i].uses) {
-      first[use.buffer] = std::min(first[use.buffer], i);
-      last[use.buffer] = i;
-    }
+  const std::vector<Lifetime> lifetimes = lifetimes_of(program);
   // Differences first, then a running sum: +bytes where a buffer begins to live, -bytes after its last use.
   std::vector<std::array<std::int64_t, memory_class_count>> change(program.ops.size() + 1);
   for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
+    if (buffer.within >= 0) continue;
     const auto memory = static_cast<std::size_t>(buffer.memory);
     if (buffer.persistent) {
       change[0][memory] += buffer.bytes();
-    } else if (first[b] != never) {
-      change[first[b]][memory] += buffer.bytes();
-      change[last[b] + 1][memory] -= buffer.bytes();
+    } else if (const Lifetime& lifetime = lifetimes[b]; lifetime.used()) {
+      change[lifetime.first][memory] += buffer.bytes();
+      change[lifetime.last + 1][memory] -= buffer.bytes();
     }
   }
   MemoryProfile profile;

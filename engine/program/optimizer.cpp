@@ -1,68 +1,145 @@
 #include <map>
 
 #include "engine/optimizer/rule/rule.hpp"
+#include "engine/program/bucket.hpp"
 #include "engine/program/passes.hpp"
 
 namespace rankscope {
+namespace {
 
-RankProgram add_optimizer(RankProgram program, const StepProgram& step) {
-  const Coordinates at = step.grid.coordinates_of(program.rank);
-  const int chunk = at.pipeline;
-  const bool clips = step.scenario.train.clip > 0;
+/// What this rank updates of a parameter: the whole, or ZeRO's piece.
+struct Target {
+  int parameter = 0;
+  BufferIndex gradient = 0, value = 0;
+};
 
-  std::map<int, BufferIndex> parameters, gradients;
-  for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
-    if (program.buffers[b].memory == MemoryClass::parameters) parameters[program.buffers[b].parameter] = b;
-    if (program.buffers[b].memory == MemoryClass::gradients) gradients[program.buffers[b].parameter] = b;
+class OptimizerPass {
+ public:
+  OptimizerPass(RankProgram program, const StepProgram& step)
+      : program_(std::move(program)),
+        step_(step),
+        at_(step.grid.coordinates_of(program_.rank)),
+        rule_(optimizer_rule(step.scenario.train.optimizer)) {}
+
+  RankProgram run() {
+    const BufferIndex own = scalar("square_norm"), total = scalar("square_norm_total");
+    const std::vector<Target> targets = find_targets();
+    add_norm(targets, own, total);
+    const BufferIndex square = step_.scenario.train.clip > 0 ? total : own;
+    if (step_.zero() == 0)
+      add_update(targets, square, -1);
+    else
+      add_sharded_updates(targets, square);
+    return std::move(program_);
   }
-  const auto scalar = [&](const char* name) {
-    program.buffers.push_back({name, MemoryClass::buffers, DType::f64, Shape{1}, true, -1, -1, -1});
-    return static_cast<BufferIndex>(program.buffers.size() - 1);
-  };
-  const BufferIndex own = scalar("square_norm"), total = scalar("square_norm_total");
 
-  // The sum of squares counts every parameter once: the last chunk's stage leaves out its copy of a tied embedding.
-  Op norm{
-      OpId::of({OpKind::optimizer, Purpose::none, chunk, -1, -1, Segment::norm, -1}), GroupKind::self, -1, {}, {}, {}};
-  norm.uses = {{own, Access::write}, {total, Access::write}};
-  const int embedding = step.model.segments.front().parameters.front();
-  const int first_home = step.schedule.stage_of_chunk.front(), last_home = step.schedule.stage_of_chunk.back();
-  const bool holds_copy = step.model.spec.tied && first_home != last_home && at.pipeline == last_home;
-  for (const auto& [parameter, gradient] : gradients)
-    if (!(holds_copy && parameter == embedding)) norm.uses.push_back({gradient, Access::read});
-  program.ops.push_back(std::move(norm));
+ private:
+  BufferIndex scalar(const char* name) {
+    program_.buffers.push_back({name, MemoryClass::buffers, DType::f64, Shape{1}, true, -1, -1, -1});
+    return static_cast<BufferIndex>(program_.buffers.size() - 1);
+  }
 
-  if (clips && step.grid.pipeline * step.grid.tensor > 1)
-    program.ops.push_back({OpId::of({OpKind::all_reduce, Purpose::norm, -1, -1, -1, Segment::whole, 0}),
-                           GroupKind::model,
-                           -1,
-                           {{total, Access::accumulate}},
-                           {},
-                           {}});
-
-  // Operands: the total square norm, then for each parameter its gradient, itself and its states.
-  Op update{OpId::of({OpKind::optimizer, Purpose::none, chunk, -1, -1, Segment::update, -1}),
+  Op op(Segment segment, int index) const {
+    return {OpId::of({OpKind::optimizer, Purpose::none, at_.pipeline, -1, -1, segment, index}),
             GroupKind::self,
             -1,
             {},
             {},
             {}};
-  update.uses = {{clips ? total : own, Access::read}};
-  const OptimizerRule& rule = optimizer_rule(step.scenario.train.optimizer);
-  for (const auto& [parameter, gradient] : gradients) {
-    const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(parameter)];
-    update.uses.push_back({gradient, Access::read});
-    update.uses.push_back({parameters.at(parameter), Access::accumulate});
-    const UpdateTarget target =
-        UpdateTarget::whole(step.model.type, accumulation_type(step.model.type), program.buffers[gradient].shape);
-    for (const StateSpec& state : states_of(rule, target)) {
-      program.buffers.push_back(
-          {state.name + ":" + spec.name, MemoryClass::optimizer, state.type, state.shape, true, parameter, -1, -1});
-      update.uses.push_back({static_cast<BufferIndex>(program.buffers.size() - 1), Access::accumulate});
+  }
+
+  /// By parameter.
+  std::vector<Target> find_targets() const {
+    std::map<int, Target> targets;
+    for (BufferIndex b = 0; b < program_.buffers.size(); ++b) {
+      const Buffer& buffer = program_.buffers[b];
+      if (buffer.parameter < 0 || buffer.piece != (step_.zero() > 0)) continue;
+      Target& target = targets[buffer.parameter];
+      target.parameter = buffer.parameter;
+      if (buffer.memory == MemoryClass::parameters) target.value = b;
+      if (buffer.memory == MemoryClass::gradients) target.gradient = b;
+    }
+    std::vector<Target> in_order;
+    for (const auto& [parameter, target] : targets) in_order.push_back(target);
+    return in_order;
+  }
+
+  /// The sum of squares counts every parameter once: the last chunk's stage leaves out its copy of a tied embedding.
+  bool is_counted_here(int parameter) const {
+    const bool embedding = parameter == step_.model.segments.front().parameters.front();
+    return !(embedding && shares_embedding(step_, program_.rank) &&
+             at_.pipeline == step_.schedule.stage_of_chunk.back());
+  }
+
+  void add_norm(const std::vector<Target>& targets, BufferIndex own, BufferIndex total) {
+    Op norm = op(Segment::norm, -1);
+    norm.uses = {{own, Access::write}, {total, Access::write}};
+    for (const Target& target : targets)
+      if (is_counted_here(target.parameter)) norm.uses.push_back({target.gradient, Access::read});
+    program_.ops.push_back(std::move(norm));
+
+    // With ZeRO the data group's ranks hold different gradients, else the same ones.
+    const GroupKind group = step_.zero() > 0 ? GroupKind::world : GroupKind::model;
+    if (step_.scenario.train.clip > 0 && step_.grid.group_of(program_.rank, group).size() > 1)
+      program_.ops.push_back({OpId::of({OpKind::all_reduce, Purpose::norm, -1, -1, -1, Segment::whole, 0}),
+                              group,
+                              -1,
+                              {{total, Access::accumulate}},
+                              {},
+                              {}});
+  }
+
+  /// Operands: the total square norm, then for each parameter its gradient, itself and its states.
+  void add_update(const std::vector<Target>& targets, BufferIndex square, int index) {
+    Op update = op(Segment::update, index);
+    update.uses = {{square, Access::read}};
+    for (const Target& target : targets) {
+      update.uses.push_back({target.gradient, Access::read});
+      update.uses.push_back({target.value, Access::accumulate});
+      const Buffer value = program_.buffers[target.value];
+      const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(target.parameter)];
+      const UpdateTarget what{value.type, accumulation_type(value.type), value.shape, spec.whole.elements()};
+      for (const StateSpec& state : states_of(rule_, what)) {
+        program_.buffers.push_back({state.name + ":" + spec.name, MemoryClass::optimizer, state.type, state.shape, true,
+                                    target.parameter, -1, -1, value.first});
+        update.uses.push_back({static_cast<BufferIndex>(program_.buffers.size() - 1), Access::accumulate});
+      }
+    }
+    program_.ops.push_back(std::move(update));
+  }
+
+  /// Bucket by bucket: the ones that the next step's forward needs first, which were completed last, go first.
+  void add_sharded_updates(const std::vector<Target>& targets, BufferIndex square) {
+    const std::vector<Bucket> buckets = buckets_of(step_, at_.pipeline);
+    for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+      std::vector<Target> here;
+      for (const Target& target : targets)
+        for (const BucketEntry& entry : bucket->entries)
+          if (entry.parameter == target.parameter) here.push_back(target);
+      // A shard may hold nothing but padding.
+      if (!here.empty()) add_update(here, square, bucket->index);
+      if (step_.zero() == 3) continue;
+      const BufferIndex whole = whole_buffers(program_, *bucket, MemoryClass::parameters).front();
+      program_.ops.push_back({OpId::of({OpKind::all_gather, Purpose::zero_parameter, bucket->chunk, -1, -1,
+                                        Segment::whole, bucket->index}),
+                              GroupKind::data,
+                              -1,
+                              {{base_of(program_.buffers, whole), Access::accumulate}},
+                              {},
+                              {}});
     }
   }
-  program.ops.push_back(std::move(update));
-  return program;
+
+  RankProgram program_;
+  const StepProgram& step_;
+  Coordinates at_;
+  const OptimizerRule& rule_;
+};
+
+}  // namespace
+
+RankProgram add_optimizer(RankProgram program, const StepProgram& step) {
+  return OptimizerPass(std::move(program), step).run();
 }
 
 }  // namespace rankscope

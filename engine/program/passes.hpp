@@ -17,21 +17,28 @@ RankProgram add_batches(RankProgram program, const StepProgram& step);
 /// action ahead, and a sent buffer lives one action longer than its computation, so that a transfer can hide behind
 /// compute.
 RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step);
-/// Gradient buckets (PyTorch DDP's sizes: the first at most 1 MiB, then plan.bucket_mib) all-reduced over the data
-/// group as soon as the last micro-batch's backward has completed them, and the tied embedding over the first and last
-/// stage where these do not both lie on one rank.
+/// Without ZeRO: gradient buckets (bucket.hpp) all-reduced over the data group as soon as the last micro-batch's
+/// backward has completed them, and the tied embedding over the first and last stage where these do not both lie on one
+/// rank.
 RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step);
-/// The gradient norm, its all-reduce when clipping needs it, and the parameters' update.
+/// With ZeRO: buckets reduce-scattered, once a step in stage 1 and after each micro-batch's backward in stages 2 and 3,
+/// the tied embedding's shards summed over first and last stage, and the pieces that this rank updates.
+RankProgram shard_gradients(RankProgram program, const StepProgram& step);
+/// The gradient norm, its all-reduce when clipping needs it, and the parameters' update: of whole tensors in one op, or
+/// of ZeRO's pieces bucket by bucket, each followed in stages 1 and 2 by the gather of the whole bucket.
 RankProgram add_optimizer(RankProgram program, const StepProgram& step);
 /// Forward ops once more, in front of the backward that reads what they computed, so that it is not kept until then
 /// (plan.recompute): "blocks" keeps the input of each block, "sqrt" that of every ⌈√n⌉-th of a chunk's n blocks,
 /// "selective" all but what attention's core computes (Korthikanti et al. 2022). Repeated ops draw the same dropout:
 /// gradients are the same to the bit.
 RankProgram add_recomputation(RankProgram program, const StepProgram& step);
+/// ZeRO's stage 3: parameters gathered for the ops in a row that use them, one such row ahead of time, and given up
+/// after it.
+RankProgram gather_parameters(RankProgram program, const StepProgram& step);
 /// Deliberate faults of scenario.fault.plant that are faults of the program.
 RankProgram plant_fault(RankProgram program, const StepProgram& step);
-/// Gives every buffer its offset: persistent ones side by side (gradients without padding, so that a bucket is one
-/// stretch), the others by first fit over their lifetimes.
+/// Gives every buffer its offset: persistent ones side by side, the others by first fit over their lifetimes, views
+/// where they lie.
 RankProgram place_buffers(RankProgram program);
 /// `after` and `after_previous` from the uses: who reads what another lane wrote, or writes where another lane read or
 /// wrote, comes after it — by address, so reused memory is covered as well. Edges implied by others are left out.
@@ -46,10 +53,20 @@ struct Action {
 };
 std::vector<Action> actions_of(const RankProgram& program);
 
+/// True where the tied embedding's gradient must be summed between the rank's stage and another one.
+bool shares_embedding(const StepProgram& step, int rank);
+/// The all-reduce that does it. It is the last collective before the norm on both ends (one global order for
+/// overlapping groups).
+Op embedding_reduction(BufferIndex gradient);
+/// Index behind the last op that uses one of the buffers.
+std::size_t after_last_use(const RankProgram& program, const std::vector<BufferIndex>& buffers);
+
 struct Insertion {
   std::size_t position = 0;  ///< before ops[position]; ops.size() appends
   Op op;
 };
+/// The program without the buffers that are marked; no op uses them, no view lies in them.
+RankProgram drop_buffers(RankProgram program, const std::vector<bool>& marked);
 /// Inserts stably: several at one position keep their order.
 RankProgram insert_ops(RankProgram program, std::vector<Insertion> insertions);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/program/passes.hpp"
 
@@ -55,32 +56,30 @@ class FreeList {
 RankProgram place_buffers(RankProgram program) {
   std::int64_t offset = 0;
   for (const MemoryClass memory :
-       {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer, MemoryClass::buffers}) {
-    offset = aligned(offset);
+       {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer, MemoryClass::buffers})
     for (Buffer& buffer : program.buffers) {
-      if (!buffer.persistent || buffer.memory != memory) continue;
-      if (memory != MemoryClass::gradients) offset = aligned(offset);
-      buffer.offset = offset;
-      offset += buffer.bytes();
+      if (!buffer.persistent || buffer.within >= 0 || buffer.memory != memory) continue;
+      buffer.offset = aligned(offset);
+      offset = buffer.offset + buffer.bytes();
     }
-  }
   const std::int64_t base = aligned(offset);
 
-  std::vector<std::size_t> last_use(program.buffers.size(), 0);
-  for (std::size_t i = 0; i < program.ops.size(); ++i)
-    for (const BufferUse& use : program.ops[i].uses) last_use[use.buffer] = i;
-
+  const std::vector<Lifetime> lifetimes = lifetimes_of(program);
   FreeList free;
-  for (std::size_t i = 0; i < program.ops.size(); ++i) {
+  for (OpIndex i = 0; i < program.ops.size(); ++i) {
     for (const BufferUse& use : program.ops[i].uses)
-      if (Buffer& buffer = program.buffers[use.buffer]; !buffer.persistent && buffer.offset < 0)
+      if (Buffer& buffer = program.buffers[base_of(program.buffers, use.buffer)];
+          !buffer.persistent && buffer.offset < 0)
         buffer.offset = base + free.take(aligned(buffer.bytes()));
+    std::set<BufferIndex> dying;  // an op may name a buffer, or views in it, several times
     for (const BufferUse& use : program.ops[i].uses)
-      if (Buffer& buffer = program.buffers[use.buffer]; !buffer.persistent && last_use[use.buffer] == i) {
-        free.give(buffer.offset - base, aligned(buffer.bytes()));
-        last_use[use.buffer] = ~std::size_t{0};  // an op may name a buffer twice
-      }
+      if (const BufferIndex b = base_of(program.buffers, use.buffer);
+          !program.buffers[b].persistent && lifetimes[b].last == i)
+        dying.insert(b);
+    for (const BufferIndex b : dying) free.give(program.buffers[b].offset - base, aligned(program.buffers[b].bytes()));
   }
+  for (Buffer& buffer : program.buffers)
+    if (buffer.within >= 0) buffer.offset = program.buffers[static_cast<std::size_t>(buffer.within)].offset + buffer.at;
   program.arena_bytes = base + free.end();
   return program;
 }

@@ -1,5 +1,7 @@
 #include "engine/program/program.hpp"
 
+#include <algorithm>
+
 #include "engine/program/communication.hpp"
 
 namespace rankscope {
@@ -28,6 +30,17 @@ std::int64_t RankProgram::payload_bytes(const Op& op) const {
   for (const BufferUse& use : operands.input.empty() ? operands.output : operands.input)
     bytes += buffers[use.buffer].bytes();
   return bytes;
+}
+
+std::vector<Lifetime> lifetimes_of(const RankProgram& program) {
+  std::vector<Lifetime> lifetimes(program.buffers.size());
+  for (OpIndex i = 0; i < program.ops.size(); ++i)
+    for (const BufferUse& use : program.ops[i].uses) {
+      Lifetime& lifetime = lifetimes[base_of(program.buffers, use.buffer)];
+      lifetime.first = std::min(lifetime.first, i);
+      lifetime.last = i;
+    }
+  return lifetimes;
 }
 
 std::uint64_t hash_of(const std::string& program_text) {

@@ -34,6 +34,13 @@ struct Buffer {
   int parameter = -1;        ///< the model's parameter this holds, or holds the gradient or a state of; else -1
   int micro_batch = -1;      ///< whose activation it is; else -1
   std::int64_t offset = -1;  ///< in the rank's arena, bytes; set by place_buffers
+  std::int64_t first = 0;    ///< of the parameter's elements on this rank, the one that stands first in here
+  /// A view: this buffer lies in that one, `at` bytes behind its begin, and has no memory of its own. Views of views
+  /// there are none.
+  int within = -1;
+  std::int64_t at = 0;
+  /// A piece of a parameter (or its gradient) that this rank alone of its data group updates (ZeRO).
+  bool piece = false;
   std::int64_t bytes() const { return shape.elements() * bytes_of(type); }
 };
 
@@ -57,6 +64,11 @@ struct Op {
   Lane lane() const { return id.lane(); }
 };
 
+/// The buffer whose memory `b` lies in: itself, unless it is a view.
+inline BufferIndex base_of(const std::vector<Buffer>& buffers, BufferIndex b) {
+  return buffers[b].within < 0 ? b : static_cast<BufferIndex>(buffers[b].within);
+}
+
 struct RankProgram {
   int rank = 0;
   std::vector<Op> ops;  ///< in program order
@@ -70,7 +82,16 @@ struct RankProgram {
   std::int64_t payload_bytes(const Op& op) const;
 };
 
-/// Bytes alive by memory class, op by op in program order.
+/// From which op to which one, in program order, a buffer must keep its place: from the first that uses it, or a view
+/// in it, to the last. Views have none of their own.
+struct Lifetime {
+  static constexpr OpIndex never = ~OpIndex{0};
+  OpIndex first = never, last = 0;
+  bool used() const { return first != never; }
+};
+std::vector<Lifetime> lifetimes_of(const RankProgram& program);
+
+/// Bytes alive by memory class, op by op in program order; views count in what they are views of.
 struct MemoryProfile {
   std::vector<std::array<std::int64_t, memory_class_count>> at;  ///< while op i runs
   std::array<std::int64_t, memory_class_count> peak_by_class{};  ///< each class's own greatest

@@ -5,6 +5,7 @@
 //   arena 1048576
 //   buffer 17 activations fp32 64x128 4096 micro 3 c2:m3:b5.qkv        index class type shape offset
 //   buffer 0 parameters fp32 256x128 0 persistent parameter 0 wte.weight
+//   buffer 9 gradients fp32 4096 8192 persistent parameter 0 first 2048 within 8 at 8192 piece part:gradient:wte.weight
 //   op F:c2:m3:b5.qkv uses 16r 0r 17w
 //   op SEND.pipeline_forward:c2:m3 peer 3 bytes 32768 uses 17r after F:c2:m3:b5.down
 //   op ALLREDUCE.data_gradient:c2:i0 group data bytes 4096 uses 3a previous OPT:c2:.update
@@ -110,6 +111,14 @@ class Parser {
         b.parameter = static_cast<int>(number("a parameter"));
       else if (text == "micro")
         b.micro_batch = static_cast<int>(number("a micro-batch"));
+      else if (text == "first")
+        b.first = number("an element");
+      else if (text == "within")
+        b.within = static_cast<int>(number("a buffer"));
+      else if (text == "at")
+        b.at = number("bytes");
+      else if (text == "piece")
+        b.piece = true;
       else {
         b.name = text;
         break;
@@ -206,6 +215,9 @@ std::string to_text(const RankProgram& program) {
     if (b.persistent) text += " persistent";
     if (b.parameter >= 0) text += " parameter " + std::to_string(b.parameter);
     if (b.micro_batch >= 0) text += " micro " + std::to_string(b.micro_batch);
+    if (b.first > 0) text += " first " + std::to_string(b.first);
+    if (b.within >= 0) text += " within " + std::to_string(b.within) + " at " + std::to_string(b.at);
+    if (b.piece) text += " piece";
     text += " " + b.name + "\n";
   }
   for (const Op& op : program.ops) {

@@ -66,6 +66,7 @@ Costs predict_costs(const StepProgram& step, int threads) {
   one_block.model.layers = 1;
   one_block.fault = {};
   one_block.plan.data = one_block.plan.tensor = one_block.plan.pipeline = one_block.plan.virtual_stages = 1;
+  one_block.plan.zero = 0;
   one_block.plan.schedule = splits_backward(step.schedule) ? "zb-h1" : "1f1b";  // one chunk, and the same ops
   one_block.plan.micro_batches = 2;  // a first micro-batch writes its gradients, the others add
   one_block.train.global_batch = 2 * step.model.micro_batch_size;

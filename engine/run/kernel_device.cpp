@@ -24,7 +24,11 @@ class KernelDevice : public ComputeDevice {
       case OpKind::backward: return bind_backward_op(op, bind_backward);
       case OpKind::input_gradient: return bind_backward_op(op, bind_input_gradient);
       case OpKind::weight_gradient: return bind_backward_op(op, bind_weight_gradient);
-      case OpKind::optimizer: return op.id.fields().segment == Segment::norm ? bind_norm_op(op) : bind_update_op(op);
+      case OpKind::optimizer: {
+        const Segment segment = op.id.fields().segment;
+        if (segment == Segment::accumulate) return bind_accumulate_op(op);
+        return segment == Segment::norm ? bind_norm_op(op) : bind_update_op(op);
+      }
       case OpKind::send:
       case OpKind::receive:
       case OpKind::broadcast:
@@ -46,15 +50,15 @@ class KernelDevice : public ComputeDevice {
   std::int64_t workspace_bytes() const override { return workspace_.bytes(); }
 
   void initialise() override {
+    for (const Buffer& buffer : program_.buffers)
+      if (buffer.persistent && buffer.within < 0)
+        std::memset(view_of(buffer).data, 0, static_cast<std::size_t>(buffer.bytes()));
+    const int tensor = step_.grid.coordinates_of(program_.rank).tensor;
     for (const Buffer& buffer : program_.buffers) {
-      if (!buffer.persistent) continue;
-      const View view = view_of(buffer);
       const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
-      if (buffer.memory == MemoryClass::parameters || master)
-        rankscope::initialise(view, step_.model.parameters[static_cast<std::size_t>(buffer.parameter)],
-                              step_.scenario.train.seed);
-      else
-        std::memset(view.data, 0, static_cast<std::size_t>(view.bytes()));
+      if (buffer.persistent && buffer.parameter >= 0 && (buffer.memory == MemoryClass::parameters || master))
+        rankscope::initialise(view_of(buffer), step_.model.parameters[static_cast<std::size_t>(buffer.parameter)],
+                              step_.scenario.train.seed, buffer.first, tensor);
     }
   }
 
@@ -121,6 +125,17 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
+  // Operands: the shard that is added to, and what is added.
+  BoundCompute bind_accumulate_op(const Op& op) {
+    const std::vector<View> views = views_of(op);
+    const auto add =
+        kernels_.prepare(&kernels::KernelSet::add, kernels::ElementwiseSpec{views[0].type, 1, views[0].elements()});
+    workspace_.require(add.workspace_bytes);
+    return [this, add, shard = views[0], part = views[1]](std::uint32_t) {
+      add.launch(shard, shard, part, kernels::Stream{workspace_.data(), nullptr});
+    };
+  }
+
   // Operands: the total square norm, then for each parameter its gradient, itself and its states.
   BoundCompute bind_update_op(const Op& op) {
     const std::vector<View> views = views_of(op);
@@ -130,9 +145,11 @@ class KernelDevice : public ComputeDevice {
       const int parameter = program_.buffers[op.uses[i].buffer].parameter;
       o.gradient = views[i++];
       o.parameter = views[i++];
-      const auto states = optimizer_states(step_.scenario.train, step_.model.type, o.parameter.shape).size();
-      for (std::size_t s = 0; s < states; ++s) o.states.push_back(views[i++]);
-      o.decay = step_.model.parameters[static_cast<std::size_t>(parameter)].decay;
+      while (i < views.size() && program_.buffers[op.uses[i].buffer].memory == MemoryClass::optimizer)
+        o.states.push_back(views[i++]);
+      const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(parameter)];
+      o.tensor_elements = spec.whole.elements();
+      o.decay = spec.decay;
     }
     auto coefficient = std::make_shared<double>(1.0);
     Launch launch = bind_update(step_.scenario.train, operands, coefficient.get(), kernels_, workspace_);

@@ -7,24 +7,19 @@ namespace rankscope {
 
 Ledger::Ledger(const RankProgram& program, std::int64_t workspace_bytes)
     : acquired_(program.ops.size()), released_(program.ops.size()) {
-  constexpr OpIndex never = ~OpIndex{0};
-  std::vector<OpIndex> first(program.buffers.size(), never), last(program.buffers.size(), 0);
-  for (OpIndex i = 0; i < program.ops.size(); ++i)
-    for (const BufferUse& use : program.ops[i].uses) {
-      first[use.buffer] = std::min(first[use.buffer], i);
-      last[use.buffer] = i;
-    }
+  const std::vector<Lifetime> lifetimes = lifetimes_of(program);
   const auto add = [](std::optional<ClassBytes>& change, const Buffer& buffer) {
     if (!change) change.emplace();
     (*change)[static_cast<std::size_t>(buffer.memory)] += buffer.bytes();
   };
   for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
+    if (buffer.within >= 0) continue;
     if (buffer.persistent) {
       alive_[static_cast<std::size_t>(buffer.memory)] += buffer.bytes();
-    } else if (first[b] != never) {
-      add(acquired_[first[b]], buffer);
-      add(released_[last[b]], buffer);
+    } else if (const Lifetime& lifetime = lifetimes[b]; lifetime.used()) {
+      add(acquired_[lifetime.first], buffer);
+      add(released_[lifetime.last], buffer);
     }
   }
   alive_[static_cast<std::size_t>(MemoryClass::buffers)] += workspace_bytes;

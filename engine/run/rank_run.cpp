@@ -201,8 +201,8 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
     summary.tokens = std::int64_t{scenario.plan.micro_batches} * settings_.step.model.tokens();
     if (settings_.kernels) summary.loss = record.values.loss_sum / static_cast<double>(summary.tokens);
   }
-  // Data-parallel replicas hold the same gradients: the first one counts.
-  if (at.data == 0) summary.gradient_square_norm = record.values.square_norm;
+  // Data-parallel replicas hold the same gradients, and the first one counts; with ZeRO each holds others.
+  if (at.data == 0 || settings_.step.zero() > 0) summary.gradient_square_norm = record.values.square_norm;
   if (!settings_.kernels) summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
   summary.model_flops = model_flops_;
   summary.hardware_flops = model_flops_ + repeated_flops_;

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "engine/model/part.hpp"
 #include "engine/optimizer/rule/rule.hpp"
 
 namespace rankscope {
@@ -32,16 +33,38 @@ Values values_of(View view) {
   return values;
 }
 
-/// What one rank held of one parameter.
+/// What one rank held of one parameter, or of its gradient, at several times.
 struct Held {
-  Values before, after;          ///< the parameter before the first and after the last step
-  std::vector<Values> gradient;  ///< by step
+  int parameter = 0;
+  std::int64_t first = 0;  ///< Buffer::first
+  std::vector<Values> at;  ///< parameters: before the first and after the last step; gradients: by step
+};
+struct RankRecording {
+  std::map<BufferIndex, Held> parameters, gradients;
 };
 struct Recording {
-  std::vector<std::map<int, Held>> ranks;  ///< [rank]: by parameter
+  std::vector<RankRecording> ranks;
   std::vector<double> loss_sum = std::vector<double>(parity_steps, 0.0);
   std::vector<std::int64_t> tokens = std::vector<std::int64_t>(parity_steps, 0);
 };
+
+/// The parameters that the rank computes with or keeps, and the gradients that its optimizer reads.
+RankRecording empty_recording(const RankProgram& program) {
+  RankRecording recording;
+  const auto hold = [&](std::map<BufferIndex, Held>& held, BufferIndex b) {
+    held[b] = {program.buffers[b].parameter, program.buffers[b].first, {}};
+  };
+  for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    if (buffer.memory == MemoryClass::parameters && buffer.persistent && buffer.parameter >= 0)
+      hold(recording.parameters, b);
+  }
+  for (const Op& op : program.ops)
+    if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::update)
+      for (const BufferUse& use : op.uses)
+        if (program.buffers[use.buffer].memory == MemoryClass::gradients) hold(recording.gradients, use.buffer);
+  return recording;
+}
 
 class LossObserver : public RankObserver {
  public:
@@ -71,18 +94,17 @@ Recording record(const Scenario& scenario, RunSettings settings) {
   run_loopback(
       step, settings, [&](int) { return &observer; },
       [&](RankRun& run, int rank) {
-        std::map<int, Held>& held = recording.ranks[static_cast<std::size_t>(rank)];
-        const auto each = [&](MemoryClass memory, auto visit) {
-          for (BufferIndex b = 0; b < run.program().buffers.size(); ++b)
-            if (run.program().buffers[b].memory == memory)
-              visit(held[run.program().buffers[b].parameter], values_of(run.view(b)));
+        RankRecording& held = recording.ranks[static_cast<std::size_t>(rank)];
+        held = empty_recording(run.program());
+        const auto take = [&](std::map<BufferIndex, Held>& into) {
+          for (auto& [buffer, h] : into) h.at.push_back(values_of(run.view(buffer)));
         };
-        each(MemoryClass::parameters, [](Held& h, Values v) { h.before = std::move(v); });
+        take(held.parameters);
         for (std::uint32_t s = 0; s < parity_steps; ++s) {
           run.run(s, 1);
-          each(MemoryClass::gradients, [](Held& h, Values v) { h.gradient.push_back(std::move(v)); });
+          take(held.gradients);
         }
-        each(MemoryClass::parameters, [](Held& h, Values v) { h.after = std::move(v); });
+        take(held.parameters);
       });
   return recording;
 }
@@ -118,7 +140,47 @@ std::string block_of(const std::string& parameter) {
   return parameter.starts_with("h.") ? parameter.substr(0, parameter.find('.', 2) + 1) : parameter;
 }
 
-ParityErrors compare(const Recording& run, const Recording& reference, const Model& model,
+/// What one rank that trains the whole model held of each parameter, and what of that another rank should hold.
+class Truth {
+ public:
+  Truth(const Recording& reference, const Model& model, const RankGrid& grid) : model_(model), grid_(grid) {
+    for (const auto& [buffer, held] : reference.ranks.front().parameters) parameters_[held.parameter] = &held;
+    for (const auto& [buffer, held] : reference.ranks.front().gradients) gradients_[held.parameter] = &held;
+  }
+  const Held& parameter(int p) const { return *parameters_.at(p); }
+  const Held& gradient(int p) const { return *gradients_.at(p); }
+  const std::map<int, const Held*>& gradients() const { return gradients_; }
+
+  /// Of `whole`, a reference's parameter or gradient, what `rank` should hold as `held`.
+  Values share_of(const Values& whole, const Held& held, int rank) const {
+    Values share(held.at.front().size());
+    for (const ElementRun& run : runs_of(held, rank))
+      if (!run.is_padding()) std::copy_n(whole.begin() + run.global, run.count, share.begin() + run.local);
+    return share;
+  }
+  /// The root of the share of a parameter's elements that `held` has: what a norm of all of it is scaled by to be the
+  /// norm to expect of that part.
+  double root_of_share(const Held& held, int rank) const {
+    std::int64_t elements = 0;
+    for (const ElementRun& run : runs_of(held, rank)) elements += run.is_padding() ? 0 : run.count;
+    return std::sqrt(static_cast<double>(elements) / static_cast<double>(spec_of(held).whole.elements()));
+  }
+  const ParameterSpec& spec_of(const Held& held) const {
+    return model_.parameters[static_cast<std::size_t>(held.parameter)];
+  }
+
+ private:
+  std::vector<ElementRun> runs_of(const Held& held, int rank) const {
+    return element_runs(spec_of(held), grid_.coordinates_of(rank).tensor, held.first,
+                        static_cast<std::int64_t>(held.at.front().size()));
+  }
+  const Model& model_;
+  const RankGrid& grid_;
+  std::map<int, const Held*> parameters_, gradients_;
+};
+
+/// `model` and `grid` are those of the plan.
+ParityErrors compare(const Recording& run, const Recording& reference, const Model& model, const RankGrid& grid,
                      std::uint32_t gradient_steps) {
   ParityErrors errors;
   for (std::size_t s = 0; s < parity_steps; ++s) {
@@ -126,36 +188,47 @@ ParityErrors compare(const Recording& run, const Recording& reference, const Mod
     const double b = reference.loss_sum[s] / static_cast<double>(reference.tokens[s]);
     if (worse(std::abs(a - b) / std::abs(b), errors.losses)) errors.losses = std::abs(a - b) / std::abs(b);
   }
-  const std::map<int, Held>& truth = reference.ranks.front();
+  const Truth truth(reference, model, grid);
   std::vector<std::map<std::string, double>> block_norm(gradient_steps);
-  for (const auto& [parameter, held] : truth)
+  for (const auto& [parameter, held] : truth.gradients())
     for (std::uint32_t s = 0; s < gradient_steps; ++s) {
-      double& n = block_norm[s][block_of(model.parameters[static_cast<std::size_t>(parameter)].name)];
-      n = std::hypot(n, norm(held.gradient[s]));
+      double& n = block_norm[s][block_of(truth.spec_of(*held).name)];
+      n = std::hypot(n, norm(held->at[s]));
     }
-  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank)
-    for (const auto& [parameter, held] : run.ranks[rank]) {
-      const Held& true_held = truth.at(parameter);
-      const std::string& name = model.parameters[static_cast<std::size_t>(parameter)].name;
+  for (int rank = 0; rank < grid.size(); ++rank) {
+    const RankRecording& recording = run.ranks[static_cast<std::size_t>(rank)];
+    for (const auto& [buffer, held] : recording.gradients) {
+      const std::string& name = truth.spec_of(held).name;
+      const double share = truth.root_of_share(held, rank);
       for (std::uint32_t s = 0; s < gradient_steps; ++s) {
-        const double block = block_norm[s].at(block_of(name)), own = norm(true_held.gradient[s]);
-        const double error = distance(held.gradient[s], true_held.gradient[s]) / (own > 1e-6 * block ? own : block);
+        const Values& whole = truth.gradient(held.parameter).at[s];
+        const double block = block_norm[s].at(block_of(name)), own = norm(whole);
+        const double off = distance(held.at[s], truth.share_of(whole, held, rank));
+        const double error = off == 0 ? 0 : off / (share * (own > 1e-6 * block ? own : block));
         if (worse(error, errors.gradients)) {
           errors.gradients = error;
           errors.worst_gradient = fmt::format("{} on rank {}, step {}", name, rank, s);
         }
       }
-      const double moved = distance(true_held.after, true_held.before);
-      const double rounding = parity_steps * unit_roundoff(model.type) * norm(true_held.after);
-      const double error = std::max(0.0, distance(held.after, true_held.after) - rounding) / moved;
+    }
+    for (const auto& [buffer, held] : recording.parameters) {
+      const Values &before = truth.parameter(held.parameter).at.front(),
+                   &after = truth.parameter(held.parameter).at.back();
+      const Values expected = truth.share_of(after, held, rank);
+      const double share = truth.root_of_share(held, rank);
+      const double moved = share * distance(after, before);
+      const double rounding = share * parity_steps * unit_roundoff(model.type) * norm(after);
+      const double off = std::max(0.0, distance(held.at.back(), expected) - rounding);
+      const double error = off == 0 ? 0 : off / moved;
       errors.unmoved += moved < least_digits * rounding;
       ++errors.tensors;
-      errors.bit_equal += held.after == true_held.after;
+      errors.bit_equal += held.at.back() == expected;
       if (worse(error, errors.parameters)) {
         errors.parameters = error;
-        errors.worst_parameter = fmt::format("{} on rank {}", name, rank);
+        errors.worst_parameter = fmt::format("{} on rank {}", truth.spec_of(held).name, rank);
       }
     }
+  }
   return errors;
 }
 
@@ -187,7 +260,8 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
   result.judges_parameters = judges_parameters;
   const Recording reference = record(reference_of(scenario), settings);
   const Recording run = record(scenario, settings);
-  result.errors = compare(run, reference, make_model(scenario), judges_parameters ? parity_steps : 1);
+  const StepProgram step = compile(scenario);
+  result.errors = compare(run, reference, step.model, step.grid, judges_parameters ? parity_steps : 1);
   result.passed =
       !worse(result.errors.losses, result.tolerance) && !worse(result.errors.gradients, result.tolerance) &&
       !(judges_parameters && (worse(result.errors.parameters, result.tolerance) || result.errors.unmoved > 0));

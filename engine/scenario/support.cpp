@@ -46,7 +46,6 @@ constexpr Choice choices[] = {
 
 constexpr Ceiling ceilings[] = {
     {"plan.tensor", 1},
-    {"plan.zero", 0},
     {"plan.sequence_parallel", 0},
 };
 

@@ -60,7 +60,7 @@ TEST_CASE("a scenario that cannot work is refused at its line and column") {
   folder.file("layers.toml", scenario("[model]\nlayers = 2\n[plan]\npipeline = 4\n"));
   folder.file("key.toml", scenario("[plan]\n  pipline = 4\n"));
   folder.file("schedule.toml", scenario("[plan]\nschedule = \"2f2b\"\n"));
-  folder.file("later.toml", scenario("[plan]\ndata = 4\nzero = 1\n"));
+  folder.file("later.toml", scenario("[plan]\nprecision = \"fp16\"\n"));
   folder.file("heads.toml", scenario("[model]\nheads = 5\n"));
   folder.file("type.toml", scenario("[model]\nlayers = \"eight\"\n"));
   folder.file("toml.toml", scenario("[model\nlayers = 8\n"));

@@ -75,7 +75,7 @@ TEST_CASE("a workspace holds the greatest need and begins on a cache line") {
 }
 
 TEST_CASE("initial weights are drawn by global position: a shard equals its slice of the whole") {
-  ParameterSpec spec{.name = "w", .shape = {6, 10}, .init = Init::normal, .std_dev = 0.02, .global_offset = 12345};
+  ParameterSpec spec{.name = "w", .shape = {6, 10}, .whole = {6, 10}, .init = Init::normal, .std_dev = 0.02, .global_offset = 12345};
   std::vector<double> whole(60), shard(20);
   initialise({whole.data(), DType::f64, {6, 10}}, spec, 7);
   initialise({shard.data(), DType::f64, {20}}, spec, 7, 30);
@@ -91,7 +91,7 @@ TEST_CASE("initial weights are drawn by global position: a shard equals its slic
 
 TEST_CASE("initial weights have their deviation, and are the same number rounded in every type") {
   const std::int64_t n = 40000;
-  const ParameterSpec spec{.name = "w", .shape = {n}, .init = Init::normal, .std_dev = 0.02};
+  const ParameterSpec spec{.name = "w", .shape = {n}, .whole = {n}, .init = Init::normal, .std_dev = 0.02};
   std::vector<double> exact(n);
   std::vector<float> single(n);
   std::vector<std::uint16_t> half(n);
@@ -108,7 +108,7 @@ TEST_CASE("initial weights have their deviation, and are the same number rounded
   // The mean of n normals deviates by 0.02/sqrt(n), their deviation by 0.02/sqrt(2n): five times that.
   CHECK(std::abs(sum / n) < 5 * 0.02 / std::sqrt(n));
   CHECK(std::abs(std::sqrt(squares / n) - 0.02) < 5 * 0.02 / std::sqrt(2.0 * n));
-  const ParameterSpec ones{.name = "g", .shape = {n}, .init = Init::ones};
+  const ParameterSpec ones{.name = "g", .shape = {n}, .whole = {n}, .init = Init::ones};
   initialise({half.data(), DType::bf16, {n}}, ones, 7);
   CHECK(half[n - 1] == 0x3F80);
 }

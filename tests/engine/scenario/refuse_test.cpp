@@ -261,9 +261,6 @@ TEST_CASE("what is designed but not built yet is refused as that") {
       {"[plan]\ntensor = 2\n",
        {},
        "s.toml:2:1: tensor = 2 is designed, but this engine does not have it yet; it has tensor = 1"},
-      {"[plan]\nzero = 1\n",
-       {},
-       "s.toml:2:1: zero = 1 is designed, but this engine does not have it yet; it has zero = 0"},
       {"[plan]\nsequence_parallel = true\n",
        {},
        "s.toml:2:1: sequence_parallel = true is designed, but this engine does not have it yet; it has "

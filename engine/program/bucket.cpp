@@ -1,0 +1,113 @@
+#include "engine/program/bucket.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "engine/optimizer/rule/rule.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t first_bucket_bytes = 1 << 20;  // PyTorch DDP's: the first all-reduce should start early
+constexpr std::int64_t aligned_elements = 16;         // a cache line of fp32
+
+/// What of the rank's model a parameter belongs to: its first chunk there, and its first segment.
+struct Home {
+  int chunk = -1, block = -1;
+  Segment segment = Segment::whole;
+};
+
+std::map<int, Home> homes_of(const StepProgram& step, int stage) {
+  std::map<int, Home> homes;
+  for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk) {
+    const auto c = static_cast<std::size_t>(chunk);
+    if (step.schedule.stage_of_chunk[c] != stage) continue;
+    for (int s = step.first_segment[c]; s < step.first_segment[c + 1]; ++s) {
+      const SegmentSpec& segment = step.model.segments[static_cast<std::size_t>(s)];
+      for (const int p : segment.parameters) homes.emplace(p, Home{chunk, segment.block, segment.kind});
+    }
+  }
+  return homes;
+}
+
+}  // namespace
+
+std::vector<int> completion_order(const StepProgram& step, int stage) {
+  std::vector<int> order;
+  for (int chunk = step.schedule.shape.chunks() - 1; chunk >= 0; --chunk) {
+    const auto c = static_cast<std::size_t>(chunk);
+    if (step.schedule.stage_of_chunk[c] != stage) continue;
+    for (int s = step.first_segment[c + 1] - 1; s >= step.first_segment[c]; --s)
+      for (const int p : step.model.segments[static_cast<std::size_t>(s)].parameters) {
+        std::erase(order, p);
+        order.push_back(p);
+      }
+  }
+  return order;
+}
+
+std::vector<Bucket> buckets_of(const StepProgram& step, int stage) {
+  const std::map<int, Home> homes = homes_of(step, stage);
+  const int zero = step.zero();
+  const std::int64_t grain =
+      zero > 0 ? std::lcm(aligned_elements, optimizer_rule(step.scenario.train.optimizer).grain) : aligned_elements;
+  const auto up_to = [](std::int64_t elements, std::int64_t unit) { return (elements + unit - 1) / unit * unit; };
+  const auto limit = static_cast<std::int64_t>(step.scenario.plan.bucket_mib * (1 << 20));
+  const int embedding = step.model.segments.front().parameters.front();
+  const bool embedding_alone =
+      step.model.spec.tied &&
+      (zero == 3 || (zero > 0 && step.schedule.stage_of_chunk.front() != step.schedule.stage_of_chunk.back()));
+
+  std::vector<Bucket> buckets;
+  bool open = false;
+  std::int64_t bytes = 0;
+  const Home* before = nullptr;
+  for (const int p : completion_order(step, stage)) {
+    const std::int64_t elements = step.model.parameters[static_cast<std::size_t>(p)].shape.elements();
+    const Home& home = homes.at(p);
+    const bool alone = embedding_alone && p == embedding;
+    const bool other_unit =
+        before && (home.chunk != before->chunk ||
+                   (zero == 3 && (home.block != before->block || (home.block < 0 && home.segment != before->segment))));
+    if (!open || alone || other_unit) {
+      buckets.push_back({static_cast<int>(buckets.size()), home.chunk, {}, 0});
+      bytes = 0;
+    }
+    Bucket& bucket = buckets.back();
+    bucket.entries.push_back({p, bucket.elements, elements});
+    bucket.elements += up_to(elements, grain);
+    bytes += elements * bytes_of(accumulation_type(step.model.type));
+    before = &home;
+    const std::int64_t size = bucket.index == 0 ? std::min(first_bucket_bytes, limit) : limit;
+    open = !alone && (zero == 3 || bytes < size);
+  }
+  for (Bucket& bucket : buckets) bucket.elements = up_to(bucket.elements, grain * step.grid.data);
+  return buckets;
+}
+
+BufferIndex add_base(RankProgram& program, const Bucket& bucket, std::string name,
+                     const std::vector<BufferIndex>& members) {
+  const auto base = static_cast<BufferIndex>(program.buffers.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    Buffer& member = program.buffers[members[i]];
+    member.within = static_cast<int>(base);
+    member.at = bucket.entries[i].at * bytes_of(member.type);
+  }
+  const Buffer& like = program.buffers[members.front()];
+  program.buffers.push_back(
+      {std::move(name), like.memory, like.type, Shape{bucket.elements}, like.persistent, -1, like.micro_batch});
+  return base;
+}
+
+std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket& bucket, MemoryClass memory) {
+  std::vector<BufferIndex> buffers(bucket.entries.size());
+  for (std::size_t e = 0; e < buffers.size(); ++e)
+    for (BufferIndex b = 0; b < program.buffers.size(); ++b)
+      if (const Buffer& buffer = program.buffers[b]; buffer.memory == memory && !buffer.piece && buffer.persistent &&
+                                                     buffer.parameter == bucket.entries[e].parameter)
+        buffers[e] = b;
+  return buffers;
+}
+
+}  // namespace rankscope

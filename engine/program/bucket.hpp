@@ -1,0 +1,43 @@
+// Gradients that lie side by side and are reduced together. Without ZeRO buckets are PyTorch DDP's; with ZeRO they are
+// also what is cut into the data group's shards, and the parameters lie in the same order at the same places.
+#pragma once
+#include <vector>
+
+#include "engine/program/compile.hpp"
+#include "engine/program/program.hpp"
+
+namespace rankscope {
+
+/// One parameter's gradient in a bucket.
+struct BucketEntry {
+  int parameter = 0;
+  std::int64_t at = 0;  ///< its first element in the bucket
+  std::int64_t elements = 0;
+};
+
+struct Bucket {
+  int index = 0;  ///< over the rank's buckets, in order of completion
+  int chunk = 0;  ///< whose parameters they are: the first one that uses them
+  std::vector<BucketEntry> entries;
+  std::int64_t elements = 0;  ///< with padding: a multiple of what the data group can cut into equal, aligned shards
+};
+
+/// The parameters of a stage's chunks in the order in which a backward pass completes their gradients. A parameter used
+/// twice (the tied embedding) is complete when its earlier segment has run.
+std::vector<int> completion_order(const StepProgram& step, int stage);
+
+/// The buckets of a stage's ranks. A bucket closes once it has reached its size (the first one at most 1 MiB, so that
+/// reducing starts early; then plan.bucket_mib) and at the end of a chunk. In stage 3 of ZeRO, where they are also what
+/// is gathered at a time, a bucket is one block's parameters, or the embedding's, or the head's, whatever their size. A
+/// tied embedding is alone in its bucket where ZeRO has shards of it that are reduced further, or used apart.
+std::vector<Bucket> buckets_of(const StepProgram& step, int stage);
+
+/// Adds a buffer for the whole bucket, of the class and type of its `members` (parallel to entries), and makes these
+/// views in it. Returns the buffer.
+BufferIndex add_base(RankProgram& program, const Bucket& bucket, std::string name,
+                     const std::vector<BufferIndex>& members);
+
+/// The rank's whole buffers of that class for the bucket's entries, as expand made them.
+std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket& bucket, MemoryClass memory);
+
+}  // namespace rankscope
