@@ -19,6 +19,7 @@ MemoryProfile memory_profile(const RankProgram& program) {
       change[lifetime.last + 1][memory] -= buffer.bytes();
     }
   }
+  change[0][static_cast<std::size_t>(MemoryClass::buffers)] += program.scratch_bytes;
   MemoryProfile profile;
   std::array<std::int64_t, memory_class_count> now{};
   profile.at.reserve(program.ops.size());

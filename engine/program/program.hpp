@@ -74,6 +74,9 @@ struct RankProgram {
   std::vector<Op> ops;  ///< in program order
   std::vector<Buffer> buffers;
   std::int64_t arena_bytes = 0;  ///< after place_buffers: what the rank must reserve
+  /// Scratch of the kernels, reserved beside the arena and alive all the time; which kernels that is the passes do not
+  /// know: 0 until somebody who does has asked them (engine/run/scratch.hpp).
+  std::int64_t scratch_bytes = 0;
 
   /// Indices of the ops of each lane, in order.
   std::array<std::vector<OpIndex>, lane_count> lanes() const;
@@ -91,7 +94,7 @@ struct Lifetime {
 };
 std::vector<Lifetime> lifetimes_of(const RankProgram& program);
 
-/// Bytes alive by memory class, op by op in program order; views count in what they are views of.
+/// Bytes alive by memory class, op by op in program order; views count in what they are views of, scratch as `buffers`.
 struct MemoryProfile {
   std::vector<std::array<std::int64_t, memory_class_count>> at;  ///< while op i runs
   std::array<std::int64_t, memory_class_count> peak_by_class{};  ///< each class's own greatest

@@ -3,6 +3,7 @@
 //   rankscope-program 1
 //   rank 2
 //   arena 1048576
+//   scratch 65536                                                     beside the arena; left out where it is unknown
 //   buffer 17 activations fp32 64x128 4096 micro 3 c2:m3:b5.qkv        index class type shape offset
 //   buffer 0 parameters fp32 256x128 0 persistent parameter 0 wte.weight
 //   buffer 9 gradients fp32 4096 8192 persistent parameter 0 first 2048 within 8 at 8192 piece part:gradient:wte.weight
@@ -50,12 +51,14 @@ class Parser {
         program_.rank = static_cast<int>(number("a rank"));
       } else if (kind == "arena") {
         program_.arena_bytes = number("the arena's bytes");
+      } else if (kind == "scratch") {
+        program_.scratch_bytes = number("the scratch's bytes");
       } else if (kind == "buffer") {
         buffer();
       } else if (kind == "op") {
         op();
       } else {
-        fail("unknown item '" + kind + "'; known: rank, arena, buffer, op");
+        fail("unknown item '" + kind + "'; known: rank, arena, scratch, buffer, op");
       }
     }
     if (!header) fail("a program begins with 'rankscope-program 1'");
@@ -207,6 +210,7 @@ class Parser {
 std::string to_text(const RankProgram& program) {
   std::string text = "rankscope-program 1\nrank " + std::to_string(program.rank) + "\narena " +
                      std::to_string(program.arena_bytes) + "\n";
+  if (program.scratch_bytes > 0) text += "scratch " + std::to_string(program.scratch_bytes) + "\n";
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];
     text += "buffer " + std::to_string(i) + " ";

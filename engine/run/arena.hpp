@@ -13,6 +13,9 @@ class Arena {
  public:
   /// Throws std::bad_alloc.
   explicit Arena(std::int64_t bytes);
+  /// Addresses without memory, for binding what will never be launched: reading or writing them is a segmentation
+  /// fault. Throws std::bad_alloc.
+  static Arena addresses(std::int64_t bytes);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -21,6 +24,7 @@ class Arena {
   View view(std::int64_t offset, DType type, Shape shape) const { return {data_ + offset, type, shape}; }
 
  private:
+  Arena(std::int64_t bytes, int protection);
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;
 };

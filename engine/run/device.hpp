@@ -26,7 +26,7 @@ class ComputeDevice {
   virtual BoundCompute bind(const Op& op) = 0;
   /// Once, after all ops are bound.
   virtual void reserve() = 0;
-  /// Memory beside the arena, valid after reserve().
+  /// Memory beside the arena, known once all ops are bound.
   virtual std::int64_t workspace_bytes() const = 0;
   /// Initial weights and optimizer states, written into the arena.
   virtual void initialise() = 0;

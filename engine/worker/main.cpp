@@ -6,11 +6,13 @@
 
 #include "engine/data/dataset.hpp"
 #include "engine/facts/facts.hpp"
+#include "engine/run/scratch.hpp"
 #include "engine/run/verify.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/worker.hpp"
+#include "kernels/cpu/cpu.hpp"
 #include "telemetry/stream/join.hpp"
 #include "telemetry/trace/trace_writer.hpp"
 
@@ -71,7 +73,9 @@ void print(const Report& report, bool json) {
 }
 
 Report predicted_report(const StepProgram& step) {
-  return make_report(facts_of_plan(context_of(step.scenario), modelled_costs(step.scenario, step.model)));
+  RunContext context = context_of(step.scenario);
+  set_scratch(context.step, context.programs, kernels::cpu_kernels());
+  return make_report(facts_of_plan(context, modelled_costs(step.scenario, step.model)));
 }
 
 int plan(const Input& input, int program_of) {

@@ -14,11 +14,13 @@
 #include "engine/run/clock_fit.hpp"
 #include "engine/run/emulated_clock.hpp"
 #include "engine/run/job.hpp"
+#include "engine/run/scratch.hpp"
 #include "engine/run/trace_gather.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/worker/telemetry_observer.hpp"
 #include "engine/worker/worker.hpp"
+#include "kernels/cpu/cpu.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/stream/publisher.hpp"
 
@@ -125,7 +127,8 @@ struct Telling {
 int run_worker(const WorkerJob& job) {
   const Scenario scenario = read_job_scenario(job);
   const StepProgram step = compile(scenario);
-  const std::vector<RankProgram> programs = step.all_programs();
+  std::vector<RankProgram> programs = step.all_programs();
+  if (job.request.device == "cpu") set_scratch(step, programs, kernels::cpu_kernels({.threads = job.request.threads}));
 
   RunSettings settings;
   settings.communicator = job.request.communicator;

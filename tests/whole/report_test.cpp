@@ -98,6 +98,7 @@ void check_memory(const json& report) {
       sum += rank[name].get<std::int64_t>();
     // AdamW keeps two numbers where there is one parameter.
     CHECK(rank["optimizer"].get<std::int64_t>() == 2 * rank["parameters"].get<std::int64_t>());
+    CHECK(rank["peak"].get<double>() == Approx(rank["predicted"]["peak"].get<double>()).epsilon(0.02));
     CHECK(rank["peak"].get<std::int64_t>() <= sum);
     CHECK(rank["peak"].get<std::int64_t>() > sum / 2);
   }
