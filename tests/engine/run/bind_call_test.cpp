@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t part = 6;  // elements
 
 // The lines of one rank's program over the given grid. Every collective of the data and of the tensor group, out of
-// place and in place; `whole` buffers are two, side by side (as gradients are), and end in padding.
+// place and in place; `whole` operands are two views in one buffer, side by side (as gradients are).
 class Hand {
  public:
   Hand(RankGrid grid, int rank) : grid_(grid), rank_(rank) {
@@ -32,15 +32,20 @@ class Hand {
   RankProgram program() const { return add_edges(place_buffers(parse_program(text_ + ops_))); }
 
  private:
+  // One buffer, or two views that share one; the index of the first of them.
   int buffers(std::int64_t elements, bool cut = true) {
-    const int first = count_;
-    for (const std::int64_t e : {cut ? elements / 3 : elements, cut ? elements - elements / 3 : 0})
-      if (e > 0) {
-        text_ += "buffer " + std::to_string(count_) + " gradients fp32 " + std::to_string(e) + " -1 persistent b" +
-                 std::to_string(count_) + "\n";
-        ++count_;
-      }
-    return first;
+    const int base = add_buffer(elements, "");
+    if (!cut) return base;
+    const std::string within = " within " + std::to_string(base) + " at ";
+    const std::int64_t third = elements / 3;
+    add_buffer(third, within + "0");
+    add_buffer(elements - third, within + std::to_string(third * 4));
+    return base + 1;
+  }
+  int add_buffer(std::int64_t elements, const std::string& where) {
+    text_ += "buffer " + std::to_string(count_) + " gradients fp32 " + std::to_string(elements) + " -1 persistent" +
+             where + " b" + std::to_string(count_) + "\n";
+    return count_++;
   }
   std::string uses(int first, char access, bool cut = true) const {
     return " " + std::to_string(first) + access + (cut ? " " + std::to_string(first + 1) + access : "");
@@ -245,8 +250,8 @@ TEST_CASE("programs with every collective, in place and not, of two groups at on
   costs.compute_ns = [](const RankProgram&, const Op&) { return std::int64_t{0}; };
   costs.link = [](int, int) { return Link{0, 1.0}; };
   if (const auto named = algorithm_named(algorithm))
-    costs.collective_ns = [&](OpKind kind, std::span<const int> members, std::int64_t payload) {
-      return algorithm_ns(kind, *named, members, payload, costs.link);
+    costs.collective_ns = [named = *named, &costs](OpKind kind, std::span<const int> members, std::int64_t payload) {
+      return algorithm_ns(kind, named, members, payload, costs.link);
     };
   const Simulation simulation = simulate(programs, grid, costs);
   for (const Span& span : simulation.spans) {
