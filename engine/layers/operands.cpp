@@ -12,30 +12,6 @@ std::string text_of(const Shape& shape) {
   return text + "]";
 }
 
-const char* text_of(TensorName name) {
-  switch (name) {
-    case TensorName::tokens: return "tokens";
-    case TensorName::targets: return "targets";
-    case TensorName::residual: return "residual";
-    case TensorName::mean1: return "mean1";
-    case TensorName::rstd1: return "rstd1";
-    case TensorName::norm1: return "norm1";
-    case TensorName::qkv: return "qkv";
-    case TensorName::softmax: return "softmax";
-    case TensorName::attended: return "attended";
-    case TensorName::middle: return "middle";
-    case TensorName::mean2: return "mean2";
-    case TensorName::rstd2: return "rstd2";
-    case TensorName::norm2: return "norm2";
-    case TensorName::pre_gelu: return "pre_gelu";
-    case TensorName::activated: return "activated";
-    case TensorName::output: return "output";
-    case TensorName::logits: return "logits";
-    case TensorName::loss: return "loss";
-  }
-  return "?";
-}
-
 /// The specification of a tensor that some segment of the model reads or writes. A gradient that crosses segments (a
 /// block's `middle` in qkv's backward) is found at the segment that computes it.
 const TensorSpec* find(const SegmentSpec& segment, TensorName name) {
@@ -70,8 +46,8 @@ View Operands::tensor(TensorName name) {
   const TensorSpec* spec = find(segment_, name);
   for (const SegmentSpec& other : model_.segments)
     if (spec == nullptr) spec = find(other, name);
-  if (spec == nullptr) throw std::invalid_argument(std::string("the model has no tensor ") + text_of(name));
-  return take(spec->shape, spec->type, text_of(name));
+  if (spec == nullptr) throw std::invalid_argument("the model has no tensor " + std::string(name_of(name)));
+  return take(spec->shape, spec->type, std::string(name_of(name)));
 }
 
 View Operands::parameter(int index) {

@@ -58,6 +58,9 @@ enum class TensorName : std::uint8_t {
   loss,       ///< f64 [1]: sum over the micro-batch of -log p, in nats
 };
 
+/// As it stands in buffers' names and in messages.
+std::string_view name_of(TensorName name);
+
 struct TensorSpec {
   TensorName name;
   Shape shape;

@@ -10,30 +10,6 @@
 namespace rankscope {
 namespace {
 
-std::string_view name_of_tensor(TensorName name) {
-  switch (name) {
-    case TensorName::tokens: return "tokens";
-    case TensorName::targets: return "targets";
-    case TensorName::residual: return "residual";
-    case TensorName::mean1: return "mean1";
-    case TensorName::rstd1: return "rstd1";
-    case TensorName::norm1: return "norm1";
-    case TensorName::qkv: return "qkv";
-    case TensorName::softmax: return "softmax";
-    case TensorName::attended: return "attended";
-    case TensorName::middle: return "middle";
-    case TensorName::mean2: return "mean2";
-    case TensorName::rstd2: return "rstd2";
-    case TensorName::norm2: return "norm2";
-    case TensorName::pre_gelu: return "pre_gelu";
-    case TensorName::activated: return "activated";
-    case TensorName::output: return "output";
-    case TensorName::logits: return "logits";
-    case TensorName::loss: return "loss";
-  }
-  return "?";
-}
-
 class Expander {
  public:
   Expander(const StepProgram& step, int rank) : step_(step), stage_(step.grid.coordinates_of(rank).pipeline) {
@@ -114,7 +90,7 @@ class Expander {
     std::string name =
         (gradient ? "gradient:c" : "c") + std::to_string(chunk) + ":m" + std::to_string(micro_batch) + ":";
     if (place >= 0 && place < step_.model.spec.layers) name += "b" + std::to_string(place);
-    name.append(".").append(name_of_tensor(tensor.name));
+    name.append(".").append(name_of(tensor.name));
     return add_buffer({std::move(name), memory, tensor.type, tensor.shape, false, -1, micro_batch, -1});
   }
 

@@ -1,0 +1,29 @@
+#include "engine/model/model.hpp"
+
+namespace rankscope {
+
+std::string_view name_of(TensorName name) {
+  switch (name) {
+    case TensorName::tokens: return "tokens";
+    case TensorName::targets: return "targets";
+    case TensorName::residual: return "residual";
+    case TensorName::mean1: return "mean1";
+    case TensorName::rstd1: return "rstd1";
+    case TensorName::norm1: return "norm1";
+    case TensorName::qkv: return "qkv";
+    case TensorName::softmax: return "softmax";
+    case TensorName::attended: return "attended";
+    case TensorName::middle: return "middle";
+    case TensorName::mean2: return "mean2";
+    case TensorName::rstd2: return "rstd2";
+    case TensorName::norm2: return "norm2";
+    case TensorName::pre_gelu: return "pre_gelu";
+    case TensorName::activated: return "activated";
+    case TensorName::output: return "output";
+    case TensorName::logits: return "logits";
+    case TensorName::loss: return "loss";
+  }
+  return "?";
+}
+
+}  // namespace rankscope
