@@ -39,6 +39,7 @@ std::string_view name_of(Lane lane) {
     case Lane::forward_receive: return "forward_receive";
     case Lane::backward_send: return "backward_send";
     case Lane::backward_receive: return "backward_receive";
+    case Lane::checkpoint: return "checkpoint";
   }
   return "?";
 }
@@ -99,8 +100,8 @@ bool is_model_compute(OpKind kind) { return kind <= OpKind::recompute; }
 Lane lane_of(OpKind kind, Purpose purpose) {
   switch (purpose) {
     case Purpose::none:
-      return kind == OpKind::copy || kind == OpKind::load_batch || kind == OpKind::checkpoint ? Lane::copy
-                                                                                              : Lane::compute;
+      if (kind == OpKind::checkpoint) return Lane::checkpoint;
+      return kind == OpKind::copy || kind == OpKind::load_batch ? Lane::copy : Lane::compute;
     case Purpose::pipeline_forward: return kind == OpKind::send ? Lane::forward_send : Lane::forward_receive;
     case Purpose::pipeline_backward: return kind == OpKind::send ? Lane::backward_send : Lane::backward_receive;
     case Purpose::tensor:

@@ -44,8 +44,9 @@ enum class Lane : std::uint8_t {
   forward_receive,
   backward_send,
   backward_receive,
+  checkpoint,  ///< writes what it reads while training goes on, up to the update that would change it
 };
-inline constexpr int lane_count = 10;
+inline constexpr int lane_count = 11;
 
 /// Why bytes move.
 enum class Purpose : std::uint8_t {

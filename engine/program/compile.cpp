@@ -49,6 +49,7 @@ RankProgram StepProgram::program_for(int rank) const {
   program = add_optimizer(std::move(program), *this);
   program = add_recomputation(std::move(program), *this);
   program = gather_parameters(std::move(program), *this);
+  program = add_checkpoint(std::move(program), *this);
   program = plant_fault(std::move(program), *this);
   program = place_buffers(std::move(program));
   return add_edges(std::move(program));

@@ -64,18 +64,12 @@ class OptimizerPass {
     return in_order;
   }
 
-  /// The sum of squares counts every parameter once: the last chunk's stage leaves out its copy of a tied embedding.
-  bool is_counted_here(int parameter) const {
-    const bool embedding = parameter == step_.model.segments.front().parameters.front();
-    return !(embedding && shares_embedding(step_, program_.rank) &&
-             at_.pipeline == step_.schedule.stage_of_chunk.back());
-  }
-
   void add_norm(const std::vector<Target>& targets, BufferIndex own, BufferIndex total) {
     Op norm = op(Segment::norm, -1);
     norm.uses = {{own, Access::write}, {total, Access::write}};
-    for (const Target& target : targets)
-      if (is_counted_here(target.parameter)) norm.uses.push_back({target.gradient, Access::read});
+    for (const Target& target : targets)  // every parameter once over all ranks
+      if (counts_parameter(step_, program_.rank, target.parameter))
+        norm.uses.push_back({target.gradient, Access::read});
     program_.ops.push_back(std::move(norm));
 
     // With ZeRO the data group's ranks hold different gradients, else the same ones.

@@ -35,6 +35,9 @@ RankProgram add_recomputation(RankProgram program, const StepProgram& step);
 /// ZeRO's stage 3: parameters gathered for the ops in a row that use them, one such row ahead of time, and given up
 /// after it.
 RankProgram gather_parameters(RankProgram program, const StepProgram& step);
+/// With train.checkpoint_every: an op that reads the weights (or their masters) and the optimizer's states that this
+/// rank writes for all who have the same. In most steps it does nothing.
+RankProgram add_checkpoint(RankProgram program, const StepProgram& step);
 /// Deliberate faults of scenario.fault.plant that are faults of the program.
 RankProgram plant_fault(RankProgram program, const StepProgram& step);
 /// Gives every buffer its offset: persistent ones side by side, the others by first fit over their lifetimes, views
@@ -53,6 +56,9 @@ struct Action {
 };
 std::vector<Action> actions_of(const RankProgram& program);
 
+/// False for a replica of a parameter which another rank of the model group counts in norms and writes in checkpoints:
+/// the last stage's copy of a tied embedding.
+bool counts_parameter(const StepProgram& step, int rank, int parameter);
 /// True where the tied embedding's gradient must be summed between the rank's stage and another one.
 bool shares_embedding(const StepProgram& step, int rank);
 /// The all-reduce that does it. It is the last collective before the norm on both ends (one global order for

@@ -42,6 +42,7 @@ EmulatedClock::~EmulatedClock() {
 void EmulatedClock::step_done(int rank, std::uint32_t step, const StepTrace& trace) {
   {
     const std::lock_guard lock(mutex_);
+    if (!next_) next_ = step;
     Step& traces = steps_[step];
     traces.ranks.resize(signature_.size());
     traces.ranks[static_cast<std::size_t>(rank)] = trace;
@@ -57,12 +58,13 @@ void EmulatedClock::work() {
     {
       std::unique_lock lock(mutex_);
       const auto complete = [&] {
-        const auto found = steps_.find(next_);
+        if (!next_) return false;
+        const auto found = steps_.find(*next_);
         return found != steps_.end() && found->second.finished == static_cast<int>(signature_.size());
       };
       ready_.wait(lock, [&] { return complete() || closing_; });
       if (!complete()) return;
-      step = next_++;
+      step = (*next_)++;
       traces = std::move(steps_.extract(step).mapped());
     }
     lay_out(step, traces);

@@ -60,7 +60,7 @@ class EmulatedClock {
   std::mutex mutex_;
   std::condition_variable ready_;
   std::map<std::uint32_t, Step> steps_;
-  std::uint32_t next_ = 0;
+  std::optional<std::uint32_t> next_;  ///< nullopt: none has been told yet, and the first told is the first step
   bool closing_ = false;
   std::thread thread_;
 };

@@ -37,6 +37,8 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Shared
   rank.kernels = shared.kernels ? &*shared.kernels : nullptr;
   rank.observer = observer ? observer(world.rank()) : nullptr;
   rank.start_ns = settings.start_ns;
+  rank.checkpoint_folder = settings.checkpoint_folder;
+  rank.resume = settings.resume;
   rank.kill_by_signal = own_process;
   rank.on_failure = std::move(on_failure);
   std::unique_ptr<RankRun> run;
@@ -49,7 +51,7 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Shared
   if (body)
     body(*run, world.rank());
   else
-    run->run(0, settings.steps);
+    run->run(settings.first_step, settings.steps - settings.first_step);
 }
 
 }  // namespace

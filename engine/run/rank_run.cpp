@@ -10,6 +10,7 @@
 #include "engine/program/communication.hpp"
 #include "engine/program/passes.hpp"
 #include "engine/run/bind_call.hpp"
+#include "engine/run/checkpoint_tensors.hpp"
 #include "engine/run/clock.hpp"
 
 namespace rankscope {
@@ -37,6 +38,7 @@ RankRun::RankRun(RankSettings settings, int rank)
             : 0);
   device_->reserve();
   device_->initialise();
+  if (settings_.resume) restore(*settings_.resume, settings_.step, program_, arena_);
   ledger_ = std::make_unique<Ledger>(program_, device_->workspace_bytes());
   const auto lanes = program_.lanes();
   first_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].front();
@@ -73,6 +75,7 @@ RankRun::BoundOp RankRun::bind(OpIndex index) {
   const Op& op = program_.ops[index];
   if (is_communication(op.id.kind())) return bind_communication(op);
   if (op.id.kind() == OpKind::load_batch) return bind_load(op);
+  if (op.id.kind() == OpKind::checkpoint) return bind_checkpoint(op);
   return [compute = device_->bind(op)](std::uint32_t step) {
     compute(step);
     return OpOutcome{};
@@ -117,6 +120,19 @@ RankRun::BoundOp RankRun::bind_load(const Op& op) {
       (std::int64_t{data} * settings_.step.scenario.plan.micro_batches + f.micro_batch) * samples;
   return [this, unwanted, tokens, targets, batch, samples, first](std::uint32_t step) {
     settings_.dataset->fill(step * batch + first, samples, tokens, targets);
+    return OpOutcome{};
+  };
+}
+
+RankRun::BoundOp RankRun::bind_checkpoint(const Op& op) {
+  if (settings_.checkpoint_folder.empty()) return [](std::uint32_t) { return OpOutcome{}; };
+  return [this, tensors = checkpoint_tensors(settings_.step, program_, op, arena_)](std::uint32_t step) {
+    const std::uint32_t done = step + 1;
+    const TrainSpec& train = settings_.step.scenario.train;
+    if (done % static_cast<std::uint32_t>(train.checkpoint_every) == 0 ||
+        done == static_cast<std::uint32_t>(train.steps))
+      write_checkpoint(settings_.checkpoint_folder, settings_.step.scenario, settings_.step.model, program_.rank, done,
+                       tensors);
     return OpOutcome{};
   };
 }

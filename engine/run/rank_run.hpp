@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "engine/checkpoint/checkpoint.hpp"
 #include "engine/comm/communicator.hpp"
 #include "engine/data/dataset.hpp"
 #include "engine/program/compile.hpp"
@@ -35,6 +36,8 @@ struct RankSettings {
   std::int64_t start_ns = 0;  ///< monotonic_ns() at the run's start: the zero of all reported times
   /// Called at this rank's first failure, before its peers hear of it.
   std::function<void(const std::string& why)> on_failure;
+  std::string checkpoint_folder;       ///< empty: the program's checkpoint op does nothing
+  const Checkpoint* resume = nullptr;  ///< weights and states are its instead of initial ones
   bool kill_by_signal =
       false;  ///< scenario.fault.kill_rank dies by SIGKILL (a process of its own) instead of by exception
 };
@@ -61,6 +64,7 @@ class RankRun {
   BoundOp bind(OpIndex index);
   BoundOp bind_communication(const Op& op);
   BoundOp bind_load(const Op& op);
+  BoundOp bind_checkpoint(const Op& op);
   OpOutcome run_op(OpIndex index, std::uint32_t step);
   void record(OpIndex index, const Span& span, const OpOutcome& outcome);
   void finish(std::uint32_t step, StepRecord record);

@@ -46,9 +46,10 @@ TraceGather::TraceGather(World& world, std::uint32_t steps, Deliver deliver)
 
 TraceGather::~TraceGather() { thread_.join(); }
 
-void TraceGather::step_done(std::uint32_t, const StepTrace& trace) {
+void TraceGather::step_done(std::uint32_t step, const StepTrace& trace) {
   {
     const std::lock_guard lock(mutex_);
+    if (!first_) first_ = step;
     waiting_.push_back(packed(trace));
   }
   ready_.notify_one();
@@ -63,12 +64,14 @@ void TraceGather::leave() {
 }
 
 void TraceGather::work() {
-  for (std::uint32_t step = 0; step < steps_; ++step) {
+  for (std::uint32_t gathered = 0; gathered < steps_; ++gathered) {
     std::string mine;
+    std::uint32_t step = 0;
     {
       std::unique_lock lock(mutex_);
       ready_.wait(lock, [&] { return !waiting_.empty() || left_; });
       if (waiting_.empty()) return;
+      step = first_.value() + gathered;
       mine = std::move(waiting_.front());
       waiting_.pop_front();
     }

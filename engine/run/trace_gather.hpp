@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "engine/comm/communicator.hpp"
@@ -31,6 +32,7 @@ class TraceGather {
 
   World& world_;
   const std::uint32_t steps_;
+  std::optional<std::uint32_t> first_;  ///< the step that was told first
   const Deliver deliver_;
   std::mutex mutex_;
   std::condition_variable ready_;

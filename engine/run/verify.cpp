@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <mutex>
 
 #include "engine/model/part.hpp"
 #include "engine/optimizer/rule/rule.hpp"
+#include "kernels/tensor/element.hpp"
 
 namespace rankscope {
 namespace {
@@ -22,14 +22,7 @@ using Values = std::vector<double>;
 
 Values values_of(View view) {
   Values values(static_cast<std::size_t>(view.elements()));
-  for (std::size_t i = 0; i < values.size(); ++i) switch (view.type) {
-      case DType::f64: values[i] = view.as<double>()[i]; break;
-      case DType::f32: values[i] = view.as<float>()[i]; break;
-      case DType::bf16: values[i] = std::bit_cast<float>(std::uint32_t{view.as<std::uint16_t>()[i]} << 16); break;
-      case DType::f16:
-      case DType::i32:
-      case DType::u8: throw std::invalid_argument("verify: no parameters of that type");
-    }
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(view, static_cast<std::int64_t>(i));
   return values;
 }
 

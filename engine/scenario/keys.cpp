@@ -49,6 +49,7 @@ const Key keys[] = {
 
     {"train", "global_batch", FIELD(train.global_batch), "samples per step over all ranks", {1, any_int}},
     {"train", "steps", FIELD(train.steps), "optimizer steps", {1, any_int}},
+    {"train", "checkpoint_every", FIELD(train.checkpoint_every), "steps between checkpoints; 0: none", {0, any_int}},
     {"train", "optimizer", FIELD(train.optimizer), "the optimizer"},
     {"train", "learning_rate", FIELD(train.learning_rate), "learning rate", {0, any_size}},
     {"train", "warmup_steps", FIELD(train.warmup_steps), "steps in which the learning rate rises", {0, any_int}},

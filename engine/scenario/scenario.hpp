@@ -61,6 +61,7 @@ struct TrainSpec {
   double min_learning_rate = 0;  ///< where the decay ends
   int decay_steps = 0;           ///< the step at which it ends, counted from the first; 0: `steps`
   HyperParameters hyper;         ///< what is given of the optimizer's own; its rule has the defaults
+  int checkpoint_every = 0;      ///< steps from one checkpoint to the next; 0: none
   double clip = 0.0;             ///< greatest global gradient norm; 0 is off
   std::uint64_t seed = 1234;
   bool operator==(const TrainSpec&) const = default;

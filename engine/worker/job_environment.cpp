@@ -15,7 +15,8 @@ std::vector<std::string> environment_of(const WorkerJob& job) {
   const RunRequest& r = job.request;
   const nlohmann::json json{{"directory", job.directory}, {"session", job.session}, {"join", job.join},
                             {"start_ns", job.start_ns},   {"comm", r.communicator}, {"device", r.device},
-                            {"clock", r.clock},           {"threads", r.threads},   {"keep", r.keep}};
+                            {"clock", r.clock},           {"threads", r.threads},   {"keep", r.keep},
+                            {"checkpoint", r.checkpoint}, {"resume", r.resume}};
   return {std::string(variable) + "=" + json.dump()};
 }
 
@@ -33,6 +34,8 @@ WorkerJob job_from_environment() {
   job.request.clock = json.at("clock");
   job.request.threads = json.at("threads");
   job.request.keep = json.at("keep");
+  job.request.checkpoint = json.at("checkpoint");
+  job.request.resume = json.at("resume");
   return job;
 }
 

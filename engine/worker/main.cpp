@@ -46,10 +46,17 @@ std::optional<Complaint> complaint_about_data(const Scenario& scenario) {
   }
 }
 
-Scenario read(const Input& input, std::optional<int> steps = {}) {
+/// What options say in a key's place.
+struct Instead {
+  std::optional<int> steps, checkpoint_every;
+};
+
+Scenario read(const Input& input, const Instead& instead = {}) {
   std::vector<Override> overrides;
   for (const std::string& text : input.set) overrides.push_back(parse_override(text));
-  if (steps) overrides.push_back({"train.steps", std::to_string(*steps)});
+  if (instead.steps) overrides.push_back({"train.steps", std::to_string(*instead.steps)});
+  if (instead.checkpoint_every)
+    overrides.push_back({"train.checkpoint_every", std::to_string(*instead.checkpoint_every)});
   return read_scenario(input.scenario, overrides, complaint_about_data);
 }
 
@@ -123,8 +130,8 @@ int verify_plan(const Input& input) {
   return result.passed ? 0 : failed;
 }
 
-int run_plan(const Input& input, RunRequest request, std::optional<int> steps) {
-  const Scenario scenario = read(input, steps);
+int run_plan(const Input& input, RunRequest request, const Instead& instead) {
+  const Scenario scenario = read(input, instead);
   check_runs(compile(scenario));
   request.json = input.json;
   return run_supervised(scenario, request);
@@ -153,7 +160,7 @@ int main(int argc, char** argv) {
   add_input(simulate_command, input);
 
   RunRequest request;
-  std::optional<int> steps;
+  Instead instead;
   auto* run_command = app.add_subcommand("run", "train for real, with as many ranks as the plan has");
   add_input(run_command, input);
   run_command->add_option("--comm", request.communicator, "how ranks talk: loopback (threads of one process) or mpi")
@@ -165,10 +172,22 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"auto", "wall", "device"}));
   run_command->add_option("--threads", request.threads, "CPU threads of each rank's compute")
       ->check(CLI::Range(1, 256));
-  run_command->add_option("--steps", steps, "instead of train.steps")->check(whole_number(1));
+  run_command->add_option("--steps", instead.steps, "instead of train.steps")->check(whole_number(1));
   run_command->add_option("--record", request.record, "write a trace (MCAP)");
   run_command->add_option("--publish", request.publish, "serve viewers at this endpoint (tcp://…, ipc://…)");
   run_command->add_option("--keep", request.keep, "detail to keep: all, every:N steps, or last:TIME such as last:30s");
+  run_command->add_option("--checkpoint", request.checkpoint,
+                          "folder for the checkpoints that train.checkpoint_every asks for");
+  run_command
+      ->add_option("--checkpoint-every", instead.checkpoint_every,
+                   "instead of train.checkpoint_every: steps, 0 is never")
+      ->check(whole_number(0));
+  run_command->add_option("--resume", request.resume,
+                          "go on from this checkpoint, or from the newest in this folder, under this scenario's plan");
+  run_command
+      ->add_option("--restarts", request.restarts,
+                   "when a rank is lost, go on by itself from the newest checkpoint, so many times at most")
+      ->check(whole_number(0));
   run_command->add_option("--join-file", request.join_file,
                           "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
                           "endpoint beyond this machine must have");
@@ -196,7 +215,7 @@ int main(int argc, char** argv) {
   try {
     if (*plan_command) return plan(input, program_of);
     if (*simulate_command) return simulate_plan(input);
-    if (*run_command) return run_plan(input, request, steps);
+    if (*run_command) return run_plan(input, request, instead);
     if (*verify_command) return verify_plan(input);
     if (*worker_command) return run_worker(job_from_environment());
     std::cerr << "rankscope-engine: this version has plan, simulate, run and verify; the command given comes later"

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "engine/checkpoint/checkpoint.hpp"
 #include "engine/comm/mpi.hpp"
 #include "engine/facts/facts.hpp"
 #include "engine/run/clock.hpp"
@@ -24,6 +25,7 @@
 #include "telemetry/event/codec.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/relay/session_watch.hpp"
+#include "telemetry/store/run_digest.hpp"
 #include "telemetry/stream/publisher.hpp"
 
 namespace rankscope {
@@ -138,27 +140,50 @@ std::string address_for_workers(const RunRequest& request) {
   return name.data();
 }
 
-}  // namespace
+/// The checkpoint that `request.resume` names, or the newest of the folder that it names, where the scenario can go on
+/// from it. Throws ScenarioError.
+RunRequest resumed(const Scenario& scenario, RunRequest request) {
+  const auto found = checkpoints_in(fs::absolute(request.resume).string());
+  if (found.empty()) throw ScenarioError("--resume " + request.resume + ": there is no complete checkpoint");
+  try {
+    const Checkpoint checkpoint(found.back());
+    if (const auto mismatch = checkpoint.find_mismatch(scenario)) throw ScenarioError("--resume: " + *mismatch);
+    if (checkpoint.steps_done() >= scenario.train.steps)
+      throw ScenarioError("--resume " + found.back() + ": it has done " + std::to_string(checkpoint.steps_done()) +
+                          " steps and train.steps is " + std::to_string(scenario.train.steps) +
+                          "; give --steps with more");
+  } catch (const CheckpointError& e) {
+    throw ScenarioError(std::string("--resume ") + e.what());
+  }
+  request.resume = found.back();
+  return request;
+}
 
-int run_supervised(const Scenario& given, const RunRequest& request) {
-  check_request(request);
-  struct sigaction action {};  // from here on there is a directory to remove
-  action.sa_handler = ask_to_stop;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+/// "trace.mcap" and 2: "trace.2.mcap".
+std::string numbered(const std::string& path, int number) {
+  const fs::path p(path);
+  return (p.parent_path() / (p.stem().string() + "." + std::to_string(number) + p.extension().string())).string();
+}
 
-  const Scenario scenario = with_absolute_data(given);
+/// What became of a session.
+struct Attempt {
+  int status = 0;
+  bool lost_a_rank = false;  ///< it ended before its last step
+};
+
+/// One session: starts the workers, waits for their end and reports.
+Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   const SessionDirectory directory;
   const SessionId session = new_session_id();
   fs::create_directory(directory.path() / "spool");
   fs::permissions(directory.path() / "spool", fs::perms::owner_all);
   std::ofstream(directory.path() / scenario_file_name) << to_toml(scenario);
 
-  RunStore store;
+  RunDigest digest;
   SessionWatch watch;
   Recorder recorder;
   const Meeting meeting = make_meeting(request, directory.path(), session);
-  Relay relay(meeting.relay, {&store, &watch, &recorder});
+  Relay relay(meeting.relay, {&digest, &watch, &recorder});
 
   WorkerJob job;
   job.directory = directory.path().string();
@@ -184,7 +209,7 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
   relay.finish(2s);
   const std::string not_recorded = recorder.close();
 
-  const auto view = store.view();
+  const auto view = digest.view();
   if (view->hello() && verdict.last_step >= 0) {
     const Report report = make_report(facts_of_run(*view, context_of(*view)));
     if (request.json)
@@ -193,12 +218,62 @@ int run_supervised(const Scenario& given, const RunRequest& request) {
       std::cout << to_text(report);
   }
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
-  if (verdict.ok) return not_recorded.empty() ? 0 : 1;
+  if (verdict.ok) return {not_recorded.empty() ? 0 : 1, false};
   // Where no rank can be named, the workers' own words are all there is.
   if (verdict.rank < 0 && !stop_asked)
     for (const std::string& line : said) std::cerr << line << "\n";
   std::cerr << "rankscope-engine: " << verdict.message << std::endl;
-  return 1;
+  return {1, true};
+}
+
+/// Where the run finds and leaves its checkpoints, as absolute paths. Throws ScenarioError.
+RunRequest with_checkpoints(const Scenario& scenario, RunRequest request) {
+  if (scenario.train.checkpoint_every == 0 && (!request.checkpoint.empty() || request.restarts > 0))
+    throw ScenarioError(std::string(request.checkpoint.empty() ? "--restarts" : "--checkpoint") +
+                        ": nothing asks for checkpoints; add --checkpoint-every STEPS, or train.checkpoint_every to "
+                        "the scenario");
+  if (scenario.train.checkpoint_every > 0) {
+    if (request.checkpoint.empty())
+      request.checkpoint =
+          (scenario.file.empty() ? std::string("run") : fs::path(scenario.file).stem().string()) + ".checkpoints";
+    request.checkpoint = fs::absolute(request.checkpoint).string();
+  }
+  if (!request.resume.empty()) request = resumed(scenario, std::move(request));
+  // Fresh checkpoints among an older run's would make a mixture that nobody can tell apart.
+  if (!request.checkpoint.empty() && request.resume.empty())
+    if (const auto older = checkpoints_in(request.checkpoint); !older.empty())
+      throw ScenarioError("--checkpoint " + request.checkpoint + ": an earlier run has left checkpoints there, up to " +
+                          fs::path(older.back()).filename().string() + "; go on from them with --resume " +
+                          request.checkpoint + ", or choose another folder");
+  return request;
+}
+
+}  // namespace
+
+int run_supervised(const Scenario& given, const RunRequest& asked) {
+  check_request(asked);
+  Scenario scenario = with_absolute_data(given);
+  RunRequest request = with_checkpoints(scenario, asked);
+  struct sigaction action {};  // from here on there is a directory to remove
+  action.sa_handler = ask_to_stop;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+
+  for (int attempt = 1;; ++attempt) {
+    if (!request.checkpoint.empty()) remove_partial_checkpoints(request.checkpoint);
+    const Attempt done = run_session(scenario, request);
+    if (!done.lost_a_rank || stop_asked || attempt > request.restarts) return done.status;
+    const auto complete = checkpoints_in(request.checkpoint);
+    if (complete.empty()) {
+      std::cerr << "rankscope-engine: there is no checkpoint to go on from" << std::endl;
+      return done.status;
+    }
+    request.resume = complete.back();
+    if (!request.record.empty()) request.record = numbered(asked.record, attempt + 1);
+    scenario.fault.kill_rank = scenario.fault.kill_step = -1;  // it has happened
+    std::cerr << "rankscope-engine: going on from " << request.resume
+              << (request.record.empty() ? "" : ", recording to " + request.record) << std::endl;
+  }
 }
 
 }  // namespace rankscope

@@ -21,6 +21,9 @@ struct RunRequest {
   std::string keep = "all";
   std::string
       join_file;  ///< where viewers\' endpoint and keys go; makes keys, which an endpoint beyond this machine needs
+  std::string checkpoint;  ///< folder of the checkpoints; empty: FILE.checkpoints beside where it runs, if any are made
+  std::string resume;      ///< a checkpoint, or a folder whose newest one it goes on from; empty: from the start
+  int restarts = 0;        ///< how often to go on by itself from the newest checkpoint when a rank is lost
   bool json = false;
 };
 

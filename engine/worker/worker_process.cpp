@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "engine/comm/mpi.hpp"
@@ -138,6 +139,14 @@ int run_worker(const WorkerJob& job) {
   settings.start_ns = job.start_ns;
   settings.comm.record_phases = true;
 
+  settings.checkpoint_folder = job.request.checkpoint;
+  std::optional<Checkpoint> resume;
+  if (!job.request.resume.empty()) {
+    resume.emplace(job.request.resume);
+    settings.resume = &*resume;
+    settings.first_step = static_cast<std::uint32_t>(resume->steps_done());
+  }
+
   std::unique_ptr<World> process_world;
   if (settings.communicator == "mpi") {
     process_world = mpi_world(settings.comm);
@@ -171,7 +180,8 @@ int run_worker(const WorkerJob& job) {
   };
   TelemetryObserver::TraceTo trace_to;
   if (settings.device == "cpu" && process_world) {
-    telling.gather = std::make_unique<TraceGather>(*process_world, settings.steps, to_device_clock);
+    telling.gather =
+        std::make_unique<TraceGather>(*process_world, settings.steps - settings.first_step, to_device_clock);
     trace_to = [&telling](int, std::uint32_t s, const StepTrace& trace) { telling.gather->step_done(s, trace); };
   } else if (settings.device == "cpu") {
     trace_to = to_device_clock;

@@ -1,0 +1,54 @@
+// The safetensors container (its public specification: eight bytes with the length of a JSON header, the header, the
+// tensors side by side), so that other tools can open what is written here.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/tensor/view.hpp"
+
+namespace rankscope {
+
+/// What is wrong with a file, in one line that names it.
+struct CheckpointError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct NamedView {
+  std::string name;
+  View view;
+};
+
+/// Writes the tensors, with a CRC-32 of their bytes among the metadata, to `path`; when it returns they are on the
+/// disk. Throws CheckpointError.
+void write_safetensors(const std::string& path, const std::vector<NamedView>& tensors,
+                       std::map<std::string, std::string> metadata);
+
+/// A file's tensors, read where they are asked for.
+class SafetensorsFile {
+ public:
+  struct Tensor {
+    DType type = DType::f32;
+    Shape shape;
+    std::int64_t begin = 0, end = 0;  ///< bytes behind the header
+  };
+
+  /// Reads the header and checks it against the file's size. Throws CheckpointError.
+  explicit SafetensorsFile(std::string path);
+  const std::map<std::string, Tensor>& tensors() const { return tensors_; }
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  /// Elements [first, first + count) of a tensor, as they are. Throws CheckpointError.
+  void read(const Tensor& tensor, std::int64_t first, std::int64_t count, void* into) const;
+  /// Throws CheckpointError unless the tensors' bytes have the CRC-32 that the metadata names.
+  void check() const;
+
+ private:
+  std::string path_;
+  std::int64_t data_begin_ = 0, data_bytes_ = 0;
+  std::map<std::string, Tensor> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+}  // namespace rankscope

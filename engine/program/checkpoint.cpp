@@ -1,0 +1,41 @@
+#include <map>
+
+#include "engine/program/bucket.hpp"
+#include "engine/program/passes.hpp"
+
+namespace rankscope {
+
+bool counts_parameter(const StepProgram& step, int rank, int parameter) {
+  const bool embedding = parameter == step.model.segments.front().parameters.front();
+  return !(embedding && shares_embedding(step, rank) &&
+           step.grid.coordinates_of(rank).pipeline == step.schedule.stage_of_chunk.back());
+}
+
+RankProgram add_checkpoint(RankProgram program, const StepProgram& step) {
+  if (step.scenario.train.checkpoint_every == 0) return program;
+  const Coordinates at = step.grid.coordinates_of(program.rank);
+  std::vector<BufferUse> uses;
+  // Without ZeRO the data group's ranks hold the same, and the first one writes it.
+  if (step.zero() > 0 || at.data == 0) {
+    std::map<int, bool> has_master;
+    for (const Buffer& b : program.buffers)
+      if (b.memory == MemoryClass::optimizer && b.name.starts_with("master:")) has_master[b.parameter] = true;
+    for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
+      const Buffer& buffer = program.buffers[b];
+      if (!buffer.persistent || buffer.parameter < 0 || !counts_parameter(step, program.rank, buffer.parameter))
+        continue;
+      const bool weights = buffer.memory == MemoryClass::parameters && buffer.piece == (step.zero() > 0) &&
+                           !has_master.count(buffer.parameter);
+      if (weights || buffer.memory == MemoryClass::optimizer) uses.push_back({b, Access::read});
+    }
+  }
+  program.ops.push_back({OpId::of({OpKind::checkpoint, Purpose::none, at.pipeline, -1, -1, Segment::whole, -1}),
+                         GroupKind::self,
+                         -1,
+                         std::move(uses),
+                         {},
+                         {}});
+  return program;
+}
+
+}  // namespace rankscope

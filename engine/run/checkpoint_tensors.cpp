@@ -1,0 +1,70 @@
+#include "engine/run/checkpoint_tensors.hpp"
+
+#include <map>
+
+#include "engine/optimizer/rule/rule.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr const char* master = "master";
+
+/// Elements of a parameter that the rank updates: of the whole, or of ZeRO's piece.
+std::map<int, std::int64_t> updated_elements(const StepProgram& step, const RankProgram& program) {
+  std::map<int, std::int64_t> elements;
+  for (const Buffer& b : program.buffers)
+    if (b.memory == MemoryClass::parameters && b.persistent && b.parameter >= 0 && b.piece == (step.zero() > 0))
+      elements[b.parameter] = b.shape.elements();
+  return elements;
+}
+
+CheckpointTensor tensor_of(const StepProgram& step, const RankProgram& program, const Buffer& buffer,
+                           const std::map<int, std::int64_t>& updated, const Arena& arena) {
+  CheckpointTensor tensor;
+  const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(buffer.parameter)];
+  tensor.parameter = buffer.parameter;
+  tensor.tensor = step.grid.coordinates_of(program.rank).tensor;
+  tensor.first = buffer.first;
+  tensor.view = arena.view(buffer.offset, buffer.type, buffer.shape);
+  tensor.is_whole = buffer.shape.elements() == spec.shape.elements();
+  if (buffer.memory == MemoryClass::optimizer) {
+    // States are called "m:wte.weight" (engine/program/optimizer.cpp).
+    tensor.role = buffer.name.substr(0, buffer.name.find(':'));
+    const std::int64_t elements = updated.at(buffer.parameter);
+    tensor.is_whole = elements == spec.shape.elements();
+    if (buffer.shape.elements() != elements) {
+      // One entry for each `grain` elements; or of a whole tensor's rows or columns, where `first` is 0.
+      const std::int64_t grain = optimizer_rule(step.scenario.train.optimizer).grain;
+      tensor.elementwise = false;
+      tensor.first = grain > 1 ? buffer.first / grain : buffer.first;
+    }
+  }
+  return tensor;
+}
+
+}  // namespace
+
+std::vector<CheckpointTensor> checkpoint_tensors(const StepProgram& step, const RankProgram& program, const Op& op,
+                                                 const Arena& arena) {
+  const std::map<int, std::int64_t> updated = updated_elements(step, program);
+  std::vector<CheckpointTensor> tensors;
+  for (const BufferUse& use : op.uses) {
+    CheckpointTensor tensor = tensor_of(step, program, program.buffers[use.buffer], updated, arena);
+    if (tensor.role == master) tensor.role.clear();  // a master is the weights as they are kept
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+void restore(const Checkpoint& checkpoint, const StepProgram& step, const RankProgram& program, const Arena& arena) {
+  const std::map<int, std::int64_t> updated = updated_elements(step, program);
+  for (const Buffer& buffer : program.buffers) {
+    if (!buffer.persistent || buffer.parameter < 0 || buffer.memory == MemoryClass::gradients) continue;
+    CheckpointTensor tensor = tensor_of(step, program, buffer, updated, arena);
+    if (tensor.role == master) tensor.role.clear();
+    if (!checkpoint.read(tensor, step.model))
+      throw CheckpointError(checkpoint.directory() + ": lacks '" + buffer.name + "'");
+  }
+}
+
+}  // namespace rankscope

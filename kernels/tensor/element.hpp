@@ -1,0 +1,19 @@
+// Single elements of any floating type as fp64: for what reads and writes tensors rarely (initial weights, comparisons,
+// checkpoints). Rounding is to nearest, ties to even.
+#pragma once
+#include <cstdint>
+
+#include "kernels/tensor/view.hpp"
+
+namespace rankscope {
+
+/// Throws std::invalid_argument for i32 and u8.
+double element(const View& view, std::int64_t index);
+void set_element(const View& view, std::int64_t index, double value);
+
+/// fp16 values are widened exactly; what is too large for fp16 becomes infinite.
+float widened_from_f16(std::uint16_t bits);
+std::uint16_t rounded_to_f16(float value);
+std::uint16_t rounded_to_bf16(float value);
+
+}  // namespace rankscope
