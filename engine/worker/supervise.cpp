@@ -165,10 +165,18 @@ std::string numbered(const std::string& path, int number) {
   return (p.parent_path() / (p.stem().string() + "." + std::to_string(number) + p.extension().string())).string();
 }
 
+void print(const Report& report, bool json) {
+  if (json)
+    std::cout << to_json(report).dump(2) << "\n";
+  else
+    std::cout << to_text(report);
+}
+
 /// What became of a session.
 struct Attempt {
   int status = 0;
-  bool lost_a_rank = false;  ///< it ended before its last step
+  bool lost_a_rank = false;      ///< it ended before its last step
+  std::optional<Report> report;  ///< of the steps that it finished
 };
 
 /// One session: starts the workers, waits for their end and reports.
@@ -209,21 +217,18 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   relay.finish(2s);
   const std::string not_recorded = recorder.close();
 
+  Attempt attempt;
   const auto view = digest.view();
-  if (view->hello() && verdict.last_step >= 0) {
-    const Report report = make_report(facts_of_run(*view, context_of(*view)));
-    if (request.json)
-      std::cout << to_json(report).dump(2) << "\n";
-    else
-      std::cout << to_text(report);
-  }
+  if (view->hello() && verdict.last_step >= 0) attempt.report = make_report(facts_of_run(*view, context_of(*view)));
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
-  if (verdict.ok) return {not_recorded.empty() ? 0 : 1, false};
+  attempt.status = verdict.ok && not_recorded.empty() ? 0 : 1;
+  attempt.lost_a_rank = !verdict.ok;
+  if (verdict.ok) return attempt;
   // Where no rank can be named, the workers' own words are all there is.
   if (verdict.rank < 0 && !stop_asked)
     for (const std::string& line : said) std::cerr << line << "\n";
   std::cerr << "rankscope-engine: " << verdict.message << std::endl;
-  return {1, true};
+  return attempt;
 }
 
 /// Where the run finds and leaves its checkpoints, as absolute paths. Throws ScenarioError.
@@ -259,17 +264,18 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 
-  for (int attempt = 1;; ++attempt) {
+  for (int number = 1;; ++number) {
     if (!request.checkpoint.empty()) remove_partial_checkpoints(request.checkpoint);
-    const Attempt done = run_session(scenario, request);
-    if (!done.lost_a_rank || stop_asked || attempt > request.restarts) return done.status;
-    const auto complete = checkpoints_in(request.checkpoint);
+    const Attempt attempt = run_session(scenario, request);
+    const bool again = attempt.lost_a_rank && !stop_asked && number <= request.restarts;
+    const auto complete = again ? checkpoints_in(request.checkpoint) : std::vector<std::string>{};
+    if (again && complete.empty()) std::cerr << "rankscope-engine: there is no checkpoint to go on from" << std::endl;
     if (complete.empty()) {
-      std::cerr << "rankscope-engine: there is no checkpoint to go on from" << std::endl;
-      return done.status;
+      if (attempt.report) print(*attempt.report, request.json);
+      return attempt.status;
     }
     request.resume = complete.back();
-    if (!request.record.empty()) request.record = numbered(asked.record, attempt + 1);
+    if (!request.record.empty()) request.record = numbered(asked.record, number + 1);
     scenario.fault.kill_rank = scenario.fault.kill_step = -1;  // it has happened
     std::cerr << "rankscope-engine: going on from " << request.resume
               << (request.record.empty() ? "" : ", recording to " + request.record) << std::endl;
