@@ -126,14 +126,16 @@ QToolButton:focus { border-color: @accent; }
 QToolButton::menu-indicator { image: none; }
 QToolButton[role="step"] { border: 1px solid @line; background: @ground; color: @text; padding: 0; min-width: 22px; max-width: 22px; min-height: 22px; max-height: 22px; font-weight: 600; }
 QToolButton[role="step"]:hover { border-color: @accent; }
-QToolButton[role="step"]:disabled { color: @faint; }
+QToolButton[role="step"]:disabled { color: @faint; background: @panel; }
 QToolButton[role="segment"] { border: 1px solid @line; border-radius: 0; padding: 3px 2px; color: @dim; background: @panel; }
 QToolButton[role="segment"]:checked { color: @onaccent; background: @accent; border-color: @accent; font-weight: 600; }
 QToolButton[role="segment"]:disabled { color: @faint; }
 QToolButton[role="segment"]:checked:disabled { color: @text; background: @raised; border-color: @line; }
 QComboBox, QSpinBox, QDoubleSpinBox, QLineEdit { color: @text; background: @ground; border: 1px solid @line; border-radius: 4px; padding: 3px 8px; min-height: 18px; selection-background-color: @accent; selection-color: @onaccent; }
+QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QLineEdit:disabled { color: @dim; background: @panel; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url(:/rankscope/icons/down-@theme.xpm); width: 10px; height: 6px; }
+QComboBox::down-arrow:disabled { image: url(:/rankscope/icons/down-@theme-disabled.xpm); }
 QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @line; selection-background-color: @accent; selection-color: @onaccent; outline: none; }
 QTabWidget::tab-bar { left: 12px; }
 QTabBar { background: transparent; }
