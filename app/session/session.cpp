@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/session.hpp"
 
-#include <QDateTime>
 #include <QDir>
-#include <QFileInfo>
 
-#include "engine/scenario/keys.hpp"
 #include "engine/scenario/read.hpp"
-#include "telemetry/stream/join.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -15,22 +11,6 @@ namespace {
 constexpr int frame_interval_ms = 40;
 /// Live, the whole-run numbers are made anew at most so often; they are medians and do not jump.
 constexpr int analysis_interval_ms = 400;
-
-struct Loaded {
-  std::optional<Scenario> scenario;
-  QString error;
-};
-
-/// The keys in which two scenarios differ, as --set takes them.
-QStringList overrides_between(Scenario file, Scenario wanted) {
-  QStringList result;
-  for (const Key& key : scenario_keys()) {
-    const Field before = key.field(file), after = key.field(wanted);
-    if (written(before) == written(after) || !given(after)) continue;
-    result << QStringLiteral("--set") << QString::fromStdString(key.path() + "=" + written(after));
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -215,70 +195,6 @@ void Session::choose_step(std::optional<std::uint32_t> step) {
     request_figures();
 }
 
-EngineCommand Session::engine_command() {
-  EngineCommand command{options_.engine.isEmpty() ? find_engine() : options_.engine, {}};
-  if (command.program.isEmpty()) throw SourceError("rankscope-engine is neither beside this program nor on PATH");
-  endpoint_folder_ = QString::fromStdString(make_private_directory());
-  endpoint_ = QStringLiteral("ipc://%1/run").arg(endpoint_folder_);
-  command.arguments << QStringLiteral("run") << spec_.text << QStringLiteral("--publish") << endpoint_;
-  if (edited_) command.arguments << overrides_between(*file_scenario_, *scenario_);
-  if (!options_.recordings_folder.isEmpty() && QDir().mkpath(options_.recordings_folder)) {
-    const QString name = QStringLiteral("%1-%2.mcap")
-                             .arg(QFileInfo(spec_.text).completeBaseName(),
-                                  QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss")));
-    recording_ = QDir(options_.recordings_folder).filePath(name);
-    command.arguments << QStringLiteral("--record") << recording_;
-  }
-  return command;
-}
-
-void Session::run() {
-  if (!can_run()) return;
-  failure_.clear();
-  recording_.clear();
-  engine_done_ = feed_done_ = false;
-  run_ok_ = true;
-  EngineCommand command;
-  try {
-    if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
-    command = engine_command();
-  } catch (const std::exception& error) {
-    return fail(QString::fromUtf8(error.what()));
-  }
-  ++run_number_;
-  set_store(std::make_shared<RunStore>());
-  context_.reset();
-  insights_.set_context(nullptr);
-  chosen_step_.reset();
-  seen_revision_ = analysed_revision_ = 0;
-  emit log(command.program + QLatin1Char(' ') + command.arguments.join(QLatin1Char(' ')), false);
-  engine_ = std::make_unique<EngineChild>(std::move(command), options_.stop_grace_ms);
-  connect(engine_.get(), &EngineChild::line, this, &Session::log);
-  connect(engine_.get(), &EngineChild::ended, this,
-          [this](bool ok, int, const QString& reason) { on_engine_ended(ok, reason); });
-  set_state(SessionState::starting);
-  start_limit_.start(options_.start_limit_ms);
-  watch(make_live_feed({SourceKind::endpoint, endpoint_}, store_));
-  engine_->start();
-}
-
-void Session::watch(std::unique_ptr<Feed> feed) {
-  feed_ = std::move(feed);
-  connect(feed_.get(), &Feed::connected, this, [this] {
-    start_limit_.stop();
-    if (state_ == SessionState::starting || (state_ == SessionState::opening && spec_.kind != SourceKind::trace))
-      set_state(SessionState::running);
-  });
-  connect(feed_.get(), &Feed::progress, this, [this](double share, const QString& words) {
-    progress_ = share;
-    progress_words_ = words;
-    emit progress_changed();
-  });
-  connect(feed_.get(), &Feed::notice, this, &Session::log);
-  connect(feed_.get(), &Feed::ended, this, &Session::on_feed_ended);
-  feed_->start();
-}
-
 void Session::open_trace(const QString& path) {
   set_store(std::make_shared<RunStore>());
   recording_ = path;
@@ -291,63 +207,6 @@ void Session::open_endpoint(const SourceSpec& spec) {
   endpoint_ = spec.text;
   set_state(SessionState::opening);
   watch(make_live_feed(spec, store_));
-}
-
-void Session::stop() {
-  if (!can_stop()) return;
-  if (engine_ && engine_->running()) {
-    set_state(SessionState::stopping);
-    engine_->stop();
-  } else if (feed_) {
-    feed_->stop();
-  }
-}
-
-void Session::on_feed_ended(bool ok, const QString& words) {
-  feed_done_ = true;
-  if (!ok) {
-    run_ok_ = false;
-    if (failure_.isEmpty()) failure_ = words;
-  }
-  if (!words.isEmpty()) emit log(words, !ok);
-  if (!engine_ || engine_done_) finish_run();
-}
-
-void Session::on_engine_ended(bool ok, const QString& reason) {
-  engine_done_ = true;
-  if (!ok) {
-    run_ok_ = false;
-    failure_ = reason;
-    emit log(reason, true);
-  }
-  if (feed_ && !feed_done_) {
-    // What is under way on the socket is still read; a relay that ended without a word leaves nothing to wait for.
-    const bool said_anything = state_ != SessionState::starting;
-    QTimer::singleShot(said_anything && ok ? 1500 : 300, feed_.get(), [this] {
-      if (feed_ && !feed_done_) feed_->stop();
-    });
-    return;
-  }
-  finish_run();
-}
-
-void Session::finish_run() {
-  start_limit_.stop();
-  look();
-  const bool anything = store_ && run_view_->hello() != nullptr;
-  for (const End& end : store_ ? run_view_->ends() : std::vector<End>{})
-    if (!end.ok && failure_.isEmpty()) {
-      failure_ = QString::fromStdString(end.message);
-      run_ok_ = spec_.kind == SourceKind::trace;  // a recording of a failed run is read well all the same
-      emit log(failure_, true);
-    }
-  if (!anything && spec_.kind == SourceKind::scenario) {
-    set_store(nullptr);  // nothing came: the prediction stands again
-    emit changed();
-  }
-  analysed_revision_ = 0;
-  set_state(run_ok_ ? SessionState::ended : SessionState::failed);
-  request_figures();
 }
 
 void Session::set_store(std::shared_ptr<RunStore> store) {
