@@ -3,6 +3,7 @@
 
 #include <QFile>
 #include <QFileInfo>
+#include <algorithm>
 
 #include "engine/scenario/resources.hpp"
 
@@ -28,12 +29,6 @@ void check_endpoint(const QString& text) {
     refuse(QStringLiteral("%1: no host and port; an endpoint looks like tcp://127.0.0.1:7447").arg(text));
 }
 
-QString lab_named(const QString& name) {
-  for (const auto& file : lab_files())
-    if (QString::fromStdString(file.stem().string()) == name) return QString::fromStdString(file.string());
-  return {};
-}
-
 }  // namespace
 
 SourceSpec classify_source(const QString& text) {
@@ -50,8 +45,9 @@ SourceSpec classify_source(const QString& text) {
     refuse(QStringLiteral("%1: unknown kind of endpoint; tcp://HOST:PORT and ipc://PATH are known").arg(text));
 
   QFileInfo info(text);
-  if (!info.exists() && !text.contains(QLatin1Char('/')))
-    if (const QString lab = lab_named(text); !lab.isEmpty()) info = QFileInfo(lab);
+  if (!info.exists())
+    if (const auto named = find_scenario(text.toStdString()); !named.empty())
+      info = QFileInfo(QString::fromStdString(named.string()));
   if (!info.exists()) refuse(QStringLiteral("%1: there is no such file, and no lab of that name").arg(text));
   if (info.isDir())
     refuse(QStringLiteral("%1: this is a folder; name a scenario (.toml) or a trace (.mcap)").arg(text));
@@ -69,8 +65,10 @@ SourceSpec classify_source(const QString& text) {
 }
 
 QString default_lab() {
-  if (const QString lab = lab_named(QStringLiteral("pipeline-1f1b")); !lab.isEmpty()) return lab;
   const auto files = lab_files();
+  const auto usual =
+      std::find_if(files.begin(), files.end(), [](const auto& f) { return f.stem() == "pipeline-1f1b"; });
+  if (usual != files.end()) return QString::fromStdString(usual->string());
   return files.empty() ? QString() : QString::fromStdString(files.front().string());
 }
 

@@ -45,6 +45,9 @@ std::vector<fs::path> resource_folders() {
     add(set);
     add(fs::path(set) / "scenarios");
   }
+  std::error_code error;
+  if (const fs::path program = fs::read_symlink("/proc/self/exe", error); !error)
+    add((program.parent_path() / RANKSCOPE_SCENARIOS_FROM_PROGRAM).lexically_normal());
   std::istringstream compiled_in(RANKSCOPE_SCENARIO_FOLDERS);
   for (std::string folder; std::getline(compiled_in, folder, ':');) add(folder);
   return folders;
@@ -56,6 +59,16 @@ fs::path find_cluster(const std::string& name, const fs::path& scenario_file) {
     std::error_code error;
     if (fs::is_regular_file(file, error)) return file;
   }
+  return {};
+}
+
+fs::path find_scenario(const std::string& named) {
+  std::error_code error;
+  if (fs::exists(named, error)) return named;
+  if (named.find('/') != std::string::npos) return {};
+  for (const fs::path& folder : resource_folders())
+    for (const char* kind : {"labs", "models"})
+      if (const fs::path file = folder / kind / (named + ".toml"); fs::is_regular_file(file, error)) return file;
   return {};
 }
 

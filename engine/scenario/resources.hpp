@@ -7,7 +7,8 @@
 namespace rankscope {
 
 /// Folders that hold `labs`, `models` and `clusters`, best first: the environment variable RANKSCOPE_RESOURCES if set,
-/// then the source tree's or the installation's, as compiled in. Folders that do not exist are left out.
+/// those of the installation that the running program is in, then the source tree's and the configured installation's,
+/// as compiled in. Folders that do not exist are left out.
 std::vector<std::filesystem::path> resource_folders();
 
 /// The file of the cluster `name`: "clusters/NAME.toml" in the folder of `scenario_file`, in those above it, then in
@@ -15,6 +16,10 @@ std::vector<std::filesystem::path> resource_folders();
 std::filesystem::path find_cluster(const std::string& name, const std::filesystem::path& scenario_file);
 /// All clusters that can be named from there.
 std::vector<std::string> known_clusters(const std::filesystem::path& scenario_file);
+
+/// The scenario that a person names: that file, or else the lab or model of that name ("data-parallel", "gpt2-124m") in
+/// the resource folders; empty when there is neither.
+std::filesystem::path find_scenario(const std::string& named);
 
 /// The files labs/*.toml of the resource folders, by name; of two with one name the better folder's.
 std::vector<std::filesystem::path> lab_files();

@@ -9,6 +9,7 @@
 #include "engine/run/scratch.hpp"
 #include "engine/run/verify.hpp"
 #include "engine/scenario/read.hpp"
+#include "engine/scenario/resources.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/worker.hpp"
@@ -30,7 +31,7 @@ struct Input {
 };
 
 void add_input(CLI::App* command, Input& input) {
-  command->add_option("SCENARIO", input.scenario, "a scenario file (TOML)")->required();
+  command->add_option("SCENARIO", input.scenario, "a scenario file (TOML), or the name of a lab")->required();
   command->add_option("--set", input.set, "override a key of the file, as in --set plan.micro_batches=16")->take_all();
   command->add_flag("--json", input.json, "print one JSON object on standard output, and nothing else there");
 }
@@ -57,7 +58,8 @@ Scenario read(const Input& input, const Instead& instead = {}) {
   if (instead.steps) overrides.push_back({"train.steps", std::to_string(*instead.steps)});
   if (instead.checkpoint_every)
     overrides.push_back({"train.checkpoint_every", std::to_string(*instead.checkpoint_every)});
-  return read_scenario(input.scenario, overrides, complaint_about_data);
+  const std::filesystem::path file = find_scenario(input.scenario);
+  return read_scenario(file.empty() ? input.scenario : file.string(), overrides, complaint_about_data);
 }
 
 /// A whole number from `least`; CLI11's own words for a wrong one name the limits of double.
