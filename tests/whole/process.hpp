@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/slowness.hpp"
+
 namespace rankscope::test {
 
-/// Sanitizers make programs some ten times as slow: limits that say "within seconds" are this many times as long there.
-inline constexpr int slowness = RANKSCOPE_SLOWNESS;
 inline constexpr std::chrono::seconds some_seconds{10 * slowness};
 inline constexpr std::chrono::seconds a_minute{60 * slowness};
 

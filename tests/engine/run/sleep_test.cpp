@@ -9,9 +9,11 @@
 #include "engine/run/job.hpp"
 #include "engine/simulate/costs.hpp"
 #include "tests/catch.hpp"
+#include "tests/slowness.hpp"
 
 using namespace rankscope;
 using namespace std::chrono_literals;
+using rankscope::test::slowness;
 
 namespace {
 
@@ -83,7 +85,7 @@ TEST_CASE("asleep, the wall clock shows the bubble that theory says, and lanes r
   const int p = GENERATE(4, 8, 16);
   const StepProgram step = compile(balanced(schedule, 1, p, 8));
   // naive takes 3·p·m units, the others 3·(m+p-1): keep each case near half a second
-  const std::chrono::nanoseconds unit = std::string_view(schedule) == "naive" ? 3ms : 8ms;
+  const std::chrono::nanoseconds unit = std::string_view(schedule) == "naive" ? slowness * 3ms : slowness * 8ms;
   const double ideal = ideal_bubble(step.schedule);
   INFO(schedule << " on " << p << " ranks");
   CHECK(bubble_asleep(step, unit, ideal) == Approx(ideal).margin(bubble_tolerance));
@@ -99,7 +101,7 @@ TEST_CASE("asleep, interleaved and zero-bubble schedules have the bubble that th
   const double ideal = ideal_bubble(step.schedule);
   INFO(schedule << " on " << p << " ranks");
   // Hardly anything is idle, so a wake-up that comes late delays everybody: longer units make it count less.
-  CHECK(bubble_asleep(step, scenario.plan.virtual_stages == 2 ? 5ms : 10ms, ideal) ==
+  CHECK(bubble_asleep(step, slowness * (scenario.plan.virtual_stages == 2 ? 5ms : 10ms), ideal) ==
         Approx(ideal).margin(bubble_tolerance));
 }
 
@@ -118,7 +120,7 @@ TEST_CASE("an order that shuffles ready ops is not the schedule's, and shows in 
     order = shuffled;
   }
   SpanRecorder recorder;
-  run_asleep(step, 4ms, 1, recorder);
+  run_asleep(step, slowness * 4ms, 1, recorder);
   const auto programs = step.all_programs();
   const StepAnalysis analysis = analyse_step(programs, step.grid, recorder.spans, step_range(recorder.spans, 0), 0);
   CHECK(analysis.bubble > ideal_bubble(compile(balanced("1f1b", 1, 4, 8)).schedule) + 0.03);
@@ -137,10 +139,11 @@ TEST_CASE("a slow all-reduce under backward that covers it leaves the step as lo
     std::array<std::atomic<int>, 2> calls{};
     CommOptions comm;
     comm.before = [&, which](int rank, Lane lane, const char*) {
-      if (lane == Lane::data && calls[static_cast<std::size_t>(rank)]++ == which) std::this_thread::sleep_for(20ms);
+      if (lane == Lane::data && calls[static_cast<std::size_t>(rank)]++ == which)
+        std::this_thread::sleep_for(slowness * 20ms);
     };
     SpanRecorder recorder;
-    run_asleep(step, 40ms, 1, recorder, comm);  // forward 40 ms, backward 80 ms
+    run_asleep(step, slowness * 40ms, 1, recorder, comm);  // a forward of two delays, a backward of four
     return static_cast<double>(step_range(recorder.spans, 0).length()) * 1e-9;
   };
   const double undelayed = seconds_with_delay_of(-1);
@@ -148,6 +151,6 @@ TEST_CASE("a slow all-reduce under backward that covers it leaves the step as lo
   const double exposed =
       seconds_with_delay_of(static_cast<int>(reduces) - 1);  // the last one's: nothing left to hide it
   INFO("undelayed " << undelayed << " s, covered " << covered << " s, exposed " << exposed << " s");
-  CHECK(covered < undelayed + 0.008);
-  CHECK(exposed > undelayed + 0.012);
+  CHECK(covered < undelayed + slowness * 0.008);
+  CHECK(exposed > undelayed + slowness * 0.012);
 }
