@@ -52,7 +52,7 @@ RankProgram StepProgram::program_for(int rank) const {
   program = add_checkpoint(std::move(program), *this);
   program = plant_fault(std::move(program), *this);
   program = place_buffers(std::move(program));
-  return add_edges(std::move(program));
+  return plant_missing_edge(add_edges(std::move(program)), *this);
 }
 
 std::vector<RankProgram> StepProgram::all_programs() const {

@@ -83,6 +83,8 @@ class EdgeFinder {
     // In the second lap the edges found in the first one hold already.
     if (number >= count_)
       for (const OpIndex before : op.after) merge(known, finished_[static_cast<std::size_t>(count_ + before)]);
+    if (const Number pace = pace_of(number); pace != nobody) needs.push_back(pace);
+    if (op.lane() == Lane::compute) last_compute_ = number;
     std::sort(needs.begin(), needs.end(), std::greater<>());  // the latest first: it may imply the others
     for (const Number need : needs) {
       const std::size_t other = lane_of_number(need);
@@ -92,6 +94,13 @@ class EdgeFinder {
     }
     known[lane] = clock_of(number);
     finished_[static_cast<std::size_t>(number)] = known;
+  }
+
+  /// A gather of parameters comes after the compute op that it stands behind: its lane would otherwise run ahead as far
+  /// as there is memory, and hold what stage 3 of ZeRO is there not to hold.
+  Number pace_of(Number number) {
+    const bool gathers = op_of(number).id.fields().purpose == Purpose::zero_parameter;
+    return gathers && last_compute_ / count_ == number / count_ ? last_compute_ : nobody;
   }
 
   std::vector<Number> hazards(MemoryMap& memory, Number number) {
@@ -123,6 +132,7 @@ class EdgeFinder {
   std::array<std::int64_t, lane_count> lane_ops_{};
   std::vector<LaneClock> finished_;  ///< by number: what is known to have finished once it has
   std::array<LaneClock, lane_count> lane_known_{};
+  Number last_compute_ = nobody;  ///< in program order
 };
 
 }  // namespace

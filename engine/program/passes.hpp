@@ -40,6 +40,8 @@ RankProgram gather_parameters(RankProgram program, const StepProgram& step);
 RankProgram add_checkpoint(RankProgram program, const StepProgram& step);
 /// Deliberate faults of scenario.fault.plant that are faults of the program.
 RankProgram plant_fault(RankProgram program, const StepProgram& step);
+/// The fault "early_gather_read", which is one of the edges.
+RankProgram plant_missing_edge(RankProgram program, const StepProgram& step);
 /// Gives every buffer its offset: persistent ones side by side, the others by first fit over their lifetimes, views
 /// where they lie.
 RankProgram place_buffers(RankProgram program);

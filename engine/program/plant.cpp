@@ -12,6 +12,19 @@ RankProgram plant_fault(RankProgram program, const StepProgram& step) {
   if (plant == "skipped_norm_term" && program.rank == 0)
     for (Op& op : program.ops)
       if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::norm) op.uses.pop_back();
+  if (plant == "norm_counted_twice" && program.rank == 0)
+    for (Op& op : program.ops)
+      if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::norm)
+        op.uses.push_back(op.uses.back());
+  return program;
+}
+
+RankProgram plant_missing_edge(RankProgram program, const StepProgram& step) {
+  if (step.scenario.fault.plant != "early_gather_read") return program;
+  for (Op& op : program.ops)
+    if (is_model_compute(op.id.kind()))
+      std::erase_if(op.after,
+                    [&](OpIndex before) { return program.ops[before].id.fields().purpose == Purpose::zero_parameter; });
   return program;
 }
 

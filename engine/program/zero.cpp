@@ -134,12 +134,9 @@ class GradientSharding {
       for (const auto& gradient : own.gradients) gradients.push_back(gradient.value());
       const std::string name = name_of_base("gradients", bucket, ":m" + std::to_string(m));
       const BufferIndex base = add_base(program_, bucket, name, gradients);
-      if (&own == first) {
-        reduce_scatter(own.complete, bucket, m, {{base, Access::accumulate}, {shard, Access::write}});
-        continue;
-      }
       reduce_scatter(own.complete, bucket, m, {{base, Access::accumulate}});
-      // One action later, so that the reduction has an action's time to pass before compute waits for it.
+      // One action later, so that the reduction has an action's time to pass before compute waits for it. It is compute
+      // that gives the whole gradients up, so their memory does not depend on the reduction's timing.
       const BufferIndex part = view_shard(bucket, base, name + ":shard");
       std::size_t a = 0;
       while (a + 1 < actions.size() && actions[a].end < own.complete) ++a;
@@ -148,7 +145,7 @@ class GradientSharding {
            {OpId::of({OpKind::optimizer, Purpose::none, bucket.chunk, m, -1, Segment::accumulate, bucket.index}),
             GroupKind::self,
             -1,
-            {{shard, Access::accumulate}, {part, Access::read}},
+            {{shard, &own == first ? Access::write : Access::accumulate}, {part, Access::read}},
             {},
             {}}});
     }

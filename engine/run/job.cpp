@@ -37,6 +37,7 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Shared
   rank.kernels = shared.kernels ? &*shared.kernels : nullptr;
   rank.observer = observer ? observer(world.rank()) : nullptr;
   rank.start_ns = settings.start_ns;
+  rank.stress = settings.stress;
   rank.checkpoint_folder = settings.checkpoint_folder;
   rank.resume = settings.resume;
   rank.kill_by_signal = own_process;

@@ -125,12 +125,16 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
-  // Operands: the shard that is added to, and what is added.
+  // Operands: the shard, which the step's first micro-batch writes and the others add to, and what comes.
   BoundCompute bind_accumulate_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     const auto add =
         kernels_.prepare(&kernels::KernelSet::add, kernels::ElementwiseSpec{views[0].type, 1, views[0].elements()});
     workspace_.require(add.workspace_bytes);
+    if (op.uses[0].access == Access::write)
+      return [shard = views[0], part = views[1]](std::uint32_t) {
+        std::memcpy(shard.data, part.data, static_cast<std::size_t>(part.bytes()));
+      };
     return [this, add, shard = views[0], part = views[1]](std::uint32_t) {
       add.launch(shard, shard, part, kernels::Stream{workspace_.data(), nullptr});
     };

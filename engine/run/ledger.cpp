@@ -4,6 +4,18 @@
 #include <numeric>
 
 namespace rankscope {
+namespace {
+
+/// The op at whose begin a buffer's memory is taken. A gather of parameters is given its memory when compute comes to
+/// where the gather stands, whether it has begun by then or not: a late gather has its memory waiting.
+OpIndex taken_at(const RankProgram& program, OpIndex first_use) {
+  if (program.ops[first_use].id.fields().purpose != Purpose::zero_parameter) return first_use;
+  OpIndex op = first_use;
+  while (op + 1 < program.ops.size() && program.ops[op].lane() != Lane::compute) ++op;
+  return op;
+}
+
+}  // namespace
 
 Ledger::Ledger(const RankProgram& program, std::int64_t workspace_bytes)
     : acquired_(program.ops.size()), released_(program.ops.size()) {
@@ -18,7 +30,7 @@ Ledger::Ledger(const RankProgram& program, std::int64_t workspace_bytes)
     if (buffer.persistent) {
       alive_[static_cast<std::size_t>(buffer.memory)] += buffer.bytes();
     } else if (const Lifetime& lifetime = lifetimes[b]; lifetime.used()) {
-      add(acquired_[lifetime.first], buffer);
+      add(acquired_[taken_at(program, lifetime.first)], buffer);
       add(released_[lifetime.last], buffer);
     }
   }

@@ -1,5 +1,5 @@
-// Bytes alive by memory class while a program runs: a buffer lives from the begin of its first use to the end of its
-// last.
+// Bytes alive by memory class while a program runs: a buffer lives from the begin of its first use (a gather's from
+// where compute finds it in the program) to the end of its last.
 #pragma once
 #include <algorithm>
 #include <array>

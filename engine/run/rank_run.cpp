@@ -39,6 +39,7 @@ RankRun::RankRun(RankSettings settings, int rank)
   device_->reserve();
   device_->initialise();
   if (settings_.resume) restore(*settings_.resume, settings_.step, program_, arena_);
+  if (settings_.stress.any()) stress_ = std::make_unique<Stress>(settings_.stress, program_, arena_);
   ledger_ = std::make_unique<Ledger>(program_, device_->workspace_bytes());
   const auto lanes = program_.lanes();
   first_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].front();
@@ -154,6 +155,7 @@ OpOutcome RankRun::run_op(OpIndex index, std::uint32_t step) {
       if (settings_.observer) settings_.observer->memory(op.lane(), {span.rank, span.step, span.op, time, alive});
     };
   };
+  if (stress_) stress_->before(index, step);
   span.begin_ns = monotonic_ns() - settings_.start_ns;
   ledger_->begin(index, remember(span.begin_ns));
   const std::int64_t cpu = thread_cpu_ns();
@@ -164,6 +166,7 @@ OpOutcome RankRun::run_op(OpIndex index, std::uint32_t step) {
                        ? span.begin_ns
                        : std::clamp(outcome.active_ns - settings_.start_ns, span.begin_ns, span.end_ns);
   ledger_->end(index, remember(span.end_ns));
+  if (stress_) stress_->after(index);
   if (settings_.observer) settings_.observer->span(op.lane(), span);
   record(index, span, outcome);
   return outcome;

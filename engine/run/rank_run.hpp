@@ -16,6 +16,7 @@
 #include "engine/run/executor.hpp"
 #include "engine/run/ledger.hpp"
 #include "engine/run/observer.hpp"
+#include "engine/run/stress.hpp"
 
 namespace rankscope {
 
@@ -36,6 +37,7 @@ struct RankSettings {
   std::int64_t start_ns = 0;  ///< monotonic_ns() at the run's start: the zero of all reported times
   /// Called at this rank's first failure, before its peers hear of it.
   std::function<void(const std::string& why)> on_failure;
+  StressSpec stress;                   ///< for tests
   std::string checkpoint_folder;       ///< empty: the program's checkpoint op does nothing
   const Checkpoint* resume = nullptr;  ///< weights and states are its instead of initial ones
   bool kill_by_signal =
@@ -78,6 +80,7 @@ class RankRun {
   std::unique_ptr<CommTable> communicators_;
   std::vector<BoundOp> bound_;
   std::vector<std::int64_t> contributed_bytes_;  ///< by op: its payload, if it communicates
+  std::unique_ptr<Stress> stress_;               ///< null unless asked for
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<Executor> executor_;
   OpIndex first_compute_ = 0, last_compute_ = 0;

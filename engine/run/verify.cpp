@@ -29,8 +29,9 @@ Values values_of(View view) {
 /// What one rank held of one parameter, or of its gradient, at several times.
 struct Held {
   int parameter = 0;
-  std::int64_t first = 0;  ///< Buffer::first
-  std::vector<Values> at;  ///< parameters: before the first and after the last step; gradients: by step
+  bool is_rounded = false;  ///< a 16-bit copy of a master
+  std::int64_t first = 0;   ///< Buffer::first
+  std::vector<Values> at;   ///< parameters: before the first and after the last step; gradients: by step
 };
 struct RankRecording {
   std::map<BufferIndex, Held> parameters, gradients;
@@ -45,11 +46,14 @@ struct Recording {
 RankRecording empty_recording(const RankProgram& program) {
   RankRecording recording;
   const auto hold = [&](std::map<BufferIndex, Held>& held, BufferIndex b) {
-    held[b] = {program.buffers[b].parameter, program.buffers[b].first, {}};
+    const Buffer& buffer = program.buffers[b];
+    const bool is_rounded = buffer.memory == MemoryClass::parameters && accumulation_type(buffer.type) != buffer.type;
+    held[b] = {buffer.parameter, is_rounded, buffer.first, {}};
   };
   for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
-    if (buffer.memory == MemoryClass::parameters && buffer.persistent && buffer.parameter >= 0)
+    const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
+    if ((buffer.memory == MemoryClass::parameters || master) && buffer.persistent && buffer.parameter >= 0)
       hold(recording.parameters, b);
   }
   for (const Op& op : program.ops)
@@ -137,10 +141,14 @@ std::string block_of(const std::string& parameter) {
 class Truth {
  public:
   Truth(const Recording& reference, const Model& model, const RankGrid& grid) : model_(model), grid_(grid) {
-    for (const auto& [buffer, held] : reference.ranks.front().parameters) parameters_[held.parameter] = &held;
+    for (const auto& [buffer, held] : reference.ranks.front().parameters)
+      (held.is_rounded ? rounded_ : parameters_)[held.parameter] = &held;
     for (const auto& [buffer, held] : reference.ranks.front().gradients) gradients_[held.parameter] = &held;
   }
-  const Held& parameter(int p) const { return *parameters_.at(p); }
+  /// As accurate, or as rounded, as `held` is.
+  const Held& parameter(const Held& held) const {
+    return *(held.is_rounded ? rounded_ : parameters_).at(held.parameter);
+  }
   const Held& gradient(int p) const { return *gradients_.at(p); }
   const std::map<int, const Held*>& gradients() const { return gradients_; }
 
@@ -169,7 +177,7 @@ class Truth {
   }
   const Model& model_;
   const RankGrid& grid_;
-  std::map<int, const Held*> parameters_, gradients_;
+  std::map<int, const Held*> parameters_, rounded_, gradients_;
 };
 
 /// `model` and `grid` are those of the plan.
@@ -205,15 +213,16 @@ ParityErrors compare(const Recording& run, const Recording& reference, const Mod
       }
     }
     for (const auto& [buffer, held] : recording.parameters) {
-      const Values &before = truth.parameter(held.parameter).at.front(),
-                   &after = truth.parameter(held.parameter).at.back();
+      const Values &before = truth.parameter(held).at.front(), &after = truth.parameter(held).at.back();
       const Values expected = truth.share_of(after, held, rank);
       const double share = truth.root_of_share(held, rank);
       const double moved = share * distance(after, before);
-      const double rounding = share * parity_steps * unit_roundoff(model.type) * norm(after);
+      const double rounding = share * parity_steps *
+                              unit_roundoff(held.is_rounded ? model.type : accumulation_type(model.type)) * norm(after);
       const double off = std::max(0.0, distance(held.at.back(), expected) - rounding);
       const double error = off == 0 ? 0 : off / moved;
-      errors.unmoved += moved < least_digits * rounding;
+      // A copy that is rounded too coarsely to tell is told by its master.
+      errors.unmoved += !held.is_rounded && moved < least_digits * rounding;
       ++errors.tensors;
       errors.bit_equal += held.at.back() == expected;
       if (worse(error, errors.parameters)) {

@@ -41,7 +41,9 @@ constexpr Choice choices[] = {
     {"fault.plant", "gradient_scale", true},
     {"fault.plant", "dropped_micro_batch", true},
     {"fault.plant", "skipped_norm_term", true},
+    {"fault.plant", "norm_counted_twice", true},
     {"fault.plant", "untied_embedding", true},
+    {"fault.plant", "early_gather_read", true},
 };
 
 constexpr Ceiling ceilings[] = {

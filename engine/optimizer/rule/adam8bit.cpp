@@ -37,7 +37,8 @@ OptimizerRule adam8bit() {
           .what = "AdamW with moments of a byte an element (Dettmers et al. 2022)",
           .defaults = {.weight_decay = 0.0, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
           .grain = kernels::quantised_block,
-          .parity_epsilon = 1e-8,
+          // A second moment may be rounded to 0 beside a first that is not: then this alone divides.
+          .parity_epsilon = 1e-6,
           .states = states,
           .prepare = prepare};
 }

@@ -1,0 +1,47 @@
+// Trouble for tests: delays and poison that a correct program cannot notice, and a wrong one cannot hide from.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/program/program.hpp"
+#include "engine/run/arena.hpp"
+
+namespace rankscope {
+
+struct StressSpec {
+  std::uint64_t seed = 0;
+  /// Before each send, collective and optimizer op, drawn from 0 to this; 0: none.
+  std::int64_t greatest_delay_ns = 0;
+  /// Memory that lives within a step is filled with NaN before the run, and again as soon as all ops of the step that
+  /// use it have finished: a read too early, too late, or through another buffer's memory shows.
+  bool poison = false;
+  bool any() const { return greatest_delay_ns > 0 || poison; }
+};
+
+class Stress {
+ public:
+  /// References must outlive it.
+  Stress(const StressSpec& spec, const RankProgram& program, const Arena& arena);
+  /// Around the op's run, on its lane's thread.
+  void before(OpIndex op, std::uint32_t step) const;
+  void after(OpIndex op);
+
+ private:
+  /// Bytes of the arena that the same ops use: a buffer, or what the borders of views in it leave.
+  struct Stretch {
+    std::int64_t begin = 0, end = 0;
+    int users = 0;  ///< ops of a step
+  };
+  void poison(const Stretch& stretch) const;
+
+  const StressSpec spec_;
+  const RankProgram& program_;
+  const Arena& arena_;
+  std::vector<Stretch> stretches_;
+  std::vector<std::vector<std::size_t>> used_;  ///< by op: its stretches
+  std::unique_ptr<std::atomic<int>[]> left_;    ///< by stretch: users that have not finished in this step
+};
+
+}  // namespace rankscope

@@ -1,0 +1,163 @@
+// Every plan of the matrix trains what one rank trains, under delays and with all memory poisoned that nobody should
+// look at; and holds the memory that its program says.
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "engine/run/job.hpp"
+#include "engine/run/verify.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/run/matrix/plans.hpp"
+
+using namespace rankscope;
+using namespace rankscope::testing;
+
+namespace {
+
+RunSettings troubled(std::uint64_t seed) {
+  RunSettings settings;
+  settings.stress = {seed, 100'000, true};
+  return settings;
+}
+
+class Summaries : public RankObserver {
+ public:
+  void span(Lane, const Span&) override {}
+  void memory(Lane, const MemorySample&) override {}
+  void phase(Lane, const PhaseSpan&) override {}
+  void step_done(const StepSummary& summary, const StepTrace&) override {
+    const std::lock_guard lock(mutex_);
+    all.push_back(summary);
+  }
+  std::vector<StepSummary> all;
+
+ private:
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+TEST_CASE("a covering array has every pair that is possible, and says how many are not") {
+  // Three options; the second's value 1 excludes the first's value 0.
+  const auto is_valid = [](const Row& row) { return !(row[0] == 0 && row[1] == 1); };
+  const CoveringArray array = covering_array({2, 3, 4}, is_valid, 0, 1);
+  CHECK(array.impossible == 1);
+  CHECK(array.pairs == 2 * 3 + 2 * 4 + 3 * 4 - 1);
+  std::set<std::array<int, 2>> first_two;
+  for (const Row& row : array.rows) {
+    CHECK(is_valid(row));
+    first_two.insert({row[0], row[1]});
+  }
+  CHECK(first_two.size() == 5);
+  CHECK(array.rows.size() <= 20);
+}
+
+TEST_CASE("every plan of the matrix trains the same model as one rank, whatever is delayed") {
+  const CoveringArray matrix = plan_matrix();
+  std::set<int> ranks;
+  WARN(matrix.rows.size() << " plans hold " << matrix.pairs << " pairs of options; " << matrix.impossible
+                          << " pairs make no sense together");
+  REQUIRE(matrix.rows.size() >= 150);
+  for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
+    const Scenario s = scenario_of(matrix.rows[i]);
+    ranks.insert(s.plan.ranks());
+    const VerifyResult result = verify(s, troubled(i));
+    INFO("plan " << i << ": " << describe(matrix.rows[i]) << "\n" << to_text(result));
+    CHECK(result.passed);
+  }
+  CHECK(*ranks.begin() == 1);
+  CHECK(*ranks.rbegin() == 16);
+}
+
+TEST_CASE("parameters, gradients and states take the bytes that the program says, on every rank of every plan") {
+  for (const Row& row : plan_matrix().rows) {
+    const Scenario s = scenario_of(row);
+    const StepProgram step = compile(s);
+    Summaries summaries;
+    RunSettings settings;
+    settings.steps = 2;
+    run_loopback(step, settings, [&](int) { return &summaries; });
+    REQUIRE(summaries.all.size() == 2 * static_cast<std::size_t>(step.grid.size()));
+    for (const StepSummary& summary : summaries.all) {
+      const MemoryProfile profile = memory_profile(step.program_for(summary.rank));
+      INFO(describe(row) << ", rank " << summary.rank << ", step " << summary.step);
+      for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer})
+        CHECK(summary.peak_bytes[static_cast<std::size_t>(memory)] ==
+              profile.peak_by_class[static_cast<std::size_t>(memory)]);
+    }
+  }
+}
+
+TEST_CASE("a norm counted twice and a gather that is read too early are caught") {
+  struct Planted {
+    const char* plant;
+    int zero;
+  };
+  const auto planted =
+      GENERATE(Planted{"norm_counted_twice", 0}, Planted{"norm_counted_twice", 2}, Planted{"early_gather_read", 3});
+  Scenario s;
+  s.model = {"gpt", 4, 16, 2, 8, 64, true, 0.0};
+  s.plan.data = 2;
+  s.plan.pipeline = 2;
+  s.plan.micro_batches = 2;
+  s.plan.zero = planted.zero;
+  s.plan.precision = "fp64";
+  s.train.global_batch = 4;
+  s.train.clip = 0.1;
+  CHECK(verify(s, troubled(1)).passed);
+  s.fault.plant = planted.plant;
+  const VerifyResult result = verify(s, troubled(1));
+  INFO(planted.plant << "\n" << to_text(result));
+  CHECK_FALSE(result.passed);
+}
+
+TEST_CASE("ranks of one process share no memory: what one does to its own, no other sees") {
+  Scenario s = scenario_of(plan_matrix().rows.front());
+  s.plan = {};
+  s.plan.data = 2;
+  s.train.global_batch = 2;
+  const StepProgram step = compile(s);
+  RunSettings settings;
+  settings.steps = 1;
+  std::mutex mutex;
+  std::condition_variable met;
+  int finished = 0, poisoned = 0;
+  std::vector<std::byte> before, after;
+  const auto content = [](RankRun& run) {
+    std::vector<std::byte> bytes;
+    for (BufferIndex b = 0; b < run.program().buffers.size(); ++b) {
+      const View view = run.view(b);
+      bytes.insert(bytes.end(), view.as<std::byte>(), view.as<std::byte>() + view.bytes());
+    }
+    return bytes;
+  };
+  run_loopback(
+      step, settings, [](int) { return nullptr; },
+      [&](RankRun& run, int rank) {
+        run.run(0, 1);
+        std::unique_lock lock(mutex);
+        ++finished;
+        met.notify_all();
+        met.wait(lock, [&] { return finished == 2; });
+        if (rank == 0) {
+          before = content(run);
+          met.wait(lock, [&] { return poisoned == 1; });
+          after = content(run);
+        } else {
+          lock.unlock();
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));  // rank 0 has looked by then
+          lock.lock();
+          for (BufferIndex b = 0; b < run.program().buffers.size(); ++b) {
+            const View view = run.view(b);
+            std::fill_n(view.as<std::byte>(), view.bytes(), std::byte{0xFF});
+          }
+          poisoned = 1;
+          met.notify_all();
+        }
+      });
+  CHECK(!before.empty());
+  CHECK(before == after);
+}

@@ -1,0 +1,25 @@
+// The options of a plan and the scenarios that a covering array makes of them: small models, up to 16 ranks.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/scenario/scenario.hpp"
+#include "tests/engine/run/matrix/covering_array.hpp"
+
+namespace rankscope::testing {
+
+struct PlanOption {
+  std::string name;
+  std::vector<std::string> values;
+  std::function<void(Scenario&, const std::string&)> set;
+};
+
+const std::vector<PlanOption>& plan_options();
+Scenario scenario_of(const Row& row);
+/// "data=2 pipeline=4 …"
+std::string describe(const Row& row);
+/// The matrix: every pair of values that makes sense together, and at least 150 plans.
+CoveringArray plan_matrix();
+
+}  // namespace rankscope::testing
