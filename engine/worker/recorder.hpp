@@ -20,9 +20,9 @@ class Recorder : public EventSink {
     const std::lock_guard lock(mutex_);
     if (writer_) writer_->accept(message);
   }
-  void accept_encoded(const Message& message, std::span<const std::byte> bytes) override {
+  void accept_encoded(const EncodedMessage& message) override {
     const std::lock_guard lock(mutex_);
-    if (writer_) writer_->accept_encoded(message, bytes);
+    if (writer_) writer_->accept_encoded(message);
   }
   void tick() override {
     const std::lock_guard lock(mutex_);

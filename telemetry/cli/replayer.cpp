@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "telemetry/event/codec.hpp"
+#include "telemetry/event/message_time.hpp"
 #include "telemetry/stream/uplink.hpp"
-#include "telemetry/trace/message_time.hpp"
 
 namespace rankscope {
 namespace {

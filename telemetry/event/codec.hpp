@@ -2,6 +2,7 @@
 // damaged file.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,9 +38,21 @@ struct Decoded {
 /// takes them.
 std::vector<std::byte> encode(const Message& message);
 
-/// Never throws except std::bad_alloc, never reads outside `bytes`, and allocates no more than a small multiple of
-/// them. `bytes` need not be aligned. Op ids of kinds, purposes or segments that this build does not know are kept
-/// (OpId::valid() tells); "no op" is accepted for memory samples alone.
+/// The same, for who encodes much: into memory of its own that it uses again. The bytes hold until the next call.
+class Encoder {
+ public:
+  Encoder();
+  ~Encoder();
+  std::span<const std::byte> encode(const Message& message);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Never throws except std::bad_alloc, never reads outside `bytes`, and allocates no more than a row for every one of
+/// them, and for `rows` at most. `bytes` need not be aligned. Op ids of kinds, purposes or segments that this build
+/// does not know are kept (OpId::valid() tells); "no op" is accepted for memory samples alone.
 Decoded decode(std::span<const std::byte> bytes, const DecodeLimits& limits = {});
 
 /// Who sent a message, without reading its event: nullopt for what is damaged or not ours.
@@ -47,6 +60,7 @@ struct Envelope {
   SessionId session{};
   std::int32_t rank = 0;
   std::uint64_t sequence = 0;
+  bool operator==(const Envelope&) const = default;
 };
 std::optional<Envelope> peek(std::span<const std::byte> bytes, const DecodeLimits& limits = {});
 

@@ -1,3 +1,4 @@
+#include <bit>
 #include <cstring>
 #include <stdexcept>
 
@@ -28,38 +29,80 @@ std::string utf8(const std::string& text) {
   return clean;
 }
 
-// A column of integers: `value(i)` for i < rows.
-template <class F>
-Offset<wire::Column> column(FlatBufferBuilder& out, std::size_t rows, F value) {
-  std::int64_t least = rows == 0 ? 0 : value(0), greatest = least;
-  for (std::size_t i = 1; i < rows; ++i) {
-    const std::int64_t v = value(i);
-    least = v < least ? v : least;
-    greatest = v > greatest ? v : greatest;
-  }
-  if (least == greatest) return wire::CreateColumn(out, least);
-  const auto range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
-  if (range <= UINT32_MAX) {
-    std::uint32_t* data = nullptr;
-    const auto narrow = out.CreateUninitializedVector(rows, &data);
-    for (std::size_t i = 0; i < rows; ++i)
-      data[i] = static_cast<std::uint32_t>(static_cast<std::uint64_t>(value(i)) - static_cast<std::uint64_t>(least));
-    return wire::CreateColumn(out, least, narrow);
-  }
-  std::int64_t* data = nullptr;
-  const auto wide = out.CreateUninitializedVector(rows, &data);
-  for (std::size_t i = 0; i < rows; ++i) data[i] = value(i);
-  return wire::CreateColumn(out, 0, 0, wide);
+using Values = std::vector<std::uint64_t>;
+
+// Of eight bytes, those with any bit set.
+std::uint8_t planes_of(std::uint64_t differing) {
+  std::uint8_t planes = 0;
+  for (unsigned k = 0; k < 8; ++k)
+    if ((differing >> (8 * k) & 0xFF) != 0) planes = static_cast<std::uint8_t>(planes | 1U << k);
+  return planes;
 }
 
-template <class Row>
-Offset<flatbuffers::Vector<std::uint64_t>> ops(FlatBufferBuilder& out, const std::vector<Row>& rows) {
-  if (rows.size() > DecodeLimits{}.rows) throw std::length_error("telemetry: a batch has too many rows; split it");
-  std::uint64_t* data = nullptr;
-  const auto vector = out.CreateUninitializedVector(rows.size(), &data);
-  for (std::size_t i = 0; i < rows.size(); ++i) data[i] = rows[i].op.value();
-  return vector;
+Offset<wire::Column> write_planes(FlatBufferBuilder& out, const Values& values, std::uint64_t base,
+                                  std::uint8_t planes) {
+  if (planes == 0) return wire::CreateColumn(out, static_cast<std::int64_t>(base));
+  const std::size_t rows = values.size();
+  std::uint8_t* plane = nullptr;
+  const auto data = out.CreateUninitializedVector(rows * static_cast<std::size_t>(std::popcount(planes)), &plane);
+  for (unsigned k = 0; k < 8; ++k) {
+    if ((planes >> k & 1) == 0) continue;
+    for (std::size_t i = 0; i < rows; ++i) plane[i] = static_cast<std::uint8_t>(values[i] >> (8 * k));
+    plane += rows;
+  }
+  return wire::CreateColumn(out, static_cast<std::int64_t>(base), planes, data);
 }
+
+/// Writes the columns of one batch; `values` is scratch.
+template <class Row>
+class Columns {
+ public:
+  Columns(FlatBufferBuilder& out, Values& values, const std::vector<Row>& rows)
+      : out_(out), values_(values), rows_(rows) {
+    if (rows.size() > DecodeLimits{}.rows) throw std::length_error("telemetry: a batch has too many rows; split it");
+    values_.resize(rows.size());
+  }
+
+  /// Numbers, as differences to the least.
+  template <class F>
+  Offset<wire::Column> numbers(F field) {
+    if (rows_.empty()) return wire::CreateColumn(out_);
+    std::int64_t least = field(rows_[0]), greatest = least;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const std::int64_t value = field(rows_[i]);
+      least = value < least ? value : least;
+      greatest = value > greatest ? value : greatest;
+      values_[i] = static_cast<std::uint64_t>(value);
+    }
+    const auto base = static_cast<std::uint64_t>(least);
+    if (least == greatest) return write_planes(out_, values_, base, 0);
+    std::uint64_t differing = 0;
+    for (std::uint64_t& value : values_) {
+      value -= base;
+      differing |= value;
+    }
+    return write_planes(out_, values_, base, planes_of(differing));
+  }
+
+  /// Op ids, which are fields of bits: the bytes in which they differ.
+  Offset<wire::Column> ops() {
+    std::uint64_t differing = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      values_[i] = rows_[i].op.value();
+      differing |= values_[i] ^ values_[0];
+    }
+    const auto planes = static_cast<std::uint8_t>(planes_of(differing) | 1U);
+    std::uint64_t base = rows_.empty() ? 0 : values_[0];
+    for (unsigned k = 0; k < 8; ++k)
+      if ((planes >> k & 1) != 0) base &= ~(std::uint64_t{0xFF} << (8 * k));
+    return write_planes(out_, values_, base, planes);
+  }
+
+ private:
+  FlatBufferBuilder& out_;
+  Values& values_;
+  const std::vector<Row>& rows_;
+};
 
 // One overload per kind of event; each returns the union's member and its offset.
 struct Written {
@@ -67,7 +110,7 @@ struct Written {
   Offset<void> offset;
 };
 
-Written write(FlatBufferBuilder& out, const Hello& e) {
+Written write(FlatBufferBuilder& out, Values&, const Hello& e) {
   const auto title = out.CreateString(utf8(e.title)), toml = out.CreateString(utf8(e.scenario_toml)),
              communicator = out.CreateString(utf8(e.communicator)), device = out.CreateString(utf8(e.device)),
              host = out.CreateString(utf8(e.host)), started = out.CreateString(utf8(e.started_utc));
@@ -76,21 +119,21 @@ Written write(FlatBufferBuilder& out, const Hello& e) {
                                   .Union()};
 }
 
-Written write(FlatBufferBuilder& out, const ProgramRecord& e) {
+Written write(FlatBufferBuilder& out, Values&, const ProgramRecord& e) {
   const auto text = out.CreateString(utf8(e.text));
   return {wire::Event::Program, wire::CreateProgram(out, e.rank, e.hash, text).Union()};
 }
 
-Written write(FlatBufferBuilder& out, const ClockRecord& e) {
+Written write(FlatBufferBuilder& out, Values&, const ClockRecord& e) {
   return {wire::Event::Clock, wire::CreateClock(out, e.rank, e.at_ns, e.offset_ns, e.uncertainty_ns).Union()};
 }
 
-Written write(FlatBufferBuilder& out, const End& e) {
+Written write(FlatBufferBuilder& out, Values&, const End& e) {
   const auto message = out.CreateString(utf8(e.message));
   return {wire::Event::End, wire::CreateEnd(out, e.rank, e.ok, e.last_step, message, e.in_communication).Union()};
 }
 
-Written write(FlatBufferBuilder& out, const StepSummary& e) {
+Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {
   std::vector<wire::TrafficRow> rows;
   rows.reserve(e.traffic.size());
   for (const TrafficRow& t : e.traffic)
@@ -105,12 +148,10 @@ Written write(FlatBufferBuilder& out, const StepSummary& e) {
               .Union()};
 }
 
-Written write(FlatBufferBuilder& out, const SpanBatch& e) {
-  const std::size_t n = e.spans.size();
-  const auto col = [&](auto field) {
-    return column(out, n, [&](std::size_t i) -> std::int64_t { return field(e.spans[i]); });
-  };
-  const auto op = ops(out, e.spans);
+Written write(FlatBufferBuilder& out, Values& scratch, const SpanBatch& e) {
+  Columns columns(out, scratch, e.spans);
+  const auto col = [&](auto field) { return columns.numbers(field); };
+  const auto op = columns.ops();
   const auto rank = col([](const Span& s) { return s.rank; });
   const auto step = col([](const Span& s) { return s.step; });
   const auto begin = col([](const Span& s) { return s.begin_ns; });
@@ -123,12 +164,10 @@ Written write(FlatBufferBuilder& out, const SpanBatch& e) {
               .Union()};
 }
 
-Written write(FlatBufferBuilder& out, const MemoryBatch& e) {
-  const std::size_t n = e.samples.size();
-  const auto col = [&](auto field) {
-    return column(out, n, [&](std::size_t i) -> std::int64_t { return field(e.samples[i]); });
-  };
-  const auto op = ops(out, e.samples);
+Written write(FlatBufferBuilder& out, Values& scratch, const MemoryBatch& e) {
+  Columns columns(out, scratch, e.samples);
+  const auto col = [&](auto field) { return columns.numbers(field); };
+  const auto op = columns.ops();
   const auto rank = col([](const MemorySample& s) { return s.rank; });
   const auto step = col([](const MemorySample& s) { return s.step; });
   const auto time = col([](const MemorySample& s) { return s.time_ns; });
@@ -140,12 +179,10 @@ Written write(FlatBufferBuilder& out, const MemoryBatch& e) {
               .Union()};
 }
 
-Written write(FlatBufferBuilder& out, const PhaseBatch& e) {
-  const std::size_t n = e.phases.size();
-  const auto col = [&](auto field) {
-    return column(out, n, [&](std::size_t i) -> std::int64_t { return field(e.phases[i]); });
-  };
-  const auto op = ops(out, e.phases);
+Written write(FlatBufferBuilder& out, Values& scratch, const PhaseBatch& e) {
+  Columns columns(out, scratch, e.phases);
+  const auto col = [&](auto field) { return columns.numbers(field); };
+  const auto op = columns.ops();
   const auto rank = col([](const PhaseSpan& p) { return p.rank; });
   const auto step = col([](const PhaseSpan& p) { return p.step; });
   const auto phase = col([](const PhaseSpan& p) { return p.phase; });
@@ -161,7 +198,7 @@ Written write(FlatBufferBuilder& out, const PhaseBatch& e) {
               .Union()};
 }
 
-Written write(FlatBufferBuilder& out, const Gap& e) {
+Written write(FlatBufferBuilder& out, Values&, const Gap& e) {
   return {wire::Event::Gap,
           wire::CreateGap(out, e.rank, e.begin_ns, e.end_ns, e.events, e.first_sequence, e.last_sequence).Union()};
 }
@@ -174,14 +211,28 @@ wire::Session to_wire(const SessionId& session) {
 
 }  // namespace
 
-std::vector<std::byte> encode(const Message& message) {
-  FlatBufferBuilder out(1024);
-  const Written event = std::visit([&](const auto& e) { return write(out, e); }, message.event);
+struct Encoder::State {
+  FlatBufferBuilder out{1024};
+  Values scratch;
+};
+
+Encoder::Encoder() : state_(std::make_unique<State>()) {}
+Encoder::~Encoder() = default;
+
+std::span<const std::byte> Encoder::encode(const Message& message) {
+  FlatBufferBuilder& out = state_->out;
+  out.Clear();
+  const Written event = std::visit([&](const auto& e) { return write(out, state_->scratch, e); }, message.event);
   const wire::Session session = to_wire(message.session);
   wire::FinishMessageBuffer(out, wire::CreateMessage(out, &session, message.rank, message.sequence,
                                                      message.control_sequence, event.type, event.offset));
-  const auto* begin = reinterpret_cast<const std::byte*>(out.GetBufferPointer());
-  return {begin, begin + out.GetSize()};
+  return {reinterpret_cast<const std::byte*>(out.GetBufferPointer()), out.GetSize()};
+}
+
+std::vector<std::byte> encode(const Message& message) {
+  Encoder encoder;
+  const auto bytes = encoder.encode(message);
+  return {bytes.begin(), bytes.end()};
 }
 
 std::span<const std::byte> event_schema() {

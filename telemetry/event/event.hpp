@@ -172,13 +172,15 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
+class EncodedMessage;
+
 /// Where events go: recording, streaming, stores and analysis are listeners of one source.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void accept(const Message& message) = 0;
-  /// The same, with the wire form that the message was decoded from, for who passes it on.
-  virtual void accept_encoded(const Message& message, std::span<const std::byte>) { accept(message); }
+  /// The same from its wire form (encoded.hpp), for who passes it on or takes little of it. Its outcome is `message`.
+  virtual void accept_encoded(const EncodedMessage& message);
   /// Called now and then by a live source, also while no message comes.
   virtual void tick() {}
 };

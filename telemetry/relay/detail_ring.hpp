@@ -6,9 +6,9 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <vector>
 
 #include "telemetry/event/event.hpp"
+#include "telemetry/relay/shared_bytes.hpp"
 #include "telemetry/stream/spool.hpp"
 
 namespace rankscope {
@@ -18,14 +18,8 @@ struct DetailEntry {
   std::uint64_t sequence = 0;
   std::int64_t begin_ns = 0, end_ns = 0, events = 0;
   std::optional<SpoolPosition> position;
-  std::vector<std::byte> bytes;  ///< empty once it fell out of the ring
+  SharedBytes message;  ///< empty once it fell out of the ring
 };
-
-/// Time covered and number of rows of a detail event; a gap counts the rows it stands for.
-struct Coverage {
-  std::int64_t begin_ns = 0, end_ns = 0, events = 0;
-};
-Coverage coverage_of(const Event& event);
 
 /// Widens `gap` by an entry of the same rank.
 void add_to_gap(Gap& gap, const DetailEntry& entry);

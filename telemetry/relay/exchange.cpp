@@ -22,38 +22,42 @@ bool Exchange::complete(std::int32_t sender) const {
   return found != senders_.end() && found->second.seen.contiguous() == found->second.seen.greatest();
 }
 
-Exchange::Taken Exchange::take(std::span<const std::byte> bytes, std::optional<SpoolPosition> position) {
-  const Decoded decoded = decode(bytes, limits_);
-  if (decoded.outcome == Decoded::Outcome::refused) return Taken::refused;
-  const Message& message = decoded.message;
-  if (message.session != session_) return Taken::foreign;
-  if (message.sequence == 0) return Taken::refused;  // only gaps for one viewer have none, and no worker sends those
-  Sender& sender = senders_[message.rank];
-  const bool unknown = decoded.outcome == Decoded::Outcome::unknown;
-  const Coverage coverage = unknown ? Coverage{} : coverage_of(message.event);
-  note_hole(message.rank, sender, message.sequence, coverage);
-  if (!sender.seen.insert(message.sequence)) return Taken::doubled;
+Exchange::Coverage Exchange::coverage_of(const EncodedMessage& message) {
+  if (message.outcome() != Decoded::Outcome::message || is_reliable(message.kind())) return {};
+  const TimeRange time = message.time().value_or(TimeRange{});
+  if (message.kind() == EventKind::gap)
+    return {time.begin_ns, time.end_ns, std::get<Gap>(message.message().event).events};
+  return {time.begin_ns, time.end_ns, message.rows()};
+}
+
+Exchange::Receipt Exchange::take(SharedBytes bytes, std::optional<SpoolPosition> position) {
+  const EncodedMessage message(bytes.bytes, limits_);
+  const Envelope& from = message.envelope();
+  if (message.outcome() == Decoded::Outcome::refused) return {Taken::refused, 0, message.error()};
+  if (from.session != session_) return {Taken::foreign, from.rank, {}};
+  // Only gaps for one viewer have no number, and no worker sends those.
+  if (from.sequence == 0) return {Taken::refused, from.rank, "a message without a number"};
+  Sender& sender = senders_[from.rank];
+  const bool unknown = message.outcome() == Decoded::Outcome::unknown;
+  const Coverage coverage = coverage_of(message);
+  note_hole(from.rank, sender, from.sequence, coverage);
+  if (!sender.seen.insert(from.sequence)) return {Taken::doubled, from.rank, {}};
   sender.latest_end_ns = std::max(sender.latest_end_ns, coverage.end_ns);
   if (!unknown) {
-    for (EventSink* tap : taps_) tap->accept_encoded(message, bytes);
-    if (is_reliable(message.event)) {
-      log_.append(bytes);
-      return Taken::fresh;
+    for (EventSink* tap : taps_) tap->accept_encoded(message);
+    if (is_reliable(message.kind())) {
+      log_.append(bytes.bytes);
+      return {Taken::fresh, from.rank, {}};
     }
   }
-  ring_.push({message.rank,
-              message.sequence,
-              coverage.begin_ns,
-              coverage.end_ns,
-              coverage.events,
-              position,
-              {bytes.begin(), bytes.end()}});
-  return unknown ? Taken::unknown : Taken::fresh;
+  ring_.push(
+      {from.rank, from.sequence, coverage.begin_ns, coverage.end_ns, coverage.events, position, std::move(bytes)});
+  return {unknown ? Taken::unknown : Taken::fresh, from.rank, {}};
 }
 
 void Exchange::publish(Event event) {
   if (is_control(event)) ++own_control_sequence_;
-  take(encode({session_, -1, ++own_sequence_, own_control_sequence_, std::move(event)}), std::nullopt);
+  take(shared(encode({session_, -1, ++own_sequence_, own_control_sequence_, std::move(event)})), std::nullopt);
 }
 
 void Exchange::note_hole(std::int32_t sender_rank, Sender& sender, std::uint64_t sequence, const Coverage& coverage) {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
+#include <string>
 #include <vector>
 
-#include "telemetry/event/codec.hpp"
+#include "telemetry/event/encoded.hpp"
 #include "telemetry/relay/detail_ring.hpp"
 #include "telemetry/relay/reliable_log.hpp"
 #include "telemetry/stream/sequence_set.hpp"
@@ -27,7 +27,12 @@ class Exchange {
     refused,
     foreign  ///< of another session
   };
-  Taken take(std::span<const std::byte> bytes, std::optional<SpoolPosition> position);
+  struct Receipt {
+    Taken taken;
+    std::int32_t sender = 0;  ///< unless it is refused
+    std::string why;          ///< it is refused
+  };
+  Receipt take(SharedBytes message, std::optional<SpoolPosition> position);
   /// A message in the supervisor's name (rank -1).
   void publish(Event event);
   void tick();  ///< of the taps
@@ -50,6 +55,11 @@ class Exchange {
     SequenceSet seen;
     std::int64_t latest_end_ns = 0;
   };
+  /// Time covered and number of rows of a detail event; a gap counts the rows it stands for.
+  struct Coverage {
+    std::int64_t begin_ns = 0, end_ns = 0, events = 0;
+  };
+  static Coverage coverage_of(const EncodedMessage& message);
   struct Hole {
     std::int32_t sender;
     std::uint64_t first, last;

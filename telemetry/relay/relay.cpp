@@ -1,15 +1,18 @@
 #include "telemetry/relay/relay.hpp"
 
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <zmq.hpp>
 
@@ -24,7 +27,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto poll_for = std::chrono::milliseconds(50);
-constexpr auto gather_for = std::chrono::milliseconds(5);  // what workers send together is taken in together
+constexpr auto idle_poll_for = std::chrono::milliseconds(250);  // with nobody to serve and nothing missing
+constexpr auto gather_for = std::chrono::milliseconds(5);       // what workers send together is taken in together
 constexpr auto beat_every = std::chrono::milliseconds(500);
 constexpr auto worker_limit = std::chrono::seconds(30);
 constexpr auto burst_for = std::chrono::milliseconds(50);  // a slow tap must not keep grants and viewers waiting longer
@@ -58,13 +62,21 @@ struct Relay::State {
   struct Incoming {
     std::string peer, user;
     std::optional<link::Header> header;
-    std::string body;
+    std::shared_ptr<zmq::message_t> frame;  // null: no body
+    std::span<const std::byte> body() const {
+      return frame ? std::span(static_cast<const std::byte*>(frame->data()), frame->size()) : std::span<std::byte>();
+    }
   };
 
   State(RelayOptions given, std::vector<EventSink*> taps)
       : options(std::move(given)),
         exchange(options.session, options.ring_bytes, std::move(taps), options.limits),
-        spools(options.spool_directory) {}
+        spools(options.spool_directory) {
+    if (call < 0) throw std::system_error(errno, std::generic_category(), "relay: eventfd");
+  }
+  ~State() { close(call); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   const RelayOptions options;
   std::string endpoint;
@@ -75,6 +87,7 @@ struct Relay::State {
   std::vector<Event> to_publish;
   bool finishing = false, all_done = false;
   std::atomic<bool> stop{false};
+  const int call = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // wakes the thread
 
   // The thread's own.
   zmq::context_t context{1};
@@ -110,15 +123,16 @@ struct Relay::State {
     in.peer = frame.to_string();
     in.header.reset();
     in.user.clear();
-    in.body.clear();
+    in.frame.reset();
     int parts = 1;
-    while (frame.more() && router.recv(frame, zmq::recv_flags::dontwait)) {
+    for (bool more = frame.more(); more && router.recv(frame, zmq::recv_flags::dontwait);) {
+      more = frame.more();
       ++parts;
       if (parts == 2) {
         in.header = link::unpack({static_cast<const std::byte*>(frame.data()), frame.size()});
         if (door) in.user = user_of(frame);
       } else if (parts == 3) {
-        in.body.assign(static_cast<const char*>(frame.data()), frame.size());
+        in.frame = std::make_shared<zmq::message_t>(std::move(frame));
       }
     }
     if (parts != 3) in.header.reset();
@@ -137,7 +151,7 @@ struct Relay::State {
     const link::Header& h = *in.header;
     switch (h.type) {
       case link::Type::worker_hello:
-      case link::Type::worker_message:
+      case link::Type::worker_messages:
       case link::Type::worker_beat:
         if (!may(in, Role::worker)) return refuse(in.peer, h.generation, "this key is not a worker's");
         return hear_worker(in, h);
@@ -159,8 +173,8 @@ struct Relay::State {
     if (viewers.contains(in.peer)) return garbage("a viewer can only read");
     if (h.type == link::Type::worker_hello) {
       SessionId session{};
-      if (in.body.size() != session.size()) return garbage("a worker's hello without a session");
-      std::memcpy(session.data(), in.body.data(), session.size());
+      if (in.body().size() != session.size()) return garbage("a worker's hello without a session");
+      std::memcpy(session.data(), in.body().data(), session.size());
       if (!exchange.adopt(session))
         return refuse(in.peer, h.generation, "this relay serves session " + to_string(exchange.session()));
       if (workers.size() + viewers.size() >= most_peers) return refuse(in.peer, h.generation, "too many connections");
@@ -176,30 +190,39 @@ struct Relay::State {
     worker.heard_at = Clock::now();
     if (h.generation != worker.generation) return;
     if (h.type == link::Type::worker_beat) return grant(in.peer, worker);
-    if (h.a != worker.received + 1) {  // something was lost on the way: from the beginning
+    if (h.a != worker.received + 1 || h.b == 0 ||
+        h.b > options.worker_window) {  // something was lost on the way: from the beginning
       workers.erase(found);
       send_to(router, in.peer, {link::Type::who_are_you});
       return;
     }
-    worker.received = h.a;
-    std::optional<SpoolPosition> position;
-    if (h.b != link::no_spool) position = SpoolPosition{static_cast<std::uint32_t>(h.b), h.c};
-    count(exchange.take(bytes_of(in.body), position), in.body, position);
+    const auto pieces = link::pieces_of(in.body());
+    if (!pieces || pieces->size() != h.b) {
+      worker.received += h.b;
+      return garbage("a body that does not hold what its header says");
+    }
+    auto serve_at = Clock::now() + burst_for;
+    for (const link::Piece& piece : *pieces) {
+      ++worker.received;
+      take_piece(piece, in.frame);
+      if (Clock::now() < serve_at) continue;
+      serve_peers();
+      serve_at = Clock::now() + burst_for;
+    }
   }
 
-  void count(Exchange::Taken taken, const std::string& body, const std::optional<SpoolPosition>& position) {
-    switch (taken) {
+  void take_piece(const link::Piece& piece, const std::shared_ptr<zmq::message_t>& frame) {
+    const Exchange::Receipt receipt = exchange.take({frame, piece.bytes}, piece.position);
+    switch (receipt.taken) {
       case Exchange::Taken::fresh: break;
       case Exchange::Taken::unknown: ++counts.unknown; break;
       case Exchange::Taken::doubled: ++counts.doubled; return;
-      case Exchange::Taken::refused: return garbage(decode(bytes_of(body), options.limits).error);
+      case Exchange::Taken::refused: return garbage(receipt.why);
       case Exchange::Taken::foreign: return garbage("a message of another session");
     }
     ++counts.messages;
-    counts.bytes += static_cast<std::int64_t>(body.size());
-    if (!position) return;
-    const auto envelope = peek(bytes_of(body), options.limits);
-    if (envelope && exchange.complete(envelope->rank)) spools.known_before(envelope->rank, *position);
+    counts.bytes += static_cast<std::int64_t>(piece.bytes.size());
+    if (piece.position && exchange.complete(receipt.sender)) spools.known_before(receipt.sender, *piece.position);
   }
 
   void grant(const std::string& peer, Worker& worker) {
@@ -221,7 +244,7 @@ struct Relay::State {
       if (workers.size() + viewers.size() >= most_peers) return refuse(in.peer, h.generation, "too many connections");
       const bool goes_on = h.a == instance;
       const std::uint64_t position = goes_on ? std::min(h.b, exchange.log().size()) : 0;
-      auto has = goes_on ? unpack_history(bytes_of(in.body)) : std::map<std::int32_t, SequenceSet>{};
+      auto has = goes_on ? unpack_history(in.body()) : std::map<std::int32_t, SequenceSet>{};
       viewers.emplace(in.peer, ViewerFeed(h.generation, position, h.c, std::move(has)));
       const auto session = bytes_of_session();
       send_to(router, in.peer, {link::Type::snapshot, h.generation, instance, exchange.log().size()}, session);
@@ -308,21 +331,34 @@ struct Relay::State {
     if (all_done) finished.notify_all();
   }
 
+  // Waits for words, and a moment more for those that come with them.
+  void wait() {
+    std::array<zmq::pollitem_t, 3> items{
+        {{nullptr, call, ZMQ_POLLIN, 0}, {router.handle(), 0, ZMQ_POLLIN, 0}, {nullptr, 0, ZMQ_POLLIN, 0}}};
+    if (door) items[2].socket = door->socket().handle();
+    const bool idle = viewers.empty() && !exchange.has_holes() && !is_finishing();
+    zmq::poll(items.data(), door ? 3 : 2, idle ? idle_poll_for : poll_for);
+    std::uint64_t calls = 0;
+    if (items[0].revents != 0 && read(call, &calls, sizeof calls) > 0) return;
+    if (items[1].revents != 0) std::this_thread::sleep_for(gather_for);
+  }
+  bool is_finishing() const {
+    const std::lock_guard lock(mutex);
+    return finishing;
+  }
+  void call_thread() {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(call, &one, sizeof one);
+  }
+
   void run() {
     while (!stop) {
-      std::vector<zmq::pollitem_t> items{{router.handle(), 0, ZMQ_POLLIN, 0}};
-      if (door) items.push_back({door->socket().handle(), 0, ZMQ_POLLIN, 0});
-      if (zmq::poll(items, poll_for) > 0) std::this_thread::sleep_for(gather_for);
+      wait();
       if (door) door->answer();
       Incoming in;
       const auto burst_end = Clock::now() + burst_for;
       for (int i = 0; i < burst && Clock::now() < burst_end && receive(in); ++i) take_in(in);
-      bool to_the_end = false;
-      {
-        const std::lock_guard lock(mutex);
-        to_the_end = finishing;
-      }
-      look_into_spools(to_the_end);
+      look_into_spools(is_finishing());
       publish_queued();  // after the spools, so that a session's End is its last word
       serve_peers();
       exchange.tick();
@@ -364,6 +400,7 @@ Relay::Relay(RelayOptions options, std::vector<EventSink*> taps) {
 
 Relay::~Relay() {
   state_->stop = true;
+  state_->call_thread();
   state_->thread.join();
 }
 
@@ -381,8 +418,11 @@ Join Relay::join(const CurveKeys& client, const std::string& host) const {
 }
 
 void Relay::publish(Event event) {
-  const std::lock_guard lock(state_->mutex);
-  state_->to_publish.push_back(std::move(event));
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->to_publish.push_back(std::move(event));
+  }
+  state_->call_thread();
 }
 
 bool Relay::finish(std::chrono::milliseconds limit) {
@@ -390,6 +430,7 @@ bool Relay::finish(std::chrono::milliseconds limit) {
   std::unique_lock lock(s.mutex);
   s.finishing = true;
   s.all_done = false;
+  s.call_thread();
   return s.finished.wait_for(lock, limit, [&] { return s.all_done; });
 }
 

@@ -20,13 +20,14 @@ namespace rankscope {
 struct RelayOptions {
   std::string endpoint;  ///< to bind: ipc:///DIRECTORY/NAME, tcp://127.0.0.1:* or, with keys, any tcp address
   CurveKeys keys;        ///< the relay's own; empty: no encryption, this machine only
-  std::vector<AdmittedKey> admitted;               ///< with keys: who may come in
-  SessionId session{};                             ///< zeros: the first that a worker names
-  std::string spool_directory;                     ///< of the workers, if it can be reached from here
-  std::size_t ring_bytes = std::size_t{64} << 20;  ///< of the latest detail, for all viewers together
-  std::uint64_t worker_window = 512;               ///< messages that a worker may have under way
-  std::chrono::milliseconds hole_limit{2000};      ///< what is missing for longer becomes a gap
-  std::chrono::milliseconds viewer_limit{10000};   ///< a viewer silent for longer is forgotten; it may come back
+  std::vector<AdmittedKey> admitted;  ///< with keys: who may come in
+  SessionId session{};                ///< zeros: the first that a worker names
+  std::string spool_directory;        ///< of the workers, if it can be reached from here
+  /// Of the latest detail, for all viewers together; what is older they get from the spools.
+  std::size_t ring_bytes = std::size_t{64} << 20;
+  std::uint64_t worker_window = 512;              ///< messages that a worker may have under way
+  std::chrono::milliseconds hole_limit{2000};     ///< what is missing for longer becomes a gap
+  std::chrono::milliseconds viewer_limit{10000};  ///< a viewer silent for longer is forgotten; it may come back
   DecodeLimits limits;
 };
 

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "telemetry/event/encoded.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -22,6 +24,16 @@ ChildExit child_exit(int wait_status) {
   return {WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 1, 0};
 }
 
+void SessionWatch::heard_of(std::int32_t rank) {
+  if (rank >= 0) ranks_[rank].heard_at = std::chrono::steady_clock::now();
+}
+
+void SessionWatch::accept_encoded(const EncodedMessage& message) {
+  if (!is_batch(message.kind())) return accept(message.message());
+  const std::lock_guard lock(mutex_);
+  heard_of(message.envelope().rank);
+}
+
 void SessionWatch::accept(const Message& message) {
   const std::lock_guard lock(mutex_);
   if (const auto* hello = std::get_if<Hello>(&message.event)) {
@@ -29,8 +41,7 @@ void SessionWatch::accept(const Message& message) {
     for (std::int32_t rank = 0; rank < expected_; ++rank) ranks_[rank];
   }
   if (message.rank < 0) return;
-  Rank& rank = ranks_[message.rank];
-  rank.heard_at = std::chrono::steady_clock::now();
+  heard_of(message.rank);
   if (const auto* summary = std::get_if<StepSummary>(&message.event)) {
     Rank& of = ranks_[summary->rank];
     of.last_step = std::max<std::int64_t>(of.last_step, summary->step);

@@ -34,6 +34,7 @@ struct Verdict {
 class SessionWatch : public EventSink {
  public:
   void accept(const Message& message) override;
+  void accept_encoded(const EncodedMessage& message) override;
   /// A line of the launcher's standard error. Open MPI names the rank: "… process rank 2 with PID 7 on node n exited on
   /// signal 9".
   void launcher_said(std::string_view line);
@@ -51,6 +52,7 @@ class SessionWatch : public EventSink {
     std::int64_t ended_as = 0;  // 1 for the first rank to end, and so on
     std::chrono::steady_clock::time_point heard_at{};
   };
+  void heard_of(std::int32_t rank);
   std::optional<std::int32_t> culprit(ChildExit exit) const;
   std::int64_t common_last_step() const;
 

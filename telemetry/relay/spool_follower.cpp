@@ -51,11 +51,12 @@ bool SpoolFollower::catch_up(Exchange& exchange, std::size_t budget, bool thorou
       const std::uint64_t at = reader.offset();
       if (reader.next(payload) != SpoolReader::Next::frame) break;
       const auto envelope = peek(payload);
+      const std::size_t size = payload.size();
       if (envelope && !exchange.seen(envelope->rank, envelope->sequence) &&
-          exchange.take(payload, SpoolPosition{key.second, at}) == Exchange::Taken::fresh)
+          exchange.take(shared(std::move(payload)), SpoolPosition{key.second, at}).taken == Exchange::Taken::fresh)
         ++recovered_;
-      if (payload.size() >= budget) return false;
-      budget -= payload.size();
+      if (size >= budget) return false;
+      budget -= size;
     }
   }
   return true;

@@ -86,7 +86,7 @@ std::optional<ViewerFeed::Next> ViewerFeed::next_detail(Exchange& exchange, Spoo
   while (ring_position_ < ring.end() && has(ring.at(ring_position_))) ++ring_position_;
   if (ring_position_ < ring.end()) {
     offered_ = Source::ring;
-    return Next{ring.at(ring_position_).bytes, number_ + 1, 0};
+    return Next{ring.at(ring_position_).message.bytes, number_ + 1, 0};
   }
   for (std::size_t tries = 0; tries < most_fetches_per_call && !backfill_.empty(); ++tries) {
     auto& [first, end] = backfill_.front();

@@ -65,6 +65,19 @@ bool RankData::add(const Span& span, Obtained obtained) {
   return true;
 }
 
+void RankData::outline(const EncodedMessage::StepExtent& step, Obtained obtained) {
+  StepTimes& times = steps_[static_cast<std::size_t>(obtained)].edit(step.step);
+  times.first_compute_ns = std::min(times.first_compute_ns, step.first_compute_ns);
+  times.first_ns = std::min(times.first_ns, step.first_ns);
+  times.last_end_ns = std::max(times.last_end_ns, step.last_end_ns);
+  view_.reset();
+}
+
+void RankData::count(std::int64_t events) {
+  outlined_ += events;
+  view_.reset();
+}
+
 bool RankData::add(const MemorySample& sample, Obtained obtained) {
   auto& column = memory_[static_cast<std::size_t>(obtained)];
   if (!column) column = std::make_unique<MemoryColumn>();
@@ -169,7 +182,7 @@ std::shared_ptr<const RankView> RankData::view() {
   view->summaries = summaries_.share();
   view->phases = phases_.share();
   ++phase_epoch_;
-  view->events = phase_count_;
+  view->events = phase_count_ + outlined_;
   for (std::size_t way = 0; way < obtained_count; ++way) {
     view->steps[way] = steps_[way].share();
     if (memory_[way]) {

@@ -66,6 +66,10 @@ class RankData {
   bool add(const ClockRecord& record);
   bool add(const ProgramRecord& record, std::uint64_t sequence);
   bool received(std::uint64_t sequence);
+  /// When a step ran whose spans are not here.
+  void outline(const EncodedMessage::StepExtent& step, Obtained obtained);
+  /// Events that came and are not here.
+  void count(std::int64_t events);
 
   std::shared_ptr<const RankView> view();
   std::int64_t bytes() const;
@@ -85,7 +89,7 @@ class RankData {
   std::int64_t spans_dropped_ = 0;  // as the rank's summaries tell
   StepMap<StepPhases> phases_;
   std::uint64_t phase_epoch_ = 1;
-  std::int64_t phase_count_ = 0;
+  std::int64_t phase_count_ = 0, outlined_ = 0;
   std::array<StepMap<StepTimes>, obtained_count> steps_;
   std::array<std::unique_ptr<MemoryColumn>, obtained_count> memory_;
   std::array<std::array<std::unique_ptr<LaneColumn>, lane_count>, obtained_count> lanes_;

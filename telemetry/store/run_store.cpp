@@ -25,6 +25,12 @@ struct RunStore::State {
   std::int64_t rows_since_eviction = 0;
   std::shared_ptr<const StoreView> view;
 
+  bool is_ours(const SessionId& from) {
+    if (!session) session = from;
+    if (*session != from) ++foreign;
+    return *session == from;
+  }
+
   RankData& rank(std::int32_t rank) {
     if (last && last_rank == rank) return *last;
     auto& data = ranks[rank];
@@ -116,11 +122,7 @@ RunStore::~RunStore() = default;
 void RunStore::accept(const Message& message) {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
-  if (!state.session) state.session = message.session;
-  if (*state.session != message.session) {
-    ++state.foreign;
-    return;
-  }
+  if (!state.is_ours(message.session)) return;
   // A number says that a message came; a relay that tells of a gap speaks under no number of the rank's own.
   const Gap* gap = std::get_if<Gap>(&message.event);
   bool changed = std::visit([&](const auto& event) { return state.take(event, message); }, message.event);
@@ -129,6 +131,23 @@ void RunStore::accept(const Message& message) {
   }
   state.evict();
   if (!changed) return;
+  ++state.revision;
+  state.view.reset();
+}
+
+void RunStore::accept_outline(const Envelope& from, Obtained obtained,
+                              std::span<const EncodedMessage::StepExtent> steps, std::int64_t events) {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  if (!state.is_ours(from.session)) return;
+  StepMap<char>& present = state.steps[static_cast<std::size_t>(obtained)];
+  for (const EncodedMessage::StepExtent& step : steps) {
+    state.rank(step.rank).outline(step, obtained);
+    present.edit(step.step) = 1;
+  }
+  RankData& sender = state.rank(from.rank);
+  sender.count(events);
+  if (from.sequence != 0) sender.received(from.sequence);
   ++state.revision;
   state.view.reset();
 }

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "telemetry/event/event.hpp"
+#include "telemetry/event/encoded.hpp"
 #include "telemetry/event/time_range.hpp"
 
 namespace rankscope {
@@ -58,7 +58,8 @@ class StoreView {
   virtual std::vector<ClockRecord> clocks() const = 0;       ///< latest per rank
   virtual std::vector<End> ends() const = 0;                 ///< by rank
   virtual std::vector<LaneKey> lanes() const = 0;            ///< those with events, ordered
-  virtual std::int64_t event_count() const = 0;              ///< spans, memory samples and phases that are here
+  virtual std::int64_t event_count() const = 0;              ///< spans, memory samples and phases that are here, or
+                                                             ///< were outlined
   virtual std::int64_t dropped_count() const = 0;            ///< detail events known to be lost
   virtual std::uint64_t revision() const = 0;                ///< equal revisions of one store show the same
 
@@ -101,6 +102,10 @@ class RunStore : public EventSink {
   ~RunStore() override;
   /// Takes messages of one session, the first one's; others are counted and ignored.
   void accept(const Message& message) override;
+  /// Of a batch that is not kept: its events are counted, and its steps have their ranges, but none of its rows is
+  /// here.
+  void accept_outline(const Envelope& from, Obtained obtained, std::span<const EncodedMessage::StepExtent> steps,
+                      std::int64_t events);
   /// Any thread. Costs what changed since the last call, not what is there.
   std::shared_ptr<const StoreView> view() const;
   std::int64_t detail_bytes() const;   ///< memory that detail takes, what snapshots alone still hold not counted

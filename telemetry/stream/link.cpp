@@ -9,7 +9,40 @@ namespace {
 
 constexpr std::uint32_t magic = 0x314C5352;  // "RSL1"
 
+// Of a piece: length, segment and offset in the spool, all of eight bytes.
+constexpr std::size_t piece_head_bytes = 24, piece_alignment = 8;
+constexpr std::uint64_t no_spool = ~std::uint64_t{0};
+
+std::size_t padded(std::size_t bytes) { return (bytes + piece_alignment - 1) / piece_alignment * piece_alignment; }
+
 }  // namespace
+
+void append(std::vector<std::byte>& body, const Piece& piece) {
+  std::array<std::byte, piece_head_bytes> head;
+  spool_format::put(head.data(), static_cast<std::uint64_t>(piece.bytes.size()));
+  spool_format::put(head.data() + 8, piece.position ? std::uint64_t{piece.position->segment} : no_spool);
+  spool_format::put(head.data() + 16, piece.position ? piece.position->offset : 0);
+  body.insert(body.end(), head.begin(), head.end());
+  body.insert(body.end(), piece.bytes.begin(), piece.bytes.end());
+  body.resize(padded(body.size()));
+}
+
+std::optional<std::vector<Piece>> pieces_of(std::span<const std::byte> body) {
+  std::vector<Piece> pieces;
+  while (!body.empty()) {
+    if (body.size() < piece_head_bytes) return std::nullopt;
+    const auto length = spool_format::get<std::uint64_t>(body.data());
+    const auto segment = spool_format::get<std::uint64_t>(body.data() + 8);
+    const auto offset = spool_format::get<std::uint64_t>(body.data() + 16);
+    body = body.subspan(piece_head_bytes);
+    if (length > body.size() || padded(length) > body.size()) return std::nullopt;
+    Piece piece{std::nullopt, body.first(length)};
+    if (segment != no_spool) piece.position = SpoolPosition{static_cast<std::uint32_t>(segment), offset};
+    pieces.push_back(piece);
+    body = body.subspan(padded(length));
+  }
+  return pieces;
+}
 
 std::array<std::byte, header_bytes> pack(const Header& header) {
   std::array<std::byte, header_bytes> bytes{};
@@ -39,6 +72,18 @@ bool send(zmq::socket_t& socket, const Header& header, std::span<const std::byte
     return false;
   // ZeroMQ takes a multi-part message whole once it took its first part.
   return socket.send(zmq::const_buffer(body.data(), body.size()), zmq::send_flags::dontwait).has_value();
+}
+
+bool send_whole(zmq::socket_t& socket, const Header& header, std::vector<std::byte> body) {
+  const auto bytes = pack(header);
+  if (!socket.send(zmq::const_buffer(bytes.data(), bytes.size()), zmq::send_flags::sndmore | zmq::send_flags::dontwait))
+    return false;
+  auto owner = std::make_unique<std::vector<std::byte>>(std::move(body));
+  zmq::message_t frame(
+      owner->data(), owner->size(), [](void*, void* vector) { delete static_cast<std::vector<std::byte>*>(vector); },
+      owner.get());
+  owner.release();
+  return socket.send(frame, zmq::send_flags::dontwait).has_value();
 }
 
 bool receive(zmq::socket_t& socket, Incoming& incoming) {

@@ -4,7 +4,7 @@
 //   worker                                        relay
 //     worker_hello(generation; session)      →
 //                                            ←     worker_grant(generation, received, allowed)
-//     worker_message(number, spool position; message)  →          number counts up to `allowed`
+//     worker_messages(first number, count; pieces)  →             numbers count up to `allowed`
 //     worker_beat(generation)                →
 //   viewer
 //     viewer_hello(generation, instance, position, detail allowed)  →
@@ -18,7 +18,8 @@
 //
 // `generation` tells answers to this connection from late ones to an earlier one. `position` counts the relay's log of
 // reliable messages: a viewer that comes back to the same relay instance goes on from where it was, any other gets the
-// whole log.
+// whole log. Pieces are telemetry messages, each with its place in the sender's spool: what a worker has to say at one
+// time is one message to ZeroMQ, because every one of them wakes threads on both sides.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -26,8 +27,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "telemetry/stream/join.hpp"
+#include "telemetry/stream/spool.hpp"
 
 namespace zmq {
 class socket_t;
@@ -37,7 +40,7 @@ namespace rankscope::link {
 
 enum class Type : std::uint8_t {
   worker_hello = 1,
-  worker_message,
+  worker_messages,
   worker_beat,
   worker_grant,
   viewer_hello,
@@ -55,7 +58,15 @@ struct Header {
   std::uint64_t a = 0, b = 0, c = 0;  ///< in the order of the table above
 };
 inline constexpr std::size_t header_bytes = 40;
-inline constexpr std::uint64_t no_spool = ~std::uint64_t{0};  ///< as segment: the message is in no spool
+
+/// A telemetry message among those of a body.
+struct Piece {
+  std::optional<SpoolPosition> position;  ///< nullopt: it is in no spool
+  std::span<const std::byte> bytes;       ///< begins at a multiple of eight bytes from the body's beginning
+};
+void append(std::vector<std::byte>& body, const Piece& piece);
+/// The pieces in a body, which they point into; nullopt where it is no such body.
+std::optional<std::vector<Piece>> pieces_of(std::span<const std::byte> body);
 
 std::array<std::byte, header_bytes> pack(const Header& header);
 /// nullopt for anything that is no header.
@@ -63,6 +74,8 @@ std::optional<Header> unpack(std::span<const std::byte> bytes);
 
 /// Sends without waiting; false when there is no room or nobody there.
 bool send(zmq::socket_t& socket, const Header& header, std::span<const std::byte> body = {});
+/// The same without copying the body, which is taken also where it could not be sent.
+bool send_whole(zmq::socket_t& socket, const Header& header, std::vector<std::byte> body);
 
 /// One message of a DEALER. `header` is empty when it was not one of ours. Returns false when there is none.
 struct Incoming {

@@ -5,17 +5,14 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 #include <deque>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <thread>
 #include <tuple>
 
-#include "telemetry/event/codec.hpp"
-#include "telemetry/stream/spool.hpp"
+#include "telemetry/stream/batch_former.hpp"
 #include "telemetry/stream/uplink.hpp"
 
 namespace rankscope {
@@ -24,7 +21,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto gather_words = std::chrono::milliseconds(10);
 constexpr auto closing_period = std::chrono::milliseconds(2);  // between two looks at the relay while closing
-constexpr std::size_t gap_rows = 64;
 
 // Why the publisher's bell rings, beside LaneWriter::ring_filled.
 constexpr unsigned said = 2, closing_begun = 4;
@@ -35,128 +31,32 @@ double thread_cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-bool sensible(const Span& s) {
-  return s.begin_ns <= s.active_ns && s.active_ns <= s.end_ns && s.rank >= 0 && s.op != OpId();
-}
-bool sensible(const PhaseSpan& p) {
-  return p.begin_ns <= p.end_ns && p.rank >= 0 && p.from >= 0 && p.to >= 0 && p.phase >= 0 && p.bytes >= 0 &&
-         p.op != OpId();
-}
-bool sensible(const MemorySample& m) {
-  return m.rank >= 0 && std::all_of(m.bytes.begin(), m.bytes.end(), [](std::int64_t b) { return b >= 0; });
-}
-
-std::vector<Span>& rows(SpanBatch& batch) { return batch.spans; }
-std::vector<MemorySample>& rows(MemoryBatch& batch) { return batch.samples; }
-std::vector<PhaseSpan>& rows(PhaseBatch& batch) { return batch.phases; }
-
-const std::vector<Span>& rows(const SpanBatch& batch) { return batch.spans; }
-const std::vector<MemorySample>& rows(const MemoryBatch& batch) { return batch.samples; }
-const std::vector<PhaseSpan>& rows(const PhaseBatch& batch) { return batch.phases; }
-
-std::int64_t end_of(const Span& s) { return s.end_ns; }
-std::int64_t end_of(const MemorySample& m) { return m.time_ns; }
-std::int64_t end_of(const PhaseSpan& p) { return p.end_ns; }
-
 // Leaves out the rows of steps that are not kept; the number of those that stay.
 std::size_t keep_wanted(Event& event, std::uint32_t every) {
-  return std::visit(
-      [&](auto& batch) -> std::size_t {
-        using Batch = std::decay_t<decltype(batch)>;
-        if constexpr (std::is_same_v<Batch, SpanBatch> || std::is_same_v<Batch, MemoryBatch> ||
-                      std::is_same_v<Batch, PhaseBatch>) {
-          if (every > 1) std::erase_if(rows(batch), [&](const auto& row) { return row.step % every != 0; });
-          return rows(batch).size();
-        }
-        return 0;
-      },
-      event);
+  const auto keep = [&](auto& rows) {
+    if (every > 1) std::erase_if(rows, [&](const auto& row) { return row.step % every != 0; });
+    return rows.size();
+  };
+  if (auto* batch = std::get_if<SpanBatch>(&event)) return keep(batch->spans);
+  if (auto* batch = std::get_if<MemoryBatch>(&event)) return keep(batch->samples);
+  if (auto* batch = std::get_if<PhaseBatch>(&event)) return keep(batch->phases);
+  return 0;
+}
+
+BatchFormerOptions former_options(const PublisherOptions& options) {
+  return {options.session, options.spool_directory, options.keep.last, options.batch_rows,
+          !options.relay.endpoint.empty()};
 }
 
 }  // namespace
-
-std::optional<KeepPolicy> parse_keep(std::string_view text, std::string* error) {
-  const auto fail = [&]() -> std::optional<KeepPolicy> {
-    if (error)
-      *error = "'" + std::string(text) +
-               "' is no way to keep detail; it should be all, every:N (steps) or last:TIME, as in last:30s";
-    return std::nullopt;
-  };
-  KeepPolicy keep;
-  if (text == "all") return keep;
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos) return fail();
-  const std::string_view word = text.substr(0, colon), value = text.substr(colon + 1);
-  std::uint32_t number = 0;
-  const auto [end, bad] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (bad != std::errc{} || number == 0) return fail();
-  const std::string_view unit = value.substr(static_cast<std::size_t>(end - value.data()));
-  if (word == "every" && unit.empty()) {
-    keep.every = number;
-    return keep;
-  }
-  if (word != "last") return fail();
-  constexpr std::pair<std::string_view, std::int64_t> units[] = {{"ns", 1},
-                                                                 {"us", 1'000},
-                                                                 {"ms", 1'000'000},
-                                                                 {"s", 1'000'000'000},
-                                                                 {"min", 60'000'000'000},
-                                                                 {"h", 3'600'000'000'000}};
-  for (const auto& [name, ns] : units)
-    if (unit == name && number <= std::numeric_limits<std::int64_t>::max() / ns) {
-      keep.last = std::chrono::nanoseconds(number * ns);
-      return keep;
-    }
-  return fail();
-}
-
-// ---- LaneWriter
-
-LaneWriter::LaneWriter(std::int32_t rank, Obtained obtained, ClockDomain clock, std::uint32_t every,
-                       std::size_t ring_rows, Bell& bell)
-    : rank_(rank),
-      obtained_(obtained),
-      clock_(clock),
-      every_(std::max<std::uint32_t>(every, 1)),
-      bell_(bell),
-      spans_(ring_rows),
-      phases_(ring_rows),
-      memory_(ring_rows),
-      gaps_(gap_rows) {}
-
-void LaneWriter::drop(std::int64_t begin_ns, std::int64_t end_ns) {
-  end_ns = std::max(begin_ns, end_ns);
-  pending_.begin_ns = pending_.events == 0 ? begin_ns : std::min(pending_.begin_ns, begin_ns);
-  pending_.end_ns = pending_.events == 0 ? end_ns : std::max(pending_.end_ns, end_ns);
-  ++pending_.events;
-  dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
-
-void LaneWriter::tell_gap() {
-  pending_.rank = rank_;
-  if (gaps_.push(pending_)) pending_ = {};
-}
-
-// ---- Publisher
 
 struct Publisher::State {
   struct Queued {
     std::int32_t rank;
     Event event;
   };
-  using OpenBatches = std::tuple<SpanBatch, MemoryBatch, PhaseBatch>;
-  struct RankStream {
-    std::uint64_t sequence = 0, control_sequence = 0;
-    std::unique_ptr<SpoolWriter> spool;
-    // Detail under way in this turn, by how it was obtained and on which clock.
-    std::map<std::pair<Obtained, ClockDomain>, OpenBatches> open;
-  };
-  struct Formed {
-    std::int32_t rank;
-    Uplink::Outgoing message;
-  };
 
-  explicit State(PublisherOptions given) : options(std::move(given)) {
+  explicit State(PublisherOptions given) : options(std::move(given)), former(former_options(options)) {
     if (!options.spool_directory.empty()) {
       std::error_code ignored;  // a directory that cannot be made shows when the first spool is opened
       std::filesystem::create_directories(std::filesystem::path(options.spool_directory).parent_path(), ignored);
@@ -178,157 +78,73 @@ struct Publisher::State {
   std::deque<Queued> reliable, detail;
   std::map<std::int32_t, Counts> batch_counts;  // rows given to detail()
   PublisherStatus status;
-  bool closing = false, closed = false;
+  bool closing = false;
   Clock::time_point close_deadline{};
+  std::int64_t uplink_lost = 0;
 
   // The background thread's own.
+  BatchFormer former;
   std::unique_ptr<Uplink> uplink;
-  std::map<std::int32_t, RankStream> ranks;
-  std::vector<Formed> formed;
-  std::int64_t malformed = 0, accepted = 0, messages = 0, bytes = 0, spool_lost = 0;
   std::thread thread;
 
-  RankStream& stream_of(std::int32_t rank) {
-    RankStream& stream = ranks[rank];
-    if (!stream.spool && !options.spool_directory.empty())
-      stream.spool = std::make_unique<SpoolWriter>(SpoolOptions{options.spool_directory, options.keep.last},
-                                                   options.session, rank);
-    return stream;
-  }
-
-  void emit(std::int32_t rank, Event event) {
-    RankStream& stream = stream_of(rank);
-    const bool reliable_event = is_reliable(event);
-    if (is_control(event)) ++stream.control_sequence;
-    Message message{options.session, rank, ++stream.sequence, stream.control_sequence, std::move(event)};
-    Formed out{rank, {encode(message), reliable_event, std::nullopt}};
-    ++messages;
-    bytes += static_cast<std::int64_t>(out.message.bytes.size());
-    if (stream.spool) out.message.position = stream.spool->append(out.message.bytes, reliable_event);
-    formed.push_back(std::move(out));
-  }
-
-  template <class Batch>
-  void emit_open(std::int32_t rank, Batch& batch) {
-    if (rows(batch).empty()) return;
-    accepted += static_cast<std::int64_t>(rows(batch).size());
-    Batch out{batch.obtained, batch.clock, {}};
-    std::swap(rows(out), rows(batch));
-    emit(rank, std::move(out));
-  }
-
-  template <class Batch, class Row>
-  void add(std::int32_t rank, Batch& batch, const Row& row) {
-    if (!sensible(row)) {
-      ++malformed;
-      return;
-    }
-    rows(batch).push_back(row);
-    if (rows(batch).size() >= options.batch_rows) emit_open(rank, batch);
-  }
-
-  OpenBatches& open_batches(std::int32_t rank, Obtained obtained, ClockDomain clock) {
-    OpenBatches& open = stream_of(rank).open[{obtained, clock}];
-    std::apply([&](auto&... batch) { ((batch.obtained = obtained, batch.clock = clock), ...); }, open);
-    return open;
-  }
-
-  void drain(LaneWriter& lane, bool last) {
-    OpenBatches& open = open_batches(lane.rank_, lane.obtained_, lane.clock_);
-    const auto take = [&](auto& ring, auto& batch) {
-      ring.drain(ring.capacity(), [&](const auto& row) {
-        lane.latest_ns_ = std::max(lane.latest_ns_, end_of(row));
-        add(lane.rank_, batch, row);
-      });
-    };
-    take(lane.spans_, std::get<SpanBatch>(open));
-    take(lane.memory_, std::get<MemoryBatch>(open));
-    take(lane.phases_, std::get<PhaseBatch>(open));
-    lane.gaps_.drain(lane.gaps_.capacity(), [&](const Gap& gap) {
-      lane.told_ += gap.events;
-      emit(lane.rank_, gap);
-    });
-    // Drops that no later row of the lane came to report.
-    if (const std::int64_t untold = lane.dropped() - lane.told_; last && untold > 0)
-      emit(lane.rank_, Gap{lane.rank_, lane.latest_ns_, lane.latest_ns_, untold});
-  }
-
-  void take_batch(std::int32_t rank, const Event& event) {
-    std::visit(
-        [&](const auto& batch) {
-          using Batch = std::decay_t<decltype(batch)>;
-          if constexpr (std::is_same_v<Batch, SpanBatch> || std::is_same_v<Batch, MemoryBatch> ||
-                        std::is_same_v<Batch, PhaseBatch>) {
-            Batch& open = std::get<Batch>(open_batches(rank, batch.obtained, batch.clock));
-            for (const auto& row : rows(batch)) add(rank, open, row);
-          }
-        },
-        event);
-  }
-
-  // Control and summaries, but for the ranks' ends, which follow their detail.
+  // Control and summaries, but for the ranks' ends, which follow their detail. Summaries alone are safe in the spool
+  // and go to the relay with the next detail: each message there wakes four threads.
   void words() {
-    std::deque<Queued> control;
+    std::deque<Queued> words;
     {
       const std::lock_guard lock(mutex);
       const auto ends = std::stable_partition(reliable.begin(), reliable.end(), [](const Queued& queued) {
         return !std::holds_alternative<End>(queued.event);
       });
-      std::move(reliable.begin(), ends, std::back_inserter(control));
+      std::move(reliable.begin(), ends, std::back_inserter(words));
       reliable.erase(reliable.begin(), ends);
     }
-    for (Queued& queued : control) emit(queued.rank, std::move(queued.event));
-    hand_over();
+    bool urgent = options.spool_directory.empty();
+    for (Queued& queued : words) {
+      urgent = urgent || is_control(queued.event);
+      former.say(queued.rank, std::move(queued.event));
+    }
+    hand_over(urgent);
   }
 
   void turn(bool last) {
-    std::deque<Queued> control, batches;
+    std::deque<Queued> words, batches;
     std::vector<LaneWriter*> writers;
     {
       const std::lock_guard lock(mutex);
-      control.swap(reliable);
+      words.swap(reliable);
       batches.swap(detail);
       for (const auto& lane : lanes) writers.push_back(lane.get());
     }
     // What is not an end goes first, since detail builds on it.
-    for (Queued& queued : control)
-      if (!std::holds_alternative<End>(queued.event)) emit(queued.rank, std::move(queued.event));
-    for (LaneWriter* writer : writers) drain(*writer, last);
-    for (const Queued& queued : batches) take_batch(queued.rank, queued.event);
-    for (auto& [rank, stream] : ranks)
-      for (auto& [key, open] : stream.open)
-        std::apply([&, rank = rank](auto&... batch) { (emit_open(rank, batch), ...); }, open);
-    for (Queued& queued : control)
-      if (std::holds_alternative<End>(queued.event)) emit(queued.rank, std::move(queued.event));
-    hand_over();
+    for (Queued& queued : words)
+      if (!std::holds_alternative<End>(queued.event)) former.say(queued.rank, std::move(queued.event));
+    for (LaneWriter* writer : writers) former.drain(*writer, last);
+    for (Queued& queued : batches) former.add(queued.rank, std::move(queued.event));
+    former.close_batches();
+    for (Queued& queued : words)
+      if (std::holds_alternative<End>(queued.event)) former.say(queued.rank, std::move(queued.event));
+    hand_over(true);
   }
 
-  // What was formed, to disk and relay.
-  void hand_over() {
-    std::int64_t lost = 0;
-    std::string trouble;
-    for (auto& [rank, stream] : ranks) {
-      if (!stream.spool) continue;
-      stream.spool->flush();
-      lost += stream.spool->messages_lost();
-      if (!stream.spool->error().empty()) trouble = stream.spool->error();
-    }
-    spool_lost = lost;
+  // What was formed, to the disk and, now or with what comes next, to the relay.
+  void hand_over(bool now) {
+    const std::string trouble = former.flush();
     if (uplink) {
-      for (Formed& out : formed) uplink->offer(std::move(out.message));
-      uplink->turn();
+      for (Uplink::Outgoing& message : former.take()) uplink->offer(std::move(message));
+      if (now) uplink->turn();
     }
-    formed.clear();
     report(trouble);
   }
 
   void report(const std::string& trouble) {
     const std::lock_guard lock(mutex);
-    status.events = accepted;
-    status.malformed_events = malformed;
-    status.messages = messages;
-    status.bytes = bytes;
-    status.spool_lost = spool_lost;
+    const BatchFormer::Counts& counts = former.counts();
+    status.events = counts.rows;
+    status.malformed_events = counts.malformed;
+    status.messages = counts.messages;
+    status.bytes = counts.bytes;
+    status.spool_lost = counts.spool_lost;
     if (!trouble.empty() && trouble != status.spool_error && options.warn) options.warn(trouble);
     status.spool_error = trouble;
     status.thread_seconds = thread_cpu_seconds();
@@ -339,7 +155,6 @@ struct Publisher::State {
     status.connected = uplink->connected();
     uplink_lost = uplink->reliable_lost();
   }
-  std::int64_t uplink_lost = 0;
 
   void run() {
     auto drained = Clock::now();
@@ -427,7 +242,7 @@ Publisher::Counts Publisher::counts(std::int32_t rank) const {
   Counts sum;
   if (const auto found = s.batch_counts.find(rank); found != s.batch_counts.end()) sum = found->second;
   for (const auto& lane : s.lanes) {
-    if (lane->rank_ != rank) continue;
+    if (lane->rank() != rank) continue;
     sum.emitted += lane->emitted();
     sum.dropped += lane->dropped();
   }

@@ -6,29 +6,18 @@
 // to the relay within the window that the relay grants. Detail that the window has no room for stays in the spool,
 // from where a relay that reaches it fetches it. Control messages and summaries are kept until the relay has them.
 #pragma once
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "telemetry/event/event.hpp"
-#include "telemetry/stream/bell.hpp"
 #include "telemetry/stream/join.hpp"
-#include "telemetry/stream/ring.hpp"
+#include "telemetry/stream/keep_policy.hpp"
+#include "telemetry/stream/lane_writer.hpp"
 
 namespace rankscope {
-
-/// Which detail is kept: --keep all | every:N | last:TIME.
-struct KeepPolicy {
-  std::uint32_t every = 1;           ///< detail of the steps that this divides; the others' is not produced
-  std::chrono::nanoseconds last{0};  ///< the spool keeps at least this much of the latest detail; 0: all
-};
-/// "all", "every:10", "last:30s" (ns, us, ms, s, min, h); nullopt and a sentence in `error`.
-std::optional<KeepPolicy> parse_keep(std::string_view text, std::string* error = nullptr);
 
 struct PublisherOptions {
   SessionId session{};
@@ -38,7 +27,8 @@ struct PublisherOptions {
   std::function<void(const std::string&)> warn;  ///< told of each trouble of the disk, on the background thread
   std::size_t ring_rows = 8192;   ///< capacity of a lane's ring of spans, of phases and of memory samples
   std::size_t batch_rows = 4096;  ///< of one message at most
-  /// Between two drains of the rings; one that gets half full does not wait for it, nor do control and summaries.
+  /// Between two drains of the rings. One that gets half full does not wait for it, nor does control; a summary goes to
+  /// the spool at once and to the relay with the next drain.
   std::chrono::milliseconds period{200};
   std::size_t reliable_messages = 16384;  ///< control and summaries that wait for the relay; more are counted lost
   std::size_t detail_messages = 64;       ///< batches given to detail() that wait for the next drain
@@ -61,59 +51,6 @@ struct PublisherStatus {
   std::string spool_error;            ///< the disk's last trouble, empty while all is well
   bool connected = false;             ///< the relay answers
   double thread_seconds = 0;          ///< CPU time of the background thread
-};
-
-/// One lane's hand in the rings. All calls are wait-free; one thread at a time.
-class LaneWriter {
- public:
-  void span(const Span& span) {
-    if (wanted(span.step) && !put(spans_, span)) return drop(span.begin_ns, span.end_ns);
-    if (pending_.events != 0) tell_gap();
-  }
-  void phase(const PhaseSpan& phase) {
-    if (wanted(phase.step) && !put(phases_, phase)) drop(phase.begin_ns, phase.end_ns);
-  }
-  void memory(const MemorySample& sample) {
-    if (wanted(sample.step) && !put(memory_, sample)) drop(sample.time_ns, sample.time_ns);
-  }
-  /// Whether detail of this step is kept at all.
-  bool wanted(std::uint32_t step) const { return every_ == 1 || step % every_ == 0; }
-
-  /// Rows taken and rows dropped so far; any thread.
-  std::int64_t emitted() const {
-    return static_cast<std::int64_t>(spans_.pushed() + phases_.pushed() + memory_.pushed());
-  }
-  std::int64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
-
-  /// `bell` rings whenever a ring may have got half full.
-  LaneWriter(std::int32_t rank, Obtained obtained, ClockDomain clock, std::uint32_t every, std::size_t ring_rows,
-             Bell& bell);
-
- private:
-  friend class Publisher;
-  static constexpr unsigned ring_filled = 1;  // why the bell rings
-  template <class Row>
-  bool put(SpscRing<Row>& ring, const Row& row) {
-    if (!ring.push(row)) return false;
-    if (ring.pushed() % (ring.capacity() / 2) == 0) bell_.ring(ring_filled);
-    return true;
-  }
-  void drop(std::int64_t begin_ns, std::int64_t end_ns);
-  void tell_gap();
-
-  const std::int32_t rank_;
-  const Obtained obtained_;
-  const ClockDomain clock_;
-  const std::uint32_t every_;
-  Bell& bell_;
-  SpscRing<Span> spans_;
-  SpscRing<PhaseSpan> phases_;
-  SpscRing<MemorySample> memory_;
-  SpscRing<Gap> gaps_;
-  Gap pending_;  // the producer's own: drops that the consumer was not told of yet
-  std::atomic<std::int64_t> dropped_{0};
-  // The consumer's own: what it knows of drops, and how far the lane got.
-  std::int64_t told_ = 0, latest_ns_ = 0;
 };
 
 class Publisher {

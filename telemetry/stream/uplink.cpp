@@ -12,7 +12,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto hello_every = std::chrono::milliseconds(200);
 constexpr auto beat_every = std::chrono::milliseconds(250);
-constexpr int send_high_water = 4096;  // above any window that a relay grants
+constexpr std::size_t body_bytes = std::size_t{256} << 10;  // a body takes no more messages once it has so many
+constexpr int send_high_water = 4096;                       // above any window that a relay grants
 
 }  // namespace
 
@@ -80,19 +81,31 @@ struct Uplink::State {
     }
   }
 
-  bool send_one() {
-    Entry* const control = reliable.first_unsent();
-    Entry* const data = detail.first_unsent();
-    if (!control && !data) return false;
-    const bool first_is_control = control && (!data || control->order < data->order);
-    Entry& entry = first_is_control ? *control : *data;
-    const auto& position = entry.message.position;
-    const link::Header header{link::Type::worker_message, generation, number + 1,
-                              position ? position->segment : link::no_spool, position ? position->offset : 0};
-    if (!link::send(socket, header, entry.message.bytes)) return false;
-    entry.number = ++number;
-    ++(first_is_control ? reliable : detail).sent;
-    ++sent;
+  // The entries that come next, as many as are allowed and fit, as one message; false: none, or no room.
+  bool send_some() {
+    const std::uint64_t number_before = number;
+    const std::size_t reliable_before = reliable.sent, detail_before = detail.sent;
+    std::vector<std::byte> body;
+    while (number < allowed && body.size() < body_bytes) {
+      Entry* const control = reliable.first_unsent();
+      Entry* const data = detail.first_unsent();
+      if (!control && !data) break;
+      const bool control_is_next = control && (!data || control->order < data->order);
+      Entry& entry = control_is_next ? *control : *data;
+      link::append(body, {entry.message.position, entry.message.bytes});
+      entry.number = ++number;
+      ++(control_is_next ? reliable : detail).sent;
+    }
+    const std::uint64_t count = number - number_before;
+    if (count == 0) return false;
+    if (!link::send_whole(socket, {link::Type::worker_messages, generation, number_before + 1, count},
+                          std::move(body))) {
+      number = number_before;
+      reliable.sent = reliable_before;
+      detail.sent = detail_before;
+      return false;
+    }
+    sent += static_cast<std::int64_t>(count);
     sent_at = Clock::now();
     return true;
   }
@@ -108,7 +121,7 @@ struct Uplink::State {
       link::send(socket, {link::Type::worker_hello, generation}, {session, options.session.size()});
       return;
     }
-    while (number < allowed && send_one()) {
+    while (send_some()) {
     }
     if (now - sent_at > beat_every && link::send(socket, {link::Type::worker_beat, generation})) sent_at = now;
   }

@@ -175,7 +175,7 @@ struct ViewerClient::State {
       case link::Type::relay_beat: return;
       case link::Type::refused: return set_state(ViewerState::refused, incoming.body.substr(0, 400));
       case link::Type::worker_hello:
-      case link::Type::worker_message:
+      case link::Type::worker_messages:
       case link::Type::worker_beat:
       case link::Type::worker_grant:
       case link::Type::viewer_hello:

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "telemetry/trace/message_time.hpp"
+#include "telemetry/event/message_time.hpp"
 
 namespace rankscope {
 

@@ -1,11 +1,31 @@
 #include "telemetry/trace/scalars.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace rankscope {
 namespace {
 constexpr std::int32_t plotted_ranks = 256;  // each rank's memory is a topic of its own
+}
+
+void append_json(std::string& text, const ScalarValues& values) {
+  char number[32];
+  text += '{';
+  for (const auto& [name, value] : values) {
+    if (text.back() != '{') text += ',';
+    text += '"';
+    text += name;  // a word of ours: nothing in it wants an escape
+    text += "\":";
+    if (!std::isfinite(value)) {
+      text += "null";
+      continue;
+    }
+    const auto end = name == "step" ? std::to_chars(number, number + sizeof number, static_cast<std::int64_t>(value))
+                                    : std::to_chars(number, number + sizeof number, value);
+    text.append(number, end.ptr);
+  }
+  text += '}';
 }
 
 void ScalarTopics::accept(const StepSummary& summary) {

@@ -13,6 +13,9 @@ namespace rankscope {
 
 using ScalarValues = std::vector<std::pair<std::string, double>>;
 
+/// Appends the values as one JSON object, what is not finite as null and "step" as a whole number.
+void append_json(std::string& text, const ScalarValues& values);
+
 /// Gathers summaries by step; a step is told once a summary two steps later has come, or at the end.
 class ScalarTopics {
  public:

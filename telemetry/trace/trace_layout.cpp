@@ -2,19 +2,19 @@
 
 namespace rankscope {
 
-std::uint16_t channel_of(const Event& event) {
-  struct {
-    std::uint16_t operator()(const Hello&) const { return 1; }
-    std::uint16_t operator()(const ProgramRecord&) const { return 1; }
-    std::uint16_t operator()(const ClockRecord&) const { return 1; }
-    std::uint16_t operator()(const End&) const { return 1; }
-    std::uint16_t operator()(const Gap&) const { return 1; }
-    std::uint16_t operator()(const StepSummary&) const { return 2; }
-    std::uint16_t operator()(const SpanBatch&) const { return 3; }
-    std::uint16_t operator()(const MemoryBatch&) const { return 4; }
-    std::uint16_t operator()(const PhaseBatch&) const { return 5; }
-  } channel;
-  return std::visit(channel, event);
+std::uint16_t channel_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::hello:
+    case EventKind::program:
+    case EventKind::clock:
+    case EventKind::end:
+    case EventKind::gap: return 1;
+    case EventKind::summary: return 2;
+    case EventKind::spans: return 3;
+    case EventKind::memory: return 4;
+    case EventKind::phases: return 5;
+  }
+  return 1;
 }
 
 bool is_telemetry(mcap::View data) {

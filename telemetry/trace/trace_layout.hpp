@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "telemetry/event/event.hpp"
+#include "telemetry/event/encoded.hpp"
 #include "telemetry/trace/mcap.hpp"
 
 namespace rankscope {
@@ -17,7 +17,7 @@ inline constexpr std::string_view run_metadata = "run";
 /// is found even where the channel records are lost.
 inline constexpr std::array<std::string_view, 5> event_topics{
     "/rankscope/control", "/rankscope/summary", "/rankscope/spans", "/rankscope/memory", "/rankscope/phases"};
-std::uint16_t channel_of(const Event& event);
+std::uint16_t channel_of(EventKind kind);
 /// Whether a message's data is the wire form of telemetry.
 bool is_telemetry(mcap::View data);
 

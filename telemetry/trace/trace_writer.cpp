@@ -5,15 +5,14 @@
 #include <zstd.h>
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "telemetry/event/codec.hpp"
 #include "telemetry/event/crc32.hpp"
+#include "telemetry/event/encoded.hpp"
+#include "telemetry/event/message_time.hpp"
 #include "telemetry/trace/mcap.hpp"
-#include "telemetry/trace/message_time.hpp"
 #include "telemetry/trace/scalars.hpp"
 #include "telemetry/trace/trace_layout.hpp"
 
@@ -60,6 +59,7 @@ struct TraceWriter::State {
   std::vector<mcap::MetadataIndex> metadata_indexes;
   mcap::Statistics statistics;
   ScalarTopics scalars;
+  std::string scalar_text;
   bool introduced = false, run_described = false;
   std::uint64_t latest = 0;  // log time of what has none of its own
 
@@ -151,6 +151,22 @@ struct TraceWriter::State {
     writer.end_record(mark);
     ++chunk_messages;
     if (chunk.size() >= options.chunk_bytes || SteadyClock::now() - chunk_begun >= options.chunk_age) close_chunk();
+  }
+
+  // Of a batch, `message` may lack the rows.
+  void take(const Message& message, std::uint16_t channel, const std::optional<TimeRange>& time, mcap::View bytes) {
+    if (closed) {
+      ++lost;
+      return;
+    }
+    if (!introduced) introduce(message);
+    const bool is_control = channel == channel_of(EventKind::hello);
+    if (const auto* hello = std::get_if<Hello>(&message.event); hello && is_control && !run_described)
+      describe_run(*hello);
+    if (time) latest = log_time(time->begin_ns);
+    put_message(channel, static_cast<std::uint32_t>(message.sequence), latest, bytes);
+    if (const auto* summary = std::get_if<StepSummary>(&message.event); summary && options.scalars)
+      scalars.accept(*summary);
   }
 
   void close_chunk() {
@@ -286,20 +302,19 @@ TraceWriter::TraceWriter(std::string path, TraceWriterOptions options) {
 
 TraceWriter::~TraceWriter() { close(); }
 
-void TraceWriter::accept(const Message& message) { accept_encoded(message, encode(message)); }
+void TraceWriter::accept(const Message& message) {
+  state_->take(message, channel_of(kind_of(message.event)), time_of(message.event), encode(message));
+}
 
-void TraceWriter::accept_encoded(const Message& message, std::span<const std::byte> bytes) {
+void TraceWriter::accept_encoded(const EncodedMessage& message) {
   State& s = *state_;
-  if (s.closed) {
-    ++s.lost;
-    return;
-  }
-  if (!s.introduced) s.introduce(message);
-  if (const auto* hello = std::get_if<Hello>(&message.event); hello && !s.run_described) s.describe_run(*hello);
-  if (const auto time = time_of(message.event)) s.latest = log_time(time->begin_ns);
-  s.put_message(channel_of(message.event), static_cast<std::uint32_t>(message.sequence), s.latest, bytes);
-  if (const auto* summary = std::get_if<StepSummary>(&message.event); summary && s.options.scalars)
-    s.scalars.accept(*summary);
+  if (!is_batch(message.kind()))
+    return s.take(message.message(), channel_of(message.kind()), message.time(), message.bytes());
+  // A batch's rows are of no interest here: its head is all that is needed.
+  Message head;
+  head.session = message.envelope().session;
+  head.sequence = message.envelope().sequence;
+  s.take(head, channel_of(message.kind()), message.time(), message.bytes());
 }
 
 void TraceWriter::scalar(std::string_view topic, std::int64_t time_ns, const ScalarValues& values) {
@@ -317,19 +332,10 @@ void TraceWriter::scalar(std::string_view topic, std::int64_t time_ns, const Sca
     mcap::write(s.chunk, s.channels.back());
     channel = s.scalar_channels.emplace(topic, channel_id).first;
   }
-  nlohmann::json object = nlohmann::json::object();
-  for (const auto& [name, value] : values) {
-    if (name == "step") {
-      object[name] = static_cast<std::int64_t>(value);
-    } else if (std::isfinite(value)) {
-      object[name] = value;
-    } else {
-      object[name] = nullptr;
-    }
-  }
-  const std::string text = object.dump();
+  s.scalar_text.clear();
+  append_json(s.scalar_text, values);
   s.put_message(channel->second, static_cast<std::uint32_t>(s.statistics.channel_messages[channel->second]),
-                log_time(time_ns), std::as_bytes(std::span(text)));
+                log_time(time_ns), std::as_bytes(std::span(s.scalar_text)));
 }
 
 void TraceWriter::tick() {

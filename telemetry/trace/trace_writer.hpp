@@ -43,7 +43,7 @@ class TraceWriter : public EventSink {
 
   /// Never throws for the disk's sake: what cannot be written is counted, and error() says why.
   void accept(const Message& message) override;
-  void accept_encoded(const Message& message, std::span<const std::byte> bytes) override;
+  void accept_encoded(const EncodedMessage& message) override;
   /// Closes the chunk if it is old enough.
   void tick() override;
   /// A value for other viewers' plots, such as ("/bubble", t, {{"measured", 0.21}}).

@@ -9,15 +9,18 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <random>
+#include <thread>
 
 #include "engine/run/clock.hpp"
 #include "engine/run/emulated_clock.hpp"
@@ -27,7 +30,7 @@
 #include "engine/worker/telemetry_observer.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/relay/relay.hpp"
-#include "telemetry/store/run_store.hpp"
+#include "telemetry/store/run_digest.hpp"
 #include "telemetry/trace/trace_writer.hpp"
 
 namespace {
@@ -65,17 +68,49 @@ class Switch : public RankObserver {
   TelemetryObserver inner_;
 };
 
-/// The other side: relay, store and recorder, until the parent is gone.
+/// The other side as in a run: relay, digest and recorder, until the parent is gone.
 [[noreturn]] void serve(const std::string& directory, const SessionId& session) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  RunStore store;
+  RunDigest digest;
   TraceWriter trace(directory + "/trace.mcap");
   RelayOptions options;
   options.endpoint = "ipc://" + directory + "/relay";
   options.session = session;
   options.spool_directory = directory + "/spool";
-  const Relay relay(options, {&store, &trace});
+  const Relay relay(options, {&digest, &trace});
   for (;;) pause();
+}
+
+double seconds_of_this_thread() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// Processor time of threads that are there now, and how often they went to sleep.
+struct Used {
+  double seconds = 0;
+  long sleeps = 0;
+};
+
+/// Of a process's threads, those of ZeroMQ or all others.
+Used used_by(pid_t process, bool zmq) {
+  Used used;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
+    std::string name, word;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    if (name.starts_with("ZMQbg") != zmq) continue;
+    double ns = 0;
+    std::ifstream(task.path() / "schedstat") >> ns;
+    used.seconds += 1e-9 * ns;
+    for (std::ifstream status(task.path() / "status"); status >> word;)
+      if (word == "voluntary_ctxt_switches:") {
+        long sleeps = 0;
+        status >> sleeps;
+        used.sleeps += sleeps;
+      }
+  }
+  return used;
 }
 
 }  // namespace
@@ -99,10 +134,12 @@ int main(int argc, char** argv) {
   Publisher publisher(options);
   Costs links;
   links.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
+  std::atomic<double> clock_seconds = 0;
   EmulatedClock clock(step.all_programs(), step.grid, links,
                       [&](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
                         publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
                         publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
+                        clock_seconds = seconds_of_this_thread();
                       });
   std::vector<std::unique_ptr<Switch>> observers;
   for (int rank = 0; rank < step.grid.size(); ++rank)
@@ -134,10 +171,12 @@ int main(int argc, char** argv) {
           done.arrive_and_wait();
         }
       });
+  std::this_thread::sleep_for(500ms);  // until what was told is where it should be
   const PublisherStatus status = publisher.status();
+  const Used sockets = used_by(getpid(), true), relay_sockets = used_by(server, true), relay = used_by(server, false);
+  const auto recorded = std::filesystem::file_size(directory + "/trace.mcap");
   kill(server, SIGTERM);
-  rusage served{};
-  wait4(server, nullptr, 0, &served);
+  waitpid(server, nullptr, 0);
   std::filesystem::remove_all(directory);
 
   std::vector<double> cost;
@@ -155,12 +194,19 @@ int main(int argc, char** argv) {
              1e3 * median(on_s), 1e3 * median(off_s));
   fmt::print("cost of telemetry: mean {:+.2f} %, median {:+.2f} %, 95 % upper bound of the mean {:+.2f} % of a step\n",
              100 * mean, 100 * cost[cost.size() / 2], 100 * (mean + 1.645 * error));
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  const double told = static_cast<double>(cost.size()) * steps;
-  fmt::print("events {}, dropped {}; processor time a step: publisher {:.3f} ms, relay, store and recorder {:.3f} ms\n",
-             status.events, status.dropped_events, 1e3 * status.thread_seconds / told,
-             1e3 * (seconds(served.ru_utime) + seconds(served.ru_stime)) / told);
+  const double told = observers.front()->steps_told, events = static_cast<double>(status.events);
+  const auto a_step = [&](double seconds) { return 1e3 * seconds / told; };
+  fmt::print("{:.0f} events a step, {} dropped; {:.1f} bytes an event, {:.1f} in the recording\n", events / told,
+             status.dropped_events, static_cast<double>(status.bytes) / events, static_cast<double>(recorded) / events);
+  fmt::print("processor time a step: publisher {:.3f} ms, relay, digest and recorder {:.3f} ms, together {:.3f} ms\n",
+             a_step(status.thread_seconds), a_step(relay.seconds + relay_sockets.seconds),
+             a_step(status.thread_seconds + relay.seconds + relay_sockets.seconds));
+  fmt::print(
+      "  of the relay's, ZeroMQ {:.3f} ms; beside these, the publisher's ZeroMQ {:.3f} ms, the device clock "
+      "{:.3f} ms\n",
+      a_step(relay_sockets.seconds), a_step(sockets.seconds), a_step(clock_seconds));
+  fmt::print("  times asleep a step: relay {:.1f}, its ZeroMQ {:.1f}, the publisher's ZeroMQ {:.1f}\n",
+             static_cast<double>(relay.sleeps) / told, static_cast<double>(relay_sockets.sleeps) / told,
+             static_cast<double>(sockets.sleeps) / told);
   return 0;
 }

@@ -24,12 +24,12 @@ TEST_CASE("the ring keeps the latest bytes, remembers by name what fell out, and
   DetailRing ring(1000, 10);
   for (std::int64_t i = 1; i <= 50; ++i)
     ring.push({static_cast<std::int32_t>(i % 2), static_cast<std::uint64_t>(i), i * 10, i * 10 + 5, 3, std::nullopt,
-               std::vector<std::byte>(100)});
+               shared(std::vector<std::byte>(100))});
   CHECK(ring.end() == 50);
   CHECK(ring.first() == 40);
   CHECK(ring.oldest() == 30);
-  CHECK(ring.at(40).bytes.size() == 100);
-  CHECK(ring.at(39).bytes.empty());
+  CHECK(ring.at(40).message.bytes.size() == 100);
+  CHECK(ring.at(39).message.bytes.empty());
   CHECK(ring.at(39).sequence == 40);
   // Entries 1 … 30: fifteen of each rank.
   REQUIRE(ring.forgotten().size() == 2);
@@ -43,8 +43,8 @@ TEST_CASE("the ring keeps the latest bytes, remembers by name what fell out, and
 
 TEST_CASE("a message larger than the ring is kept until the next one") {
   DetailRing ring(10);
-  ring.push({0, 1, 0, 1, 1, std::nullopt, std::vector<std::byte>(100)});
+  ring.push({0, 1, 0, 1, 1, std::nullopt, shared(std::vector<std::byte>(100))});
   CHECK(ring.first() == 0);
-  ring.push({0, 2, 0, 1, 1, std::nullopt, std::vector<std::byte>(100)});
+  ring.push({0, 2, 0, 1, 1, std::nullopt, shared(std::vector<std::byte>(100))});
   CHECK(ring.first() == 1);
 }

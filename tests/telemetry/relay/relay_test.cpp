@@ -106,6 +106,13 @@ bool is_live(const ViewerClient& viewer) {
   return eventually([&] { return viewer.status().state == ViewerState::live; });
 }
 
+// The body with which a worker says these messages, all of them in no spool.
+std::string body_of(const std::vector<Message>& messages) {
+  std::vector<std::byte> body;
+  for (const Message& message : messages) link::append(body, {std::nullopt, encode(message)});
+  return {reinterpret_cast<const char*>(body.data()), body.size()};
+}
+
 std::string session_text() {
   const SessionId id = a_session();
   return {reinterpret_cast<const char*>(id.data()), id.size()};
@@ -332,7 +339,7 @@ TEST_CASE("garbage on the socket is counted and ignored") {
   run.train(5, 10);
   Stranger stranger(run.relay->join());
   const std::string noise(1000, '\x5A');
-  const auto header = link::pack({link::Type::worker_message, 1, 1, link::no_spool, 0});
+  const auto header = link::pack({link::Type::worker_messages, 1, 1, 1});
   const std::string good_header(reinterpret_cast<const char*>(header.data()), header.size());
   for (int i = 0; i < 50; ++i) {
     stranger.say_raw({"x"});
@@ -347,7 +354,7 @@ TEST_CASE("garbage on the socket is counted and ignored") {
   // As a worker it is let in (ipc has no keys), and its damaged messages are refused one by one.
   REQUIRE(stranger.say({link::Type::worker_hello, 2}, session_text()));
   const auto before = run.relay->status().garbage;
-  for (std::uint64_t n = 1; n <= 20; ++n) stranger.say({link::Type::worker_message, 2, n, link::no_spool, 0}, noise);
+  for (std::uint64_t n = 1; n <= 20; ++n) stranger.say({link::Type::worker_messages, 2, n, 1}, noise);
   CHECK(eventually([&] { return run.relay->status().garbage == before + 20; }));
   Collector seen;
   const auto viewer = view(run.relay->join(), seen);
@@ -361,11 +368,8 @@ TEST_CASE("a viewer can only read") {
   Stranger viewer(run.relay->join());
   REQUIRE(viewer.say({link::Type::viewer_hello, 1, 0, 0, 10}));
   REQUIRE(viewer.hear([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
-  Message forged{a_session(), 0, 1, 0, a_summary(0, 7)};
-  const auto bytes = encode(forged);
   viewer.say({link::Type::worker_hello, 2}, session_text());
-  viewer.say({link::Type::worker_message, 2, 1, link::no_spool, 0},
-             {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  viewer.say({link::Type::worker_messages, 2, 1, 1}, body_of({{a_session(), 0, 1, 0, a_summary(0, 7)}}));
   CHECK(eventually([&] { return run.relay->status().garbage >= 2; }));
   CHECK(run.tap.summaries() == 0);
 }
@@ -399,9 +403,7 @@ TEST_CASE("disordered and doubled batches make the same picture, and what never 
       m.event = a_summary(3, static_cast<std::uint32_t>(sequence));
     else
       m.event = SpanBatch{{}, {}, {a_span(3, 0, static_cast<std::int64_t>(sequence))}};
-    const auto bytes = encode(m);
-    worker.say({link::Type::worker_message, 1, ++number, link::no_spool, 0},
-               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    worker.say({link::Type::worker_messages, 1, ++number, 1}, body_of({m}));
   };
   for (std::uint64_t sequence : {5, 1, 5, 2, 9, 4, 3, 3, 1, 10, 12}) send(sequence);  // 6, 7, 8 and 11 never come
   CHECK(eventually([&] { return run.relay->status().messages == 8; }));

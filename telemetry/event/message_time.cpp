@@ -1,4 +1,4 @@
-#include "telemetry/trace/message_time.hpp"
+#include "telemetry/event/message_time.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,264 @@
+#include <algorithm>
+
+#include "telemetry/event/wire_event.hpp"
+
+namespace rankscope::wire {
+namespace {
+
+// Kinds, purposes and segments unknown here may be a newer build's and are kept; a known kind that contradicts its
+// purpose is damage.
+void check_op(OpId op, bool may_be_none) {
+  if (op == OpId()) return require(may_be_none, "a row without an op");
+  if (!op.valid()) return;
+  const OpFields f = op.fields();
+  require(is_communication(f.kind) == (f.purpose != Purpose::none), "an op id whose kind contradicts its purpose");
+}
+
+OpId op_of(std::int64_t value) { return OpId(static_cast<std::uint64_t>(value)); }
+
+// Calls visit(first, count) for blocks of rows.
+template <class F>
+void in_blocks(std::size_t rows, F visit) {
+  for (std::size_t first = 0; first < rows; first += block_rows) visit(first, std::min(block_rows, rows - first));
+}
+
+void check_ops(const ColumnReader& ops, std::size_t rows, bool may_be_none) {
+  Block op;
+  in_blocks(rows, [&](std::size_t first, std::size_t count) {
+    ops.read(first, count, op);
+    // Neighbours are often the same op (what it had alive when it began, and when it ended).
+    OpId checked = OpId(op_of(op[0]).value() ^ 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (op_of(op[i]) == checked) continue;
+      checked = op_of(op[i]);
+      check_op(checked, may_be_none);
+    }
+  });
+}
+
+// The columns of each kind of batch, their lengths and ranges checked. `rows` and `op` come first in all of them.
+struct SpanColumns {
+  using Row = Span;
+  using Batch = SpanBatch;
+  SpanColumns(const Spans& t, const DecodeLimits& limits)
+      : rows(rows_of(t.op(), limits.rows)),
+        op(t.op(), rows, "op"),
+        rank(t.rank(), rows, 0, limits.ranks - 1, "rank"),
+        step(t.step(), rows, 0, UINT32_MAX, "step"),
+        begin(t.begin_ns(), rows, -greatest_time_ns, greatest_time_ns, "begin"),
+        wait(t.wait_ns(), rows, 0, greatest_time_ns, "wait"),
+        work(t.work_ns(), rows, 0, greatest_time_ns, "work"),
+        cpu(t.cpu_ns(), rows, -1, greatest_time_ns, "cpu") {}
+
+  // From the first begin to the last end; every end is in its range.
+  std::pair<std::int64_t, std::int64_t> check_times() const {
+    std::int64_t least = INT64_MAX, greatest = INT64_MIN;
+    in_blocks(rows, [&](std::size_t first, std::size_t count) {
+      Block b, w, d;
+      begin.read(first, count, b);
+      wait.read(first, count, w);
+      work.read(first, count, d);
+      std::int64_t latest_active = INT64_MIN;
+      for (std::size_t i = 0; i < count; ++i) {
+        w[i] += b[i];
+        least = std::min(least, b[i]);
+        latest_active = std::max(latest_active, w[i]);
+      }
+      time_in_range(latest_active);
+      for (std::size_t i = 0; i < count; ++i) greatest = std::max(greatest, w[i] + d[i]);
+      time_in_range(greatest);
+    });
+    return {least, greatest};
+  }
+
+  void read(std::size_t first, std::size_t count, std::vector<Span>& out) const {
+    Block o, r, s, b, w, d, c;
+    op.read(first, count, o);
+    rank.read(first, count, r);
+    step.read(first, count, s);
+    begin.read(first, count, b);
+    wait.read(first, count, w);
+    work.read(first, count, d);
+    cpu.read(first, count, c);
+    for (std::size_t i = 0; i < count; ++i)
+      out.push_back({static_cast<std::int32_t>(r[i]), static_cast<std::uint32_t>(s[i]), op_of(o[i]), b[i], b[i] + w[i],
+                     b[i] + w[i] + d[i], c[i]});
+  }
+
+  static constexpr bool may_have_no_op = false;
+  std::size_t rows;
+  ColumnReader op, rank, step, begin, wait, work, cpu;
+};
+
+struct MemoryColumns {
+  using Row = MemorySample;
+  using Batch = MemoryBatch;
+  MemoryColumns(const Memory& t, const DecodeLimits& limits)
+      : rows(rows_of(t.op(), limits.rows)),
+        op(t.op(), rows, "op"),
+        rank(t.rank(), rows, 0, limits.ranks - 1, "rank"),
+        step(t.step(), rows, 0, UINT32_MAX, "step"),
+        time(t.time_ns(), rows, -greatest_time_ns, greatest_time_ns, "time"),
+        bytes{ColumnReader(t.parameters(), rows, 0, greatest_bytes, "parameters"),
+              ColumnReader(t.gradients(), rows, 0, greatest_bytes, "gradients"),
+              ColumnReader(t.optimizer(), rows, 0, greatest_bytes, "optimizer"),
+              ColumnReader(t.activations(), rows, 0, greatest_bytes, "activations"),
+              ColumnReader(t.buffers(), rows, 0, greatest_bytes, "buffers")} {}
+
+  std::pair<std::int64_t, std::int64_t> check_times() const {
+    std::int64_t least = INT64_MAX, greatest = INT64_MIN;
+    in_blocks(rows, [&](std::size_t first, std::size_t count) {
+      Block t;
+      time.read(first, count, t);
+      for (std::size_t i = 0; i < count; ++i) {
+        least = std::min(least, t[i]);
+        greatest = std::max(greatest, t[i]);
+      }
+    });
+    return {least, greatest};
+  }
+
+  void read(std::size_t first, std::size_t count, std::vector<MemorySample>& out) const {
+    Block o, r, s, t;
+    std::array<Block, 5> b;
+    op.read(first, count, o);
+    rank.read(first, count, r);
+    step.read(first, count, s);
+    time.read(first, count, t);
+    for (std::size_t k = 0; k < b.size(); ++k) bytes[k].read(first, count, b[k]);
+    for (std::size_t i = 0; i < count; ++i)
+      out.push_back({static_cast<std::int32_t>(r[i]),
+                     static_cast<std::uint32_t>(s[i]),
+                     op_of(o[i]),
+                     t[i],
+                     {b[0][i], b[1][i], b[2][i], b[3][i], b[4][i]}});
+  }
+
+  static constexpr bool may_have_no_op = true;
+  std::size_t rows;
+  ColumnReader op, rank, step, time;
+  std::array<ColumnReader, 5> bytes;
+};
+
+struct PhaseColumns {
+  using Row = PhaseSpan;
+  using Batch = PhaseBatch;
+  PhaseColumns(const Phases& t, const DecodeLimits& limits)
+      : rows(rows_of(t.op(), limits.rows)),
+        op(t.op(), rows, "op"),
+        rank(t.rank(), rows, 0, limits.ranks - 1, "rank"),
+        step(t.step(), rows, 0, UINT32_MAX, "step"),
+        phase(t.phase(), rows, 0, INT32_MAX, "phase"),
+        chunk(t.chunk(), rows, -1, INT32_MAX, "chunk"),
+        from(t.from(), rows, 0, limits.ranks - 1, "from"),
+        to(t.to(), rows, 0, limits.ranks - 1, "to"),
+        bytes(t.bytes(), rows, 0, greatest_bytes, "bytes"),
+        begin(t.begin_ns(), rows, -greatest_time_ns, greatest_time_ns, "begin"),
+        length(t.length_ns(), rows, 0, greatest_time_ns, "length") {}
+
+  std::pair<std::int64_t, std::int64_t> check_times() const {
+    std::int64_t least = INT64_MAX, greatest = INT64_MIN;
+    in_blocks(rows, [&](std::size_t first, std::size_t count) {
+      Block b, l;
+      begin.read(first, count, b);
+      length.read(first, count, l);
+      for (std::size_t i = 0; i < count; ++i) {
+        least = std::min(least, b[i]);
+        greatest = std::max(greatest, b[i] + l[i]);
+      }
+    });
+    if (rows > 0) time_in_range(greatest);
+    return {least, greatest};
+  }
+
+  void read(std::size_t first, std::size_t count, std::vector<PhaseSpan>& out) const {
+    Block o, r, s, p, c, f, t, y, b, l;
+    op.read(first, count, o);
+    rank.read(first, count, r);
+    step.read(first, count, s);
+    phase.read(first, count, p);
+    chunk.read(first, count, c);
+    from.read(first, count, f);
+    to.read(first, count, t);
+    bytes.read(first, count, y);
+    begin.read(first, count, b);
+    length.read(first, count, l);
+    for (std::size_t i = 0; i < count; ++i)
+      out.push_back({static_cast<std::int32_t>(r[i]), static_cast<std::uint32_t>(s[i]), op_of(o[i]),
+                     static_cast<std::int32_t>(p[i]), static_cast<std::int32_t>(c[i]), static_cast<std::int32_t>(f[i]),
+                     static_cast<std::int32_t>(t[i]), y[i], b[i], b[i] + l[i]});
+  }
+
+  static constexpr bool may_have_no_op = false;
+  std::size_t rows;
+  ColumnReader op, rank, step, phase, chunk, from, to, bytes, begin, length;
+};
+
+template <class Columns, class Table>
+BatchBrief check(const Table* table, const DecodeLimits& limits) {
+  require(table != nullptr, "no event");
+  BatchBrief brief;
+  brief.obtained = known(table->obtained(), Obtained::simulated);
+  brief.clock = known(table->clock(), ClockDomain::device);
+  const Columns columns(*table, limits);
+  check_ops(columns.op, columns.rows, Columns::may_have_no_op);
+  brief.rows = columns.rows;
+  if (brief.rows > 0) std::tie(brief.begin_ns, brief.end_ns) = columns.check_times();
+  return brief;
+}
+
+template <class Columns, class Table>
+rankscope::Event read(const Table& table, const BatchBrief& brief, const DecodeLimits& limits) {
+  const Columns columns(table, limits);
+  std::vector<typename Columns::Row> rows;
+  rows.reserve(columns.rows);
+  in_blocks(columns.rows, [&](std::size_t first, std::size_t count) { columns.read(first, count, rows); });
+  return typename Columns::Batch{brief.obtained, brief.clock, std::move(rows)};
+}
+
+}  // namespace
+
+BatchBrief check_batch(const Message& m, const DecodeLimits& limits) {
+  switch (kind_of(m)) {
+    case EventKind::spans: return check<SpanColumns>(m.event_as_Spans(), limits);
+    case EventKind::memory: return check<MemoryColumns>(m.event_as_Memory(), limits);
+    case EventKind::phases: return check<PhaseColumns>(m.event_as_Phases(), limits);
+    default: throw Refusal{"no batch"};
+  }
+}
+
+rankscope::Event read_batch(const Message& m, const BatchBrief& brief, const DecodeLimits& limits) {
+  switch (kind_of(m)) {
+    case EventKind::spans: return read<SpanColumns>(*m.event_as_Spans(), brief, limits);
+    case EventKind::memory: return read<MemoryColumns>(*m.event_as_Memory(), brief, limits);
+    case EventKind::phases: return read<PhaseColumns>(*m.event_as_Phases(), brief, limits);
+    default: throw Refusal{"no batch"};
+  }
+}
+
+std::vector<EncodedMessage::StepExtent> step_extents(const Spans& spans, const DecodeLimits& limits) {
+  const SpanColumns columns(spans, limits);
+  std::vector<EncodedMessage::StepExtent> extents;
+  in_blocks(columns.rows, [&](std::size_t first, std::size_t count) {
+    Block o, r, s, b, w, d;
+    columns.op.read(first, count, o);
+    columns.rank.read(first, count, r);
+    columns.step.read(first, count, s);
+    columns.begin.read(first, count, b);
+    columns.wait.read(first, count, w);
+    columns.work.read(first, count, d);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto rank = static_cast<std::int32_t>(r[i]);
+      const auto step = static_cast<std::uint32_t>(s[i]);
+      if (extents.empty() || extents.back().rank != rank || extents.back().step != step)
+        extents.push_back({rank, step, INT64_MAX, INT64_MAX, INT64_MIN});
+      EncodedMessage::StepExtent& extent = extents.back();
+      if (b[i] < extent.first_compute_ns && op_of(o[i]).lane() == Lane::compute) extent.first_compute_ns = b[i];
+      extent.first_ns = std::min(extent.first_ns, b[i]);
+      extent.last_end_ns = std::max(extent.last_end_ns, b[i] + w[i] + d[i]);
+    }
+  });
+  return extents;
+}
+
+}  // namespace rankscope::wire

@@ -1,0 +1,152 @@
+#include "telemetry/stream/batch_former.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <type_traits>
+
+namespace rankscope {
+namespace {
+
+bool sensible(const Span& s) {
+  return s.begin_ns <= s.active_ns && s.active_ns <= s.end_ns && s.rank >= 0 && s.op != OpId();
+}
+bool sensible(const PhaseSpan& p) {
+  return p.begin_ns <= p.end_ns && p.rank >= 0 && p.from >= 0 && p.to >= 0 && p.phase >= 0 && p.bytes >= 0 &&
+         p.op != OpId();
+}
+bool sensible(const MemorySample& m) {
+  return m.rank >= 0 && std::all_of(m.bytes.begin(), m.bytes.end(), [](std::int64_t b) { return b >= 0; });
+}
+
+std::vector<Span>& rows(SpanBatch& batch) { return batch.spans; }
+std::vector<MemorySample>& rows(MemoryBatch& batch) { return batch.samples; }
+std::vector<PhaseSpan>& rows(PhaseBatch& batch) { return batch.phases; }
+
+std::int64_t end_of(const Span& s) { return s.end_ns; }
+std::int64_t end_of(const MemorySample& m) { return m.time_ns; }
+std::int64_t end_of(const PhaseSpan& p) { return p.end_ns; }
+
+template <class E>
+constexpr bool is_batch_type =
+    std::is_same_v<E, SpanBatch> || std::is_same_v<E, MemoryBatch> || std::is_same_v<E, PhaseBatch>;
+
+}  // namespace
+
+BatchFormer::RankStream& BatchFormer::stream_of(std::int32_t rank) {
+  RankStream& stream = ranks_[rank];
+  if (!stream.spool && !options_.spool_directory.empty())
+    stream.spool = std::make_unique<SpoolWriter>(SpoolOptions{options_.spool_directory, options_.keep_last},
+                                                 options_.session, rank);
+  return stream;
+}
+
+BatchFormer::OpenBatches& BatchFormer::open_batches(std::int32_t rank, Obtained obtained, ClockDomain clock) {
+  OpenBatches& open = stream_of(rank).open[{obtained, clock}];
+  std::apply([&](auto&... batch) { ((batch.obtained = obtained, batch.clock = clock), ...); }, open);
+  return open;
+}
+
+void BatchFormer::emit(std::int32_t rank, const Message& message) {
+  const auto bytes = encoder_.encode(message);
+  const bool reliable = is_reliable(message.event);
+  ++counts_.messages;
+  counts_.bytes += static_cast<std::int64_t>(bytes.size());
+  std::optional<SpoolPosition> position;
+  if (SpoolWriter* spool = stream_of(rank).spool.get()) position = spool->append(bytes, reliable);
+  if (options_.collect) formed_.push_back({{bytes.begin(), bytes.end()}, reliable, position});
+}
+
+void BatchFormer::say(std::int32_t rank, Event event) {
+  RankStream& stream = stream_of(rank);
+  if (is_control(event)) ++stream.control_sequence;
+  const std::uint64_t sequence = ++stream.sequence;
+  emit(rank, {options_.session, rank, sequence, stream.control_sequence, std::move(event)});
+}
+
+// The batch lends its rows to the message and gets them back, emptied: their memory is used again.
+template <class Batch>
+void BatchFormer::close(std::int32_t rank, Batch& batch) {
+  if (rows(batch).empty()) return;
+  counts_.rows += static_cast<std::int64_t>(rows(batch).size());
+  RankStream& stream = stream_of(rank);
+  const std::uint64_t sequence = ++stream.sequence;
+  Message message{options_.session, rank, sequence, stream.control_sequence, std::move(batch)};
+  emit(rank, message);
+  batch = std::move(std::get<Batch>(message.event));
+  rows(batch).clear();
+}
+
+template <class Batch, class Row>
+void BatchFormer::add_row(std::int32_t rank, Batch& batch, const Row& row) {
+  if (!sensible(row)) {
+    ++counts_.malformed;
+    return;
+  }
+  rows(batch).push_back(row);
+  if (rows(batch).size() >= options_.batch_rows) close(rank, batch);
+}
+
+void BatchFormer::drain(LaneWriter& lane, bool last) {
+  OpenBatches& open = open_batches(lane.rank_, lane.obtained_, lane.clock_);
+  const auto take = [&](auto& ring, auto& batch) {
+    ring.drain(ring.capacity(), [&](const auto& row) {
+      lane.latest_ns_ = std::max(lane.latest_ns_, end_of(row));
+      add_row(lane.rank_, batch, row);
+    });
+  };
+  take(lane.spans_, std::get<SpanBatch>(open));
+  take(lane.memory_, std::get<MemoryBatch>(open));
+  take(lane.phases_, std::get<PhaseBatch>(open));
+  lane.gaps_.drain(lane.gaps_.capacity(), [&](const Gap& gap) {
+    lane.told_ += gap.events;
+    say(lane.rank_, gap);
+  });
+  // Drops that no later row of the lane came to report.
+  if (const std::int64_t untold = lane.dropped() - lane.told_; last && untold > 0)
+    say(lane.rank_, Gap{lane.rank_, lane.latest_ns_, lane.latest_ns_, untold});
+}
+
+template <class Batch>
+void BatchFormer::add_batch(std::int32_t rank, Batch&& batch) {
+  auto& open = std::get<std::decay_t<Batch>>(open_batches(rank, batch.obtained, batch.clock));
+  auto& given = rows(batch);
+  const auto is_sensible = [](const auto& row) { return sensible(row); };
+  if (rows(open).empty() && given.size() < options_.batch_rows &&
+      std::all_of(given.begin(), given.end(), is_sensible)) {
+    rows(open).swap(given);
+    return;
+  }
+  for (const auto& row : given) add_row(rank, open, row);
+}
+
+void BatchFormer::add(std::int32_t rank, Event event) {
+  std::visit(
+      [&](auto&& batch) {
+        using Batch = std::decay_t<decltype(batch)>;
+        if constexpr (is_batch_type<Batch>)
+          add_batch(rank, std::forward<decltype(batch)>(batch));
+        else
+          assert(false && "a batch is told");
+      },
+      std::move(event));
+}
+
+void BatchFormer::close_batches() {
+  for (auto& [rank, stream] : ranks_)
+    for (auto& [key, open] : stream.open)
+      std::apply([&, rank = rank](auto&... batch) { (close(rank, batch), ...); }, open);
+}
+
+std::string BatchFormer::flush() {
+  std::string trouble;
+  counts_.spool_lost = 0;
+  for (auto& [rank, stream] : ranks_) {
+    if (!stream.spool) continue;
+    stream.spool->flush();
+    counts_.spool_lost += stream.spool->messages_lost();
+    if (!stream.spool->error().empty()) trouble = stream.spool->error();
+  }
+  return trouble;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,66 @@
+// Where a lane's thread leaves its detail for the publisher: three rings, and a word about what they had no room for.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "telemetry/event/event.hpp"
+#include "telemetry/stream/bell.hpp"
+#include "telemetry/stream/ring.hpp"
+
+namespace rankscope {
+
+/// One lane's hand in the rings. All calls are wait-free; one thread at a time.
+class LaneWriter {
+ public:
+  void span(const Span& span) {
+    if (wanted(span.step) && !put(spans_, span)) return drop(span.begin_ns, span.end_ns);
+    if (pending_.events != 0) tell_gap();
+  }
+  void phase(const PhaseSpan& phase) {
+    if (wanted(phase.step) && !put(phases_, phase)) drop(phase.begin_ns, phase.end_ns);
+  }
+  void memory(const MemorySample& sample) {
+    if (wanted(sample.step) && !put(memory_, sample)) drop(sample.time_ns, sample.time_ns);
+  }
+  /// Whether detail of this step is kept at all.
+  bool wanted(std::uint32_t step) const { return every_ == 1 || step % every_ == 0; }
+
+  std::int32_t rank() const { return rank_; }
+  /// Rows taken and rows dropped so far; any thread.
+  std::int64_t emitted() const {
+    return static_cast<std::int64_t>(spans_.pushed() + phases_.pushed() + memory_.pushed());
+  }
+  std::int64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+
+  /// `bell` rings whenever a ring may have got half full.
+  LaneWriter(std::int32_t rank, Obtained obtained, ClockDomain clock, std::uint32_t every, std::size_t ring_rows,
+             Bell& bell);
+
+ private:
+  friend class BatchFormer;
+  static constexpr unsigned ring_filled = 1;  // why the bell rings
+  template <class Row>
+  bool put(SpscRing<Row>& ring, const Row& row) {
+    if (!ring.push(row)) return false;
+    if (ring.pushed() % (ring.capacity() / 2) == 0) bell_.ring(ring_filled);
+    return true;
+  }
+  void drop(std::int64_t begin_ns, std::int64_t end_ns);
+  void tell_gap();
+
+  const std::int32_t rank_;
+  const Obtained obtained_;
+  const ClockDomain clock_;
+  const std::uint32_t every_;
+  Bell& bell_;
+  SpscRing<Span> spans_;
+  SpscRing<PhaseSpan> phases_;
+  SpscRing<MemorySample> memory_;
+  SpscRing<Gap> gaps_;
+  Gap pending_;  // the producer's own: drops that the consumer was not told of yet
+  std::atomic<std::int64_t> dropped_{0};
+  // The consumer's own: what it knows of drops, and how far the lane got.
+  std::int64_t told_ = 0, latest_ns_ = 0;
+};
+
+}  // namespace rankscope
