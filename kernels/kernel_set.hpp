@@ -96,6 +96,40 @@ struct EmbeddingSpec {
   bool accumulate_positions = false;
 };
 
+/// A rank's rows of a token matrix that tensor ranks share: [vocabulary, width], of which row 0 is that of token
+/// `first` (told at launch). Tokens of other ranks' rows have zeros, so that the sum over the ranks is the embedding.
+struct TokenEmbeddingSpec {
+  DType type = DType::f32;
+  std::int64_t rows = 0, vocabulary = 0, width = 0;
+  bool accumulate = false;  ///< backward: added to, not written
+};
+
+/// Positions added to x [rows, width], whose row r is row first_row + r of all (told at launch): its position is that
+/// modulo `context`.
+struct PositionEmbeddingSpec {
+  DType type = DType::f32;
+  std::int64_t rows = 0, context = 0, width = 0;
+  bool accumulate = false;  ///< backward: added to, not written
+};
+
+/// Which words a rank's columns of the logits are, where tensor ranks share the vocabulary: `count` of them (the
+/// columns behind are padding), the first of which is word `first`.
+struct VocabularyPart {
+  std::int64_t index = 0;  ///< of the rank in its tensor group
+  std::int64_t first = 0, count = 0;
+};
+/// Softmax and cross-entropy over logits [rows, columns] of `ranks` ranks, which never come together: each rank keeps
+/// exp(logit - its own greatest) in place of its logits and tells three numbers a row, its greatest logit, the sum of
+/// those exponentials and the target's logit (0 where another rank has it). Of everybody's numbers each computes the
+/// loss, and from its exponentials the gradient: both as cross_entropy does. Padding has a gradient of zero.
+struct VocabularySpec {
+  DType type = DType::f32;         ///< of exponentials and gradient
+  DType logits_type = DType::f32;  ///< fp64 or fp32: `type` (then it may be done in place), or fp32 of bf16
+  std::int64_t rows = 0, columns = 0, ranks = 1;
+  bool accumulate_loss = false;
+};
+inline constexpr std::int64_t vocabulary_statistics = 3;  ///< numbers a row and rank
+
 /// Dropout of x [rows, width]: y = keep ? x / (1 - probability) : 0, plus a residual if asked. Element (row, column) is
 /// dropped when word number (first_row + row)·w + column, w = width rounded up to 4, of the Philox stream of dropout
 /// and `site` (kernels/tensor/random.hpp) is below drop_threshold(probability). The key is seed +
@@ -222,10 +256,20 @@ struct KernelSet {
   OpEntry<AttentionSpec, View, View, View> attention_forward;       ///< attended log_sum_exp; qkv
   OpEntry<AttentionSpec, View, View, View, View, View>
       attention_backward;  ///< dqkv; dattended qkv log_sum_exp attended
-  OpEntry<CrossEntropySpec, View, View, View, View, double> cross_entropy;    ///< gradient loss; logits targets scale
-  OpEntry<EmbeddingSpec, View, View, View, View> embedding_forward;           ///< y; tokens wte wpe
-  OpEntry<EmbeddingSpec, View, View, View, View> embedding_backward;          ///< dwte dwpe; dy tokens
-  OpEntry<DropoutSpec, View, View, View, DropoutDraw> dropout;                ///< y; x residual draw (y may be x)
+  OpEntry<CrossEntropySpec, View, View, View, View, double> cross_entropy;  ///< gradient loss; logits targets scale
+  OpEntry<EmbeddingSpec, View, View, View, View> embedding_forward;         ///< y; tokens wte wpe
+  OpEntry<EmbeddingSpec, View, View, View, View> embedding_backward;        ///< dwte dwpe; dy tokens
+  OpEntry<DropoutSpec, View, View, View, DropoutDraw> dropout;              ///< y; x residual draw (y may be x)
+  /// y; x bias residual draw: y = residual + dropout(x + bias), where the probability may be 0 (y may be x)
+  OpEntry<DropoutSpec, View, View, View, View, DropoutDraw> residual_sum;
+  OpEntry<TokenEmbeddingSpec, View, View, View, std::int64_t> token_embedding_forward;        ///< y; tokens wte first
+  OpEntry<TokenEmbeddingSpec, View, View, View, std::int64_t> token_embedding_backward;       ///< dwte; dy tokens first
+  OpEntry<PositionEmbeddingSpec, View, View, View, std::int64_t> position_embedding_forward;  ///< y; x wpe first_row
+  OpEntry<PositionEmbeddingSpec, View, View, std::int64_t> position_embedding_backward;       ///< dwpe; dy first_row
+  OpEntry<VocabularySpec, View, View, View, View, VocabularyPart>
+      vocabulary_numerators;  ///< exponentials statistics; logits targets part
+  OpEntry<VocabularySpec, View, View, View, View, double, VocabularyPart>
+      vocabulary_loss;  ///< gradient (of the exponentials, in place) loss; statistics (all ranks') targets scale part
   OpEntry<ElementwiseSpec, View, View, View> add;                             ///< y; a b (y may be a or b)
   OpEntry<FlatSpec, View, double> scale;                                      ///< x; factor: x *= factor
   OpEntry<FlatSpec, double*, View> square_norm;                               ///< out; x: out = sum of x², in fp64
@@ -263,6 +307,13 @@ void for_each_op(Visitor&& visit) {
   visit("embedding_forward", &KernelSet::embedding_forward);
   visit("embedding_backward", &KernelSet::embedding_backward);
   visit("dropout", &KernelSet::dropout);
+  visit("residual_sum", &KernelSet::residual_sum);
+  visit("token_embedding_forward", &KernelSet::token_embedding_forward);
+  visit("token_embedding_backward", &KernelSet::token_embedding_backward);
+  visit("position_embedding_forward", &KernelSet::position_embedding_forward);
+  visit("position_embedding_backward", &KernelSet::position_embedding_backward);
+  visit("vocabulary_numerators", &KernelSet::vocabulary_numerators);
+  visit("vocabulary_loss", &KernelSet::vocabulary_loss);
   visit("add", &KernelSet::add);
   visit("scale", &KernelSet::scale);
   visit("square_norm", &KernelSet::square_norm);

@@ -6,11 +6,12 @@ namespace {
 
 kernels::AttentionSpec spec_of(const Binding& binding) {
   const ModelSpec& model = binding.model.spec;
+  const int ranks = binding.model.tensor;  // each has some of the heads
   return {.type = binding.model.type,
           .samples = binding.model.micro_batch_size,
           .context = model.context,
-          .heads = model.heads,
-          .width = model.width};
+          .heads = model.heads / ranks,
+          .width = model.width / ranks};
 }
 
 }  // namespace

@@ -14,6 +14,102 @@ namespace {
                               ": only the model's own segments can be bound");
 }
 
+/// Empty for a segment that no model has.
+Launch choose_forward(const Binding& binding) {
+  switch (binding.segment.kind) {
+    case Segment::embedding: return embedding_forward(binding);
+    case Segment::qkv: return qkv_forward(binding);
+    case Segment::attention: return attention_forward(binding);
+    case Segment::projection: return projection_forward(binding);
+    case Segment::up: return up_forward(binding);
+    case Segment::down: return down_forward(binding);
+    case Segment::head: return head_forward(binding);
+    case Segment::whole:
+    case Segment::norm:
+    case Segment::update:
+    case Segment::accumulate:
+    case Segment::positions:
+    case Segment::attention_norm:
+    case Segment::mlp_norm:
+    case Segment::output:
+    case Segment::final_norm:
+    case Segment::loss: break;
+  }
+  return {};
+}
+
+/// The same of tensor ranks.
+Launch choose_split_forward(const Binding& binding) {
+  switch (binding.segment.kind) {
+    case Segment::embedding: return token_embedding_forward(binding);
+    case Segment::positions: return positions_forward(binding);
+    case Segment::attention_norm:
+    case Segment::final_norm: return norm_forward(binding);
+    case Segment::qkv: return split_qkv_forward(binding);
+    case Segment::attention: return attention_forward(binding);
+    case Segment::projection:
+    case Segment::down: return partial_product_forward(binding);
+    case Segment::mlp_norm: return mlp_norm_forward(binding);
+    case Segment::up: return split_up_forward(binding);
+    case Segment::output: return output_forward(binding);
+    case Segment::head: return split_head_forward(binding);
+    case Segment::loss: return loss_forward(binding);
+    case Segment::whole:
+    case Segment::norm:
+    case Segment::update:
+    case Segment::accumulate: break;
+  }
+  return {};
+}
+
+/// Empty for one that has no backward, too.
+Launch choose_backward(const Binding& binding) {
+  switch (binding.segment.kind) {
+    case Segment::embedding: return embedding_backward(binding);
+    case Segment::qkv: return qkv_backward(binding);
+    case Segment::attention: return attention_backward(binding);
+    case Segment::projection: return projection_backward(binding);
+    case Segment::up: return up_backward(binding);
+    case Segment::down: return down_backward(binding);
+    case Segment::head: return head_backward(binding);
+    case Segment::whole:
+    case Segment::norm:
+    case Segment::update:
+    case Segment::accumulate:
+    case Segment::positions:
+    case Segment::attention_norm:
+    case Segment::mlp_norm:
+    case Segment::output:
+    case Segment::final_norm:
+    case Segment::loss: break;
+  }
+  return {};
+}
+
+/// The same of tensor ranks.
+Launch choose_split_backward(const Binding& binding) {
+  switch (binding.segment.kind) {
+    case Segment::embedding: return token_embedding_backward(binding);
+    case Segment::positions: return positions_backward(binding);
+    case Segment::attention_norm:
+    case Segment::final_norm: return norm_backward(binding);
+    case Segment::qkv: return split_qkv_backward(binding);
+    case Segment::attention: return attention_backward(binding);
+    case Segment::projection:
+    case Segment::down: return partial_product_backward(binding);
+    case Segment::mlp_norm: return mlp_norm_backward(binding);
+    case Segment::up: return split_up_backward(binding);
+    case Segment::output: return output_backward(binding);
+    case Segment::head: return split_head_backward(binding);
+    case Segment::loss: break;
+    case Segment::whole:
+    case Segment::norm:
+    case Segment::update:
+    case Segment::accumulate: break;
+  }
+  return {};
+}
+
 /// `into` has an entry for each of `parameters`, positions in the segment's list.
 Launch bind_half(const Model& model, const SegmentSpec& segment, const char* direction, Half half,
                  const std::vector<int>& parameters, std::span<const View> operands, std::span<const IntoGradient> into,
@@ -25,19 +121,7 @@ Launch bind_half(const Model& model, const SegmentSpec& segment, const char* dir
   std::vector<IntoGradient> of_all(segment.parameters.size(), IntoGradient::write);
   for (std::size_t i = 0; i < parameters.size(); ++i) of_all[static_cast<std::size_t>(parameters[i])] = into[i];
   Binding binding{model, segment, kernels, workspace, Operands(model, segment, direction, operands), of_all, half};
-  switch (segment.kind) {
-    case Segment::embedding: return embedding_backward(binding);
-    case Segment::qkv: return qkv_backward(binding);
-    case Segment::attention: return attention_backward(binding);
-    case Segment::projection: return projection_backward(binding);
-    case Segment::up: return up_backward(binding);
-    case Segment::down: return down_backward(binding);
-    case Segment::head: return head_backward(binding);
-    case Segment::whole:
-    case Segment::norm:
-    case Segment::update:
-    case Segment::accumulate: break;
-  }
+  if (Launch launch = model.tensor > 1 ? choose_split_backward(binding) : choose_backward(binding)) return launch;
   refuse(segment, direction);
 }
 
@@ -46,19 +130,7 @@ Launch bind_half(const Model& model, const SegmentSpec& segment, const char* dir
 Launch bind_forward(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
                     const kernels::KernelSet& kernels, Workspace& workspace) {
   Binding binding{model, segment, kernels, workspace, Operands(model, segment, "forward", operands), {}, {}};
-  switch (segment.kind) {
-    case Segment::embedding: return embedding_forward(binding);
-    case Segment::qkv: return qkv_forward(binding);
-    case Segment::attention: return attention_forward(binding);
-    case Segment::projection: return projection_forward(binding);
-    case Segment::up: return up_forward(binding);
-    case Segment::down: return down_forward(binding);
-    case Segment::head: return head_forward(binding);
-    case Segment::whole:
-    case Segment::norm:
-    case Segment::update:
-    case Segment::accumulate: break;
-  }
+  if (Launch launch = model.tensor > 1 ? choose_split_forward(binding) : choose_forward(binding)) return launch;
   refuse(segment, "forward");
 }
 

@@ -21,6 +21,7 @@ struct LaunchContext {
   std::uint64_t seed = 0;          ///< TrainSpec::seed: dropout masks are drawn by it
   std::int64_t first_sample = 0;   ///< global index of the micro-batch's first sample: dropout masks are drawn by it
   std::int64_t global_tokens = 1;  ///< tokens of the whole step: the loss gradient is divided by it
+  int tensor = 0;                  ///< the rank's coordinate in its tensor group: whose rows and words it has
 };
 
 /// A launch. Runs on the calling thread.

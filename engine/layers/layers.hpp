@@ -25,6 +25,10 @@ struct Binding {
   std::int64_t width() const { return model.spec.width; }
   bool adds(int parameter) const { return into[static_cast<std::size_t>(parameter)] == IntoGradient::add; }
   double dropout() const { return model.spec.dropout; }
+  /// Rows of the residual stream that this rank has.
+  std::int64_t stream_rows() const { return model.stream_tokens(); }
+  /// The segment's first input, which has another name with sequence parallelism than without.
+  TensorName first_input() const { return segment.inputs.front().name; }
 };
 
 Launch embedding_forward(Binding binding);
@@ -42,6 +46,27 @@ Launch down_backward(Binding binding);
 Launch head_forward(Binding binding);
 Launch head_backward(Binding binding);
 
+// Of tensor ranks (the second table of engine/model/model.hpp).
+Launch token_embedding_forward(Binding binding);
+Launch token_embedding_backward(Binding binding);
+Launch positions_forward(Binding binding);
+Launch positions_backward(Binding binding);
+Launch norm_forward(Binding binding);  ///< attention_norm, final_norm
+Launch norm_backward(Binding binding);
+Launch mlp_norm_forward(Binding binding);
+Launch mlp_norm_backward(Binding binding);
+Launch output_forward(Binding binding);
+Launch output_backward(Binding binding);
+Launch split_qkv_forward(Binding binding);
+Launch split_qkv_backward(Binding binding);
+Launch split_up_forward(Binding binding);
+Launch split_up_backward(Binding binding);
+Launch partial_product_forward(Binding binding);  ///< projection, down
+Launch partial_product_backward(Binding binding);
+Launch split_head_forward(Binding binding);
+Launch split_head_backward(Binding binding);
+Launch loss_forward(Binding binding);
+
 /// A launch of kernels one after the other: `run` gets the context, the scratch memory's begin (temporaries) and the
 /// kernels' stream behind it.
 template <class Run>
@@ -55,11 +80,30 @@ Launch make_launch(Workspace& workspace, const ScratchLayout& scratch, Run run) 
 
 /// Dropout sites: the embedding's is 0, block b's projection 1 + 2b and its MLP 2 + 2b.
 inline std::uint32_t dropout_site(const SegmentSpec& segment) {
-  if (segment.kind == Segment::embedding) return 0;
-  return static_cast<std::uint32_t>(2 * segment.block + (segment.kind == Segment::projection ? 1 : 2));
+  if (segment.block < 0) return 0;
+  const bool attention = segment.kind == Segment::projection || segment.kind == Segment::mlp_norm;
+  return static_cast<std::uint32_t>(2 * segment.block + (attention ? 1 : 2));
 }
 inline kernels::DropoutDraw dropout_draw(const LaunchContext& context, std::int64_t tokens_per_sample) {
   return {context.seed, context.step, context.first_sample * tokens_per_sample};
 }
+/// The same for a tensor rank's rows of the residual stream.
+inline kernels::DropoutDraw stream_dropout_draw(const LaunchContext& context, const Model& model) {
+  kernels::DropoutDraw draw = dropout_draw(context, model.spec.context);
+  draw.first_row += model.first_stream_token(context.tensor);
+  return draw;
+}
+
+/// The gradient of what was dropped, on a tensor rank's rows of the residual stream: a copy where nothing is.
+class DroppedGradient {
+ public:
+  explicit DroppedGradient(const Binding& binding);
+  std::int64_t workspace_bytes() const { return dropout_.workspace_bytes; }
+  void launch(const View& dx, const View& dy, const LaunchContext& context, const kernels::Stream& stream) const;
+
+ private:
+  const Model* model_;
+  kernels::Prepared<View, View, View, kernels::DropoutDraw> dropout_;
+};
 
 }  // namespace rankscope

@@ -5,7 +5,9 @@
 // compute on the bound buffers): both use exactly this order.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/op/kind.hpp"
@@ -36,7 +38,10 @@ struct ParameterSpec {
   std::int64_t global_offset = 0;  ///< of its first element in the whole model: what the initial weights are drawn by
 };
 
-/// A tensor that a segment computes, for one micro-batch of `tokens` = samples × context rows.
+/// A tensor that a segment computes, for one micro-batch of `tokens` = samples × context rows. Shapes are those of one
+/// rank alone. Of T tensor ranks each has qkv, softmax, attended, pre_gelu and activated of 1/T of the heads or
+/// columns, and logits of ⌈vocabulary/T⌉ words. With sequence parallelism what stands on the residual stream ([tokens,
+/// width] and its statistics, but not partial sums and gathered rows) has the rank's 1/T of the rows.
 enum class TensorName : std::uint8_t {
   tokens,    ///< i32 [tokens]: ids in, of the batch
   targets,   ///< i32 [tokens]: the next tokens
@@ -56,6 +61,17 @@ enum class TensorName : std::uint8_t {
   output,     ///< [tokens, width]: the block's output (the next block's `residual`)
   logits,     ///< [tokens, vocabulary]: after the head's forward it holds the gradient of the loss to the logits
   loss,       ///< f64 [1]: sum over the micro-batch of -log p, in nats
+  // Of tensor ranks.
+  embedded,      ///< [tokens, width]: a rank's part of a sum, and without sequence parallelism then the sum
+  embedded_sum,  ///< the rank's rows of the sum
+  norm1_all,     ///< norm1 of all ranks' rows
+  projected,     ///< as `embedded`: attention's output product
+  projected_sum,
+  norm2_all,
+  contracted,  ///< as `embedded`: the MLP's second product
+  contracted_sum,
+  statistics,      ///< [tokens, 3]: of the rank's words, see kernels::VocabularySpec
+  statistics_all,  ///< [T, tokens, 3]
 };
 
 /// As it stands in buffers' names and in messages.
@@ -102,6 +118,39 @@ struct TensorSpec {
 ///   down                                                                 output                   activated   mlp.c_proj w b
 ///   head        residual mean1 rstd1 logits ln_f.weight .bias                                     norm1 logits w
 ///
+/// Segments of tensor ranks, T of them (Megatron-LM; Shoeybi et al. 2019). Products are of a rank's share; what stands
+/// between is done by all ranks alike, or with sequence parallelism (Korthikanti et al. 2022) by each for its rows. With
+/// it `embedded`, `projected` and `contracted` are read as …_sum, and norm1 and norm2 as …_all: Model::exchanges.
+///
+///   segment         inputs               parameters               outputs                   kept
+///   embedding       tokens               wte                      embedded                  tokens
+///   positions       embedded             wpe                      output
+///   attention_norm  residual             ln_1.weight .bias        mean1 rstd1 norm1         residual mean1 rstd1
+///   qkv             norm1                c_attn w b               qkv                       norm1
+///   attention       qkv                                           softmax attended          qkv softmax attended
+///   projection      attended             attn.c_proj w            projected                 attended
+///   mlp_norm        projected residual   attn.c_proj b ln_2.w b   middle mean2 rstd2 norm2  middle mean2 rstd2
+///   up              norm2                c_fc w b                 pre_gelu activated        norm2 pre_gelu
+///   down            activated            mlp.c_proj w             contracted                activated
+///   output          contracted middle    mlp.c_proj b             output
+///   final_norm      residual             ln_f.weight .bias        mean1 rstd1 norm1         residual mean1 rstd1
+///   head            norm1 targets        w                        logits statistics         norm1 logits
+///   loss            statistics_all targets                        logits (changed) loss
+///
+///   segment         gradient_inputs  gradient_outputs    halves: with the input gradient  with the weight gradient
+///   embedding       embedded                                                              wte
+///   positions       output           embedded            wpe
+///   attention_norm  norm1 middle     residual            ln_1.weight .bias
+///   qkv             qkv              norm1                                                c_attn w b
+///   attention       attended         qkv
+///   projection      projected        attended                                             attn.c_proj w
+///   mlp_norm        norm2 output     middle projected    attn.c_proj b ln_2.w b
+///   up              activated        norm2               c_fc b (hands on pre_gelu)       c_fc w
+///   down            contracted       activated                                            mlp.c_proj w
+///   output          output           contracted          mlp.c_proj b
+///   final_norm      norm1            residual            ln_f.weight .bias
+///   head            –                norm1                                                w
+///
 /// A block's `residual` is the buffer of the `output` before it. Weight matrices are [out, in], row-major: y = x·wᵀ + b.
 // clang-format on
 struct SegmentSpec {
@@ -110,6 +159,7 @@ struct SegmentSpec {
   std::vector<int> parameters;  ///< indices into Model::parameters, in operand order
   /// Forward's operands: inputs, then parameters, then outputs.
   std::vector<TensorSpec> inputs, outputs;
+  std::vector<TensorName> changed;  ///< of the outputs, those that an earlier segment has written: changed in place
   /// Backward's operands: the gradients of `gradient_inputs` (read), the `kept` tensors (read; a subset of inputs and
   /// outputs), the parameters (read), the gradients of `gradient_outputs` (written), then the gradients of the
   /// parameters (written by the first micro-batch of a step, added to by the others).
@@ -126,21 +176,53 @@ struct SegmentSpec {
   std::vector<int> weight_parameters;  ///< positions in `parameters`
   bool has_input_gradient() const { return !gradient_outputs.empty(); }
   bool has_weight_gradient() const { return !weight_parameters.empty(); }
+  bool has_backward() const { return has_input_gradient() || has_weight_gradient(); }
   double forward_flops = 0;  ///< of one micro-batch: products 2·m·n·k, attention counted causal-full (as MFU does)
   double input_gradient_flops = 0, weight_gradient_flops = 0;
   double forward_bytes = 0, backward_bytes = 0;  ///< memory traffic of one micro-batch, each operand once
   double input_gradient_bytes = 0, weight_gradient_bytes = 0;
 };
 
+/// What tensor ranks exchange: `from`, as the segment that computes it leaves it, becomes `to`, as those read it that
+/// use it, by the collective `forward` (none: `to` is `from`), and the gradient of `to` that of `from` by `backward`.
+/// Where both names are one it happens in place. The four of Megatron-LM: f (no forward, all-reduce backward), g (the
+/// other way round), and with sequence parallelism g and ḡ (all-gather and reduce-scatter, the one being the other's
+/// backward).
+struct Exchange {
+  TensorName from, to;
+  std::optional<OpKind> forward, backward;
+  Purpose purpose = Purpose::tensor;
+};
+
 struct Model {
+  /// Of the whole model, whatever a rank has of it.
   ModelSpec spec;
-  int micro_batch_size = 1;  ///< samples
-  DType type = DType::f32;   ///< of parameters as computed with, and of activations
+  int micro_batch_size = 1;        ///< samples
+  DType type = DType::f32;         ///< of parameters as computed with, and of activations
+  int tensor = 1;                  ///< ranks that share every layer; everything below is what one of them sees
+  bool sequence_parallel = false;  ///< never of one rank
   std::vector<ParameterSpec> parameters;
   std::vector<SegmentSpec> segments;  ///< in forward order: embedding, per block qkv attention projection up down, head
+  std::vector<Exchange> exchanges;    ///< of tensor ranks
 
+  /// Of the whole model, as are the FLOPs of a sample.
   std::int64_t parameter_count() const;
   std::int64_t tokens() const { return static_cast<std::int64_t>(micro_batch_size) * spec.context; }
+  /// Rows of the residual stream that a rank has, and the first of them where its coordinate is `rank`.
+  std::int64_t stream_tokens() const { return sequence_parallel ? tokens() / tensor : tokens(); }
+  std::int64_t first_stream_token(int rank) const { return sequence_parallel ? rank * stream_tokens() : 0; }
+  /// Rows of the token matrix, and of an untied head's, that a rank has; the last ones may be padding.
+  std::int64_t vocabulary_share() const { return (spec.vocabulary + tensor - 1) / tensor; }
+  /// True for a parameter of which every tensor rank has the whole and has seen only its own rows of the stream: its
+  /// gradient is the sum of theirs.
+  bool sums_gradient(int parameter) const {
+    return sequence_parallel && parameters[static_cast<std::size_t>(parameter)].split.axis < 0;
+  }
+  /// Segments in front of the first block, and of each block.
+  int segments_before_blocks() const;
+  int segments_a_block() const;
+  /// The segment of that kind, of that block (-1: outside the blocks). Asserts that there is one.
+  const SegmentSpec& segment(int block, Segment kind) const;
   /// FLOPs of one training step of `global_batch` samples without recomputation: what MFU divides by the peak.
   double model_flops_per_sample() const;
 };
@@ -149,6 +231,7 @@ struct Model {
 /// otherwise fp32.
 DType accumulation_type(DType type);
 
+/// The model as one tensor rank sees it. Throws std::invalid_argument when its heads or rows cannot be shared.
 Model make_model(const Scenario& scenario);
 
 /// Which segments belong to which chunk: chunk c has segments [first[c], first[c+1]) of model.segments. Blocks are

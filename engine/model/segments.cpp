@@ -13,91 +13,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/model/operands.hpp"
+
 namespace rankscope {
-namespace {
-
-TensorSpec tensor(TensorName name, const SegmentSizes& sizes) {
-  const std::int64_t T = sizes.tokens(), h = sizes.width;
-  const DType statistics = accumulation_type(sizes.type);
-  switch (name) {
-    case TensorName::tokens:
-    case TensorName::targets: return {name, {T}, DType::i32};
-    case TensorName::residual:
-    case TensorName::norm1:
-    case TensorName::attended:
-    case TensorName::middle:
-    case TensorName::norm2:
-    case TensorName::output: return {name, {T, h}, sizes.type};
-    case TensorName::mean1:
-    case TensorName::rstd1:
-    case TensorName::mean2:
-    case TensorName::rstd2: return {name, {T}, statistics};
-    case TensorName::qkv: return {name, {T, 3 * h}, sizes.type};
-    case TensorName::softmax: return {name, {sizes.samples, sizes.heads, sizes.context}, statistics};
-    case TensorName::pre_gelu:
-    case TensorName::activated: return {name, {T, 4 * h}, sizes.type};
-    case TensorName::logits: return {name, {T, sizes.vocabulary}, sizes.type};
-    case TensorName::loss: return {name, {1}, DType::f64};
-  }
-  assert(false && "a tensor without a shape");
-  return {};
-}
-
-std::vector<TensorSpec> tensors(std::initializer_list<TensorName> names, const SegmentSizes& sizes) {
-  std::vector<TensorSpec> specs;
-  for (TensorName name : names) specs.push_back(tensor(name, sizes));
-  return specs;
-}
-
-double bytes_of(const std::vector<TensorSpec>& specs) {
-  double bytes = 0;
-  for (const TensorSpec& spec : specs) bytes += static_cast<double>(spec.bytes());
-  return bytes;
-}
-
-double bytes_of(const std::vector<TensorName>& names, const SegmentSizes& sizes) {
-  double bytes = 0;
-  for (TensorName name : names) bytes += static_cast<double>(tensor(name, sizes).bytes());
-  return bytes;
-}
-
-/// Each operand once. `parameter_elements[i]` is how many elements of its parameter i the segment touches. Gradients of
-/// activations have the activations' type, gradients of parameters the accumulation type.
-void count_bytes(SegmentSpec& segment, const SegmentSizes& sizes, const std::vector<double>& parameter_elements) {
-  const auto gradient_bytes = [&](const std::vector<int>& which) {
-    double elements = 0;
-    for (const int i : which) elements += parameter_elements[static_cast<std::size_t>(i)];
-    return elements * static_cast<double>(bytes_of(accumulation_type(sizes.type)));
-  };
-  double elements = 0;
-  for (const double e : parameter_elements) elements += e;
-  const double parameters = elements * static_cast<double>(bytes_of(sizes.type));
-  const double gradients = elements * static_cast<double>(bytes_of(accumulation_type(sizes.type)));
-  segment.forward_bytes = bytes_of(segment.inputs) + parameters + bytes_of(segment.outputs);
-  segment.backward_bytes = bytes_of(segment.gradient_inputs, sizes) + bytes_of(segment.kept, sizes) + parameters +
-                           bytes_of(segment.gradient_outputs, sizes) + gradients;
-  if (segment.has_input_gradient())
-    segment.input_gradient_bytes = bytes_of(segment.gradient_inputs, sizes) + bytes_of(segment.input_kept, sizes) +
-                                   parameters + bytes_of(segment.gradient_outputs, sizes) +
-                                   bytes_of(segment.handed_on, sizes) + gradient_bytes(segment.input_parameters);
-  if (segment.has_weight_gradient())
-    segment.weight_gradient_bytes = bytes_of(segment.weight_gradient_inputs, sizes) +
-                                    bytes_of(segment.weight_kept, sizes) + gradient_bytes(segment.weight_parameters);
-}
-
-std::vector<double> elements_of(const SegmentSpec& segment, const std::vector<ParameterSpec>& parameters) {
-  std::vector<double> elements;
-  for (int index : segment.parameters) elements.push_back(static_cast<double>(parameters[index].shape.elements()));
-  return elements;
-}
-
-/// FLOPs of y = x·wᵀ on all tokens, forward and both halves of backward.
-void count_product(SegmentSpec& segment, const SegmentSizes& sizes, std::int64_t in, std::int64_t out) {
-  const double product = 2.0 * static_cast<double>(sizes.tokens()) * static_cast<double>(in) * static_cast<double>(out);
-  segment.forward_flops = segment.input_gradient_flops = segment.weight_gradient_flops = product;
-}
-
-}  // namespace
 
 SegmentSpec embedding_segment(const SegmentSizes& sizes, int wte, int wpe) {
   using enum TensorName;
@@ -121,7 +39,7 @@ SegmentSpec embedding_segment(const SegmentSizes& sizes, int wte, int wpe) {
 SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
                           const std::vector<ParameterSpec>& parameters, int first) {
   using enum TensorName;
-  const std::int64_t h = sizes.width;
+  const auto h = static_cast<double>(sizes.width);
   SegmentSpec segment;
   segment.kind = kind;
   segment.block = block;
@@ -140,19 +58,15 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
       segment.weight_parameters = {2, 3};
       count_product(segment, sizes, h, 3 * h);
       break;
-    case Segment::attention: {
+    case Segment::attention:
       segment.inputs = tensors({TensorName::qkv}, sizes);
       segment.outputs = tensors({softmax, attended}, sizes);
       segment.gradient_inputs = {attended};
       segment.kept = {TensorName::qkv, softmax, attended};
       segment.gradient_outputs = {TensorName::qkv};
       segment.input_kept = segment.kept;
-      const double scores =
-          2.0 * static_cast<double>(sizes.tokens()) * static_cast<double>(sizes.context) * static_cast<double>(h);
-      segment.forward_flops = 2 * scores;
-      segment.input_gradient_flops = 4 * scores;
+      count_attention(segment, sizes);
       break;
-    }
     case Segment::projection:
       segment.parameters = {first + attn_c_proj_weight, first + attn_c_proj_bias};
       segment.inputs = tensors({attended, residual}, sizes);
@@ -197,7 +111,13 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
     case Segment::head:
     case Segment::norm:
     case Segment::update:
-    case Segment::accumulate: assert(false && "not a segment of a block");
+    case Segment::accumulate:
+    case Segment::positions:
+    case Segment::attention_norm:
+    case Segment::mlp_norm:
+    case Segment::output:
+    case Segment::final_norm:
+    case Segment::loss: assert(false && "not a segment of a block");
   }
   count_bytes(segment, sizes, elements_of(segment, parameters));
   return segment;
@@ -217,7 +137,7 @@ SegmentSpec head_segment(const SegmentSizes& sizes, const std::vector<ParameterS
   segment.input_parameters = {0, 1};
   segment.weight_kept = {norm1, logits};
   segment.weight_parameters = {2};
-  count_product(segment, sizes, sizes.width, sizes.vocabulary);
+  count_product(segment, sizes, static_cast<double>(sizes.width), static_cast<double>(sizes.vocabulary));
   count_bytes(segment, sizes, elements_of(segment, parameters));
   return segment;
 }

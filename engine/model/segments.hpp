@@ -6,8 +6,11 @@ namespace rankscope {
 
 /// The sizes that shapes and costs are made of.
 struct SegmentSizes {
-  std::int64_t samples, context, width, heads, vocabulary;
+  std::int64_t samples, context, width;
+  std::int64_t heads, vocabulary;  ///< that one tensor rank has
   DType type;
+  std::int64_t tensor = 1;         ///< ranks
+  std::int64_t stream_tokens = 0;  ///< rows of the residual stream that one has
   std::int64_t tokens() const { return samples * context; }
 };
 
@@ -35,5 +38,22 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
                           const std::vector<ParameterSpec>& parameters, int first);
 SegmentSpec head_segment(const SegmentSizes& sizes, const std::vector<ParameterSpec>& parameters, int ln_f_weight,
                          int ln_f_bias, int matrix);
+
+/// The same of tensor ranks; `parallel`: with sequence parallelism. `parameters` are those of the block, or of the
+/// embedding or head, in the order of the table in model.hpp. Words are the whole vocabulary's: padding is no work.
+struct SplitSegments {
+  const SegmentSizes& sizes;
+  const std::vector<ParameterSpec>& parameters;
+  bool parallel;
+  double words;
+
+  SegmentSpec embedding(int wte) const;
+  SegmentSpec positions(int wpe) const;
+  SegmentSpec of_block(Segment kind, int block, int first) const;
+  SegmentSpec final_norm(int ln_f_weight, int ln_f_bias) const;
+  SegmentSpec head(int matrix) const;
+  SegmentSpec loss() const;
+};
+std::vector<Exchange> exchanges_of(bool sequence_parallel);
 
 }  // namespace rankscope

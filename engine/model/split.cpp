@@ -17,13 +17,11 @@ void check_chunks(const Model& model, int chunks) {
 
 /// First segments of the chunks from the blocks of each; the embedding goes with the first, the head with the last.
 std::vector<int> first_segments(const Model& model, const std::vector<int>& blocks) {
-  const int segments = static_cast<int>(model.segments.size());
-  const int per_block = (segments - 2) / model.spec.layers;
   std::vector<int> first{0};
   int before = 0;
   for (std::size_t chunk = 0; chunk + 1 < blocks.size(); ++chunk)
-    first.push_back(1 + (before += blocks[chunk]) * per_block);
-  first.push_back(segments);
+    first.push_back(model.segments_before_blocks() + (before += blocks[chunk]) * model.segments_a_block());
+  first.push_back(static_cast<int>(model.segments.size()));
   return first;
 }
 
@@ -44,9 +42,9 @@ std::vector<int> split_by_cost(const Model& model, int chunks) {
   const int layers = model.spec.layers;
   // All blocks cost the same, so the last chunk alone decides: for each number of blocks that it may have, the others
   // share the rest evenly. Costs in blocks.
-  double block = 0;
-  for (const SegmentSpec& s : model.segments) block += s.block == 0 ? flops_of(s) : 0;
-  const double head = flops_of(model.segments.back()) / block;
+  double block = 0, rest_of_model = 0;  // the embedding has none, so the rest is the head
+  for (const SegmentSpec& s : model.segments) (s.block < 0 ? rest_of_model : block) += s.block <= 0 ? flops_of(s) : 0;
+  const double head = rest_of_model / block;
   if (chunks == 1) return split_evenly(model, 1);
   int best = 1;
   double least = std::numeric_limits<double>::infinity(), least_spread = least;

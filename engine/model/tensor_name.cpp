@@ -22,6 +22,16 @@ std::string_view name_of(TensorName name) {
     case TensorName::output: return "output";
     case TensorName::logits: return "logits";
     case TensorName::loss: return "loss";
+    case TensorName::embedded: return "embedded";
+    case TensorName::embedded_sum: return "embedded_sum";
+    case TensorName::norm1_all: return "norm1_all";
+    case TensorName::projected: return "projected";
+    case TensorName::projected_sum: return "projected_sum";
+    case TensorName::norm2_all: return "norm2_all";
+    case TensorName::contracted: return "contracted";
+    case TensorName::contracted_sum: return "contracted_sum";
+    case TensorName::statistics: return "statistics";
+    case TensorName::statistics_all: return "statistics_all";
   }
   return "?";
 }

@@ -74,6 +74,12 @@ std::string_view name_of(Segment segment) {
     case Segment::norm: return "norm";
     case Segment::update: return "update";
     case Segment::accumulate: return "accumulate";
+    case Segment::positions: return "positions";
+    case Segment::attention_norm: return "attention_norm";
+    case Segment::mlp_norm: return "mlp_norm";
+    case Segment::output: return "output";
+    case Segment::final_norm: return "final_norm";
+    case Segment::loss: return "loss";
   }
   return "?";
 }

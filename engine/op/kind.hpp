@@ -64,7 +64,8 @@ enum class Purpose : std::uint8_t {
 };
 inline constexpr int purpose_count = 11;
 
-/// The longest run of kernels without a communication, recomputation or input/weight-gradient boundary inside.
+/// The longest run of kernels without a communication, recomputation or input/weight-gradient boundary inside. Tensor
+/// ranks communicate more often, so theirs are finer: of the same name, what is left of a segment (engine/model).
 enum class Segment : std::uint8_t {
   whole,       ///< everything the chunk does: the folded op of a schedule or a picture
   embedding,   ///< token and position embedding
@@ -77,8 +78,15 @@ enum class Segment : std::uint8_t {
   norm,        ///< of an optimizer op: the sum of the squared gradients
   update,      ///< of an optimizer op: the parameters' update
   accumulate,  ///< of an optimizer op: a micro-batch's reduced gradients are added to the shard (ZeRO)
+  // Of tensor ranks.
+  positions,       ///< positions added to the summed embedding
+  attention_norm,  ///< layer norm before attention
+  mlp_norm,        ///< attention's residual sum and the layer norm before the MLP
+  output,          ///< the MLP's residual sum
+  final_norm,      ///< last layer norm
+  loss,            ///< cross-entropy of everybody's statistics
 };
-inline constexpr int segment_count = 11;
+inline constexpr int segment_count = 17;
 
 /// Which slice of the rank grid a collective spans.
 enum class GroupKind : std::uint8_t {

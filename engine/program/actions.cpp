@@ -49,13 +49,7 @@ RankProgram drop_buffers(RankProgram program, const std::vector<bool>& marked) {
 
 const SegmentSpec& segment_of(const Model& model, OpId id) {
   const OpFields f = id.fields();
-  if (f.segment == Segment::embedding) return model.segments.front();
-  if (f.segment == Segment::head) return model.segments.back();
-  // embedding, then five segments per block in the enumeration's order
-  const std::size_t at = 1 + static_cast<std::size_t>(f.block) * 5 +
-                         (static_cast<std::size_t>(f.segment) - static_cast<std::size_t>(Segment::qkv));
-  assert(at < model.segments.size() && model.segments[at].kind == f.segment && model.segments[at].block == f.block);
-  return model.segments[at];
+  return model.segment(f.block, f.segment);
 }
 
 }  // namespace rankscope

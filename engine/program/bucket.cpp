@@ -18,6 +18,13 @@ struct Home {
   Segment segment = Segment::whole;
 };
 
+bool precedes_blocks(Segment segment) { return segment == Segment::embedding || segment == Segment::positions; }
+
+/// True when both are of one block, or both outside the blocks on the same side of them.
+bool same_part(const Home& a, const Home& b) {
+  return a.block == b.block && (a.block >= 0 || precedes_blocks(a.segment) == precedes_blocks(b.segment));
+}
+
 std::map<int, Home> homes_of(const StepProgram& step, int stage) {
   std::map<int, Home> homes;
   for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk) {
@@ -47,6 +54,28 @@ std::vector<int> completion_order(const StepProgram& step, int stage) {
   return order;
 }
 
+namespace {
+
+/// The order in which a stage's parameters lie in its buckets: completion_order, but that those which tensor ranks sum
+/// stand together within a chunk (at its end, since one bucket of them is complete with its last), or in ZeRO's stage 3
+/// at the begin of what is gathered together.
+std::vector<int> bucket_order(const StepProgram& step, int stage, const std::map<int, Home>& homes) {
+  std::vector<int> order = completion_order(step, stage);
+  if (!step.model.sequence_parallel) return order;
+  const bool gathers = step.zero() == 3;
+  const auto together = [&](int a, int b) {
+    return homes.at(a).chunk == homes.at(b).chunk && (!gathers || same_part(homes.at(a), homes.at(b)));
+  };
+  for (auto begin = order.begin(); begin != order.end();) {
+    const auto end = std::find_if_not(begin, order.end(), [&](int p) { return together(*begin, p); });
+    std::stable_partition(begin, end, [&](int p) { return step.model.sums_gradient(p) == gathers; });
+    begin = end;
+  }
+  return order;
+}
+
+}  // namespace
+
 std::vector<Bucket> buckets_of(const StepProgram& step, int stage) {
   const std::map<int, Home> homes = homes_of(step, stage);
   const int zero = step.zero();
@@ -63,13 +92,13 @@ std::vector<Bucket> buckets_of(const StepProgram& step, int stage) {
   bool open = false;
   std::int64_t bytes = 0;
   const Home* before = nullptr;
-  for (const int p : completion_order(step, stage)) {
+  bool summed_before = false;
+  for (const int p : bucket_order(step, stage, homes)) {
     const std::int64_t elements = step.model.parameters[static_cast<std::size_t>(p)].shape.elements();
     const Home& home = homes.at(p);
-    const bool alone = embedding_alone && p == embedding;
+    const bool alone = embedding_alone && p == embedding, summed = step.model.sums_gradient(p);
     const bool other_unit =
-        before && (home.chunk != before->chunk ||
-                   (zero == 3 && (home.block != before->block || (home.block < 0 && home.segment != before->segment))));
+        before && (home.chunk != before->chunk || (zero == 3 ? !same_part(home, *before) : summed != summed_before));
     if (!open || alone || other_unit) {
       buckets.push_back({static_cast<int>(buckets.size()), home.chunk, {}, 0});
       bytes = 0;
@@ -77,8 +106,10 @@ std::vector<Bucket> buckets_of(const StepProgram& step, int stage) {
     Bucket& bucket = buckets.back();
     bucket.entries.push_back({p, bucket.elements, elements});
     bucket.elements += up_to(elements, grain);
+    if (summed) bucket.summed = bucket.elements;
     bytes += elements * bytes_of(accumulation_type(step.model.type));
     before = &home;
+    summed_before = summed;
     const std::int64_t size = bucket.index == 0 ? std::min(first_bucket_bytes, limit) : limit;
     open = !alone && (zero == 3 || bytes < size);
   }

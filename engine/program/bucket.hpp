@@ -20,6 +20,9 @@ struct Bucket {
   int chunk = 0;  ///< whose parameters they are: the first one that uses them
   std::vector<BucketEntry> entries;
   std::int64_t elements = 0;  ///< with padding: a multiple of what the data group can cut into equal, aligned shards
+  /// The first so many elements are of parameters that all tensor ranks have and whose gradients are summed over them
+  /// (Model::sums_gradient).
+  std::int64_t summed = 0;
 };
 
 /// The parameters of a stage's chunks in the order in which a backward pass completes their gradients. A parameter used
@@ -29,7 +32,8 @@ std::vector<int> completion_order(const StepProgram& step, int stage);
 /// The buckets of a stage's ranks. A bucket closes once it has reached its size (the first one at most 1 MiB, so that
 /// reducing starts early; then plan.bucket_mib) and at the end of a chunk. In stage 3 of ZeRO, where they are also what
 /// is gathered at a time, a bucket is one block's parameters, or the embedding's, or the head's, whatever their size. A
-/// tied embedding is alone in its bucket where ZeRO has shards of it that are reduced further, or used apart.
+/// tied embedding is alone in its bucket where ZeRO has shards of it that are reduced further, or used apart. Gradients
+/// that tensor ranks sum stand together, in a bucket of each chunk that is its last, or in stage 3 in front.
 std::vector<Bucket> buckets_of(const StepProgram& step, int stage);
 
 /// Adds a buffer for the whole bucket, of the class and type of its `members` (parallel to entries), and makes these

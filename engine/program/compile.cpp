@@ -12,16 +12,20 @@ StepProgram compile(const Scenario& scenario) {
   if (plan.chunks() > scenario.model.layers)
     throw PlanError("plan.pipeline × plan.virtual is " + std::to_string(plan.chunks()) + " but the model has " +
                     std::to_string(scenario.model.layers) + " layers; each chunk needs one");
-  if (plan.tensor != 1 || plan.sequence_parallel) throw PlanError("this engine does not have tensor parallelism yet");
+  if (plan.tensor > 1 && optimizer_rule(scenario.train.optimizer).grain != 1)
+    throw PlanError("plan.tensor is " + std::to_string(plan.tensor) + ", but " + scenario.train.optimizer +
+                    " updates elements of a tensor together, and tensor ranks have parts of it; use plan.tensor = 1 or "
+                    "another optimizer");
   if (plan.zero > 0 && optimizer_rule(scenario.train.optimizer).grain == 0)
     throw PlanError("plan.zero is " + std::to_string(plan.zero) + ", but " + scenario.train.optimizer +
                     " updates a tensor only as a whole and ZeRO cuts tensors; use plan.zero = 0 or another optimizer");
   StepProgram step;
   step.scenario = scenario;
   step.grid = {plan.tensor, plan.data, plan.pipeline};
-  step.model = make_model(scenario);
-  const char* key = "plan.stages: ";
+  const char* key = "plan.tensor: ";
   try {
+    step.model = make_model(scenario);
+    key = "plan.stages: ";
     step.first_segment = split_as_planned(step.model, plan);
     const PipelineShape shape{plan.pipeline, plan.virtual_stages, plan.micro_batches};
     const bool by_hand = plan.schedule == "by-hand";
@@ -42,6 +46,7 @@ StepProgram compile(const Scenario& scenario) {
 
 RankProgram StepProgram::program_for(int rank) const {
   RankProgram program = expand(*this, rank);
+  program = add_tensor_collectives(std::move(program), *this);
   program = add_batches(std::move(program), *this);
   program = add_pipeline_transfers(std::move(program), *this);
   program = add_gradient_reduction(std::move(program), *this);

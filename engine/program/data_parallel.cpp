@@ -4,14 +4,16 @@
 #include "engine/program/passes.hpp"
 
 namespace rankscope {
+
 RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step) {
   if (step.zero() > 0) return program;
   std::vector<Insertion> reductions;
   const int stage = step.grid.coordinates_of(program.rank).pipeline;
-  if (step.grid.data > 1)
-    for (const Bucket& bucket : buckets_of(step, stage)) {
-      const std::vector<BufferIndex> gradients = whole_buffers(program, bucket, MemoryClass::gradients);
-      const BufferIndex base = add_base(program, bucket, "gradients:bucket" + std::to_string(bucket.index), gradients);
+  for (const Bucket& bucket : buckets_of(step, stage)) {
+    if (step.grid.data == 1 && bucket.summed == 0) continue;
+    const std::vector<BufferIndex> gradients = whole_buffers(program, bucket, MemoryClass::gradients);
+    const BufferIndex base = add_base(program, bucket, "gradients:bucket" + std::to_string(bucket.index), gradients);
+    if (step.grid.data > 1)
       reductions.push_back(
           {after_last_use(program, gradients),
            {OpId::of({OpKind::all_reduce, Purpose::data_gradient, stage, -1, -1, Segment::whole, bucket.index}),
@@ -20,7 +22,10 @@ RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step)
             {{base, Access::accumulate}},
             {},
             {}}});
-    }
+    // All of the bucket: without ZeRO such gradients have one of their own.
+    if (bucket.summed > 0)
+      reductions.push_back({program.ops.size(), tensor_reduction(bucket.chunk, bucket.index, base)});
+  }
   if (shares_embedding(step, program.rank)) {
     const int embedding = step.model.segments.front().parameters.front();
     for (BufferIndex b = 0; b < program.buffers.size(); ++b)

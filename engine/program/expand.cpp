@@ -10,6 +10,12 @@
 namespace rankscope {
 namespace {
 
+/// Parts of a sum and what ranks tell each other: they are gone before the backward.
+bool is_exchanged_only(TensorName name) {
+  return name == TensorName::embedded || name == TensorName::projected || name == TensorName::contracted ||
+         name == TensorName::statistics;
+}
+
 class Expander {
  public:
   Expander(const StepProgram& step, int rank) : step_(step), stage_(step.grid.coordinates_of(rank).pipeline) {
@@ -42,7 +48,8 @@ class Expander {
 
   int place_of(int segment) const {
     const SegmentSpec& s = step_.model.segments[static_cast<std::size_t>(segment)];
-    return s.block < 0 ? (segment == 0 ? -1 : step_.model.spec.layers) : s.block;
+    if (s.block >= 0) return s.block;
+    return segment < step_.model.segments_before_blocks() ? -1 : step_.model.spec.layers;
   }
   int begin_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk)]; }
   int end_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk) + 1]; }
@@ -94,13 +101,24 @@ class Expander {
     return add_buffer({std::move(name), memory, tensor.type, tensor.shape, false, -1, micro_batch, -1});
   }
 
-  const TensorSpec& tensor_of(const SegmentSpec& s, TensorName name) const {
-    for (const auto* list : {&s.inputs, &s.outputs})
-      for (const TensorSpec& t : *list)
-        if (t.name == name) return t;
-    // A gradient may be of a tensor that only the neighbours of the segment name: all of those are [tokens, width].
-    assert(name == TensorName::output || name == TensorName::middle);
-    return step_.model.segments.front().outputs.front();
+  /// A gradient may be of a tensor that only the neighbours of the segment name; a name has one shape in the model.
+  const TensorSpec& tensor_of(const SegmentSpec& segment, TensorName name) const {
+    const auto find = [name](const SegmentSpec& s) -> const TensorSpec* {
+      for (const auto* list : {&s.inputs, &s.outputs})
+        for (const TensorSpec& t : *list)
+          if (t.name == name) return &t;
+      return nullptr;
+    };
+    const TensorSpec* found = find(segment);
+    for (auto s = step_.model.segments.begin(); !found && s != step_.model.segments.end(); ++s) found = find(*s);
+    assert(found);
+    return *found;
+  }
+
+  /// True for a gradient that no op here computes whole: tensor ranks gather it from what they have.
+  bool comes_by_exchange(TensorName gradient) const {
+    return std::any_of(step_.model.exchanges.begin(), step_.model.exchanges.end(),
+                       [&](const Exchange& e) { return e.from == gradient && e.to != gradient && e.backward; });
   }
 
   void forward(int chunk, int m) {
@@ -121,9 +139,14 @@ class Expander {
       }
       for (const int p : spec.parameters) op.uses.push_back({parameters_.at(p), Access::read});
       for (const TensorSpec& output : spec.outputs) {
+        if (std::find(spec.changed.begin(), spec.changed.end(), output.name) != spec.changed.end()) {
+          op.uses.push_back({values_.at(Key{m, place, output.name}), Access::accumulate});
+          continue;
+        }
         const bool leaves = output.name == TensorName::output && s + 1 == end_of(chunk) && !is_mine(chunk + 1);
+        const bool is_kept = !leaves && !is_exchanged_only(output.name);
         const BufferIndex b =
-            add_value(chunk, m, s, output, leaves ? MemoryClass::buffers : MemoryClass::activations, false);
+            add_value(chunk, m, s, output, is_kept ? MemoryClass::activations : MemoryClass::buffers, false);
         values_[Key{m, place, output.name}] = b;
         if (output.name == TensorName::output && !leaves) values_[Key{m, place_of(s + 1), TensorName::residual}] = b;
         op.uses.push_back({b, Access::write});
@@ -142,7 +165,7 @@ class Expander {
     const bool whole = kind == OpKind::backward;
     for (int s = end_of(chunk) - 1; s >= begin_of(chunk); --s) {
       const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
-      if (!whole && !spec.has_input_gradient()) continue;
+      if (whole ? !spec.has_backward() : !spec.has_input_gradient()) continue;
       const int place = place_of(s);
       Op op{OpId::of({kind, Purpose::none, chunk, m, spec.block, spec.kind, -1}), GroupKind::self, -1, {}, {}, {}};
       for (const TensorName name : spec.gradient_inputs) {
@@ -187,7 +210,12 @@ class Expander {
             {},
             {}};
       for (const TensorName name : spec.weight_gradient_inputs) {
-        const auto found = value_gradients_.find(Key{m, place, name});
+        auto found = value_gradients_.find(Key{m, place, name});
+        if (found == value_gradients_.end() && comes_by_exchange(name))
+          found = value_gradients_
+                      .emplace(Key{m, place, name},
+                               add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true))
+                      .first;
         if (found == value_gradients_.end())
           throw PlanError("the schedule '" + step_.schedule.name + "' runs " + to_token(folded_to_chunk(op.id)) +
                           " before its input gradient");

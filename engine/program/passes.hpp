@@ -11,6 +11,9 @@ namespace rankscope {
 /// Chunks that follow each other on one rank share the tensor between them. A gradient that waits for its weight
 /// gradient counts as an activation, since it is kept for the same reason.
 RankProgram expand(const StepProgram& step, int rank);
+/// What tensor ranks exchange (Model::exchanges): partial sums and their gradients, or with sequence parallelism rows
+/// gathered and sums scattered, and the statistics of the cross-entropy.
+RankProgram add_tensor_collectives(RankProgram program, const StepProgram& step);
 /// load_batch ops for what the first chunk (tokens) and the last one (targets) read.
 RankProgram add_batches(RankProgram program, const StepProgram& step);
 /// Sends and receives between chunks on different ranks, sent in the schedule's sending_order. A receive is posted one
@@ -59,13 +62,18 @@ struct Action {
 std::vector<Action> actions_of(const RankProgram& program);
 
 /// False for a replica of a parameter which another rank of the model group counts in norms and writes in checkpoints:
-/// the last stage's copy of a tied embedding.
+/// the last stage's copy of a tied embedding, and on tensor ranks but the first what all of them have.
 bool counts_parameter(const StepProgram& step, int rank, int parameter);
 /// True where the tied embedding's gradient must be summed between the rank's stage and another one.
 bool shares_embedding(const StepProgram& step, int rank);
 /// The all-reduce that does it. It is the last collective before the norm on both ends (one global order for
 /// overlapping groups).
 Op embedding_reduction(BufferIndex gradient);
+/// Which collective of a block's segment it is: the index of its id. `again` is what a backward gathers once more.
+enum class TensorPhase : std::uint8_t { forward, recompute, gradient, again };
+/// The all-reduce of a bucket's gradients of which each tensor rank has those of its own rows (Bucket::summed), after
+/// the data group's.
+Op tensor_reduction(int chunk, int bucket, BufferIndex gradients);
 /// Index behind the last op that uses one of the buffers.
 std::size_t after_last_use(const RankProgram& program, const std::vector<BufferIndex>& buffers);
 

@@ -9,6 +9,10 @@ RankProgram plant_fault(RankProgram program, const StepProgram& step) {
   const std::string& plant = step.scenario.fault.plant;
   if (plant == "untied_embedding")
     std::erase_if(program.ops, [](const Op& op) { return op.id.fields().purpose == Purpose::embedding; });
+  if (plant == "unsynchronised_norms")
+    std::erase_if(program.ops, [](const Op& op) {
+      return op.id.fields().purpose == Purpose::tensor && op.id.fields().micro_batch < 0;
+    });
   if (plant == "skipped_norm_term" && program.rank == 0)
     for (Op& op : program.ops)
       if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::norm) op.uses.pop_back();

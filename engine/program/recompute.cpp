@@ -13,6 +13,13 @@ bool is_backward(OpKind kind) {
   return kind == OpKind::backward || kind == OpKind::input_gradient || kind == OpKind::weight_gradient;
 }
 
+/// What tensor ranks exchange for a micro-batch.
+bool is_exchange(const OpFields& f) { return f.purpose == Purpose::tensor && f.micro_batch >= 0; }
+bool is_of_backward(const OpFields& f) {
+  if (is_exchange(f)) return f.index != static_cast<int>(TensorPhase::forward);
+  return is_backward(f.kind);
+}
+
 /// Forward ops of one micro-batch that are repeated together, and the backward ops of the same blocks. Positions in
 /// program order.
 struct Group {
@@ -39,10 +46,10 @@ std::vector<Group> groups_of(const RankProgram& program, const std::string& reco
   std::map<std::tuple<int, int, int>, Group> groups;  // chunk, micro-batch, index
   for (std::size_t i = 0; i < program.ops.size(); ++i) {
     const OpFields f = program.ops[i].id.fields();
-    if (!is_model_compute(f.kind) || f.block < 0) continue;
+    if ((!is_model_compute(f.kind) && !is_exchange(f)) || f.block < 0) continue;
     const auto [first, last] = blocks.at(f.chunk);
     Group& group = groups[{f.chunk, f.micro_batch, (f.block - first) / blocks_a_group(recompute, last - first + 1)}];
-    if (is_backward(f.kind))
+    if (is_of_backward(f))
       group.backwards.push_back(i);
     else if (!attention_only || f.segment == Segment::attention)
       group.forwards.push_back(i);
@@ -65,12 +72,13 @@ std::vector<std::size_t> repeated(const RankProgram& program, const Group& group
   std::vector<std::size_t> ops;
   for (auto op = group.forwards.rbegin(); op != group.forwards.rend(); ++op) {
     const auto& uses = program.ops[*op].uses;
+    // What is accumulated (parts of a sum) is both read and written.
     const bool wanted = std::any_of(uses.begin(), uses.end(), [&](const BufferUse& use) {
-      return use.access == Access::write && needed.contains(use.buffer);
+      return use.access != Access::read && needed.contains(use.buffer);
     });
     if (!wanted) continue;
     for (const BufferUse& use : uses)
-      if (use.access == Access::read) needed.insert(use.buffer);
+      if (use.access != Access::write) needed.insert(use.buffer);
     ops.insert(ops.begin(), *op);
   }
   return ops;
@@ -101,7 +109,10 @@ RankProgram add_recomputation(RankProgram program, const StepProgram& step) {
     for (const std::size_t op : repeated(program, group, needed)) {
       Op copy = program.ops[op];
       OpFields f = copy.id.fields();
-      f.kind = OpKind::recompute;
+      if (is_exchange(f))
+        f.index = static_cast<int>(TensorPhase::recompute);
+      else
+        f.kind = OpKind::recompute;
       copy.id = OpId::of(f);
       for (BufferUse& use : copy.uses) {
         if (use.access == Access::write) {

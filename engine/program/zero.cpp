@@ -38,6 +38,7 @@ class GradientSharding {
     for (const Bucket& bucket : buckets_of(step_, at_.pipeline)) {
       const BufferIndex values = shard_parameters(bucket);
       const BufferIndex gradients = step_.zero() == 1 ? reduce_once(bucket) : reduce_each_micro_batch(bucket);
+      sum_over_tensor_ranks(bucket, gradients);
       if (shares_embedding(step_, program_.rank) && bucket.entries.front().parameter == embedding())
         insertions_.push_back({program_.ops.size(), embedding_reduction(gradients)});
       add_pieces(bucket, gradients, values);
@@ -150,6 +151,17 @@ class GradientSharding {
             {}}});
     }
     return shard;
+  }
+
+  /// Of the rank's shard, which its tensor group's ranks have at the same place, what they sum.
+  void sum_over_tensor_ranks(const Bucket& bucket, BufferIndex shard) {
+    const std::int64_t count = std::min(bucket.summed - shard_begin(bucket), shard_elements(bucket));
+    if (count <= 0) return;
+    const Buffer& whole = program_.buffers[shard];
+    Buffer view{name_of_base("gradients", bucket, ":summed"), whole.memory, whole.type, {count}, true};
+    view.within = static_cast<int>(base_of(program_.buffers, shard));
+    view.at = whole.at;
+    insertions_.push_back({program_.ops.size(), tensor_reduction(bucket.chunk, bucket.index, add(std::move(view)))});
   }
 
   /// The pieces of the bucket's tensors that lie in this rank's shard.

@@ -65,7 +65,8 @@ Costs predict_costs(const StepProgram& step, int threads) {
   Scenario one_block = step.scenario;
   one_block.model.layers = 1;
   one_block.fault = {};
-  one_block.plan.data = one_block.plan.tensor = one_block.plan.pipeline = one_block.plan.virtual_stages = 1;
+  // A tensor group's shapes remain, of which one rank is measured.
+  one_block.plan.data = one_block.plan.pipeline = one_block.plan.virtual_stages = 1;
   one_block.plan.zero = 0;
   one_block.plan.schedule = splits_backward(step.schedule) ? "zb-h1" : "1f1b";  // one chunk, and the same ops
   one_block.plan.micro_batches = 2;  // a first micro-batch writes its gradients, the others add

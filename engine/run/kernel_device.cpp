@@ -82,6 +82,7 @@ class KernelDevice : public ComputeDevice {
     context.first_sample = std::int64_t{step} * train.global_batch +
                            (std::int64_t{data} * plan.micro_batches + micro_batch) * step_.model.micro_batch_size;
     context.global_tokens = std::int64_t{train.global_batch} * step_.model.spec.context;
+    context.tensor = step_.grid.coordinates_of(program_.rank).tensor;
     const std::string& plant = step_.scenario.fault.plant;
     if (plant == "gradient_scale" && data == 0) context.global_tokens /= 2;
     if (plant == "dropped_micro_batch" && data == 0 && micro_batch == plan.micro_batches - 1)
@@ -93,7 +94,8 @@ class KernelDevice : public ComputeDevice {
     const SegmentSpec& segment = segment_of(step_.model, op.id);
     const std::vector<View> views = views_of(op);
     Launch launch = bind_forward(step_.model, segment, views, kernels_, workspace_);
-    const double* loss = segment.kind == Segment::head ? views.back().as<double>() : nullptr;
+    // Where there is one, it is the last output.
+    const double* loss = segment.outputs.back().name == TensorName::loss ? views.back().as<double>() : nullptr;
     return [this, &op, launch = std::move(launch), loss](std::uint32_t step) {
       launch(context_of(op, step));
       if (loss) values_.loss_sum += *loss;

@@ -216,7 +216,8 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   summary.begin_ns = record.begin_ns;
   summary.end_ns = record.end_ns;
   summary.learning_rate = LearningRate(scenario.train).at(step);
-  if (at.pipeline == settings_.step.schedule.stage_of_chunk.back()) {
+  // Tensor ranks have the same samples, and the first one counts them.
+  if (at.pipeline == settings_.step.schedule.stage_of_chunk.back() && at.tensor == 0) {
     summary.tokens = std::int64_t{scenario.plan.micro_batches} * settings_.step.model.tokens();
     if (settings_.kernels) summary.loss = record.values.loss_sum / static_cast<double>(summary.tokens);
   }

@@ -168,6 +168,29 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario) {
   return std::nullopt;
 }
 
+/// What tensor ranks share must be theirs in equal parts: heads, and with sequence parallelism rows.
+std::optional<Complaint> tensor_complaint(const Scenario& scenario) {
+  const std::int64_t tensor = scenario.plan.tensor, heads = scenario.model.heads;
+  if (tensor == 1) return std::nullopt;
+  if (heads % tensor != 0)
+    return Complaint{{"plan.tensor", "model.heads"},
+                     text_of(heads) + " heads cannot be shared by " + text_of(tensor) +
+                         " tensor ranks; tensor = " + either(divisors_near(heads, tensor)) +
+                         " would do, or heads = " + either(multiples_near(tensor, heads))};
+  const std::string& optimizer = scenario.train.optimizer;
+  if (optimizer_rule(optimizer).grain != 1)
+    return Complaint{{"train.optimizer", "plan.tensor"},
+                     "optimizer \"" + optimizer + "\" updates elements of a tensor together, and each of " +
+                         text_of(tensor) + " tensor ranks has a part of it; use tensor = 1, or another optimizer"};
+  const std::int64_t tokens = std::int64_t{scenario.micro_batch_size()} * scenario.model.context;
+  if (scenario.plan.sequence_parallel && tokens % tensor != 0)
+    return Complaint{{"plan.sequence_parallel", "plan.tensor", "model.context"},
+                     "a micro-batch of " + text_of(tokens) + " tokens cannot be shared by " + text_of(tensor) +
+                         " tensor ranks; context = " + either(multiples_near(tensor, scenario.model.context)) +
+                         " would do, or sequence_parallel = false"};
+  return std::nullopt;
+}
+
 std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   const FaultSpec& fault = scenario.fault;
   const int ranks = scenario.plan.ranks();
@@ -265,6 +288,7 @@ std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
                          " would do, or width = " + either(multiples_near(model.heads, model.width))};
   if (auto complaint = batch_complaint(scenario)) return complaint;
   if (auto complaint = optimizer_complaint(scenario)) return complaint;
+  if (auto complaint = tensor_complaint(scenario)) return complaint;
   if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
   if (std::int64_t{scenario.micro_batch_size()} * model.context > 2147483647)
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},

@@ -87,7 +87,8 @@ struct FaultSpec {
   int slow_rank = -1;
   double slow_factor = 1.0;  ///< the slow rank's compute takes this many times as long (simulated and `sleep` runs)
   std::string plant;         ///< a wrong program, which `verify` must catch: "gradient_scale", "dropped_micro_batch",
-                             ///< "skipped_norm_term", "norm_counted_twice", "untied_embedding", "early_gather_read"
+                             ///< "skipped_norm_term", "norm_counted_twice", "untied_embedding",
+                             ///< "unsynchronised_norms", "early_gather_read"
   bool operator==(const FaultSpec&) const = default;
 };
 

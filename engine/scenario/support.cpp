@@ -1,5 +1,7 @@
 #include "engine/scenario/support.hpp"
 
+#include <array>
+
 #include "engine/optimizer/rule/rule.hpp"
 
 namespace rankscope {
@@ -43,13 +45,11 @@ constexpr Choice choices[] = {
     {"fault.plant", "skipped_norm_term", true},
     {"fault.plant", "norm_counted_twice", true},
     {"fault.plant", "untied_embedding", true},
+    {"fault.plant", "unsynchronised_norms", true},
     {"fault.plant", "early_gather_read", true},
 };
 
-constexpr Ceiling ceilings[] = {
-    {"plan.tensor", 1},
-    {"plan.sequence_parallel", 0},
-};
+constexpr std::array<Ceiling, 0> ceilings{};
 
 }  // namespace
 

@@ -21,7 +21,7 @@ std::string chunk_words(const StepProgram& step, int chunk) {
     }
   if (step.model.segments[begin].kind == Segment::embedding) words += "embedding, ";
   words += first == last ? fmt::format("block {}", first) : fmt::format("blocks {}–{}", first, last);
-  if (step.model.segments[end - 1].kind == Segment::head) words += ", head";
+  if (end == step.model.segments.size()) words += ", head";
   return words;
 }
 

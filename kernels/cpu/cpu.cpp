@@ -29,6 +29,13 @@ KernelSet cpu_kernels(Options options) {
   set.embedding_forward = {all, cpu::embedding_forward};
   set.embedding_backward = {all, cpu::embedding_backward};
   set.dropout = {all, cpu::dropout};
+  set.residual_sum = {all, cpu::residual_sum};
+  set.token_embedding_forward = {all, cpu::token_embedding_forward};
+  set.token_embedding_backward = {all, cpu::token_embedding_backward};
+  set.position_embedding_forward = {all, cpu::position_embedding_forward};
+  set.position_embedding_backward = {all, cpu::position_embedding_backward};
+  set.vocabulary_numerators = {all, cpu::vocabulary_numerators};
+  set.vocabulary_loss = {all, cpu::vocabulary_loss};
   set.add = {all, cpu::add};
   set.scale = {all, cpu::scale};
   set.square_norm = {all, cpu::square_norm};

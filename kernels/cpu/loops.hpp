@@ -84,6 +84,11 @@ struct Loops {
   double (*cross_entropy_row)(void* gradient, const void* logits, int64_t vocabulary, int64_t target, double scale,
                               bool wide);
 
+  /// numerators[j] = exp(logits[j] - the greatest of the first `valid` logits) for those, 0 for the columns behind;
+  /// logits are A. Tells the greatest (-inf of none) and the numerators' sum.
+  void (*numerators_row)(void* numerators, const void* logits, int64_t columns, int64_t valid, double* greatest,
+                         double* sum);
+
   /// y[row] = token row + position row.
   void (*embed_row)(void* y, const void* token_row, const void* position_row, int64_t width);
   /// sum[j] (A) += x[j].
@@ -91,6 +96,10 @@ struct Loops {
 
   /// y = dropped x, plus residual if not null, of one row.
   void (*dropout_row)(void* y, const void* x, const void* residual, int64_t width, const DropoutRow& draw);
+
+  /// y = residual + dropped (x + bias), of one row; nothing is dropped where `draw` is null.
+  void (*residual_row)(void* y, const void* x, const void* bias, const void* residual, int64_t width,
+                       const DropoutRow* draw);
 
   /// Scratch bytes of one head, forward and backward.
   int64_t (*attention_scratch)(const HeadShape& shape, bool backward);

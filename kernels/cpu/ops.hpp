@@ -19,6 +19,13 @@ Prepared<View, View, View, View, double> cross_entropy(const CrossEntropySpec&, 
 Prepared<View, View, View, View> embedding_forward(const EmbeddingSpec&, const Options&);
 Prepared<View, View, View, View> embedding_backward(const EmbeddingSpec&, const Options&);
 Prepared<View, View, View, DropoutDraw> dropout(const DropoutSpec&, const Options&);
+Prepared<View, View, View, View, DropoutDraw> residual_sum(const DropoutSpec&, const Options&);
+Prepared<View, View, View, std::int64_t> token_embedding_forward(const TokenEmbeddingSpec&, const Options&);
+Prepared<View, View, View, std::int64_t> token_embedding_backward(const TokenEmbeddingSpec&, const Options&);
+Prepared<View, View, View, std::int64_t> position_embedding_forward(const PositionEmbeddingSpec&, const Options&);
+Prepared<View, View, std::int64_t> position_embedding_backward(const PositionEmbeddingSpec&, const Options&);
+Prepared<View, View, View, View, VocabularyPart> vocabulary_numerators(const VocabularySpec&, const Options&);
+Prepared<View, View, View, View, double, VocabularyPart> vocabulary_loss(const VocabularySpec&, const Options&);
 Prepared<View, View, View> add(const ElementwiseSpec&, const Options&);
 Prepared<View, double> scale(const FlatSpec&, const Options&);
 Prepared<double*, View> square_norm(const FlatSpec&, const Options&);

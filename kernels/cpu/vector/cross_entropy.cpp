@@ -9,19 +9,25 @@ RANKSCOPE_INLINE V larger(V a, V b) {
   return a > b ? a : b;
 }
 
+template <class T>
+RANKSCOPE_INLINE Scalar<T> greatest_in(const T* logits, int64_t n) {
+  Vector<T> greatest = Vector<T>{} + static_cast<Scalar<T>>(-__builtin_inff());
+  sweep<T>(n, [&](int64_t j, auto part) {
+    Vector<T> v = load(logits + j, part);
+    if constexpr (requires { part.count; })
+      for (int i = part.count; i < lanes<T>; ++i) v[i] = static_cast<Scalar<T>>(-__builtin_inff());
+    greatest = larger(greatest, v);
+  });
+  return greatest_of(greatest);
+}
+
+constexpr int64_t block = 512;  ///< partial sums of a block in A, of the blocks in fp64
+
 /// G is the gradient's element type, T the logits'; they may be the same memory.
 template <class G, class T>
 double row(G* gradient, const T* logits, int64_t n, int64_t target, double scale) {
   using A = Scalar<T>;
-  constexpr int64_t block = 512;  // partial sums of a block in A, of the blocks in fp64
-  Vector<T> greatest = Vector<T>{} + static_cast<A>(-__builtin_inff());
-  sweep<T>(n, [&](int64_t j, auto part) {
-    Vector<T> v = load(logits + j, part);
-    if constexpr (requires { part.count; })
-      for (int i = part.count; i < lanes<T>; ++i) v[i] = static_cast<A>(-__builtin_inff());
-    greatest = larger(greatest, v);
-  });
-  const A top = greatest_of(greatest);
+  const A top = greatest_in(logits, n);
   double sum = 0;
   for (int64_t first = 0; first < n; first += block) {
     Vector<T> part_sum = {};
@@ -51,11 +57,36 @@ double cross_entropy_row(void* gradient, const void* logits, int64_t vocabulary,
   return row(static_cast<T*>(gradient), static_cast<const T*>(logits), vocabulary, target, scale);
 }
 
+template <class T>
+void numerators_row(void* numerators_, const void* logits_, int64_t columns, int64_t valid, double* greatest,
+                    double* sum) {
+  using A = Scalar<T>;
+  auto* numerators = static_cast<T*>(numerators_);
+  const auto* logits = static_cast<const A*>(logits_);
+  const A top = greatest_in(logits, valid);
+  *greatest = static_cast<double>(top);
+  *sum = 0;
+  for (int64_t first = 0; first < valid; first += block) {
+    Vector<A> part_sum = {};
+    const int64_t count = valid - first < block ? valid - first : block;
+    sweep<A>(count, [&](int64_t j, auto part) {
+      Vector<A> e = exp_of(load(logits + first + j, part) - top);
+      if constexpr (requires { part.count; })
+        for (int i = part.count; i < lanes<A>; ++i) e[i] = 0;
+      part_sum += e;
+      store(numerators + first + j, e, part);
+    });
+    *sum += static_cast<double>(sum_of(part_sum));
+  }
+  sweep<T>(columns - valid, [&](int64_t j, auto part) { store(numerators + valid + j, Vector<T>{}, part); });
+}
+
 }  // namespace
 
 template <class T>
 void add_cross_entropy(Loops& loops) {
   loops.cross_entropy_row = cross_entropy_row<T>;
+  loops.numerators_row = numerators_row<T>;
 }
 RANKSCOPE_FOR_ALL_TYPES(add_cross_entropy)
 

@@ -54,11 +54,40 @@ void dropout_row(void* y_, const void* x_, const void* residual_, int64_t width,
   }
 }
 
+template <class T>
+void residual_row(void* y_, const void* x_, const void* bias_, const void* residual_, int64_t width,
+                  const DropoutRow* row) {
+  using A = Scalar<T>;
+  auto* y = static_cast<T*>(y_);
+  const auto* x = static_cast<const T*>(x_);
+  const auto* bias = static_cast<const T*>(bias_);
+  const auto* residual = static_cast<const T*>(residual_);
+  if (row == nullptr) {
+    sweep<T>(width, [&](int64_t j, auto part) {
+      store(y + j, load(x + j, part) + load(bias + j, part) + load(residual + j, part), part);
+    });
+    return;
+  }
+  std::uint32_t words[4 * group];
+  A factors[4 * group];
+  const auto kept = static_cast<A>(row->factor);
+  for (int64_t first = 0; first < width; first += 4 * group) {
+    draw(words, row->first_block + static_cast<std::uint64_t>(first / 4), row->stream, row->key);
+    for (int i = 0; i < 4 * group; ++i) factors[i] = words[i] < row->threshold ? A(0) : kept;
+    const int64_t count = width - first < 4 * group ? width - first : 4 * group;
+    sweep<T>(count, [&](int64_t j, auto part) {
+      const Vector<T> v = (load(x + first + j, part) + load(bias + first + j, part)) * load(factors + j, part);
+      store(y + first + j, v + load(residual + first + j, part), part);
+    });
+  }
+}
+
 }  // namespace
 
 template <class T>
 void add_dropout(Loops& loops) {
   loops.dropout_row = dropout_row<T>;
+  loops.residual_row = residual_row<T>;
 }
 RANKSCOPE_FOR_ALL_TYPES(add_dropout)
 

@@ -198,8 +198,8 @@ TEST_CASE("names that mean nothing are refused with those that do") {
       {"[model]\nkind = \"bert\"\n", {}, "s.toml:2:1: unknown kind 'bert'; there is gpt"},
       {"[fault]\nplant = \"tulip\"\n",
        {},
-       "s.toml:2:1: unknown plant 'tulip'; there is gradient_scale, dropped_micro_batch, skipped_norm_term and "
-       "untied_embedding"},
+       "s.toml:2:1: unknown plant 'tulip'; there is gradient_scale, dropped_micro_batch, skipped_norm_term, "
+       "norm_counted_twice, untied_embedding, unsynchronised_norms and early_gather_read"},
   };
   for (const Row& row : rows) check(row);
 }
@@ -258,19 +258,35 @@ TEST_CASE("a learning rate that cannot be meant is refused") {
 
 TEST_CASE("what is designed but not built yet is refused as that") {
   const Row rows[] = {
-      {"[plan]\ntensor = 2\n",
-       {},
-       "s.toml:2:1: tensor = 2 is designed, but this engine does not have it yet; it has tensor = 1"},
-      {"[plan]\nsequence_parallel = true\n",
-       {},
-       "s.toml:2:1: sequence_parallel = true is designed, but this engine does not have it yet; it has "
-       "sequence_parallel = false"},
       {"[plan]\nprecision = \"fp16\"\n",
        {},
        "s.toml:2:1: precision = \"fp16\" is designed, but this engine does not have it yet; it has fp64, fp32 and "
        "bf16"},
   };
   for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("what tensor ranks cannot share in equal parts is refused") {
+  const Row rows[] = {
+      {"[plan]\ntensor = 3\n",
+       {},
+       "s.toml:2:1: 4 heads cannot be shared by 3 tensor ranks; tensor = 2 or 4 would do, or heads = 3 or 6"},
+      {"[model]\nheads = 16\n[plan]\ntensor = 8\n[train]\noptimizer = \"adafactor\"\n",
+       {},
+       "s.toml:6:1: optimizer \"adafactor\" updates elements of a tensor together, and each of 8 tensor ranks has a "
+       "part of it; use tensor = 1, or another optimizer"},
+      {"[train]\noptimizer = \"adam8bit\"\n",
+       {"tensor=2"},
+       "--set tensor=2: optimizer \"adam8bit\" updates elements of a tensor together, and each of 2 tensor ranks has a "
+       "part of it; use tensor = 1, or another optimizer"},
+      {"[model]\ncontext = 63\n[plan]\ntensor = 4\nsequence_parallel = true\n[train]\nglobal_batch = 1\n",
+       {},
+       "s.toml:5:1: a micro-batch of 63 tokens cannot be shared by 4 tensor ranks; context = 60 or 64 would do, or "
+       "sequence_parallel = false"},
+  };
+  for (const Row& row : rows) check(row);
+  // Of one rank there is nothing to share: a sweep over tensor may leave the key as it is.
+  CHECK_NOTHROW(parse_scenario("[plan]\nsequence_parallel = true\n", "s.toml"));
 }
 
 TEST_CASE("a schedule's chunks and micro-batches are refused with what would do") {
