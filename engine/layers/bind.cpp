@@ -28,6 +28,7 @@ Launch choose_forward(const Binding& binding) {
     case Segment::norm:
     case Segment::update:
     case Segment::accumulate:
+    case Segment::loss_scale:
     case Segment::positions:
     case Segment::attention_norm:
     case Segment::mlp_norm:
@@ -57,7 +58,8 @@ Launch choose_split_forward(const Binding& binding) {
     case Segment::whole:
     case Segment::norm:
     case Segment::update:
-    case Segment::accumulate: break;
+    case Segment::accumulate:
+    case Segment::loss_scale: break;
   }
   return {};
 }
@@ -76,6 +78,7 @@ Launch choose_backward(const Binding& binding) {
     case Segment::norm:
     case Segment::update:
     case Segment::accumulate:
+    case Segment::loss_scale:
     case Segment::positions:
     case Segment::attention_norm:
     case Segment::mlp_norm:
@@ -105,7 +108,8 @@ Launch choose_split_backward(const Binding& binding) {
     case Segment::whole:
     case Segment::norm:
     case Segment::update:
-    case Segment::accumulate: break;
+    case Segment::accumulate:
+    case Segment::loss_scale: break;
   }
   return {};
 }

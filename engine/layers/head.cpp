@@ -81,7 +81,7 @@ Launch head_forward(Binding binding) {
       [=, blocks = std::move(blocks)](const LaunchContext& context, std::byte* temporaries,
                                       const kernels::Stream& stream) {
         norm.launch(normed, mean, rstd, residual, norm_weight, norm_bias, stream);
-        const double scale = 1.0 / static_cast<double>(context.global_tokens);
+        const double scale = context.loss_scale / static_cast<double>(context.global_tokens);
         for (const Rows& rows : blocks) {
           const View gradient = rows_of(logits, rows.first, rows.count);
           const View wide =

@@ -112,6 +112,7 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
     case Segment::norm:
     case Segment::update:
     case Segment::accumulate:
+    case Segment::loss_scale:
     case Segment::positions:
     case Segment::attention_norm:
     case Segment::mlp_norm:

@@ -74,6 +74,7 @@ std::string_view name_of(Segment segment) {
     case Segment::norm: return "norm";
     case Segment::update: return "update";
     case Segment::accumulate: return "accumulate";
+    case Segment::loss_scale: return "loss_scale";
     case Segment::positions: return "positions";
     case Segment::attention_norm: return "attention_norm";
     case Segment::mlp_norm: return "mlp_norm";

@@ -78,6 +78,7 @@ enum class Segment : std::uint8_t {
   norm,        ///< of an optimizer op: the sum of the squared gradients
   update,      ///< of an optimizer op: the parameters' update
   accumulate,  ///< of an optimizer op: a micro-batch's reduced gradients are added to the shard (ZeRO)
+  loss_scale,  ///< of an optimizer op: the loss scale is halved after an overflow, or doubled when long without one
   // Of tensor ranks.
   positions,       ///< positions added to the summed embedding
   attention_norm,  ///< layer norm before attention
@@ -86,7 +87,7 @@ enum class Segment : std::uint8_t {
   final_norm,      ///< last layer norm
   loss,            ///< cross-entropy of everybody's statistics
 };
-inline constexpr int segment_count = 17;
+inline constexpr int segment_count = 18;
 
 /// Which slice of the rank grid a collective spans.
 enum class GroupKind : std::uint8_t {

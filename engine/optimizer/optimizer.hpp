@@ -33,7 +33,7 @@ struct UpdateOperands {
   bool decay = false;                ///< ParameterSpec::decay
 };
 
-/// The update of all `parameters`. t is the launch's step + 1. `clip_coefficient` may be null (1); it is read at
+/// The update of all `parameters`. t is the launch's update + 1. `clip_coefficient` may be null (1); it is read at
 /// launch. Throws std::invalid_argument when an operand is missing or does not fit.
 Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> parameters, const double* clip_coefficient,
                    const kernels::KernelSet& kernels, Workspace& workspace);

@@ -24,6 +24,7 @@ RankProgram add_checkpoint(RankProgram program, const StepProgram& step) {
       if (b.memory == MemoryClass::optimizer && b.name.starts_with("master:")) has_master[b.parameter] = true;
     for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
       const Buffer& buffer = program.buffers[b];
+      if (buffer.name == loss_scale_name && program.rank == 0) uses.push_back({b, Access::read});
       if (!buffer.persistent || buffer.parameter < 0 || !counts_parameter(step, program.rank, buffer.parameter))
         continue;
       const bool weights = buffer.memory == MemoryClass::parameters && buffer.piece == (step.zero() > 0) &&

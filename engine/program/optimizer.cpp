@@ -25,15 +25,33 @@ class OptimizerPass {
     const BufferIndex own = scalar("square_norm"), total = scalar("square_norm_total");
     const std::vector<Target> targets = find_targets();
     add_norm(targets, own, total);
-    const BufferIndex square = step_.scenario.train.clip > 0 ? total : own;
+    const BufferIndex square = needs_total() ? total : own;
     if (step_.zero() == 0)
       add_update(targets, square, -1);
     else
       add_sharded_updates(targets, square);
+    if (scales_loss()) add_loss_scale(total);
     return std::move(program_);
   }
 
  private:
+  bool scales_loss() const { return step_.model.type == DType::f16; }
+  /// Clipping, and whether an overflow somewhere leaves the update out everywhere, hang on the global norm.
+  bool needs_total() const { return step_.scenario.train.clip > 0 || scales_loss(); }
+
+  /// Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2. The state is the scale, the steps since it has changed,
+  /// and the updates made.
+  void add_loss_scale(BufferIndex total) {
+    program_.buffers.push_back({loss_scale_name, MemoryClass::optimizer, DType::f64, Shape{3}, true});
+    const auto state = static_cast<BufferIndex>(program_.buffers.size() - 1);
+    for (Op& op : program_.ops)
+      if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::update)
+        op.uses.push_back({state, Access::read});
+    Op adjust = op(Segment::loss_scale, -1);
+    adjust.uses = {{total, Access::read}, {state, Access::accumulate}};
+    program_.ops.push_back(std::move(adjust));
+  }
+
   BufferIndex scalar(const char* name) {
     program_.buffers.push_back({name, MemoryClass::buffers, DType::f64, Shape{1}, true, -1, -1, -1});
     return static_cast<BufferIndex>(program_.buffers.size() - 1);
@@ -74,7 +92,7 @@ class OptimizerPass {
 
     // With ZeRO the data group's ranks hold different gradients, else the same ones.
     const GroupKind group = step_.zero() > 0 ? GroupKind::world : GroupKind::model;
-    if (step_.scenario.train.clip > 0 && step_.grid.group_of(program_.rank, group).size() > 1)
+    if (needs_total() && step_.grid.group_of(program_.rank, group).size() > 1)
       program_.ops.push_back({OpId::of({OpKind::all_reduce, Purpose::norm, -1, -1, -1, Segment::whole, 0}),
                               group,
                               -1,

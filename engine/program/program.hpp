@@ -46,6 +46,9 @@ struct Buffer {
 
 enum class Access : std::uint8_t { read, write, accumulate };  ///< accumulate reads and writes: x += …
 
+/// The buffer of fp16's loss scale: f64 [scale, steps since it has changed, updates made].
+inline constexpr const char* loss_scale_name = "loss_scale";
+
 struct BufferUse {
   BufferIndex buffer = 0;
   Access access = Access::read;

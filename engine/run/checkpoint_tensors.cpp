@@ -21,6 +21,11 @@ std::map<int, std::int64_t> updated_elements(const StepProgram& step, const Rank
 CheckpointTensor tensor_of(const StepProgram& step, const RankProgram& program, const Buffer& buffer,
                            const std::map<int, std::int64_t>& updated, const Arena& arena) {
   CheckpointTensor tensor;
+  if (buffer.parameter < 0) {
+    tensor.role = buffer.name;
+    tensor.view = arena.view(buffer.offset, buffer.type, buffer.shape);
+    return tensor;
+  }
   const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(buffer.parameter)];
   tensor.parameter = buffer.parameter;
   tensor.tensor = step.grid.coordinates_of(program.rank).tensor;
@@ -59,6 +64,13 @@ std::vector<CheckpointTensor> checkpoint_tensors(const StepProgram& step, const 
 void restore(const Checkpoint& checkpoint, const StepProgram& step, const RankProgram& program, const Arena& arena) {
   const std::map<int, std::int64_t> updated = updated_elements(step, program);
   for (const Buffer& buffer : program.buffers) {
+    if (buffer.name == loss_scale_name) {
+      const CheckpointTensor scale = tensor_of(step, program, buffer, updated, arena);
+      // A run without one has left out no update.
+      if (!checkpoint.read(scale, step.model))
+        scale.view.as<double>()[2] = static_cast<double>(checkpoint.steps_done());
+      continue;
+    }
     if (!buffer.persistent || buffer.parameter < 0 || buffer.memory == MemoryClass::gradients) continue;
     CheckpointTensor tensor = tensor_of(step, program, buffer, updated, arena);
     if (tensor.role == master) tensor.role.clear();

@@ -1,9 +1,12 @@
 #include <cassert>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "engine/layers/initialise.hpp"
+#include "engine/optimizer/loss_scale.hpp"
 #include "engine/optimizer/optimizer.hpp"
 #include "engine/program/passes.hpp"
 #include "engine/run/device.hpp"
@@ -11,11 +14,16 @@
 namespace rankscope {
 namespace {
 
+constexpr std::uint32_t overflow_step = 1;  ///< of the planted one
+
 class KernelDevice : public ComputeDevice {
  public:
   KernelDevice(const StepProgram& step, const RankProgram& program, const Arena& arena,
                const kernels::KernelSet& kernels, StepValues& values)
-      : step_(step), program_(program), arena_(arena), kernels_(kernels), values_(values) {}
+      : step_(step), program_(program), arena_(arena), kernels_(kernels), values_(values) {
+    for (const Buffer& buffer : program.buffers)
+      if (buffer.name == loss_scale_name) loss_scale_ = LossScale(view_of(buffer).as<double>());
+  }
 
   BoundCompute bind(const Op& op) override {
     switch (op.id.kind()) {
@@ -27,6 +35,7 @@ class KernelDevice : public ComputeDevice {
       case OpKind::optimizer: {
         const Segment segment = op.id.fields().segment;
         if (segment == Segment::accumulate) return bind_accumulate_op(op);
+        if (segment == Segment::loss_scale) return bind_loss_scale_op(op);
         return segment == Segment::norm ? bind_norm_op(op) : bind_update_op(op);
       }
       case OpKind::send:
@@ -53,6 +62,7 @@ class KernelDevice : public ComputeDevice {
     for (const Buffer& buffer : program_.buffers)
       if (buffer.persistent && buffer.within < 0)
         std::memset(view_of(buffer).data, 0, static_cast<std::size_t>(buffer.bytes()));
+    if (loss_scale_) loss_scale_->reset(step_.scenario.train.loss_scale);
     const int tensor = step_.grid.coordinates_of(program_.rank).tensor;
     for (const Buffer& buffer : program_.buffers) {
       const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
@@ -81,12 +91,17 @@ class KernelDevice : public ComputeDevice {
     context.seed = train.seed;
     context.first_sample = std::int64_t{step} * train.global_batch +
                            (std::int64_t{data} * plan.micro_batches + micro_batch) * step_.model.micro_batch_size;
+    // Read by launches of the compute lane, on which it is changed too: nothing else needs to order them.
+    context.loss_scale = loss_scale_ ? loss_scale_->scale() : 1.0;
+    context.update = loss_scale_ ? loss_scale_->updates() : step;
     context.global_tokens = std::int64_t{train.global_batch} * step_.model.spec.context;
     context.tensor = step_.grid.coordinates_of(program_.rank).tensor;
     const std::string& plant = step_.scenario.fault.plant;
     if (plant == "gradient_scale" && data == 0) context.global_tokens /= 2;
     if (plant == "dropped_micro_batch" && data == 0 && micro_batch == plan.micro_batches - 1)
       context.global_tokens = std::numeric_limits<std::int64_t>::max();  // its gradient vanishes
+    if (plant == "overflow" && step == overflow_step && program_.rank == step_.grid.size() - 1)
+      context.loss_scale = std::numeric_limits<double>::infinity();
     return context;
   }
 
@@ -115,7 +130,8 @@ class KernelDevice : public ComputeDevice {
     return [this, &op, launch = std::move(launch)](std::uint32_t step) { launch(context_of(op, step)); };
   }
 
-  // Operands: this rank's square norm, the total (this rank's until the all-reduce), then the gradients.
+  // Operands: this rank's square norm, the total (this rank's until the all-reduce), then the gradients. With a loss
+  // scale both are of scaled gradients; what is told is not.
   BoundCompute bind_norm_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     Launch launch = bind_square_norm(std::span(views).subspan(2), views[0].as<double>(), kernels_, workspace_);
@@ -123,7 +139,14 @@ class KernelDevice : public ComputeDevice {
             total = views[1].as<double>()](std::uint32_t step) {
       launch(context_of(op, step));
       *total = *own;
-      values_.square_norm = *own;
+      values_.square_norm = loss_scale_ ? loss_scale_->unscaled_square(*own) : *own;
+    };
+  }
+
+  // Operands: the total square norm of the step, the loss scale's state.
+  BoundCompute bind_loss_scale_op(const Op& op) {
+    return [this, total = views_of(op)[0].as<double>()](std::uint32_t) {
+      loss_scale_->adjust(std::isfinite(*total), step_.scenario.train.loss_scale_window);
     };
   }
 
@@ -142,16 +165,18 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
-  // Operands: the total square norm, then for each parameter its gradient, itself and its states.
+  // Operands: the total square norm, then for each parameter its gradient, itself and its states; at last the loss
+  // scale's state, if there is one.
   BoundCompute bind_update_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     std::vector<UpdateOperands> operands;
-    for (std::size_t i = 1; i < views.size();) {
+    for (std::size_t i = 1; i < views.size() - (loss_scale_ ? 1 : 0);) {
       UpdateOperands& o = operands.emplace_back();
       const int parameter = program_.buffers[op.uses[i].buffer].parameter;
       o.gradient = views[i++];
       o.parameter = views[i++];
-      while (i < views.size() && program_.buffers[op.uses[i].buffer].memory == MemoryClass::optimizer)
+      while (i < views.size() && program_.buffers[op.uses[i].buffer].memory == MemoryClass::optimizer &&
+             program_.buffers[op.uses[i].buffer].parameter == parameter)
         o.states.push_back(views[i++]);
       const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(parameter)];
       o.tensor_elements = spec.whole.elements();
@@ -162,7 +187,12 @@ class KernelDevice : public ComputeDevice {
     const double clip = step_.scenario.train.clip;
     return
         [this, &op, launch = std::move(launch), coefficient, clip, total = views[0].as<double>()](std::uint32_t step) {
-          *coefficient = clip_coefficient(*total, clip);
+          if (loss_scale_) {
+            if (!std::isfinite(*total)) return;  // an overflow on any rank leaves out the step on all
+            *coefficient = clip_coefficient(loss_scale_->unscaled_square(*total), clip) / loss_scale_->scale();
+          } else {
+            *coefficient = clip_coefficient(*total, clip);
+          }
           launch(context_of(op, step));
         };
   }
@@ -173,6 +203,7 @@ class KernelDevice : public ComputeDevice {
   const kernels::KernelSet& kernels_;
   StepValues& values_;
   Workspace workspace_;
+  std::optional<LossScale> loss_scale_;  ///< fp16's
 };
 
 }  // namespace

@@ -63,6 +63,8 @@ struct TrainSpec {
   HyperParameters hyper;         ///< what is given of the optimizer's own; its rule has the defaults
   int checkpoint_every = 0;      ///< steps from one checkpoint to the next; 0: none
   double clip = 0.0;             ///< greatest global gradient norm; 0 is off
+  double loss_scale = 65536;     ///< fp16: what losses are multiplied by at first (PyTorch's GradScaler)
+  int loss_scale_window = 2000;  ///< fp16: steps without an overflow after which it is doubled
   std::uint64_t seed = 1234;
   bool operator==(const TrainSpec&) const = default;
 };
@@ -88,7 +90,7 @@ struct FaultSpec {
   double slow_factor = 1.0;  ///< the slow rank's compute takes this many times as long (simulated and `sleep` runs)
   std::string plant;         ///< a wrong program, which `verify` must catch: "gradient_scale", "dropped_micro_batch",
                              ///< "skipped_norm_term", "norm_counted_twice", "untied_embedding",
-                             ///< "unsynchronised_norms", "early_gather_read"
+                             ///< "unsynchronised_norms", "early_gather_read", "overflow"
   bool operator==(const FaultSpec&) const = default;
 };
 

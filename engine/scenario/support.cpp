@@ -27,7 +27,7 @@ constexpr Choice choices[] = {
     {"plan.precision", "fp64", true},
     {"plan.precision", "fp32", true},
     {"plan.precision", "bf16", true},
-    {"plan.precision", "fp16", false},
+    {"plan.precision", "fp16", true},
 
     {"plan.collective", "auto", true},
     {"plan.collective", "ring", true},
@@ -47,6 +47,7 @@ constexpr Choice choices[] = {
     {"fault.plant", "untied_embedding", true},
     {"fault.plant", "unsynchronised_norms", true},
     {"fault.plant", "early_gather_read", true},
+    {"fault.plant", "overflow", true},
 };
 
 constexpr std::array<Ceiling, 0> ceilings{};

@@ -11,7 +11,7 @@ KernelSet cpu_kernels(Options options) {
   cpu::loops_for(DType::f32, options);  // throws for an instruction set that is not here
   // OpenBLAS would use all cores for every rank; fp64 products are cut over a rank's own threads instead.
   openblas_set_num_threads(1);
-  const std::vector<DType> all{DType::f64, DType::f32, DType::bf16};
+  const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
   KernelSet set;
   set.name = "cpu";
   set.options = options;

@@ -30,7 +30,7 @@ int index_of(DType type) {
     case DType::f64: return 0;
     case DType::f32: return 1;
     case DType::bf16: return 2;
-    case DType::f16:
+    case DType::f16: return 3;
     case DType::i32:
     case DType::u8: break;
   }

@@ -1,7 +1,7 @@
 // The inner loops of the CPU's ops: written once in vector/, compiled for several instruction sets, chosen once.
 // Internal to kernels/cpu. They know nothing of threads; the ops' files cut the work into pieces.
 //
-// T is the element type (double, float, Bf16); A, the arithmetic type, is double for double and float for the others.
+// T is the element type (double, float, Bf16, F16); A, the arithmetic type, is double for double and float for the others.
 #pragma once
 #include <cstdint>
 
@@ -13,6 +13,11 @@ using std::int64_t;
 
 /// bfloat16 in memory: the upper half of an fp32.
 struct Bf16 {
+  std::uint16_t bits;
+};
+
+/// IEEE 754's binary16 in memory.
+struct F16 {
   std::uint16_t bits;
 };
 
@@ -132,10 +137,10 @@ struct Loops {
   void (*narrow)(void* x, const void* wide, int64_t n);
 };
 
-/// The loops for an element type (fp64, fp32 or bf16) in the instruction set of the options.
+/// The loops for an element type (fp64, fp32, bf16 or fp16) in the instruction set of the options.
 const Loops& loops_for(DType type, const Options& options);
 
-// Each instruction set's own tables; index 0 fp64, 1 fp32, 2 bf16.
+// Each instruction set's own tables; index 0 fp64, 1 fp32, 2 bf16, 3 fp16.
 namespace v2 {
 const Loops& loops(int type);
 }

@@ -118,13 +118,13 @@ class OneDnnProduct final : public MatrixProduct {
   std::vector<dnnl_exec_arg_t> arguments_;
 };
 
-/// bf16 on a CPU without AVX-512: everything widened, multiplied in fp32, rounded once.
+/// fp16, and bf16 on a CPU without AVX-512: everything widened, multiplied in fp32, rounded once.
 class WidenedProduct final : public MatrixProduct {
  public:
   WidenedProduct(const ProductSpec& spec, const Options& options)
       : spec_(spec),
-        narrow_result_(spec.result == DType::bf16),
-        loops_(loops_for(DType::bf16, options)),
+        narrow_result_(spec.result == spec.type),
+        loops_(loops_for(spec.type, options)),
         inner_(wide_spec(spec), options.threads) {
     std::int64_t next = inner_.workspace_bytes();
     const auto place = [&next](std::int64_t elements) {
@@ -226,12 +226,14 @@ bool native_bf16_products() {
 std::shared_ptr<MatrixProduct> make_product(const ProductSpec& spec, const Options& options) {
   if (spec.type == DType::f64 && spec.result == DType::f64) return std::make_shared<BlasProduct>(spec, options);
   const bool f32 = spec.type == DType::f32 && spec.result == DType::f32;
-  const bool bf16 = spec.type == DType::bf16 && (spec.result == DType::bf16 || spec.result == DType::f32);
-  if (!f32 && !bf16)
+  const bool narrow = spec.type == DType::bf16 || spec.type == DType::f16;
+  const bool half = narrow && (spec.result == spec.type || spec.result == DType::f32);
+  if (!f32 && !half)
     throw Unsupported("the kernel set 'cpu' has no " + describe(spec) + " with a result in " +
                       std::string(rankscope::name_of(spec.result)));
   try {
-    if (bf16 && !native_bf16_products()) return std::make_shared<WidenedProduct>(spec, options);
+    if (spec.type == DType::f16 || (half && !native_bf16_products()))
+      return std::make_shared<WidenedProduct>(spec, options);
     return std::make_shared<OneDnnProduct>(spec, options.threads);
   } catch (const dnnl::error& error) {
     throw Unsupported("oneDNN has no " + describe(spec) + ": " + error.what());

@@ -1,4 +1,4 @@
-// C[m, n] = A·B, by oneDNN in fp32 and bf16 and by OpenBLAS in fp64. Internal to kernels/cpu.
+// C[m, n] = A·B, by oneDNN in fp32 and bf16 (fp16 widened to fp32) and by OpenBLAS in fp64. Internal to kernels/cpu.
 #pragma once
 #include <cstdint>
 #include <memory>

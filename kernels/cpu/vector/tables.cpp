@@ -22,7 +22,7 @@ Loops make() {
 }  // namespace
 
 const Loops& loops(int type) {
-  static const Loops table[3] = {make<double>(), make<float>(), make<Bf16>()};
+  static const Loops table[4] = {make<double>(), make<float>(), make<Bf16>(), make<F16>()};
   return table[type];
 }
 

@@ -31,4 +31,5 @@ void add_adafactor(Loops& loops);
 #define RANKSCOPE_FOR_ALL_TYPES(add) \
   template void add<double>(Loops&); \
   template void add<float>(Loops&);  \
-  template void add<Bf16>(Loops&);
+  template void add<Bf16>(Loops&);   \
+  template void add<F16>(Loops&);

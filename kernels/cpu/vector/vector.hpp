@@ -68,6 +68,15 @@ RANKSCOPE_INLINE FloatVector load(const Bf16* p, Whole) {
   return (FloatVector)(__builtin_convertvector(raw_load<HalfVector>(p), WordVector) << 16);
 }
 
+/// Exact. Moved into place, an fp16 has the wrong bias; the product puts it right, for subnormal numbers too.
+RANKSCOPE_INLINE FloatVector load(const F16* p, Whole) {
+  const WordVector bits = __builtin_convertvector(raw_load<HalfVector>(p), WordVector);
+  const FloatVector size = (FloatVector)((bits & 0x7FFFu) << 13) * 0x1p112f;
+  const FloatVector zero = {};
+  const WordVector infinite = (WordVector)(size >= zero + 65536.0f) & 0x7F800000u;  // or NaN: what is no number
+  return (FloatVector)((WordVector)size | infinite | ((bits & 0x8000u) << 16));
+}
+
 RANKSCOPE_INLINE void store(double* p, DoubleVector v, Whole) { __builtin_memcpy(p, &v, sizeof v); }
 RANKSCOPE_INLINE void store(float* p, FloatVector v, Whole) { __builtin_memcpy(p, &v, sizeof v); }
 /// Rounds to nearest, ties to even; a NaN stays one.
@@ -77,6 +86,21 @@ RANKSCOPE_INLINE void store(Bf16* p, FloatVector v, Whole) {
   const WordVector kept = v == v ? rounded : (bits | 0x400000u);
   const HalfVector half = __builtin_convertvector(kept >> 16, HalfVector);
   __builtin_memcpy(p, &half, sizeof half);
+}
+
+/// Rounds to nearest, ties to even; 65520 and more become infinite; a NaN stays one.
+RANKSCOPE_INLINE void store(F16* p, FloatVector v, Whole) {
+  const WordVector bits = (WordVector)v, sign = (bits >> 16) & 0x8000u, size = bits & 0x7FFFFFFFu;
+  const FloatVector zero = {};
+  // Below 2^-14 the sum with 0.5 leaves the rounded multiple of 2^-24 in the low bits.
+  const WordVector small = (WordVector)((FloatVector)size + 0.5f) - 0x3F000000u;
+  const WordVector normal = (size + 0xFFFu + ((size >> 13) & 1u) - 0x38000000u) >> 13;
+  const FloatVector magnitude = (FloatVector)size;
+  WordVector half = magnitude < zero + 0x1p-14f ? small : normal;
+  half = magnitude >= zero + 65520.0f ? WordVector{} + 0x7C00u : half;
+  half = v == v ? half : WordVector{} + 0x7E00u;
+  const HalfVector stored = __builtin_convertvector(half | sign, HalfVector);
+  __builtin_memcpy(p, &stored, sizeof stored);
 }
 
 /// Missing elements are zero.

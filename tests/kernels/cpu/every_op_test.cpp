@@ -24,7 +24,7 @@ struct Row {
   std::vector<DType> types;
 };
 
-const std::vector<DType> all{DType::f64, DType::f32, DType::bf16};
+const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
 
 const std::vector<Row> rows{
     {"linear_forward", check_linear_forward, all},
@@ -94,8 +94,8 @@ TEST_CASE("every op computes what its formula says, in every type, on every inst
 
 TEST_CASE("a kernel set refuses by name what it does not have") {
   KernelSet set = cpu_kernels();
-  CHECK_THROWS_WITH(set.prepare(&KernelSet::add, ElementwiseSpec{DType::f16, 1, 1}),
-                    "the kernel set 'cpu' has no add in fp16; it has fp64 fp32 bf16");
+  CHECK_THROWS_WITH(set.prepare(&KernelSet::add, ElementwiseSpec{DType::i32, 1, 1}),
+                    "the kernel set 'cpu' has no add in i32; it has fp64 fp32 bf16 fp16");
   set.add = {};
   set.name = "empty";
   CHECK_THROWS_WITH(set.prepare(&KernelSet::add, ElementwiseSpec{DType::f32, 1, 1}),

@@ -11,7 +11,7 @@ struct Size {
 const Size sizes[] = {{1, 1, 1}, {7, 15, 1}, {15, 7, 33}, {64, 32, 96}, {65, 130, 48}};
 
 std::vector<DType> result_types(DType type) {
-  if (type == DType::bf16) return {DType::bf16, DType::f32};
+  if (bytes_of(type) == 2) return {type, DType::f32};
   return {type};
 }
 

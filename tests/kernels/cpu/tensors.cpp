@@ -1,11 +1,11 @@
 #include "tests/kernels/cpu/tensors.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <memory>
 
+#include "kernels/tensor/element.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
 
@@ -15,18 +15,13 @@ namespace {
 constexpr std::size_t guard_bytes = 64;
 constexpr std::byte guard{0xA5};
 
-std::uint16_t to_bf16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
-
 }  // namespace
 
 double rounded(double value, DType type) {
-  if (type == DType::f64) return value;
-  const auto single = static_cast<float>(value);
-  if (type == DType::f32) return single;
-  return std::bit_cast<float>(std::uint32_t{to_bf16(single)} << 16);
+  std::uint64_t memory = 0;
+  const View one{&memory, type, {1}};
+  set_element(one, 0, value);
+  return element(one, 0);
 }
 
 Tensor::Tensor(Shape shape, DType type) {
@@ -43,26 +38,12 @@ Tensor::Tensor(Shape shape, DType type, const Values& values) : Tensor(shape, ty
 
 void Tensor::set(const Values& values) {
   REQUIRE(static_cast<std::int64_t>(values.size()) == view_.elements());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    switch (view_.type) {
-      case DType::f64: view_.as<double>()[i] = values[i]; break;
-      case DType::f32: view_.as<float>()[i] = static_cast<float>(values[i]); break;
-      case DType::bf16: view_.as<std::uint16_t>()[i] = to_bf16(static_cast<float>(values[i])); break;
-      default: FAIL("a tensor of this type holds no values");
-    }
-  }
+  for (std::size_t i = 0; i < values.size(); ++i) set_element(view_, static_cast<std::int64_t>(i), values[i]);
 }
 
 Values Tensor::values() const {
   Values values(static_cast<std::size_t>(view_.elements()));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    switch (view_.type) {
-      case DType::f64: values[i] = view_.as<double>()[i]; break;
-      case DType::f32: values[i] = view_.as<float>()[i]; break;
-      case DType::bf16: values[i] = std::bit_cast<float>(std::uint32_t{view_.as<std::uint16_t>()[i]} << 16); break;
-      default: FAIL("a tensor of this type holds no values");
-    }
-  }
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(view_, static_cast<std::int64_t>(i));
   return values;
 }
 
@@ -103,7 +84,10 @@ double difference(const Values& actual, const Values& expected) {
 
 double bound(DType computed, DType stored) {
   // A rounding when stored, and some dozens of roundings in sums.
-  const double storing = stored == DType::f64 ? 0 : stored == DType::f32 ? 0x1p-24 : 0x1p-8;
+  const double storing = stored == DType::f64   ? 0
+                         : stored == DType::f32 ? 0x1p-24
+                         : stored == DType::f16 ? 0x1p-11
+                                                : 0x1p-8;
   return storing + (computed == DType::f64 ? 1e-13 : 4e-6);
 }
 

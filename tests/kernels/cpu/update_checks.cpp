@@ -20,7 +20,7 @@ struct Subject {
   Subject(std::int64_t elements, DType its_type)
       : n(elements),
         type(its_type),
-        master(type == DType::bf16),
+        master(bytes_of(type) == 2),
         held(random_tensor({n}, wide(type), 1)),
         gradient(random_tensor({n}, wide(type), 2)),
         parameter({n}, type, held.values()),

@@ -41,7 +41,7 @@ const std::vector<PlanOption>& plan_options() {
       {"recompute",
        {"none", "blocks", "sqrt", "selective"},
        [](Scenario& s, const std::string& v) { s.plan.recompute = v; }},
-      {"precision", {"fp64", "fp32", "bf16"}, [](Scenario& s, const std::string& v) { s.plan.precision = v; }},
+      {"precision", {"fp64", "fp32", "bf16", "fp16"}, [](Scenario& s, const std::string& v) { s.plan.precision = v; }},
       {"optimizer",
        {"sgd", "momentum", "adagrad", "adam", "adamw", "radam", "adafactor", "adam8bit", "sophia"},
        [](Scenario& s, const std::string& v) { s.train.optimizer = v; }},

@@ -1,0 +1,42 @@
+// Dynamic loss scaling: in fp16 small gradients would vanish, so the loss is multiplied by a scale, and gradients are
+// divided by it before they are used (Micikevicius et al. 2018, arXiv 1710.03740). A scale that is too large shows as
+// an overflow: that step is left out and the scale halved; after a while without one it is doubled.
+#pragma once
+#include <cstdint>
+
+namespace rankscope {
+
+/// The state in memory: [scale, steps since it has changed, updates made]. All ranks have the same, since all decide by
+/// the same global norm.
+class LossScale {
+ public:
+  explicit LossScale(double* state) : state_(state) {}
+
+  void reset(double scale) {
+    state_[0] = scale;
+    state_[1] = state_[2] = 0;
+  }
+  double scale() const { return state_[0]; }
+  std::uint64_t updates() const { return static_cast<std::uint64_t>(state_[2]); }
+  /// Of gradients, from the square norm of scaled ones.
+  double unscaled_square(double scaled_square) const { return scaled_square / (state_[0] * state_[0]); }
+
+  /// After a step: whether its gradients were finite.
+  void adjust(bool finite, int window) {
+    if (!finite) {
+      state_[0] = state_[0] > 1 ? state_[0] / 2 : 1;
+      state_[1] = 0;
+      return;
+    }
+    ++state_[2];
+    if (++state_[1] >= window) {
+      state_[0] *= 2;
+      state_[1] = 0;
+    }
+  }
+
+ private:
+  double* state_;
+};
+
+}  // namespace rankscope
