@@ -45,7 +45,6 @@ void check_memory(const Scenario& scenario) {
     CHECK(program.scratch_bytes > 0);
     // A sum may be greatest in a moment that program order does not have; what stays all the time may not differ.
     for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer}) {
-      if (memory == MemoryClass::parameters && step.zero() == 3) continue;  // gathered ones come early or late
       INFO(name_of(memory));
       CHECK(rank.by_class[static_cast<std::size_t>(memory)] ==
             predicted.peak_by_class[static_cast<std::size_t>(memory)]);
