@@ -190,21 +190,22 @@ const Key& key_of(const Override& given, const std::string& at) {
   refuse(at, "unknown key '" + name + "' in [" + table + "]; " + suggestion(name, table));
 }
 
+void put(const Field& field, std::string_view name, const std::string& text, const std::string& at) {
+  // A string needs no quotes on a command line, also where it looks like a number.
+  const bool bare = std::holds_alternative<std::string*>(field) && !text.starts_with('"');
+  const Value value = bare ? Value{at, text} : document::parse_value(text, at);
+  std::visit(Assign(at, name, value), field);
+}
+
 void apply(const std::vector<Override>& overrides, Scenario& scenario, Places& places) {
   for (const Override& given : overrides) {
     const std::string at = "--set " + given.key + "=" + given.value;
-    const auto assign = [&](Field field, std::string_view name) {
-      // A string needs no quotes on a command line, also where it looks like a number.
-      const bool bare = std::holds_alternative<std::string*>(field) && !given.value.starts_with('"');
-      const Value value = bare ? Value{at, given.value} : document::parse_value(given.value, at);
-      std::visit(Assign(at, name, value), field);
-    };
     if (given.key == "title") {
-      assign(&scenario.title, "title");
+      put(&scenario.title, "title", given.value, at);
       continue;
     }
     const Key& key = key_of(given, at);
-    assign(key.field(scenario), key.name);
+    put(key.field(scenario), key.name, given.value, at);
     places.set[key.path()] = at;
   }
 }
@@ -286,8 +287,24 @@ Override parse_override(const std::string& text) {
   return given;
 }
 
+std::string full_key(const std::string& typed, const std::string& at) { return key_of({typed, ""}, at).path(); }
+
+void set_value(Scenario& scenario, const Override& given, const std::string& at) {
+  const Key& key = key_of(given, at);
+  put(key.field(scenario), key.name, given.value, at);
+}
+
 Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides, const FurtherCheck& further) {
   return read(document::parse_file(path), path, overrides, further);
+}
+
+Scenario read_unchecked(const std::string& path, const std::vector<Override>& overrides) {
+  Scenario scenario;
+  scenario.file = path;
+  Places places;
+  read_tables(document::parse_file(path), scenario, places);
+  apply(overrides, scenario, places);
+  return scenario;
 }
 
 Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {

@@ -23,6 +23,13 @@ struct Override {
 };
 Override parse_override(const std::string& text);
 
+/// "plan.pipeline" for "pipeline" or "plan.pipeline" as typed. Throws ScenarioError with `at` in front for a key that
+/// there is none of, or that several tables have.
+std::string full_key(const std::string& typed, const std::string& at);
+/// Puts a value, as it may stand after "=" in `given`, into a scenario; throws ScenarioError with `at` in front for one
+/// of the wrong type. Whether the scenario still makes sense is not asked.
+void set_value(Scenario& scenario, const Override& given, const std::string& at);
+
 /// Why another room refuses a scenario, if it does; the message then names the place of the complaint's first key.
 using FurtherCheck = std::function<std::optional<Complaint>(const Scenario&)>;
 
@@ -31,6 +38,8 @@ using FurtherCheck = std::function<std::optional<Complaint>(const Scenario&)>;
 /// `further` is asked last: what other rooms know about a scenario that cannot work.
 Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides = {},
                        const FurtherCheck& further = {});
+/// Reads and applies alone: whether what results can work is not asked, because it will be changed further.
+Scenario read_unchecked(const std::string& path, const std::vector<Override>& overrides = {});
 /// The same from text; `name` stands for the file in messages.
 Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});
 

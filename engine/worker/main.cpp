@@ -1,4 +1,4 @@
-// rankscope-engine: plan, simulate, run, verify.
+// rankscope-engine: plan, simulate, run, verify, sweep.
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
@@ -12,6 +12,7 @@
 #include "engine/scenario/resources.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/worker/plan_text.hpp"
+#include "engine/worker/sweep.hpp"
 #include "engine/worker/worker.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "telemetry/stream/join.hpp"
@@ -52,14 +53,24 @@ struct Instead {
   std::optional<int> steps, checkpoint_every;
 };
 
-Scenario read(const Input& input, const Instead& instead = {}) {
+std::vector<Override> overrides_of(const Input& input) {
   std::vector<Override> overrides;
   for (const std::string& text : input.set) overrides.push_back(parse_override(text));
+  return overrides;
+}
+
+/// The lab of that name, where there is no such file.
+std::string file_of(const Input& input) {
+  const std::filesystem::path file = find_scenario(input.scenario);
+  return file.empty() ? input.scenario : file.string();
+}
+
+Scenario read(const Input& input, const Instead& instead = {}) {
+  std::vector<Override> overrides = overrides_of(input);
   if (instead.steps) overrides.push_back({"train.steps", std::to_string(*instead.steps)});
   if (instead.checkpoint_every)
     overrides.push_back({"train.checkpoint_every", std::to_string(*instead.checkpoint_every)});
-  const std::filesystem::path file = find_scenario(input.scenario);
-  return read_scenario(file.empty() ? input.scenario : file.string(), overrides, complaint_about_data);
+  return read_scenario(file_of(input), overrides, complaint_about_data);
 }
 
 /// A whole number from `least`; CLI11's own words for a wrong one name the limits of double.
@@ -139,6 +150,24 @@ int run_plan(const Input& input, RunRequest request, const Instead& instead) {
   return run_supervised(scenario, request);
 }
 
+int sweep_plans(const Input& input, SweepRequest request) {
+  request.scenario = file_of(input);
+  request.set = overrides_of(input);
+  request.json = input.json;
+  return run_sweep(request, complaint_about_data);
+}
+
+/// What runs, how its ranks talk and which clock counts: the same for one run and for many.
+void add_how(CLI::App* command, RunRequest& request) {
+  command->add_option("--comm", request.communicator, "how ranks talk: loopback (threads of one process) or mpi")
+      ->check(CLI::IsMember({"loopback", "mpi"}));
+  command->add_option("--device", request.device, "what computes: cpu, or sleep (each op sleeps its predicted cost)")
+      ->check(CLI::IsMember({"cpu", "sleep"}));
+  command->add_option("--clock", request.clock, "of the headline numbers: wall, device (emulated), or auto")
+      ->check(CLI::IsMember({"auto", "wall", "device"}));
+  command->add_option("--threads", request.threads, "CPU threads of each rank's compute")->check(CLI::Range(1, 256));
+}
+
 bool has_command(const CLI::App& app, const std::string& name) {
   return !app.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; }).empty();
 }
@@ -165,15 +194,7 @@ int main(int argc, char** argv) {
   Instead instead;
   auto* run_command = app.add_subcommand("run", "train for real, with as many ranks as the plan has");
   add_input(run_command, input);
-  run_command->add_option("--comm", request.communicator, "how ranks talk: loopback (threads of one process) or mpi")
-      ->check(CLI::IsMember({"loopback", "mpi"}));
-  run_command
-      ->add_option("--device", request.device, "what computes: cpu, or sleep (each op sleeps its predicted cost)")
-      ->check(CLI::IsMember({"cpu", "sleep"}));
-  run_command->add_option("--clock", request.clock, "of the headline numbers: wall, device (emulated), or auto")
-      ->check(CLI::IsMember({"auto", "wall", "device"}));
-  run_command->add_option("--threads", request.threads, "CPU threads of each rank's compute")
-      ->check(CLI::Range(1, 256));
+  add_how(run_command, request);
   run_command->add_option("--steps", instead.steps, "instead of train.steps")->check(whole_number(1));
   run_command->add_option("--record", request.record, "write a trace (MCAP)");
   run_command->add_option("--publish", request.publish, "serve viewers at this endpoint (tcp://…, ipc://…)");
@@ -196,15 +217,37 @@ int main(int argc, char** argv) {
 
   auto* verify_command = app.add_subcommand("verify", "prove that the plan trains the same model as one rank");
   add_input(verify_command, input);
+
+  SweepRequest sweep;
+  auto* sweep_command =
+      app.add_subcommand("sweep", "run a scenario with keys of it changed in turn: strong and weak scaling");
+  add_input(sweep_command, input);
+  sweep_command
+      ->add_option("--over", sweep.over,
+                   "a key and its values, as in --over plan.data=1,2,4; given again for another key, all combinations "
+                   "are run")
+      ->take_all()
+      ->allow_extra_args(false);
+  sweep_command->add_flag("--weak", sweep.weak,
+                          "weak scaling: the global batch grows with the ranks, from the scenario's at the first point "
+                          "(without it: strong scaling, the batch stays)");
+  sweep_command
+      ->add_option("--steps", sweep.steps,
+                   "of each run; without it what --set train.steps says, or else " + std::to_string(sweep_steps))
+      ->check(whole_number(1));
+  sweep_command->add_option("--repeat", sweep.repeats, "runs of each point, round by round through all of them")
+      ->check(whole_number(1));
+  add_how(sweep_command, sweep.run);
+  sweep_command->add_option("--record", sweep.record, "write what was measured, run by run, to a trace (MCAP)");
+
   auto* worker_command = app.add_subcommand("worker", "")->group("");  // started by run
 
-  for (const char* later : {"sweep", "search", "validate"})
-    app.add_subcommand(later, "not in this version yet")->allow_extras();
+  for (const char* later : {"search", "validate"}) app.add_subcommand(later, "not in this version yet")->allow_extras();
 
   // Without this, an unknown command is called a missing one.
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) {
-    std::cerr << "rankscope-engine: there is no command '" << argv[1] << "'; there is plan, simulate, run and verify"
-              << std::endl;
+    std::cerr << "rankscope-engine: there is no command '" << argv[1]
+              << "'; there is plan, simulate, run, verify and sweep" << std::endl;
     return bad_input;
   }
   try {
@@ -219,9 +262,11 @@ int main(int argc, char** argv) {
     if (*simulate_command) return simulate_plan(input);
     if (*run_command) return run_plan(input, request, instead);
     if (*verify_command) return verify_plan(input);
+    if (*sweep_command) return sweep_plans(input, std::move(sweep));
     if (*worker_command) return run_worker(job_from_environment());
-    std::cerr << "rankscope-engine: this version has plan, simulate, run and verify; the command given comes later"
-              << std::endl;
+    std::cerr
+        << "rankscope-engine: this version has plan, simulate, run, verify and sweep; the command given comes later"
+        << std::endl;
     return bad_input;
   } catch (const ScenarioError& e) {
     std::cerr << e.what() << std::endl;

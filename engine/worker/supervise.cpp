@@ -21,7 +21,7 @@
 #include "engine/worker/child.hpp"
 #include "engine/worker/recorder.hpp"
 #include "engine/worker/session_directory.hpp"
-#include "engine/worker/worker.hpp"
+#include "engine/worker/supervise.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/relay/session_watch.hpp"
@@ -46,14 +46,6 @@ std::string headline_clock(const Scenario& scenario, const RunRequest& request) 
                                                                                                          : "wall";
 }
 
-/// Data files are named from the scenario's folder, which the worker does not know.
-Scenario with_absolute_data(Scenario scenario) {
-  if (const std::string file = data_file(scenario); !file.empty())
-    scenario.data.source =
-        scenario.data.source.substr(0, scenario.data.source.find(':') + 1) + fs::absolute(file).string();
-  return scenario;
-}
-
 /// Is that program in one of PATH's folders?
 bool is_in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
@@ -61,20 +53,6 @@ bool is_in_path(const std::string& program) {
   for (std::string folder; std::getline(folders, folder, ':');)
     if (access((fs::path(folder.empty() ? "." : folder) / program).c_str(), X_OK) == 0) return true;
   return false;
-}
-
-/// What can be refused before anything is made.
-void check_request(const RunRequest& request) {
-  std::string error;
-  if (!parse_keep(request.keep, &error)) throw ScenarioError("--keep: " + error);
-  if (request.clock == "device" && request.device != "cpu")
-    throw ScenarioError("--clock device: it is made of the CPU time that ops took, and --device " + request.device +
-                        " takes none; use --clock wall");
-  if (request.communicator == "mpi" && !mpi_is_built_in())
-    throw ScenarioError("--comm mpi: this rankscope-engine was built without MPI; use --comm loopback");
-  if (request.communicator == "mpi" && !is_in_path("mpirun"))
-    throw ScenarioError("--comm mpi: there is no mpirun in PATH; install Open MPI, or use --comm loopback");
-  if (!request.publish.empty()) check_publishable(request.publish, !request.join_file.empty());
 }
 
 std::vector<std::string> worker_command(const Scenario& scenario, const RunRequest& request) {
@@ -172,14 +150,64 @@ void print(const Report& report, bool json) {
     std::cout << to_text(report);
 }
 
-/// What became of a session.
-struct Attempt {
-  int status = 0;
-  bool lost_a_rank = false;      ///< it ended before its last step
-  std::optional<Report> report;  ///< of the steps that it finished
-};
+/// Where the run finds and leaves its checkpoints, as absolute paths. Throws ScenarioError.
+RunRequest with_checkpoints(const Scenario& scenario, RunRequest request) {
+  if (scenario.train.checkpoint_every == 0 && (!request.checkpoint.empty() || request.restarts > 0))
+    throw ScenarioError(std::string(request.checkpoint.empty() ? "--restarts" : "--checkpoint") +
+                        ": nothing asks for checkpoints; add --checkpoint-every STEPS, or train.checkpoint_every to "
+                        "the scenario");
+  if (scenario.train.checkpoint_every > 0) {
+    if (request.checkpoint.empty())
+      request.checkpoint =
+          (scenario.file.empty() ? std::string("run") : fs::path(scenario.file).stem().string()) + ".checkpoints";
+    request.checkpoint = fs::absolute(request.checkpoint).string();
+  }
+  if (!request.resume.empty()) request = resumed(scenario, std::move(request));
+  // Fresh checkpoints among an older run's would make a mixture that nobody can tell apart.
+  if (!request.checkpoint.empty() && request.resume.empty())
+    if (const auto older = checkpoints_in(request.checkpoint); !older.empty())
+      throw ScenarioError("--checkpoint " + request.checkpoint + ": an earlier run has left checkpoints there, up to " +
+                          fs::path(older.back()).filename().string() + "; go on from them with --resume " +
+                          request.checkpoint + ", or choose another folder");
+  return request;
+}
 
-/// One session: starts the workers, waits for their end and reports.
+void tell(const Attempt& attempt) {
+  for (const std::string& line : attempt.said) std::cerr << line << "\n";
+  if (!attempt.message.empty()) std::cerr << "rankscope-engine: " << attempt.message << std::endl;
+}
+
+}  // namespace
+
+void check_request(const RunRequest& request) {
+  std::string error;
+  if (!parse_keep(request.keep, &error)) throw ScenarioError("--keep: " + error);
+  if (request.clock == "device" && request.device != "cpu")
+    throw ScenarioError("--clock device: it is made of the CPU time that ops took, and --device " + request.device +
+                        " takes none; use --clock wall");
+  if (request.communicator == "mpi" && !mpi_is_built_in())
+    throw ScenarioError("--comm mpi: this rankscope-engine was built without MPI; use --comm loopback");
+  if (request.communicator == "mpi" && !is_in_path("mpirun"))
+    throw ScenarioError("--comm mpi: there is no mpirun in PATH; install Open MPI, or use --comm loopback");
+  if (!request.publish.empty()) check_publishable(request.publish, !request.join_file.empty());
+}
+
+Scenario with_absolute_data(Scenario scenario) {
+  if (const std::string file = data_file(scenario); !file.empty())
+    scenario.data.source =
+        scenario.data.source.substr(0, scenario.data.source.find(':') + 1) + fs::absolute(file).string();
+  return scenario;
+}
+
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = ask_to_stop;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool stop_was_asked() { return stop_asked != 0; }
+
 Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   const SessionDirectory directory;
   const SessionId session = new_session_id();
@@ -219,59 +247,31 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
 
   Attempt attempt;
   const auto view = digest.view();
-  if (view->hello() && verdict.last_step >= 0) attempt.report = make_report(facts_of_run(*view, context_of(*view)));
+  if (view->hello() && verdict.last_step >= 0) attempt.facts = facts_of_run(*view, context_of(*view));
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
   attempt.status = verdict.ok && not_recorded.empty() ? 0 : 1;
   attempt.lost_a_rank = !verdict.ok;
   if (verdict.ok) return attempt;
-  // Where no rank can be named, the workers' own words are all there is.
-  if (verdict.rank < 0 && !stop_asked)
-    for (const std::string& line : said) std::cerr << line << "\n";
-  std::cerr << "rankscope-engine: " << verdict.message << std::endl;
+  attempt.message = verdict.message;
+  if (verdict.rank < 0 && !stop_asked) attempt.said.assign(said.begin(), said.end());
   return attempt;
 }
-
-/// Where the run finds and leaves its checkpoints, as absolute paths. Throws ScenarioError.
-RunRequest with_checkpoints(const Scenario& scenario, RunRequest request) {
-  if (scenario.train.checkpoint_every == 0 && (!request.checkpoint.empty() || request.restarts > 0))
-    throw ScenarioError(std::string(request.checkpoint.empty() ? "--restarts" : "--checkpoint") +
-                        ": nothing asks for checkpoints; add --checkpoint-every STEPS, or train.checkpoint_every to "
-                        "the scenario");
-  if (scenario.train.checkpoint_every > 0) {
-    if (request.checkpoint.empty())
-      request.checkpoint =
-          (scenario.file.empty() ? std::string("run") : fs::path(scenario.file).stem().string()) + ".checkpoints";
-    request.checkpoint = fs::absolute(request.checkpoint).string();
-  }
-  if (!request.resume.empty()) request = resumed(scenario, std::move(request));
-  // Fresh checkpoints among an older run's would make a mixture that nobody can tell apart.
-  if (!request.checkpoint.empty() && request.resume.empty())
-    if (const auto older = checkpoints_in(request.checkpoint); !older.empty())
-      throw ScenarioError("--checkpoint " + request.checkpoint + ": an earlier run has left checkpoints there, up to " +
-                          fs::path(older.back()).filename().string() + "; go on from them with --resume " +
-                          request.checkpoint + ", or choose another folder");
-  return request;
-}
-
-}  // namespace
 
 int run_supervised(const Scenario& given, const RunRequest& asked) {
   check_request(asked);
   Scenario scenario = with_absolute_data(given);
   RunRequest request = with_checkpoints(scenario, asked);
-  struct sigaction action {};  // from here on there is a directory to remove
-  action.sa_handler = ask_to_stop;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  stop_on_signals();  // from here on there is a directory to remove
 
   for (int number = 1;; ++number) {
     if (!request.checkpoint.empty()) remove_partial_checkpoints(request.checkpoint);
     const Attempt attempt = run_session(scenario, request);
+    tell(attempt);
     const bool again = attempt.lost_a_rank && !stop_asked && number <= request.restarts;
     const auto complete = again ? checkpoints_in(request.checkpoint) : std::vector<std::string>{};
     if (again && complete.empty()) std::cerr << "rankscope-engine: there is no checkpoint to go on from" << std::endl;
     if (complete.empty()) {
-      if (attempt.report) print(*attempt.report, request.json);
+      if (attempt.facts) print(make_report(*attempt.facts), request.json);
       return attempt.status;
     }
     request.resume = complete.back();

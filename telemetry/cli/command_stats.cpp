@@ -2,12 +2,30 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/facts/facts.hpp"
+#include "engine/facts/sweep_file.hpp"
 #include "engine/scenario/read.hpp"
 #include "telemetry/cli/commands.hpp"
 
 namespace rankscope {
 
+namespace {
+
+int show_sweep(const std::string& trace, bool json) {
+  DamageReport damage;
+  const Sweep sweep = read_sweep(trace, &damage);
+  tell_damage(trace, damage);
+  const ScalingTable table = scaling_table(sweep);
+  if (json)
+    std::cout << to_json(sweep, table).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  else
+    std::cout << to_text(sweep, table);
+  return 0;
+}
+
+}  // namespace
+
 int show_stats(const std::string& trace, bool json) {
+  if (is_sweep(trace)) return show_sweep(trace, json);
   RunStore store;
   DamageReport damage;
   read_trace(trace, store, {}, &damage);

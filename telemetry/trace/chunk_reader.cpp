@@ -11,14 +11,23 @@ namespace {
 using mcap::Op;
 using mcap::View;
 
-void take_message(View content, const DecodeLimits& limits, ChunkContent& out) {
+using Others = std::vector<OtherMessage>;
+
+void take_message(View content, const DecodeLimits& limits, ChunkContent& out, Others* others) {
   ++out.records;
   if (content.size() < mcap::message_head) {
     ++out.refused;
     return;
   }
   const View data = content.subspan(mcap::message_head);
-  if (!is_telemetry(data)) return;  // a scalar topic, or someone else's
+  if (!is_telemetry(data)) {
+    if (!others) return;
+    mcap::Reader head(content);
+    const auto channel = head.number<std::uint16_t>();
+    head.number<std::uint32_t>();  // sequence
+    others->push_back({channel, head.number<std::uint64_t>(), mcap::Reader::as_text(data)});
+    return;
+  }
   Decoded decoded = decode(data, limits);
   switch (decoded.outcome) {
     case Decoded::Outcome::message: out.messages.push_back(std::move(decoded.message)); break;
@@ -30,14 +39,14 @@ void take_message(View content, const DecodeLimits& limits, ChunkContent& out) {
 }
 
 // The records of an unpacked chunk; false if they do not fill it exactly.
-bool take_records(View bytes, const DecodeLimits& limits, ChunkContent& out) {
+bool take_records(View bytes, const DecodeLimits& limits, ChunkContent& out, Others* others) {
   mcap::Reader records(bytes);
   while (!records.rest().empty()) {
     const auto op = records.number<std::uint8_t>();
     const View content = records.take(records.number<std::uint64_t>());
     if (!records.ok()) return false;
     if (op == static_cast<std::uint8_t>(Op::message)) {
-      take_message(content, limits, out);
+      take_message(content, limits, out, others);
     } else if (op == static_cast<std::uint8_t>(Op::schema) || op == static_cast<std::uint8_t>(Op::channel)) {
       ++out.schemas_and_channels;
     }
@@ -83,7 +92,8 @@ ChunkReader::ChunkReader() : state_(std::make_unique<State>()) {
 }
 ChunkReader::~ChunkReader() = default;
 
-ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, const DecodeLimits& limits) {
+ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, const DecodeLimits& limits,
+                               Others* others) {
   ChunkContent out;
   const auto trouble = [&](std::string what) {
     out.trouble = std::move(what);
@@ -103,7 +113,7 @@ ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, c
   reader.number<std::uint8_t>();
   reader.number<std::uint64_t>();
   if (place.kind == TracePlace::Kind::message) {
-    take_message(reader.rest(), limits, out);
+    take_message(reader.rest(), limits, out, others);
     return out;
   }
   const auto head = mcap::read_chunk_head(reader.rest());
@@ -114,12 +124,12 @@ ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, c
   if (std::string what = state_->unpack(head->chunk, records, place.cut); !what.empty())
     return trouble(std::move(what));
   if (place.cut) {
-    take_records(state_->data, limits, out);  // what is cut off is no message that came
+    take_records(state_->data, limits, out, others);  // what is cut off is no message that came
     return trouble("the file ends within it");
   }
   if (head->chunk.uncompressed_crc != 0 && crc32(state_->data) != head->chunk.uncompressed_crc)
     return trouble("its checksum is wrong");
-  if (!take_records(state_->data, limits, out)) out.trouble = "its records do not fit into it";
+  if (!take_records(state_->data, limits, out, others)) out.trouble = "its records do not fit into it";
   return out;
 }
 

@@ -20,14 +20,23 @@ struct ChunkContent {
   std::string refusal;  ///< the first refused message's reason
 };
 
+/// A message that is no telemetry: of a scalar topic, a document, or someone else's.
+struct OtherMessage {
+  std::uint16_t channel = 0;
+  std::uint64_t log_time = 0;
+  std::string data;
+};
+
 class ChunkReader {
  public:
   ChunkReader();
   ~ChunkReader();
   ChunkReader(const ChunkReader&) = delete;
   ChunkReader& operator=(const ChunkReader&) = delete;
-  /// Never throws but std::bad_alloc: what goes wrong is the content's trouble.
-  ChunkContent read(const TraceFile& file, const TracePlace& place, const DecodeLimits& limits);
+  /// Never throws but std::bad_alloc: what goes wrong is the content's trouble. Messages that are no telemetry are
+  /// appended to `others`, or passed over.
+  ChunkContent read(const TraceFile& file, const TracePlace& place, const DecodeLimits& limits,
+                    std::vector<OtherMessage>* others = nullptr);
 
  private:
   struct State;

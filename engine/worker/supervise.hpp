@@ -1,0 +1,34 @@
+// The supervisor's parts, for commands that run plans: `run` runs one, and goes on after a loss; `sweep` runs many.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/facts/facts.hpp"
+#include "engine/worker/worker.hpp"
+
+namespace rankscope {
+
+/// Refuses what can be refused before anything is made. Throws ScenarioError and JoinError.
+void check_request(const RunRequest& request);
+/// Data files are named from the scenario's folder, which the worker does not know.
+Scenario with_absolute_data(Scenario scenario);
+
+/// From now on SIGINT and SIGTERM end the session that runs, and are remembered.
+void stop_on_signals();
+bool stop_was_asked();
+
+/// What became of a session.
+struct Attempt {
+  int status = 0;                 ///< exit status
+  bool lost_a_rank = false;       ///< it ended before its last step
+  std::optional<RunFacts> facts;  ///< of the steps that it finished, if it finished any
+  std::string message;            ///< what went wrong, one line; empty: nothing
+  std::vector<std::string> said;  ///< the workers' last words, where no rank can be named
+};
+
+/// One session: starts the workers and waits for their end. What went wrong with them is the outcome's; throws
+/// TraceError, JoinError and std::runtime_error for what could not be started.
+Attempt run_session(const Scenario& scenario, const RunRequest& request);
+
+}  // namespace rankscope

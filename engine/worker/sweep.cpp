@@ -1,0 +1,110 @@
+#include "engine/worker/sweep.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/facts/sweep_file.hpp"
+#include "engine/run/clock.hpp"
+#include "engine/worker/supervise.hpp"
+
+namespace rankscope {
+namespace {
+
+/// The steady steps' wall seconds of a run whose headline is another clock's.
+std::vector<double> wall_seconds(const RunFacts& facts) {
+  RunFacts wall;
+  wall.grid = facts.grid;
+  wall.summaries = facts.summaries;
+  wall.clocks = facts.clocks;
+  return sweep_run(make_report(wall), 0, 0).step_seconds;
+}
+
+SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_t point, std::int32_t repeat) {
+  const Scenario& scenario = *plan.scenarios[static_cast<std::size_t>(point)];
+  const auto failed = [&](const std::string& why) {
+    SweepRun run;
+    run.point = point;
+    run.repeat = repeat;
+    run.failure = why;
+    return run;
+  };
+  try {
+    const Attempt attempt = run_session(with_absolute_data(scenario), request);
+    if (attempt.status != 0)
+      return failed(attempt.message + (attempt.said.empty() ? "" : "; last words: " + attempt.said.back()));
+    if (!attempt.facts) return failed("it ended before it finished a step");
+    SweepRun run = sweep_run(make_report(*attempt.facts), point, repeat);
+    if (run.step_seconds.empty()) return failed("no step's time is known");
+    if (run.clock == ClockDomain::device && scenario.plan.ranks() * request.threads <= plan.sweep.cores)
+      run.wall_step_seconds = wall_seconds(*attempt.facts);
+    return run;
+  } catch (const std::exception& error) {
+    return failed(error.what());
+  }
+}
+
+/// Says on standard error how far it is.
+class Progress {
+ public:
+  Progress(const Sweep& sweep, bool shown) : sweep_(sweep), shown_(shown) {
+    for (const SweepPoint& point : sweep.points) total_ += point.refused.empty() ? sweep.repeats : 0;
+  }
+  void done(const SweepRun& run) {
+    ++done_;
+    if (!shown_) return;
+    std::cerr << done_ << " of " << total_ << ": " << sweep_.points[static_cast<std::size_t>(run.point)].words()
+              << ": ";
+    if (!run.failure.empty()) {
+      std::cerr << run.failure << std::endl;
+      return;
+    }
+    char seconds[64];
+    std::snprintf(seconds, sizeof seconds, "%.3f", 1e3 * quartile(run.step_seconds, 2));
+    std::cerr << seconds << " ms a step" << std::endl;
+  }
+
+ private:
+  const Sweep& sweep_;
+  bool shown_;
+  int total_ = 0, done_ = 0;
+};
+
+}  // namespace
+
+int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
+  check_request(request.run);
+  SweepPlan plan = plan_sweep(request, further);
+  Sweep& sweep = plan.sweep;
+  RunRequest each = request.run;
+  each.clock = name_of(sweep.clock);
+  const std::int64_t begun_ns = monotonic_ns();
+  // Last of what can be refused, because it replaces a recording of that name.
+  std::optional<SweepRecorder> recorder;
+  if (!request.record.empty()) recorder.emplace(request.record, sweep);
+  stop_on_signals();
+  Progress progress(sweep, !request.json || isatty(STDERR_FILENO));
+  for (std::int32_t repeat = 0; repeat < sweep.repeats; ++repeat)
+    for (std::size_t point = 0; point < sweep.points.size() && !stop_was_asked(); ++point) {
+      if (!plan.scenarios[point]) continue;
+      SweepRun run = run_point(plan, each, static_cast<std::int32_t>(point), repeat);
+      if (stop_was_asked()) break;  // what it did is no measurement
+      progress.done(run);
+      if (recorder) recorder->add(run, monotonic_ns() - begun_ns);
+      sweep.runs.push_back(std::move(run));
+    }
+  const std::string not_recorded = recorder ? recorder->close() : "";
+  if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
+  if (stop_was_asked())
+    std::cerr << "rankscope-engine: stopped by request; what was measured until then is kept" << std::endl;
+  const ScalingTable table = scaling_table(sweep);
+  if (request.json)
+    std::cout << to_json(sweep, table).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  else
+    std::cout << (sweep.runs.empty() ? "" : "\n") << to_text(sweep, table);
+  return table.complete() && !stop_was_asked() && not_recorded.empty() ? 0 : 1;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,199 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <thread>
+
+#include "engine/program/compile.hpp"
+#include "engine/worker/plan_text.hpp"
+#include "engine/worker/sweep.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t most_points = 1000;
+constexpr std::int64_t most_ranks = 1 << 20;
+
+bool has(const std::vector<Axis>& axes, const std::string& key) {
+  return std::any_of(axes.begin(), axes.end(), [&](const Axis& axis) { return axis.key == key; });
+}
+
+std::vector<Axis> checked_axes(const SweepRequest& request) {
+  if (request.over.empty())
+    throw ScenarioError(
+        "sweep: there is nothing to sweep over; add --over key=value,value,…, such as --over "
+        "plan.data=1,2,4");
+  std::vector<Axis> axes = parse_axes(request.over);
+  std::size_t points = 1;
+  for (const Axis& axis : axes) {
+    points *= axis.values.size();
+    if (points > most_points)
+      throw ScenarioError("--over: there are more than " + std::to_string(most_points) +
+                          " combinations; leave some values out");
+  }
+  for (const Override& given : request.set)
+    if (given.key != "title" && has(axes, full_key(given.key, "--set " + given.key + "=" + given.value)))
+      throw ScenarioError("--set " + given.key + "=" + given.value +
+                          ": --over gives that key its values; leave one out");
+  if (has(axes, "train.steps")) throw ScenarioError("--over train.steps: --steps says how long every run is");
+  if (has(axes, "train.checkpoint_every"))
+    throw ScenarioError("--over train.checkpoint_every: a sweep writes no checkpoints");
+  if (request.weak && has(axes, "train.global_batch"))
+    throw ScenarioError("--weak: it makes train.global_batch grow with the ranks; leave that key out of --over");
+  return axes;
+}
+
+/// Ranks of a plan that may make no sense: 0 then.
+std::int64_t ranks_of(const PlanSpec& plan) {
+  std::int64_t ranks = 1;
+  for (const int size : {plan.data, plan.tensor, plan.pipeline}) {
+    if (size <= 0) return 0;
+    ranks *= size;
+    if (ranks > most_ranks) return 0;
+  }
+  return ranks;
+}
+
+std::vector<Override> common_overrides(const SweepRequest& request) {
+  std::vector<Override> overrides = request.set;
+  const bool set_steps = std::any_of(overrides.begin(), overrides.end(), [](const Override& given) {
+    return given.key == "train.steps" || given.key == "steps";
+  });
+  if (request.steps || !set_steps)
+    overrides.push_back({"train.steps", std::to_string(request.steps.value_or(sweep_steps))});
+  return overrides;
+}
+
+/// What was typed is known: "--set " in front of it would be wrong here.
+std::string without_option(const std::string& message) {
+  constexpr std::string_view option = "--set ";
+  return message.starts_with(option) ? message.substr(option.size()) : message;
+}
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+/// Makes the points, one by one.
+class Points {
+ public:
+  Points(const SweepRequest& request, const FurtherCheck& further)
+      : request_(request),
+        further_(further),
+        common_(common_overrides(request)),
+        base_(read_unchecked(request.scenario, common_)) {}
+
+  const Scenario& base() const { return base_; }
+
+  void add(const std::vector<Override>& keys, SweepPlan& plan) {
+    SweepPoint point;
+    point.keys = keys;
+    Scenario unchecked = base_;
+    for (const Override& given : keys) set_value(unchecked, given, "--over " + given.key + "=" + given.value);
+    const std::int64_t ranks = ranks_of(unchecked.plan);
+    if (first_ranks_ == 0) first_ranks_ = ranks;
+    point.ranks = static_cast<std::int32_t>(ranks);
+    std::vector<Override> overrides = common_;
+    overrides.insert(overrides.end(), keys.begin(), keys.end());
+    std::optional<Scenario> scenario;
+    if (request_.weak && !grow_batch(ranks, overrides, point)) {
+      // `point` says why.
+    } else {
+      scenario = checked(overrides, point);
+    }
+    if (scenario) {
+      point.global_batch = scenario->train.global_batch;
+      point.tokens_per_step = std::int64_t{scenario->train.global_batch} * scenario->model.context;
+    }
+    plan.sweep.points.push_back(std::move(point));
+    plan.scenarios.push_back(std::move(scenario));
+  }
+
+ private:
+  bool grow_batch(std::int64_t ranks, std::vector<Override>& overrides, SweepPoint& point) const {
+    const int first = base_.train.global_batch;
+    const std::int64_t batch = weak_batch(first, ranks, first_ranks_);
+    if (ranks > 0 && batch < 0) {
+      point.refused = "weak scaling: the first point's " + std::to_string(first) + " samples on " +
+                      std::to_string(first_ranks_) + " ranks are no whole number on " + std::to_string(ranks);
+      return false;
+    }
+    if (batch > 0) overrides.push_back({"train.global_batch", std::to_string(batch)});
+    return true;
+  }
+
+  std::optional<Scenario> checked(const std::vector<Override>& overrides, SweepPoint& point) const {
+    try {
+      Scenario scenario = read_scenario(request_.scenario, overrides, further_);
+      scenario.train.checkpoint_every = 0;  // steps are measured, nothing is kept
+      check_runs(compile(scenario));
+      return scenario;
+    } catch (const ScenarioError& error) {
+      point.refused = without_option(error.what());
+    } catch (const PlanError& error) {
+      point.refused = error.what();
+    }
+    return std::nullopt;
+  }
+
+  const SweepRequest& request_;
+  const FurtherCheck& further_;
+  std::vector<Override> common_;
+  Scenario base_;
+  std::int64_t first_ranks_ = 0;
+};
+
+ClockDomain clock_of(const SweepRequest& request, const SweepPlan& plan) {
+  if (request.run.clock == "wall" || request.run.device != "cpu") return ClockDomain::wall;
+  if (request.run.clock == "device") return ClockDomain::device;
+  for (const std::optional<Scenario>& scenario : plan.scenarios)
+    if (scenario && scenario->plan.ranks() * request.run.threads > plan.sweep.cores) return ClockDomain::device;
+  return ClockDomain::wall;
+}
+
+}  // namespace
+
+SweepPlan plan_sweep(const SweepRequest& request, const FurtherCheck& further) {
+  SweepPlan plan;
+  Sweep& sweep = plan.sweep;
+  sweep.axes = checked_axes(request);
+  Points points(request, further);
+  for (const std::vector<Override>& keys : combinations(sweep.axes)) points.add(keys, plan);
+  const auto first = std::find_if(plan.scenarios.begin(), plan.scenarios.end(),
+                                  [](const std::optional<Scenario>& scenario) { return scenario.has_value(); });
+  if (first == plan.scenarios.end()) {
+    const SweepPoint& point = sweep.points.front();
+    throw ScenarioError("--over: " +
+                        (sweep.points.size() == 1
+                             ? std::string("the only point cannot run")
+                             : "none of the " + std::to_string(sweep.points.size()) + " points can run") +
+                        "; " + (sweep.points.size() == 1 ? "" : "the first: ") + point.refused);
+  }
+  sweep.title = (*first)->title;
+  sweep.file = request.scenario;
+  sweep.scenario_toml = to_toml(**first);
+  sweep.host = host_name();
+  sweep.started_utc = utc_now();
+  sweep.scaling = request.weak ? Scaling::weak : Scaling::strong;
+  sweep.steps = (*first)->train.steps;
+  sweep.repeats = request.repeats;
+  sweep.communicator = request.run.communicator;
+  sweep.device = request.run.device;
+  sweep.threads = request.run.threads;
+  sweep.cores = static_cast<std::int32_t>(std::thread::hardware_concurrency());
+  sweep.clock = clock_of(request, plan);
+  return plan;
+}
+
+}  // namespace rankscope
