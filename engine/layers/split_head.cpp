@@ -133,7 +133,7 @@ Launch loss_forward(Binding binding) {
   return make_launch(
       binding.workspace, scratch,
       [=, &model = binding.model](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-        const double scale = 1.0 / static_cast<double>(context.global_tokens);
+        const double scale = context.loss_scale / static_cast<double>(context.global_tokens);
         combine.launch(logits, loss, statistics, targets, scale, part_of(context, model), stream);
       });
 }

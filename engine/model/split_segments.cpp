@@ -154,7 +154,8 @@ SegmentSpec SplitSegments::of_block(Segment kind, int block, int first) const {
     case Segment::loss:
     case Segment::norm:
     case Segment::update:
-    case Segment::accumulate: assert(false && "not a segment of a tensor rank's block");
+    case Segment::accumulate:
+    case Segment::loss_scale: assert(false && "not a segment of a tensor rank's block");
   }
   count_bytes(segment, sizes, elements_of(segment, parameters));
   return segment;

@@ -96,10 +96,13 @@ class EdgeFinder {
     finished_[static_cast<std::size_t>(number)] = known;
   }
 
-  /// A gather of parameters comes after the compute op that it stands behind: its lane would otherwise run ahead as far
-  /// as there is memory, and hold what stage 3 of ZeRO is there not to hold.
+  /// A gather of parameters, or of rows that a weight gradient needs once more, comes after the compute op that it
+  /// stands behind: its lane would otherwise run ahead as far as there is memory, and hold what stage 3 of ZeRO, or
+  /// sequence parallelism, is there not to hold.
   Number pace_of(Number number) {
-    const bool gathers = op_of(number).id.fields().purpose == Purpose::zero_parameter;
+    const OpFields f = op_of(number).id.fields();
+    const bool gathers = f.purpose == Purpose::zero_parameter || (f.purpose == Purpose::tensor && f.micro_batch >= 0 &&
+                                                                  f.index == static_cast<int>(TensorPhase::again));
     return gathers && last_compute_ / count_ == number / count_ ? last_compute_ : nobody;
   }
 

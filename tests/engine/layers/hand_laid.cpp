@@ -8,12 +8,14 @@
 #include "kernels/tensor/random.hpp"
 
 namespace rankscope::test {
-HandLaid::HandLaid(Model model, const kernels::KernelSet& kernels, std::uint64_t seed, bool separate_gradients)
+
+HandLaid::HandLaid(Model model, const kernels::KernelSet& kernels, std::uint64_t seed, bool separate_gradients,
+                   int tensor)
     : model_(std::move(model)), separate_gradients_(separate_gradients) {
   for (const ParameterSpec& spec : model_.parameters) {
     parameters_.push_back(reserve(spec.shape, model_.type));
     gradients_.push_back(reserve(spec.shape, accumulation_type(model_.type)));
-    initialise(parameters_.back(), spec, seed);
+    initialise(parameters_.back(), spec, seed, 0, tensor);
   }
   for (const SegmentSpec& segment : model_.segments)
     for (const auto* specs : {&segment.inputs, &segment.outputs})
@@ -37,7 +39,8 @@ View HandLaid::reserve(const Shape& shape, DType type) {
 
 HandLaid::Key HandLaid::key_of(const SegmentSpec& segment, TensorName name) const {
   int block = segment.block;
-  if (segment.kind == Segment::head) block = model_.spec.layers;
+  using enum Segment;
+  if (segment.kind == final_norm || segment.kind == head || segment.kind == loss) block = model_.spec.layers;
   if (name == TensorName::residual) return {block - 1, TensorName::output};
   return {block, name};
 }
@@ -78,6 +81,11 @@ void HandLaid::bind(const kernels::KernelSet& kernels) {
     forward_.push_back(bind_forward(model_, segment, operands, kernels, workspace_));
   }
   for (auto segment = model_.segments.rbegin(); segment != model_.segments.rend(); ++segment) {
+    if (!segment->has_backward()) {
+      backward_writing_.emplace_back([](const LaunchContext&) {});
+      backward_adding_.emplace_back([](const LaunchContext&) {});
+      continue;
+    }
     std::vector<View> operands;
     for (TensorName name : segment->gradient_inputs) operands.push_back(gradient_of(*segment, name));
     for (TensorName name : segment->kept) operands.push_back(activation(*segment, name));

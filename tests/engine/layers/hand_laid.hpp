@@ -18,7 +18,8 @@ class HandLaid {
  public:
   /// `separate_gradients`: every activation's gradient has a buffer of its own and can be read afterwards; otherwise
   /// blocks share them.
-  HandLaid(Model model, const kernels::KernelSet& kernels, std::uint64_t seed, bool separate_gradients);
+  /// `tensor`: the rank's coordinate in its tensor group, whose exchanges are the caller's (tensor_group.hpp).
+  HandLaid(Model model, const kernels::KernelSet& kernels, std::uint64_t seed, bool separate_gradients, int tensor = 0);
   HandLaid(const HandLaid&) = delete;
   HandLaid& operator=(const HandLaid&) = delete;
 
@@ -34,7 +35,7 @@ class HandLaid {
   /// The same in halves: the input gradients of all segments, then their weight gradients. Needs `separate_gradients`,
   /// since gradients wait.
   void split_backward(const LaunchContext& context, bool add);
-  /// The backward of one segment.
+  /// The backward of one segment; nothing where it has none.
   void backward_of(std::size_t segment, const LaunchContext& context, bool add);
 
   View parameter(int index) const { return parameters_.at(static_cast<std::size_t>(index)); }

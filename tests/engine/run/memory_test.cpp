@@ -74,17 +74,24 @@ TEST_CASE("so do ranks of other precisions, optimizers, grids and stages of ZeRO
   struct Plan {
     const char *precision, *optimizer, *recompute;
     int data, pipeline, zero;
+    int tensor = 1;
+    bool sequence_parallel = false;
   };
-  const Plan plan = GENERATE(Plan{"fp64", "sgd", "none", 2, 1, 0}, Plan{"bf16", "adamw", "none", 1, 2, 0},
-                             Plan{"fp32", "adafactor", "none", 2, 2, 0}, Plan{"fp32", "adam8bit", "block", 1, 2, 0},
-                             Plan{"bf16", "sophia", "selective", 2, 1, 0}, Plan{"fp32", "adamw", "none", 2, 1, 1},
-                             Plan{"bf16", "adamw", "none", 2, 1, 2}, Plan{"fp32", "momentum", "block", 4, 1, 3});
+  const Plan plan =
+      GENERATE(Plan{"fp64", "sgd", "none", 2, 1, 0}, Plan{"bf16", "adamw", "none", 1, 2, 0},
+               Plan{"fp32", "adafactor", "none", 2, 2, 0}, Plan{"fp32", "adam8bit", "block", 1, 2, 0},
+               Plan{"bf16", "sophia", "selective", 2, 1, 0}, Plan{"fp32", "adamw", "none", 2, 1, 1},
+               Plan{"bf16", "adamw", "none", 2, 1, 2}, Plan{"fp32", "momentum", "block", 4, 1, 3},
+               Plan{"fp32", "adamw", "none", 1, 1, 0, 2}, Plan{"bf16", "adamw", "none", 1, 2, 0, 2, true},
+               Plan{"fp32", "adamw", "blocks", 2, 1, 2, 4, true}, Plan{"bf16", "sgd", "selective", 2, 1, 3, 2, true});
   Scenario s;
   s.title = "memory";
   s.model = {"gpt", 4, 64, 4, 32, 64, true, 0.1};
   s.plan.data = plan.data;
   s.plan.pipeline = plan.pipeline;
   s.plan.zero = plan.zero;
+  s.plan.tensor = plan.tensor;
+  s.plan.sequence_parallel = plan.sequence_parallel;
   s.plan.micro_batches = 4;
   s.plan.precision = plan.precision;
   s.plan.recompute = plan.recompute;
@@ -92,6 +99,6 @@ TEST_CASE("so do ranks of other precisions, optimizers, grids and stages of ZeRO
   s.train.global_batch = 8 * plan.data;
   s.train.clip = 1;
   INFO(plan.precision << " " << plan.optimizer << " recompute " << plan.recompute << " data " << plan.data
-                      << " pipeline " << plan.pipeline << " zero " << plan.zero);
+                      << " pipeline " << plan.pipeline << " zero " << plan.zero << " tensor " << plan.tensor);
   check_memory(s);
 }
