@@ -35,7 +35,7 @@ struct VerifyResult {
 /// Runs the scenario's plan and its reference for five steps at a constant rate: with SGD at one that moves every
 /// tensor (0.1), and, when the scenario trains with another optimizer, with that too (in fp64 as strictly; else by
 /// losses and first-step gradients), its epsilon at least OptimizerRule::parity_epsilon. Tolerances: fp64 1e-12, fp32
-/// 1e-5, bf16 2e-2. Throws RunFailure, PlanError.
+/// 1e-5, bf16 and fp16 2e-2 (3e-2 with tensor parallelism). Throws RunFailure, PlanError.
 VerifyResult verify(const Scenario& scenario, const RunSettings& settings);
 
 /// The plan's reference: one rank, the same micro-batches.

@@ -29,6 +29,10 @@ bool makes_sense(const Row& row) {
 const std::vector<PlanOption>& plan_options() {
   static const std::vector<PlanOption> options{
       {"data", {"1", "2", "3", "4"}, [](Scenario& s, const std::string& v) { s.plan.data = std::stoi(v); }},
+      {"tensor", {"1", "2", "4"}, [](Scenario& s, const std::string& v) { s.plan.tensor = std::stoi(v); }},
+      {"sequence_parallel",
+       {"no", "yes"},
+       [](Scenario& s, const std::string& v) { s.plan.sequence_parallel = v == "yes"; }},
       {"pipeline", {"1", "2", "4"}, [](Scenario& s, const std::string& v) { s.plan.pipeline = std::stoi(v); }},
       {"virtual", {"1", "2"}, [](Scenario& s, const std::string& v) { s.plan.virtual_stages = std::stoi(v); }},
       {"schedule",
@@ -61,7 +65,7 @@ const std::vector<PlanOption>& plan_options() {
 Scenario scenario_of(const Row& row) {
   Scenario s;
   s.title = "matrix";
-  s.model = {"gpt", 8, 32, 2, 16, 64, true, 0.0};
+  s.model = {"gpt", 8, 32, 4, 16, 64, true, 0.0};
   const auto& options = plan_options();
   for (std::size_t o = 0; o < options.size(); ++o)
     options[o].set(s, options[o].values[static_cast<std::size_t>(row[o])]);
