@@ -11,6 +11,11 @@ namespace {
 
 constexpr const char* dash = "-";
 
+// Where the middle half of the steps is wider than this share of their median, two points that differ by less are not
+// told apart; a few steps alone show little of it.
+constexpr double wide_spread = 0.2;
+constexpr int steps_to_judge = 4;
+
 std::string format(const char* pattern, double value) {
   if (std::isnan(value)) return dash;
   char text[64];
@@ -143,9 +148,18 @@ std::string notes(const Sweep& sweep, const ScalingTable& table) {
     if (row.runs > 0 && !row.reason.empty()) text += line("not all runs", words + ": " + row.reason);
   }
   text += wall;
+  const auto widest = std::max_element(
+      table.rows.begin(), table.rows.end(),
+      [](const ScalingRow& a, const ScalingRow& b) { return !(a.spread() >= b.spread()) && b.runs > 0; });
+  if (widest != table.rows.end() && widest->steps >= steps_to_judge && widest->spread() > wide_spread)
+    text += line("note", "steps vary by " + percent(widest->spread()) + " at " +
+                             sweep.points[static_cast<std::size_t>(widest->point)].words() +
+                             ": is something else running on the machine? --repeat N runs each point N times");
   if (table.baseline < 0) return text;
   text += line("spread", "the middle half of the steps lies within this share of the median");
-  text += line("predicted", "the column left of it, before the first step, from costs measured on this machine");
+  text +=
+      line("predicted", std::string("the column left of it, before the first step, from ") +
+                            (sweep.device == "sleep" ? "the costs that are slept" : "costs measured on this machine"));
   text += line("exposed", "share of the step in communication that no compute covers");
   return text;
 }

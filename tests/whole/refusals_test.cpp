@@ -109,7 +109,6 @@ TEST_CASE("an override that cannot work is refused by what was typed") {
       {{"run", file, "--set", "pipline=4"}, "--set pipline=4: ", {"did you mean 'pipeline'?"}},
       {{"run", file, "--set", "pipeline"}, "--set pipeline: ", {"there is no '='", "key=value"}},
       {{"run", file, "--set", "seed=1"}, "--set seed=1: ", {"data.seed and train.seed"}},
-      {{"run", file, "--set", "zero=1"}, "--set zero=1: ", {"does not have it yet"}},
       {{"run", file, "--set", "data.source=text:/nonexistent/book"}, "--set data.source=", {"is not there"}},
       {{"run", file, "--set", "layers=99999999999"}, "--set layers=99999999999: ", {"out of range"}},
       {{"run", file, "--steps", "5", "--set", "kill_rank=1", "--set", "kill_step=7"},

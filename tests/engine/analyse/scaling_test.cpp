@@ -152,6 +152,16 @@ TEST_CASE("points that train different models have no speed-up, and it is said w
   CHECK(to_text(sweep, table).find("efficiency") == std::string::npos);
 }
 
+TEST_CASE("where steps vary widely the table says at which point, and otherwise nothing of it") {
+  Sweep sweep = sweep_of(Scaling::strong, {1, 2, 4}, {32, 32, 32});
+  sweep.points[0].refused = "no";
+  sweep.runs = {run_of(1, {1, 1.1, 1.2, 1.1, 1}), run_of(2, {1, 1.3, 2, 1.5, 1})};
+  // Quartiles of the last: 1, 1.3 and 1.5; (1.5 - 1)/1.3 = 38.5 %.
+  CHECK_THAT(to_text(sweep, scaling_table(sweep)), ContainsText("steps vary by 38.5 % at plan.data=4"));
+  sweep.runs.pop_back();
+  CHECK(to_text(sweep, scaling_table(sweep)).find("steps vary") == std::string::npos);
+}
+
 TEST_CASE("the batch of weak scaling is whole samples or none") {
   CHECK(weak_batch(32, 4, 1) == 128);
   CHECK(weak_batch(32, 1, 4) == 8);

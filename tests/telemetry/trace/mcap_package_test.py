@@ -75,6 +75,18 @@ with tempfile.TemporaryDirectory() as folder:
                       StreamReader(file, emit_chunks=True, validate_crcs=True).records)
         check(indexed > 6, "the data section's checksum or records")
 
+    # Documents, each in a chunk of its own.
+    documents = str(Path(folder) / "documents.mcap")
+    check(write(documents, "documents") == 3, "documents were not written")
+    with open(documents, "rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        check(len(reader.get_summary().chunk_indexes) == 3, "a chunk for each document")
+        read = [(channel.topic, message.log_time, json.loads(message.data))
+                for _, channel, message in reader.iter_messages()]
+        check(read == [("/plan", 0, {"points": 2}), ("/point", 1000, {"n": 1}), ("/point", 2000, {"n": 2})], f"{read}")
+    with open(documents, "rb") as file:
+        sum(1 for _ in StreamReader(file, emit_chunks=True, validate_crcs=True).records)
+
     # A recorder that was killed: no summary, and yet everything it flushed.
     written = write(path, "unfinished")
     with open(path, "rb") as file:

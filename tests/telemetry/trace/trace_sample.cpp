@@ -1,13 +1,22 @@
-// Writes a small trace for readers that are not ours: trace_sample FILE [unfinished].
+// Writes a small trace for readers that are not ours: trace_sample FILE [unfinished|documents].
 #include <unistd.h>
 
 #include <cstdio>
+#include <string_view>
 
+#include "telemetry/trace/json_trace.hpp"
 #include "telemetry/trace/trace_writer.hpp"
 #include "tests/bench/store_run.hpp"
 
 int main(int count, char** arguments) {
   if (count < 2) return 2;
+  if (count > 2 && std::string_view(arguments[2]) == "documents") {
+    rankscope::JsonTraceWriter documents(arguments[1]);
+    const bool all = documents.write("/plan", 0, R"({"points":2})") && documents.write("/point", 1000, R"({"n":1})") &&
+                     documents.write("/point", 2000, R"({"n":2})") && documents.close();
+    std::printf("3\n");
+    return all ? 0 : 1;
+  }
   rankscope::TraceWriterOptions options;
   options.chunk_bytes = 64 * 1024;
   rankscope::TraceWriter writer(arguments[1], options);
