@@ -6,10 +6,11 @@
 
 #include "engine/analyse/scaling.hpp"
 #include "telemetry/trace/json_trace.hpp"
+#include "telemetry/trace/trace_layout.hpp"
 
 namespace rankscope {
 
-inline constexpr std::string_view sweep_topic = "/rankscope/sweep", sweep_run_topic = "/rankscope/sweep/run";
+inline constexpr std::string_view sweep_run_topic = "/rankscope/sweep/run";
 
 class SweepRecorder {
  public:

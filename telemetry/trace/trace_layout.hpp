@@ -12,6 +12,7 @@ namespace rankscope {
 inline constexpr std::string_view trace_profile = "";  // none of the well-known ones
 inline constexpr std::string_view session_metadata = "rankscope";
 inline constexpr std::string_view run_metadata = "run";
+inline constexpr std::string_view sweep_topic = "/rankscope/sweep";  ///< of a JSON trace (engine/facts/sweep_file.hpp)
 
 /// Channels of the wire form, ids 1 … 5. Readers know a telemetry message by its own file identifier, so that one
 /// is found even where the channel records are lost.

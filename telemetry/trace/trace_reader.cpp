@@ -131,6 +131,11 @@ void count_messages(const TraceFile& file, TracePlace& place) {
   }
 }
 
+bool holds_a_sweep(const TraceIndex& index) {
+  return std::any_of(index.channels.begin(), index.channels.end(),
+                     [](const auto& entry) { return entry.second.topic == sweep_topic; });
+}
+
 bool has_our_channels(const TraceIndex& index) {
   return std::any_of(index.channels.begin(), index.channels.end(), [](const auto& entry) {
     return std::find(event_topics.begin(), event_topics.end(), entry.second.topic) != event_topics.end();
@@ -220,6 +225,10 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
         return false;
     }
   }
+  if (passed == 0 && holds_a_sweep(index))
+    throw TraceError(path +
+                     ": a sweep's recording: figures of many runs, and no run to open; see them with "
+                     "rankscope-trace stats");
   if (passed == 0 && !report.any() && !has_our_channels(index))
     throw TraceError(path + ": an MCAP file, but without a run that Rankscope recorded");
   // Holes in a sound recording are what the recorder itself missed, and are told by it.

@@ -126,6 +126,19 @@ TEST_CASE("a flipped bit costs one document at most, and is reported") {
   CHECK(damage.data_lost());
 }
 
+TEST_CASE("who looks for a run in a sweep's recording is told what it is, also where it was cut") {
+  const Directory directory;
+  write(directory / "killed.mcap", before_closing(directory));  // closes the other one
+  struct Nobody : EventSink {
+    void accept(const Message&) override { FAIL("a sweep has no events"); }
+  } nobody;
+  for (const char* name : {"open.mcap", "killed.mcap"}) {
+    CHECK_THROWS_WITH(read_trace(directory / name, nobody), ContainsText("rankscope-trace stats"));
+    CHECK_THROWS_AS(recover_trace(directory / name, directory / "whole.mcap"), TraceError);
+    CHECK(!fs::exists(directory / "whole.mcap"));
+  }
+}
+
 TEST_CASE("what is no sweep is refused by name") {
   const Directory directory;
   {
