@@ -31,9 +31,9 @@ RankProgram shard_gradients(RankProgram program, const StepProgram& step);
 /// of ZeRO's pieces bucket by bucket, each followed in stages 1 and 2 by the gather of the whole bucket.
 RankProgram add_optimizer(RankProgram program, const StepProgram& step);
 /// Forward ops once more, in front of the backward that reads what they computed, so that it is not kept until then
-/// (plan.recompute): "blocks" keeps the input of each block, "sqrt" that of every ⌈√n⌉-th of a chunk's n blocks,
-/// "selective" all but what attention's core computes (Korthikanti et al. 2022). Repeated ops draw the same dropout:
-/// gradients are the same to the bit.
+/// (plan.recompute): "blocks" keeps the input of each block, or of every plan.recompute_blocks-th, "sqrt" that of every
+/// ⌈√n⌉-th of a chunk's n blocks, "selective" all but what attention's core computes (Korthikanti et al. 2022).
+/// Repeated ops draw the same dropout: gradients are the same to the bit.
 RankProgram add_recomputation(RankProgram program, const StepProgram& step);
 /// ZeRO's stage 3: parameters gathered for the ops in a row that use them, one such row ahead of time, and given up
 /// after it.

@@ -27,13 +27,14 @@ struct Group {
 };
 
 /// How many blocks are repeated at a time; their inputs are what is kept.
-int blocks_a_group(const std::string& recompute, int blocks) {
+int blocks_a_group(const PlanSpec& plan, int blocks) {
   // Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost": with groups of √n, what is kept and what is
   // repeated at once are both of order √n.
-  return recompute == "sqrt" ? static_cast<int>(std::ceil(std::sqrt(static_cast<double>(blocks)))) : 1;
+  if (plan.recompute == "sqrt") return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(blocks))));
+  return plan.recompute == "blocks" ? plan.recompute_blocks : 1;
 }
 
-std::vector<Group> groups_of(const RankProgram& program, const std::string& recompute) {
+std::vector<Group> groups_of(const RankProgram& program, const PlanSpec& plan) {
   std::map<int, std::pair<int, int>> blocks;  // chunk -> its first and last block
   for (const Op& op : program.ops) {
     const OpFields f = op.id.fields();
@@ -42,13 +43,13 @@ std::vector<Group> groups_of(const RankProgram& program, const std::string& reco
     at->second.first = std::min(at->second.first, f.block);
     at->second.second = std::max(at->second.second, f.block);
   }
-  const bool attention_only = recompute == "selective";
+  const bool attention_only = plan.recompute == "selective";
   std::map<std::tuple<int, int, int>, Group> groups;  // chunk, micro-batch, index
   for (std::size_t i = 0; i < program.ops.size(); ++i) {
     const OpFields f = program.ops[i].id.fields();
     if ((!is_model_compute(f.kind) && !is_exchange(f)) || f.block < 0) continue;
     const auto [first, last] = blocks.at(f.chunk);
-    Group& group = groups[{f.chunk, f.micro_batch, (f.block - first) / blocks_a_group(recompute, last - first + 1)}];
+    Group& group = groups[{f.chunk, f.micro_batch, (f.block - first) / blocks_a_group(plan, last - first + 1)}];
     if (is_of_backward(f))
       group.backwards.push_back(i);
     else if (!attention_only || f.segment == Segment::attention)
@@ -87,10 +88,10 @@ std::vector<std::size_t> repeated(const RankProgram& program, const Group& group
 }  // namespace
 
 RankProgram add_recomputation(RankProgram program, const StepProgram& step) {
-  const std::string& recompute = step.scenario.plan.recompute;
-  if (recompute == "none") return program;
+  const PlanSpec& plan = step.scenario.plan;
+  if (plan.recompute == "none") return program;
   std::vector<Insertion> insertions;
-  for (const Group& group : groups_of(program, recompute)) {
+  for (const Group& group : groups_of(program, plan)) {
     const std::set<BufferIndex> made = used(program, group.forwards, Access::write);
     std::set<BufferIndex> needed;
     std::size_t first_reader = program.ops.size();

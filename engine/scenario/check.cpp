@@ -191,6 +191,14 @@ std::optional<Complaint> tensor_complaint(const Scenario& scenario) {
   return std::nullopt;
 }
 
+std::optional<Complaint> recompute_complaint(const Scenario& scenario) {
+  const PlanSpec& plan = scenario.plan;
+  if (plan.recompute_blocks == 1 || plan.recompute == "blocks") return std::nullopt;
+  return Complaint{{"plan.recompute_blocks", "plan.recompute"},
+                   "recompute_blocks = " + text_of(plan.recompute_blocks) + " says of how many blocks recompute = " +
+                       "\"blocks\" keeps one input, but recompute is \"" + plan.recompute + "\""};
+}
+
 std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   const FaultSpec& fault = scenario.fault;
   const int ranks = scenario.plan.ranks();
@@ -289,6 +297,7 @@ std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
   if (auto complaint = batch_complaint(scenario)) return complaint;
   if (auto complaint = optimizer_complaint(scenario)) return complaint;
   if (auto complaint = tensor_complaint(scenario)) return complaint;
+  if (auto complaint = recompute_complaint(scenario)) return complaint;
   if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
   if (std::int64_t{scenario.micro_batch_size()} * model.context > 2147483647)
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},

@@ -42,6 +42,7 @@ const Key keys[] = {
     {"plan", "micro_batches", FIELD(plan.micro_batches), "per data-parallel rank and step", {1, 65535}},
     {"plan", "zero", FIELD(plan.zero), "ZeRO stage", {0, 3}},
     {"plan", "recompute", FIELD(plan.recompute), "which activations are computed twice"},
+    {"plan", "recompute_blocks", FIELD(plan.recompute_blocks), "blocks computed again together", {1, 2047}},
     {"plan", "sequence_parallel", FIELD(plan.sequence_parallel), "the tensor group shares rows, too; of one rank no effect"},
     {"plan", "precision", FIELD(plan.precision), "type of weights and activations"},
     {"plan", "bucket_mib", FIELD(plan.bucket_mib), "MiB of a gradient bucket", above(0, 1 << 20)},

@@ -39,6 +39,7 @@ struct PlanSpec {
   int micro_batches = 1;        ///< per data-parallel rank and step
   int zero = 0;
   std::string recompute = "none";
+  int recompute_blocks = 1;  ///< of recompute "blocks": the input of every n-th block of a chunk is kept
   bool sequence_parallel = false;
   std::string precision = "fp32";   ///< fp64, fp32, bf16, fp16
   double bucket_mib = 25.0;         ///< data-parallel gradient buckets; the first one is at most 1 MiB

@@ -109,6 +109,20 @@ TEST_CASE("groups of about sqrt(n) blocks keep one input each") {
   for (const int block : {2, 5, 8}) CHECK(repeated.at(block) == "qkv attention projection up ");
 }
 
+TEST_CASE("of blocks that are repeated n at a time one input is kept for n") {
+  Scenario s = chunked_scenario("gpipe", 1, 1, 4);
+  s.model.layers = 7;
+  s.plan.recompute = "blocks";
+  const std::int64_t input = s.micro_batch_size() * s.model.context * s.model.width * bytes_of(DType::f32);
+  const auto kept = [&](int blocks) {
+    s.plan.recompute_blocks = blocks;
+    return kept_between(compile(s).program_for(0));
+  };
+  // Four micro-batches; 7 blocks are 7, 4 and 3 groups. The head and what the last group's output is stay the same.
+  CHECK(kept(1) - kept(2) == 4 * (7 - 4) * input);
+  CHECK(kept(1) - kept(3) == 4 * (7 - 3) * input);
+}
+
 TEST_CASE("selective recomputation repeats attention and keeps no softmax") {
   const StepProgram step = step_with("selective");
   const RankProgram all = step_with("none").program_for(0), few = step.program_for(0);

@@ -187,7 +187,9 @@ TEST_CASE("names that mean nothing are refused with those that do") {
        {},
        "s.toml:2:1: unknown schedule '1f1c'; did you mean '1f1b'? there is naive, gpipe, 1f1b, interleaved, zb-h1, "
        "zb-h2, zb-v and by-hand"},
-      {"[plan]\nprecision = \"float\"\n", {}, "s.toml:2:1: unknown precision 'float'; there is fp64, fp32, bf16 and fp16"},
+      {"[plan]\nprecision = \"float\"\n",
+       {},
+       "s.toml:2:1: unknown precision 'float'; there is fp64, fp32, bf16 and fp16"},
       {"[train]\noptimizer = \"adamW\"\n",
        {},
        "s.toml:2:1: unknown optimizer 'adamW'; did you mean 'adamw'? there is sgd, momentum, adagrad, adam, adamw, "
@@ -278,6 +280,14 @@ TEST_CASE("what tensor ranks cannot share in equal parts is refused") {
   for (const Row& row : rows) check(row);
   // Of one rank there is nothing to share: a sweep over tensor may leave the key as it is.
   CHECK_NOTHROW(parse_scenario("[plan]\nsequence_parallel = true\n", "s.toml"));
+}
+
+TEST_CASE("a number of blocks for a recomputation that has none is refused") {
+  check(
+      {"[plan]\nrecompute = \"sqrt\"\nrecompute_blocks = 2\n",
+       {},
+       "s.toml:3:1: recompute_blocks = 2 says of how many blocks recompute = \"blocks\" keeps one input, but recompute "
+       "is \"sqrt\""});
 }
 
 TEST_CASE("a schedule's chunks and micro-batches are refused with what would do") {
