@@ -4,8 +4,22 @@
 
 #include "telemetry/stream/spool_format.hpp"
 
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace rankscope::link {
 namespace {
+
+// A message that is sent whole is freed by ZeroMQ's own thread. The library comes without the thread sanitizer's
+// instrumentation, which therefore has to be told that the message was handed over.
+#if defined(__SANITIZE_THREAD__)
+void handed_over(void* message) { __tsan_release(message); }
+void taken_over(void* message) { __tsan_acquire(message); }
+#else
+void handed_over(void*) {}
+void taken_over(void*) {}
+#endif
 
 constexpr std::uint32_t magic = 0x314C5352;  // "RSL1"
 
@@ -80,9 +94,13 @@ bool send_whole(zmq::socket_t& socket, const Header& header, std::vector<std::by
     return false;
   auto owner = std::make_unique<std::vector<std::byte>>(std::move(body));
   zmq::message_t frame(
-      owner->data(), owner->size(), [](void*, void* vector) { delete static_cast<std::vector<std::byte>*>(vector); },
+      owner->data(), owner->size(),
+      [](void*, void* vector) {
+        taken_over(vector);
+        delete static_cast<std::vector<std::byte>*>(vector);
+      },
       owner.get());
-  owner.release();
+  handed_over(owner.release());
   return socket.send(frame, zmq::send_flags::dontwait).has_value();
 }
 
