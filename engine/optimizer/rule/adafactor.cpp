@@ -44,7 +44,7 @@ OptimizerRule adafactor() {
           .grain = 0,
           .gradient_passes = 3,
           .parameter_passes = 2,
-          .parity_epsilon = 1e-16,  // it stands beside the square
+          .parity_epsilon = 1e-12,  // it stands beside the square
           .states = states,
           .prepare = prepare};
 }

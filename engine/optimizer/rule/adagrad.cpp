@@ -20,7 +20,7 @@ OptimizerRule adagrad() {
   return {.name = "adagrad",
           .what = "Adagrad (Duchi, Hazan and Singer 2011)",
           .defaults = {.weight_decay = 0.0, .epsilon = 1e-10},
-          .parity_epsilon = 1e-8,
+          .parity_epsilon = 1e-6,
           .states = [](const UpdateTarget& target) { return std::vector{like(target, "s")}; },
           .prepare = prepare};
 }

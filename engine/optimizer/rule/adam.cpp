@@ -24,7 +24,7 @@ OptimizerRule adam() {
   return {.name = "adam",
           .what = "Adam, decay added to the gradient (Kingma and Ba 2015)",
           .defaults = {.weight_decay = 0.0, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
-          .parity_epsilon = 1e-8,
+          .parity_epsilon = 1e-6,
           .states = two_moments,
           .prepare = [](const kernels::KernelSet& set, const UpdateTarget& target, const HyperParameters& hyper) {
             return prepare_adam(&kernels::KernelSet::adam_update, set, target, hyper);

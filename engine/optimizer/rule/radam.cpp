@@ -8,7 +8,7 @@ OptimizerRule radam() {
   return {.name = "radam",
           .what = "Adam with a rectified second moment (Liu et al. 2020)",
           .defaults = {.weight_decay = 0.0, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
-          .parity_epsilon = 1e-8,
+          .parity_epsilon = 1e-6,
           .states = two_moments,
           .prepare = [](const kernels::KernelSet& set, const UpdateTarget& target, const HyperParameters& hyper) {
             return prepare_adam(&kernels::KernelSet::radam_update, set, target, hyper);

@@ -69,7 +69,7 @@ struct OptimizerRule {
   std::int64_t grain = 1;
   /// Times that gradients and parameters are read from memory in an update: for its cost.
   int gradient_passes = 1, parameter_passes = 1;
-  /// An `epsilon` with which a gradient of nothing but rounding is not enlarged more than 10^8 times, and what is
+  /// An `epsilon` with which a gradient of nothing but rounding is not enlarged more than 10^6 times, and what is
   /// rounding in the gradients stays rounding in the update: verify compares plans with at least this one.
   double parity_epsilon = 0;
   /// The rule's own states of a target (without the master), in the order of UpdateViews::states.
