@@ -48,8 +48,7 @@ kernels::VocabularySpec vocabulary_of(const Binding& binding, std::int64_t rows)
 }
 
 kernels::VocabularyPart part_of(const LaunchContext& context, const Model& model) {
-  const std::int64_t share = model.vocabulary_share(), first = context.tensor * share;
-  return {context.tensor, first, std::clamp<std::int64_t>(model.spec.vocabulary - first, 0, share)};
+  return {context.tensor, context.tensor * model.vocabulary_share(), model.words_of(context.tensor)};
 }
 
 }  // namespace

@@ -104,6 +104,7 @@ Model make_model(const Scenario& scenario) {
 
   model.tensor = scenario.plan.tensor;
   model.sequence_parallel = scenario.plan.sequence_parallel && model.tensor > 1;
+  model.masks_padding = scenario.fault.plant != "unmasked_padding";
   if (spec.heads % model.tensor != 0)
     throw std::invalid_argument(std::to_string(spec.heads) + " heads cannot be shared by " +
                                 std::to_string(model.tensor) + " tensor ranks");
@@ -136,6 +137,11 @@ double Model::model_flops_per_sample() const {
   const double h = spec.width, s = spec.context;
   const double forward = spec.layers * (24 * h * h + 4 * s * h) + 2 * h * spec.vocabulary;  // of a token
   return 3 * s * forward;
+}
+
+std::int64_t Model::words_of(int rank) const {
+  const std::int64_t share = vocabulary_share();
+  return masks_padding ? std::clamp<std::int64_t>(spec.vocabulary - rank * share, 0, share) : share;
 }
 
 int Model::segments_before_blocks() const {

@@ -4,7 +4,8 @@
 
 namespace rankscope {
 
-// Faults of the launches ("gradient_scale", "dropped_micro_batch") are planted by engine/run.
+// Faults of the launches ("gradient_scale", "dropped_micro_batch") are planted by engine/run, "unmasked_padding" by the
+// model.
 RankProgram plant_fault(RankProgram program, const StepProgram& step) {
   const std::string& plant = step.scenario.fault.plant;
   if (plant == "untied_embedding")

@@ -91,7 +91,7 @@ struct FaultSpec {
   double slow_factor = 1.0;  ///< the slow rank's compute takes this many times as long (simulated and `sleep` runs)
   std::string plant;         ///< a wrong program, which `verify` must catch: "gradient_scale", "dropped_micro_batch",
                              ///< "skipped_norm_term", "norm_counted_twice", "untied_embedding",
-                             ///< "unsynchronised_norms", "early_gather_read", "overflow"
+                             ///< "unsynchronised_norms", "unmasked_padding", "early_gather_read", "overflow"
   bool operator==(const FaultSpec&) const = default;
 };
 

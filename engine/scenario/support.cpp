@@ -46,6 +46,7 @@ constexpr Choice choices[] = {
     {"fault.plant", "norm_counted_twice", true},
     {"fault.plant", "untied_embedding", true},
     {"fault.plant", "unsynchronised_norms", true},
+    {"fault.plant", "unmasked_padding", true},
     {"fault.plant", "early_gather_read", true},
     {"fault.plant", "overflow", true},
 };

@@ -31,7 +31,7 @@ std::string optimizer_words(const StepProgram& step) {
   const DType type = step.model.type;
   std::int64_t bytes = 0;
   for (const ParameterSpec& parameter : step.model.parameters)
-    for (const StateSpec& state : states_of(rule, UpdateTarget::whole(type, accumulation_type(type), parameter.shape)))
+    for (const StateSpec& state : states_of(rule, UpdateTarget::whole(type, accumulation_type(type), parameter.whole)))
       bytes += state.shape.elements() * bytes_of(state.type);
   return fmt::format("  optimizer {}: {}; its states take {:.3g} bytes a parameter\n", rule.name, rule.what,
                      static_cast<double>(bytes) / static_cast<double>(step.model.parameter_count()));

@@ -59,8 +59,8 @@ void check_parity(const Plan& plan) {
     CHECK(result.passed);
     return;
   }
-  // What five steps move a fresh model's norms is lost in what bf16 rounds of them: losses are judged, and the gradients
-  // of a run that compares the first step's alone.
+  // What five steps move a fresh model's norms is lost in what bf16 rounds of them: losses are judged, and the
+  // gradients of a run that compares the first step's alone.
   for (const ParityRun& run : result.runs) {
     CHECK(run.errors.losses < 1e-3);
     if (!run.judges_parameters) CHECK(run.errors.gradients < run.tolerance);
@@ -172,7 +172,7 @@ TEST_CASE("faults planted in tensor-parallel training are caught") {
   const bool sequence_parallel = GENERATE(false, true);
   const int zero = GENERATE(0, 2);
   const auto* plant = GENERATE("gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding",
-                               "unsynchronised_norms");
+                               "unsynchronised_norms", "unmasked_padding");
   const bool nothing_to_plant = !sequence_parallel && std::string_view(plant) == "unsynchronised_norms";
   Scenario s =
       scenario_of({.tensor = 2, .sequence_parallel = sequence_parallel, .data = 2, .pipeline = 2, .zero = zero});

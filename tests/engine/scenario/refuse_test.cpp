@@ -201,7 +201,7 @@ TEST_CASE("names that mean nothing are refused with those that do") {
       {"[fault]\nplant = \"tulip\"\n",
        {},
        "s.toml:2:1: unknown plant 'tulip'; there is gradient_scale, dropped_micro_batch, skipped_norm_term, "
-       "norm_counted_twice, untied_embedding, unsynchronised_norms, "
+       "norm_counted_twice, untied_embedding, unsynchronised_norms, unmasked_padding, "
        "early_gather_read and overflow"},
   };
   for (const Row& row : rows) check(row);
