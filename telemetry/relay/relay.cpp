@@ -227,7 +227,8 @@ struct Relay::State {
 
   void grant(const std::string& peer, Worker& worker) {
     send_to(router, peer,
-            {link::Type::worker_grant, worker.generation, worker.received, worker.received + options.worker_window});
+            {link::Type::worker_grant, worker.generation, worker.received, worker.received + options.worker_window,
+             viewers.empty() ? 0U : 1U});
     worker.granted = worker.received;
     worker.granted_at = Clock::now();
   }
@@ -246,6 +247,8 @@ struct Relay::State {
       const std::uint64_t position = goes_on ? std::min(h.b, exchange.log().size()) : 0;
       auto has = goes_on ? unpack_history(in.body()) : std::map<std::int32_t, SequenceSet>{};
       viewers.emplace(in.peer, ViewerFeed(h.generation, position, h.c, std::move(has)));
+      if (viewers.size() == 1)
+        for (auto& [worker, state] : workers) grant(worker, state);  // from now on they are watched
       const auto session = bytes_of_session();
       send_to(router, in.peer, {link::Type::snapshot, h.generation, instance, exchange.log().size()}, session);
       return;
@@ -379,8 +382,7 @@ Relay::Relay(RelayOptions options, std::vector<EventSink*> taps) {
   s.router.set(zmq::sockopt::rcvhwm, high_water);
   s.router.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(s.options.limits.message_bytes));
   s.router.set(zmq::sockopt::handshake_ivl, 5000);
-  s.router.set(zmq::sockopt::heartbeat_ivl, 1000);
-  s.router.set(zmq::sockopt::heartbeat_timeout, 5000);
+  link::keep_alive(s.router, s.options.endpoint);
   // Asked for always, it would turn 127.0.0.1 into ::ffff:127.0.0.1.
   s.router.set(zmq::sockopt::ipv6, s.options.endpoint.find('[') != std::string::npos);
   try {

@@ -118,14 +118,19 @@ bool receive(zmq::socket_t& socket, Incoming& incoming) {
   return true;
 }
 
+void keep_alive(zmq::socket_t& socket, const std::string& endpoint) {
+  if (endpoint.starts_with("ipc:")) return;
+  socket.set(zmq::sockopt::heartbeat_ivl, 1000);
+  socket.set(zmq::sockopt::heartbeat_timeout, 5000);
+}
+
 void set_up_client(zmq::socket_t& socket, const Join& join) {
   socket.set(zmq::sockopt::linger, 0);
   socket.set(zmq::sockopt::immediate, true);  // nothing is queued for a relay that is not there
   socket.set(zmq::sockopt::reconnect_ivl, 50);
   socket.set(zmq::sockopt::reconnect_ivl_max, 1000);
   socket.set(zmq::sockopt::handshake_ivl, 5000);
-  socket.set(zmq::sockopt::heartbeat_ivl, 1000);
-  socket.set(zmq::sockopt::heartbeat_timeout, 5000);
+  keep_alive(socket, join.endpoint);
   socket.set(zmq::sockopt::ipv6, true);
   if (!join.secured()) return;
   try {

@@ -3,7 +3,7 @@
 //
 //   worker                                        relay
 //     worker_hello(generation; session)      →
-//                                            ←     worker_grant(generation, received, allowed)
+//                                            ←     worker_grant(generation, received, allowed, is watched)
 //     worker_messages(first number, count; pieces)  →             numbers count up to `allowed`
 //     worker_beat(generation)                →
 //   viewer
@@ -84,6 +84,8 @@ struct Incoming {
 };
 bool receive(zmq::socket_t& socket, Incoming& incoming);
 
+/// Heartbeats, where the system itself does not tell when the other side is gone.
+void keep_alive(zmq::socket_t& socket, const std::string& endpoint);
 /// A DEALER's settings: no waiting at the end, quick reconnects, heartbeats, CURVE. Throws JoinError for bad keys.
 void set_up_client(zmq::socket_t& socket, const Join& join);
 

@@ -19,7 +19,7 @@ namespace rankscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto gather_words = std::chrono::milliseconds(10);
+constexpr auto gather_words = std::chrono::milliseconds(25);   // a process's ranks finish a step at about one time
 constexpr auto closing_period = std::chrono::milliseconds(2);  // between two looks at the relay while closing
 
 // Why the publisher's bell rings, beside LaneWriter::ring_filled.
@@ -99,12 +99,12 @@ struct Publisher::State {
       std::move(reliable.begin(), ends, std::back_inserter(words));
       reliable.erase(reliable.begin(), ends);
     }
-    bool urgent = options.spool_directory.empty();
+    Haste haste = options.spool_directory.empty() ? Haste::now : Haste::none;
     for (Queued& queued : words) {
-      urgent = urgent || is_control(queued.event);
+      if (is_control(queued.event)) haste = Haste::now;
       former.say(queued.rank, std::move(queued.event));
     }
-    hand_over(urgent);
+    hand_over(haste);
   }
 
   void turn(bool last) {
@@ -122,20 +122,27 @@ struct Publisher::State {
     for (LaneWriter* writer : writers) former.drain(*writer, last);
     for (Queued& queued : batches) former.add(queued.rank, std::move(queued.event));
     former.close_batches();
-    for (Queued& queued : words)
+    Haste haste = last || options.spool_directory.empty() ? Haste::now : Haste::if_watched;
+    for (Queued& queued : words) {
+      if (is_control(queued.event)) haste = Haste::now;
       if (std::holds_alternative<End>(queued.event)) former.say(queued.rank, std::move(queued.event));
-    hand_over(true);
+    }
+    if (++lazy_turns >= options.unwatched_periods) haste = Haste::now;
+    hand_over(haste);
   }
 
-  // What was formed, to the disk and, now or with what comes next, to the relay.
-  void hand_over(bool now) {
+  // What was formed, to the disk and then to the relay.
+  enum class Haste { none, if_watched, now };
+  void hand_over(Haste haste) {
     const std::string trouble = former.flush();
     if (uplink) {
       for (Uplink::Outgoing& message : former.take()) uplink->offer(std::move(message));
-      if (now) uplink->turn();
+      if (haste == Haste::now) lazy_turns = 0;
+      if (haste != Haste::none) uplink->turn(haste == Haste::if_watched);
     }
     report(trouble);
   }
+  int lazy_turns = 0;
 
   void report(const std::string& trouble) {
     const std::lock_guard lock(mutex);
@@ -156,21 +163,24 @@ struct Publisher::State {
     uplink_lost = uplink->reliable_lost();
   }
 
+  bool is_closing() const {
+    const std::lock_guard lock(mutex);
+    return closing;
+  }
+
   void run() {
     auto drained = Clock::now();
     for (;;) {
       const unsigned why = bell.wait(std::max(drained + options.period - Clock::now(), Clock::duration::zero()));
-      bool last = false;
-      {
-        const std::lock_guard lock(mutex);
-        last = closing;
+      const auto turn_at = drained + options.period;
+      if (why == said && Clock::now() < turn_at) {
+        std::this_thread::sleep_until(std::min(Clock::now() + gather_words, turn_at));
+        if ((bell.wait(Clock::duration::zero()) & ~said) == 0 && Clock::now() < turn_at) {
+          words();
+          continue;
+        }
       }
-      if (why == said && !last && Clock::now() < drained + options.period) {
-        // All ranks of the process finish a step at about one time.
-        std::this_thread::sleep_for(std::min(gather_words, options.period));
-        words();
-        continue;
-      }
+      const bool last = is_closing();
       turn(last);
       drained = Clock::now();
       if (!last) continue;

@@ -30,6 +30,7 @@ struct PublisherOptions {
   /// Between two drains of the rings. One that gets half full does not wait for it, nor does control; a summary goes to
   /// the spool at once and to the relay with the next drain.
   std::chrono::milliseconds period{200};
+  int unwatched_periods = 5;  ///< while no viewer watches, what is in the spool goes to the relay after so many drains
   std::size_t reliable_messages = 16384;  ///< control and summaries that wait for the relay; more are counted lost
   std::size_t detail_messages = 64;       ///< batches given to detail() that wait for the next drain
   std::chrono::milliseconds silence_limit{5000};  ///< without a word from the relay: connect and repeat

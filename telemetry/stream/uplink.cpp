@@ -13,7 +13,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto hello_every = std::chrono::milliseconds(200);
 constexpr auto beat_every = std::chrono::milliseconds(250);
 constexpr std::size_t body_bytes = std::size_t{256} << 10;  // a body takes no more messages once it has so many
-constexpr int send_high_water = 4096;                       // above any window that a relay grants
+constexpr std::size_t much_detail = std::size_t{1} << 20;
+constexpr int send_high_water = 4096;  // above any window that a relay grants
 
 }  // namespace
 
@@ -45,7 +46,7 @@ struct Uplink::State {
   Queue reliable, detail;
   std::size_t detail_bytes = 0;
   std::uint64_t next_order = 1, generation = 0, number = 0, allowed = 0;
-  bool granted = false;
+  bool granted = false, watched = false;
   Clock::time_point hello_at{}, heard_at{}, sent_at{};
   std::int64_t sent = 0, unsent_detail = 0, reliable_lost = 0;
 
@@ -74,6 +75,7 @@ struct Uplink::State {
     granted = true;
     heard_at = Clock::now();
     allowed = h.b;
+    watched = h.c != 0;
     reliable.acknowledge(h.a);
     while (detail.sent > 0 && detail.entries.front().number <= h.a) {
       detail_bytes -= detail.entries.front().message.bytes.size();
@@ -110,7 +112,7 @@ struct Uplink::State {
     return true;
   }
 
-  void turn() {
+  void turn(bool lazily) {
     for (link::Incoming incoming; link::receive(socket, incoming);) hear(incoming);
     const auto now = Clock::now();
     if (granted && now - heard_at > options.silence_limit) start_over();
@@ -121,6 +123,7 @@ struct Uplink::State {
       link::send(socket, {link::Type::worker_hello, generation}, {session, options.session.size()});
       return;
     }
+    if (lazily && !watched && detail_bytes < much_detail && now - sent_at < options.silence_limit / 4) return;
     while (send_some()) {
     }
     if (now - sent_at > beat_every && link::send(socket, {link::Type::worker_beat, generation})) sent_at = now;
@@ -154,7 +157,7 @@ void Uplink::offer(Outgoing message) {
   (reliable ? s.reliable : s.detail).entries.push_back({std::move(message), s.next_order++, 0});
 }
 
-void Uplink::turn() { state_->turn(); }
+void Uplink::turn(bool lazily) { state_->turn(lazily); }
 bool Uplink::connected() const { return state_->granted; }
 std::int64_t Uplink::sent() const { return state_->sent; }
 std::int64_t Uplink::unsent_detail() const { return state_->unsent_detail; }

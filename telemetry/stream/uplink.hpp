@@ -34,8 +34,9 @@ class Uplink {
     std::optional<SpoolPosition> position;
   };
   void offer(Outgoing message);
-  /// Reads answers, sends what the window allows, keeps the connection alive.
-  void turn();
+  /// Reads answers, keeps the connection alive, and sends what the window allows. `lazily`: with nobody watching, it
+  /// may wait until there is much.
+  void turn(bool lazily = false);
 
   bool connected() const;
   std::int64_t sent() const;
