@@ -10,7 +10,7 @@ namespace {
 class Walk {
  public:
   Walk(const StepIndex& index, int rank, TimeRange idle)
-      : index_(index), rank_(rank), idle_(idle), steps_left_(index.spans().size() + 8) {}
+      : index_(index), rank_(rank), idle_(idle), steps_left_(static_cast<std::ptrdiff_t>(index.spans().size()) + 8) {}
 
   void from_next(SpanAt next) {
     time_ = index_[next].begin_ns;
@@ -133,7 +133,7 @@ class Walk {
   const StepIndex& index_;
   int rank_;
   TimeRange idle_;
-  std::size_t steps_left_;  ///< contradictory stamps could lead in circles
+  std::ptrdiff_t steps_left_;  ///< contradictory stamps could lead in circles; below 0 after several loops have ended
   std::int64_t time_ = 0;
   std::int64_t floor_ = std::numeric_limits<std::int64_t>::min();  ///< how far back the present wait reaches
   std::vector<Piece> pieces_;

@@ -32,6 +32,7 @@ const char* name_of_row(Lane lane) {
     case Lane::forward_receive: return "F receive";
     case Lane::backward_send: return "B send";
     case Lane::backward_receive: return "B receive";
+    case Lane::checkpoint: return "save";
   }
   return "";
 }

@@ -1,8 +1,5 @@
 // Small traces in a temporary directory.
 #pragma once
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,25 +9,9 @@
 #include "telemetry/trace/trace_reader.hpp"
 #include "telemetry/trace/trace_writer.hpp"
 #include "tests/bench/store_run.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rankscope::testing {
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "rankscope-test-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary directory");
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct Collected : EventSink {
   std::vector<Message> messages;
