@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,7 +22,8 @@ struct LaunchContext {
   std::uint64_t seed = 0;          ///< TrainSpec::seed: dropout masks are drawn by it
   std::int64_t first_sample = 0;   ///< global index of the micro-batch's first sample: dropout masks are drawn by it
   double loss_scale = 1;           ///< the loss's gradient is multiplied by it, so that fp16 can hold the others
-  std::uint64_t update = 0;        ///< updates before this one: `step`, less those that an overflow has left out
+  /// Updates before this one where an overflow may have left some out; else there were `step`.
+  std::optional<std::uint64_t> update{};
   std::int64_t global_tokens = 1;  ///< tokens of the whole step: the loss gradient is divided by it
   int tensor = 0;                  ///< the rank's coordinate in its tensor group: whose rows and words it has
 };

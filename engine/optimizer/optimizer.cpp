@@ -102,7 +102,7 @@ Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> param
     UpdateStep step;
     step.learning_rate = rate.at(context.step);
     step.gradient_scale = clip_coefficient ? *clip_coefficient : 1.0;
-    step.t = context.update + 1;
+    step.t = context.update.value_or(context.step) + 1;
     step.batch = context.global_tokens;
     for (const Update& update : updates) {
       step.weight_decay = update.weight_decay;

@@ -29,8 +29,8 @@ Launch bind_square_norm(std::span<const View> gradients, double* out, const kern
 struct UpdateOperands {
   View parameter, gradient;
   std::vector<View> states{};        ///< in optimizer_states' order
-  std::int64_t tensor_elements = 0;  ///< UpdateTarget::tensor_elements; 0: the parameter is the whole tensor
   bool decay = false;                ///< ParameterSpec::decay
+  std::int64_t tensor_elements = 0;  ///< UpdateTarget::tensor_elements; 0: the parameter is the whole tensor
 };
 
 /// The update of all `parameters`. t is the launch's update + 1. `clip_coefficient` may be null (1); it is read at

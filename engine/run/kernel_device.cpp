@@ -93,7 +93,7 @@ class KernelDevice : public ComputeDevice {
                            (std::int64_t{data} * plan.micro_batches + micro_batch) * step_.model.micro_batch_size;
     // Read by launches of the compute lane, on which it is changed too: nothing else needs to order them.
     context.loss_scale = loss_scale_ ? loss_scale_->scale() : 1.0;
-    context.update = loss_scale_ ? loss_scale_->updates() : step;
+    if (loss_scale_) context.update = loss_scale_->updates();
     context.global_tokens = std::int64_t{train.global_batch} * step_.model.spec.context;
     context.tensor = step_.grid.coordinates_of(program_.rank).tensor;
     const std::string& plant = step_.scenario.fault.plant;
