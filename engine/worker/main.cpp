@@ -85,13 +85,6 @@ CLI::Validator whole_number(int least) {
       "", "");
 }
 
-void print(const Report& report, bool json) {
-  if (json)
-    std::cout << to_json(report).dump(2) << "\n";
-  else
-    std::cout << to_text(report);
-}
-
 Report predicted_report(const StepProgram& step) {
   RunContext context = context_of(step.scenario);
   set_scratch(context.step, context.programs, kernels::cpu_kernels());

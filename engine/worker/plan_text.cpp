@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <iostream>
+#include <nlohmann/json.hpp>
+
 #include "engine/optimizer/rule/rule.hpp"
 #include "engine/program/dry_run.hpp"
 
@@ -65,6 +68,13 @@ std::string plan_text(const StepProgram& step) {
 void check_runs(const StepProgram& step) {
   if (const auto deadlock = find_deadlock(step.all_programs(), step.grid))
     throw PlanError("plan.schedule: " + *deadlock);
+}
+
+void print(const Report& report, bool json) {
+  if (json)
+    std::cout << to_json(report).dump(2) << "\n";
+  else
+    std::cout << to_text(report);
 }
 
 }  // namespace rankscope

@@ -1,7 +1,8 @@
-// A plan in words for the terminal, and its last check before anything starts.
+// Plans and reports in words for the terminal, and a plan's last check before anything starts.
 #pragma once
 #include <string>
 
+#include "engine/analyse/report.hpp"
 #include "engine/program/compile.hpp"
 
 namespace rankscope {
@@ -11,5 +12,8 @@ std::string plan_text(const StepProgram& step);
 
 /// Throws PlanError when the ranks' programs would wait for each other for ever.
 void check_runs(const StepProgram& step);
+
+/// On standard output, as text or as its one JSON object.
+void print(const Report& report, bool json);
 
 }  // namespace rankscope

@@ -19,6 +19,7 @@
 #include "engine/run/clock.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/worker/child.hpp"
+#include "engine/worker/plan_text.hpp"
 #include "engine/worker/recorder.hpp"
 #include "engine/worker/session_directory.hpp"
 #include "engine/worker/supervise.hpp"
@@ -141,13 +142,6 @@ RunRequest resumed(const Scenario& scenario, RunRequest request) {
 std::string numbered(const std::string& path, int number) {
   const fs::path p(path);
   return (p.parent_path() / (p.stem().string() + "." + std::to_string(number) + p.extension().string())).string();
-}
-
-void print(const Report& report, bool json) {
-  if (json)
-    std::cout << to_json(report).dump(2) << "\n";
-  else
-    std::cout << to_text(report);
 }
 
 /// Where the run finds and leaves its checkpoints, as absolute paths. Throws ScenarioError.

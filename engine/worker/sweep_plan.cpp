@@ -1,11 +1,9 @@
-#include <unistd.h>
-
 #include <algorithm>
-#include <ctime>
 #include <thread>
 
 #include "engine/program/compile.hpp"
 #include "engine/worker/plan_text.hpp"
+#include "engine/worker/provenance.hpp"
 #include "engine/worker/sweep.hpp"
 
 namespace rankscope {
@@ -68,21 +66,6 @@ std::vector<Override> common_overrides(const SweepRequest& request) {
 std::string without_option(const std::string& message) {
   constexpr std::string_view option = "--set ";
   return message.starts_with(option) ? message.substr(option.size()) : message;
-}
-
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 /// Makes the points, one by one.

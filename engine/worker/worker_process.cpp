@@ -1,6 +1,3 @@
-#include <unistd.h>
-
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -19,6 +16,7 @@
 #include "engine/run/trace_gather.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
+#include "engine/worker/provenance.hpp"
 #include "engine/worker/telemetry_observer.hpp"
 #include "engine/worker/worker.hpp"
 #include "kernels/cpu/cpu.hpp"
@@ -27,21 +25,6 @@
 
 namespace rankscope {
 namespace {
-
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 PublisherOptions publisher_options(const WorkerJob& job) {
   PublisherOptions options;

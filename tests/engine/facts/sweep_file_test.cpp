@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
+#include "tests/temporary_directory.hpp"
 
 using namespace rankscope;
 
@@ -15,18 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Directory {
- public:
-  Directory() {
-    std::string name = (fs::temp_directory_path() / "rankscope-sweep-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Directory() { fs::remove_all(path_); }
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
+using Directory = testing::TemporaryDirectory;
 
 Sweep two_points() {
   Sweep sweep;

@@ -1,0 +1,11 @@
+// Where and when something was measured, as recordings say it.
+#pragma once
+#include <string>
+
+namespace rankscope {
+
+std::string host_name();
+/// "2026-11-21T09:30:00Z".
+std::string utc_now();
+
+}  // namespace rankscope
