@@ -21,6 +21,8 @@ std::vector<std::int32_t> partners(const StoreView& view, const RunPlan* plan, s
 GroupKind group_of(Purpose purpose) {
   switch (purpose) {
     case Purpose::data_gradient:
+    case Purpose::data_parameter:
+    case Purpose::batch:
     case Purpose::zero_parameter:
     case Purpose::zero_gradient: return GroupKind::data;
     case Purpose::tensor:
@@ -28,6 +30,7 @@ GroupKind group_of(Purpose purpose) {
     case Purpose::pipeline_forward:
     case Purpose::pipeline_backward: return GroupKind::pipeline;
     case Purpose::embedding: return GroupKind::embedding;
+    case Purpose::offload: return GroupKind::self;
     case Purpose::none:
     case Purpose::norm:
     case Purpose::server: return GroupKind::world;

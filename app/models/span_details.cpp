@@ -30,6 +30,9 @@ std::string_view cargo_of(Purpose purpose) {
     case Purpose::norm: return "the gradient norm";
     case Purpose::loss: return "the loss";
     case Purpose::server: return "server parameters";
+    case Purpose::data_parameter: return "parameters";
+    case Purpose::batch: return "samples";
+    case Purpose::offload: return "optimizer states";
   }
   return "";
 }

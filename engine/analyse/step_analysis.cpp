@@ -109,7 +109,10 @@ TimeClass time_class_of(Purpose purpose) {
     case Purpose::embedding: return TimeClass::pipeline;
     case Purpose::data_gradient:
     case Purpose::norm:
-    case Purpose::server: return TimeClass::data;
+    case Purpose::server:
+    case Purpose::data_parameter:
+    case Purpose::batch: return TimeClass::data;
+    case Purpose::offload: return TimeClass::optimizer;
     case Purpose::zero_parameter:
     case Purpose::zero_gradient: return TimeClass::zero;
   }

@@ -40,6 +40,8 @@ std::string_view name_of(Lane lane) {
     case Lane::backward_send: return "backward_send";
     case Lane::backward_receive: return "backward_receive";
     case Lane::checkpoint: return "checkpoint";
+    case Lane::server: return "server";
+    case Lane::host: return "host";
   }
   return "?";
 }
@@ -57,6 +59,9 @@ std::string_view name_of(Purpose purpose) {
     case Purpose::norm: return "norm";
     case Purpose::loss: return "loss";
     case Purpose::server: return "server";
+    case Purpose::data_parameter: return "data_parameter";
+    case Purpose::batch: return "batch";
+    case Purpose::offload: return "offload";
   }
   return "?";
 }
@@ -102,6 +107,13 @@ bool is_collective(OpKind kind) { return kind >= OpKind::broadcast && kind <= Op
 
 bool is_communication(OpKind kind) { return kind == OpKind::send || kind == OpKind::receive || is_collective(kind); }
 
+bool may_have(OpKind kind, Purpose purpose) {
+  if (is_communication(kind)) return purpose != Purpose::none && purpose != Purpose::offload;
+  if (kind == OpKind::optimizer)
+    return purpose == Purpose::none || purpose == Purpose::server || purpose == Purpose::offload;
+  return purpose == Purpose::none || (kind == OpKind::copy && purpose == Purpose::offload);
+}
+
 bool is_model_compute(OpKind kind) { return kind <= OpKind::recompute; }
 
 Lane lane_of(OpKind kind, Purpose purpose) {
@@ -118,7 +130,10 @@ Lane lane_of(OpKind kind, Purpose purpose) {
     case Purpose::data_gradient:
     case Purpose::embedding:
     case Purpose::norm:
-    case Purpose::server: return Lane::data;
+    case Purpose::data_parameter:
+    case Purpose::batch: return Lane::data;
+    case Purpose::server: return Lane::server;
+    case Purpose::offload: return kind == OpKind::copy ? Lane::copy : Lane::host;
   }
   return Lane::compute;
 }

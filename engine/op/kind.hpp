@@ -45,8 +45,10 @@ enum class Lane : std::uint8_t {
   backward_send,
   backward_receive,
   checkpoint,  ///< writes what it reads while training goes on, up to the update that would change it
+  server,      ///< gradients pushed to parameter servers, what servers do with them, and parameters pulled
+  host,        ///< the host's own part of a step: updates whose states do not lie on the device
 };
-inline constexpr int lane_count = 11;
+inline constexpr int lane_count = 13;
 
 /// Why bytes move.
 enum class Purpose : std::uint8_t {
@@ -60,9 +62,12 @@ enum class Purpose : std::uint8_t {
   embedding,  ///< tied embedding's gradient over the first and the last stage
   norm,       ///< the global gradient norm
   loss,
-  server,
+  server,          ///< between workers and parameter servers
+  data_parameter,  ///< from the main device to its replicas
+  batch,           ///< samples, from the main device to its replicas
+  offload,         ///< between a device and its host
 };
-inline constexpr int purpose_count = 11;
+inline constexpr int purpose_count = 14;
 
 /// The longest run of kernels without a communication, recomputation or input/weight-gradient boundary inside. Tensor
 /// ranks communicate more often, so theirs are finer: of the same name, what is left of a segment (engine/model).
@@ -111,6 +116,9 @@ std::string_view name_of(GroupKind group);
 bool is_collective(OpKind kind);
 /// True for send, receive and the eight collectives.
 bool is_communication(OpKind kind);
+/// False for a purpose that ops of that kind do not have: each communication has one, a copy or an optimizer op may have
+/// one, nothing else has.
+bool may_have(OpKind kind, Purpose purpose);
 /// True for what a device computes for the model: forward, backward and its halves, recompute.
 bool is_model_compute(OpKind kind);
 

@@ -120,9 +120,10 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
   while (kind < op_kind_count && kind_tokens[static_cast<std::size_t>(kind)] != head) ++kind;
   if (kind == op_kind_count) return fail("unknown kind '" + std::string(head) + "'");
   f.kind = static_cast<OpKind>(kind);
-  if (is_communication(f.kind) != (f.purpose != Purpose::none))
-    return fail(is_communication(f.kind) ? "a communication names its purpose, as in SEND.pipeline_forward"
-                                         : "only a communication has a purpose");
+  if (!may_have(f.kind, f.purpose))
+    return fail(f.purpose == Purpose::none ? "a communication names its purpose, as in SEND.pipeline_forward"
+                                           : std::string(name_of(f.kind)) + " has no purpose '" +
+                                                 std::string(name_of(f.purpose)) + "'");
   while (!rest.empty()) {
     std::string_view part = next();
     if (part.empty()) return fail("an empty field");
@@ -156,7 +157,8 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
 OpId counterpart(OpId id) {
   OpFields f = id.fields();
   if (f.kind != OpKind::send && f.kind != OpKind::receive) return id;
-  const int onward = f.purpose == Purpose::pipeline_backward ? -1 : 1;  // the direction the bytes travel in chunks
+  // The direction the bytes travel in chunks; between workers and servers none.
+  const int onward = f.purpose == Purpose::pipeline_forward ? 1 : f.purpose == Purpose::pipeline_backward ? -1 : 0;
   f.chunk += f.kind == OpKind::send ? onward : -onward;
   f.kind = f.kind == OpKind::send ? OpKind::receive : OpKind::send;
   return OpId::of(f);

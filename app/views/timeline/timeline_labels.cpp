@@ -33,6 +33,8 @@ const char* name_of_row(Lane lane) {
     case Lane::backward_send: return "B send";
     case Lane::backward_receive: return "B receive";
     case Lane::checkpoint: return "save";
+    case Lane::server: return "server";
+    case Lane::host: return "host";
   }
   return "";
 }
