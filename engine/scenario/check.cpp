@@ -199,6 +199,25 @@ std::optional<Complaint> recompute_complaint(const Scenario& scenario) {
                        "\"blocks\" keeps one input, but recompute is \"" + plan.recompute + "\""};
 }
 
+/// What the plan asks of the machine, and the machine's own figures of each other.
+std::optional<Complaint> cluster_complaint(const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  const std::int64_t ranks = scenario.plan.ranks(), devices = std::int64_t{cluster.nodes} * cluster.devices_per_node;
+  if (devices > 0 && ranks > devices)
+    return Complaint{{"plan.data", "plan.pipeline", "plan.tensor", "cluster.nodes", "cluster.spec"},
+                     "the plan has " + text_of(ranks) + " ranks, and cluster '" + cluster.spec + "' has " +
+                         text_of(devices) + " devices (" + text_of(cluster.nodes) + " nodes of " +
+                         text_of(cluster.devices_per_node) +
+                         "); use fewer ranks, or set cluster.nodes = 0 for as "
+                         "many nodes as it takes"};
+  if (cluster.devices_per_node % cluster.devices_per_card != 0)
+    return Complaint{{"cluster.devices_per_card", "cluster.devices_per_node"},
+                     text_of(cluster.devices_per_node) + " devices of a node cannot sit on cards of " +
+                         text_of(cluster.devices_per_card) + "; devices_per_card = " +
+                         either(divisors_near(cluster.devices_per_node, cluster.devices_per_card)) + " would do"};
+  return std::nullopt;
+}
+
 std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   const FaultSpec& fault = scenario.fault;
   const int ranks = scenario.plan.ranks();
@@ -298,6 +317,7 @@ std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
   if (auto complaint = optimizer_complaint(scenario)) return complaint;
   if (auto complaint = tensor_complaint(scenario)) return complaint;
   if (auto complaint = recompute_complaint(scenario)) return complaint;
+  if (auto complaint = cluster_complaint(scenario)) return complaint;
   if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
   if (std::int64_t{scenario.micro_batch_size()} * model.context > 2147483647)
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},

@@ -35,6 +35,7 @@ struct Key {
   Field (*field)(Scenario&);
   std::string_view meaning;  ///< one phrase, with the unit
   Range range = {};          ///< of a number
+  bool optional = false;     ///< a cluster's file may leave it out
   std::string path() const { return std::string(table) + "." + std::string(name); }
 };
 

@@ -214,7 +214,7 @@ void apply(const std::vector<Override>& overrides, Scenario& scenario, Places& p
 void read_cluster(Scenario& scenario, const std::string& name, const Places& places) {
   bool complete = true;
   for (const Key& key : scenario_keys())
-    if (key.table == "cluster" && key.name != "spec" && !places.file.contains(key.path()) &&
+    if (key.table == "cluster" && key.name != "spec" && !key.optional && !places.file.contains(key.path()) &&
         !places.set.contains(key.path()))
       complete = false;
   if (complete) return;
@@ -239,7 +239,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
     read_table(item, scenario, in_file);
   }
   for (const Key& key : scenario_keys()) {
-    if (key.table != "cluster" || key.name == "spec") continue;
+    if (key.table != "cluster" || key.name == "spec" || key.optional) continue;
     if (!in_file.file.contains(key.path()))
       refuse(file.string() + ":1:1", "the key " + std::string(key.name) + " is missing in [cluster]; give " +
                                          std::string(key.meaning) + ", and its source");

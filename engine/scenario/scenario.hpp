@@ -70,7 +70,8 @@ struct TrainSpec {
   bool operator==(const TrainSpec&) const = default;
 };
 
-/// A machine's figures, from scenarios/clusters/NAME.toml.
+/// A machine's figures, from scenarios/clusters/NAME.toml. Those of the second half need not be given: a machine
+/// without them is devices under a roofline with one link between any two, and software that does as this engine does.
 struct ClusterSpec {
   std::string spec = "laptop";
   double peak_flops_fp64 = 0, peak_flops_fp32 = 0, peak_flops_bf16 = 0, peak_flops_fp16 = 0;  ///< FLOP/s of one device
@@ -79,7 +80,36 @@ struct ClusterSpec {
   double op_overhead_s = 0;  ///< launching one kernel, seconds
   int devices_per_node = 1;
   double intra_latency_s = 0, intra_bandwidth = 0;  ///< between two devices of a node: seconds, bytes/s each way
-  double inter_latency_s = 0, inter_bandwidth = 0;  ///< between two nodes
+  double inter_latency_s = 0, inter_bandwidth = 0;  ///< of one network port, between two nodes
+
+  // What decides how near a kernel comes to the peaks (engine/simulate/device.hpp).
+  int multiprocessors = 0;  ///< that share the tiles of a matrix product; 0 not said: products are held to the roofline
+  int tile_rows = 256, tile_columns = 128;               ///< of the result, which one multiprocessor computes at a time
+  double product_efficiency = 1, memory_efficiency = 1;  ///< shares of the two peaks that long kernels sustain
+  double cache_bandwidth = 0;  ///< bytes/s from the shared cache to all multiprocessors; 0 infinite
+  double power_watts = 0;      ///< of one busy device; 0 not said
+
+  double host_bandwidth = 0;         ///< between a device and its host (PCIe): bytes/s each way
+  double host_memory_bandwidth = 0;  ///< bytes/s of the host's memory, a device's share of it
+
+  // How the devices hang together (engine/simulate/network.hpp).
+  int nodes = 0;             ///< that the machine has; 0 as many as are asked for
+  int devices_per_card = 1;  ///< devices on one card, with a link of their own
+  double card_latency_s = 0, card_bandwidth = 0;
+  int rails = 0;                                      ///< network ports of a node; 0 one for each device
+  int nodes_per_switch = 0;                           ///< nodes below one leaf of the fat tree; 0 all
+  double oversubscription = 1;                        ///< of a leaf: bandwidth of its nodes over that of its uplinks
+  double intra_efficiency = 1, inter_efficiency = 1;  ///< shares of the links' rates that collectives reach
+  double collective_latency_s = 0;                    ///< of a collective as such, beside its hops
+  double ring_fill = 0;  ///< hops' worth of time that a ring's rounds lose by filling and draining
+
+  // What runs there, where it is not this engine.
+  std::string attention = "flash";  ///< or "stored": all scores are written to memory and read again
+  bool fused = true;                ///< updates and the loss are one kernel each; else one after the other over memory
+  bool overlap = true;              ///< messages between stages and gradients' reductions run beside compute
+  bool split_transfers = false;     ///< tensor ranks send a share each to the next stage, which gathers them
+  int reduced_bytes = 0;            ///< of a gradient's element as it is reduced; 0 that of its type
+
   double peak_flops(DType type) const;
   bool operator==(const ClusterSpec&) const = default;
 };

@@ -19,6 +19,7 @@ constexpr Choice choices[] = {
     {"plan.schedule", "zb-v", true},
     {"plan.schedule", "by-hand", true},
 
+
     {"plan.recompute", "none", true},
     {"plan.recompute", "blocks", true},
     {"plan.recompute", "sqrt", true},
@@ -38,6 +39,9 @@ constexpr Choice choices[] = {
     {"train.decay", "none", true},
     {"train.decay", "linear", true},
     {"train.decay", "cosine", true},
+
+    {"cluster.attention", "flash", true},
+    {"cluster.attention", "stored", true},
 
     {"fault.plant", "", true},
     {"fault.plant", "gradient_scale", true},
