@@ -7,6 +7,9 @@
 #include "engine/collective/cost.hpp"
 #include "engine/optimizer/rule/rule.hpp"
 #include "engine/simulate/collective_costs.hpp"
+#include "engine/simulate/device.hpp"
+#include "engine/simulate/kernels.hpp"
+#include "engine/simulate/network.hpp"
 
 namespace rankscope {
 namespace {
@@ -88,12 +91,6 @@ class Spread {
   std::int64_t given_ = 0;
 };
 
-double positive(double value, const std::string& key, const ClusterSpec& cluster) {
-  if (value > 0) return value;
-  throw std::invalid_argument("cluster '" + cluster.spec + "' does not say its " + key +
-                              "; a modelled cost needs a positive value");
-}
-
 /// Bytes that an op moves through memory: each operand once, accumulated ones twice; gradients and parameters once more
 /// for every further pass of the optimizer's update.
 double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule& rule) {
@@ -128,22 +125,16 @@ SegmentTable unit_table(const Model& model, const std::vector<int>& first_segmen
   return table;
 }
 
-SegmentTable roofline_table(const Scenario& scenario, const Model& model) {
-  const ClusterSpec& cluster = scenario.cluster;
-  const double peak = positive(cluster.peak_flops(model.type), "peak FLOP/s in " + scenario.plan.precision, cluster);
-  const double bandwidth = positive(cluster.memory_bandwidth, "memory_bandwidth", cluster);
-  const auto ns = [&](double flops, double bytes) {
-    return std::llround((std::max(flops / peak, bytes / bandwidth) + cluster.op_overhead_s) * 1e9);
-  };
+SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
+  const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
   const std::vector<int> first_segment = split_as_planned(model, scenario.plan);
   SegmentTable table(model.spec, first_segment.size() - 1);
   for (std::size_t c = 0; c + 1 < first_segment.size(); ++c)
     for (int i = first_segment[c]; i < first_segment[c + 1]; ++i) {
       const SegmentSpec& s = model.segments[static_cast<std::size_t>(i)];
-      const SegmentTable::Cost cost{ns(s.forward_flops, s.forward_bytes),
-                                    s.has_input_gradient() ? ns(s.input_gradient_flops, s.input_gradient_bytes) : 0,
-                                    s.has_weight_gradient() ? ns(s.weight_gradient_flops, s.weight_gradient_bytes) : 0,
-                                    ns(s.input_gradient_flops + s.weight_gradient_flops, s.backward_bytes)};
+      const SegmentSeconds seconds = segment_seconds(model, s, scenario.cluster);
+      const SegmentTable::Cost cost{ns(seconds.forward), ns(seconds.input_gradient), ns(seconds.weight_gradient),
+                                    ns(seconds.backward)};
       table.segment(s) = cost;
       SegmentTable::add(table.chunk(c), cost);
     }
@@ -172,7 +163,7 @@ Costs unit_costs(std::int64_t unit_ns) {
 
 Costs modelled_costs(const Scenario& scenario, const Model& model) {
   Costs costs;
-  costs.compute_ns = [table = roofline_table(scenario, model), cluster = scenario.cluster, fault = scenario.fault,
+  costs.compute_ns = [table = modelled_table(scenario, model), cluster = scenario.cluster, fault = scenario.fault,
                       rule = optimizer_rule(scenario.train.optimizer)](const RankProgram& program,
                                                                        const Op& op) -> std::int64_t {
     const OpFields f = op.id.fields();
@@ -182,11 +173,15 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
     return program.rank == fault.slow_rank ? std::llround(static_cast<double>(ns) * fault.slow_factor) : ns;
   };
   costs.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
-  costs.collective_ns = collective_costs(scenario.plan.collective, costs.link);
+  costs.collective_ns = collective_costs(scenario.cluster, scenario.plan.collective, costs.link);
   return costs;
 }
 
 Link cluster_link(const ClusterSpec& cluster, int from, int to) {
+  if (has_topology(cluster)) {
+    const MessageCost cost = message_cost(cluster, from, to);
+    return {std::llround(cost.latency * 1e9), cost.bandwidth * 1e-9};
+  }
   const int per_node = std::max(1, cluster.devices_per_node);
   const bool near = from / per_node == to / per_node;
   return {std::llround((near ? cluster.intra_latency_s : cluster.inter_latency_s) * 1e9),

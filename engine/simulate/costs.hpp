@@ -16,18 +16,20 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 
 /// A model of the scenario's cluster, from its figures alone:
 ///
-///   forward, backward, …   max(FLOPs / peak of the precision, bytes / memory bandwidth) + op overhead  (roofline;
+///   forward, backward, …   the kernels of kernels.hpp where the cluster says what decides their pace (multiprocessors);
+///                          else max(FLOPs / peak of the precision, bytes / memory bandwidth) + op overhead (roofline;
 ///                          Williams, Waterman and Patterson 2009). A folded op is the sum of its segments'.
 ///   optimizer, copies      operands' bytes / memory bandwidth + op overhead; what is accumulated moves twice, and what
 ///                          an optimizer reads in several passes (OptimizerRule) once for each
-///   messages, collectives  cluster_link; collectives by plan.collective ("auto" is a ring)
+///   messages, collectives  cluster_link; collectives by plan.collective ("auto" is a ring, or where the cluster says how
+///                          it hangs together the faster of ring and tree; see network.hpp)
 ///
 /// fault.slow_rank's compute takes fault.slow_factor times as long. Throws std::invalid_argument that names the cluster
 /// key when a figure that is needed is not positive.
 Costs modelled_costs(const Scenario& scenario, const Model& model);
 
 /// Between two ranks: within a node of devices_per_node consecutive ranks or across nodes. A bandwidth of 0 is
-/// infinite.
+/// infinite. Where the cluster says how it hangs together: message_cost in network.hpp.
 Link cluster_link(const ClusterSpec& cluster, int from, int to);
 
 /// A ring over `members` at the pace of its slowest link: every phase moves S/n bytes, S being the whole tensor.

@@ -1,0 +1,232 @@
+#include "engine/simulate/kernels.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+// FlashAttention-2 on causal sequences of 2,000 tokens and heads of 128: share of the peak that the products it does
+// reach, forward and backward, on an A100 (Dao 2023, arXiv 2307.08691, figures 5 and 6). It skips the half above the
+// diagonal.
+constexpr double flash_forward_share = 0.55, flash_backward_share = 0.45, causal_half = 0.5;
+
+/// Appends kernels of one segment; sizes are those of one rank.
+class Builder {
+ public:
+  Builder(const Model& model, const ClusterSpec& cluster)
+      : cluster_(cluster),
+        element_(static_cast<double>(bytes_of(model.type))),
+        gradient_(cluster.reduced_bytes > 0 ? cluster.reduced_bytes
+                                            : static_cast<double>(bytes_of(accumulation_type(model.type)))),
+        tokens_(model.tokens()),
+        rows_(model.stream_tokens()),
+        width_(model.spec.width),
+        share_(model.spec.width / model.tensor),
+        context_(model.spec.context),
+        samples_(model.micro_batch_size),
+        heads_(model.spec.heads / model.tensor),
+        head_width_(model.spec.width / model.spec.heads),
+        vocabulary_(model.vocabulary_share()),
+        dropout_(model.spec.dropout > 0) {}
+
+  SegmentKernels take() { return std::move(kernels_); }
+
+  /// A layer norm of the residual stream; its input's gradient joins that of the residual branch where there is one.
+  void norm(bool joins) {
+    stream(kernels_.forward, 2);
+    stream(kernels_.input_gradient, 3);  // of the input
+    stream(kernels_.input_gradient, 2);  // of weight and bias
+    if (joins) stream(kernels_.input_gradient, 3);
+  }
+  /// Bias, dropout and the sum with the residual branch.
+  void residual_sum() {
+    stream(kernels_.forward, 3, dropout_ ? 1 : 0);
+    if (dropout_) stream(kernels_.input_gradient, 2, 1);
+    stream(kernels_.input_gradient, 1);  // of the bias
+  }
+  /// y[tokens, out] = x[tokens, in] · wᵀ; `biased`: its bias' gradient is a kernel here.
+  void product(std::int64_t in, std::int64_t out, bool biased) {
+    kernels_.forward.push_back({{tokens_, out, in}});
+    kernels_.input_gradient.push_back({{tokens_, in, out}});
+    kernels_.weight_gradient.push_back({{out, in, tokens_}});
+    if (biased) memory(kernels_.weight_gradient, elements(tokens_, out), 1);
+    // Read what the product has written, and add it to the sum over micro-batches.
+    if (!cluster_.fused) kernels_.weight_gradient.push_back({{}, elements(out, in) * (element_ + 2 * gradient_)});
+  }
+  void gelu() {
+    memory(kernels_.forward, elements(tokens_, 4 * share_), 2);
+    memory(kernels_.input_gradient, elements(tokens_, 4 * share_), 3);
+    memory(kernels_.input_gradient, elements(tokens_, 4 * share_), 1);  // of the bias
+  }
+  void attention() { cluster_.attention == "stored" ? stored_attention() : flash_attention(); }
+  void loss() {
+    if (cluster_.fused) {
+      memory(kernels_.forward, logits(), 2);  // read once, and replaced by its gradient
+      return;
+    }
+    // To fp32; greatest, less the greatest, exponential, sum, quotient.
+    for (const double bytes : {element_ + 4, 4.0, 8.0, 8.0, 4.0, 8.0})
+      kernels_.forward.push_back({{}, logits() * bytes});
+  }
+  /// Before the head's product; scaled in place and cast back.
+  void loss_gradient() {
+    if (cluster_.fused) return;
+    for (const double bytes : {8.0, 4 + element_}) kernels_.input_gradient.push_back({{}, logits() * bytes});
+  }
+  /// Rows gathered from the token matrix; backward adds them to its gradient.
+  void lookup() {
+    memory(kernels_.forward, elements(tokens_, width_), 2);
+    memory(kernels_.weight_gradient, elements(tokens_, width_), 3);
+  }
+  void positions() {
+    stream(kernels_.forward, 3, dropout_ ? 1 : 0);
+    stream(kernels_.input_gradient, 2, dropout_ ? 1 : 0);
+  }
+  std::int64_t width() const { return width_; }
+  std::int64_t share() const { return share_; }
+  std::int64_t vocabulary() const { return vocabulary_; }
+
+ private:
+  double logits() const { return elements(tokens_, vocabulary_); }
+  static double elements(std::int64_t a, std::int64_t b) { return static_cast<double>(a) * static_cast<double>(b); }
+  /// `operands` tensors of so many elements, and `masks` of a byte each.
+  void memory(std::vector<Kernel>& to, double count, double operands, double masks = 0) {
+    to.push_back({{}, count * (operands * element_ + masks)});
+  }
+  void stream(std::vector<Kernel>& to, double operands, double masks = 0) {
+    memory(to, elements(rows_, width_), operands, masks);
+  }
+
+  void stored_attention() {
+    const std::int64_t s = context_, d = head_width_, batch = samples_ * heads_;
+    const double scores = elements(s, s) * static_cast<double>(batch);
+    auto& forward = kernels_.forward;
+    forward.push_back({{s, s, d, batch}});          // scores
+    memory(forward, scores, 2);                     // scaled, masked, softmax
+    if (dropout_) memory(forward, scores, 2, 1);    // dropped
+    forward.push_back({{s, d, s, batch}});          // values
+    memory(forward, elements(tokens_, share_), 2);  // heads side by side again
+    auto& backward = kernels_.input_gradient;
+    memory(backward, elements(tokens_, share_), 2);
+    backward.push_back({{s, s, d, batch}});  // of what was dropped
+    backward.push_back({{s, d, s, batch}});  // of the values
+    if (dropout_) memory(backward, scores, 2, 1);
+    memory(backward, scores, 3);                     // of softmax
+    backward.push_back({{s, d, s, batch}});          // of the queries
+    backward.push_back({{s, d, s, batch}});          // of the keys
+    memory(backward, elements(tokens_, share_), 6);  // q, k and v side by side again
+  }
+  void flash_attention() {
+    const double products = 4 * elements(context_, context_) * static_cast<double>(samples_ * heads_ * head_width_);
+    const double operands = elements(tokens_, share_) * element_;
+    kernels_.forward.push_back({{}, 4 * operands, products * causal_half, flash_forward_share});
+    // Five products where forward has two: the scores are computed again.
+    kernels_.input_gradient.push_back({{}, 8 * operands, 2.5 * products * causal_half, flash_backward_share});
+  }
+
+  const ClusterSpec& cluster_;
+  SegmentKernels kernels_;
+  double element_, gradient_;
+  std::int64_t tokens_, rows_, width_, share_, context_, samples_, heads_, head_width_, vocabulary_;
+  bool dropout_;
+};
+
+double sum(const std::vector<Kernel>& kernels, const ClusterSpec& cluster, DType type) {
+  double seconds = 0;
+  for (const Kernel& kernel : kernels) seconds += kernel_seconds(cluster, type, kernel);
+  return seconds;
+}
+
+SegmentSeconds roofline(const Model& model, const SegmentSpec& s, const ClusterSpec& cluster) {
+  const double peak = positive_figure(cluster.peak_flops(model.type), "peak FLOP/s in the plan's precision", cluster);
+  const auto seconds = [&](double flops, double bytes) {
+    return std::max(flops / peak + cluster.op_overhead_s, memory_seconds(cluster, bytes));
+  };
+  return {seconds(s.forward_flops, s.forward_bytes),
+          s.has_input_gradient() ? seconds(s.input_gradient_flops, s.input_gradient_bytes) : 0,
+          s.has_weight_gradient() ? seconds(s.weight_gradient_flops, s.weight_gradient_bytes) : 0,
+          seconds(s.input_gradient_flops + s.weight_gradient_flops, s.backward_bytes)};
+}
+
+}  // namespace
+
+double kernel_seconds(const ClusterSpec& cluster, DType type, const Kernel& kernel) {
+  if (kernel.product.m > 0) return product_seconds(cluster, type, kernel.product);
+  const double through_memory = memory_seconds(cluster, kernel.bytes);
+  if (kernel.flops <= 0) return through_memory;
+  const double peak = positive_figure(cluster.peak_flops(type), "peak FLOP/s in the plan's precision", cluster);
+  return std::max(kernel.flops / (peak * kernel.share_of_peak) + cluster.op_overhead_s, through_memory);
+}
+
+SegmentKernels kernels_of(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster) {
+  Builder b(model, cluster);
+  const bool alone = model.tensor == 1;  // segments of one rank hold what tensor ranks have between their exchanges
+  switch (segment.kind) {
+    case Segment::embedding:
+      b.lookup();
+      if (alone) b.positions();
+      break;
+    case Segment::positions: b.positions(); break;
+    case Segment::attention_norm: b.norm(true); break;
+    case Segment::qkv:
+      if (alone) b.norm(true);
+      b.product(b.width(), 3 * b.share(), true);
+      break;
+    case Segment::attention: b.attention(); break;
+    case Segment::projection:
+      b.product(b.share(), b.width(), false);
+      if (alone) b.residual_sum();
+      break;
+    case Segment::mlp_norm:
+      b.residual_sum();
+      b.norm(true);
+      break;
+    case Segment::up:
+      if (alone) b.norm(true);
+      b.product(b.width(), 4 * b.share(), false);
+      b.gelu();
+      break;
+    case Segment::down:
+      b.product(4 * b.share(), b.width(), false);
+      if (alone) b.residual_sum();
+      break;
+    case Segment::output: b.residual_sum(); break;
+    case Segment::final_norm: b.norm(false); break;
+    case Segment::head:
+      if (alone) b.norm(false);
+      b.loss_gradient();
+      b.product(b.width(), b.vocabulary(), false);
+      if (alone) b.loss();
+      break;
+    case Segment::loss: b.loss(); break;
+    case Segment::whole:
+    case Segment::norm:
+    case Segment::update:
+    case Segment::accumulate:
+    case Segment::loss_scale:
+      throw std::invalid_argument(std::string(name_of(segment.kind)) + " is no segment of a model");
+  }
+  return b.take();
+}
+
+SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster) {
+  if (cluster.multiprocessors == 0) return roofline(model, segment, cluster);
+  const SegmentKernels kernels = kernels_of(model, segment, cluster);
+  SegmentSeconds seconds{sum(kernels.forward, cluster, model.type), sum(kernels.input_gradient, cluster, model.type),
+                         sum(kernels.weight_gradient, cluster, model.type), 0};
+  seconds.backward = seconds.input_gradient + seconds.weight_gradient;
+  return seconds;
+}
+
+double update_bytes_per_parameter(double element, double gradient, bool fused, bool loss_scale) {
+  const double states = 3 * 8;  // master, first and second moment, read and written
+  if (fused) return 2 * gradient + states + (element < 4 ? element : 0);
+  const double cast = gradient < 4 ? gradient + 4 : 0, unscale = loss_scale ? 8 : 0;
+  const double norm = 4, clip = 8, adam = 4 + states, back = element < 4 ? 4 + element : 0, zero = gradient;
+  return cast + unscale + norm + clip + adam + back + zero;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,42 @@
+// The kernels that a segment launches, each a product or bytes through memory, and the seconds they take together.
+//
+// What a segment computes is in engine/layers; here is how software divides it into kernels: norms, GELU, and the sums
+// of a residual branch with its bias and dropout are a kernel each that reads its inputs and writes its outputs once
+// (Narayanan et al. 2021, section 4.2). cluster.attention says whether scores stay on the chip, cluster.fused whether
+// the loss and the sums of weights' gradients over micro-batches are kernels of their own.
+#pragma once
+#include <vector>
+
+#include "engine/model/model.hpp"
+#include "engine/simulate/device.hpp"
+
+namespace rankscope {
+
+/// A product, or, where its m is 0, bytes alone; or FLOPs at a stated share of the peak (attention that keeps its
+/// scores).
+struct Kernel {
+  Product product;
+  double bytes = 0;
+  double flops = 0, share_of_peak = 0;
+};
+double kernel_seconds(const ClusterSpec& cluster, DType type, const Kernel& kernel);
+
+struct SegmentKernels {
+  std::vector<Kernel> forward, input_gradient, weight_gradient;
+};
+/// Of one micro-batch on one rank. `segment` is one of the model's.
+SegmentKernels kernels_of(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster);
+
+struct SegmentSeconds {
+  double forward = 0, input_gradient = 0, weight_gradient = 0, backward = 0;
+};
+/// The sums over its kernels; without cluster.multiprocessors one roofline each (FLOPs over the peak or operands' bytes
+/// over the memory's bandwidth, whichever is more, and the launch).
+SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster);
+
+/// Bytes per parameter that an AdamW step reads and writes, norm and clipping included, where weights and activations
+/// have `element` bytes and reduced gradients `gradient`: one pass if `fused`, else one after the other (cast to fp32,
+/// unscale, norm, clip, AdamW, cast back, zero) as in Megatron-LM's mixed-precision optimizer of 2021.
+double update_bytes_per_parameter(double element, double gradient, bool fused, bool loss_scale);
+
+}  // namespace rankscope

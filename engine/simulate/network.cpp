@@ -1,0 +1,163 @@
+#include "engine/simulate/network.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <vector>
+
+#include "engine/simulate/device.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// Devices that share a way out, and its bytes/s.
+struct Level {
+  int devices;
+  double way_out;
+};
+
+int rails_of(const ClusterSpec& cluster) { return cluster.rails > 0 ? cluster.rails : cluster.devices_per_node; }
+
+/// From the device outwards.
+std::vector<Level> levels_of(const ClusterSpec& c) {
+  const double intra = positive_figure(c.intra_bandwidth, "intra_bandwidth", c) * c.intra_efficiency;
+  std::vector<Level> levels;
+  if (c.devices_per_card > 1) {
+    levels.push_back({1, positive_figure(c.card_bandwidth, "card_bandwidth", c) * c.intra_efficiency});
+    levels.push_back({c.devices_per_card, intra * c.devices_per_card});
+  } else {
+    levels.push_back({1, intra});
+  }
+  const double node = rails_of(c) * positive_figure(c.inter_bandwidth, "inter_bandwidth", c) * c.inter_efficiency;
+  levels.push_back({c.devices_per_node, node});
+  if (c.nodes_per_switch > 0)
+    levels.push_back({c.devices_per_node * c.nodes_per_switch, node * c.nodes_per_switch / c.oversubscription});
+  return levels;
+}
+
+/// Calls use(members) for every unit of so many devices that holds members; ranks are ascending.
+template <class Use>
+void for_each_unit(std::span<const int> members, int devices, Use use) {
+  for (std::size_t begin = 0, end = 0; begin < members.size(); begin = end) {
+    while (end < members.size() && members[end] / devices == members[begin] / devices) ++end;
+    use(static_cast<int>(end - begin));
+  }
+}
+
+struct Placement {
+  int nodes = 0, least = 0, greatest = 0;  ///< nodes with members, and members on one
+};
+
+Placement placement_of(std::span<const int> members, int devices) {
+  Placement placement;
+  for_each_unit(members, devices, [&](int count) {
+    placement.least = placement.nodes == 0 ? count : std::min(placement.least, count);
+    placement.greatest = std::max(placement.greatest, count);
+    ++placement.nodes;
+  });
+  return placement;
+}
+
+bool within_one(std::span<const int> members, int devices) {
+  return members.front() / devices == members.back() / devices;
+}
+
+double inner_latency(const ClusterSpec& cluster, std::span<const int> members) {
+  return cluster.devices_per_card > 1 && within_one(members, cluster.devices_per_card) ? cluster.card_latency_s
+                                                                                       : cluster.intra_latency_s;
+}
+
+double ring_seconds(const ClusterSpec& cluster, OpKind kind, std::span<const int> members, double bytes) {
+  const int n = static_cast<int>(members.size()), nodes = placement_of(members, cluster.devices_per_node).nodes;
+  const double rounds = kind == OpKind::all_reduce || kind == OpKind::broadcast || kind == OpKind::reduce ? 2 : 1;
+  const double latency = cluster.collective_latency_s + rounds * ((n - nodes) * inner_latency(cluster, members) +
+                                                                  (nodes - 1) * cluster.inter_latency_s);
+  if (kind == OpKind::all_to_all) {
+    double seconds = 0;
+    for (const Level& level : levels_of(cluster)) {
+      if (within_one(members, level.devices)) break;
+      for_each_unit(members, level.devices, [&](int count) {
+        const double leaving = bytes * (n - count) / n;  // of each member's tensor
+        seconds = std::max(seconds, leaving * level.devices / level.way_out);
+      });
+    }
+    return latency + seconds;
+  }
+  const double hops = rounds * (n - 1) + rounds / 2 * cluster.ring_fill;
+  return latency + hops / n * bytes / ring_bandwidth(cluster, members);
+}
+
+double tree_seconds(const ClusterSpec& cluster, OpKind kind, std::span<const int> members, double bytes) {
+  const Placement placement = placement_of(members, cluster.devices_per_node);
+  const double rounds = kind == OpKind::all_reduce ? 2 : 1;
+  const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(placement.nodes - 1)));
+  return cluster.collective_latency_s +
+         rounds * ((placement.greatest - 1) * inner_latency(cluster, members) + depth * cluster.inter_latency_s +
+                   bytes / ring_bandwidth(cluster, members));
+}
+
+double hierarchical_seconds(const ClusterSpec& cluster, std::span<const int> members, double bytes) {
+  const Placement placement = placement_of(members, cluster.devices_per_node);
+  const int g = placement.greatest;
+  std::vector<int> across;  // one of each node
+  for (const int member : members)
+    if (across.empty() || member / cluster.devices_per_node != across.back() / cluster.devices_per_node)
+      across.push_back(member);
+  const auto inside = members.first(static_cast<std::size_t>(g));
+  return ring_seconds(cluster, OpKind::reduce_scatter, inside, bytes) +
+         ring_seconds(cluster, OpKind::all_reduce, across, bytes / g) +
+         ring_seconds(cluster, OpKind::all_gather, inside, bytes);
+}
+
+}  // namespace
+
+bool has_topology(const ClusterSpec& cluster) { return cluster.rails > 0; }
+
+double ring_bandwidth(const ClusterSpec& cluster, std::span<const int> members) {
+  if (members.size() < 2) return infinite;
+  double bandwidth = infinite;
+  for (const Level& level : levels_of(cluster)) {
+    if (level.devices > 1 && within_one(members, level.devices)) break;
+    for_each_unit(members, level.devices,
+                  [&](int count) { bandwidth = std::min(bandwidth, level.way_out * count / level.devices); });
+  }
+  return bandwidth;
+}
+
+double collective_seconds(const ClusterSpec& cluster, Route route, OpKind kind, std::span<const int> members,
+                          double bytes) {
+  if (members.size() < 2) return 0;
+  const double ring = ring_seconds(cluster, kind, members, bytes);
+  const bool to_or_from_one = kind == OpKind::broadcast || kind == OpKind::reduce;
+  if ((route == Route::tree || route == Route::best) && (kind == OpKind::all_reduce || to_or_from_one)) {
+    const double tree = tree_seconds(cluster, kind, members, bytes);
+    return route == Route::tree ? tree : std::min(ring, tree);
+  }
+  if (route == Route::hierarchical && kind == OpKind::all_reduce) {
+    const Placement placement = placement_of(members, cluster.devices_per_node);
+    if (placement.nodes > 1 && placement.least == placement.greatest && placement.least > 1)
+      return hierarchical_seconds(cluster, members, bytes);
+  }
+  return ring;
+}
+
+MessageCost message_cost(const ClusterSpec& cluster, int from, int to) {
+  const int ends[] = {std::min(from, to), std::max(from, to)};
+  if (cluster.devices_per_card > 1 && within_one(ends, cluster.devices_per_card))
+    return {cluster.card_latency_s, cluster.card_bandwidth * cluster.intra_efficiency};
+  const bool near = within_one(ends, cluster.devices_per_node);
+  return {near ? cluster.intra_latency_s : cluster.inter_latency_s, ring_bandwidth(cluster, ends)};
+}
+
+MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std::span<const int> tensor_group) {
+  MessageCost cost = message_cost(cluster, from, to);
+  const auto n = static_cast<double>(tensor_group.size());
+  if (!cluster.split_transfers || n < 2) return cost;
+  const double none = collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, 0);
+  const double a_byte = collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, 1) - none;
+  return {cost.latency + none, 1 / (1 / (cost.bandwidth * n) + a_byte)};
+}
+
+}  // namespace rankscope

@@ -1,0 +1,111 @@
+#include "engine/simulate/device.hpp"
+
+#include "engine/simulate/kernels.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+/// Ten multiprocessors of 1e9 FLOP/s each, tiles of 8 × 4, a memory of 1e9 bytes/s, no launch cost: rates by head.
+ClusterSpec small() {
+  ClusterSpec c;
+  c.spec = "small";
+  c.peak_flops_fp32 = 10e9;
+  c.memory_bandwidth = 1e12;
+  c.multiprocessors = 10;
+  c.tile_rows = 8;
+  c.tile_columns = 4;
+  return c;
+}
+
+/// Of one tile of 8 × 4 with inner dimension k: arithmetic, then writing 32 floats at a tenth of the memory's
+/// bandwidth.
+double tile(double k) { return 2 * 32 * k / 1e9 + 32 * 4 / 1e11; }
+
+}  // namespace
+
+TEST_CASE("a product of one full wave of tiles takes as long as one tile") {
+  const ClusterSpec c = small();
+  CHECK(product_seconds(c, DType::f32, {80, 4, 1000}) == Approx(tile(1000)));
+  CHECK(product_seconds(c, DType::f32, {40, 8, 1000}) == Approx(tile(1000)));
+}
+
+TEST_CASE("one tile more than a wave costs a wave more, and so do all up to the next full one") {
+  ClusterSpec c = small();
+  c.tile_columns = c.tile_rows = 8;  // halves of it are 4 × 4
+  const double wave = 2 * 64 * 1000 / 1e9 + 64 * 4 / 1e11;
+  CHECK(product_seconds(c, DType::f32, {80, 8, 1000}) == Approx(wave));
+  // Eleven tiles: of 8 × 8 two waves; of 4 × 8, which take half as long, three; of 4 × 4 five of a quarter.
+  CHECK(product_seconds(c, DType::f32, {88, 8, 1000}) == Approx(1.25 * wave));
+  CHECK(product_seconds(c, DType::f32, {160, 8, 1000}) == Approx(2 * wave));
+  // Sixteen of 8 × 8, two waves; 62 of 4 × 4, seven waves of a quarter.
+  CHECK(product_seconds(c, DType::f32, {121, 8, 1000}) == Approx(1.75 * wave));
+}
+
+TEST_CASE("a tile that sticks out is computed whole") {
+  const ClusterSpec c = small();
+  CHECK(product_seconds(c, DType::f32, {73, 3, 1000}) == Approx(tile(1000)));
+}
+
+TEST_CASE("small batches of products fill a wave together") {
+  const ClusterSpec c = small();
+  CHECK(product_seconds(c, DType::f32, {8, 4, 1000, 10}) == Approx(product_seconds(c, DType::f32, {80, 4, 1000})));
+}
+
+TEST_CASE("a short inner dimension is slow, because nothing is computed while a tile is written") {
+  ClusterSpec c = small();
+  c.memory_bandwidth = 1e10;  // a multiprocessor writes 1e9 bytes/s: a tile of 32 floats in 128 ns
+  const auto rate = [&](std::int64_t k) { return 2.0 * 80 * 4 * k / product_seconds(c, DType::f32, {80, 4, k}); };
+  CHECK(rate(2) == Approx(10e9 * 128 / (128 + 128)));
+  CHECK(rate(1000) == Approx(10e9 * 64000 / (64000 + 128)));
+}
+
+TEST_CASE("idle multiprocessors share a long inner dimension, and the sum of their parts goes through memory") {
+  const ClusterSpec c = small();
+  // Two tiles; each inner dimension in four parts makes eight.
+  const double parts = tile(100'000 / 4) + 2 * 4 * (16 * 4) * 4 / 1e12;
+  CHECK(product_seconds(c, DType::f32, {16, 4, 100'000}) == Approx(parts));
+}
+
+TEST_CASE("rows that are no multiple of 16 bytes are loaded in smaller pieces, at less of the cache's bandwidth") {
+  ClusterSpec c = small();
+  // A tile loads 12 numbers of 4 bytes for 64 FLOPs: at 1e9 FLOP/s that is 0.75e9 bytes/s of each multiprocessor.
+  c.cache_bandwidth = 10 * 1.5e9;
+  const auto seconds = [&](std::int64_t k) { return product_seconds(c, DType::f32, {80, 4, k}); };
+  CHECK(seconds(1000) == Approx(tile(1000)));  // k and n multiples of 4
+  CHECK(seconds(1002) == Approx(tile(1002)));  // 8 bytes: just enough
+  CHECK(seconds(1001) > 1.9 * seconds(1000));  // 4 bytes: twice as slow
+}
+
+TEST_CASE("no product beats the roofline, and without multiprocessors it is the roofline") {
+  ClusterSpec c = small();
+  for (const std::int64_t k : {1, 7, 64, 1000}) {
+    const Product p{100, 60, k};
+    const double roofline = std::max(p.flops() / 10e9, p.bytes(DType::f32) / 1e12);
+    c.multiprocessors = 10;
+    CHECK(product_seconds(c, DType::f32, p) >= roofline * (1 - 1e-12));
+    c.multiprocessors = 0;
+    CHECK(product_seconds(c, DType::f32, p) == Approx(roofline));
+  }
+}
+
+TEST_CASE("a product without the peak of its precision is refused by name") {
+  CHECK_THROWS_WITH(product_seconds(small(), DType::f64, {8, 8, 8}), Catch::Contains("peak FLOP/s"));
+}
+
+TEST_CASE("bytes go through memory at its efficiency, after a launch") {
+  ClusterSpec c = small();
+  c.memory_efficiency = 0.5;
+  c.op_overhead_s = 3e-6;
+  CHECK(memory_seconds(c, 1e6) == Approx(2e-6 + 3e-6));
+}
+
+TEST_CASE("an AdamW step in separate passes moves 62 bytes a parameter in fp16, and 34 where it is one") {
+  // Cast 2 + 4, unscale 4 + 4, norm 4, clip 4 + 4, AdamW 4 + 6 · 4, cast back 4 + 2, zero 2.
+  CHECK(update_bytes_per_parameter(2, 2, false, true) == 62);
+  // fp32 gradients need no cast, bf16 no scale: norm 4, clip 8, AdamW 28, cast back 6, zero 4.
+  CHECK(update_bytes_per_parameter(2, 4, false, false) == 50);
+  // Gradients read by the norm and by the update, states 6 · 4, the weight written.
+  CHECK(update_bytes_per_parameter(2, 4, true, false) == 34);
+}
