@@ -80,6 +80,10 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   add_number(*form, tr("ZeRO stage"),
              tr("0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too"), 3,
              [](Scenario& s) -> int& { return s.plan.zero; });
+  add_choice(
+      *form, tr("offload"), tr("What lies in the host's memory: optimizer states, which the host then updates"),
+      "plan.offload", [](const Scenario& s) { return s.plan.offload; },
+      [](Scenario& s, const std::string& v) { s.plan.offload = v; });
   column->addLayout(form);
   note_ = make_label({}, "bad", page);
   note_->setWordWrap(true);

@@ -70,7 +70,7 @@ struct StepRow {
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Bytes by memory class, each class's own peak, and the peak of the sum.
+/// Bytes by memory class, each class's own peak, and the peak of the device's sum.
 struct MemoryBytes {
   std::array<std::int64_t, memory_class_count> by_class{};
   std::int64_t peak = 0;
@@ -84,7 +84,7 @@ struct MemoryRow {
 /// Per step and per rank that takes part. A message is counted once, at its sender.
 struct TrafficReport {
   Purpose purpose = Purpose::none;
-  OpKind collective = OpKind::send;                                  ///< send, or one of the eight
+  OpKind collective = OpKind::send;                                  ///< send, copy, or one of the eight
   double count = 0;                                                  ///< ops of one rank in one step
   double bytes_per_rank = std::numeric_limits<double>::quiet_NaN();  ///< sent, counted at the transport; NaN where it
                                                                      ///< is opaque

@@ -19,6 +19,7 @@ Json plan_json(const PlanSpec& plan) {
           {"schedule", plan.schedule},
           {"micro_batches", plan.micro_batches},
           {"zero", plan.zero},
+          {"offload", plan.offload},
           {"recompute", plan.recompute},
           {"sequence_parallel", plan.sequence_parallel},
           {"precision", plan.precision},

@@ -110,7 +110,7 @@ std::string memory_table(const Report& report) {
   std::string text = format("\n%-15s", "memory peaks");
   for (int c = 0; c < memory_class_count; ++c)
     text += format(" %12s", std::string(name_of(static_cast<MemoryClass>(c))).c_str());
-  text += format(" %12s\n", "sum");
+  text += format(" %12s\n", "device sum");
   for (const MemoryRow& r : report.memory) {
     if (r.measured) text += memory_line(format("  rank %d", r.rank).c_str(), *r.measured);
     if (r.predicted)

@@ -40,9 +40,9 @@ std::map<Key, Sum> predicted_traffic(const RunFacts& facts) {
     std::set<Key> takes_part;
     for (const Op& op : program.ops) {
       const OpFields f = op.id.fields();
-      if (!is_communication(f.kind) || f.kind == OpKind::receive) continue;
+      if (!moves_bytes(f.kind) || f.kind == OpKind::receive) continue;
       double bytes = 0;
-      if (f.kind == OpKind::send) {
+      if (!is_collective(f.kind)) {
         bytes = static_cast<double>(program.payload_bytes(op));
       } else {
         const std::vector<int> group = facts.grid.group_of(program.rank, op.group);

@@ -68,7 +68,9 @@ class Walk {
   SpanAt own_op(SpanAt at) {
     const Span& span = index_[at];
     if (!is_communication(span.op.kind())) {
-      emit(span.begin_ns, PieceKind::own_overhead, at);  // a batch loaded, a copy to the host
+      // A batch loaded; or what offloading costs: copies, and the host's updates.
+      const bool offload = span.op.fields().purpose == Purpose::offload;
+      emit(span.begin_ns, offload ? PieceKind::own_transfer : PieceKind::own_overhead, at);
       return at;
     }
     const SpanAt peer = index_.last_to_come(at);
@@ -104,8 +106,10 @@ class Walk {
       }
       ran = false;
       const Span& span = index_[at];
-      if (span.op.lane() == Lane::compute) {
+      if (span.op.lane() == Lane::compute || is_on_host(span.op.lane())) {
         give(span.begin_ns, PieceKind::peer_compute, at);
+      } else if (span.op.kind() == OpKind::copy) {
+        give(span.begin_ns, PieceKind::peer_transfer, at);
       } else if (is_communication(span.op.kind())) {
         give(index_.active_ns(at), takes_part(at) ? PieceKind::own_transfer : PieceKind::peer_transfer, at);
         if (stop() || time_ <= span.begin_ns) continue;

@@ -107,6 +107,10 @@ bool is_collective(OpKind kind) { return kind >= OpKind::broadcast && kind <= Op
 
 bool is_communication(OpKind kind) { return kind == OpKind::send || kind == OpKind::receive || is_collective(kind); }
 
+bool moves_bytes(OpKind kind) { return is_communication(kind) || kind == OpKind::copy; }
+
+bool is_on_host(Lane lane) { return lane == Lane::host; }
+
 bool may_have(OpKind kind, Purpose purpose) {
   if (is_communication(kind)) return purpose != Purpose::none && purpose != Purpose::offload;
   if (kind == OpKind::optimizer)

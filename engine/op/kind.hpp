@@ -80,8 +80,8 @@ enum class Segment : std::uint8_t {
   up,          ///< layer norm, the MLP's first product and GELU
   down,        ///< the MLP's second product and the residual sum
   head,        ///< last layer norm, the product with the vocabulary and the cross-entropy
-  norm,        ///< of an optimizer op: the sum of the squared gradients
-  update,      ///< of an optimizer op: the parameters' update
+  norm,        ///< of an optimizer op: the sum of the squared gradients; of a copy: that sum
+  update,      ///< of an optimizer op: the parameters' update; of a copy: what a host's update has made
   accumulate,  ///< of an optimizer op: a micro-batch's reduced gradients are added to the shard (ZeRO)
   loss_scale,  ///< of an optimizer op: the loss scale is halved after an overflow, or doubled when long without one
   // Of tensor ranks.
@@ -119,6 +119,10 @@ bool is_communication(OpKind kind);
 /// False for a purpose that ops of that kind do not have: each communication has one, a copy or an optimizer op may have
 /// one, nothing else has.
 bool may_have(OpKind kind, Purpose purpose);
+/// True for what moves bytes from one memory to another: a communication between ranks, or a copy between host and device.
+bool moves_bytes(OpKind kind);
+/// True for a lane whose ops the host runs, on its own memory.
+bool is_on_host(Lane lane);
 /// True for what a device computes for the model: forward, backward and its halves, recompute.
 bool is_model_compute(OpKind kind);
 

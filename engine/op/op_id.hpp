@@ -12,6 +12,8 @@
 //   RECV.pipeline_backward:c2:m3     chunk 2 receives micro-batch 3's gradient
 //   ALLREDUCE.data_gradient:c2:i1    bucket 1 of chunk 2's gradients
 //   OPT:c2:.update     LOAD:c0:m3
+//   COPY.offload:c2:i1               bucket 1's gradients to the host, for OPT.offload:c2:.update:i1, whose parameters
+//   COPY.offload:c2:.update:i1       come back
 #pragma once
 #include <compare>
 #include <cstdint>

@@ -136,7 +136,7 @@ std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket&
   for (std::size_t e = 0; e < buffers.size(); ++e)
     for (BufferIndex b = 0; b < program.buffers.size(); ++b)
       if (const Buffer& buffer = program.buffers[b]; buffer.memory == memory && !buffer.piece && buffer.persistent &&
-                                                     buffer.parameter == bucket.entries[e].parameter)
+                                                     !buffer.host && buffer.parameter == bucket.entries[e].parameter)
         buffers[e] = b;
   return buffers;
 }

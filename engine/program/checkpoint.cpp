@@ -28,7 +28,7 @@ RankProgram add_checkpoint(RankProgram program, const StepProgram& step) {
       if (!buffer.persistent || buffer.parameter < 0 || !counts_parameter(step, program.rank, buffer.parameter))
         continue;
       const bool weights = buffer.memory == MemoryClass::parameters && buffer.piece == (step.zero() > 0) &&
-                           !has_master.count(buffer.parameter);
+                           buffer.host == step.offloads() && !has_master.count(buffer.parameter);
       if (weights || buffer.memory == MemoryClass::optimizer) uses.push_back({b, Access::read});
     }
   }

@@ -52,6 +52,7 @@ RankProgram StepProgram::program_for(int rank) const {
   program = add_gradient_reduction(std::move(program), *this);
   program = shard_gradients(std::move(program), *this);
   program = add_optimizer(std::move(program), *this);
+  program = offload_optimizer(std::move(program), *this);
   program = add_recomputation(std::move(program), *this);
   program = gather_parameters(std::move(program), *this);
   program = add_checkpoint(std::move(program), *this);

@@ -26,6 +26,8 @@ struct StepProgram {
 
   /// ZeRO's stage; 0 where the data group has one rank, which has nobody to share with.
   int zero() const { return grid.data > 1 ? scenario.plan.zero : 0; }
+  /// Optimizer states lie in the host's memory, and the host updates.
+  bool offloads() const { return scenario.plan.offload == "optimizer"; }
   RankProgram program_for(int rank) const;
   std::vector<RankProgram> all_programs() const;
 };

@@ -59,7 +59,7 @@ class EdgeFinder {
   }
 
   void run() {
-    MemoryMap memory(program_.arena_bytes);
+    MemoryMap memory(program_.arena_bytes + program_.host_bytes);
     for (Number lap = 0; lap < 2; ++lap)
       for (Number i = 0; i < count_; ++i) visit(memory, lap * count_ + i);
   }

@@ -7,11 +7,11 @@ namespace rankscope {
 MemoryProfile memory_profile(const RankProgram& program) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);
   // Differences first, then a running sum: +bytes where a buffer begins to live, -bytes after its last use.
-  std::vector<std::array<std::int64_t, memory_class_count>> change(program.ops.size() + 1);
+  std::vector<ClassBytes> change(program.ops.size() + 1);
   for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
     if (buffer.within >= 0) continue;
-    const auto memory = static_cast<std::size_t>(buffer.memory);
+    const auto memory = static_cast<std::size_t>(ledger_class(buffer));
     if (buffer.persistent) {
       change[0][memory] += buffer.bytes();
     } else if (const Lifetime& lifetime = lifetimes[b]; lifetime.used()) {
@@ -20,17 +20,16 @@ MemoryProfile memory_profile(const RankProgram& program) {
     }
   }
   change[0][static_cast<std::size_t>(MemoryClass::buffers)] += program.scratch_bytes;
+  change[0][static_cast<std::size_t>(MemoryClass::host)] += program.host_scratch_bytes;
   MemoryProfile profile;
-  std::array<std::int64_t, memory_class_count> now{};
+  ClassBytes now{};
   profile.at.reserve(program.ops.size());
   for (OpIndex i = 0; i < program.ops.size(); ++i) {
-    std::int64_t sum = 0;
     for (std::size_t c = 0; c < memory_class_count; ++c) {
       now[c] += change[i][c];
       profile.peak_by_class[c] = std::max(profile.peak_by_class[c], now[c]);
-      sum += now[c];
     }
-    profile.peak = std::max(profile.peak, sum);
+    profile.peak = std::max(profile.peak, device_sum(now));
     profile.at.push_back(now);
   }
   return profile;

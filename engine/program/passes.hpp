@@ -30,6 +30,10 @@ RankProgram shard_gradients(RankProgram program, const StepProgram& step);
 /// The gradient norm, its all-reduce when clipping needs it, and the parameters' update: of whole tensors in one op, or
 /// of ZeRO's pieces bucket by bucket, each followed in stages 1 and 2 by the gather of the whole bucket.
 RankProgram add_optimizer(RankProgram program, const StepProgram& step);
+/// With plan.offload "optimizer" (ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840): optimizer states lie in the host's
+/// memory. Bucket by bucket, gradients that are final are copied there, the host updates a copy of the parameters that it
+/// keeps, and what it has made of them is copied back.
+RankProgram offload_optimizer(RankProgram program, const StepProgram& step);
 /// Forward ops once more, in front of the backward that reads what they computed, so that it is not kept until then
 /// (plan.recompute): "blocks" keeps the input of each block, or of every plan.recompute_blocks-th, "sqrt" that of every
 /// ⌈√n⌉-th of a chunk's n blocks, "selective" all but what attention's core computes (Korthikanti et al. 2022).

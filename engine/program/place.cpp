@@ -58,7 +58,7 @@ RankProgram place_buffers(RankProgram program) {
   for (const MemoryClass memory :
        {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer, MemoryClass::buffers})
     for (Buffer& buffer : program.buffers) {
-      if (!buffer.persistent || buffer.within >= 0 || buffer.memory != memory) continue;
+      if (!buffer.persistent || buffer.within >= 0 || buffer.host || buffer.memory != memory) continue;
       buffer.offset = aligned(offset);
       offset = buffer.offset + buffer.bytes();
     }
@@ -78,9 +78,18 @@ RankProgram place_buffers(RankProgram program) {
         dying.insert(b);
     for (const BufferIndex b : dying) free.give(program.buffers[b].offset - base, aligned(program.buffers[b].bytes()));
   }
+  program.arena_bytes = base + free.end();
+
+  // The host's memory is plenty: what lies there keeps its place.
+  std::int64_t host = program.arena_bytes;
+  for (Buffer& buffer : program.buffers)
+    if (buffer.host && buffer.within < 0) {
+      buffer.offset = host;
+      host += aligned(buffer.bytes());
+    }
+  program.host_bytes = host - program.arena_bytes;
   for (Buffer& buffer : program.buffers)
     if (buffer.within >= 0) buffer.offset = program.buffers[static_cast<std::size_t>(buffer.within)].offset + buffer.at;
-  program.arena_bytes = base + free.end();
   return program;
 }
 

@@ -13,6 +13,7 @@ std::string_view name_of(MemoryClass memory) {
     case MemoryClass::optimizer: return "optimizer";
     case MemoryClass::activations: return "activations";
     case MemoryClass::buffers: return "buffers";
+    case MemoryClass::host: return "host";
   }
   return "?";
 }
@@ -24,7 +25,7 @@ std::array<std::vector<OpIndex>, lane_count> RankProgram::lanes() const {
 }
 
 std::int64_t RankProgram::payload_bytes(const Op& op) const {
-  if (!is_communication(op.id.kind())) return 0;
+  if (!moves_bytes(op.id.kind())) return 0;
   const CommOperands operands = operands_of(op);
   std::int64_t bytes = 0;
   for (const BufferUse& use : operands.input.empty() ? operands.output : operands.input)

@@ -17,9 +17,10 @@
 
 namespace rankscope {
 
-/// The classes of the memory ledger.
-enum class MemoryClass : std::uint8_t { parameters, gradients, optimizer, activations, buffers };
-inline constexpr int memory_class_count = 5;
+/// The classes of the memory ledger: what the device's memory holds, and all that lies in the host's. On the CPU the two
+/// are the same RAM and are told apart all the same.
+enum class MemoryClass : std::uint8_t { parameters, gradients, optimizer, activations, buffers, host };
+inline constexpr int memory_class_count = 6;
 std::string_view name_of(MemoryClass memory);
 
 using OpIndex = std::uint32_t;      ///< into RankProgram::ops
@@ -41,6 +42,8 @@ struct Buffer {
   std::int64_t at = 0;
   /// A piece of a parameter (or its gradient) that this rank alone of its data group updates (ZeRO).
   bool piece = false;
+  /// It lies in the host's memory (`memory` then says what it is, and the ledger counts it as the host's).
+  bool host = false;
   std::int64_t bytes() const { return shape.elements() * bytes_of(type); }
 };
 
@@ -67,6 +70,19 @@ struct Op {
   Lane lane() const { return id.lane(); }
 };
 
+/// The class that the ledger counts a buffer in.
+inline MemoryClass ledger_class(const Buffer& buffer) { return buffer.host ? MemoryClass::host : buffer.memory; }
+
+/// Bytes by memory class.
+using ClassBytes = std::array<std::int64_t, memory_class_count>;
+/// Of the device: all classes but the host's.
+inline std::int64_t device_sum(const ClassBytes& bytes) {
+  std::int64_t sum = 0;
+  for (int c = 0; c < memory_class_count; ++c)
+    if (static_cast<MemoryClass>(c) != MemoryClass::host) sum += bytes[static_cast<std::size_t>(c)];
+  return sum;
+}
+
 /// The buffer whose memory `b` lies in: itself, unless it is a view.
 inline BufferIndex base_of(const std::vector<Buffer>& buffers, BufferIndex b) {
   return buffers[b].within < 0 ? b : static_cast<BufferIndex>(buffers[b].within);
@@ -77,14 +93,17 @@ struct RankProgram {
   std::vector<Op> ops;  ///< in program order
   std::vector<Buffer> buffers;
   std::int64_t arena_bytes = 0;  ///< after place_buffers: what the rank must reserve
+  /// The same of the host's memory, whose offsets go on from arena_bytes: an offset says which of the two it is in.
+  std::int64_t host_bytes = 0;
   /// Scratch of the kernels, reserved beside the arena and alive all the time; which kernels that is the passes do not
   /// know: 0 until somebody who does has asked them (engine/run/scratch.hpp).
   std::int64_t scratch_bytes = 0;
+  std::int64_t host_scratch_bytes = 0;  ///< the same of what the host computes, in its own memory
 
   /// Indices of the ops of each lane, in order.
   std::array<std::vector<OpIndex>, lane_count> lanes() const;
-  /// Bytes of a communication op's first operand: the payload of a message, broadcast or reduction. What members of
-  /// other collectives contribute depends on their number: see contribution_bytes in communication.hpp.
+  /// Bytes of a communication op's first operand: the payload of a message, broadcast or reduction; what a copy copies.
+  /// What members of other collectives contribute depends on their number: see contribution_bytes in communication.hpp.
   std::int64_t payload_bytes(const Op& op) const;
 };
 
@@ -97,11 +116,12 @@ struct Lifetime {
 };
 std::vector<Lifetime> lifetimes_of(const RankProgram& program);
 
-/// Bytes alive by memory class, op by op in program order; views count in what they are views of, scratch as `buffers`.
+/// Bytes alive by memory class, op by op in program order; views count in what they are views of, scratch as `buffers`,
+/// or as the host's.
 struct MemoryProfile {
-  std::vector<std::array<std::int64_t, memory_class_count>> at;  ///< while op i runs
-  std::array<std::int64_t, memory_class_count> peak_by_class{};  ///< each class's own greatest
-  std::int64_t peak = 0;                                         ///< greatest sum
+  std::vector<ClassBytes> at;  ///< while op i runs
+  ClassBytes peak_by_class{};  ///< each class's own greatest
+  std::int64_t peak = 0;       ///< greatest device_sum
 };
 MemoryProfile memory_profile(const RankProgram& program);
 

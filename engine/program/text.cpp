@@ -53,12 +53,16 @@ class Parser {
         program_.arena_bytes = number("the arena's bytes");
       } else if (kind == "scratch") {
         program_.scratch_bytes = number("the scratch's bytes");
+      } else if (kind == "host") {
+        program_.host_bytes = number("the host's bytes");
+      } else if (kind == "host_scratch") {
+        program_.host_scratch_bytes = number("the host's scratch bytes");
       } else if (kind == "buffer") {
         buffer();
       } else if (kind == "op") {
         op();
       } else {
-        fail("unknown item '" + kind + "'; known: rank, arena, scratch, buffer, op");
+        fail("unknown item '" + kind + "'; known: rank, arena, scratch, host, host_scratch, buffer, op");
       }
     }
     if (!header) fail("a program begins with 'rankscope-program 1'");
@@ -122,6 +126,8 @@ class Parser {
         b.at = number("bytes");
       else if (text == "piece")
         b.piece = true;
+      else if (text == "host")
+        b.host = true;
       else {
         b.name = text;
         break;
@@ -211,6 +217,8 @@ std::string to_text(const RankProgram& program) {
   std::string text = "rankscope-program 1\nrank " + std::to_string(program.rank) + "\narena " +
                      std::to_string(program.arena_bytes) + "\n";
   if (program.scratch_bytes > 0) text += "scratch " + std::to_string(program.scratch_bytes) + "\n";
+  if (program.host_bytes > 0) text += "host " + std::to_string(program.host_bytes) + "\n";
+  if (program.host_scratch_bytes > 0) text += "host_scratch " + std::to_string(program.host_scratch_bytes) + "\n";
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];
     text += "buffer " + std::to_string(i) + " ";
@@ -222,6 +230,7 @@ std::string to_text(const RankProgram& program) {
     if (b.first > 0) text += " first " + std::to_string(b.first);
     if (b.within >= 0) text += " within " + std::to_string(b.within) + " at " + std::to_string(b.at);
     if (b.piece) text += " piece";
+    if (b.host) text += " host";
     text += " " + b.name + "\n";
   }
   for (const Op& op : program.ops) {
@@ -229,7 +238,7 @@ std::string to_text(const RankProgram& program) {
     if (op.group != GroupKind::self) text.append(" group ").append(name_of(op.group));
     if (op.peer >= 0) text += " peer " + std::to_string(op.peer);
     if (op.root >= 0) text += " root " + std::to_string(op.root);
-    if (is_communication(op.id.kind())) text += " bytes " + std::to_string(program.payload_bytes(op));
+    if (moves_bytes(op.id.kind())) text += " bytes " + std::to_string(program.payload_bytes(op));
     if (!op.uses.empty()) text += " uses";
     for (const BufferUse& use : op.uses)
       text += " " + std::to_string(use.buffer) + access_letters[static_cast<std::size_t>(use.access)];

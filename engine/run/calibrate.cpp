@@ -1,6 +1,7 @@
 #include "engine/run/calibrate.hpp"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "engine/run/clock.hpp"
@@ -29,17 +30,20 @@ double bytes_touched(const RankProgram& program, const Op& op) {
   return bytes;
 }
 
-/// ns per byte of the optimizer's ops in a calibration run, by segment (norm, update).
-double optimizer_rate(const RankProgram& program, const std::vector<CostSample>& samples, Segment segment) {
-  std::vector<std::int64_t> ns;
-  double bytes = 1;
+/// ns per byte in a calibration run of its ops of that kind and, of optimizer ops, segment (norm, update). There may be
+/// several of them in a step.
+double rate_of(const RankProgram& program, const std::vector<CostSample>& samples, OpKind kind, Segment segment) {
+  double ns = 0, bytes = 0;
+  std::map<OpIndex, std::vector<std::int64_t>> by_op;
   for (const CostSample& sample : samples) {
-    const Op& op = program.ops[sample.op];
-    if (op.id.kind() != OpKind::optimizer || op.id.fields().segment != segment) continue;
-    ns.push_back(sample.ns);
-    bytes = bytes_touched(program, op);
+    const OpFields f = program.ops[sample.op].id.fields();
+    if (f.kind == kind && (kind != OpKind::optimizer || f.segment == segment)) by_op[sample.op].push_back(sample.ns);
   }
-  return static_cast<double>(median(std::move(ns))) / bytes;
+  for (auto& [op, of_steps] : by_op) {
+    ns += static_cast<double>(median(std::move(of_steps)));
+    bytes += bytes_touched(program, program.ops[op]);
+  }
+  return bytes > 0 ? ns / bytes : 0;
 }
 
 }  // namespace
@@ -74,14 +78,16 @@ Costs predict_costs(const StepProgram& step, int threads) {
   const StepProgram calibration_step = compile(one_block);
   const std::vector<RankProgram> programs = calibration_step.all_programs();
   std::vector<CostSample> samples = measure_alone(calibration_step, 0, 7, threads);
-  const double norm_rate = optimizer_rate(programs[0], samples, Segment::norm);
-  const double update_rate = optimizer_rate(programs[0], samples, Segment::update);
+  const double norm_rate = rate_of(programs[0], samples, OpKind::optimizer, Segment::norm);
+  const double update_rate = rate_of(programs[0], samples, OpKind::optimizer, Segment::update);
+  const double copy_rate = rate_of(programs[0], samples, OpKind::copy, Segment::whole);
   Calibration calibration = calibrate(programs, samples, {});
   // Segments recur exactly; the optimizer's ops do not, and loading is a few bytes.
   Costs otherwise;
-  otherwise.compute_ns = [norm_rate, update_rate](const RankProgram& program, const Op& op) -> std::int64_t {
-    if (op.id.kind() != OpKind::optimizer) return 0;
-    const double rate = op.id.fields().segment == Segment::norm ? norm_rate : update_rate;
+  otherwise.compute_ns = [=](const RankProgram& program, const Op& op) -> std::int64_t {
+    double rate = 0;
+    if (op.id.kind() == OpKind::copy) rate = copy_rate;
+    if (op.id.kind() == OpKind::optimizer) rate = op.id.fields().segment == Segment::norm ? norm_rate : update_rate;
     return static_cast<std::int64_t>(bytes_touched(program, op) * rate);
   };
   Costs costs = calibrated_costs(std::move(calibration), std::move(otherwise));

@@ -11,7 +11,8 @@ std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int ste
 
 /// Costs of the plan's ops on this machine, predicted before it runs: a model of one block at the plan's micro-batch
 /// size is trained alone for a few steps (some tenths of a second), and the cost of each of its segments applies
-/// wherever the segment recurs. Optimizer ops cost in proportion to the bytes they touch. Links are the cluster's, and
+/// wherever the segment recurs. Optimizer ops, and copies between device and host, which here are one memory, cost in
+/// proportion to the bytes they touch. Links are the cluster's, and
 /// collectives by plan.collective. Of tensor ranks the first is measured, with its share of the block.
 Costs predict_costs(const StepProgram& step, int threads = 1);
 

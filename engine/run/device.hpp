@@ -17,7 +17,7 @@ struct StepValues {
   double square_norm = 0;  ///< of the gradients this rank counts
 };
 
-/// A compute op, bound: runs it for that step on the calling thread.
+/// A compute op, or a copy between host and device, bound: runs it for that step on the calling thread.
 using BoundCompute = std::function<void(std::uint32_t step)>;
 
 class ComputeDevice {
@@ -28,6 +28,8 @@ class ComputeDevice {
   virtual void reserve() = 0;
   /// Memory beside the arena, known once all ops are bound.
   virtual std::int64_t workspace_bytes() const = 0;
+  /// The same in the host's memory, of ops that the host runs.
+  virtual std::int64_t host_workspace_bytes() const = 0;
   /// Initial weights and optimizer states, written into the arena.
   virtual void initialise() = 0;
 };

@@ -94,7 +94,8 @@ void EmulatedClock::lay_out(std::uint32_t step, const Step& traces) {
   memory.reserve(2 * spans.size());
   for (std::size_t rank = 0; rank < programs_.size(); ++rank) {
     auto& ledger = ranks_[rank].ledger;
-    if (!ledger) ledger.emplace(programs_[rank], traces.ranks[rank].workspace_bytes);
+    if (!ledger) ledger.emplace(programs_[rank], traces.ranks[rank].workspace_bytes,
+                               traces.ranks[rank].host_workspace_bytes);
     add_memory(rank, by_rank[rank], memory);
   }
   publish_(spans, memory);

@@ -38,6 +38,7 @@ class KernelDevice : public ComputeDevice {
         if (segment == Segment::loss_scale) return bind_loss_scale_op(op);
         return segment == Segment::norm ? bind_norm_op(op) : bind_update_op(op);
       }
+      case OpKind::copy: return bind_copy_op(op);
       case OpKind::send:
       case OpKind::receive:
       case OpKind::broadcast:
@@ -48,15 +49,18 @@ class KernelDevice : public ComputeDevice {
       case OpKind::all_gather:
       case OpKind::reduce_scatter:
       case OpKind::all_to_all:
-      case OpKind::copy:
       case OpKind::load_batch:
       case OpKind::checkpoint: break;
     }
     throw kernels::Unsupported("the kernel set '" + kernels_.name + "' cannot run " + to_token(op.id));
   }
 
-  void reserve() override { workspace_.reserve(); }
+  void reserve() override {
+    workspace_.reserve();
+    host_workspace_.reserve();
+  }
   std::int64_t workspace_bytes() const override { return workspace_.bytes(); }
+  std::int64_t host_workspace_bytes() const override { return host_workspace_.bytes(); }
 
   void initialise() override {
     for (const Buffer& buffer : program_.buffers)
@@ -81,7 +85,9 @@ class KernelDevice : public ComputeDevice {
   }
 
   /// What the op's launch is told in a step; planted faults of launches are here.
-  LaunchContext context_of(const Op& op, std::uint32_t step) const {
+  LaunchContext context_of(const Op& op, std::uint32_t step) const { return context_of(op, step, loss_scale_); }
+  /// The same under that loss scale: the compute lane's own, or the host's copy.
+  LaunchContext context_of(const Op& op, std::uint32_t step, const std::optional<LossScale>& scale) const {
     const TrainSpec& train = step_.scenario.train;
     const PlanSpec& plan = step_.scenario.plan;
     const int data = step_.grid.coordinates_of(program_.rank).data;
@@ -92,8 +98,8 @@ class KernelDevice : public ComputeDevice {
     context.first_sample = std::int64_t{step} * train.global_batch +
                            (std::int64_t{data} * plan.micro_batches + micro_batch) * step_.model.micro_batch_size;
     // Read by launches of the compute lane, on which it is changed too: nothing else needs to order them.
-    context.loss_scale = loss_scale_ ? loss_scale_->scale() : 1.0;
-    if (loss_scale_) context.update = loss_scale_->updates();
+    context.loss_scale = scale ? scale->scale() : 1.0;
+    if (scale) context.update = scale->updates();
     context.global_tokens = std::int64_t{train.global_batch} * step_.model.spec.context;
     context.tensor = step_.grid.coordinates_of(program_.rank).tensor;
     const std::string& plant = step_.scenario.fault.plant;
@@ -165,8 +171,19 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
+  // Operands: what is read, then where each of it goes.
+  BoundCompute bind_copy_op(const Op& op) {
+    const std::vector<View> views = views_of(op);
+    const std::size_t half = views.size() / 2;
+    assert(views.size() == 2 * half);
+    return [views, half](std::uint32_t) {
+      for (std::size_t i = 0; i < half; ++i)
+        std::memcpy(views[half + i].data, views[i].data, static_cast<std::size_t>(views[i].bytes()));
+    };
+  }
+
   // Operands: the total square norm, then for each parameter its gradient, itself and its states; at last the loss
-  // scale's state, if there is one.
+  // scale's state, if there is one. An update on the host has copies of its own of all of them.
   BoundCompute bind_update_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     std::vector<UpdateOperands> operands;
@@ -183,18 +200,21 @@ class KernelDevice : public ComputeDevice {
       o.decay = spec.decay;
     }
     auto coefficient = std::make_shared<double>(1.0);
-    Launch launch = bind_update(step_.scenario.train, operands, coefficient.get(), kernels_, workspace_);
+    Workspace& workspace = is_on_host(op.lane()) ? host_workspace_ : workspace_;
+    Launch launch = bind_update(step_.scenario.train, operands, coefficient.get(), kernels_, workspace);
+    std::optional<LossScale> scale;
+    if (loss_scale_) scale = LossScale(views.back().as<double>());
     const double clip = step_.scenario.train.clip;
-    return
-        [this, &op, launch = std::move(launch), coefficient, clip, total = views[0].as<double>()](std::uint32_t step) {
-          if (loss_scale_) {
-            if (!std::isfinite(*total)) return;  // an overflow on any rank leaves out the step on all
-            *coefficient = clip_coefficient(loss_scale_->unscaled_square(*total), clip) / loss_scale_->scale();
-          } else {
-            *coefficient = clip_coefficient(*total, clip);
-          }
-          launch(context_of(op, step));
-        };
+    return [this, &op, launch = std::move(launch), scale, coefficient, clip,
+            total = views[0].as<double>()](std::uint32_t step) {
+      if (scale) {
+        if (!std::isfinite(*total)) return;  // an overflow on any rank leaves out the step on all
+        *coefficient = clip_coefficient(scale->unscaled_square(*total), clip) / scale->scale();
+      } else {
+        *coefficient = clip_coefficient(*total, clip);
+      }
+      launch(context_of(op, step, scale));
+    };
   }
 
   const StepProgram& step_;
@@ -202,8 +222,8 @@ class KernelDevice : public ComputeDevice {
   const Arena& arena_;
   const kernels::KernelSet& kernels_;
   StepValues& values_;
-  Workspace workspace_;
-  std::optional<LossScale> loss_scale_;  ///< fp16's
+  Workspace workspace_, host_workspace_;  ///< of the compute lane and of the host's
+  std::optional<LossScale> loss_scale_;   ///< fp16's
 };
 
 }  // namespace

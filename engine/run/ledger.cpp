@@ -1,7 +1,6 @@
 #include "engine/run/ledger.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace rankscope {
 namespace {
@@ -17,33 +16,34 @@ OpIndex taken_at(const RankProgram& program, OpIndex first_use) {
 
 }  // namespace
 
-Ledger::Ledger(const RankProgram& program, std::int64_t workspace_bytes)
+Ledger::Ledger(const RankProgram& program, std::int64_t workspace_bytes, std::int64_t host_workspace_bytes)
     : acquired_(program.ops.size()), released_(program.ops.size()) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);
   const auto add = [](std::optional<ClassBytes>& change, const Buffer& buffer) {
     if (!change) change.emplace();
-    (*change)[static_cast<std::size_t>(buffer.memory)] += buffer.bytes();
+    (*change)[static_cast<std::size_t>(ledger_class(buffer))] += buffer.bytes();
   };
   for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
     if (buffer.within >= 0) continue;
     if (buffer.persistent) {
-      alive_[static_cast<std::size_t>(buffer.memory)] += buffer.bytes();
+      alive_[static_cast<std::size_t>(ledger_class(buffer))] += buffer.bytes();
     } else if (const Lifetime& lifetime = lifetimes[b]; lifetime.used()) {
       add(acquired_[taken_at(program, lifetime.first)], buffer);
       add(released_[lifetime.last], buffer);
     }
   }
   alive_[static_cast<std::size_t>(MemoryClass::buffers)] += workspace_bytes;
+  alive_[static_cast<std::size_t>(MemoryClass::host)] += host_workspace_bytes;
   peaks_.by_class = alive_;
-  peaks_.total = std::accumulate(alive_.begin(), alive_.end(), std::int64_t{0});
+  peaks_.total = device_sum(alive_);
 }
 
 Ledger::Peaks Ledger::take_peaks() {
   const std::lock_guard lock(mutex_);
   const Peaks peaks = peaks_;
   peaks_.by_class = alive_;
-  peaks_.total = std::accumulate(alive_.begin(), alive_.end(), std::int64_t{0});
+  peaks_.total = device_sum(alive_);
   return peaks;
 }
 

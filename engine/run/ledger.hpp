@@ -12,12 +12,10 @@
 
 namespace rankscope {
 
-using ClassBytes = std::array<std::int64_t, memory_class_count>;
-
 class Ledger {
  public:
-  /// `workspace_bytes`: scratch of the kernels, alive all the time, counted as `buffers`.
-  Ledger(const RankProgram& program, std::int64_t workspace_bytes);
+  /// Scratch of the kernels is alive all the time: `workspace_bytes` count as `buffers`, the host's as its own.
+  Ledger(const RankProgram& program, std::int64_t workspace_bytes, std::int64_t host_workspace_bytes = 0);
 
   /// What is alive once the op has begun, or has ended; calls `changed` with it, one call at a time, when that is other
   /// than before.
@@ -32,7 +30,7 @@ class Ledger {
 
   struct Peaks {
     ClassBytes by_class{};
-    std::int64_t total = 0;
+    std::int64_t total = 0;  ///< greatest device_sum
   };
   /// The peaks since the last call; the next ones begin with what is alive now.
   Peaks take_peaks();
@@ -42,13 +40,11 @@ class Ledger {
   void apply(const std::optional<ClassBytes>& change, int sign, Changed changed) {
     if (!change) return;
     const std::lock_guard lock(mutex_);
-    std::int64_t total = 0;
     for (std::size_t c = 0; c < memory_class_count; ++c) {
       alive_[c] += sign * (*change)[c];
       peaks_.by_class[c] = std::max(peaks_.by_class[c], alive_[c]);
-      total += alive_[c];
     }
-    peaks_.total = std::max(peaks_.total, total);
+    peaks_.total = std::max(peaks_.total, device_sum(alive_));
     changed(alive_);
   }
 

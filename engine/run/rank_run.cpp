@@ -24,7 +24,7 @@ struct RankRun::StepRecord {
 };
 
 RankRun::RankRun(RankSettings settings, int rank)
-    : settings_(std::move(settings)), program_(settings_.step.program_for(rank)), arena_(program_.arena_bytes) {
+    : settings_(std::move(settings)), program_(settings_.step.program_for(rank)), arena_(program_.arena_bytes + program_.host_bytes) {
   device_ = settings_.kernels ? kernel_device(settings_.step, program_, arena_, *settings_.kernels, values_)
                               : sleep_device(settings_.sleep_cost_ns);
   if (settings_.world)
@@ -35,12 +35,12 @@ RankRun::RankRun(RankSettings settings, int rank)
     contributed_bytes_.push_back(
         is_communication(op.id.kind())
             ? contribution_bytes(program_, op, group_size(settings_.step.grid, program_.rank, op))
-            : 0);
+            : program_.payload_bytes(op));
   device_->reserve();
   device_->initialise();
   if (settings_.resume) restore(*settings_.resume, settings_.step, program_, arena_);
   if (settings_.stress.any()) stress_ = std::make_unique<Stress>(settings_.stress, program_, arena_);
-  ledger_ = std::make_unique<Ledger>(program_, device_->workspace_bytes());
+  ledger_ = std::make_unique<Ledger>(program_, device_->workspace_bytes(), device_->host_workspace_bytes());
   const auto lanes = program_.lanes();
   first_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].front();
   last_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].back();
@@ -63,7 +63,9 @@ View RankRun::view(BufferIndex buffer) const {
   return arena_.view(b.offset, b.type, b.shape);
 }
 
-std::int64_t RankRun::reserved_bytes() const { return arena_.bytes() + device_->workspace_bytes(); }
+std::int64_t RankRun::reserved_bytes() const {
+  return arena_.bytes() + device_->workspace_bytes() + device_->host_workspace_bytes();
+}
 
 void RankRun::run(std::uint32_t first, std::uint32_t count) {
   executor_->run(first, count, [this](const std::string& why) {
@@ -77,9 +79,9 @@ RankRun::BoundOp RankRun::bind(OpIndex index) {
   if (is_communication(op.id.kind())) return bind_communication(op);
   if (op.id.kind() == OpKind::load_batch) return bind_load(op);
   if (op.id.kind() == OpKind::checkpoint) return bind_checkpoint(op);
-  return [compute = device_->bind(op)](std::uint32_t step) {
+  return [compute = device_->bind(op), copied = program_.payload_bytes(op)](std::uint32_t step) {
     compute(step);
-    return OpOutcome{};
+    return OpOutcome{-1, copied};
   };
 }
 
@@ -181,18 +183,19 @@ void RankRun::record(OpIndex index, const Span& span, const OpOutcome& outcome) 
     if (made) {
       step.trace.cpu_ns.assign(program_.ops.size(), 0);
       step.trace.workspace_bytes = device_->workspace_bytes();
+      step.trace.host_workspace_bytes = device_->host_workspace_bytes();
       step.remaining = program_.ops.size();
     }
     step.trace.cpu_ns[index] = span.cpu_ns;
     step.trace.executed[static_cast<std::size_t>(span.op.lane())].push_back(index);
     if (index == first_compute_) step.begin_ns = span.begin_ns;
+    if (index == last_compute_ || is_on_host(span.op.lane())) step.end_ns = std::max(step.end_ns, span.end_ns);
     if (index == last_compute_) {
-      step.end_ns = span.end_ns;
       step.values = values_;
       values_ = {};
     }
     const OpFields f = span.op.fields();
-    if (is_communication(f.kind)) {
+    if (moves_bytes(f.kind)) {
       auto row = std::find_if(step.traffic.begin(), step.traffic.end(),
                               [&](const TrafficRow& r) { return r.purpose == f.purpose && r.kind == f.kind; });
       if (row == step.traffic.end()) row = step.traffic.insert(row, {f.purpose, f.kind, 0, 0, 0});

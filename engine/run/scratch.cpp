@@ -14,28 +14,33 @@ bool computes(const Op& op) { return is_model_compute(op.id.kind()) || op.id.kin
 }  // namespace
 
 void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const kernels::KernelSet& kernels) {
-  std::unordered_map<OpSignature, std::int64_t> known;
+  struct Scratch {
+    std::int64_t device = 0, host = 0;
+  };
+  std::unordered_map<OpSignature, Scratch> known;
   for (RankProgram& program : programs) {
-    const Arena addresses = Arena::addresses(program.arena_bytes);
+    const Arena addresses = Arena::addresses(program.arena_bytes + program.host_bytes);
     const auto scratch_of = [&](const Op& op) {
       StepValues values;
       const auto device = kernel_device(step, program, addresses, kernels, values);
       device->bind(op);
-      return device->workspace_bytes();
+      return Scratch{device->workspace_bytes(), device->host_workspace_bytes()};
     };
-    std::int64_t most = 0;
+    Scratch most;
     try {
       for (const Op& op : program.ops) {
         if (!computes(op)) continue;
         const OpSignature signature = signature_of(program, op);
         auto found = known.find(signature);
         if (found == known.end()) found = known.emplace(signature, scratch_of(op)).first;
-        most = std::max(most, found->second);
+        most.device = std::max(most.device, found->second.device);
+        most.host = std::max(most.host, found->second.host);
       }
     } catch (const kernels::Unsupported&) {
-      most = 0;
+      most = {};
     }
-    program.scratch_bytes = most;
+    program.scratch_bytes = most.device;
+    program.host_scratch_bytes = most.host;
   }
 }
 

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "engine/run/device.hpp"
 #include "kernels/sleep/sleep.hpp"
 
@@ -12,24 +14,28 @@ class SleepDevice : public ComputeDevice {
   // begins when that one should have ended.
   BoundCompute bind(const Op& op) override {
     const std::int64_t cost = cost_ns_(op);
-    return [this, cost](std::uint32_t) {
-      if (!precise_) kernels::sleep_precisely();
-      precise_ = true;
+    return [&chain = chains_[static_cast<std::size_t>(op.lane())], cost](std::uint32_t) {
+      if (!chain.precise) kernels::sleep_precisely();
+      chain.precise = true;
       const std::int64_t now = kernels::monotonic_ns();
-      deadline_ = (now - deadline_ < late_limit_ns ? deadline_ : now) + cost;
-      if (deadline_ > now) kernels::sleep_until(deadline_);
+      chain.deadline_ns = (now - chain.deadline_ns < late_limit_ns ? chain.deadline_ns : now) + cost;
+      if (chain.deadline_ns > now) kernels::sleep_until(chain.deadline_ns);
     };
   }
   void reserve() override {}
   std::int64_t workspace_bytes() const override { return 0; }
+  std::int64_t host_workspace_bytes() const override { return 0; }
   void initialise() override {}
 
  private:
   // A wake-up later than this is taken for waiting on a peer, not for the scheduler's lateness.
   static constexpr std::int64_t late_limit_ns = 300'000;
   std::function<std::int64_t(const Op&)> cost_ns_;
-  std::int64_t deadline_ = 0;
-  bool precise_ = false;
+  struct Chain {
+    std::int64_t deadline_ns = 0;
+    bool precise = false;
+  };
+  std::array<Chain, lane_count> chains_;  ///< each of its lane's thread alone
 };
 
 }  // namespace

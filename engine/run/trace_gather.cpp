@@ -17,6 +17,7 @@ std::int64_t take(const char*& at) {
 std::string packed(const StepTrace& trace) {
   std::string text;
   put(text, trace.workspace_bytes);
+  put(text, trace.host_workspace_bytes);
   put(text, static_cast<std::int64_t>(trace.cpu_ns.size()));
   for (const std::int64_t cost : trace.cpu_ns) put(text, cost);
   for (const auto& lane : trace.executed) {
@@ -30,6 +31,7 @@ StepTrace unpacked(const std::string& text) {
   const char* at = text.data();
   StepTrace trace;
   trace.workspace_bytes = take(at);
+  trace.host_workspace_bytes = take(at);
   trace.cpu_ns.resize(static_cast<std::size_t>(take(at)));
   for (std::int64_t& cost : trace.cpu_ns) cost = take(at);
   for (auto& lane : trace.executed) {

@@ -279,6 +279,7 @@ Scenario reference_of(const Scenario& scenario) {
   reference.plan.data = reference.plan.tensor = reference.plan.pipeline = reference.plan.virtual_stages = 1;
   reference.plan.schedule = "1f1b";
   reference.plan.zero = 0;
+  reference.plan.offload = "none";
   reference.plan.recompute = "none";
   reference.plan.sequence_parallel = false;
   reference.fault = {};

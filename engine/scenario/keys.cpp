@@ -41,6 +41,7 @@ const Key keys[] = {
     {"plan", "stages", FIELD(plan.stages), "layers of each chunk: even, cost, or a list"},
     {"plan", "micro_batches", FIELD(plan.micro_batches), "per data-parallel rank and step", {1, 65535}},
     {"plan", "zero", FIELD(plan.zero), "ZeRO stage", {0, 3}},
+    {"plan", "offload", FIELD(plan.offload), "what lies in the host's memory"},
     {"plan", "recompute", FIELD(plan.recompute), "which activations are computed twice"},
     {"plan", "recompute_blocks", FIELD(plan.recompute_blocks), "blocks computed again together", {1, 2047}},
     {"plan", "sequence_parallel", FIELD(plan.sequence_parallel),

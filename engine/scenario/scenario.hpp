@@ -38,6 +38,7 @@ struct PlanSpec {
   std::string stages = "even";  ///< layers of each chunk: "even", "cost" (by FLOPs), or a list such as "3 2 2 1"
   int micro_batches = 1;        ///< per data-parallel rank and step
   int zero = 0;
+  std::string offload = "none";  ///< what lies in the host's memory: "none", or "optimizer" (its states; it updates)
   std::string recompute = "none";
   int recompute_blocks = 1;  ///< of recompute "blocks": the input of every n-th block of a chunk is kept
   bool sequence_parallel = false;
@@ -89,6 +90,7 @@ struct ClusterSpec {
   double cache_bandwidth = 0;  ///< bytes/s from the shared cache to all multiprocessors; 0 infinite
   double power_watts = 0;      ///< of one busy device; 0 not said
 
+  // The host's memory, for plans that use it (plan.offload).
   double host_bandwidth = 0;         ///< between a device and its host (PCIe): bytes/s each way
   double host_memory_bandwidth = 0;  ///< bytes/s of the host's memory, a device's share of it
 

@@ -19,6 +19,8 @@ constexpr Choice choices[] = {
     {"plan.schedule", "zb-v", true},
     {"plan.schedule", "by-hand", true},
 
+    {"plan.offload", "none", true},
+    {"plan.offload", "optimizer", true},
 
     {"plan.recompute", "none", true},
     {"plan.recompute", "blocks", true},

@@ -91,6 +91,13 @@ class Spread {
   std::int64_t given_ = 0;
 };
 
+/// What the host reads and writes at its own pace; what is copied, over the link.
+double bytes_a_second(const ClusterSpec& cluster, const Op& op) {
+  if (op.id.kind() == OpKind::copy) return positive_figure(cluster.host_bandwidth, "host_bandwidth", cluster);
+  if (is_on_host(op.lane())) return positive_figure(cluster.host_memory_bandwidth, "host_memory_bandwidth", cluster);
+  return cluster.memory_bandwidth;
+}
+
 /// Bytes that an op moves through memory: each operand once, accumulated ones twice; gradients and parameters once more
 /// for every further pass of the optimizer's update.
 double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule& rule) {
@@ -167,8 +174,11 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
                       rule = optimizer_rule(scenario.train.optimizer)](const RankProgram& program,
                                                                        const Op& op) -> std::int64_t {
     const OpFields f = op.id.fields();
-    if (!is_model_compute(f.kind))
-      return std::llround((moved_bytes(program, op, rule) / cluster.memory_bandwidth + cluster.op_overhead_s) * 1e9);
+    if (!is_model_compute(f.kind)) {
+      const double bytes =
+          f.kind == OpKind::copy ? static_cast<double>(program.payload_bytes(op)) : moved_bytes(program, op, rule);
+      return std::llround((bytes / bytes_a_second(cluster, op) + cluster.op_overhead_s) * 1e9);
+    }
     const std::int64_t ns = table.ns(f);
     return program.rank == fault.slow_rank ? std::llround(static_cast<double>(ns) * fault.slow_factor) : ns;
   };

@@ -19,8 +19,10 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 ///   forward, backward, …   the kernels of kernels.hpp where the cluster says what decides their pace (multiprocessors);
 ///                          else max(FLOPs / peak of the precision, bytes / memory bandwidth) + op overhead (roofline;
 ///                          Williams, Waterman and Patterson 2009). A folded op is the sum of its segments'.
-///   optimizer, copies      operands' bytes / memory bandwidth + op overhead; what is accumulated moves twice, and what
-///                          an optimizer reads in several passes (OptimizerRule) once for each
+///   optimizer, loads       operands' bytes / memory bandwidth + op overhead; what is accumulated moves twice, and what
+///                          an optimizer reads in several passes (OptimizerRule) once for each. The host's at the
+///                          host's memory bandwidth
+///   copies                 bytes / bandwidth between device and host + op overhead
 ///   messages, collectives  cluster_link; collectives by plan.collective ("auto" is a ring, or where the cluster says how
 ///                          it hangs together the faster of ring and tree; see network.hpp)
 ///

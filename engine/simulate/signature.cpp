@@ -29,8 +29,8 @@ OpSignature signature_of(const RankProgram& program, const Op& op) {
   mix(static_cast<std::uint64_t>(f.segment));
   for (const BufferUse& use : op.uses) {
     const Buffer& buffer = program.buffers[use.buffer];
-    mix(static_cast<std::uint64_t>(use.access) << 16 | static_cast<std::uint64_t>(buffer.type) << 8 |
-        static_cast<std::uint64_t>(buffer.shape.rank));
+    mix(static_cast<std::uint64_t>(buffer.host) << 24 | static_cast<std::uint64_t>(use.access) << 16 |
+        static_cast<std::uint64_t>(buffer.type) << 8 | static_cast<std::uint64_t>(buffer.shape.rank));
     for (int axis = 0; axis < buffer.shape.rank; ++axis) mix(static_cast<std::uint64_t>(buffer.shape[axis]));
   }
   return {hash};
@@ -43,6 +43,7 @@ std::string describe_signature(const RankProgram& program, const Op& op) {
   for (std::size_t i = 0; i < op.uses.size(); ++i) {
     const Buffer& buffer = program.buffers[op.uses[i].buffer];
     text.append(i ? ", " : ": ").append(name_of_access(op.uses[i].access)).append(" ").append(name_of(buffer.type));
+    if (buffer.host) text += " host";
     for (int axis = 0; axis < buffer.shape.rank; ++axis)
       text.append(axis ? "x" : " ").append(std::to_string(buffer.shape[axis]));
   }

@@ -10,8 +10,8 @@
 
 namespace rankscope {
 
-/// A hash of kind, segment, and of every operand's access, element type and shape, in operand order. It names no rank,
-/// chunk, micro-batch or address, and is the same in every build.
+/// A hash of kind, segment, and of every operand's access, element type, shape and memory (the device's or
+/// the host's), in operand order. It names no rank, chunk, micro-batch or address, and is the same in every build.
 struct OpSignature {
   std::uint64_t value = 0;
   auto operator<=>(const OpSignature&) const = default;

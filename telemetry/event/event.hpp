@@ -36,14 +36,20 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
-/// Bytes alive by memory class (order of MemoryClass: parameters, gradients, optimizer, activations, buffers) from this
-/// time on, because of this op.
+/// Bytes by memory class (order of MemoryClass: parameters, gradients, optimizer, activations, buffers, host).
+using ToldBytes = std::array<std::int64_t, 6>;
+/// Of the device: all but the host's.
+inline std::int64_t device_bytes(const ToldBytes& bytes) {
+  return bytes[0] + bytes[1] + bytes[2] + bytes[3] + bytes[4];
+}
+
+/// Bytes alive from this time on, because of this op.
 struct MemorySample {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
   OpId op;
   std::int64_t time_ns = 0;
-  std::array<std::int64_t, 5> bytes{};
+  ToldBytes bytes{};
   bool operator==(const MemorySample&) const = default;
 };
 
@@ -71,16 +77,16 @@ struct TrafficRow {
 struct StepSummary {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
-  std::int64_t begin_ns = 0, end_ns = 0;                   ///< of its compute lane on the wall clock
+  std::int64_t begin_ns = 0, end_ns = 0;                   ///< of what it computes, on the wall clock
   double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean nats per token of this rank's samples; NaN where it
                                                            ///< has no head
   double gradient_square_norm = 0;  ///< this rank's part of the global norm, each parameter counted once over all ranks
   double learning_rate = 0;
-  std::int64_t tokens = 0;                   ///< of this rank's samples, counted on the last stage only
-  double model_flops = 0;                    ///< this rank's part of the step's FLOPs without recomputation
-  double hardware_flops = 0;                 ///< with it
-  std::array<std::int64_t, 5> peak_bytes{};  ///< each memory class's own peak
-  std::int64_t peak_total_bytes = 0;         ///< of the sum
+  std::int64_t tokens = 0;            ///< of this rank's samples, counted on the last stage only
+  double model_flops = 0;             ///< this rank's part of the step's FLOPs without recomputation
+  double hardware_flops = 0;          ///< with it
+  ToldBytes peak_bytes{};             ///< each memory class's own peak
+  std::int64_t peak_total_bytes = 0;  ///< of the device's sum
   std::vector<TrafficRow> traffic;
   std::int64_t spans_emitted = 0, spans_dropped = 0;
   bool operator==(const StepSummary&) const = default;

@@ -11,7 +11,7 @@ void check_op(OpId op, bool may_be_none) {
   if (op == OpId()) return require(may_be_none, "a row without an op");
   if (!op.valid()) return;
   const OpFields f = op.fields();
-  require(is_communication(f.kind) == (f.purpose != Purpose::none), "an op id whose kind contradicts its purpose");
+  require(may_have(f.kind, f.purpose), "an op id whose kind contradicts its purpose");
 }
 
 OpId op_of(std::int64_t value) { return OpId(static_cast<std::uint64_t>(value)); }
@@ -103,7 +103,8 @@ struct MemoryColumns {
               ColumnReader(t.gradients(), rows, 0, greatest_bytes, "gradients"),
               ColumnReader(t.optimizer(), rows, 0, greatest_bytes, "optimizer"),
               ColumnReader(t.activations(), rows, 0, greatest_bytes, "activations"),
-              ColumnReader(t.buffers(), rows, 0, greatest_bytes, "buffers")} {}
+              ColumnReader(t.buffers(), rows, 0, greatest_bytes, "buffers"),
+              ColumnReader::later(t.host(), rows, 0, greatest_bytes, "host")} {}
 
   std::pair<std::int64_t, std::int64_t> check_times() const {
     std::int64_t least = INT64_MAX, greatest = INT64_MIN;
@@ -120,7 +121,7 @@ struct MemoryColumns {
 
   void read(std::size_t first, std::size_t count, std::vector<MemorySample>& out) const {
     Block o, r, s, t;
-    std::array<Block, 5> b;
+    std::array<Block, std::tuple_size_v<ToldBytes>> b;
     op.read(first, count, o);
     rank.read(first, count, r);
     step.read(first, count, s);
@@ -131,13 +132,13 @@ struct MemoryColumns {
                      static_cast<std::uint32_t>(s[i]),
                      op_of(o[i]),
                      t[i],
-                     {b[0][i], b[1][i], b[2][i], b[3][i], b[4][i]}});
+                     {b[0][i], b[1][i], b[2][i], b[3][i], b[4][i], b[5][i]}});
   }
 
   static constexpr bool may_have_no_op = true;
   std::size_t rows;
   ColumnReader op, rank, step, time;
-  std::array<ColumnReader, 5> bytes;
+  std::array<ColumnReader, std::tuple_size_v<ToldBytes>> bytes;
 };
 
 struct PhaseColumns {

@@ -12,7 +12,7 @@ using wire::require;
 using wire::time_in_range;
 using wire::within;
 
-constexpr std::size_t memory_classes = std::tuple_size_v<decltype(MemorySample::bytes)>;
+constexpr std::size_t first_memory_classes = 5;  // the host's came later
 
 std::string text_of(const flatbuffers::String* text) {
   if (!text) return {};
@@ -69,8 +69,8 @@ Event read(const wire::Summary& t, const DecodeLimits& limits, std::int32_t& unk
   e.model_flops = t.model_flops();
   e.hardware_flops = t.hardware_flops();
   if (const auto* peaks = t.peak_bytes()) {
-    require(peaks->size() >= memory_classes, "too few memory classes");
-    for (std::size_t k = 0; k < memory_classes; ++k)
+    require(peaks->size() >= first_memory_classes, "too few memory classes");
+    for (std::size_t k = 0; k < std::min<std::size_t>(peaks->size(), e.peak_bytes.size()); ++k)
       e.peak_bytes[k] = within(peaks->Get(static_cast<flatbuffers::uoffset_t>(k)), 0, greatest_bytes, "peak");
   }
   e.peak_total_bytes = within(t.peak_total_bytes(), 0, greatest_bytes, "peak");

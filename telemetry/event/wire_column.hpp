@@ -51,6 +51,12 @@ class ColumnReader {
     data_ = bytes == 0 ? nullptr : column->data()->data();
   }
 
+  /// Of a column that came to the format later: zeros where it is not there.
+  static ColumnReader later(const Column* column, std::size_t rows, std::int64_t least, std::int64_t greatest,
+                            const char* name) {
+    return column ? ColumnReader(column, rows, least, greatest, name) : ColumnReader(rows);
+  }
+
   /// Rows [first, first + count) to the front of `out`; count is at most block_rows.
   void read(std::size_t first, std::size_t count, Block& out) const {
     if (planes_ == 0) return void(std::fill_n(out.begin(), count, base_));
@@ -75,6 +81,7 @@ class ColumnReader {
   }
 
  private:
+  explicit ColumnReader(std::size_t rows) : rows_(rows) {}
   std::int64_t sum(std::uint64_t difference) const {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(base_) + difference);
   }

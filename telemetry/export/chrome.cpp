@@ -83,7 +83,7 @@ class ChromeTrace {
     event() << R"({"ph":"C","name":"memory, )" << name_of(obtained) << R"(","pid":)" << sample.rank << R"(,"ts":)"
             << microseconds(sample.time_ns) << R"(,"args":{"parameters":)" << sample.bytes[0] << R"(,"gradients":)"
             << sample.bytes[1] << R"(,"optimizer":)" << sample.bytes[2] << R"(,"activations":)" << sample.bytes[3]
-            << R"(,"buffers":)" << sample.bytes[4] << "}}";
+            << R"(,"buffers":)" << sample.bytes[4] << R"(,"host":)" << sample.bytes[5] << "}}";
   }
 
  private:

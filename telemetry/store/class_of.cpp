@@ -12,7 +12,8 @@ SpanClass class_of(OpId op) {
     case OpKind::weight_gradient: return SpanClass::weight_gradient;
     case OpKind::recompute: return SpanClass::recompute;
     case OpKind::send:
-    case OpKind::receive: return SpanClass::transfer;
+    case OpKind::receive:
+    case OpKind::copy: return SpanClass::transfer;
     case OpKind::broadcast:
     case OpKind::scatter:
     case OpKind::reduce:
@@ -22,7 +23,6 @@ SpanClass class_of(OpId op) {
     case OpKind::reduce_scatter:
     case OpKind::all_to_all: return SpanClass::collective;
     case OpKind::optimizer: return SpanClass::optimizer;
-    case OpKind::copy:
     case OpKind::load_batch:
     case OpKind::checkpoint: return SpanClass::other;
   }

@@ -1,7 +1,6 @@
 #include "telemetry/store/memory_column.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace rankscope {
 
@@ -13,7 +12,7 @@ bool MemoryChunk::before(const MemorySample& a, const MemorySample& b) {
 }
 
 std::int64_t MemoryChunk::sum(const MemorySample& sample) {
-  return std::accumulate(sample.bytes.begin(), sample.bytes.end(), std::int64_t{0});
+  return device_bytes(sample.bytes);
 }
 
 MemoryChunk::MemoryChunk(const NoContext&, std::uint32_t capacity, const MemorySample&)

@@ -19,7 +19,7 @@ class MemoryChunk {
   static constexpr std::uint32_t fan_out = 16;
   /// By time, step, op and bytes: only samples alike in all of them are duplicates.
   static bool before(const MemorySample& a, const MemorySample& b);
-  static std::int64_t sum(const MemorySample& sample);
+  static std::int64_t sum(const MemorySample& sample);  ///< of the device
 
   MemoryChunk(const NoContext&, std::uint32_t capacity, const MemorySample&);
   std::uint32_t capacity() const { return capacity_; }

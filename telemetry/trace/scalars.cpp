@@ -37,7 +37,8 @@ void ScalarTopics::accept(const StepSummary& summary) {
            {"gradients", static_cast<double>(summary.peak_bytes[1])},
            {"optimizer", static_cast<double>(summary.peak_bytes[2])},
            {"activations", static_cast<double>(summary.peak_bytes[3])},
-           {"buffers", static_cast<double>(summary.peak_bytes[4])}});
+           {"buffers", static_cast<double>(summary.peak_bytes[4])},
+           {"host", static_cast<double>(summary.peak_bytes[5])}});
   if (summary.step < told_) return;  // too late for its step's sum
   Step& step = open_[summary.step];
   step.begin_ns = std::min(step.begin_ns, summary.begin_ns);

@@ -31,6 +31,7 @@ Argb color_of(MemoryClass memory, const Palette& palette) {
     case MemoryClass::optimizer: return palette.of(SpanClass::optimizer);
     case MemoryClass::activations: return palette.of(SpanClass::forward);
     case MemoryClass::buffers: return palette.of(SpanClass::transfer);
+    case MemoryClass::host: return palette.of(SpanClass::collective);
   }
   return palette.text;
 }

@@ -2,7 +2,6 @@
 #include "app/views/memory/memory_picture.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "app/models/steps.hpp"
 
@@ -37,9 +36,9 @@ std::vector<MemorySample> samples_of(const StoreView& view, int rank, Obtained s
 
 std::optional<MemorySample> greatest_of(const StoreView& view, int rank, Obtained obtained, TimeRange range) {
   const auto samples = samples_of(view, rank, obtained, range, 1);
-  const auto greatest =
-      std::max_element(samples.begin(), samples.end(),
-                       [](const MemorySample& a, const MemorySample& b) { return sum_of(a.bytes) < sum_of(b.bytes); });
+  const auto greatest = std::max_element(
+      samples.begin(), samples.end(),
+      [](const MemorySample& a, const MemorySample& b) { return device_sum(a.bytes) < device_sum(b.bytes); });
   if (greatest == samples.end()) return std::nullopt;
   return *greatest;
 }
@@ -68,7 +67,7 @@ std::vector<std::int64_t> predicted_columns(const MemoryRequest& request) {
     for (int i = begin; i < end && i < request.columns; ++i) {
       const MemoryColumn& column = columns[static_cast<std::size_t>(i - begin)];
       if (column.state == MemoryColumn::State::known)
-        result[static_cast<std::size_t>(i)] = std::max(result[static_cast<std::size_t>(i)], sum_of(column.bytes));
+        result[static_cast<std::size_t>(i)] = std::max(result[static_cast<std::size_t>(i)], device_sum(column.bytes));
     }
   }
   return result;
@@ -99,15 +98,13 @@ std::vector<RankPeak> peaks_of(const MemoryRequest& request, const StepAt& step)
     RankPeak peak{lane.rank, greatest->bytes, -1};
     if (predicted_range)
       if (const auto predicted = greatest_of(*request.prediction, lane.rank, Obtained::simulated, *predicted_range))
-        peak.predicted = sum_of(predicted->bytes);
+        peak.predicted = device_sum(predicted->bytes);
     peaks.push_back(peak);
   }
   return peaks;
 }
 
 }  // namespace
-
-std::int64_t sum_of(const ClassBytes& bytes) { return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}); }
 
 std::vector<MemoryColumn> columns_of(const std::vector<MemorySample>& samples, TimeRange range, int columns) {
   std::vector<MemoryColumn> result(static_cast<std::size_t>(std::max(columns, 0)));
@@ -120,7 +117,7 @@ std::vector<MemoryColumn> columns_of(const std::vector<MemorySample>& samples, T
     MemoryColumn greatest = level;
     for (; next < samples.size() && column_at(samples[next].time_ns, range, columns) <= i; ++next) {
       level = {MemoryColumn::State::known, samples[next].bytes};
-      if (greatest.state != MemoryColumn::State::known || sum_of(level.bytes) > sum_of(greatest.bytes))
+      if (greatest.state != MemoryColumn::State::known || device_sum(level.bytes) > device_sum(greatest.bytes))
         greatest = level;
     }
     result[static_cast<std::size_t>(i)] = greatest;
@@ -148,11 +145,18 @@ MemoryPicture compose_memory(const MemoryRequest& request) {
     picture.origin_ns = step->range.begin_ns;
     picture.peaks = peaks_of(request, *step);
   }
+  const auto reach = [&](const ClassBytes& bytes) {
+    const std::int64_t host = bytes[static_cast<std::size_t>(MemoryClass::host)];
+    picture.greatest = std::max({picture.greatest, device_sum(bytes), host});
+    picture.has_host |= host > 0;
+  };
   for (const MemoryColumn& column : picture.columns)
-    if (column.state == MemoryColumn::State::known) picture.greatest = std::max(picture.greatest, sum_of(column.bytes));
+    if (column.state == MemoryColumn::State::known) reach(column.bytes);
   for (const std::int64_t bytes : picture.predicted) picture.greatest = std::max(picture.greatest, bytes);
-  for (const RankPeak& peak : picture.peaks)
-    picture.greatest = std::max({picture.greatest, sum_of(peak.bytes), peak.predicted});
+  for (const RankPeak& peak : picture.peaks) {
+    reach(peak.bytes);
+    picture.greatest = std::max(picture.greatest, peak.predicted);
+  }
   return picture;
 }
 

@@ -12,10 +12,8 @@
 
 namespace rankscope::app {
 
-using ClassBytes = std::array<std::int64_t, memory_class_count>;
-std::int64_t sum_of(const ClassBytes& bytes);
-
-/// One pixel column: the moment with the greatest sum within it.
+/// One pixel column: the moment with the greatest sum within it. Sums are the device's; the host's memory, where a plan
+/// uses it, is another.
 struct MemoryColumn {
   enum class State : std::uint8_t { before, known, unknown } state = State::before;  ///< before: nothing told yet
   ClassBytes bytes{};
@@ -34,7 +32,8 @@ struct MemoryPicture {
   std::vector<MemoryColumn> columns;
   std::vector<std::int64_t> predicted;  ///< greatest predicted sum of each column; -1 where there is none
   std::vector<RankPeak> peaks;
-  std::int64_t greatest = 0;  ///< of all sums above, predicted ones too: what the axis must reach
+  std::int64_t greatest = 0;  ///< of all above, sums, predicted ones and the host's: what the axis must reach
+  bool has_host = false;      ///< some of it is the host's
   bool empty() const { return greatest == 0; }
 };
 

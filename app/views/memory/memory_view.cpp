@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <QToolTip>
+#include <array>
 #include <cmath>
 
 #include "app/models/time_axis.hpp"
@@ -21,6 +22,14 @@ constexpr int top = header_height + title_height + 6;
 constexpr int widest_bar = 56, narrowest_bar = 6;
 
 QString name(MemoryClass memory) { return label_of(memory); }
+
+constexpr std::array device_classes{MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer,
+                                    MemoryClass::activations, MemoryClass::buffers};
+static_assert(device_classes.size() + 1 == memory_class_count);
+
+double of(const ClassBytes& bytes, MemoryClass memory) {
+  return static_cast<double>(bytes[static_cast<std::size_t>(memory)]);
+}
 
 }  // namespace
 
@@ -115,7 +124,7 @@ void MemoryView::paintEvent(QPaintEvent*) {
     paint_empty(
         painter, rect(), colours(), tr("No memory to show yet"),
         tr("A run or a prediction fills this: every rank's parameters, gradients, optimizer state, activations and "
-           "buffers over the step."));
+           "buffers over the step, and what it keeps in the host's memory."));
     return;
   }
   paint_time(painter);
@@ -124,7 +133,10 @@ void MemoryView::paintEvent(QPaintEvent*) {
   std::vector<std::pair<Argb, QString>> entries;
   for (int i = memory_class_count; i-- > 0;) {
     const auto memory = static_cast<MemoryClass>(i);
-    entries.emplace_back(color_of(memory, colours()), name(memory));
+    if (memory != MemoryClass::host)
+      entries.emplace_back(color_of(memory, colours()), name(memory));
+    else if (picture_.has_host)
+      entries.emplace_back(color_of(memory, colours()), tr("host (not the device's)"));
   }
   paint_legend(painter, QPointF(legend_left, 8), width() - margin - legend_left, colours(), entries);
 }
@@ -159,14 +171,18 @@ void MemoryView::paint_time(QPainter& painter) const {
     }
     if (column.state != MemoryColumn::State::known) continue;
     double below = 0;
-    for (int c = 0; c < memory_class_count; ++c) {
-      const auto bytes = static_cast<double>(column.bytes[static_cast<std::size_t>(c)]);
+    for (const MemoryClass memory : device_classes) {
+      const double bytes = of(column.bytes, memory);
       if (bytes <= 0) continue;
       const double bottom = y_of(below, area), top = y_of(below + bytes, area);
       painter.fillRect(QRectF(area.left() + i, std::round(top), 1, std::round(bottom) - std::round(top)),
-                       color(color_of(static_cast<MemoryClass>(c), colours())));
+                       color(color_of(memory, colours())));
       below += bytes;
     }
+    // The host's memory is no part of the stack: a level of its own.
+    if (const double host = of(column.bytes, MemoryClass::host); host > 0)
+      painter.fillRect(QRectF(area.left() + i, std::round(y_of(host, area)) - 1, 1, 3),
+                       color(color_of(MemoryClass::host, colours())));
   }
 
   std::int64_t predicted_peak = -1;
@@ -250,6 +266,8 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   const double slot = static_cast<double>(area.width()) / static_cast<double>(picture_.peaks.size());
   const double bar =
       std::clamp(slot - 12, std::min<double>(narrowest_bar, std::max(1.0, slot - 1)), double{widest_bar});
+  // The host's memory stands beside the device's.
+  const double device_bar = picture_.has_host ? std::max(1.0, std::floor(bar * 0.6)) : bar;
   const QFontMetricsF metrics(painter.font());
   const double label_width = metrics.horizontalAdvance(QString::number(picture_.peaks.back().rank)) + 8;
   const int every = std::max(1, static_cast<int>(std::ceil(label_width / slot)));
@@ -257,18 +275,23 @@ void MemoryView::paint_peaks(QPainter& painter) const {
     const RankPeak& peak = picture_.peaks[i];
     const double left = std::round(area.left() + slot * (static_cast<double>(i) + 0.5) - bar / 2);
     double below = 0;
-    for (int c = 0; c < memory_class_count; ++c) {
-      const auto bytes = static_cast<double>(peak.bytes[static_cast<std::size_t>(c)]);
+    for (const MemoryClass memory : device_classes) {
+      const double bytes = of(peak.bytes, memory);
       if (bytes <= 0) continue;
       const double bottom = std::round(y_of(below, area)), top = std::round(y_of(below + bytes, area));
-      painter.fillRect(QRectF(left, top, bar, bottom - top), color(color_of(static_cast<MemoryClass>(c), colours())));
+      painter.fillRect(QRectF(left, top, device_bar, bottom - top), color(color_of(memory, colours())));
       below += bytes;
+    }
+    if (const double host = of(peak.bytes, MemoryClass::host); host > 0) {
+      const double top = std::round(y_of(host, area));
+      painter.fillRect(QRectF(left + device_bar + 1, top, bar - device_bar - 1, area.bottom() + 1 - top),
+                       color(color_of(MemoryClass::host, colours())));
     }
     if (peak.predicted >= 0) {
       const double y = std::round(y_of(static_cast<double>(peak.predicted), area)) + 0.5;
       painter.setBrush(Qt::NoBrush);
       painter.setPen(QPen(color(colours().text), 1, Qt::DashLine));
-      painter.drawRect(QRectF(left - 2.5, y, bar + 4, area.bottom() + 1 - y));
+      painter.drawRect(QRectF(left - 2.5, y, device_bar + 4, area.bottom() + 1 - y));
     }
     if (i % static_cast<std::size_t>(every) == 0) {
       painter.setPen(color(peak.rank == picture_.rank ? colours().text : colours().dim));
@@ -301,13 +324,15 @@ QString MemoryView::text_at(QPoint at) const {
     predicted = picture_.peaks[index].predicted;
   }
   if (bytes == nullptr) return {};
-  QString text = QStringLiteral("<b>%1</b> &nbsp; %2").arg(title, text::bytes(static_cast<double>(sum_of(*bytes))));
+  QString text = QStringLiteral("<b>%1</b> &nbsp; %2").arg(title, text::bytes(static_cast<double>(device_sum(*bytes))));
   if (predicted >= 0) text += tr(" &nbsp; predicted %1").arg(text::bytes(static_cast<double>(predicted)));
   text += QStringLiteral("<table>");
-  for (int c = memory_class_count; c-- > 0;)
-    text += QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>")
-                .arg(name(static_cast<MemoryClass>(c)),
-                     text::bytes(static_cast<double>((*bytes)[static_cast<std::size_t>(c)])));
+  const auto row = [&](const QString& what, MemoryClass memory) {
+    text +=
+        QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>").arg(what, text::bytes(of(*bytes, memory)));
+  };
+  for (auto memory = device_classes.rbegin(); memory != device_classes.rend(); ++memory) row(name(*memory), *memory);
+  if (of(*bytes, MemoryClass::host) > 0) row(tr("in the host's memory"), MemoryClass::host);
   return text + QStringLiteral("</table>");
 }
 

@@ -25,7 +25,7 @@ std::map<Key, Times> times_of(const std::vector<Span>& spans) {
   for (const Span& span : spans) {
     if (!span.op.valid()) continue;
     const OpFields fields = span.op.fields();
-    if (!is_communication(fields.kind)) continue;
+    if (!moves_bytes(fields.kind) || fields.purpose == Purpose::none) continue;
     // A message is one line: the receiver's wait and transfer are the sender's seen from the other side.
     const OpKind kind = fields.kind == OpKind::receive ? OpKind::send : fields.kind;
     Times& times = result[{fields.purpose, kind}];

@@ -55,10 +55,10 @@ TEST_CASE("A level of memory holds until the next sample, and a column shows its
       {0, 0, {}, 0, {10, 0, 0, 0, 0}}, {0, 0, {}, 42, {10, 0, 0, 5, 0}}, {0, 0, {}, 44, {10, 0, 0, 0, 0}}};
   const auto columns = columns_of(samples, {0, 100}, 10);
   REQUIRE(columns.size() == 10);
-  CHECK(sum_of(columns[3].bytes) == 10);
-  CHECK(sum_of(columns[4].bytes) == 15);
-  CHECK(sum_of(columns[5].bytes) == 10);
-  CHECK(sum_of(columns[9].bytes) == 10);
+  CHECK(device_sum(columns[3].bytes) == 10);
+  CHECK(device_sum(columns[4].bytes) == 15);
+  CHECK(device_sum(columns[5].bytes) == 10);
+  CHECK(device_sum(columns[9].bytes) == 10);
 }
 
 TEST_CASE("Before the first sample nothing is drawn: nothing was told") {
@@ -76,7 +76,7 @@ TEST_CASE("The prediction's memory lies under the run's step wherever the run's 
   request.columns = 100;
   const MemoryPicture picture = compose_memory(request);
   REQUIRE(picture.peaks.size() == 1);
-  CHECK(sum_of(picture.peaks[0].bytes) == 1000);
+  CHECK(device_sum(picture.peaks[0].bytes) == 1000);
   CHECK(picture.peaks[0].predicted == 600);
   CHECK(picture.predicted[20] == 400);
   CHECK(picture.predicted[60] == 600);
@@ -108,8 +108,8 @@ TEST_CASE("Memory measured on the wall clock stands on the device clock where it
   request.range = {0, 20 * us};
   request.columns = 20;
   const MemoryPicture picture = compose_memory(request);
-  CHECK(sum_of(picture.columns[4].bytes) == 100);
-  CHECK(sum_of(picture.columns[15].bytes) == 150);
+  CHECK(device_sum(picture.columns[4].bytes) == 100);
+  CHECK(device_sum(picture.columns[15].bytes) == 150);
 }
 
 TEST_CASE("The memory view paints the classes' colours up to their heights") {

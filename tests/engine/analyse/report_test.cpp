@@ -236,8 +236,8 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     CHECK(keys_of(json["telemetry"]) == std::vector<std::string>{"dropped", "events", "overhead"});
   }
   CHECK(keys_of(full["steps"][0]) == std::vector<std::string>{"grad_norm", "loss", "seconds", "step", "tokens_per_s"});
-  CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "gradients", "optimizer",
-                                                               "parameters", "peak", "predicted", "rank"});
+  CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "gradients", "host",
+                                                               "optimizer", "parameters", "peak", "predicted", "rank"});
   CHECK(keys_of(full["traffic"][0]) ==
         std::vector<std::string>{"bytes_per_rank", "collective", "count", "predicted", "purpose"});
   CHECK(full["clock"] == "wall");

@@ -26,7 +26,9 @@ class RandomEvents {
   OpId op() {
     OpFields f;
     f.kind = one_of<OpKind>(op_kind_count);
-    if (is_communication(f.kind)) f.purpose = static_cast<Purpose>(number(1, purpose_count - 1));
+    if (moves_bytes(f.kind) || f.kind == OpKind::optimizer) do
+        f.purpose = one_of<Purpose>(purpose_count);
+      while (!may_have(f.kind, f.purpose));
     f.segment = one_of<Segment>(segment_count);
     f.chunk = static_cast<int>(number(-1, 4094));
     f.micro_batch = static_cast<int>(number(-1, 65534));

@@ -42,6 +42,7 @@ const std::vector<PlanOption>& plan_options() {
        {"1", "2", "4", "8"},
        [](Scenario& s, const std::string& v) { s.plan.micro_batches = std::stoi(v); }},
       {"zero", {"0", "1", "2", "3"}, [](Scenario& s, const std::string& v) { s.plan.zero = std::stoi(v); }},
+      {"offload", {"none", "optimizer"}, [](Scenario& s, const std::string& v) { s.plan.offload = v; }},
       {"recompute",
        {"none", "blocks", "sqrt", "selective"},
        [](Scenario& s, const std::string& v) { s.plan.recompute = v; }},
