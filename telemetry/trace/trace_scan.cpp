@@ -60,7 +60,7 @@ class Scan {
         return std::move(index_);
       }
       const auto chunk = plausible_chunk(*head);
-      const std::uint64_t length = chunk ? content_bytes(*chunk) : head->length;
+      const std::uint64_t length = chunk ? length_of(at, *head, *chunk) : head->length;
       const bool fits = length <= file_.size() - at - mcap::record_head;
       if (fits && (chunk ? take_chunk(at, *head, *chunk) : take(at, *head))) {
         if (!chunk && head->op == static_cast<std::uint8_t>(Op::data_end)) return std::move(index_);
@@ -111,6 +111,15 @@ class Scan {
     damage_.bytes_skipped += static_cast<std::int64_t>(to - from);
     damage_.notes.push_back(std::to_string(to - from) + " bytes at byte " + std::to_string(from) +
                             " are no records; reading goes on at byte " + std::to_string(to));
+  }
+
+  /// A chunk's record and its head both tell its length. Where they differ one is damaged: then the one counts that
+  /// leads to another record.
+  std::uint64_t length_of(std::uint64_t at, const RecordHead& head, const mcap::ChunkHead& chunk) const {
+    const std::uint64_t told = content_bytes(chunk), room = file_.size() - at - mcap::record_head;
+    if (head.length == told || head.length > room) return told;
+    const auto next = head_at(file_, at + mcap::record_head + head.length);
+    return next && known_op(next->op) ? head.length : told;
   }
 
   static TracePlace place_of(std::uint64_t at, const mcap::ChunkHead& chunk) {
