@@ -1,0 +1,275 @@
+#include "engine/simulate/folded.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/mesh/rank_grid.hpp"
+#include "engine/model/model.hpp"
+#include "engine/schedule/schedule.hpp"
+#include "engine/simulate/kernels.hpp"
+#include "engine/simulate/network.hpp"
+
+namespace rankscope {
+namespace {
+
+/// Seconds of one chunk and micro-batch, what tensor ranks exchange apart from what they compute.
+struct ChunkSeconds {
+  double forward = 0, input_gradient = 0, weight_gradient = 0, recompute = 0;
+  double exchange_forward = 0, exchange_backward = 0, exchange_recompute = 0;
+};
+
+class Folded {
+ public:
+  explicit Folded(const Scenario& scenario)
+      : scenario_(scenario),
+        cluster_(scenario.cluster),
+        model_(make_model(scenario)),
+        grid_{scenario.plan.tensor, scenario.plan.data, scenario.plan.pipeline},
+        schedule_(make_schedule_of(scenario.plan)),
+        first_segment_(split_as_planned(model_, scenario.plan)) {
+    for (int c = 0; c < schedule_.shape.chunks(); ++c) chunks_.push_back(seconds_of_chunk(c));
+  }
+
+  FoldedStep run() {
+    lay_out();
+    finish();
+    return step_;
+  }
+
+ private:
+  static ChunkSchedule make_schedule_of(const PlanSpec& plan) {
+    const PipelineShape shape{plan.pipeline, plan.virtual_stages, plan.micro_batches};
+    return plan.schedule == "by-hand" ? by_hand_schedule(plan.order, shape) : make_schedule(plan.schedule, shape);
+  }
+  int stage_of(int chunk) const { return schedule_.stage_of_chunk[static_cast<std::size_t>(chunk)]; }
+  std::vector<int> group(int stage, GroupKind kind) const { return grid_.group_of(grid_.rank_of({0, 0, stage}), kind); }
+
+  double collective(OpKind kind, const std::vector<int>& members, double bytes) const {
+    return collective_seconds(cluster_, Route::best, kind, members, bytes);
+  }
+
+  ChunkSeconds seconds_of_chunk(int chunk) {
+    const std::string& recompute = scenario_.plan.recompute;
+    const auto tensor_group = group(stage_of(chunk), GroupKind::tensor);
+    const double stream = static_cast<double>(model_.tokens() * model_.spec.width * bytes_of(model_.type));
+    const double words = static_cast<double>(model_.tokens() * 3 * 4);
+    const bool gathers_again = model_.sequence_parallel && !cluster_.fused;
+    ChunkSeconds sum;
+    for (int i = first_segment_[static_cast<std::size_t>(chunk)];
+         i < first_segment_[static_cast<std::size_t>(chunk) + 1]; ++i) {
+      const SegmentSpec& segment = model_.segments[static_cast<std::size_t>(i)];
+      const SegmentSeconds seconds = segment_seconds(model_, segment, cluster_);
+      sum.forward += seconds.forward;
+      sum.input_gradient += seconds.input_gradient;
+      sum.weight_gradient += seconds.weight_gradient;
+      const bool again =
+          segment.block >= 0 && recompute != "none" && (recompute != "selective" || segment.kind == Segment::attention);
+      if (again) {
+        sum.recompute += seconds.forward;
+        recomputed_flops_ += segment.forward_flops;
+      }
+      for (const Exchange& exchange : model_.exchanges) {
+        const auto is_from = [&](const TensorSpec& t) { return t.name == exchange.from; };
+        if (std::none_of(segment.outputs.begin(), segment.outputs.end(), is_from)) continue;
+        const double bytes = exchange.purpose == Purpose::loss ? words * model_.tensor : stream;
+        const double forward = exchange.forward ? collective(*exchange.forward, tensor_group, bytes) : 0;
+        sum.exchange_forward += forward;
+        if (exchange.backward) sum.exchange_backward += collective(*exchange.backward, tensor_group, bytes);
+        if (gathers_again && exchange.forward == OpKind::all_gather && exchange.purpose == Purpose::tensor)
+          sum.exchange_backward += forward;
+        if (again && recompute != "selective") sum.exchange_recompute += forward;
+      }
+    }
+    return sum;
+  }
+
+  /// Adds an op to the account, and returns its seconds.
+  double account(const OpFields& f) {
+    const ChunkSeconds& c = chunks_[static_cast<std::size_t>(f.chunk)];
+    double compute = 0, recompute = 0, exchange = 0;
+    if (f.kind == OpKind::forward) {
+      compute = c.forward;
+      exchange = c.exchange_forward;
+    } else if (f.kind == OpKind::weight_gradient) {
+      compute = c.weight_gradient;
+    } else {
+      compute = c.input_gradient + (f.kind == OpKind::backward ? c.weight_gradient : 0);
+      recompute = c.recompute;
+      exchange = c.exchange_backward + c.exchange_recompute;
+    }
+    step_.compute += compute;
+    step_.recompute += recompute;
+    step_.tensor += exchange;
+    ++step_.ops;
+    return compute + recompute + exchange;
+  }
+
+  double message(int from_chunk, int to_chunk) const {
+    const int from = stage_of(from_chunk), to = stage_of(to_chunk);
+    const double bytes = static_cast<double>(model_.stream_tokens() * model_.spec.width * bytes_of(model_.type));
+    const auto receivers = model_.sequence_parallel ? std::vector<int>{} : group(to, GroupKind::tensor);
+    return stage_message_cost(cluster_, grid_.rank_of({0, 0, from}), grid_.rank_of({0, 0, to}), receivers)
+        .seconds(bytes);
+  }
+
+  void lay_out() {
+    const auto stages = schedule_.order.size();
+    const int chunks = schedule_.shape.chunks();
+    const auto m = static_cast<std::size_t>(schedule_.shape.micro_batches);
+    // When what an op needs from another chunk is there: [direction][chunk · m + micro-batch], negative until known.
+    std::vector<double> there[2];
+    for (auto& direction : there) direction.assign(static_cast<std::size_t>(chunks) * m, -1);
+    std::vector<double> forward_message, backward_message;  // [chunk]: to the next, to the one before; 0 within a stage
+    for (int c = 0; c < chunks; ++c) {
+      forward_message.push_back(c + 1 < chunks && stage_of(c) != stage_of(c + 1) ? message(c, c + 1) : 0);
+      backward_message.push_back(c > 0 && stage_of(c) != stage_of(c - 1) ? message(c, c - 1) : 0);
+    }
+    struct Lanes {
+      double send[2] = {0, 0}, receive[2] = {0, 0};
+    };
+    std::vector<Lanes> lanes(stages);
+    std::vector<std::size_t> next(stages, 0);
+    end_.assign(stages, 0);
+    last_backward_.assign(stages, 0);
+    const auto slot = [&](int chunk, int micro_batch) {
+      return static_cast<std::size_t>(chunk) * m + static_cast<std::size_t>(micro_batch);
+    };
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t s = 0; s < stages; ++s)
+        for (; next[s] < schedule_.order[s].size(); ++next[s], moved = true) {
+          const OpFields f = schedule_.order[s][next[s]].fields();
+          const bool forward = f.kind == OpKind::forward, halves = f.kind == OpKind::weight_gradient;
+          const int source = forward ? f.chunk - 1 : f.chunk + 1, sink = forward ? f.chunk + 1 : f.chunk - 1;
+          double ready = end_[s];
+          if (!halves && source >= 0 && source < chunks) {
+            const double arrival = there[forward ? 0 : 1][slot(source, f.micro_batch)];
+            if (arrival < 0) break;
+            ready = std::max(ready, arrival);
+          }
+          const double seconds = account(f);
+          end_[s] = ready + seconds;
+          if (f.kind != OpKind::forward) last_backward_[s] = seconds;
+          if (halves || sink < 0 || sink >= chunks) continue;
+          const auto direction = static_cast<std::size_t>(forward ? 0 : 1);
+          const double takes = forward ? forward_message[static_cast<std::size_t>(f.chunk)]
+                                       : backward_message[static_cast<std::size_t>(f.chunk)];
+          double arrival = end_[s] + takes;
+          if (stage_of(sink) != static_cast<int>(s) && cluster_.overlap) {
+            Lanes &here = lanes[s], &other = lanes[static_cast<std::size_t>(stage_of(sink))];
+            arrival = std::max({end_[s], here.send[direction], other.receive[direction]}) + takes;
+            here.send[direction] = other.receive[direction] = arrival;
+          } else if (!cluster_.overlap) {
+            end_[s] = arrival;
+            step_.pipeline += takes;
+          }
+          there[direction][slot(f.chunk, f.micro_batch)] = arrival;
+        }
+    }
+    for (std::size_t s = 0; s < stages; ++s)
+      if (next[s] < schedule_.order[s].size())
+        throw std::invalid_argument("the schedule '" + schedule_.name + "' never gets to " +
+                                    to_token(schedule_.order[s][next[s]]));
+  }
+
+  /// Elements of the parameters that a rank of the stage has.
+  double parameters_of(int stage) const {
+    std::vector<bool> seen(model_.parameters.size(), false);
+    double elements = 0;
+    for (int c = 0; c < schedule_.shape.chunks(); ++c) {
+      if (stage_of(c) != stage) continue;
+      for (int i = first_segment_[static_cast<std::size_t>(c)]; i < first_segment_[static_cast<std::size_t>(c) + 1];
+           ++i)
+        for (const int p : model_.segments[static_cast<std::size_t>(i)].parameters) {
+          if (seen[static_cast<std::size_t>(p)]) continue;
+          seen[static_cast<std::size_t>(p)] = true;
+          elements += static_cast<double>(model_.parameters[static_cast<std::size_t>(p)].shape.elements());
+        }
+    }
+    return elements;
+  }
+
+  void finish() {
+    const auto stages = end_.size();
+    const bool shards = scenario_.plan.zero == 1 && grid_.data > 1;
+    const auto element = static_cast<double>(bytes_of(model_.type));
+    const double gradient = cluster_.reduced_bytes > 0 ? cluster_.reduced_bytes
+                                                       : static_cast<double>(bytes_of(accumulation_type(model_.type)));
+    const double update =
+        update_bytes_per_parameter(element, gradient, cluster_.fused, scenario_.plan.precision == "fp16");
+    double reduced = 0, updating = 0, gathering = 0;
+    std::vector<double> exposed(stages), own_update(stages), own_gather(stages);
+    for (std::size_t s = 0; s < stages; ++s) {
+      const double elements = parameters_of(static_cast<int>(s));
+      const auto data_group = group(static_cast<int>(s), GroupKind::data);
+      exposed[s] = collective(shards ? OpKind::reduce_scatter : OpKind::all_reduce, data_group, elements * gradient);
+      if (cluster_.overlap) {
+        // The last bucket can only be reduced when the last backward has ended.
+        const double buckets = std::max(1.0, elements * gradient / (scenario_.plan.bucket_mib * 1048576));
+        exposed[s] = std::max(exposed[s] / buckets, exposed[s] - last_backward_[s]);
+      }
+      own_update[s] = memory_seconds(cluster_, elements * update / (shards ? grid_.data : 1));
+      own_gather[s] = shards ? collective(OpKind::all_gather, data_group, elements * element) : 0;
+      reduced = std::max(reduced, end_[s] + exposed[s]);
+      updating = std::max(updating, own_update[s]);
+      gathering = std::max(gathering, own_gather[s]);
+      step_.data += exposed[s] + own_gather[s];
+      step_.optimizer += own_update[s];
+    }
+    double embedding = 0;
+    const int first = schedule_.stage_of_chunk.front(), last = schedule_.stage_of_chunk.back();
+    if (model_.spec.tied && first != last) {
+      const double bytes = static_cast<double>(model_.vocabulary_share() * model_.spec.width) * gradient;
+      embedding = collective(OpKind::all_reduce, group(first, GroupKind::embedding), bytes);
+      step_.pipeline += 2 * embedding;  // of the first and of the last stage
+    }
+    step_.seconds = reduced + embedding + updating + gathering;
+    const auto count = static_cast<double>(stages);
+    for (double* part :
+         {&step_.compute, &step_.recompute, &step_.tensor, &step_.pipeline, &step_.data, &step_.optimizer})
+      *part /= count;
+    step_.bubble =
+        step_.seconds - step_.compute - step_.recompute - step_.tensor - step_.pipeline - step_.data - step_.optimizer;
+    step_.model_flops = model_.model_flops_per_sample() * scenario_.train.global_batch;
+    step_.hardware_flops =
+        step_.model_flops + recomputed_flops_ * grid_.tensor * grid_.data * scenario_.plan.micro_batches;
+  }
+
+  const Scenario& scenario_;
+  const ClusterSpec& cluster_;
+  Model model_;
+  RankGrid grid_;
+  ChunkSchedule schedule_;
+  std::vector<int> first_segment_;
+  std::vector<ChunkSeconds> chunks_;
+  double recomputed_flops_ = 0;  // of one rank of each stage and one micro-batch
+  std::vector<double> end_, last_backward_;
+  FoldedStep step_;
+};
+
+}  // namespace
+
+double FoldedStep::mfu(const ClusterSpec& cluster, DType type, int ranks) const {
+  return model_flops / (seconds * ranks * cluster.peak_flops(type));
+}
+
+double FoldedStep::hfu(const ClusterSpec& cluster, DType type, int ranks) const {
+  return hardware_flops / (seconds * ranks * cluster.peak_flops(type));
+}
+
+const char* why_not_folded(const Scenario& scenario) {
+  if (scenario.fault.slow_rank >= 0) return "a slow rank is not like the others";
+  if (scenario.plan.zero > 1 && scenario.plan.data > 1) return "ZeRO-2 and 3 exchange in every micro-batch";
+  return "";
+}
+
+FoldedStep fold_step(const Scenario& scenario) {
+  if (const std::string why = why_not_folded(scenario); !why.empty())
+    throw std::invalid_argument("this plan cannot be folded: " + why);
+  return Folded(scenario).run();
+}
+
+}  // namespace rankscope

@@ -1,0 +1,123 @@
+#include "engine/simulate/folded.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include "engine/program/compile.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/simulate/costs.hpp"
+#include "tests/catch.hpp"
+#include "tests/slowness.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+Scenario on(const std::string& cluster, ModelSpec model, PlanSpec plan, int batch) {
+  Scenario s = parse_scenario("[cluster]\nspec = \"" + cluster + "\"\n",
+                              std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+  s.model = std::move(model);
+  s.plan = std::move(plan);
+  s.plan.precision = "fp16";
+  s.train.global_batch = batch;
+  return s;
+}
+
+PlanSpec plan_of(int data, int tensor, int pipeline, int chunks, const std::string& schedule, int micro_batches) {
+  PlanSpec plan;
+  plan.data = data;
+  plan.tensor = tensor;
+  plan.pipeline = pipeline;
+  plan.virtual_stages = chunks;
+  plan.schedule = schedule;
+  plan.micro_batches = micro_batches;
+  return plan;
+}
+
+/// From a step's first op to the next one's: the last of three steps of everybody's programs.
+double unfolded_seconds(const Scenario& scenario) {
+  const StepProgram step = compile(scenario);
+  const auto programs = step.all_programs();
+  const Costs costs = modelled_costs(scenario, step.model);
+  const auto end = [&](int steps) { return simulate(programs, step.grid, costs, steps).end_ns; };
+  return static_cast<double>(end(1)) * 1e-9;
+}
+
+}  // namespace
+
+TEST_CASE("folded equals unfolded: a pipeline's step is that of all ranks' programs") {
+  struct Row {
+    const char* schedule;
+    int tensor, pipeline, chunks, micro_batches;
+    bool parallel;
+    const char* recompute;
+  };
+  for (const Row& row : {Row{"1f1b", 1, 4, 1, 8, false, "none"}, Row{"gpipe", 1, 4, 1, 8, false, "none"},
+                         Row{"1f1b", 2, 4, 1, 8, false, "none"}, Row{"1f1b", 2, 2, 1, 6, true, "none"},
+                         Row{"interleaved", 1, 4, 2, 8, false, "none"}, Row{"interleaved", 2, 2, 2, 8, true, "none"},
+                         Row{"1f1b", 1, 4, 1, 8, false, "selective"}, Row{"1f1b", 8, 1, 1, 4, false, "none"},
+                         Row{"zb-h1", 1, 4, 1, 8, false, "none"}}) {
+    Scenario s =
+        on("h100", {"gpt", 8, 4096, 32, 2048, 51200, false, 0.0},
+           plan_of(1, row.tensor, row.pipeline, row.chunks, row.schedule, row.micro_batches), row.micro_batches);
+    s.plan.sequence_parallel = row.parallel;
+    s.plan.recompute = row.recompute;
+    INFO(row.schedule << " t" << row.tensor << " p" << row.pipeline << " v" << row.chunks << " " << row.recompute);
+    // Programs count an update's operands where the folded step counts an AdamW's, and load batches.
+    CHECK(fold_step(s).seconds == Approx(unfolded_seconds(s)).epsilon(0.01));
+  }
+}
+
+TEST_CASE("parts of a folded step add up to it, and nothing is negative") {
+  Scenario s = on("selene", {"gpt", 16, 4096, 32, 2048, 51200, true, 0.1}, plan_of(4, 4, 4, 2, "interleaved", 16), 64);
+  s.plan.recompute = "blocks";
+  const FoldedStep step = fold_step(s);
+  for (const double part :
+       {step.compute, step.recompute, step.tensor, step.pipeline, step.data, step.optimizer, step.bubble})
+    CHECK(part > 0);
+  CHECK(step.compute + step.recompute + step.tensor + step.pipeline + step.data + step.optimizer + step.bubble ==
+        Approx(step.seconds));
+}
+
+TEST_CASE("recomputing all blocks makes the FLOPs done those of the published form with 96 for 72") {
+  const double B = 64, s = 2048, l = 16, h = 4096, V = 51200;
+  Scenario scenario = on("selene", {"gpt", 16, 4096, 32, 2048, 51200, true, 0.1}, plan_of(4, 4, 4, 1, "1f1b", 16), 64);
+  scenario.plan.recompute = "blocks";
+  const FoldedStep step = fold_step(scenario);
+  CHECK(step.model_flops == Approx(72 * B * s * l * h * h * (1 + s / (6 * h) + V / (12 * l * h))));
+  CHECK(step.hardware_flops == Approx(96 * B * s * l * h * h * (1 + s / (6 * h) + V / (16 * l * h))));
+}
+
+TEST_CASE("without overlap more micro-batches cost as much each, and the bubble is that of p - 1 of them") {
+  // Equal stages: an untied model without a head to speak of.
+  const auto seconds = [](int m) {
+    const FoldedStep step =
+        fold_step(on("selene", {"gpt", 8, 8192, 64, 2048, 8, false, 0.0}, plan_of(1, 8, 4, 1, "1f1b", m), m));
+    return step.seconds - step.optimizer;
+  };
+  const double each = (seconds(40) - seconds(20)) / 20;
+  CHECK(seconds(20) - 20 * each == Approx(3 * each).epsilon(0.02));
+}
+
+TEST_CASE("the 1 T model, 64 stages of 1,600 micro-batches on 3,072 ranks, takes under a second") {
+  Scenario s =
+      on("frontier", {"gpt", 128, 25600, 128, 2048, 51200, true, 0.0}, plan_of(6, 8, 64, 1, "1f1b", 1600), 9600);
+  s.plan.zero = 1;
+  s.plan.recompute = "blocks";
+  const auto begin = std::chrono::steady_clock::now();
+  const FoldedStep step = fold_step(s);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  CHECK(step.ops == 64 * 1600 * 2);
+  CHECK(took.count() < 1.0 * test::slowness);
+  CHECK(step.bubble / step.seconds > 63.0 / 1663);  // and the last stage has the head
+}
+
+TEST_CASE("what is not alike is not folded, and says why") {
+  Scenario s = on("selene", {"gpt", 8, 1024, 8, 1024, 512, true, 0.0}, plan_of(2, 1, 2, 1, "1f1b", 4), 8);
+  CHECK(std::string(why_not_folded(s)).empty());
+  s.plan.zero = 3;
+  CHECK_THROWS_WITH(fold_step(s), Catch::Contains("every micro-batch"));
+  s.plan.zero = 0;
+  s.fault.slow_rank = 1;
+  CHECK_THROWS_WITH(fold_step(s), Catch::Contains("slow rank"));
+}
