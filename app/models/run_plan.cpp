@@ -58,7 +58,8 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
   try {
     auto plan = std::make_shared<RunPlan>();
     plan->scenario = parse_scenario(hello->scenario_toml, "the session's scenario");
-    plan->grid = {plan->scenario.plan.tensor, plan->scenario.plan.data, plan->scenario.plan.pipeline};
+    const PlanSpec& p = plan->scenario.plan;
+    plan->grid = {p.tensor, p.data, p.pipeline, p.has_servers() ? p.servers : 0};
     return plan;
   } catch (const std::exception&) {
     return nullptr;  // a newer scenario: the time line shows ranks without their places
@@ -68,6 +69,7 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
 std::string place_of(const RunPlan& plan, std::int32_t rank) {
   if (rank < 0 || rank >= plan.grid.size()) return {};
   const Coordinates at = plan.grid.coordinates_of(rank);
+  if (plan.grid.is_server(rank)) return "server " + std::to_string(at.data);
   std::string text;
   const auto add = [&](const char* name, int size, int value) {
     if (size > 1) text += (text.empty() ? "" : " · ") + std::string(name) + " " + std::to_string(value);

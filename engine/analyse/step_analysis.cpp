@@ -167,6 +167,7 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
     const std::span<const BubbleStretch> stretches(first, next);
     RankTime time = rank_time(index, rank, range, stretches);
     result.ranks.push_back(shares_of(time, range));
+    if (grid.is_server(rank)) continue;  // it has no model to compute: what it does not do is no bubble
     bubble += time[TimeClass::bubble];
     if (const TimeRange own = own_span(index, rank, range); !own.empty()) {
       inside += own.length();
@@ -176,8 +177,8 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
               std::max<std::int64_t>(0, std::min(s.end_ns, own.end_ns) - std::max(s.begin_ns, own.begin_ns));
     }
   }
-  result.average = average_of(result.ranks);
-  result.bubble = static_cast<double>(bubble) / (static_cast<double>(range.length()) * index.ranks());
+  result.average = average_of({result.ranks.begin(), result.ranks.begin() + grid.workers()});
+  result.bubble = static_cast<double>(bubble) / (static_cast<double>(range.length()) * grid.workers());
   if (inside > 0) result.bubble_span = static_cast<double>(bubble_inside) / static_cast<double>(inside);
   return result;
 }

@@ -68,6 +68,9 @@ class Communicator {
   /// Rendezvous: returns once the peer has received. `to` and `from` are indices into members().
   virtual CommResult send(View data, int to) = 0;
   virtual CommResult receive(View data, int from) = 0;
+  /// Waits until one of these members sends to this one, and says which: of several the one that came first (under mpi
+  /// that was found first). Its message is still to be received.
+  virtual int first_sender(std::span<const int> from) = 0;
 
   virtual CommResult broadcast(View data, int root) = 0;
   virtual CommResult reduce(View data, int root) = 0;  ///< in place; other members' data is unspecified after

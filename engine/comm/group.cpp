@@ -127,6 +127,17 @@ void GroupCommunicator::count(std::int64_t sent, std::int64_t received) {
   received_ += received;
 }
 
+int GroupCommunicator::first_sender(std::span<const int> from) {
+  constexpr const char* call = "receive";
+  if (setting_.options.before) setting_.options.before(setting_.rank(), setting_.lane, call);
+  for (const int peer : from)
+    if (peer < 0 || peer >= size() || peer == index())
+      throw std::invalid_argument("rank " + std::to_string(setting_.rank()) + ": waits for member " +
+                                  std::to_string(peer) + " of " + std::to_string(size()));
+  if (from.empty()) throw std::invalid_argument("rank " + std::to_string(setting_.rank()) + ": waits for nobody");
+  return wait_for_sender(from, call);
+}
+
 CommResult GroupCommunicator::point_to_point(View data, int peer, bool is_send) {
   const char* call = is_send ? "send" : "receive";
   if (setting_.options.before) setting_.options.before(setting_.rank(), setting_.lane, call);

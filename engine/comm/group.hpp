@@ -59,6 +59,7 @@ class GroupCommunicator : public Communicator {
 
   CommResult send(View data, int to) final;
   CommResult receive(View data, int from) final;
+  int first_sender(std::span<const int> from) final;
   CommResult broadcast(View data, int root) final;
   CommResult reduce(View data, int root) final;
   CommResult all_reduce(View data) final;
@@ -76,6 +77,8 @@ class GroupCommunicator : public Communicator {
 
   /// A send or receive that waits for its peer. Returns when both had come, or -1.
   virtual std::int64_t move(Message& message, const char* call) = 0;
+  /// first_sender, of members that are peers of this one.
+  virtual int wait_for_sender(std::span<const int> from, const char* call) = 0;
   /// All messages of one phase, in both directions at once, within `limit`; fills their times.
   virtual void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) = 0;
   /// Waits until all members have made this call. Returns when the last one had, or -1.

@@ -70,6 +70,12 @@ class LoopbackCommunicator final : public GroupCommunicator {
     or_fail_all([&] { group_->exchange(index(), messages, call, limit); });
   }
 
+  int wait_for_sender(std::span<const int> from, const char* call) override {
+    int first = -1;
+    or_fail_all([&] { first = group_->first_sender(index(), from, call); });
+    return first;
+  }
+
   std::int64_t meet(const CollectiveCall& call) override {
     std::int64_t met_ns = 0;
     or_fail_all([&] { met_ns = group_->meet(index(), call); });

@@ -10,6 +10,7 @@ struct LoopbackGroup::Post {
   Message* message = nullptr;
   int member = 0;
   State state = State::waiting;
+  std::uint64_t number = 0;  // in the order in which the group's posts came
   Post* next = nullptr;
   Post* to_move = nullptr;  // the other end, when this one came second and does the copying
 };
@@ -20,6 +21,7 @@ LoopbackGroup::LoopbackGroup(std::vector<int> members, Lane lane, std::chrono::m
       time_limit_(time_limit),
       wake_(members_.size()),
       queues_(members_.size() * members_.size()),
+      awaits_any_(members_.size()),
       calls_(members_.size()),
       has_come_(members_.size()) {}
 
@@ -65,6 +67,8 @@ void LoopbackGroup::post_all(int member, std::span<Post> posts) {
     } else {
       (waiting.tail ? waiting.tail->next : waiting.head) = &post;
       waiting.tail = &post;
+      post.number = posts_++;
+      if (post.message->is_send && awaits_any_[post.message->peer]) wake_[post.message->peer].notify_all();
     }
   }
 }
@@ -131,6 +135,30 @@ void LoopbackGroup::exchange(int member, std::span<Message> messages, const char
   wake_[member].wait(lock, [&] { return none_is(Post::State::moving); });
   if (!in_time && failure_.empty()) {
     failure_ = waited_in_vain(members_[member], limit, call, lane_, missing);
+    wake_all();
+  }
+  throw CommError(failure_);
+}
+
+int LoopbackGroup::first_sender(int member, std::span<const int> from, const char* call) {
+  const auto deadline = deadline_after(time_limit_);
+  std::unique_lock lock(mutex_);
+  int first = -1;
+  const auto find = [&] {
+    std::uint64_t earliest = 0;
+    for (const int peer : from)
+      if (const Post* post = queue(peer, member).head; post && post->message->is_send)
+        if (first < 0 || post->number < earliest) first = peer, earliest = post->number;
+    return first >= 0 || !failure_.empty();
+  };
+  awaits_any_[member] = true;
+  const bool in_time = wake_[member].wait_until(lock, deadline, find);
+  awaits_any_[member] = false;
+  if (failure_.empty() && in_time) return first;
+  if (failure_.empty()) {
+    std::vector<int> missing;
+    for (const int peer : from) missing.push_back(members_[peer]);
+    failure_ = waited_in_vain(members_[member], time_limit_, call, lane_, missing);
     wake_all();
   }
   throw CommError(failure_);

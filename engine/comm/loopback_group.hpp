@@ -21,6 +21,10 @@ class LoopbackGroup {
   /// Throws CommError, once no other thread touches the messages any more, when the group has failed or `limit` is up.
   void exchange(int member, std::span<Message> messages, const char* call, std::chrono::milliseconds limit);
 
+  /// Waits until one of these members sends to `member` and returns it: of several the one that came first. Throws
+  /// CommError when the group has failed or time is up.
+  int first_sender(int member, std::span<const int> from, const char* call);
+
   /// Waits until every member has come with its call; returns when the last one did. Throws CommError when they do not
   /// agree, time is up or the group has failed.
   std::int64_t meet(int member, const CollectiveCall& call);
@@ -56,6 +60,8 @@ class LoopbackGroup {
   mutable std::mutex mutex_;
   std::vector<std::condition_variable> wake_;  // by member
   std::vector<Queue> queues_;                  // by ordered pair: what waits for its other end
+  std::vector<bool> awaits_any_;               // by member: is in first_sender
+  std::uint64_t posts_ = 0;                    // so far, of all members
   std::string failure_;
 
   std::vector<CollectiveCall> calls_;  // by member

@@ -103,6 +103,28 @@ std::int64_t MpiCommunicator::move(Message& message, const char* call) {
   return active_ns;
 }
 
+int MpiCommunicator::wait_for_sender(std::span<const int> from, const char* call) {
+  process_->throw_if_failed();
+  const int tag = setting().options.stamp_arrivals ? sender_came_tag : data_tag;
+  int found = -1;
+  const auto look = [&] {
+    for (std::size_t i = 0; i < from.size() && found < 0; ++i) {
+      const int peer = from[++looked_last_ % from.size()];
+      int has_come = 0;
+      check("MPI_Iprobe", MPI_Iprobe(peer, tag, comm_, &has_come, MPI_STATUS_IGNORE));
+      if (has_come) found = peer;
+    }
+    return found >= 0;
+  };
+  const auto too_late = [&] {
+    std::vector<int> missing;
+    for (const int peer : from) missing.push_back(setting().members[peer]);
+    return waited_in_vain(setting().rank(), setting().options.time_limit, call, setting().lane, missing);
+  };
+  process_->wait_until(look, deadline_after(setting().options.time_limit), too_late, MpiProcess::Waiting::for_peers);
+  return found;
+}
+
 void MpiCommunicator::move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) {
   process_->throw_if_failed();
   std::int64_t needed = 0;

@@ -14,6 +14,7 @@ class MpiCommunicator final : public GroupCommunicator {
  protected:
   std::int64_t move(Message& message, const char* call) override;
   void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) override;
+  int wait_for_sender(std::span<const int> from, const char* call) override;
   std::int64_t meet(const CollectiveCall& call) override;
   CommResult run_library(const CollectiveCall& call) override;
 
@@ -29,6 +30,7 @@ class MpiCommunicator final : public GroupCommunicator {
 
   std::shared_ptr<MpiProcess> process_;
   MPI_Comm comm_;
+  std::size_t looked_last_ = 0;  // so that no sender is always found first
   // Where an added message arrives before it is added.
   std::unique_ptr<std::byte[]> staging_;
   std::int64_t staging_bytes_ = 0;

@@ -173,36 +173,41 @@ void MpiProcess::throw_if_failed() {
   throw CommError(failure_);
 }
 
+void MpiProcess::wait_until(const std::function<bool()>& done, Clock::time_point deadline,
+                            const std::function<std::string()>& too_late, Waiting what) {
+  Patience patience(what == Waiting::for_peers ? 30us : 1ms);
+  while (!done()) {
+    listen();
+    throw_if_failed();
+    if (Clock::now() > deadline) throw CommError(fail(too_late()));
+    patience.pause();
+  }
+}
+
 void MpiProcess::wait(std::span<MPI_Request> requests, Clock::time_point deadline,
                       const std::function<std::string()>& too_late, Waiting what) {
-  auto give_up = [&] {
-    if (what == Waiting::for_collective) return;
-    for (MPI_Request& request : requests) {
-      if (request == MPI_REQUEST_NULL) continue;
-      MPI_Cancel(&request);
-      MPI_Request_free(&request);
-    }
-  };
-  Patience patience(what == Waiting::for_peers ? 30us : 1ms);
-  for (;;) {
+  const auto all_are_done = [&] {
     int done = 0;
     check("MPI_Testall", MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE));
-    if (done) return;
-    listen();
-    if (failed_) {
-      give_up();
-      throw_if_failed();
+    return done != 0;
+  };
+  const auto name_missing = [&] {
+    for (MPI_Request& request : requests) {  // so that `too_late` sees which are open
+      int one_done = 0;
+      if (request != MPI_REQUEST_NULL) MPI_Test(&request, &one_done, MPI_STATUS_IGNORE);
     }
-    if (Clock::now() > deadline) {
-      for (MPI_Request& request : requests) {  // so that `too_late` sees which are open
-        int one_done = 0;
-        if (request != MPI_REQUEST_NULL) MPI_Test(&request, &one_done, MPI_STATUS_IGNORE);
+    return too_late();
+  };
+  try {
+    wait_until(all_are_done, deadline, name_missing, what);
+  } catch (const CommError&) {
+    if (what != Waiting::for_collective)
+      for (MPI_Request& request : requests) {
+        if (request == MPI_REQUEST_NULL) continue;
+        MPI_Cancel(&request);
+        MPI_Request_free(&request);
       }
-      const std::string why = fail(too_late());
-      give_up();
-      throw CommError(why);
-    }
-    patience.pause();
+    throw;
   }
 }
 

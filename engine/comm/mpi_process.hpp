@@ -48,6 +48,10 @@ class MpiProcess {
   void wait(std::span<MPI_Request> requests, Clock::time_point deadline, const std::function<std::string()>& too_late,
             Waiting what);
 
+  /// The same until `done` says so, which may call MPI.
+  void wait_until(const std::function<bool()>& done, Clock::time_point deadline,
+                  const std::function<std::string()>& too_late, Waiting what);
+
   /// Throws the world's failure, if any.
   void throw_if_failed();
   /// Fails this process's world and tells the others; the first reason stays, and is returned.

@@ -7,6 +7,8 @@ namespace rankscope {
 std::vector<int> RankGrid::group_of(int rank, GroupKind kind) const {
   const Coordinates at = coordinates_of(rank);
   std::vector<int> members;
+  const bool among_servers = kind == GroupKind::server || kind == GroupKind::world;
+  if (is_server(rank) ? !among_servers : kind == GroupKind::server) return {rank};
   switch (kind) {
     case GroupKind::self: members = {rank}; break;
     case GroupKind::tensor:
@@ -27,6 +29,9 @@ std::vector<int> RankGrid::group_of(int rank, GroupKind kind) const {
     case GroupKind::model:
       for (int p = 0; p < pipeline; ++p)
         for (int t = 0; t < tensor; ++t) members.push_back(rank_of({t, at.data, p}));
+      break;
+    case GroupKind::server:
+      for (int s = 0; s < servers; ++s) members.push_back(workers() + s);
       break;
     case GroupKind::world:
       for (int r = 0; r < size(); ++r) members.push_back(r);

@@ -99,6 +99,7 @@ std::string_view name_of(GroupKind group) {
     case GroupKind::embedding: return "embedding";
     case GroupKind::model: return "model";
     case GroupKind::world: return "world";
+    case GroupKind::server: return "server";
   }
   return "?";
 }

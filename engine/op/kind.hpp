@@ -103,8 +103,9 @@ enum class GroupKind : std::uint8_t {
   embedding,  ///< first and last pipeline stage of one tensor and data coordinate
   model,      ///< tensor × pipeline: all that hold one replica
   world,
+  server,  ///< the parameter servers
 };
-inline constexpr int group_kind_count = 7;
+inline constexpr int group_kind_count = 8;
 
 std::string_view name_of(OpKind kind);
 std::string_view name_of(Lane lane);
@@ -116,10 +117,11 @@ std::string_view name_of(GroupKind group);
 bool is_collective(OpKind kind);
 /// True for send, receive and the eight collectives.
 bool is_communication(OpKind kind);
-/// False for a purpose that ops of that kind do not have: each communication has one, a copy or an optimizer op may have
-/// one, nothing else has.
+/// False for a purpose that ops of that kind do not have: each communication has one, a copy or an optimizer op may
+/// have one, nothing else has.
 bool may_have(OpKind kind, Purpose purpose);
-/// True for what moves bytes from one memory to another: a communication between ranks, or a copy between host and device.
+/// True for what moves bytes from one memory to another: a communication between ranks, or a copy between host and
+/// device.
 bool moves_bytes(OpKind kind);
 /// True for a lane whose ops the host runs, on its own memory.
 bool is_on_host(Lane lane);

@@ -117,6 +117,50 @@ std::vector<Bucket> buckets_of(const StepProgram& step, int stage) {
   return buckets;
 }
 
+Bucket server_bucket(const StepProgram& step) {
+  const std::int64_t update_grain = optimizer_rule(step.scenario.train.optimizer).grain;
+  const std::int64_t grain = std::lcm(aligned_elements, std::max<std::int64_t>(update_grain, 1));
+  const auto up_to = [](std::int64_t elements, std::int64_t unit) { return (elements + unit - 1) / unit * unit; };
+  Bucket bucket;
+  for (const int p : completion_order(step, 0)) {
+    const std::int64_t elements = step.model.parameters[static_cast<std::size_t>(p)].shape.elements();
+    bucket.entries.push_back({p, bucket.elements, elements});
+    bucket.elements += up_to(elements, grain);
+  }
+  bucket.elements = up_to(bucket.elements, grain * step.grid.servers);
+  return bucket;
+}
+
+BufferIndex view_shard(RankProgram& program, const Bucket& bucket, BufferIndex base, int shard, int shards,
+                       std::string name) {
+  const Buffer& whole = program.buffers[base];
+  const std::int64_t elements = bucket.elements / shards;
+  Buffer view{std::move(name), whole.memory, whole.type, {elements}, whole.persistent, -1, whole.micro_batch};
+  view.within = static_cast<int>(base);
+  view.at = shard * elements * bytes_of(whole.type);
+  program.buffers.push_back(std::move(view));
+  return static_cast<BufferIndex>(program.buffers.size() - 1);
+}
+
+void add_pieces(RankProgram& program, const StepProgram& step, const Bucket& bucket, BufferIndex buffer, int shard,
+                int shards, const std::string& prefix) {
+  const std::int64_t size = bucket.elements / shards, begin = size * shard, end = begin + size;
+  for (const BucketEntry& entry : bucket.entries) {
+    const std::int64_t lo = std::max(begin, entry.at), hi = std::min(end, entry.at + entry.elements);
+    if (lo >= hi) continue;
+    const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(entry.parameter)];
+    const Buffer& part = program.buffers[buffer];
+    Buffer piece{prefix + spec.name, part.memory,     part.type,       {hi - lo},
+                 part.persistent,    entry.parameter, part.micro_batch};
+    if (hi - lo == entry.elements) piece.shape = spec.shape;
+    piece.first = lo - entry.at;
+    piece.within = static_cast<int>(base_of(program.buffers, buffer));
+    piece.at = part.at + (lo - begin) * bytes_of(part.type);
+    piece.piece = true;
+    program.buffers.push_back(std::move(piece));
+  }
+}
+
 BufferIndex add_base(RankProgram& program, const Bucket& bucket, std::string name,
                      const std::vector<BufferIndex>& members) {
   const auto base = static_cast<BufferIndex>(program.buffers.size());

@@ -41,6 +41,18 @@ std::vector<Bucket> buckets_of(const StepProgram& step, int stage);
 BufferIndex add_base(RankProgram& program, const Bucket& bucket, std::string name,
                      const std::vector<BufferIndex>& members);
 
+/// All parameters in one bucket: what parameter servers have equal shards of.
+Bucket server_bucket(const StepProgram& step);
+
+/// Adds a view in the bucket's buffer `base`: that one of `shards` equal parts.
+BufferIndex view_shard(RankProgram& program, const Bucket& bucket, BufferIndex base, int shard, int shards,
+                       std::string name);
+
+/// Adds views for the pieces of the bucket's tensors that lie in `buffer`, one of `shards` equal parts of the bucket.
+/// They are named by the prefix and the parameter.
+void add_pieces(RankProgram& program, const StepProgram& step, const Bucket& bucket, BufferIndex buffer, int shard,
+                int shards, const std::string& prefix);
+
 /// The rank's whole buffers of that class for the bucket's entries, as expand made them.
 std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket& bucket, MemoryClass memory);
 

@@ -17,8 +17,8 @@ RankProgram add_checkpoint(RankProgram program, const StepProgram& step) {
   if (step.scenario.train.checkpoint_every == 0) return program;
   const Coordinates at = step.grid.coordinates_of(program.rank);
   std::vector<BufferUse> uses;
-  // Without ZeRO the data group's ranks hold the same, and the first one writes it.
-  if (step.zero() > 0 || at.data == 0) {
+  // Who updates writes; without pieces the data group's ranks hold the same, and the first one does.
+  if (step.updates(program.rank) && (step.updates_pieces() || at.data == 0)) {
     std::map<int, bool> has_master;
     for (const Buffer& b : program.buffers)
       if (b.memory == MemoryClass::optimizer && b.name.starts_with("master:")) has_master[b.parameter] = true;
@@ -27,7 +27,7 @@ RankProgram add_checkpoint(RankProgram program, const StepProgram& step) {
       if (buffer.name == loss_scale_name && program.rank == 0) uses.push_back({b, Access::read});
       if (!buffer.persistent || buffer.parameter < 0 || !counts_parameter(step, program.rank, buffer.parameter))
         continue;
-      const bool weights = buffer.memory == MemoryClass::parameters && buffer.piece == (step.zero() > 0) &&
+      const bool weights = buffer.memory == MemoryClass::parameters && buffer.piece == step.updates_pieces() &&
                            buffer.host == step.offloads() && !has_master.count(buffer.parameter);
       if (weights || buffer.memory == MemoryClass::optimizer) uses.push_back({b, Access::read});
     }

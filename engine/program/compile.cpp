@@ -21,7 +21,7 @@ StepProgram compile(const Scenario& scenario) {
                     " updates a tensor only as a whole and ZeRO cuts tensors; use plan.zero = 0 or another optimizer");
   StepProgram step;
   step.scenario = scenario;
-  step.grid = {plan.tensor, plan.data, plan.pipeline};
+  step.grid = {plan.tensor, plan.data, plan.pipeline, plan.has_servers() ? plan.servers : 0};
   const char* key = "plan.tensor: ";
   try {
     step.model = make_model(scenario);
@@ -44,21 +44,43 @@ StepProgram compile(const Scenario& scenario) {
   return step;
 }
 
+bool StepProgram::updates(int rank) const {
+  if (grid.servers > 0) return grid.is_server(rank);
+  return scenario.plan.data_parallel != "main-device" || grid.coordinates_of(rank).data == 0;
+}
+
+std::optional<int> StepProgram::arrivals_ahead() const {
+  if (grid.servers == 0 || scenario.plan.staleness == 0) return std::nullopt;
+  return scenario.plan.staleness - 1;
+}
+
+namespace {
+
+RankProgram place_and_order(RankProgram program, const StepProgram& step) {
+  program = add_checkpoint(std::move(program), step);
+  program = plant_fault(std::move(program), step);
+  program = place_buffers(std::move(program));
+  return plant_missing_edge(add_edges(std::move(program)), step);
+}
+
+}  // namespace
+
 RankProgram StepProgram::program_for(int rank) const {
+  if (grid.is_server(rank))
+    return place_and_order(answer_workers(add_optimizer(serve(*this, rank), *this), *this), *this);
   RankProgram program = expand(*this, rank);
   program = add_tensor_collectives(std::move(program), *this);
   program = add_batches(std::move(program), *this);
+  program = scatter_batches(std::move(program), *this);
   program = add_pipeline_transfers(std::move(program), *this);
   program = add_gradient_reduction(std::move(program), *this);
   program = shard_gradients(std::move(program), *this);
+  program = push_and_pull(std::move(program), *this);
   program = add_optimizer(std::move(program), *this);
   program = offload_optimizer(std::move(program), *this);
+  program = replicate_parameters(std::move(program), *this);
   program = add_recomputation(std::move(program), *this);
-  program = gather_parameters(std::move(program), *this);
-  program = add_checkpoint(std::move(program), *this);
-  program = plant_fault(std::move(program), *this);
-  program = place_buffers(std::move(program));
-  return plant_missing_edge(add_edges(std::move(program)), *this);
+  return place_and_order(gather_parameters(std::move(program), *this), *this);
 }
 
 std::vector<RankProgram> StepProgram::all_programs() const {

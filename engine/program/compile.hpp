@@ -1,6 +1,7 @@
 // From a scenario to the programs of its ranks: the passes in order, built per rank on demand.
 #pragma once
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -28,6 +29,14 @@ struct StepProgram {
   int zero() const { return grid.data > 1 ? scenario.plan.zero : 0; }
   /// Optimizer states lie in the host's memory, and the host updates.
   bool offloads() const { return scenario.plan.offload == "optimizer"; }
+  /// False for replicas of a main device and workers of servers: what they compute with is sent to them.
+  bool updates(int rank) const;
+  /// True where ranks update pieces of tensors, each others: ZeRO's, and servers.
+  bool updates_pieces() const { return zero() > 0 || grid.servers > 0; }
+  /// Of asynchronous servers: how many steps a worker's gradient may be ahead of the slowest worker's to be taken at
+  /// once. Bounded staleness (Ho et al. 2013, "More effective distributed ML via a stale synchronous parallel parameter
+  /// server"): parameters of step k then have all updates of steps before k - plan.staleness.
+  std::optional<int> arrivals_ahead() const;
   RankProgram program_for(int rank) const;
   std::vector<RankProgram> all_programs() const;
 };

@@ -6,27 +6,31 @@
 namespace rankscope {
 
 RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step) {
-  if (step.zero() > 0) return program;
+  if (step.zero() > 0 || step.grid.servers > 0) return program;
+  // What a main device alone updates it alone needs whole.
+  const bool to_all = step.scenario.plan.data_parallel == "all-reduce", updates = step.updates(program.rank);
   std::vector<Insertion> reductions;
   const int stage = step.grid.coordinates_of(program.rank).pipeline;
   for (const Bucket& bucket : buckets_of(step, stage)) {
     if (step.grid.data == 1 && bucket.summed == 0) continue;
     const std::vector<BufferIndex> gradients = whole_buffers(program, bucket, MemoryClass::gradients);
     const BufferIndex base = add_base(program, bucket, "gradients:bucket" + std::to_string(bucket.index), gradients);
-    if (step.grid.data > 1)
-      reductions.push_back(
-          {after_last_use(program, gradients),
-           {OpId::of({OpKind::all_reduce, Purpose::data_gradient, stage, -1, -1, Segment::whole, bucket.index}),
-            GroupKind::data,
-            -1,
-            {{base, Access::accumulate}},
-            {},
-            {}}});
+    if (step.grid.data > 1) {
+      Op reduction{OpId::of({to_all ? OpKind::all_reduce : OpKind::reduce, Purpose::data_gradient, stage, -1, -1,
+                             Segment::whole, bucket.index}),
+                   GroupKind::data,
+                   -1,
+                   {{base, Access::accumulate}},
+                   {},
+                   {}};
+      if (!to_all) reduction.root = step.grid.group_of(program.rank, GroupKind::data).front();
+      reductions.push_back({after_last_use(program, gradients), std::move(reduction)});
+    }
     // All of the bucket: without ZeRO such gradients have one of their own.
-    if (bucket.summed > 0)
+    if (bucket.summed > 0 && updates)
       reductions.push_back({program.ops.size(), tensor_reduction(bucket.chunk, bucket.index, base)});
   }
-  if (shares_embedding(step, program.rank)) {
+  if (shares_embedding(step, program.rank) && updates) {
     const int embedding = step.model.segments.front().parameters.front();
     for (BufferIndex b = 0; b < program.buffers.size(); ++b)
       if (program.buffers[b].memory == MemoryClass::gradients && program.buffers[b].parameter == embedding)

@@ -1,4 +1,5 @@
 #include <map>
+#include <optional>
 
 #include "engine/optimizer/rule/rule.hpp"
 #include "engine/program/bucket.hpp"
@@ -22,12 +23,17 @@ class OptimizerPass {
         rule_(optimizer_rule(step.scenario.train.optimizer)) {}
 
   RankProgram run() {
+    if (!step_.updates(program_.rank)) return std::move(program_);
+    if (program_.arrivals_ahead) {
+      add_updates_on_arrival();
+      return std::move(program_);
+    }
     const BufferIndex own = scalar("square_norm"), total = scalar("square_norm_total");
     const std::vector<Target> targets = find_targets();
     add_norm(targets, own, total);
     const BufferIndex square = needs_total() ? total : own;
     if (step_.zero() == 0)
-      add_update(targets, square, -1);
+      program_.ops.push_back(update(op(Segment::update, -1), targets, square));
     else
       add_sharded_updates(targets, square);
     if (scales_loss()) add_loss_scale(total);
@@ -66,12 +72,13 @@ class OptimizerPass {
             {}};
   }
 
-  /// By parameter.
-  std::vector<Target> find_targets() const {
+  /// By parameter. `contribution`: of which an asynchronous server's gradients are; -1: what a step has one of.
+  std::vector<Target> find_targets(int contribution = -1) const {
     std::map<int, Target> targets;
     for (BufferIndex b = 0; b < program_.buffers.size(); ++b) {
       const Buffer& buffer = program_.buffers[b];
-      if (buffer.parameter < 0 || buffer.piece != (step_.zero() > 0)) continue;
+      if (buffer.parameter < 0 || buffer.piece != step_.updates_pieces()) continue;
+      if (buffer.memory == MemoryClass::gradients && buffer.micro_batch != contribution) continue;
       Target& target = targets[buffer.parameter];
       target.parameter = buffer.parameter;
       if (buffer.memory == MemoryClass::parameters) target.value = b;
@@ -90,8 +97,10 @@ class OptimizerPass {
         norm.uses.push_back({target.gradient, Access::read});
     program_.ops.push_back(std::move(norm));
 
-    // With ZeRO the data group's ranks hold different gradients, else the same ones.
-    const GroupKind group = step_.zero() > 0 ? GroupKind::world : GroupKind::model;
+    // With ZeRO the data group's ranks hold different gradients, else the same ones; so do servers.
+    const GroupKind group = step_.grid.servers > 0 ? GroupKind::server
+                            : step_.zero() > 0     ? GroupKind::world
+                                                   : GroupKind::model;
     if (needs_total() && step_.grid.group_of(program_.rank, group).size() > 1)
       program_.ops.push_back({OpId::of({OpKind::all_reduce, Purpose::norm, -1, -1, -1, Segment::whole, 0}),
                               group,
@@ -101,23 +110,45 @@ class OptimizerPass {
                               {}});
   }
 
-  /// Operands: the total square norm, then for each parameter its gradient, itself and its states.
-  void add_update(const std::vector<Target>& targets, BufferIndex square, int index) {
-    Op update = op(Segment::update, index);
-    update.uses = {{square, Access::read}};
-    for (const Target& target : targets) {
-      update.uses.push_back({target.gradient, Access::read});
-      update.uses.push_back({target.value, Access::accumulate});
-      const Buffer value = program_.buffers[target.value];
-      const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(target.parameter)];
-      const UpdateTarget what{value.type, accumulation_type(value.type), value.shape, spec.whole.elements()};
-      for (const StateSpec& state : states_of(rule_, what)) {
-        program_.buffers.push_back({state.name + ":" + spec.name, MemoryClass::optimizer, state.type, state.shape, true,
-                                    target.parameter, -1, -1, value.first});
-        update.uses.push_back({static_cast<BufferIndex>(program_.buffers.size() - 1), Access::accumulate});
-      }
+  /// The target's states, made when they are first asked for.
+  const std::vector<BufferIndex>& states(const Target& target) {
+    const auto [found, made] = states_.try_emplace(target.parameter);
+    if (!made) return found->second;
+    const Buffer value = program_.buffers[target.value];
+    const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(target.parameter)];
+    const UpdateTarget what{value.type, accumulation_type(value.type), value.shape, spec.whole.elements()};
+    for (const StateSpec& state : states_of(rule_, what)) {
+      program_.buffers.push_back({state.name + ":" + spec.name, MemoryClass::optimizer, state.type, state.shape, true,
+                                  target.parameter, -1, -1, value.first});
+      found->second.push_back(static_cast<BufferIndex>(program_.buffers.size() - 1));
     }
-    program_.ops.push_back(std::move(update));
+    return found->second;
+  }
+
+  /// `op` with the operands of an update: the total square norm (but on arrival), then for each parameter its gradient,
+  /// itself and its states.
+  Op update(Op op, const std::vector<Target>& targets, std::optional<BufferIndex> square) {
+    if (square) op.uses.push_back({*square, Access::read});
+    for (const Target& target : targets) {
+      op.uses.push_back({target.gradient, Access::read});
+      op.uses.push_back({target.value, Access::accumulate});
+      for (const BufferIndex state : states(target)) op.uses.push_back({state, Access::accumulate});
+    }
+    return op;
+  }
+
+  /// Of an asynchronous server: right behind each gradient that it receives.
+  void add_updates_on_arrival() {
+    std::vector<Insertion> updates;
+    for (std::size_t i = 0; i < program_.ops.size(); ++i) {
+      OpFields f = program_.ops[i].id.fields();
+      if (f.kind != OpKind::receive) continue;
+      f.kind = OpKind::optimizer;
+      f.segment = Segment::update;
+      const std::vector<Target> targets = find_targets(f.micro_batch);
+      updates.push_back({i + 1, update({OpId::of(f), GroupKind::self, -1, {}, {}, {}}, targets, std::nullopt)});
+    }
+    program_ = insert_ops(std::move(program_), std::move(updates));
   }
 
   /// Bucket by bucket: the ones that the next step's forward needs first, which were completed last, go first.
@@ -129,7 +160,7 @@ class OptimizerPass {
         for (const BucketEntry& entry : bucket->entries)
           if (entry.parameter == target.parameter) here.push_back(target);
       // A shard may hold nothing but padding.
-      if (!here.empty()) add_update(here, square, bucket->index);
+      if (!here.empty()) program_.ops.push_back(update(op(Segment::update, bucket->index), here, square));
       if (step_.zero() == 3) continue;
       const BufferIndex whole = whole_buffers(program_, *bucket, MemoryClass::parameters).front();
       program_.ops.push_back({OpId::of({OpKind::all_gather, Purpose::zero_parameter, bucket->chunk, -1, -1,
@@ -146,6 +177,7 @@ class OptimizerPass {
   const StepProgram& step_;
   Coordinates at_;
   const OptimizerRule& rule_;
+  std::map<int, std::vector<BufferIndex>> states_;  ///< by parameter
 };
 
 }  // namespace

@@ -16,24 +16,37 @@ RankProgram expand(const StepProgram& step, int rank);
 RankProgram add_tensor_collectives(RankProgram program, const StepProgram& step);
 /// load_batch ops for what the first chunk (tokens) and the last one (targets) read.
 RankProgram add_batches(RankProgram program, const StepProgram& step);
+/// With a main device: it loads the samples of all its replicas and scatters them, and gathers their losses.
+RankProgram scatter_batches(RankProgram program, const StepProgram& step);
 /// Sends and receives between chunks on different ranks, sent in the schedule's sending_order. A receive is posted one
 /// action ahead, and a sent buffer lives one action longer than its computation, so that a transfer can hide behind
 /// compute.
 RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step);
 /// Without ZeRO: gradient buckets (bucket.hpp) all-reduced over the data group as soon as the last micro-batch's
-/// backward has completed them, and the tied embedding over the first and last stage where these do not both lie on one
-/// rank.
+/// backward has completed them (reduced to the main device, where there is one; not at all with servers), and the tied
+/// embedding over the first and last stage where these do not both lie on one rank.
 RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step);
 /// With ZeRO: buckets reduce-scattered, once a step in stage 1 and after each micro-batch's backward in stages 2 and 3,
 /// the tied embedding's shards summed over first and last stage, and the pieces that this rank updates.
 RankProgram shard_gradients(RankProgram program, const StepProgram& step);
-/// The gradient norm, its all-reduce when clipping needs it, and the parameters' update: of whole tensors in one op, or
-/// of ZeRO's pieces bucket by bucket, each followed in stages 1 and 2 by the gather of the whole bucket.
+/// On ranks that update something (StepProgram::updates): the gradient norm, its all-reduce when clipping needs it, and
+/// the parameters' update: of whole tensors in one op, or of ZeRO's pieces bucket by bucket, each followed in stages 1
+/// and 2 by the gather of the whole bucket, or of a server's pieces, once a step or for each contribution.
 RankProgram add_optimizer(RankProgram program, const StepProgram& step);
 /// With plan.offload "optimizer" (ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840): optimizer states lie in the host's
-/// memory. Bucket by bucket, gradients that are final are copied there, the host updates a copy of the parameters that it
-/// keeps, and what it has made of them is copied back.
+/// memory. Bucket by bucket, gradients that are final are copied there, the host updates a copy of the parameters that
+/// it keeps, and what it has made of them is copied back.
 RankProgram offload_optimizer(RankProgram program, const StepProgram& step);
+/// A worker of parameter servers: each server's shard of the gradients is sent to it as soon as the backward has
+/// completed it, and its shard of the parameters received in return.
+RankProgram push_and_pull(RankProgram program, const StepProgram& step);
+/// What a parameter server has, and the gradients that it receives: added up, or each for itself on an asynchronous
+/// one. Ids of ops between workers and servers: `micro_batch` is the worker, `index` the server.
+RankProgram serve(const StepProgram& step, int rank);
+/// The server's parameters sent to each worker: after the update, or on an asynchronous one after that worker's own.
+RankProgram answer_workers(RankProgram program, const StepProgram& step);
+/// With a main device: its parameters broadcast to all replicas, before the step's first forward.
+RankProgram replicate_parameters(RankProgram program, const StepProgram& step);
 /// Forward ops once more, in front of the backward that reads what they computed, so that it is not kept until then
 /// (plan.recompute): "blocks" keeps the input of each block, or of every plan.recompute_blocks-th, "sqrt" that of every
 /// ⌈√n⌉-th of a chunk's n blocks, "selective" all but what attention's core computes (Korthikanti et al. 2022).

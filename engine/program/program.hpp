@@ -8,6 +8,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@
 
 namespace rankscope {
 
-/// The classes of the memory ledger: what the device's memory holds, and all that lies in the host's. On the CPU the two
-/// are the same RAM and are told apart all the same.
+/// The classes of the memory ledger: what the device's memory holds, and all that lies in the host's. On the CPU the
+/// two are the same RAM and are told apart all the same.
 enum class MemoryClass : std::uint8_t { parameters, gradients, optimizer, activations, buffers, host };
 inline constexpr int memory_class_count = 6;
 std::string_view name_of(MemoryClass memory);
@@ -99,6 +100,10 @@ struct RankProgram {
   /// know: 0 until somebody who does has asked them (engine/run/scratch.hpp).
   std::int64_t scratch_bytes = 0;
   std::int64_t host_scratch_bytes = 0;  ///< the same of what the host computes, in its own memory
+  /// Of an asynchronous parameter server, whose ops are all on Lane::server: its contributions (the ops of one
+  /// `micro_batch`, which follow each other) run as they come, not in program order, each of a step at most so many
+  /// beyond the oldest that lacks one.
+  std::optional<int> arrivals_ahead{};
 
   /// Indices of the ops of each lane, in order.
   std::array<std::vector<OpIndex>, lane_count> lanes() const;

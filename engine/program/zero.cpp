@@ -41,7 +41,8 @@ class GradientSharding {
       sum_over_tensor_ranks(bucket, gradients);
       if (shares_embedding(step_, program_.rank) && bucket.entries.front().parameter == embedding())
         insertions_.push_back({program_.ops.size(), embedding_reduction(gradients)});
-      add_pieces(bucket, gradients, values);
+      add_pieces(program_, step_, bucket, gradients, at_.data, step_.grid.data, "piece:gradient:");
+      add_pieces(program_, step_, bucket, values, at_.data, step_.grid.data, "piece:");
     }
     program_ = insert_ops(std::move(program_), std::move(insertions_));
     unused_.resize(program_.buffers.size(), false);
@@ -61,12 +62,8 @@ class GradientSharding {
     return add({name_of_base(what, bucket, ":shard"), like.memory, like.type, {shard_elements(bucket)}, true});
   }
   /// This rank's shard of a whole bucket, as a view.
-  BufferIndex view_shard(const Bucket& bucket, BufferIndex base, const std::string& name) {
-    const Buffer& whole = program_.buffers[base];
-    Buffer view{name, whole.memory, whole.type, {shard_elements(bucket)}, whole.persistent, -1, whole.micro_batch};
-    view.within = static_cast<int>(base);
-    view.at = shard_begin(bucket) * bytes_of(whole.type);
-    return add(std::move(view));
+  BufferIndex own_shard(const Bucket& bucket, BufferIndex base, std::string name) {
+    return view_shard(program_, bucket, base, at_.data, step_.grid.data, std::move(name));
   }
 
   /// The rank's shard of the bucket's parameters: in stage 3 a buffer of its own, else a view in the whole.
@@ -74,7 +71,7 @@ class GradientSharding {
     const std::vector<BufferIndex> whole = whole_buffers(program_, bucket, MemoryClass::parameters);
     if (step_.zero() == 3) return add_shard(bucket, "parameters", Buffer(program_.buffers[whole.front()]));
     const BufferIndex base = add_base(program_, bucket, name_of_base("parameters", bucket), whole);
-    return view_shard(bucket, base, name_of_base("parameters", bucket, ":shard"));
+    return own_shard(bucket, base, name_of_base("parameters", bucket, ":shard"));
   }
 
   void reduce_scatter(std::size_t position, const Bucket& bucket, int micro_batch, std::vector<BufferUse> uses) {
@@ -89,7 +86,7 @@ class GradientSharding {
     const std::size_t complete = after_last_use(program_, gradients);
     const BufferIndex base = add_base(program_, bucket, name_of_base("gradients", bucket), gradients);
     reduce_scatter(complete, bucket, -1, {{base, Access::accumulate}});
-    return view_shard(bucket, base, name_of_base("gradients", bucket, ":shard"));
+    return own_shard(bucket, base, name_of_base("gradients", bucket, ":shard"));
   }
 
   /// Stages 2 and 3: every micro-batch has whole gradients of its own, whose sum over the group is added to the shard.
@@ -138,7 +135,7 @@ class GradientSharding {
       reduce_scatter(own.complete, bucket, m, {{base, Access::accumulate}});
       // One action later, so that the reduction has an action's time to pass before compute waits for it. It is compute
       // that gives the whole gradients up, so their memory does not depend on the reduction's timing.
-      const BufferIndex part = view_shard(bucket, base, name + ":shard");
+      const BufferIndex part = own_shard(bucket, base, name + ":shard");
       std::size_t a = 0;
       while (a + 1 < actions.size() && actions[a].end < own.complete) ++a;
       insertions_.push_back(
@@ -162,27 +159,6 @@ class GradientSharding {
     view.within = static_cast<int>(base_of(program_.buffers, shard));
     view.at = whole.at;
     insertions_.push_back({program_.ops.size(), tensor_reduction(bucket.chunk, bucket.index, add(std::move(view)))});
-  }
-
-  /// The pieces of the bucket's tensors that lie in this rank's shard.
-  void add_pieces(const Bucket& bucket, BufferIndex gradients, BufferIndex values) {
-    const std::int64_t begin = shard_begin(bucket), end = begin + shard_elements(bucket);
-    for (const BucketEntry& entry : bucket.entries) {
-      const std::int64_t lo = std::max(begin, entry.at), hi = std::min(end, entry.at + entry.elements);
-      if (lo >= hi) continue;
-      const std::string& name = step_.model.parameters[static_cast<std::size_t>(entry.parameter)].name;
-      const auto add_piece = [&](BufferIndex shard, const char* prefix) {
-        const Buffer& whole = program_.buffers[shard];
-        Buffer piece{prefix + name, whole.memory, whole.type, {hi - lo}, true, entry.parameter};
-        piece.first = lo - entry.at;
-        piece.within = static_cast<int>(base_of(program_.buffers, shard));
-        piece.at = whole.at + (lo - begin) * bytes_of(whole.type);
-        piece.piece = true;
-        add(std::move(piece));
-      };
-      add_piece(gradients, "piece:gradient:");
-      add_piece(values, "piece:");
-    }
   }
 
   RankProgram program_;

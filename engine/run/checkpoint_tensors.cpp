@@ -13,7 +13,7 @@ constexpr const char* master = "master";
 std::map<int, std::int64_t> updated_elements(const StepProgram& step, const RankProgram& program) {
   std::map<int, std::int64_t> elements;
   for (const Buffer& b : program.buffers)
-    if (b.memory == MemoryClass::parameters && b.persistent && b.parameter >= 0 && b.piece == (step.zero() > 0))
+    if (b.memory == MemoryClass::parameters && b.persistent && b.parameter >= 0 && b.piece == step.updates_pieces())
       elements[b.parameter] = b.shape.elements();
   return elements;
 }

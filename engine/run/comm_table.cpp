@@ -1,6 +1,7 @@
 #include "engine/run/comm_table.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace rankscope {
 
@@ -14,6 +15,12 @@ CommTable::CommTable(const RankProgram& program, const RankGrid& grid, World& wo
 
 CommTable::Key CommTable::key_of(const Op& op) const {
   if (op.peer < 0) return {op.id.lane(), grid_.group_of(rank_, op.group), false};
+  if (op.id.fields().purpose == Purpose::server) {
+    std::vector<int> members(static_cast<std::size_t>(grid_.workers()));
+    std::iota(members.begin(), members.end(), 0);
+    members.push_back(grid_.is_server(rank_) ? rank_ : op.peer);
+    return {op.id.lane(), std::move(members), false};
+  }
   const OpId sending = op.id.kind() == OpKind::send ? op.id : counterpart(op.id);
   const int from = op.id.kind() == OpKind::send ? rank_ : op.peer, to = op.id.kind() == OpKind::send ? op.peer : rank_;
   return {sending.lane(), {std::min(from, to), std::max(from, to)}, from > to};

@@ -1,11 +1,16 @@
 #include "engine/run/executor.hpp"
 
+#include <algorithm>
 #include <exception>
 
 namespace rankscope {
 
-Executor::Executor(const RankProgram& program, OpRunner run)
-    : program_(program), run_(std::move(run)), lanes_(program.lanes()), place_(program.ops.size()) {
+Executor::Executor(const RankProgram& program, OpRunner run, FirstToCome first_to_come)
+    : program_(program),
+      run_(std::move(run)),
+      first_to_come_(std::move(first_to_come)),
+      lanes_(program.lanes()),
+      place_(program.ops.size()) {
   for (std::size_t lane = 0; lane < lane_count; ++lane)
     for (std::size_t i = 0; i < lanes_[lane].size(); ++i) place_[lanes_[lane][i]] = {lane, i};
 }
@@ -53,13 +58,49 @@ void Executor::run_lane(std::size_t lane, std::uint32_t first, std::uint32_t cou
       if (s > 0)
         for (const OpIndex before : op.after_previous)
           if (!wait_for(lane, before, s - 1)) return;
-      if (op.after.empty() && (s == 0 || op.after_previous.empty())) {
-        const std::lock_guard lock(mutex_);
-        if (failure_) return;
-      }
+      if (op.after.empty() && (s == 0 || op.after_previous.empty()) && has_failed()) return;
       run_(index, first + s);
       finish(lane);
     }
+}
+
+// All of the program's ops are on this lane, so nobody waits for it, and order is all that there is to keep.
+void Executor::run_as_they_come(std::size_t lane, std::uint32_t first, std::uint32_t count) {
+  struct Contribution {
+    std::vector<OpIndex> ops;  ///< the first one receives
+    std::uint32_t step = 0;    ///< that it has to do next
+  };
+  std::vector<Contribution> contributions;
+  int worker = -1;
+  for (const OpIndex op : lanes_[lane]) {
+    const int of = program_.ops[op].id.fields().micro_batch;
+    if (contributions.empty() || of != worker) contributions.emplace_back();
+    contributions.back().ops.push_back(op);
+    worker = of;
+  }
+  const auto ahead = static_cast<std::uint32_t>(*program_.arrivals_ahead);
+  std::vector<OpIndex> open;
+  for (;;) {
+    std::uint32_t oldest = count;
+    for (const Contribution& c : contributions) oldest = std::min(oldest, c.step);
+    if (oldest == count) return;
+    open.clear();
+    for (const Contribution& c : contributions)
+      if (c.step < count && c.step - oldest <= ahead) open.push_back(c.ops.front());
+    const OpIndex come = first_to_come_(open);
+    const auto chosen = std::find_if(contributions.begin(), contributions.end(),
+                                     [come](const Contribution& c) { return c.ops.front() == come; });
+    for (const OpIndex op : chosen->ops) {
+      if (has_failed()) return;
+      run_(op, first + chosen->step);
+    }
+    ++chosen->step;
+  }
+}
+
+bool Executor::has_failed() {
+  const std::lock_guard lock(mutex_);
+  return failure_ != nullptr;
 }
 
 void Executor::run(std::uint32_t first, std::uint32_t count,
@@ -72,7 +113,10 @@ void Executor::run(std::uint32_t first, std::uint32_t count,
       if (!lanes_[lane].empty())
         threads.emplace_back([this, lane, first, count, &on_failure] {
           try {
-            run_lane(lane, first, count);
+            if (program_.arrivals_ahead)
+              run_as_they_come(lane, first, count);
+            else
+              run_lane(lane, first, count);
           } catch (const std::exception& e) {
             if (fail(std::current_exception())) on_failure(e.what());
           }

@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,17 +20,22 @@ namespace rankscope {
 struct OpOutcome {
   std::int64_t active_ns = -1;
   std::int64_t wire_bytes = 0;  ///< sent; -1 unknown
+  double losses = 0;            ///< of a main device: the sum of those that it has gathered
 };
 
 /// Runs one op of a program for one step on the calling thread.
 using OpRunner = std::function<OpOutcome(OpIndex op, std::uint32_t step)>;
 
+/// Of a parameter server's open receives (never none): waits until one can go on, and says which.
+using FirstToCome = std::function<OpIndex(std::span<const OpIndex> receives)>;
+
 /// Runs the lanes of one rank's program, each on a thread of its own, for steps first … first + count - 1. A step is no
 /// barrier: a lane goes on into the next step's ops as soon as their dependencies allow.
 class Executor {
  public:
-  /// `run` is called from the lanes' threads, for each op after everything it comes after.
-  Executor(const RankProgram& program, OpRunner run);
+  /// `run` is called from the lanes' threads, for each op after everything it comes after; `first_to_come` from that of
+  /// a program with arrivals_ahead.
+  Executor(const RankProgram& program, OpRunner run, FirstToCome first_to_come = {});
 
   /// Returns when all lanes have run all steps. If an op throws, no lane begins another op, `on_failure` (which must
   /// end the waits of ops that are under way) is called once, and the first exception is thrown on.
@@ -37,6 +43,8 @@ class Executor {
 
  private:
   void run_lane(std::size_t lane, std::uint32_t first, std::uint32_t count);
+  void run_as_they_come(std::size_t lane, std::uint32_t first, std::uint32_t count);
+  bool has_failed();
   /// False when the run has failed.
   bool wait_for(std::size_t lane, OpIndex op, std::uint64_t steps_before);
 
@@ -47,6 +55,7 @@ class Executor {
 
   const RankProgram& program_;
   OpRunner run_;
+  FirstToCome first_to_come_;
   std::array<std::vector<OpIndex>, lane_count> lanes_;
   std::vector<Place> place_;  ///< by op
 

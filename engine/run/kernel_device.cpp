@@ -182,12 +182,14 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
-  // Operands: the total square norm, then for each parameter its gradient, itself and its states; at last the loss
-  // scale's state, if there is one. An update on the host has copies of its own of all of them.
+  // Operands: the total square norm (but of an asynchronous server's), then for each parameter its gradient, itself and
+  // its states; at last the loss scale's state, if there is one. An update on the host has copies of its own of all of
+  // them.
   BoundCompute bind_update_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     std::vector<UpdateOperands> operands;
-    for (std::size_t i = 1; i < views.size() - (loss_scale_ ? 1 : 0);) {
+    const bool on_arrival = op.id.fields().purpose == Purpose::server;
+    for (std::size_t i = on_arrival ? 0 : 1; i < views.size() - (loss_scale_ ? 1 : 0);) {
       UpdateOperands& o = operands.emplace_back();
       const int parameter = program_.buffers[op.uses[i].buffer].parameter;
       o.gradient = views[i++];
@@ -202,6 +204,12 @@ class KernelDevice : public ComputeDevice {
     auto coefficient = std::make_shared<double>(1.0);
     Workspace& workspace = is_on_host(op.lane()) ? host_workspace_ : workspace_;
     Launch launch = bind_update(step_.scenario.train, operands, coefficient.get(), kernels_, workspace);
+    if (on_arrival)
+      return [this, &op, launch = std::move(launch), coefficient](std::uint32_t step) {
+        LaunchContext context = context_of(op, step);
+        context.update = updates_on_arrival_++;
+        launch(context);
+      };
     std::optional<LossScale> scale;
     if (loss_scale_) scale = LossScale(views.back().as<double>());
     const double clip = step_.scenario.train.clip;
@@ -224,6 +232,7 @@ class KernelDevice : public ComputeDevice {
   StepValues& values_;
   Workspace workspace_, host_workspace_;  ///< of the compute lane and of the host's
   std::optional<LossScale> loss_scale_;   ///< fp16's
+  std::uint64_t updates_on_arrival_ = 0;  ///< an asynchronous server's, all on one lane
 };
 
 }  // namespace

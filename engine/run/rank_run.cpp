@@ -19,12 +19,15 @@ struct RankRun::StepRecord {
   StepTrace trace;
   std::size_t remaining = 0;
   StepValues values;
+  double gathered_losses = 0;  ///< of a main device: the sum of all its replicas'
   std::int64_t begin_ns = 0, end_ns = 0;
   std::vector<TrafficRow> traffic;
 };
 
 RankRun::RankRun(RankSettings settings, int rank)
-    : settings_(std::move(settings)), program_(settings_.step.program_for(rank)), arena_(program_.arena_bytes + program_.host_bytes) {
+    : settings_(std::move(settings)),
+      program_(settings_.step.program_for(rank)),
+      arena_(program_.arena_bytes + program_.host_bytes) {
   device_ = settings_.kernels ? kernel_device(settings_.step, program_, arena_, *settings_.kernels, values_)
                               : sleep_device(settings_.sleep_cost_ns);
   if (settings_.world)
@@ -42,10 +45,13 @@ RankRun::RankRun(RankSettings settings, int rank)
   if (settings_.stress.any()) stress_ = std::make_unique<Stress>(settings_.stress, program_, arena_);
   ledger_ = std::make_unique<Ledger>(program_, device_->workspace_bytes(), device_->host_workspace_bytes());
   const auto lanes = program_.lanes();
-  first_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].front();
-  last_compute_ = lanes[static_cast<std::size_t>(Lane::compute)].back();
+  if (lanes[static_cast<std::size_t>(Lane::compute)].empty()) main_lane_ = Lane::server;
+  first_compute_ = lanes[static_cast<std::size_t>(main_lane_)].front();
+  last_compute_ = lanes[static_cast<std::size_t>(main_lane_)].back();
   for (const Op& op : program_.ops) {
     const OpKind kind = op.id.kind();
+    has_norm_ = has_norm_ || (kind == OpKind::optimizer && op.id.fields().segment == Segment::norm);
+    gathers_losses_ = gathers_losses_ || (kind == OpKind::gather && op.id.fields().purpose == Purpose::loss);
     if (!is_model_compute(kind)) continue;
     const SegmentSpec& s = segment_of(settings_.step.model, op.id);
     if (kind == OpKind::forward) model_flops_ += s.forward_flops;
@@ -53,7 +59,9 @@ RankRun::RankRun(RankSettings settings, int rank)
     if (kind == OpKind::backward || kind == OpKind::input_gradient) model_flops_ += s.input_gradient_flops;
     if (kind == OpKind::backward || kind == OpKind::weight_gradient) model_flops_ += s.weight_gradient_flops;
   }
-  executor_ = std::make_unique<Executor>(program_, [this](OpIndex op, std::uint32_t step) { return run_op(op, step); });
+  executor_ = std::make_unique<Executor>(
+      program_, [this](OpIndex op, std::uint32_t step) { return run_op(op, step); },
+      [this](std::span<const OpIndex> receives) { return first_to_come(receives); });
 }
 
 RankRun::~RankRun() = default;
@@ -89,7 +97,12 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
   if (!communicators_) return [](std::uint32_t) { return OpOutcome{}; };
   Communicator& communicator = communicators_->of(op);
   const auto call = bind_call(program_, op, settings_.step.grid, arena_, communicator);
-  return [this, &communicator, &op, call](std::uint32_t step) {
+  std::span<const double> losses;
+  if (op.id.kind() == OpKind::gather && op.id.fields().purpose == Purpose::loss && op.root == program_.rank) {
+    const View gathered = view(op.uses.back().buffer);
+    losses = {gathered.as<double>(), static_cast<std::size_t>(gathered.elements())};
+  }
+  return [this, &communicator, &op, call, losses](std::uint32_t step) {
     const WireBytes before = communicator.wire_bytes();
     OpOutcome outcome;
     try {
@@ -97,6 +110,7 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
     } catch (const CommError& e) {
       throw CommError(std::string(e.what()) + " (at " + to_token(op.id) + " of step " + std::to_string(step) + ")");
     }
+    for (const double loss : losses) outcome.losses += loss;
     const WireBytes after = communicator.wire_bytes();
     outcome.wire_bytes = after.sent < 0 ? -1 : after.sent - before.sent;
     if (settings_.observer)
@@ -107,22 +121,40 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
   };
 }
 
+OpIndex RankRun::first_to_come(std::span<const OpIndex> receives) const {
+  if (!communicators_) return receives.front();
+  Communicator& communicator = communicators_->of(program_.ops[receives.front()]);  // all have the same
+  const auto members = communicator.members();
+  std::vector<int> senders;
+  for (const OpIndex op : receives)
+    senders.push_back(
+        static_cast<int>(std::find(members.begin(), members.end(), program_.ops[op].peer) - members.begin()));
+  const int first = communicator.first_sender(senders);
+  return receives[static_cast<std::size_t>(std::find(senders.begin(), senders.end(), first) - senders.begin())];
+}
+
 RankRun::BoundOp RankRun::bind_load(const Op& op) {
   if (!settings_.dataset) return [](std::uint32_t) { return OpOutcome{}; };
   // The first chunk wants tokens, the last one targets; what a chunk does not want goes where nobody looks.
   const OpFields f = op.id.fields();
   const int samples = settings_.step.model.micro_batch_size;
-  auto unwanted = std::make_shared<std::vector<std::int32_t>>(static_cast<std::size_t>(settings_.step.model.tokens()));
+  // A main device loads what all ranks of its data group want.
+  const std::int64_t tokens_of_one = settings_.step.model.tokens();
+  const std::int64_t wanted = view(op.uses.front().buffer).elements();
+  const auto ranks = static_cast<int>(wanted / tokens_of_one);
+  auto unwanted = std::make_shared<std::vector<std::int32_t>>(static_cast<std::size_t>(wanted));
   std::int32_t *tokens = unwanted->data(), *targets = unwanted->data();
   std::size_t use = 0;
   if (f.chunk == 0) tokens = view(op.uses[use++].buffer).as<std::int32_t>();
   if (f.chunk == settings_.step.schedule.shape.chunks() - 1) targets = view(op.uses[use++].buffer).as<std::int32_t>();
   const int data = settings_.step.grid.coordinates_of(program_.rank).data;
   const std::int64_t batch = settings_.step.scenario.train.global_batch;
-  const std::int64_t first =
-      (std::int64_t{data} * settings_.step.scenario.plan.micro_batches + f.micro_batch) * samples;
-  return [this, unwanted, tokens, targets, batch, samples, first](std::uint32_t step) {
-    settings_.dataset->fill(step * batch + first, samples, tokens, targets);
+  const std::int64_t micro_batches = settings_.step.scenario.plan.micro_batches;
+  return [this, unwanted, tokens, targets, ranks, data, batch, micro_batches, samples, tokens_of_one,
+          micro_batch = f.micro_batch](std::uint32_t step) {
+    for (int r = 0; r < ranks; ++r)
+      settings_.dataset->fill(step * batch + ((data + r) * micro_batches + micro_batch) * samples, samples,
+                              tokens + r * tokens_of_one, targets + r * tokens_of_one);
     return OpOutcome{};
   };
 }
@@ -188,13 +220,16 @@ void RankRun::record(OpIndex index, const Span& span, const OpOutcome& outcome) 
     }
     step.trace.cpu_ns[index] = span.cpu_ns;
     step.trace.executed[static_cast<std::size_t>(span.op.lane())].push_back(index);
-    if (index == first_compute_) step.begin_ns = span.begin_ns;
-    if (index == last_compute_ || is_on_host(span.op.lane())) step.end_ns = std::max(step.end_ns, span.end_ns);
+    if (span.op.lane() == main_lane_ || is_on_host(span.op.lane())) step.end_ns = std::max(step.end_ns, span.end_ns);
+    if (const auto& executed = step.trace.executed[static_cast<std::size_t>(main_lane_)];
+        span.op.lane() == main_lane_ && executed.size() == 1)
+      step.begin_ns = span.begin_ns;
     if (index == last_compute_) {
       step.values = values_;
       values_ = {};
     }
     const OpFields f = span.op.fields();
+    step.gathered_losses += outcome.losses;
     if (moves_bytes(f.kind)) {
       auto row = std::find_if(step.traffic.begin(), step.traffic.end(),
                               [&](const TrafficRow& r) { return r.purpose == f.purpose && r.kind == f.kind; });
@@ -219,14 +254,20 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   summary.begin_ns = record.begin_ns;
   summary.end_ns = record.end_ns;
   summary.learning_rate = LearningRate(scenario.train).at(step);
-  // Tensor ranks have the same samples, and the first one counts them.
-  if (at.pipeline == settings_.step.schedule.stage_of_chunk.back() && at.tensor == 0) {
-    summary.tokens = std::int64_t{scenario.plan.micro_batches} * settings_.step.model.tokens();
-    if (settings_.kernels) summary.loss = record.values.loss_sum / static_cast<double>(summary.tokens);
+  // Tensor ranks have the same samples, and the first one counts them; a main device counts those of its replicas.
+  if (at.pipeline == settings_.step.schedule.stage_of_chunk.back() && at.tensor == 0 &&
+      (!gathers_losses_ || at.data == 0)) {
+    const int ranks = gathers_losses_ ? settings_.step.grid.data : 1;
+    summary.tokens = std::int64_t{scenario.plan.micro_batches} * settings_.step.model.tokens() * ranks;
+    const double sum = gathers_losses_ ? record.gathered_losses : record.values.loss_sum;
+    if (settings_.kernels) summary.loss = sum / static_cast<double>(summary.tokens);
   }
-  // Data-parallel replicas hold the same gradients, and the first one counts; with ZeRO each holds others.
-  if (at.data == 0 || settings_.step.zero() > 0) summary.gradient_square_norm = record.values.square_norm;
-  if (!settings_.kernels) summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
+  // Data-parallel replicas hold the same gradients, and the first one counts; with ZeRO each holds others, and so do
+  // servers. Asynchronous ones never have a step's gradient.
+  if (has_norm_ && (at.data == 0 || settings_.step.updates_pieces()))
+    summary.gradient_square_norm = record.values.square_norm;
+  if (!settings_.kernels || program_.arrivals_ahead)
+    summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
   summary.model_flops = model_flops_;
   summary.hardware_flops = model_flops_ + repeated_flops_;
   summary.peak_bytes = peaks.by_class;

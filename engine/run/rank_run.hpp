@@ -67,6 +67,7 @@ class RankRun {
   BoundOp bind_communication(const Op& op);
   BoundOp bind_load(const Op& op);
   BoundOp bind_checkpoint(const Op& op);
+  OpIndex first_to_come(std::span<const OpIndex> receives) const;
   OpOutcome run_op(OpIndex index, std::uint32_t step);
   void record(OpIndex index, const Span& span, const OpOutcome& outcome);
   void finish(std::uint32_t step, StepRecord record);
@@ -83,7 +84,9 @@ class RankRun {
   std::unique_ptr<Stress> stress_;               ///< null unless asked for
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<Executor> executor_;
+  Lane main_lane_ = Lane::compute;  ///< whose first and last op are the rank's step
   OpIndex first_compute_ = 0, last_compute_ = 0;
+  bool has_norm_ = false, gathers_losses_ = false;
   double model_flops_ = 0;     ///< this rank's share of a step
   double repeated_flops_ = 0;  ///< by recomputation: HFU counts them, MFU does not
 

@@ -42,18 +42,21 @@ struct Recording {
   std::vector<std::int64_t> tokens = std::vector<std::int64_t>(parity_steps, 0);
 };
 
-/// The parameters that the rank computes with or keeps, and the gradients that its optimizer reads.
-RankRecording empty_recording(const RankProgram& program) {
+/// The parameters that the rank computes with or keeps, and the gradients that its optimizer reads. A main device's
+/// replicas have the parameters of the step before when a step is over.
+RankRecording empty_recording(const StepProgram& step, const RankProgram& program) {
   RankRecording recording;
   const auto hold = [&](std::map<BufferIndex, Held>& held, BufferIndex b) {
     const Buffer& buffer = program.buffers[b];
     const bool is_rounded = buffer.memory == MemoryClass::parameters && accumulation_type(buffer.type) != buffer.type;
     held[b] = {buffer.parameter, is_rounded, buffer.first, {}};
   };
+  const bool is_current = step.updates(program.rank) || step.grid.servers > 0;
   for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
     const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
-    if ((buffer.memory == MemoryClass::parameters || master) && buffer.persistent && buffer.parameter >= 0)
+    if ((buffer.memory == MemoryClass::parameters || master) && buffer.persistent && buffer.parameter >= 0 &&
+        is_current)
       hold(recording.parameters, b);
   }
   for (const Op& op : program.ops)
@@ -92,7 +95,7 @@ Recording record(const Scenario& scenario, RunSettings settings) {
       step, settings, [&](int) { return &observer; },
       [&](RankRun& run, int rank) {
         RankRecording& held = recording.ranks[static_cast<std::size_t>(rank)];
-        held = empty_recording(run.program());
+        held = empty_recording(step, run.program());
         const auto take = [&](std::map<BufferIndex, Held>& into) {
           for (auto& [buffer, h] : into) h.at.push_back(values_of(run.view(buffer)));
         };
@@ -280,6 +283,9 @@ Scenario reference_of(const Scenario& scenario) {
   reference.plan.schedule = "1f1b";
   reference.plan.zero = 0;
   reference.plan.offload = "none";
+  reference.plan.data_parallel = "all-reduce";
+  reference.plan.servers = 1;
+  reference.plan.staleness = 0;
   reference.plan.recompute = "none";
   reference.plan.sequence_parallel = false;
   reference.fault = {};

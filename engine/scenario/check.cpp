@@ -191,6 +191,54 @@ std::optional<Complaint> tensor_complaint(const Scenario& scenario) {
   return std::nullopt;
 }
 
+/// What a main device and parameter servers can go together with.
+std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
+  const PlanSpec& plan = scenario.plan;
+  const std::string here = "data_parallel = \"" + plan.data_parallel + "\"";
+  const auto refused = [&](const char* key, const std::string& why) {
+    return Complaint{{key, "plan.data_parallel"}, why};
+  };
+  if (!plan.has_servers()) {
+    const char* key = plan.servers != 1 ? "servers" : plan.staleness != 0 ? "staleness" : nullptr;
+    if (key)
+      return refused(plan.servers != 1 ? "plan.servers" : "plan.staleness",
+                     std::string(key) +
+                         " is that of parameter servers, and the plan has none; give data_parallel = "
+                         "\"parameter-server\", or take it away");
+    if (plan.data_parallel == "main-device" && plan.zero > 0)
+      return refused("plan.zero", here + " updates everything on one rank, and zero = " + text_of(plan.zero) +
+                                      " shares that among all; use zero = 0, or data_parallel = \"all-reduce\"");
+    return std::nullopt;
+  }
+  if (plan.tensor > 1 || plan.pipeline > 1)
+    return refused(plan.tensor > 1 ? "plan.tensor" : "plan.pipeline",
+                   here + " has workers that hold the whole model; use tensor = 1 and pipeline = 1");
+  if (plan.zero > 0)
+    return refused("plan.zero", here + " keeps states on servers, and zero = " + text_of(plan.zero) +
+                                    " on workers; use zero = 0, or data_parallel = \"all-reduce\"");
+  if (plan.precision == "fp16")
+    return refused("plan.precision", here +
+                                         " has no loss scale for precision = \"fp16\": workers multiply by it, but "
+                                         "servers see the overflow; use \"bf16\"");
+  if (plan.offload != "none")
+    return refused("plan.offload", here + " keeps states on servers, and offload = \"" + plan.offload +
+                                       "\" moves those of workers; use offload = \"none\"");
+  if (plan.servers > 1 && optimizer_rule(scenario.train.optimizer).grain == 0)
+    return refused("train.optimizer", "optimizer \"" + scenario.train.optimizer +
+                                          "\" updates a tensor only as a whole, and servers have parts of tensors; use "
+                                          "servers = 1, or another optimizer");
+  if (plan.staleness == 0) return std::nullopt;
+  if (scenario.train.clip > 0)
+    return refused("train.clip",
+                   "with staleness > 0 updates are made as they come, so that no gradient of a step is "
+                   "there to be clipped; use clip = 0, or staleness = 0");
+  if (scenario.train.checkpoint_every > 0)
+    return refused("train.checkpoint_every",
+                   "with staleness > 0 there is no moment at which all have done a step, which a checkpoint is of; use "
+                   "checkpoint_every = 0, or staleness = 0");
+  return std::nullopt;
+}
+
 std::optional<Complaint> recompute_complaint(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
   if (plan.recompute_blocks == 1 || plan.recompute == "blocks") return std::nullopt;
@@ -318,6 +366,7 @@ std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
   if (auto complaint = tensor_complaint(scenario)) return complaint;
   if (auto complaint = recompute_complaint(scenario)) return complaint;
   if (auto complaint = cluster_complaint(scenario)) return complaint;
+  if (auto complaint = data_parallel_complaint(scenario)) return complaint;
   if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
   if (std::int64_t{scenario.micro_batch_size()} * model.context > 2147483647)
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},

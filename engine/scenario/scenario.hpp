@@ -37,6 +37,12 @@ struct PlanSpec {
   std::string order;            ///< of schedule "by-hand": a line for each stage, such as "stage 0: F:c0:m0 B:c0:m0"
   std::string stages = "even";  ///< layers of each chunk: "even", "cost" (by FLOPs), or a list such as "3 2 2 1"
   int micro_batches = 1;        ///< per data-parallel rank and step
+  /// Where the data group's gradients are summed and its parameters updated: "all-reduce" (on every rank),
+  /// "main-device" (on its first rank, which hands out samples and parameters), "parameter-server" (on ranks of their
+  /// own).
+  std::string data_parallel = "all-reduce";
+  int servers = 1;    ///< of "parameter-server": each has an equal part of the parameters
+  int staleness = 0;  ///< of "parameter-server": steps whose updates a worker's parameters may lack; 0: synchronous
   int zero = 0;
   std::string offload = "none";  ///< what lies in the host's memory: "none", or "optimizer" (its states; it updates)
   std::string recompute = "none";
@@ -45,7 +51,9 @@ struct PlanSpec {
   std::string precision = "fp32";   ///< fp64, fp32, bf16, fp16
   double bucket_mib = 25.0;         ///< data-parallel gradient buckets; the first one is at most 1 MiB
   std::string collective = "auto";  ///< "auto" (the communicator's own) or one of engine/collective
-  int ranks() const { return data * tensor * pipeline; }
+  bool has_servers() const { return data_parallel == "parameter-server"; }
+  /// Parameter servers come after all workers.
+  int ranks() const { return data * tensor * pipeline + (has_servers() ? servers : 0); }
   int chunks() const { return pipeline * virtual_stages; }
   bool operator==(const PlanSpec&) const = default;
 };

@@ -1,7 +1,5 @@
 #include "engine/scenario/support.hpp"
 
-#include <array>
-
 #include "engine/optimizer/rule/rule.hpp"
 
 namespace rankscope {
@@ -21,6 +19,10 @@ constexpr Choice choices[] = {
 
     {"plan.offload", "none", true},
     {"plan.offload", "optimizer", true},
+
+    {"plan.data_parallel", "all-reduce", true},
+    {"plan.data_parallel", "main-device", true},
+    {"plan.data_parallel", "parameter-server", true},
 
     {"plan.recompute", "none", true},
     {"plan.recompute", "blocks", true},
@@ -57,7 +59,8 @@ constexpr Choice choices[] = {
     {"fault.plant", "overflow", true},
 };
 
-constexpr std::array<Ceiling, 0> ceilings{};
+// Asynchronous servers run, but their simulation and their serial replay are not there.
+constexpr Ceiling ceilings[] = {{"plan.staleness", 0}};
 
 }  // namespace
 

@@ -72,17 +72,25 @@ int GridLayout::rank_at(QPointF point) const {
 GridLayout lay_out_grid(const RankGrid& grid, const QRectF& area) {
   GridLayout layout;
   layout.grid = grid;
-  const double gap_x = gap_between(area.width(), grid.pipeline), gap_y = gap_between(area.height(), grid.data);
-  layout.place_width = std::min(widest_place, (area.width() - gap_x * (grid.pipeline - 1)) / grid.pipeline);
-  layout.place_height = std::min(highest_place, (area.height() - gap_y * (grid.data - 1)) / grid.data);
+  // Parameter servers have a column of their own beside the stages.
+  const int columns = grid.pipeline + (grid.servers > 0 ? 1 : 0), rows = std::max(grid.data, grid.servers);
+  const double gap_x = gap_between(area.width(), columns), gap_y = gap_between(area.height(), rows);
+  layout.place_width = std::min(widest_place, (area.width() - gap_x * (columns - 1)) / columns);
+  layout.place_height = std::min(highest_place, (area.height() - gap_y * (rows - 1)) / rows);
   for (int stage = 0; stage < grid.pipeline; ++stage)
     layout.stage_left.push_back(area.left() + stage * (layout.place_width + gap_x));
   for (int replica = 0; replica < grid.data; ++replica)
     layout.replica_top.push_back(area.top() + replica * (layout.place_height + gap_y));
   const double inner = grid.tensor > 1 ? std::min(2.0, layout.place_width / grid.tensor * 0.1) : 0;
   const double width = (layout.place_width - inner * (grid.tensor - 1)) / grid.tensor;
+  const auto top = [&](int row) { return area.top() + row * (layout.place_height + gap_y); };
   for (int rank = 0; rank < grid.size(); ++rank) {
     const Coordinates at = grid.coordinates_of(rank);
+    if (grid.is_server(rank)) {
+      layout.cells.emplace_back(area.left() + grid.pipeline * (layout.place_width + gap_x), top(at.data),
+                                layout.place_width, layout.place_height);
+      continue;
+    }
     layout.cells.emplace_back(layout.stage_left[static_cast<std::size_t>(at.pipeline)] + at.tensor * (width + inner),
                               layout.replica_top[static_cast<std::size_t>(at.data)], width, layout.place_height);
   }

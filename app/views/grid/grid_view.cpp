@@ -19,7 +19,8 @@ constexpr int header_height = 36, margin = 12, side_label = 76, top_label = 22;
 RankGrid grid_of(const Figures& figures) {
   const Report* report = figures.shown();
   if (report == nullptr) return {0, 0, 0};
-  return {report->plan.tensor, report->plan.data, report->plan.pipeline};
+  const PlanSpec& plan = report->plan;
+  return {plan.tensor, plan.data, plan.pipeline, plan.has_servers() ? plan.servers : 0};
 }
 
 }  // namespace
@@ -89,6 +90,10 @@ void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
     painter.drawText(
         QRectF(layout.stage_left[i], layout.replica_top[0] - top_label, stage_step * every_stage, top_label - 4),
         Qt::AlignLeft | Qt::AlignVCenter, tr("stage %1").arg(i));
+  if (layout.grid.servers > 0)
+    painter.drawText(QRectF(layout.cells[static_cast<std::size_t>(layout.grid.workers())].left(),
+                            layout.replica_top[0] - top_label, layout.place_width, top_label - 4),
+                     Qt::AlignLeft | Qt::AlignVCenter, tr("servers"));
   const int every_replica = std::max(1, static_cast<int>(std::ceil(18 / layout.place_height)));
   for (std::size_t i = 0; i < layout.replica_top.size(); i += static_cast<std::size_t>(every_replica))
     painter.drawText(QRectF(margin, layout.replica_top[i], side_label - 8, std::max(18.0, layout.place_height)),
@@ -136,11 +141,12 @@ QString GridView::describe(int rank) const {
   const RankGrid grid = grid_of(figures);
   if (rank < 0 || rank >= grid.size()) return {};
   const Coordinates at = grid.coordinates_of(rank);
-  QString text = tr("<b>rank %1</b>: stage %2, replica %3, tensor %4<table>")
-                     .arg(rank)
-                     .arg(at.pipeline)
-                     .arg(at.data)
-                     .arg(at.tensor);
+  QString text = grid.is_server(rank) ? tr("<b>rank %1</b>: parameter server %2<table>").arg(rank).arg(at.data)
+                                      : tr("<b>rank %1</b>: stage %2, replica %3, tensor %4<table>")
+                                            .arg(rank)
+                                            .arg(at.pipeline)
+                                            .arg(at.data)
+                                            .arg(at.tensor);
   for (int i = 0; i < grid_quantity_count; ++i) {
     const auto quantity = static_cast<GridQuantity>(i);
     const auto values = values_of(figures, quantity);

@@ -211,3 +211,45 @@ TEST_CASE("groups and tensors that make no sense are refused by the rank that as
   });
   REQUIRE(errors == std::vector<std::string>{""});
 }
+
+TEST_CASE("of several senders the one that came first is received first, and one that nobody asks for waits") {
+  const auto wrong = wrong_on_ranks(4, {}, [](World& world) {
+    Wrong all;
+    const auto group = world.group(first_ranks(4), Lane::server, "auto");
+    const auto order = world.group(first_ranks(4), Lane::data, "auto");
+    double value = world.rank();
+    const View data{&value, DType::f64, {1}};
+    // They come in the order 3, 1, 2: each after the one before has posted (a send ends only with its receive).
+    if (world.rank() == 0) {
+      std::vector<int> came;
+      const std::vector<int> asked[] = {{1, 3}, {1, 2}, {2}};
+      for (const auto& from : asked) {
+        const int first = group->first_sender(from);
+        group->receive(data, first);
+        if (value != first) all.push_back("received " + std::to_string(value) + " from " + std::to_string(first));
+        came.push_back(first);
+        if (came.size() < 3) {
+          double go = 0;
+          order->send({&go, DType::f64, {1}}, came.size() == 1 ? 1 : 2);
+        }
+      }
+      if (came != std::vector<int>{3, 1, 2}) all.push_back("they came in another order");
+    } else {
+      double go = 0;
+      if (world.rank() != 3) order->receive({&go, DType::f64, {1}}, 0);
+      group->send(data, 0);
+    }
+    return all;
+  });
+  REQUIRE(wrong == Wrong{});
+}
+
+TEST_CASE("whoever waits for any sender gives up in time, and names those who did not come") {
+  CommOptions options;
+  options.time_limit = std::chrono::milliseconds(50);
+  const auto errors = run_ranks(3, options, [](World& world) {
+    const auto group = world.group(first_ranks(3), Lane::server, "auto");
+    if (world.rank() == 0) group->first_sender(std::vector<int>{1, 2});
+  });
+  CHECK(errors[0] == "rank 0 waited 50 ms in receive on lane server for rank 1, rank 2");
+}

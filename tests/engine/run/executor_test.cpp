@@ -1,5 +1,6 @@
 #include "engine/run/executor.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -85,4 +86,45 @@ TEST_CASE("when an op fails, no lane begins another one, and the failure is thro
                     "the disk is on fire");
   CHECK(told == 1);
   CHECK(begun_after <= lane_count);  // those that had passed their check already
+}
+
+TEST_CASE("contributions run as they come, no further ahead of the slowest than allowed") {
+  // Three workers, of which the last one is always late.
+  RankProgram program;
+  program.arrivals_ahead = 1;
+  for (int worker = 0; worker < 3; ++worker)
+    for (const OpKind kind : {OpKind::receive, OpKind::optimizer, OpKind::send})
+      program.ops.push_back({OpId::of({kind, Purpose::server, -1, worker, -1,
+                                       kind == OpKind::optimizer ? Segment::update : Segment::whole, 0}),
+                             GroupKind::self,
+                             kind == OpKind::optimizer ? -1 : worker,
+                             {},
+                             {},
+                             {}});
+  constexpr std::uint32_t steps = 6;
+  std::vector<std::uint32_t> done(3, 0);
+  std::vector<OpIndex> order;
+  Executor executor(
+      program,
+      [&](OpIndex op, std::uint32_t step) {
+        order.push_back(op);
+        const std::size_t worker = op / 3;
+        CHECK(step == done[worker]);
+        if (op % 3 == 2) ++done[worker];
+        CHECK(step <= *std::min_element(done.begin(), done.end()) + 1);
+        return OpOutcome{};
+      },
+      [&](std::span<const OpIndex> receives) {
+        CHECK_FALSE(receives.empty());
+        return receives.front();
+      });
+  executor.run(0, steps, [](const std::string&) {});
+  REQUIRE(order.size() == 3 * 3 * steps);
+  CHECK(done == std::vector<std::uint32_t>(3, steps));
+  for (std::size_t i = 0; i < order.size(); i += 3)  // a contribution's ops follow each other
+    CHECK((order[i] % 3 == 0 && order[i + 1] == order[i] + 1 && order[i + 2] == order[i] + 2));
+  // The first worker is two steps done before the last one has begun.
+  CHECK(order[0] == 0);
+  CHECK(order[3] == 0);
+  CHECK(order[6] == 3);
 }

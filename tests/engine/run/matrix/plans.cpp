@@ -29,6 +29,9 @@ bool makes_sense(const Row& row) {
 const std::vector<PlanOption>& plan_options() {
   static const std::vector<PlanOption> options{
       {"data", {"1", "2", "3", "4"}, [](Scenario& s, const std::string& v) { s.plan.data = std::stoi(v); }},
+      {"data_parallel",
+       {"all-reduce", "main-device", "parameter-server"},
+       [](Scenario& s, const std::string& v) { s.plan.data_parallel = v; }},
       {"tensor", {"1", "2", "4"}, [](Scenario& s, const std::string& v) { s.plan.tensor = std::stoi(v); }},
       {"sequence_parallel",
        {"no", "yes"},
