@@ -58,8 +58,7 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
   try {
     auto plan = std::make_shared<RunPlan>();
     plan->scenario = parse_scenario(hello->scenario_toml, "the session's scenario");
-    const PlanSpec& p = plan->scenario.plan;
-    plan->grid = {p.tensor, p.data, p.pipeline, p.has_servers() ? p.servers : 0};
+    plan->grid = plan->scenario.plan.grid();
     return plan;
   } catch (const std::exception&) {
     return nullptr;  // a newer scenario: the time line shows ranks without their places

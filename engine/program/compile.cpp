@@ -21,7 +21,7 @@ StepProgram compile(const Scenario& scenario) {
                     " updates a tensor only as a whole and ZeRO cuts tensors; use plan.zero = 0 or another optimizer");
   StepProgram step;
   step.scenario = scenario;
-  step.grid = {plan.tensor, plan.data, plan.pipeline, plan.has_servers() ? plan.servers : 0};
+  step.grid = plan.grid();
   const char* key = "plan.tensor: ";
   try {
     step.model = make_model(scenario);
@@ -46,7 +46,7 @@ StepProgram compile(const Scenario& scenario) {
 
 bool StepProgram::updates(int rank) const {
   if (grid.servers > 0) return grid.is_server(rank);
-  return scenario.plan.data_parallel != "main-device" || grid.coordinates_of(rank).data == 0;
+  return !scenario.plan.has_main_device() || grid.coordinates_of(rank).data == 0;
 }
 
 std::optional<int> StepProgram::arrivals_ahead() const {

@@ -8,7 +8,7 @@ namespace rankscope {
 RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step) {
   if (step.zero() > 0 || step.grid.servers > 0) return program;
   // What a main device alone updates it alone needs whole.
-  const bool to_all = step.scenario.plan.data_parallel == "all-reduce", updates = step.updates(program.rank);
+  const bool to_all = !step.scenario.plan.has_main_device(), updates = step.updates(program.rank);
   std::vector<Insertion> reductions;
   const int stage = step.grid.coordinates_of(program.rank).pipeline;
   for (const Bucket& bucket : buckets_of(step, stage)) {

@@ -10,15 +10,9 @@
 namespace rankscope {
 namespace {
 
-bool has_main_device(const StepProgram& step) {
-  return step.scenario.plan.data_parallel == "main-device" && step.grid.data > 1;
-}
+bool has_main_device(const StepProgram& step) { return step.scenario.plan.has_main_device() && step.grid.data > 1; }
 
-int main_rank(const StepProgram& step, int rank) {
-  Coordinates at = step.grid.coordinates_of(rank);
-  at.data = 0;
-  return step.grid.rank_of(at);
-}
+int main_rank(const StepProgram& step, int rank) { return step.grid.group_of(rank, GroupKind::data).front(); }
 
 Op collective(const OpFields& fields, int root, std::vector<BufferUse> uses) {
   Op op{OpId::of(fields), GroupKind::data, -1, std::move(uses), {}, {}};

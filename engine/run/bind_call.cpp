@@ -22,12 +22,12 @@ View part_of(const View& whole, int n, int index) {
   return {whole.as<std::byte>() + index * elements * bytes_of(whole.type), whole.type, {elements}};
 }
 
+}  // namespace
+
 int index_of(const Communicator& communicator, int rank) {
   const auto members = communicator.members();
   return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
 }
-
-}  // namespace
 
 int group_size(const RankGrid& grid, int rank, const Op& op) {
   return is_collective(op.id.kind()) ? static_cast<int>(grid.group_of(rank, op.group).size()) : 2;

@@ -14,6 +14,9 @@ namespace rankscope {
 std::function<CommResult()> bind_call(const RankProgram& program, const Op& op, const RankGrid& grid,
                                       const Arena& arena, Communicator& communicator);
 
+/// Which member of its communicator a world rank is.
+int index_of(const Communicator& communicator, int rank);
+
 /// How many ranks an op of that rank involves: two for a message.
 int group_size(const RankGrid& grid, int rank, const Op& op);
 

@@ -46,8 +46,8 @@ RankRun::RankRun(RankSettings settings, int rank)
   ledger_ = std::make_unique<Ledger>(program_, device_->workspace_bytes(), device_->host_workspace_bytes());
   const auto lanes = program_.lanes();
   if (lanes[static_cast<std::size_t>(Lane::compute)].empty()) main_lane_ = Lane::server;
-  first_compute_ = lanes[static_cast<std::size_t>(main_lane_)].front();
-  last_compute_ = lanes[static_cast<std::size_t>(main_lane_)].back();
+  first_op_ = lanes[static_cast<std::size_t>(main_lane_)].front();
+  last_op_ = lanes[static_cast<std::size_t>(main_lane_)].back();
   for (const Op& op : program_.ops) {
     const OpKind kind = op.id.kind();
     has_norm_ = has_norm_ || (kind == OpKind::optimizer && op.id.fields().segment == Segment::norm);
@@ -124,11 +124,8 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
 OpIndex RankRun::first_to_come(std::span<const OpIndex> receives) const {
   if (!communicators_) return receives.front();
   Communicator& communicator = communicators_->of(program_.ops[receives.front()]);  // all have the same
-  const auto members = communicator.members();
   std::vector<int> senders;
-  for (const OpIndex op : receives)
-    senders.push_back(
-        static_cast<int>(std::find(members.begin(), members.end(), program_.ops[op].peer) - members.begin()));
+  for (const OpIndex op : receives) senders.push_back(index_of(communicator, program_.ops[op].peer));
   const int first = communicator.first_sender(senders);
   return receives[static_cast<std::size_t>(std::find(senders.begin(), senders.end(), first) - senders.begin())];
 }
@@ -182,7 +179,7 @@ void RankRun::die_if_told(std::uint32_t step) const {
 
 OpOutcome RankRun::run_op(OpIndex index, std::uint32_t step) {
   const Op& op = program_.ops[index];
-  if (index == first_compute_) die_if_told(step);
+  if (index == first_op_) die_if_told(step);
   Span span{program_.rank, step, op.id, 0, 0, 0, -1};
   const auto remember = [&](std::int64_t time) {
     return [this, &op, &span, time](const ClassBytes& alive) {
@@ -224,7 +221,7 @@ void RankRun::record(OpIndex index, const Span& span, const OpOutcome& outcome) 
     if (const auto& executed = step.trace.executed[static_cast<std::size_t>(main_lane_)];
         span.op.lane() == main_lane_ && executed.size() == 1)
       step.begin_ns = span.begin_ns;
-    if (index == last_compute_) {
+    if (index == last_op_) {
       step.values = values_;
       values_ = {};
     }

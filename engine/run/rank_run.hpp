@@ -84,8 +84,8 @@ class RankRun {
   std::unique_ptr<Stress> stress_;               ///< null unless asked for
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<Executor> executor_;
-  Lane main_lane_ = Lane::compute;  ///< whose first and last op are the rank's step
-  OpIndex first_compute_ = 0, last_compute_ = 0;
+  Lane main_lane_ = Lane::compute;      ///< whose first and last op are the rank's step
+  OpIndex first_op_ = 0, last_op_ = 0;  ///< of the main lane
   bool has_norm_ = false, gathers_losses_ = false;
   double model_flops_ = 0;     ///< this rank's share of a step
   double repeated_flops_ = 0;  ///< by recomputation: HFU counts them, MFU does not

@@ -205,7 +205,7 @@ std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
                      std::string(key) +
                          " is that of parameter servers, and the plan has none; give data_parallel = "
                          "\"parameter-server\", or take it away");
-    if (plan.data_parallel == "main-device" && plan.zero > 0)
+    if (plan.has_main_device() && plan.zero > 0)
       return refused("plan.zero", here + " updates everything on one rank, and zero = " + text_of(plan.zero) +
                                       " shares that among all; use zero = 0, or data_parallel = \"all-reduce\"");
     return std::nullopt;

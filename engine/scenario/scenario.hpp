@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/mesh/rank_grid.hpp"
 #include "engine/optimizer/rule/hyper_parameters.hpp"
 #include "kernels/tensor/type.hpp"
 
@@ -51,9 +52,10 @@ struct PlanSpec {
   std::string precision = "fp32";   ///< fp64, fp32, bf16, fp16
   double bucket_mib = 25.0;         ///< data-parallel gradient buckets; the first one is at most 1 MiB
   std::string collective = "auto";  ///< "auto" (the communicator's own) or one of engine/collective
+  bool has_main_device() const { return data_parallel == "main-device"; }
   bool has_servers() const { return data_parallel == "parameter-server"; }
-  /// Parameter servers come after all workers.
-  int ranks() const { return data * tensor * pipeline + (has_servers() ? servers : 0); }
+  RankGrid grid() const { return {tensor, data, pipeline, has_servers() ? servers : 0}; }
+  int ranks() const { return grid().size(); }
   int chunks() const { return pipeline * virtual_stages; }
   bool operator==(const PlanSpec&) const = default;
 };

@@ -18,9 +18,7 @@ constexpr int header_height = 36, margin = 12, side_label = 76, top_label = 22;
 
 RankGrid grid_of(const Figures& figures) {
   const Report* report = figures.shown();
-  if (report == nullptr) return {0, 0, 0};
-  const PlanSpec& plan = report->plan;
-  return {plan.tensor, plan.data, plan.pipeline, plan.has_servers() ? plan.servers : 0};
+  return report ? report->plan.grid() : RankGrid{0, 0, 0};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <numeric>
 #include <thread>
 
 namespace rankscope::test {
@@ -218,6 +219,34 @@ std::vector<std::string> wrong_messages(Communicator& group, std::int64_t elemen
   sender.join();
   if (own_failure) std::rethrow_exception(own_failure);
   if (failure) std::rethrow_exception(failure);
+  return wrong;
+}
+
+std::vector<std::string> wrong_arrivals(World& world) {
+  const int n = world.size();
+  std::vector<int> all(n), order{n - 1};
+  std::iota(all.begin(), all.end(), 0);
+  for (int rank = 1; rank < n - 1; ++rank) order.push_back(rank);
+  const auto group = world.group(all, Lane::server, "auto"), turns = world.group(all, Lane::data, "auto");
+  std::vector<std::string> wrong;
+  double value = world.rank(), turn = 0;
+  const View data{&value, DType::f64, {1}}, turn_view{&turn, DType::f64, {1}};
+  if (world.rank() != 0) {
+    if (world.rank() != order.front()) turns->receive(turn_view, 0);
+    group->send(data, 0);
+    return wrong;
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    // Of two, the second of which sends only when told to later; at the end one is left.
+    std::vector<int> asked{order[i]};
+    if (i + 1 < order.size()) asked.insert(asked.begin(), order[i + 1]);
+    const int first = group->first_sender(asked);
+    group->receive(data, first);
+    if (first != order[i] || value != first)
+      wrong.push_back("rank " + std::to_string(first) + " came, with " + std::to_string(value) + ", where rank " +
+                      std::to_string(order[i]) + " was the first");
+    if (i + 1 < order.size()) turns->send(turn_view, order[i + 1]);
+  }
   return wrong;
 }
 

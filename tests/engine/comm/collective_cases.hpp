@@ -16,6 +16,10 @@ std::vector<std::string> wrong_collectives(Communicator& group, DType type, std:
 /// Sends tensors around the group, both ways at once in two threads of each member. Returns what came out wrong.
 std::vector<std::string> wrong_messages(Communicator& group, std::int64_t elements);
 
+/// The others send to rank 0 in a known order, the last rank first, each once the one before was received; rank 0
+/// receives whoever came first of those it asks for. Returns what came out wrong. Three ranks or more.
+std::vector<std::string> wrong_arrivals(World& world);
+
 /// Checks that sums of arbitrary numbers are the same bits on every member, and that the reduce-scatter's part is the
 /// all-reduce's chunk, bit for bit, where that is promised. Returns what came out wrong.
 std::vector<std::string> wrong_bits(Communicator& group, World& world, DType type, bool parts_equal_chunks);

@@ -213,35 +213,7 @@ TEST_CASE("groups and tensors that make no sense are refused by the rank that as
 }
 
 TEST_CASE("of several senders the one that came first is received first, and one that nobody asks for waits") {
-  const auto wrong = wrong_on_ranks(4, {}, [](World& world) {
-    Wrong all;
-    const auto group = world.group(first_ranks(4), Lane::server, "auto");
-    const auto order = world.group(first_ranks(4), Lane::data, "auto");
-    double value = world.rank();
-    const View data{&value, DType::f64, {1}};
-    // They come in the order 3, 1, 2: each after the one before has posted (a send ends only with its receive).
-    if (world.rank() == 0) {
-      std::vector<int> came;
-      const std::vector<int> asked[] = {{1, 3}, {1, 2}, {2}};
-      for (const auto& from : asked) {
-        const int first = group->first_sender(from);
-        group->receive(data, first);
-        if (value != first) all.push_back("received " + std::to_string(value) + " from " + std::to_string(first));
-        came.push_back(first);
-        if (came.size() < 3) {
-          double go = 0;
-          order->send({&go, DType::f64, {1}}, came.size() == 1 ? 1 : 2);
-        }
-      }
-      if (came != std::vector<int>{3, 1, 2}) all.push_back("they came in another order");
-    } else {
-      double go = 0;
-      if (world.rank() != 3) order->receive({&go, DType::f64, {1}}, 0);
-      group->send(data, 0);
-    }
-    return all;
-  });
-  REQUIRE(wrong == Wrong{});
+  REQUIRE(wrong_on_ranks(4, {}, wrong_arrivals) == Wrong{});
 }
 
 TEST_CASE("whoever waits for any sender gives up in time, and names those who did not come") {

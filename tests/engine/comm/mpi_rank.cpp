@@ -50,6 +50,7 @@ Wrong run_cases(World& world) {
   for (std::int64_t elements : {0, 5, 1000}) append(wrong, wrong_ring_bytes(world, elements));
   for (std::int64_t elements : {0, 1, 1000, 100'003})
     append(wrong, wrong_messages(*world.group(everyone(world), Lane::forward_send, "auto"), elements));
+  if (world.size() > 2) append(wrong, wrong_arrivals(world));
   // Two groups side by side, one of them not beginning with rank 0.
   std::vector<int> odd_or_even;
   for (int r = world.rank() % 2; r < world.size(); r += 2) odd_or_even.push_back(r);

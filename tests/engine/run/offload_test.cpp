@@ -6,8 +6,10 @@
 #include "engine/run/job.hpp"
 #include "engine/run/verify.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/run/summaries.hpp"
 
 using namespace rankscope;
+using namespace rankscope::testing;
 
 namespace {
 
@@ -45,21 +47,6 @@ Scenario scenario_of(const Plan& plan, const char* offload) {
   s.train.loss_scale = 4096;
   return s;
 }
-
-class Summaries : public RankObserver {
- public:
-  void span(Lane, const Span&) override {}
-  void memory(Lane, const MemorySample&) override {}
-  void phase(Lane, const PhaseSpan&) override {}
-  void step_done(const StepSummary& summary, const StepTrace&) override {
-    const std::lock_guard lock(mutex_);
-    all.push_back(summary);
-  }
-  std::vector<StepSummary> all;
-
- private:
-  std::mutex mutex_;
-};
 
 using Bytes = std::vector<std::byte>;
 

@@ -11,6 +11,7 @@
 #include "engine/run/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/run/matrix/plans.hpp"
+#include "tests/engine/run/summaries.hpp"
 
 using namespace rankscope;
 using namespace rankscope::testing;
@@ -22,21 +23,6 @@ RunSettings troubled(std::uint64_t seed) {
   settings.stress = {seed, 100'000, true};
   return settings;
 }
-
-class Summaries : public RankObserver {
- public:
-  void span(Lane, const Span&) override {}
-  void memory(Lane, const MemorySample&) override {}
-  void phase(Lane, const PhaseSpan&) override {}
-  void step_done(const StepSummary& summary, const StepTrace&) override {
-    const std::lock_guard lock(mutex_);
-    all.push_back(summary);
-  }
-  std::vector<StepSummary> all;
-
- private:
-  std::mutex mutex_;
-};
 
 }  // namespace
 
