@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/simulate/simulate.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -44,6 +46,7 @@ std::optional<std::uint32_t> last_whole_step(const StoreView& view, Obtained obt
   const auto steps = view.steps(obtained);
   if (steps.empty()) return std::nullopt;
   // What is computed as a whole, or has ended, has no step under way.
+  if (obtained == Obtained::simulated) return steps[steady_step(steps.size())];
   if (obtained != Obtained::measured || !view.ends().empty()) return steps.back();
   if (steps.size() < 2) return std::nullopt;
   return steps[steps.size() - 2];
@@ -53,7 +56,7 @@ std::optional<PredictedStep> predicted_for(const StoreView& prediction, const St
   const auto steps = prediction.steps(Obtained::simulated);
   if (steps.empty()) return std::nullopt;
   const bool same = std::binary_search(steps.begin(), steps.end(), step.step);
-  const std::uint32_t number = same ? step.step : steps.back();
+  const std::uint32_t number = same ? step.step : steps[steady_step(steps.size())];
   const auto range = prediction.step_range(Obtained::simulated, number);
   if (!range) return std::nullopt;
   return PredictedStep{step.step, number, step.range, *range, step.range.begin_ns - range->begin_ns};

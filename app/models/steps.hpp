@@ -21,7 +21,8 @@ std::vector<StepAt> steps_within(const StoreView& view, Obtained obtained, TimeR
 /// The step whose range holds `time_ns`.
 std::optional<StepAt> step_at(const StoreView& view, Obtained obtained, std::int64_t time_ns);
 
-/// The last step that no rank is still in: the one before the last, or the last one when the session has ended.
+/// The last step that no rank is still in: the one before the last, or the last one when the session has ended; of
+/// a prediction the steady one.
 std::optional<std::uint32_t> last_whole_step(const StoreView& view, Obtained obtained);
 
 /// A predicted step laid under a step of the run: run time = predicted time + shift_ns.

@@ -59,8 +59,8 @@ void look_at_run(const AnalysisRequest& request, InsightContext& context, Figure
   const auto last = last_whole_step(run, obtained);
   const std::uint32_t step = request.step.value_or(last.value_or(0));
   if (const auto range = run.step_range(obtained, step); range && last) {
-    figures.step =
-        analyse_step(context.run->programs, context.run->step.grid, spans_around(run, obtained, step), *range, step);
+    figures.step = analyse_step(context.run->programs, context.run->step.grid,
+                                spans_around(run, *context.run, obtained, step), *range, step);
     figures.step_spans = run.step_spans(obtained, step);
   }
   for (int rank = 0; rank < context.run->step.grid.size(); ++rank)
@@ -76,7 +76,8 @@ void look_at_plan(const AnalysisRequest& request, InsightContext& context, Figur
   context.ideal_bubble = prediction.report.bubble.ideal;
   const auto steps = prediction.view->steps(Obtained::simulated);
   if (steps.empty()) return;
-  const std::uint32_t step = request.step && *request.step <= steps.back() ? *request.step : steps.back();
+  const std::uint32_t step =
+      request.step && *request.step <= steps.back() ? *request.step : steps[steady_step(steps.size())];
   figures.step_spans = prediction.view->step_spans(Obtained::simulated, step);
 }
 

@@ -13,8 +13,8 @@ StepInsight take_apart(const StoreView& run, const InsightContext& context, Obta
   insight.predicted = context.forecast_step;
   insight.ideal_bubble = context.ideal_bubble;
   if (const auto range = run.step_range(obtained, step))
-    insight.run =
-        analyse_step(context.run->programs, context.run->step.grid, spans_around(run, obtained, step), *range, step);
+    insight.run = analyse_step(context.run->programs, context.run->step.grid,
+                               spans_around(run, *context.run, obtained, step), *range, step);
   return insight;
 }
 

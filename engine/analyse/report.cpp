@@ -79,9 +79,10 @@ std::map<std::uint32_t, const ObservedStep*> headline_steps(const RunFacts& fact
 }
 
 /// The spans of a step and of those beside it, since a step is not a barrier.
-std::vector<Span> spans_around(const std::map<std::uint32_t, const ObservedStep*>& steps, std::uint32_t step) {
+std::vector<Span> spans_around(const std::map<std::uint32_t, const ObservedStep*>& steps, std::uint32_t step,
+                               int apart) {
   std::vector<Span> spans;
-  for (std::int64_t s = static_cast<std::int64_t>(step) - 1; s <= static_cast<std::int64_t>(step) + 1; ++s)
+  for (std::int64_t s = std::int64_t{step} - apart; s <= std::int64_t{step} + apart; ++s)
     if (const auto found = steps.find(static_cast<std::uint32_t>(s)); s >= 0 && found != steps.end())
       spans.insert(spans.end(), found->second->spans.begin(), found->second->spans.end());
   return spans;
@@ -89,7 +90,7 @@ std::vector<Span> spans_around(const std::map<std::uint32_t, const ObservedStep*
 
 TimeRange range_of(const std::map<std::uint32_t, const ObservedStep*>& steps, std::uint32_t step) {
   const ObservedStep& observed = *steps.at(step);
-  return observed.range.empty() ? step_range(spans_around(steps, step), step) : observed.range;
+  return observed.range.empty() ? step_range(spans_around(steps, step, 1), step) : observed.range;
 }
 
 void add_steps(Report& report, const RunFacts& facts, const SummariesByStep& summaries) {
@@ -127,11 +128,12 @@ std::vector<StepAnalysis> steady_steps(const RunFacts& facts) {
   const auto observed = headline_steps(facts);
   std::uint32_t first = observed.empty() ? 0 : observed.begin()->first;
   for (const StepSummary& summary : facts.summaries) first = std::min(first, summary.step);
+  const int apart = steps_apart(facts.programs);
   std::vector<StepAnalysis> steady;
   for (const auto& [number, step] : observed) {
     if (step->spans.empty() || (number == first && observed.size() > 1)) continue;
     if (const TimeRange range = range_of(observed, number); !range.empty())
-      steady.push_back(analyse_step(facts.programs, facts.grid, spans_around(observed, number), range, number));
+      steady.push_back(analyse_step(facts.programs, facts.grid, spans_around(observed, number, apart), range, number));
   }
   return steady;
 }

@@ -201,9 +201,9 @@ TimeRange step_range(const std::vector<Span>& spans, std::uint32_t step) {
 
 StepAnalysis analyse_simulation(const std::vector<RankProgram>& programs, const RankGrid& grid,
                                 const Simulation& simulation, std::int64_t step) {
-  if (step < 0)
-    for (const Span& span : simulation.spans) step = std::max(step, static_cast<std::int64_t>(span.step));
-  const auto which = static_cast<std::uint32_t>(std::max<std::int64_t>(step, 0));
+  std::size_t steps = 0;
+  for (const Span& span : simulation.spans) steps = std::max(steps, std::size_t{span.step} + 1);
+  const auto which = static_cast<std::uint32_t>(step < 0 ? steady_step(steps) : static_cast<std::size_t>(step));
   return analyse_step(programs, grid, simulation.spans, step_range(simulation.spans, which), which);
 }
 

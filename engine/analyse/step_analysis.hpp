@@ -97,7 +97,7 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
 /// no later step. Empty when the step has no compute op here.
 TimeRange step_range(const std::vector<Span>& spans, std::uint32_t step);
 
-/// One step of a simulation or an emulated run; the last one by default.
+/// One step of a simulation or an emulated run; by default the steady one of a prediction (steady_step).
 StepAnalysis analyse_simulation(const std::vector<RankProgram>& programs, const RankGrid& grid,
                                 const Simulation& simulation, std::int64_t step = -1);
 

@@ -1,12 +1,13 @@
 #include "engine/analyse/step_index.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace rankscope::analysis {
 
 StepIndex::StepIndex(const std::vector<RankProgram>& programs, const RankGrid& grid, const std::vector<Span>& spans,
                      std::uint32_t step)
-    : programs_(programs), grid_(grid), step_(step) {
+    : programs_(programs), grid_(grid), step_(step), apart_(steps_apart(programs)) {
   const std::size_t ranks = programs.size();
   op_by_id_.resize(ranks);
   span_of_.resize(ranks);
@@ -16,11 +17,11 @@ StepIndex::StepIndex(const std::vector<RankProgram>& programs, const RankGrid& g
     op_by_id_[r].reserve(programs[r].ops.size());
     for (std::size_t i = 0; i < programs[r].ops.size(); ++i)
       op_by_id_[r].emplace(programs[r].ops[i].id, static_cast<std::int32_t>(i));
-    for (auto& of_step : span_of_[r]) of_step.assign(programs[r].ops.size(), none);
+    span_of_[r].assign(static_cast<std::size_t>(2 * apart_ + 1), std::vector<SpanAt>(programs[r].ops.size(), none));
   }
   for (const Span& span : spans) {
     const std::int64_t beside = static_cast<std::int64_t>(span.step) - step;
-    if (span.rank < 0 || span.rank >= static_cast<std::int32_t>(ranks) || beside < -1 || beside > 1 ||
+    if (span.rank < 0 || span.rank >= static_cast<std::int32_t>(ranks) || std::abs(beside) > apart_ ||
         span.end_ns < span.begin_ns)
       continue;
     spans_.push_back(span);
@@ -44,20 +45,20 @@ StepIndex::StepIndex(const std::vector<RankProgram>& programs, const RankGrid& g
     const auto found = op_by_id_[rank].find(span.op);
     if (found == op_by_id_[rank].end()) continue;
     op_of_[static_cast<std::size_t>(at)] = found->second;
-    span_of_[rank][static_cast<std::size_t>(static_cast<std::int64_t>(span.step) - step + 1)]
+    span_of_[rank][static_cast<std::size_t>(static_cast<std::int64_t>(span.step) - step + apart_)]
             [static_cast<std::size_t>(found->second)] = at;
   }
   for (std::size_t r = 0; r < ranks; ++r)
     for (std::size_t i = 0; i < programs[r].ops.size(); ++i) {
-      if (span_of_[r][1][i] != none) continue;
+      if (span_of_[r][static_cast<std::size_t>(apart_)][i] != none) continue;
       ++missing_;
       if (programs[r].ops[i].lane() == Lane::compute) missing_compute_[r].push_back(static_cast<std::int32_t>(i));
     }
 }
 
 SpanAt StepIndex::find(int rank, std::int32_t op, std::int64_t step) const {
-  const std::int64_t beside = step - step_ + 1;
-  if (rank < 0 || rank >= ranks() || op < 0 || beside < 0 || beside > 2) return none;
+  const std::int64_t beside = step - step_ + apart_;
+  if (rank < 0 || rank >= ranks() || op < 0 || beside < 0 || beside > 2 * apart_) return none;
   const auto& of_step = span_of_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(beside)];
   return static_cast<std::size_t>(op) < of_step.size() ? of_step[static_cast<std::size_t>(op)] : none;
 }

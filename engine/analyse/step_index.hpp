@@ -20,7 +20,8 @@ struct Holder {
 
 class StepIndex {
  public:
-  /// Keeps the spans of `step` and of the steps beside it, of the programs' ranks. The programs must outlive it.
+  /// Keeps the spans of `step` and of the steps beside it (steps_apart), of the programs' ranks. The programs must
+  /// outlive it.
   StepIndex(const std::vector<RankProgram>& programs, const RankGrid& grid, const std::vector<Span>& spans,
             std::uint32_t step);
 
@@ -60,7 +61,8 @@ class StepIndex {
   std::vector<std::int32_t> op_of_;
   std::vector<SpanAt> previous_;
   std::vector<std::unordered_map<OpId, std::int32_t>> op_by_id_;  ///< [rank]
-  std::vector<std::array<std::vector<SpanAt>, 3>> span_of_;       ///< [rank][step before, this, after][op]
+  int apart_;                                                     ///< of the steps kept on either side of this one
+  std::vector<std::vector<std::vector<SpanAt>>> span_of_;         ///< [rank][step from the first one kept][op]
   std::vector<std::vector<SpanAt>> compute_;                      ///< [rank]
   std::vector<std::vector<std::int32_t>> missing_compute_;        ///< [rank]: program positions, ascending
   std::int64_t missing_ = 0;

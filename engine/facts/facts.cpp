@@ -10,8 +10,6 @@
 namespace rankscope {
 namespace {
 
-constexpr int simulated_steps = 2;  // the last one is steady: a step is no barrier
-
 RunFacts common_facts(const RunContext& context) {
   const Scenario& scenario = context.step.scenario;
   RunFacts facts;
@@ -31,8 +29,9 @@ RunFacts common_facts(const RunContext& context) {
 
 RunContext with_ideal(StepProgram step, std::vector<RankProgram> programs) {
   RunContext context{std::move(step), std::move(programs), {}};
-  context.ideal = simulate(context.programs, context.step.grid,
-                           unit_costs(context.step.model, context.step.first_segment), simulated_steps);
+  context.ideal =
+      simulate(context.programs, context.step.grid, unit_costs(context.step.model, context.step.first_segment),
+               predicted_steps(context.programs));
   return context;
 }
 
@@ -61,20 +60,23 @@ RunFacts facts_of_plan(const RunContext& context, const Costs& costs) {
   facts.obtained = Obtained::simulated;
   facts.clock = ClockDomain::device;
   facts.peak_flops = context.step.scenario.cluster.peak_flops(context.step.model.type);
-  facts.predicted = simulate(context.programs, context.step.grid, costs, simulated_steps);
-  for (std::uint32_t s = 0; s < simulated_steps; ++s)
+  const int steps = predicted_steps(context.programs);
+  facts.predicted = simulate(context.programs, context.step.grid, costs, steps);
+  for (const std::uint32_t s : {0u, static_cast<std::uint32_t>(steady_step(static_cast<std::size_t>(steps)))})
     facts.observed.push_back(
         {s, Obtained::simulated, ClockDomain::device, step_range(facts.predicted->spans, s), facts.predicted->spans});
   return facts;
 }
 
-std::vector<Span> spans_around(const StoreView& store, Obtained obtained, std::uint32_t step) {
+std::vector<Span> spans_around(const StoreView& store, const RunContext& context, Obtained obtained,
+                               std::uint32_t step) {
   std::vector<Span> spans;
   const auto range = store.step_range(obtained, step);
   if (!range) return spans;
   const std::vector<std::uint32_t> steps = store.steps(obtained);
   const auto at = std::lower_bound(steps.begin(), steps.end(), step) - steps.begin();
-  for (auto i = std::max<std::ptrdiff_t>(at - 1, 0); i <= at + 1 && i < std::ssize(steps); ++i)
+  const int apart = steps_apart(context.programs);
+  for (auto i = std::max<std::ptrdiff_t>(at - apart, 0); i <= at + apart && i < std::ssize(steps); ++i)
     for (const Span& span : store.step_spans(obtained, steps[static_cast<std::size_t>(i)]))
       if (span.step == step || (span.end_ns > range->begin_ns && span.begin_ns < range->end_ns)) spans.push_back(span);
   return spans;
@@ -109,7 +111,7 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
     const auto range = store.step_range(facts.obtained, steps[i]);
     if (!range) continue;
     facts.observed.push_back({steps[i], facts.obtained, facts.clock, *range, {}});
-    if (i >= first_with_spans) facts.observed.back().spans = spans_around(store, facts.obtained, steps[i]);
+    if (i >= first_with_spans) facts.observed.back().spans = spans_around(store, context, facts.obtained, steps[i]);
   }
   return facts;
 }

@@ -31,7 +31,9 @@ RunFacts facts_of_plan(const RunContext& context, const Costs& costs);
 /// the one that the run itself sent. `steps` bounds how many of the latest steps carry their spans.
 RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::size_t steps = 24);
 
-/// The spans of a step, with those of the neighbouring steps: lanes do not wait for each other at a step's ends.
-std::vector<Span> spans_around(const StoreView& store, Obtained obtained, std::uint32_t step);
+/// The spans of a step, and those of steps beside it (steps_apart of the programs) that ran meanwhile: lanes do not
+/// wait for each other at a step's ends.
+std::vector<Span> spans_around(const StoreView& store, const RunContext& context, Obtained obtained,
+                               std::uint32_t step);
 
 }  // namespace rankscope

@@ -53,4 +53,10 @@ std::uint64_t hash_of(const std::string& program_text) {
   return hash;
 }
 
+int steps_apart(const std::vector<RankProgram>& programs) {
+  int apart = 1;
+  for (const RankProgram& program : programs) apart = std::max(apart, program.arrivals_ahead.value_or(0) + 1);
+  return apart;
+}
+
 }  // namespace rankscope

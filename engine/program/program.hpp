@@ -138,4 +138,7 @@ std::string to_text(const RankProgram& program);
 /// Parses it back; throws std::invalid_argument "line N: …".
 RankProgram parse_program(const std::string& text);
 
+/// How far the steps may be apart of which ops run at the same time: a step is no barrier, so at least 1.
+int steps_apart(const std::vector<RankProgram>& programs);
+
 }  // namespace rankscope

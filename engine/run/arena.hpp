@@ -1,5 +1,5 @@
-// The memory that a rank's program runs in: one stretch, reserved once. The host's part of a program (Buffer::host) stands
-// at its end: on the CPU both are the same RAM.
+// The memory that a rank's program runs in: one stretch, reserved once. The host's part of a program (Buffer::host)
+// stands at its end: on the CPU both are the same RAM.
 #pragma once
 #include <cstddef>
 #include <cstdint>

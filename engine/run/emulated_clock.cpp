@@ -84,20 +84,27 @@ void EmulatedClock::lay_out(std::uint32_t step, const Step& traces) {
   executed.step = step;
   for (std::size_t rank = 0; rank < signature_.size(); ++rank) {
     executed.order.push_back(traces.ranks[rank].executed);
+    executed.arrivals.push_back(traces.ranks[rank].arrivals);
     auto& costs = executed.cost_ns.emplace_back();
     for (const std::size_t signature : signature_[rank]) costs.push_back(cost[signature]);
+    auto& ledger = ranks_[rank].ledger;
+    if (!ledger)
+      ledger.emplace(programs_[rank], traces.ranks[rank].workspace_bytes, traces.ranks[rank].host_workspace_bytes);
   }
   const std::vector<Span> spans = emulator_.lay_out(executed).spans;
+  for (auto begin = spans.begin(); begin != spans.end();) {
+    const auto end = std::find_if(begin, spans.end(), [&](const Span& span) { return span.step != begin->step; });
+    publish({begin, end});
+    begin = end;
+  }
+}
+
+void EmulatedClock::publish(const std::vector<Span>& spans) {
   std::vector<std::vector<const Span*>> by_rank(programs_.size());
   for (const Span& span : spans) by_rank[static_cast<std::size_t>(span.rank)].push_back(&span);
   std::vector<MemorySample> memory;
   memory.reserve(2 * spans.size());
-  for (std::size_t rank = 0; rank < programs_.size(); ++rank) {
-    auto& ledger = ranks_[rank].ledger;
-    if (!ledger) ledger.emplace(programs_[rank], traces.ranks[rank].workspace_bytes,
-                               traces.ranks[rank].host_workspace_bytes);
-    add_memory(rank, by_rank[rank], memory);
-  }
+  for (std::size_t rank = 0; rank < programs_.size(); ++rank) add_memory(rank, by_rank[rank], memory);
   publish_(spans, memory);
 }
 

@@ -48,6 +48,7 @@ class EmulatedClock {
   };
   void work();
   void lay_out(std::uint32_t step, const Step& traces);
+  void publish(const std::vector<Span>& spans);
   void add_memory(std::size_t rank, const std::vector<const Span*>& spans, std::vector<MemorySample>& memory);
 
   const std::vector<RankProgram> programs_;

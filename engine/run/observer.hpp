@@ -15,6 +15,8 @@ struct StepTrace {
   std::int64_t host_workspace_bytes = 0;                  ///< the same in the host's memory
   std::vector<std::int64_t> cpu_ns;                       ///< by op: CPU time of its thread
   std::array<std::vector<OpIndex>, lane_count> executed;  ///< per lane, in the order of execution
+  /// Of an asynchronous server's contributions, in their order in `executed`: how many of any step came before.
+  std::vector<std::uint64_t> arrivals;
 };
 
 /// Calls come from the lanes' threads, at most one at a time per lane, and must not block. Times are

@@ -197,8 +197,8 @@ OpOutcome RankRun::run_op(OpIndex index, std::uint32_t step) {
                        ? span.begin_ns
                        : std::clamp(outcome.active_ns - settings_.start_ns, span.begin_ns, span.end_ns);
   ledger_->end(index, remember(span.end_ns));
-  if (stress_) stress_->after(index);
   if (settings_.observer) settings_.observer->span(op.lane(), span);
+  if (stress_) stress_->after(index);
   record(index, span, outcome);
   return outcome;
 }
@@ -221,6 +221,7 @@ void RankRun::record(OpIndex index, const Span& span, const OpOutcome& outcome) 
     if (const auto& executed = step.trace.executed[static_cast<std::size_t>(main_lane_)];
         span.op.lane() == main_lane_ && executed.size() == 1)
       step.begin_ns = span.begin_ns;
+    if (program_.arrivals_ahead && span.op.kind() == OpKind::receive) step.trace.arrivals.push_back(arrivals_++);
     if (index == last_op_) {
       step.values = values_;
       values_ = {};

@@ -87,8 +87,9 @@ class RankRun {
   Lane main_lane_ = Lane::compute;      ///< whose first and last op are the rank's step
   OpIndex first_op_ = 0, last_op_ = 0;  ///< of the main lane
   bool has_norm_ = false, gathers_losses_ = false;
-  double model_flops_ = 0;     ///< this rank's share of a step
-  double repeated_flops_ = 0;  ///< by recomputation: HFU counts them, MFU does not
+  std::uint64_t arrivals_ = 0;  ///< that an asynchronous server has received, over all runs
+  double model_flops_ = 0;      ///< this rank's share of a step
+  double repeated_flops_ = 0;   ///< by recomputation: HFU counts them, MFU does not
 
   std::mutex mutex_;
   std::map<std::uint32_t, StepRecord> steps_;  ///< those under way: lanes may be in different ones

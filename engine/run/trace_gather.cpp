@@ -24,6 +24,8 @@ std::string packed(const StepTrace& trace) {
     put(text, static_cast<std::int64_t>(lane.size()));
     for (const OpIndex op : lane) put(text, op);
   }
+  put(text, static_cast<std::int64_t>(trace.arrivals.size()));
+  for (const std::uint64_t arrival : trace.arrivals) put(text, static_cast<std::int64_t>(arrival));
   return text;
 }
 
@@ -38,6 +40,8 @@ StepTrace unpacked(const std::string& text) {
     lane.resize(static_cast<std::size_t>(take(at)));
     for (OpIndex& op : lane) op = static_cast<OpIndex>(take(at));
   }
+  trace.arrivals.resize(static_cast<std::size_t>(take(at)));
+  for (std::uint64_t& arrival : trace.arrivals) arrival = static_cast<std::uint64_t>(take(at));
   return trace;
 }
 

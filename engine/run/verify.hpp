@@ -1,4 +1,6 @@
-// Is it the same training? A plan's run against one rank that accumulates the same micro-batches in the same order.
+// Is it the same training? A plan's run against one rank that accumulates the same micro-batches in the same order; or,
+// with asynchronous parameter servers, against the contributions that arrived, computed and applied one after the
+// other.
 #pragma once
 #include <string>
 #include <vector>
@@ -29,6 +31,7 @@ struct ParityRun {
 
 struct VerifyResult {
   bool passed = false;
+  bool replayed = false;  ///< compared with its own arrivals, computed serially, instead of with one rank
   std::vector<ParityRun> runs;
 };
 

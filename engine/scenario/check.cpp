@@ -329,12 +329,6 @@ std::optional<Complaint> complaint_about_support(const Scenario& scenario) {
     const std::vector<std::string> known = choices_known(key.path()), here = choices_here(key.path());
     if (!known.empty() && !value.empty() && std::find(here.begin(), here.end(), value) == here.end())
       return refused(listed(here));
-    if (const auto ceiling = ceiling_here(key.path())) {
-      if (const auto* flag = std::get_if<bool*>(&field); flag && **flag && *ceiling == 0)
-        return refused(name + " = false");
-      if (const auto actual = number(field); actual && *actual > *ceiling)
-        return refused(name + " = " + std::to_string(*ceiling));
-    }
   }
   return std::nullopt;
 }

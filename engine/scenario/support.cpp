@@ -59,9 +59,6 @@ constexpr Choice choices[] = {
     {"fault.plant", "overflow", true},
 };
 
-// Asynchronous servers run, but their simulation and their serial replay are not there.
-constexpr Ceiling ceilings[] = {{"plan.staleness", 0}};
-
 }  // namespace
 
 std::vector<std::string> choices_here(std::string_view key) {
@@ -78,12 +75,6 @@ std::vector<std::string> choices_known(std::string_view key) {
   for (const Choice& choice : choices)
     if (choice.key == key) values.emplace_back(choice.value);
   return values;
-}
-
-std::optional<int> ceiling_here(std::string_view key) {
-  for (const Ceiling& ceiling : ceilings)
-    if (ceiling.key == key) return ceiling.greatest_here;
-  return std::nullopt;
 }
 
 }  // namespace rankscope

@@ -12,12 +12,12 @@ namespace rankscope {
 struct Emulator::State {
   State(std::vector<RankProgram> of_ranks, const RankGrid& grid, const Costs& costs)
       : programs(std::move(of_ranks)), graph(simulation::make_graph(programs, grid)), layout(graph) {
-    step_costs.transfer = simulation::transfer_costs(graph, costs);
+    transfer_ns = simulation::transfer_costs(graph, costs);
   }
   std::vector<RankProgram> programs;
   simulation::Graph graph;
   simulation::Layout layout;
-  simulation::StepCosts step_costs;
+  std::vector<std::int64_t> transfer_ns;
 };
 
 namespace {
@@ -50,6 +50,21 @@ simulation::Rows lane_rows(const simulation::Graph& graph, const ExecutedStep& s
   return rows;
 }
 
+/// [rank]; the steps' own order where no server serves as they come.
+std::vector<std::vector<std::uint64_t>> arrivals_of(const simulation::Graph& graph, const ExecutedStep& step) {
+  for (std::size_t rank = 0; rank < graph.ranks(); ++rank) {
+    const RankProgram& program = (*graph.programs)[rank];
+    if (!program.arrivals_ahead) continue;
+    const auto contributions = static_cast<std::size_t>(std::count_if(
+        program.ops.begin(), program.ops.end(), [](const Op& op) { return op.id.kind() == OpKind::receive; }));
+    if (step.arrivals.size() != graph.ranks() || step.arrivals[rank].size() != contributions)
+      throw std::invalid_argument("executed order of step " + std::to_string(step.step) + ", rank " +
+                                  std::to_string(rank) + ": it does not tell when each of " +
+                                  std::to_string(contributions) + " contributions was served");
+  }
+  return step.arrivals;
+}
+
 }  // namespace
 
 Emulator::Emulator(std::vector<RankProgram> programs, const RankGrid& grid, const Costs& costs)
@@ -59,21 +74,21 @@ Emulator::Emulator(Emulator&&) noexcept = default;
 Emulator& Emulator::operator=(Emulator&&) noexcept = default;
 
 Simulation Emulator::lay_out(const ExecutedStep& step) {
-  const simulation::Rows rows = lane_rows(state_->graph, step);
-  auto& costs = state_->step_costs.op;
-  costs.clear();
-  for (std::size_t rank = 0; rank < step.cost_ns.size(); ++rank)
-    costs.insert(costs.end(), step.cost_ns[rank].begin(), step.cost_ns[rank].end());
-  if (costs.size() != state_->graph.nodes())
-    throw std::invalid_argument("there are costs for " + std::to_string(costs.size()) + " of " +
-                                std::to_string(state_->graph.nodes()) + " ops");
-  for (simulation::Node node = 0; node < costs.size(); ++node)
-    if (costs[node] < 0 && state_->graph.meeting[node] == simulation::nobody)
-      throw std::invalid_argument("rank " + std::to_string(state_->graph.rank_of(node)) + ", " +
-                                  to_token(state_->graph.op(node).id) + " has no cost");
+  const simulation::Graph& graph = state_->graph;
+  simulation::Rows rows = lane_rows(graph, step);
+  simulation::StepCosts costs{{}, state_->transfer_ns};
+  for (const auto& of_rank : step.cost_ns) costs.op.insert(costs.op.end(), of_rank.begin(), of_rank.end());
+  if (costs.op.size() != graph.nodes())
+    throw std::invalid_argument("there are costs for " + std::to_string(costs.op.size()) + " of " +
+                                std::to_string(graph.nodes()) + " ops");
+  for (simulation::Node node = 0; node < costs.op.size(); ++node)
+    if (costs.op[node] < 0 && graph.meeting[node] == simulation::nobody)
+      throw std::invalid_argument("rank " + std::to_string(graph.rank_of(node)) + ", " + to_token(graph.op(node).id) +
+                                  " has no cost");
+  state_->layout.add(step.step, std::move(rows), std::move(costs), arrivals_of(graph, step));
   Simulation result;
-  result.spans.reserve(costs.size());
-  result.end_ns = state_->layout.lay_out(step.step, rows, state_->step_costs, result.spans);
+  result.spans.reserve(graph.nodes());
+  result.end_ns = state_->layout.run(result.spans);
   return result;
 }
 

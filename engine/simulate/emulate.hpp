@@ -18,9 +18,13 @@ struct ExecutedStep {
   std::vector<std::array<std::vector<OpIndex>, lane_count>> order;
   /// [rank][op]: nanoseconds, such as costs_by_signature makes them; communications are ignored.
   std::vector<std::vector<std::int64_t>> cost_ns;
+  /// [rank]: of each contribution that an asynchronous server served, in this step's order on its lane, how many of any
+  /// step it had served before. Empty where there is no such server.
+  std::vector<std::vector<std::uint64_t>> arrivals{};
 };
 
-/// Lays executed steps out one after the other as they come; a step is not a barrier.
+/// Lays executed steps out one after the other as they come; a step is not a barrier. With asynchronous servers, which
+/// may be served a later step's contribution first, a step is laid out when that one is there.
 class Emulator {
  public:
   /// Of `costs` only link and collective_ns are used. Throws std::invalid_argument as simulate does.
@@ -28,7 +32,8 @@ class Emulator {
   ~Emulator();
   Emulator(Emulator&&) noexcept;
   Emulator& operator=(Emulator&&) noexcept;
-  /// Throws std::invalid_argument when the order is not one of the program's ops, std::runtime_error when it deadlocks.
+  /// The spans of all steps that are whole now. Throws std::invalid_argument when the order is not one of the program's
+  /// ops, std::runtime_error when it deadlocks.
   Simulation lay_out(const ExecutedStep& step);
 
  private:

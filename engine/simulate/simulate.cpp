@@ -1,10 +1,17 @@
 #include "engine/simulate/simulate.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "engine/simulate/layout.hpp"
 
 namespace rankscope {
+
+int predicted_steps(const std::vector<RankProgram>& programs) {
+  const bool takes_turns = std::any_of(programs.begin(), programs.end(),
+                                       [](const RankProgram& program) { return program.arrivals_ahead.has_value(); });
+  return takes_turns ? 2 * (steps_apart(programs) + 2) : 2;
+}
 
 Simulation simulate(const std::vector<RankProgram>& programs, const RankGrid& grid, const Costs& costs, int steps) {
   assert(costs.compute_ns && steps >= 0);
@@ -18,8 +25,10 @@ Simulation simulate(const std::vector<RankProgram>& programs, const RankGrid& gr
   Simulation result;
   result.spans.reserve(graph.nodes() * static_cast<std::size_t>(steps));
   simulation::Layout layout(graph);
-  for (int step = 0; step < steps; ++step)
-    result.end_ns = layout.lay_out(static_cast<std::uint32_t>(step), graph.lanes, step_costs, result.spans);
+  for (int step = 0; step < steps; ++step) {
+    layout.add(static_cast<std::uint32_t>(step), graph.lanes, step_costs);
+    if (!layout.has_arrivals() || step == steps - 1) result.end_ns = layout.run(result.spans);
+  }
   return result;
 }
 

@@ -76,9 +76,9 @@ class Narrator {
     publisher_.control(rank, ProgramRecord{rank, hash_of(text), text});
   }
 
-  /// Two steps of the plan on this machine as predicted, before anything of it has run.
+  /// Steps of the plan on this machine as predicted, before anything of it has run.
   void prediction(const Costs& costs) const {
-    const Simulation predicted = simulate(programs_, step_.grid, costs, 2);
+    const Simulation predicted = simulate(programs_, step_.grid, costs, predicted_steps(programs_));
     publisher_.detail(0, SpanBatch{Obtained::simulated, ClockDomain::device, predicted.spans});
   }
 

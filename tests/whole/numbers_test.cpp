@@ -149,8 +149,9 @@ TEST_CASE("a pipeline of processes trains what one of threads does, and its mess
 
 TEST_CASE("verify accepts the labs") {
   const Folder folder;
-  const std::string name = GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe",
-                                    "pipeline-1f1b", "pipeline-interleaved", "pipeline-zb-h1", "tensor-parallel");
+  const std::string name =
+      GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe", "pipeline-1f1b",
+               "pipeline-interleaved", "pipeline-zb-h1", "tensor-parallel", "parameter-server");
   INFO(name);
   const Ended ended = engine(folder, with_small_model({"verify", lab(name), "--json"}, layers_of(name)));
   INFO(ended.err);

@@ -152,14 +152,15 @@ TEST_CASE("plans that make no sense with servers or a main device are refused") 
   CHECK(refused([](Scenario& s) { s.plan.zero = 1; }));
   CHECK(refused([](Scenario& s) { s.plan.offload = "optimizer"; }));
   CHECK(refused([](Scenario& s) { s.plan.precision = "fp16"; }));
-  CHECK(refused([](Scenario& s) { s.plan.staleness = 1; }));
+  CHECK(refused([](Scenario& s) { s.plan.staleness = 1, s.train.clip = 1; }));
+  CHECK(refused([](Scenario& s) { s.plan.staleness = 1, s.train.checkpoint_every = 10; }));
+  CHECK_FALSE(refused([](Scenario& s) { s.plan.staleness = 1; }));
   CHECK(refused([](Scenario& s) { s.plan.servers = 2, s.train.optimizer = "adafactor"; }));
   CHECK(refused([](Scenario& s) { s.plan.zero = 2; }, "main-device"));
   CHECK(refused([](Scenario& s) { s.plan.servers = 2; }, "all-reduce"));
+  CHECK(refused([](Scenario& s) { s.plan.staleness = 1; }, "all-reduce"));
 }
 
-// Scenarios are not allowed these yet: nothing simulates them or replays their arrivals. The programs and the engine's
-// part of them are there.
 TEST_CASE("an asynchronous server updates for each worker as it comes, and answers that worker") {
   Scenario scenario = scenario_of({.data_parallel = "parameter-server", .servers = 2});
   scenario.plan.staleness = 2;
@@ -197,4 +198,41 @@ TEST_CASE("workers of asynchronous servers learn, and finish every step") {
   }
   CHECK(summaries.all.size() == 5 * settings.steps);
   CHECK(last < 0.9 * first);
+}
+
+TEST_CASE("what asynchronous servers made is what their arrivals make when they are replayed serially") {
+  struct Case {
+    Plan plan;
+    int staleness;
+  };
+  for (const Case& c :
+       {Case{{"parameter-server"}, 1}, Case{{.data_parallel = "parameter-server", .servers = 2}, 2},
+        Case{{.data_parallel = "parameter-server", .servers = 3, .optimizer = "adam8bit"}, 4},
+        Case{{.data_parallel = "parameter-server", .optimizer = "adafactor", .data = 2}, 3},
+        Case{{.data_parallel = "parameter-server", .servers = 2, .precision = "fp32", .tied = false}, 2},
+        Case{{.data_parallel = "parameter-server", .servers = 2, .precision = "bf16", .data = 4}, 3}}) {
+    Scenario scenario = scenario_of(c.plan);
+    scenario.plan.staleness = c.staleness;
+    INFO(c.plan.servers << " servers, " << c.plan.precision << ", " << c.plan.optimizer << ", staleness "
+                        << c.staleness);
+    REQUIRE_FALSE(first_complaint(scenario));
+    const VerifyResult result = verified(scenario);
+    INFO(to_text(result));
+    CHECK(result.passed);
+    // Each server's shards and each worker's copy.
+    CHECK(result.runs.front().errors.tensors > c.plan.data * 10);
+    if (std::string(c.plan.precision) == "fp64") CHECK(result.runs.front().errors.parameters < 1e-13);
+  }
+}
+
+TEST_CASE("a worker whose gradient is scaled wrongly is found by the replay of its arrivals") {
+  for (const char* fault : {"gradient_scale", "dropped_micro_batch"}) {
+    Scenario scenario = scenario_of({.data_parallel = "parameter-server", .servers = 2});
+    scenario.plan.staleness = 2;
+    scenario.fault.plant = fault;
+    const VerifyResult result = verified(scenario);
+    INFO(to_text(result));
+    CHECK_FALSE(result.passed);
+    CHECK_THAT(result.runs.front().errors.worst_gradient, ContainsText("of worker 0"));
+  }
 }

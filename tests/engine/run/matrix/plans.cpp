@@ -32,6 +32,7 @@ const std::vector<PlanOption>& plan_options() {
       {"data_parallel",
        {"all-reduce", "main-device", "parameter-server"},
        [](Scenario& s, const std::string& v) { s.plan.data_parallel = v; }},
+      {"staleness", {"0", "1", "3"}, [](Scenario& s, const std::string& v) { s.plan.staleness = std::stoi(v); }},
       {"tensor", {"1", "2", "4"}, [](Scenario& s, const std::string& v) { s.plan.tensor = std::stoi(v); }},
       {"sequence_parallel",
        {"no", "yes"},

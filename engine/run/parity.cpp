@@ -1,0 +1,145 @@
+#include "engine/run/parity.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/tensor/element.hpp"
+
+namespace rankscope::parity {
+namespace {
+
+constexpr double least_digits = 10;  // an update must be so many times what rounding hides of it
+
+double distance(const Values& a, const Values& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::sqrt(sum);
+}
+
+/// Of parameters as they are stored: 16-bit ones have fp32 masters, but are compared as what they compute with.
+double unit_roundoff(DType type) {
+  switch (type) {
+    case DType::f64: return 0x1p-53;
+    case DType::f32: return 0x1p-24;
+    case DType::bf16: return 0x1p-8;
+    case DType::f16: return 0x1p-11;
+    case DType::i32:
+    case DType::u8: break;
+  }
+  return 0;
+}
+
+void hold(HeldBuffers& held, const RankProgram& program, BufferIndex b) {
+  const Buffer& buffer = program.buffers[b];
+  const bool is_rounded = buffer.memory == MemoryClass::parameters && accumulation_type(buffer.type) != buffer.type;
+  held[b] = {buffer.parameter, is_rounded, buffer.first, {}};
+}
+
+}  // namespace
+
+Values values_of(View view) {
+  Values values(static_cast<std::size_t>(view.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(view, static_cast<std::int64_t>(i));
+  return values;
+}
+
+double norm(const Values& a) {
+  double sum = 0;
+  for (const double x : a) sum += x * x;
+  return std::sqrt(sum);
+}
+
+std::string block_of(const std::string& parameter) {
+  return parameter.starts_with("h.") ? parameter.substr(0, parameter.find('.', 2) + 1) : parameter;
+}
+
+HeldBuffers held_parameters(const StepProgram& step, const RankProgram& program) {
+  HeldBuffers held;
+  if (!step.updates(program.rank) && step.grid.servers == 0) return held;
+  for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
+    if ((buffer.memory == MemoryClass::parameters || master) && buffer.persistent && buffer.parameter >= 0)
+      hold(held, program, b);
+  }
+  return held;
+}
+
+HeldBuffers held_gradients(const RankProgram& program) {
+  HeldBuffers held;
+  for (const Op& op : program.ops)
+    if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::update)
+      for (const BufferUse& use : op.uses)
+        if (program.buffers[use.buffer].memory == MemoryClass::gradients) hold(held, program, use.buffer);
+  return held;
+}
+
+void take(HeldBuffers& into, const RankRun& run) {
+  for (auto& [buffer, held] : into) held.at.push_back(values_of(run.view(buffer)));
+}
+
+void Losses::step_done(const StepSummary& summary, const StepTrace&) {
+  if (summary.tokens == 0) return;
+  const std::lock_guard lock(mutex_);
+  sum_[summary.step] += summary.loss * static_cast<double>(summary.tokens);
+  tokens_[summary.step] += summary.tokens;
+}
+
+Share::Share(const ParameterSpec& spec, const Held& held, int tensor)
+    : whole_elements_(spec.whole.elements()),
+      elements_(static_cast<std::int64_t>(held.at.front().size())),
+      runs_(element_runs(spec, tensor, held.first, elements_)) {}
+
+Values Share::of(const Values& whole) const {
+  Values share(static_cast<std::size_t>(elements_));
+  for (const ElementRun& run : runs_)
+    if (!run.is_padding()) std::copy_n(whole.begin() + run.global, run.count, share.begin() + run.local);
+  return share;
+}
+
+double Share::root() const {
+  std::int64_t elements = 0;
+  for (const ElementRun& run : runs_) elements += run.is_padding() ? 0 : run.count;
+  return std::sqrt(static_cast<double>(elements) / static_cast<double>(whole_elements_));
+}
+
+void GradientNorms::add(const std::string& parameter, const Values& gradient) {
+  double& block = block_[block_of(parameter)];
+  block = std::hypot(block, own_[parameter] = norm(gradient));
+}
+
+double GradientNorms::of(const std::string& parameter) const {
+  const double block = block_.at(block_of(parameter)), own = own_.at(parameter);
+  return own > 1e-6 * block ? own : block;
+}
+
+void Judge::loss(double held, double expected) {
+  const double error = std::abs(held - expected) / std::abs(expected);
+  if (is_worse(error, errors_.losses)) errors_.losses = error;
+}
+
+void Judge::gradient(const Values& held, const Values& expected, double measure, const std::string& where) {
+  const double off = distance(held, expected), error = off == 0 ? 0 : off / measure;
+  if (!is_worse(error, errors_.gradients)) return;
+  errors_.gradients = error;
+  errors_.worst_gradient = where;
+}
+
+void Judge::parameter(const Held& held, const Share& share, const Values& before, const Values& after,
+                      const std::string& where) {
+  const Values expected = share.of(after);
+  const DType type = held.is_rounded ? model_.type : accumulation_type(model_.type);
+  const double moved = share.root() * distance(after, before);
+  const double rounding = share.root() * steps * unit_roundoff(type) * norm(after);
+  const double off = std::max(0.0, distance(held.at.back(), expected) - rounding);
+  const double error = off == 0 ? 0 : off / moved;
+  // A copy that is rounded too coarsely to tell is told by its master.
+  errors_.unmoved += !held.is_rounded && moved < least_digits * rounding;
+  ++errors_.tensors;
+  errors_.bit_equal += held.at.back() == expected;
+  if (!is_worse(error, errors_.parameters)) return;
+  errors_.parameters = error;
+  errors_.worst_parameter = where;
+}
+
+}  // namespace rankscope::parity

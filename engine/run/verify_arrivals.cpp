@@ -1,0 +1,143 @@
+#include "engine/run/verify_arrivals.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/run/parity.hpp"
+#include "engine/run/replay.hpp"
+
+namespace rankscope {
+namespace {
+
+/// What a server received, in the order in which it did.
+struct Arrival {
+  Contribution contribution;
+  parity::HeldBuffers gradients;
+};
+
+/// Watches one server: while its lane's thread tells of an update, the gradients that it has read are still there.
+class ServerObserver : public RankObserver {
+ public:
+  explicit ServerObserver(RankObserver& losses) : losses_(losses) {}
+  void watch(const RankRun& run) {
+    run_ = &run;
+    gradients_ = parity::held_gradients(run.program());
+  }
+  void span(Lane, const Span& span) override {
+    const OpFields f = span.op.fields();
+    if (f.kind != OpKind::optimizer) return;
+    Arrival& arrival = arrivals.emplace_back(Arrival{{f.micro_batch, span.step}, {}});
+    for (const auto& [buffer, held] : gradients_) {
+      if (run_->program().buffers[buffer].micro_batch != f.micro_batch) continue;
+      parity::Held& now = arrival.gradients[buffer] = held;
+      now.at.push_back(parity::values_of(run_->view(buffer)));
+    }
+  }
+  void memory(Lane, const MemorySample&) override {}
+  void phase(Lane, const PhaseSpan&) override {}
+  void step_done(const StepSummary& summary, const StepTrace& trace) override { losses_.step_done(summary, trace); }
+
+  std::vector<Arrival> arrivals;
+
+ private:
+  RankObserver& losses_;
+  const RankRun* run_ = nullptr;
+  parity::HeldBuffers gradients_;
+};
+
+struct Watched {
+  std::vector<std::unique_ptr<ServerObserver>> servers;
+  std::vector<parity::HeldBuffers> parameters;  ///< [rank]: at the end
+  parity::Losses losses;
+};
+
+void watch(const StepProgram& step, RunSettings settings, Watched& watched) {
+  const int workers = step.grid.workers();
+  for (int s = 0; s < step.grid.servers; ++s)
+    watched.servers.push_back(std::make_unique<ServerObserver>(watched.losses));
+  watched.parameters.resize(static_cast<std::size_t>(step.grid.size()));
+  settings.steps = parity::steps;
+  run_loopback(
+      step, settings,
+      [&](int rank) -> RankObserver* {
+        if (rank < workers) return &watched.losses;
+        return watched.servers[static_cast<std::size_t>(rank - workers)].get();
+      },
+      [&](RankRun& run, int rank) {
+        if (rank >= workers) watched.servers[static_cast<std::size_t>(rank - workers)]->watch(run);
+        run.run(0, parity::steps);
+        auto& parameters = watched.parameters[static_cast<std::size_t>(rank)];
+        parameters = parity::held_parameters(step, run.program());
+        parity::take(parameters, run);
+      });
+}
+
+/// Each worker's steps in order, and no worker further ahead of another than the bound.
+void check_order(int rank, const std::vector<Contribution>& served, const StepProgram& step) {
+  std::vector<std::uint32_t> next(static_cast<std::size_t>(step.grid.workers()));
+  for (const Contribution& c : served) {
+    const std::uint32_t oldest = *std::min_element(next.begin(), next.end());
+    if (c.step != next[static_cast<std::size_t>(c.worker)]++ ||
+        c.step - oldest > static_cast<std::uint32_t>(*step.arrivals_ahead()))
+      throw RunFailure(
+          rank, fmt::format("rank {} served worker {}'s step {} while another worker's step {} was not "
+                            "served yet: plan.staleness = {} allows {} steps between them",
+                            rank, c.worker, c.step, oldest, step.scenario.plan.staleness, *step.arrivals_ahead()));
+  }
+}
+
+}  // namespace
+
+ParityErrors compare_with_arrivals_replayed(const StepProgram& step, RunSettings settings,
+                                            std::uint32_t gradient_steps) {
+  Watched watched;
+  watch(step, settings, watched);
+  const Model& model = step.model;
+  const int workers = step.grid.workers();
+  std::vector<std::vector<Contribution>> served;
+  for (const auto& server : watched.servers) {
+    auto& order = served.emplace_back();
+    for (const Arrival& arrival : server->arrivals) order.push_back(arrival.contribution);
+    check_order(workers + static_cast<int>(served.size()) - 1, order, step);
+  }
+  const Replay truth = replay(step, served, settings);
+
+  parity::Judge judge(model);
+  for (std::uint32_t s = 0; s < parity::steps; ++s) {
+    double loss = 0;
+    for (int w = 0; w < workers; ++w) loss += truth.losses.at({w, s}) / workers;
+    judge.loss(watched.losses.mean(s), loss);
+  }
+  const auto spec_of = [&](int parameter) -> const ParameterSpec& {
+    return model.parameters[static_cast<std::size_t>(parameter)];
+  };
+  std::map<Contribution, parity::GradientNorms> norms;
+  for (const auto& [contribution, gradients] : truth.gradients)
+    for (const auto& [parameter, gradient] : gradients) norms[contribution].add(spec_of(parameter).name, gradient);
+  for (int rank = workers; rank < step.grid.size(); ++rank)
+    for (const Arrival& arrival : watched.servers[static_cast<std::size_t>(rank - workers)]->arrivals) {
+      const Contribution& c = arrival.contribution;
+      if (c.step >= gradient_steps) continue;
+      for (const auto& [buffer, held] : arrival.gradients) {
+        const ParameterSpec& spec = spec_of(held.parameter);
+        const parity::Share share(spec, held, 0);
+        judge.gradient(held.at.front(), share.of(truth.gradients.at(c).at(held.parameter)),
+                       share.root() * norms.at(c).of(spec.name),
+                       fmt::format("{} of worker {}, step {} on rank {}", spec.name, c.worker, c.step, rank));
+      }
+    }
+  for (int rank = 0; rank < step.grid.size(); ++rank)
+    for (const auto& [buffer, held] : watched.parameters[static_cast<std::size_t>(rank)]) {
+      const int p = held.parameter;
+      const WholeValues& before = held.is_rounded ? truth.rounded_before : truth.before;
+      const WholeValues& after = rank < workers    ? truth.pulled[static_cast<std::size_t>(rank)]
+                                 : held.is_rounded ? truth.rounded_after
+                                                   : truth.after;
+      judge.parameter(held, {spec_of(p), held, 0}, before.at(p), after.at(p),
+                      fmt::format("{} on rank {}", spec_of(p).name, rank));
+    }
+  return judge.errors();
+}
+
+}  // namespace rankscope
