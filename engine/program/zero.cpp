@@ -4,8 +4,9 @@
 //
 //   stage   parameters       gradients                                  states
 //   1       whole            whole; reduce-scattered once a step        pieces
-//   2       whole            a shard; whole ones live from a micro-     pieces
-//                            batch's backward to their reduce-scatter
+//   2       whole            a shard; a bucket's whole ones live from   pieces
+//                            a micro-batch's backward until the next
+//                            bucket's are complete
 //   3       a shard; whole   as in stage 2                              pieces
 //           ones live from
 //           their gather to
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "engine/program/bucket.hpp"
 #include "engine/program/passes.hpp"
@@ -35,7 +37,10 @@ class GradientSharding {
       : program_(std::move(program)), step_(step), at_(step.grid.coordinates_of(program_.rank)) {}
 
   RankProgram run() {
-    for (const Bucket& bucket : buckets_of(step_, at_.pipeline)) {
+    const std::vector<Bucket> buckets = buckets_of(step_, at_.pipeline);
+    actions_ = actions_of(program_);
+    completions_ = completions_of(buckets);
+    for (const Bucket& bucket : buckets) {
       const BufferIndex values = shard_parameters(bucket);
       const BufferIndex gradients = step_.zero() == 1 ? reduce_once(bucket) : reduce_each_micro_batch(bucket);
       sum_over_tensor_ranks(bucket, gradients);
@@ -89,6 +94,32 @@ class GradientSharding {
     return own_shard(bucket, base, name_of_base("gradients", bucket, ":shard"));
   }
 
+  /// Where each bucket of each micro-batch is complete.
+  std::set<std::size_t> completions_of(const std::vector<Bucket>& buckets) const {
+    std::map<BufferIndex, int> bucket_of;
+    for (const Bucket& bucket : buckets)
+      for (const BufferIndex b : whole_buffers(program_, bucket, MemoryClass::gradients)) bucket_of[b] = bucket.index;
+    std::map<std::pair<int, int>, std::size_t> last;
+    for (std::size_t i = 0; i < program_.ops.size(); ++i)
+      for (const BufferUse& use : program_.ops[i].uses)
+        if (const auto found = bucket_of.find(use.buffer); found != bucket_of.end())
+          last[{found->second, program_.ops[i].id.fields().micro_batch}] = i + 1;
+    std::set<std::size_t> completions;
+    for (const auto& [of, position] : last) completions.insert(position);
+    return completions;
+  }
+
+  /// Where compute waits for the reduction of a bucket that is complete at `position`: when the next bucket of the same
+  /// action is complete, or after the action's last bucket at the next action's end. So the reduction has that time to
+  /// pass, and whole gradients of few buckets are there at a time.
+  std::size_t one_bucket_later(std::size_t position) const {
+    std::size_t a = 0;
+    while (a + 1 < actions_.size() && actions_[a].end < position) ++a;
+    const auto next = completions_.upper_bound(position);
+    if (next != completions_.end() && *next <= actions_[a].end) return *next;
+    return actions_[std::min(a + 1, actions_.size() - 1)].end;
+  }
+
   /// Stages 2 and 3: every micro-batch has whole gradients of its own, whose sum over the group is added to the shard.
   /// Returns the shard.
   BufferIndex reduce_each_micro_batch(const Bucket& bucket) {
@@ -123,7 +154,6 @@ class GradientSharding {
         use.buffer = *gradient;
         own.complete = i + 1;
       }
-    const std::vector<Action> actions = actions_of(program_);
     const Own* first = nullptr;
     for (const auto& [m, own] : own_of)
       if (!first || own.complete < first->complete) first = &own;
@@ -133,13 +163,10 @@ class GradientSharding {
       const std::string name = name_of_base("gradients", bucket, ":m" + std::to_string(m));
       const BufferIndex base = add_base(program_, bucket, name, gradients);
       reduce_scatter(own.complete, bucket, m, {{base, Access::accumulate}});
-      // One action later, so that the reduction has an action's time to pass before compute waits for it. It is compute
-      // that gives the whole gradients up, so their memory does not depend on the reduction's timing.
+      // It is compute that gives the whole gradients up, so their memory does not depend on the reduction's timing.
       const BufferIndex part = own_shard(bucket, base, name + ":shard");
-      std::size_t a = 0;
-      while (a + 1 < actions.size() && actions[a].end < own.complete) ++a;
       insertions_.push_back(
-          {actions[std::min(a + 1, actions.size() - 1)].end,
+          {one_bucket_later(own.complete),
            {OpId::of({OpKind::optimizer, Purpose::none, bucket.chunk, m, -1, Segment::accumulate, bucket.index}),
             GroupKind::self,
             -1,
@@ -164,6 +191,8 @@ class GradientSharding {
   RankProgram program_;
   const StepProgram& step_;
   Coordinates at_;
+  std::vector<Action> actions_;
+  std::set<std::size_t> completions_;  ///< see completions_of
   std::vector<Insertion> insertions_;
   std::vector<bool> unused_;  ///< whole gradients that micro-batches' own have replaced
 };
