@@ -223,6 +223,20 @@ Checkpoint::Checkpoint(const std::string& directory) : directory_(directory) {
   }
 }
 
+std::optional<std::array<double, 3>> Checkpoint::loss_scale() const {
+  std::array<double, 3> state{};
+  CheckpointTensor tensor;
+  tensor.role = loss_scale_role;
+  tensor.view = {state.data(), DType::f64, Shape{3}};
+  if (!read(tensor, model_)) return std::nullopt;
+  return state;
+}
+
+std::int64_t Checkpoint::updates_left_out() const {
+  const auto state = loss_scale();
+  return state ? steps_done_ - static_cast<std::int64_t>((*state)[2]) : 0;
+}
+
 std::optional<std::string> Checkpoint::find_mismatch(const Scenario& wanted) const {
   const auto differs = [&](const char* key, const auto& here, const auto& there) {
     return fmt::format("{} was written with {} = {}, and the scenario has {}; make them equal", directory_, key, here,

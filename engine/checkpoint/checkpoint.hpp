@@ -13,6 +13,7 @@
 //
 // Ranks write into FOLDER/step-00000020.partial; whoever finds all files there gives the directory its name.
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,9 +26,12 @@
 
 namespace rankscope {
 
+/// The role of fp16's state, which is of no parameter.
+inline constexpr const char* loss_scale_role = "loss_scale";
+
 /// A tensor of a checkpoint, or one to be filled from it.
 struct CheckpointTensor {
-  std::string role;    ///< empty for weights, else the state's name; "loss_scale"
+  std::string role;    ///< empty for weights, else the state's name; loss_scale_role
   int parameter = -1;  ///< into Model::parameters; -1: of none
   int tensor = 0;      ///< the rank's coordinate in its tensor group
   /// Of the entries that the rank's share of the parameter has, the one that stands first in the view.
@@ -55,6 +59,12 @@ class Checkpoint {
   const std::string& directory() const { return directory_; }
   std::int64_t steps_done() const { return steps_done_; }
   const Scenario& scenario() const { return scenario_; }
+
+  /// fp16's state (engine/optimizer/loss_scale.hpp): scale, steps since it has changed, updates made. Nullopt when the
+  /// run, and those that it went on from, had none.
+  std::optional<std::array<double, 3>> loss_scale() const;
+  /// Steps done that an overflow left out: so many updates less than steps has an optimizer counted.
+  std::int64_t updates_left_out() const;
 
   /// Why training `wanted` cannot go on from here: another model, or an optimizer with other states. One line.
   std::optional<std::string> find_mismatch(const Scenario& wanted) const;

@@ -22,7 +22,7 @@ CheckpointTensor tensor_of(const StepProgram& step, const RankProgram& program, 
                            const std::map<int, std::int64_t>& updated, const Arena& arena) {
   CheckpointTensor tensor;
   if (buffer.parameter < 0) {
-    tensor.role = buffer.name;
+    tensor.role = loss_scale_role;
     tensor.view = arena.view(buffer.offset, buffer.type, buffer.shape);
     return tensor;
   }

@@ -35,9 +35,11 @@ class ComputeDevice {
 };
 
 /// Computes for real with that kernel set. All references must outlive the device and what it binds; `values` is
-/// written by the compute lane.
+/// written by the compute lane. `updates_left_out` of the steps before did not count for the optimizer; a loss scale's
+/// own state has that itself.
 std::unique_ptr<ComputeDevice> kernel_device(const StepProgram& step, const RankProgram& program, const Arena& arena,
-                                             const kernels::KernelSet& kernels, StepValues& values);
+                                             const kernels::KernelSet& kernels, StepValues& values,
+                                             std::int64_t updates_left_out = 0);
 
 /// Sleeps what `cost_ns` says of each op.
 std::unique_ptr<ComputeDevice> sleep_device(std::function<std::int64_t(const Op&)> cost_ns);

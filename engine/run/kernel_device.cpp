@@ -19,8 +19,13 @@ constexpr std::uint32_t overflow_step = 1;  ///< of the planted one
 class KernelDevice : public ComputeDevice {
  public:
   KernelDevice(const StepProgram& step, const RankProgram& program, const Arena& arena,
-               const kernels::KernelSet& kernels, StepValues& values)
-      : step_(step), program_(program), arena_(arena), kernels_(kernels), values_(values) {
+               const kernels::KernelSet& kernels, StepValues& values, std::int64_t updates_left_out)
+      : step_(step),
+        program_(program),
+        arena_(arena),
+        kernels_(kernels),
+        values_(values),
+        updates_left_out_(updates_left_out) {
     for (const Buffer& buffer : program.buffers)
       if (buffer.name == loss_scale_name) loss_scale_ = LossScale(view_of(buffer).as<double>());
   }
@@ -99,7 +104,7 @@ class KernelDevice : public ComputeDevice {
                            (std::int64_t{data} * plan.micro_batches + micro_batch) * step_.model.micro_batch_size;
     // Read by launches of the compute lane, on which it is changed too: nothing else needs to order them.
     context.loss_scale = scale ? scale->scale() : 1.0;
-    if (scale) context.update = scale->updates();
+    context.update = scale ? scale->updates() : step - static_cast<std::uint64_t>(updates_left_out_);
     context.global_tokens = std::int64_t{train.global_batch} * step_.model.spec.context;
     context.tensor = step_.grid.coordinates_of(program_.rank).tensor;
     const std::string& plant = step_.scenario.fault.plant;
@@ -230,6 +235,7 @@ class KernelDevice : public ComputeDevice {
   const Arena& arena_;
   const kernels::KernelSet& kernels_;
   StepValues& values_;
+  const std::int64_t updates_left_out_;
   Workspace workspace_, host_workspace_;  ///< of the compute lane and of the host's
   std::optional<LossScale> loss_scale_;   ///< fp16's
   std::uint64_t updates_on_arrival_ = 0;  ///< an asynchronous server's, all on one lane
@@ -238,8 +244,9 @@ class KernelDevice : public ComputeDevice {
 }  // namespace
 
 std::unique_ptr<ComputeDevice> kernel_device(const StepProgram& step, const RankProgram& program, const Arena& arena,
-                                             const kernels::KernelSet& kernels, StepValues& values) {
-  return std::make_unique<KernelDevice>(step, program, arena, kernels, values);
+                                             const kernels::KernelSet& kernels, StepValues& values,
+                                             std::int64_t updates_left_out) {
+  return std::make_unique<KernelDevice>(step, program, arena, kernels, values, updates_left_out);
 }
 
 }  // namespace rankscope

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "engine/optimizer/optimizer.hpp"
@@ -28,7 +29,8 @@ RankRun::RankRun(RankSettings settings, int rank)
     : settings_(std::move(settings)),
       program_(settings_.step.program_for(rank)),
       arena_(program_.arena_bytes + program_.host_bytes) {
-  device_ = settings_.kernels ? kernel_device(settings_.step, program_, arena_, *settings_.kernels, values_)
+  const std::int64_t left_out = settings_.resume ? settings_.resume->updates_left_out() : 0;
+  device_ = settings_.kernels ? kernel_device(settings_.step, program_, arena_, *settings_.kernels, values_, left_out)
                               : sleep_device(settings_.sleep_cost_ns);
   if (settings_.world)
     communicators_ = std::make_unique<CommTable>(program_, settings_.step.grid, *settings_.world,
@@ -158,8 +160,21 @@ RankRun::BoundOp RankRun::bind_load(const Op& op) {
 
 RankRun::BoundOp RankRun::bind_checkpoint(const Op& op) {
   if (settings_.checkpoint_folder.empty()) return [](std::uint32_t) { return OpOutcome{}; };
-  return [this, tensors = checkpoint_tensors(settings_.step, program_, op, arena_)](std::uint32_t step) {
+  auto tensors = checkpoint_tensors(settings_.step, program_, op, arena_);
+  // A loss scale that this run does not use goes on to those that may.
+  const auto scale = settings_.resume && program_.rank == 0 && settings_.step.model.type != DType::f16
+                         ? settings_.resume->loss_scale()
+                         : std::nullopt;
+  std::shared_ptr<std::array<double, 3>> carried;
+  if (scale) {
+    carried = std::make_shared<std::array<double, 3>>(*scale);
+    CheckpointTensor& tensor = tensors.emplace_back();
+    tensor.role = loss_scale_role;
+    tensor.view = {carried->data(), DType::f64, Shape{3}};
+  }
+  return [this, carried, tensors = std::move(tensors)](std::uint32_t step) {
     const std::uint32_t done = step + 1;
+    if (carried) (*carried)[2] = static_cast<double>(done - settings_.resume->updates_left_out());
     const TrainSpec& train = settings_.step.scenario.train;
     if (done % static_cast<std::uint32_t>(train.checkpoint_every) == 0 ||
         done == static_cast<std::uint32_t>(train.steps))

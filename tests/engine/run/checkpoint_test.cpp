@@ -3,18 +3,14 @@
 
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <mutex>
 
-#include "engine/model/part.hpp"
 #include "engine/optimizer/rule/rule.hpp"
-#include "engine/run/job.hpp"
-#include "kernels/tensor/element.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/run/trained.hpp"
 #include "tests/temporary_directory.hpp"
 
 using namespace rankscope;
-using testing::TemporaryDirectory;
+using namespace rankscope::testing;
 
 namespace {
 
@@ -37,53 +33,6 @@ Scenario scenario_of(int data, int pipeline, int zero, std::string precision = "
   return s;
 }
 
-using Weights = std::map<std::string, std::vector<double>>;
-
-/// Runs the scenario to its end, from a checkpoint if given; the whole model's weights afterwards.
-Weights run(const Scenario& scenario, const std::string& folder, const Checkpoint* resume = nullptr) {
-  const StepProgram step = compile(scenario);
-  Weights weights;
-  std::mutex mutex;
-  RunSettings settings;
-  settings.steps = static_cast<std::uint32_t>(scenario.train.steps);
-  settings.checkpoint_folder = folder;
-  settings.resume = resume;
-  settings.first_step = resume ? static_cast<std::uint32_t>(resume->steps_done()) : 0;
-  run_loopback(
-      step, settings, [](int) { return nullptr; },
-      [&](RankRun& rank_run, int rank) {
-        rank_run.run(settings.first_step, settings.steps - settings.first_step);
-        const std::lock_guard lock(mutex);
-        for (BufferIndex b = 0; b < rank_run.program().buffers.size(); ++b) {
-          const Buffer& buffer = rank_run.program().buffers[b];
-          if (buffer.memory != MemoryClass::parameters || !buffer.persistent || buffer.parameter < 0) continue;
-          const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(buffer.parameter)];
-          std::vector<double>& values = weights[spec.name];
-          values.resize(static_cast<std::size_t>(spec.whole.elements()));
-          for (const ElementRun& r :
-               element_runs(spec, step.grid.coordinates_of(rank).tensor, buffer.first, buffer.shape.elements()))
-            for (std::int64_t i = 0; i < r.count && !r.is_padding(); ++i)
-              values[static_cast<std::size_t>(r.global + i)] = element(rank_run.view(b), r.local + i);
-        }
-      });
-  return weights;
-}
-
-/// The greatest difference of two models, over the greatest weight of the tensor.
-double difference(const Weights& a, const Weights& b) {
-  REQUIRE(a.size() == b.size());
-  double worst = 0;
-  for (const auto& [name, values] : a) {
-    double size = 0, off = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      size = std::max(size, std::abs(values[i]));
-      off = std::max(off, std::abs(values[i] - b.at(name)[i]));
-    }
-    worst = std::max(worst, off / size);
-  }
-  return worst;
-}
-
 }  // namespace
 
 TEST_CASE("under the same plan a run goes on bit for bit") {
@@ -96,7 +45,7 @@ TEST_CASE("under the same plan a run goes on bit for bit") {
   const TemporaryDirectory folder;
   Scenario s = scenario_of(plan.data, plan.pipeline, plan.zero, precision);
   s.train.optimizer = optimizer;
-  const Weights straight = run(s, folder.path().string());
+  const Trained straight = train(s, folder.path().string());
   const auto checkpoints = checkpoints_in(folder.path().string());
   REQUIRE(checkpoints.size() == 3);  // after 2, 4 and the last step
   const Checkpoint after_two(checkpoints.front());
@@ -104,19 +53,19 @@ TEST_CASE("under the same plan a run goes on bit for bit") {
   INFO(precision << " " << optimizer << " data " << plan.data << " pipeline " << plan.pipeline << " ZeRO "
                  << plan.zero);
   CHECK_FALSE(after_two.find_mismatch(s));
-  CHECK(run(s, "", &after_two) == straight);
+  CHECK(train(s, "", &after_two).memory == straight.memory);
 }
 
 TEST_CASE("under any other plan it goes on as it would have") {
   const TemporaryDirectory folder;
   const Scenario written = scenario_of(2, 2, GENERATE(0, 1, 3));
-  const Weights straight = run(written, folder.path().string());
+  const Weights straight = train(written, folder.path().string()).weights;
   const Checkpoint after_two(checkpoints_in(folder.path().string()).front());
   for (const Scenario& s :
        {scenario_of(1, 1, 0), scenario_of(4, 1, 1), scenario_of(1, 4, 0), scenario_of(2, 2, 2), scenario_of(2, 1, 3)}) {
     REQUIRE_FALSE(after_two.find_mismatch(s));
     INFO("data " << s.plan.data << " pipeline " << s.plan.pipeline << " ZeRO " << s.plan.zero);
-    CHECK(difference(run(s, "", &after_two), straight) < 1e-12);
+    CHECK(difference(train(s, "", &after_two).weights, straight) < 1e-12);
   }
 }
 
@@ -128,30 +77,30 @@ TEST_CASE("adafactor's rows and columns and adam8bit's blocks are found again") 
   // Or else what is rounding in a gradient that is truly zero is enlarged to a step.
   if (const double epsilon = optimizer_rule(optimizer).parity_epsilon; epsilon > 0)
     written.train.hyper.epsilon = epsilon;
-  const Weights straight = run(written, folder.path().string());
+  const Weights straight = train(written, folder.path().string()).weights;
   const Checkpoint after_two(checkpoints_in(folder.path().string()).front());
   Scenario s = scenario_of(2, 2, optimizer == std::string("adam8bit") ? 2 : 0);
   s.train.optimizer = optimizer;
   s.train.hyper.epsilon = written.train.hyper.epsilon;
   INFO(optimizer);
-  CHECK(difference(run(s, "", &after_two), straight) < (optimizer == std::string("adam8bit") ? 1e-6 : 1e-12));
+  CHECK(difference(train(s, "", &after_two).weights, straight) < (optimizer == std::string("adam8bit") ? 1e-6 : 1e-12));
 }
 
 TEST_CASE("another precision goes on from the masters") {
   const TemporaryDirectory folder;
   const Scenario written = scenario_of(2, 1, 2, "bf16");
-  run(written, folder.path().string());
+  train(written, folder.path().string());
   const Checkpoint last(checkpoints_in(folder.path().string()).back());
   Scenario s = scenario_of(1, 1, 0, "fp32");
   s.train.steps = 6;
-  CHECK_NOTHROW(run(s, "", &last));
+  CHECK_NOTHROW(train(s, "", &last));
 }
 
 TEST_CASE("only the newest checkpoints are kept, and a partial one is none") {
   const TemporaryDirectory folder;
   Scenario s = scenario_of(2, 1, 0);
   s.train.checkpoint_every = 1;
-  run(s, folder.path().string());
+  train(s, folder.path().string());
   const auto found = checkpoints_in(folder.path().string());
   CHECK(found.size() == 3);
   CHECK(std::filesystem::path(found.back()).filename() == "step-00000005");
@@ -165,7 +114,7 @@ TEST_CASE("only the newest checkpoints are kept, and a partial one is none") {
 TEST_CASE("a checkpoint that does not fit, or is damaged, is refused with what would be right") {
   const TemporaryDirectory folder;
   const Scenario s = scenario_of(2, 1, 0);
-  run(s, folder.path().string());
+  train(s, folder.path().string());
   const std::string newest = checkpoints_in(folder.path().string()).back();
   const Checkpoint checkpoint(newest);
   Scenario other = s;

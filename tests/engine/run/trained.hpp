@@ -1,0 +1,90 @@
+// Runs a scenario, perhaps from a checkpoint, and keeps what it has made.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/checkpoint/checkpoint.hpp"
+#include "engine/model/part.hpp"
+#include "engine/run/job.hpp"
+#include "kernels/tensor/element.hpp"
+
+namespace rankscope::testing {
+
+/// By parameter's name: the whole of it, in the model's own order.
+using Weights = std::map<std::string, std::vector<double>>;
+
+struct Trained {
+  /// As the optimizer keeps them: masters where there are any.
+  Weights weights;
+  /// Every parameter and state that lives across steps, byte by byte: by rank and the buffer's name.
+  std::map<std::string, std::vector<std::byte>> memory;
+  /// By rank that updates with one: scale, steps since it has changed, updates made.
+  std::map<int, std::array<double, 3>> loss_scale;
+};
+
+/// Trains to the scenario's end, from `resume` if it is given, and writes checkpoints to `folder` unless it is empty.
+inline Trained train(const Scenario& scenario, const std::string& folder, const Checkpoint* resume = nullptr) {
+  const StepProgram step = compile(scenario);
+  Trained trained;
+  std::mutex mutex;
+  RunSettings settings;
+  settings.steps = static_cast<std::uint32_t>(scenario.train.steps);
+  settings.checkpoint_folder = folder;
+  settings.resume = resume;
+  settings.first_step = resume ? static_cast<std::uint32_t>(resume->steps_done()) : 0;
+  const bool has_masters = accumulation_type(step.model.type) != step.model.type;
+  const auto keep = [&](const RankRun& run, int rank, BufferIndex b) {
+    const Buffer& buffer = run.program().buffers[b];
+    const View view = run.view(b);
+    // A main device's replicas are told what it has become with the next step.
+    if (buffer.name == loss_scale_name && step.updates(rank)) {
+      const auto* state = view.as<double>();
+      trained.loss_scale[rank] = {state[0], state[1], state[2]};
+    }
+    if (!buffer.persistent || buffer.parameter < 0 || buffer.memory == MemoryClass::gradients) return;
+    trained.memory[std::to_string(rank) + " " + buffer.name].assign(view.as<std::byte>(),
+                                                                    view.as<std::byte>() + view.bytes());
+    const bool master = buffer.name.starts_with("master:");
+    const bool weights = buffer.memory == MemoryClass::parameters && buffer.piece == step.updates_pieces();
+    if (!step.updates(rank) || !(has_masters ? master : weights)) return;
+    const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(buffer.parameter)];
+    std::vector<double>& values = trained.weights[spec.name];
+    values.resize(static_cast<std::size_t>(spec.whole.elements()));
+    for (const ElementRun& r :
+         element_runs(spec, step.grid.coordinates_of(rank).tensor, buffer.first, buffer.shape.elements()))
+      for (std::int64_t i = 0; i < r.count && !r.is_padding(); ++i)
+        values[static_cast<std::size_t>(r.global + i)] = element(view, r.local + i);
+  };
+  run_loopback(
+      step, settings, [](int) { return nullptr; },
+      [&](RankRun& run, int rank) {
+        run.run(settings.first_step, settings.steps - settings.first_step);
+        const std::lock_guard lock(mutex);
+        for (BufferIndex b = 0; b < run.program().buffers.size(); ++b) keep(run, rank, b);
+      });
+  return trained;
+}
+
+/// The greatest difference of two models, over the greatest weight of the tensor; infinite where one lacks a tensor.
+inline double difference(const Weights& a, const Weights& b) {
+  double worst = a.size() == b.size() ? 0 : INFINITY;
+  for (const auto& [name, values] : a) {
+    const auto other = b.find(name);
+    if (other == b.end() || other->second.size() != values.size()) return INFINITY;
+    double size = 0, off = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      size = std::max(size, std::abs(values[i]));
+      off = std::max(off, std::abs(values[i] - other->second[i]));
+    }
+    worst = std::max(worst, off / size);
+  }
+  return worst;
+}
+
+}  // namespace rankscope::testing
