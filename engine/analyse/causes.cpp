@@ -41,6 +41,16 @@ BubbleStretch stretch_of(const Piece& piece, int rank, OpId next, const RankPhas
   return stretch;
 }
 
+/// A parameter server has no model to compute: what it does not do while its workers compute or talk is no bubble.
+BubbleStretch of_server(BubbleStretch stretch) {
+  if (stretch.time != TimeClass::bubble) return stretch;
+  stretch.time = TimeClass::other;
+  if (stretch.cause == BubbleCause::unknown) return stretch;
+  stretch.cause = BubbleCause::workers;
+  stretch.purpose = Purpose::none;
+  return stretch;
+}
+
 /// The span that ends the step: the last one of this step to end.
 SpanAt last_of_step(const StepIndex& index, TimeRange step) {
   SpanAt last = none;
@@ -76,8 +86,10 @@ void add_rank(const StepIndex& index, int rank, TimeRange step, SpanAt last, std
       to.push_back(stretch_of(unknown, rank, next_op, phases));
       return;
     }
-    for (const Piece& piece : explain_idle(index, rank, idle, next, last))
-      to.push_back(stretch_of(piece, rank, next_op, phases));
+    for (const Piece& piece : explain_idle(index, rank, idle, next, last)) {
+      const BubbleStretch stretch = stretch_of(piece, rank, next_op, phases);
+      to.push_back(index.grid().is_server(rank) ? of_server(stretch) : stretch);
+    }
   };
   for (const SpanAt at : index.compute(rank)) {
     if (free >= step.end_ns) return;

@@ -93,6 +93,7 @@ std::string_view name_of(BubbleCause cause) {
     case BubbleCause::imbalance: return "imbalance";
     case BubbleCause::exposed_communication: return "exposed communication";
     case BubbleCause::straggler: return "straggler";
+    case BubbleCause::workers: return "waiting for workers";
     case BubbleCause::overhead: return "overhead";
     case BubbleCause::unknown: return "unknown";
   }

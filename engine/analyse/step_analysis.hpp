@@ -48,10 +48,11 @@ enum class BubbleCause : std::uint8_t {
   imbalance,              ///< gone if all ranks had equally much to compute
   exposed_communication,  ///< bytes moved, here or on the chain of ops waited for; `purpose` says which
   straggler,              ///< gone if no rank took longer than others for equal work
+  workers,                ///< a parameter server's: nothing to do until workers send or take; counted as other
   overhead,               ///< nobody was waited for: launching, waking up, loading a batch
   unknown,                ///< spans that would tell are missing
 };
-inline constexpr int bubble_cause_count = 9;
+inline constexpr int bubble_cause_count = 10;
 std::string_view name_of(BubbleCause cause);
 
 /// An idle stretch of a rank's compute lane, with one cause. The stretches of a rank are disjoint, ordered, and cover
@@ -61,7 +62,7 @@ struct BubbleStretch {
   std::int64_t begin_ns = 0, end_ns = 0;
   BubbleCause cause = BubbleCause::unknown;
   TimeClass time = TimeClass::bubble;  ///< where it is counted: bubble; the purpose's class where this rank itself
-                                       ///< moved bytes; other for overhead and unknown
+                                       ///< moved bytes; other for overhead, unknown, workers
   Purpose purpose = Purpose::none;     ///< of exposed communication
   std::int32_t waits_for_rank = -1;    ///< whose op ran meanwhile; -1 if nobody's
   OpId waits_for_op;                   ///< that op; not valid() if none

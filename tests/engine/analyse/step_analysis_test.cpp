@@ -403,3 +403,24 @@ TEST_CASE("compiled programs: every nanosecond of a simulated data × pipeline s
 TEST_CASE("a split over more ranks than programs is refused") {
   CHECK_THROWS_AS(analyse_step(two_stages(), {1, 1, 3}, {}, {0, 10}, 0), std::invalid_argument);
 }
+
+TEST_CASE("what a parameter server does not do while its worker computes is waiting for workers, and no bubble") {
+  std::vector<RankProgram> programs(2);
+  programs[1].rank = 1;
+  const OpIndex f = add_op(programs[0], "F:c0:m0");
+  const OpIndex b = add_op(programs[0], "B:c0:m0", {f});
+  add_message(programs[0], "SEND.server:c0:i0", 1, 64, {b});
+  const OpIndex got = add_message(programs[1], "RECV.server:c0:i0", 0, 64);
+  add_op(programs[1], "OPT:c0:.update", {got});
+  const RankGrid grid{1, 1, 1, 1};
+  const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 30), span(0, "B:c0:m0", 30, 60),
+                                   span(0, "SEND.server:c0:i0", 60, 70), span(1, "RECV.server:c0:i0", 0, 70, 60),
+                                   span(1, "OPT:c0:.update", 70, 100)};
+  const StepAnalysis a = analyse_step(programs, grid, spans, {0, 100}, 0);
+  CAPTURE(picture(a));
+  CHECK(ns_of(a, 1, BubbleCause::workers) == 60);
+  CHECK(ns_of(a, 1, TimeClass::bubble) == Approx(0).margin(1e-9));
+  CHECK(ns_of(a, 1, TimeClass::other) == Approx(60));
+  CHECK(ns_of(a, 1, BubbleCause::warm_up) == 0);
+  CHECK(a.ranks[1].unknown == Approx(0).margin(1e-9));
+}

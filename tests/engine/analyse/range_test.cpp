@@ -1,0 +1,81 @@
+#include "engine/analyse/range.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "engine/simulate/costs.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/analyse/timelines.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+struct Stages {
+  std::vector<RankProgram> programs = pipeline_programs(one_f_one_b_schedule({3, 1, 4}));
+  RankGrid grid{1, 1, 3};
+  /// All costs `times` as much.
+  AnalysedStep step(std::int64_t times) const {
+    const Simulation run = simulate(programs, grid, unit_costs(1000 * times));
+    return {analyse_simulation(programs, grid, run), run.spans};
+  }
+};
+
+double sum_of(const RangeTime& time) { return std::accumulate(time.seconds.begin(), time.seconds.end(), 0.0); }
+
+}  // namespace
+
+TEST_CASE("in any stretch each rank's classes fill it, and the whole step's shares are the step's own") {
+  const Stages stages;
+  const AnalysedStep run = stages.step(3);
+  const TimeRange all = run.analysis.range;
+  for (const TimeRange range : {TimeRange{}, TimeRange{all.begin_ns + 2500, all.begin_ns + 9100},
+                                TimeRange{all.begin_ns - 500, all.begin_ns + 4000}}) {
+    const RangeAnalysis part = analyse_range(run, nullptr, nullptr, range);
+    CHECK(part.range.begin_ns >= all.begin_ns);
+    REQUIRE(part.ranks.size() == 3);
+    for (const RangeRow& row : part.ranks) CHECK(sum_of(row.measured) == Approx(row.measured.length_s()));
+    CHECK(part.gap.empty());
+  }
+  const RangeAnalysis whole = analyse_range(run, nullptr, nullptr, {});
+  for (std::size_t r = 0; r < 3; ++r)
+    for (int c = 0; c < time_class_count; ++c)
+      CHECK(whole.ranks[r].measured.share(static_cast<TimeClass>(c)) ==
+            Approx(run.analysis.ranks[r][static_cast<TimeClass>(c)]).margin(1e-12));
+}
+
+TEST_CASE("an op's stretch lies in the prediction where the same op is, whatever time it took") {
+  const Stages stages;
+  const AnalysedStep run = stages.step(3), predicted = stages.step(1);
+  for (const Span& span : run.spans) {
+    if (span.op.lane() != Lane::compute) continue;
+    const TimeRange there = counterpart_of(run, predicted, span.rank, {span.begin_ns, span.end_ns});
+    INFO(to_token(span.op) << " of rank " << span.rank);
+    for (const Span& same : predicted.spans)
+      if (same.rank == span.rank && same.op == span.op) {
+        CHECK(there.begin_ns == same.begin_ns);
+        CHECK(there.end_ns == same.end_ns);
+      }
+  }
+}
+
+TEST_CASE("a step three times as slow as predicted has a gap of 200 points, whichever part one chooses") {
+  const Stages stages;
+  const AnalysedStep run = stages.step(3), predicted = stages.step(1);
+  const TimeRange all = run.analysis.range;
+  for (const TimeRange range : {TimeRange{}, TimeRange{all.begin_ns + 3000, all.begin_ns + 15000}}) {
+    const RangeAnalysis part = analyse_range(run, &predicted, &predicted, range);
+    CHECK(static_cast<double>(part.range.length()) * 1e-9 == Approx(3 * part.predicted_s).epsilon(1e-6));
+    double points = 0;
+    for (const GapItem& item : part.gap) points += item.points;
+    CHECK(points == Approx(200).epsilon(1e-4));
+    for (const RangeRow& row : part.ranks) {
+      REQUIRE(row.predicted);
+      REQUIRE(row.ideal);
+      // The same work: the same shares.
+      for (int c = 0; c < time_class_count; ++c)
+        CHECK(row.measured.share(static_cast<TimeClass>(c)) ==
+              Approx(row.predicted->share(static_cast<TimeClass>(c))).margin(1e-6));
+    }
+  }
+}
