@@ -49,8 +49,11 @@ std::vector<Span> wide_spans(const StoreView& view, LaneKey lane, TimeRange rang
 
 RowSpans fetch(const StoreView& view, LaneKey lane, TimeRange range, double ns_per_pixel, std::size_t limit) {
   RowSpans result{view.spans(lane, range, 0, limit + 1), true};
-  if (result.spans.size() > limit) result = {wide_spans(view, lane, range, ns_per_pixel, limit), false};
-  return result;
+  if (result.spans.size() <= limit) return result;
+  // Those with edges of their own are no more than the picture's width holds: none of them is left out.
+  const double columns = static_cast<double>(range.length()) / std::max(ns_per_pixel, 1e-9);
+  const auto most = static_cast<std::size_t>(columns / crisp_box_pixels) + 2;
+  return {wide_spans(view, lane, range, ns_per_pixel, std::max(limit, most)), false};
 }
 
 std::size_t span_limit(const FrameRequest& request) {
@@ -171,7 +174,8 @@ void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas
     for (const BubbleStretch& piece : stretches_of(insight->run, rank)) {
       if (piece.cause != BubbleCause::exposed_communication) continue;
       const bool message = piece.purpose == Purpose::pipeline_forward || piece.purpose == Purpose::pipeline_backward;
-      const Argb colour = colours.of(message ? SpanClass::transfer : SpanClass::collective);
+      const Lane lane = lane_of(message ? OpKind::send : OpKind::all_reduce, piece.purpose);
+      const Argb colour = colours.of(message ? SpanClass::transfer : SpanClass::collective, lane);
       hatch(canvas, std::max(pixel(scale.x_of(piece.begin_ns)), window.first),
             std::min(pixel(scale.x_of(piece.end_ns)), window.last), colours.ground, mixed(colours.ground, colour, 0.5f),
             period);
@@ -239,8 +243,8 @@ std::vector<FrameBox> crisp_boxes(const FrameRequest& request, std::size_t row_i
 
 void compose_lane(const FrameRequest& request, std::size_t row_index, const RowCanvas& canvas, const Reuse* reuse,
                   RowParts& parts) {
-  const Palette& colours = palette_of(request.theme);
   const TimelineRow& row = request.rows->rows[row_index];
+  const Palette colours = palette_on(palette_of(request.theme), row.lane);
   const PixelScale scale = request.scale();
   const bool compute = row.kind == RowKind::compute;
   const Window window = window_of(request, reuse);
@@ -273,6 +277,29 @@ void compose_lane(const FrameRequest& request, std::size_t row_index, const RowC
                      [](const FrameBox& a, const FrameBox& b) { return a.box.begin_ns < b.box.begin_ns; });
 }
 
+// A line through the predicted step up to its end, on which the boxes stand: where no box is, the rank is predicted to
+// wait, not to be done.
+void ghost_line(const RowCanvas& canvas, double x0, double x1, const Palette& colours, int thickness) {
+  const Argb colour = mixed(colours.ground, colours.faint, 0.55f);
+  const int middle = (canvas.height - thickness) / 2;
+  fill(canvas, pixel(x0), pixel(x1), middle, middle + thickness, colour);
+  fill(canvas, pixel(x1) - thickness, pixel(x1), 0, canvas.height, colour);
+}
+
+// Ops too many to be looked at one by one, as shares of their pixels, faint as the ghost is.
+void ghost_shares(const FrameRequest& request, const RowCanvas& canvas, LaneKey lane, const PredictedStep& predicted,
+                  const Palette& colours) {
+  const PixelScale scale = request.scale();
+  const int first = std::max(pixel(scale.x_of(predicted.range.begin_ns)), 0);
+  const int last = std::min(pixel(scale.x_of(predicted.predicted.end_ns + predicted.shift_ns)), request.width);
+  if (first >= last) return;
+  std::vector<PixelShare> shares(static_cast<std::size_t>(last - first));
+  prediction_of(request).shares(
+      lane, {scale.time_at(first) - predicted.shift_ns, scale.time_at(last) - predicted.shift_ns}, shares);
+  for (int x = first; x < last; ++x)
+    blend_column(canvas, x, shares[static_cast<std::size_t>(x - first)], colours, 0.45f);
+}
+
 void compose_ghost(const FrameRequest& request, std::size_t row_index, const RowCanvas& canvas, RowParts& parts) {
   const Palette& colours = palette_of(request.theme);
   const TimelineRow& row = request.rows->rows[row_index];
@@ -286,7 +313,10 @@ void compose_ghost(const FrameRequest& request, std::size_t row_index, const Row
     if (!predicted) continue;
     const TimeRange there = intersection(moved(request.range, -predicted->shift_ns), predicted->predicted);
     if (there.empty()) continue;
+    ghost_line(canvas, scale.x_of(predicted->predicted.begin_ns + predicted->shift_ns),
+               scale.x_of(predicted->predicted.end_ns + predicted->shift_ns), colours, thickness);
     const RowSpans found = fetch(prediction, lane, there, scale.ns_per_pixel(), span_limit(request));
+    if (!found.all) ghost_shares(request, canvas, lane, *predicted, colours);
     for (const Box& box : fold(found.spans, scale.ns_per_pixel())) {
       if (box.step != predicted->predicted_step) continue;
       const double x0 = scale.x_of(box.begin_ns + predicted->shift_ns);
@@ -296,6 +326,7 @@ void compose_ghost(const FrameRequest& request, std::size_t row_index, const Row
       const int left = pixel(x0), right = std::max(pixel(x1), left + 1);
       if (right - left >= 4) {
         // A pixel's gap keeps neighbours apart as two boxes.
+        fill(canvas, left, right - 1, 0, canvas.height, colours.ground);
         outline(canvas, left, right - 1, thickness, colour);
         if (x1 - x0 >= listed_box_pixels) parts.boxes.push_back({box, kind, row_index, x0, x1});
       } else {

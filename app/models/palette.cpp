@@ -7,22 +7,26 @@ namespace rankscope {
 namespace {
 
 constexpr Palette dark{
-    Theme::dark, {0xffa9c8ee, 0xffb3601e, 0xffcdcb39, 0xff747b92, 0xff39976d, 0xff934fda, 0xfff997a9, 0xfff0f0f0},
-    0xff14171c,  0xff1b1f26,
-    0xff313845,  0xffe6e9ee,
-    0xff9aa4b2,  0xff77828f,
-    0xff5aa9ff,  0xff0b1420,
-    0xff333a46,  0xff59636f,
-    0xff4cb583,  0xffff7b72};
+    Theme::dark, {0xffa9c8ee, 0xffb3601e, 0xffcdcb39, 0xff747b92, 0xff39976d, 0xff8855bb, 0xfff997a9, 0xfff0f0f0},
+    0xffbb88ff,  0xffddffcc,
+    0xff88aa55,  0xff14171c,
+    0xff1b1f26,  0xff313845,
+    0xffe6e9ee,  0xff9aa4b2,
+    0xff77828f,  0xff5aa9ff,
+    0xff0b1420,  0xff333a46,
+    0xff59636f,  0xff4cb583,
+    0xffff7b72};
 
 constexpr Palette light{
-    Theme::light, {0xff0d8ad7, 0xff6b3009, 0xff887f1b, 0xff3c414e, 0xff147254, 0xff6123a6, 0xffde5881, 0xff0f0f0f},
-    0xfff3f4f6,   0xffffffff,
-    0xffd5d9e0,   0xff1b2430,
-    0xff566172,   0xff6f7987,
-    0xff0b66c3,   0xffffffff,
-    0xffcdd2da,   0xff9aa3af,
-    0xff147254,   0xffb3261e};
+    Theme::light, {0xff0d8ad7, 0xff6b3009, 0xff887f1b, 0xff3c414e, 0xff147254, 0xff440099, 0xffde5881, 0xff0f0f0f},
+    0xff3333ff,   0xff885588,
+    0xff330033,   0xfff3f4f6,
+    0xffffffff,   0xffd5d9e0,
+    0xff1b2430,   0xff566172,
+    0xff6f7987,   0xff0b66c3,
+    0xffffffff,   0xffcdd2da,
+    0xff9aa3af,   0xff147254,
+    0xffb3261e};
 
 double linear(Argb channel) {
   const double c = static_cast<double>(channel & 0xff) / 255;
@@ -32,6 +36,13 @@ double linear(Argb channel) {
 double luminance(Argb c) { return 0.2126 * linear(c >> 16) + 0.7152 * linear(c >> 8) + 0.0722 * linear(c); }
 
 }  // namespace
+
+Argb Palette::of(SpanClass kind, Lane lane) const {
+  if (kind != SpanClass::collective) return of(kind);
+  if (lane == Lane::tensor) return tensor;
+  if (lane == Lane::zero_gather) return gather;
+  return lane == Lane::zero_reduce ? reduce : of(kind);
+}
 
 Argb Palette::ink_on(Argb fill) const {
   constexpr Argb black = 0xff05070a, white = 0xffffffff;
@@ -52,6 +63,19 @@ std::string_view name_of(SpanClass kind) {
     case SpanClass::other: return "other";
   }
   return "?";
+}
+
+std::string_view name_of(SpanClass kind, Lane lane) {
+  if (kind != SpanClass::collective) return name_of(kind);
+  if (lane == Lane::tensor) return "tensor";
+  if (lane == Lane::zero_gather) return "gather";
+  return lane == Lane::zero_reduce ? "reduce" : name_of(kind);
+}
+
+Palette palette_on(const Palette& palette, Lane lane) {
+  Palette result = palette;
+  result.spans[static_cast<std::size_t>(SpanClass::collective)] = palette.of(SpanClass::collective, lane);
+  return result;
 }
 
 Argb mixed(Argb under, Argb over, float share) {

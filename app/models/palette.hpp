@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The colours, for a dark and a light surrounding. Quiet surroundings, coloured data.
 //
-// Any two of the span colours differ by at least 12 (CIEDE2000) as seen normally and with deuteranopia, protanopia and
-// tritanopia, and stand out from ground and panel by 3:1; text has 4.5:1. tests/app/models/palette_test.cpp computes
-// it.
+// Any two of the span colours (collectives of tensor ranks, gathers and reductions of ZeRO among them) differ by at
+// least 12 (CIEDE2000) as seen normally and with deuteranopia, protanopia and tritanopia, and stand out from ground and
+// panel by 3:1; text has 4.5:1. tests/app/models/palette_test.cpp computes it.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <string_view>
 
+#include "engine/op/kind.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope {
@@ -21,6 +22,7 @@ enum class Theme : std::uint8_t { dark, light };
 struct Palette {
   Theme theme = Theme::dark;
   std::array<Argb, span_class_count> spans{};  ///< by SpanClass
+  Argb tensor = 0, gather = 0, reduce = 0;     ///< collectives of these lanes; those of all others as spans says
   Argb ground = 0, panel = 0, line = 0;        ///< behind the views; behind side panels and cards; rules and frames
   Argb text = 0, dim = 0, faint = 0;           ///< to be read; labels; tick marks and ornaments only
   Argb accent = 0, on_accent = 0;              ///< cursor, selection, links, the button that matters; text on it
@@ -29,12 +31,18 @@ struct Palette {
   Argb good = 0, bad = 0;                      ///< a check passed, an error in words; contrast of text
 
   Argb of(SpanClass kind) const { return spans[static_cast<std::size_t>(kind)]; }
+  /// The same as it is drawn on that lane: a collective says by its colour whose it is.
+  Argb of(SpanClass kind, Lane lane) const;
   /// Black or white ink, whichever is read better on `fill`.
   Argb ink_on(Argb fill) const;
 };
 
 const Palette& palette_of(Theme theme);
 std::string_view name_of(SpanClass kind);  ///< as a legend writes it: "forward", "send, receive", …
+/// The same on that lane: "tensor", "gather", "reduce" for collectives of these lanes.
+std::string_view name_of(SpanClass kind, Lane lane);
+/// `palette` as that lane's rows are drawn: its collectives' colour is the one for all collectives.
+Palette palette_on(const Palette& palette, Lane lane);
 
 /// `share` of `over` and the rest of `under`, opaque.
 Argb mixed(Argb under, Argb over, float share);

@@ -94,6 +94,7 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
     case BubbleCause::straggler:
       if (stretch.waits_for_rank >= 0) return {"slow rank " + std::to_string(stretch.waits_for_rank), "slow rank"};
       return {"slow rank"};
+    case BubbleCause::workers: return {"waiting for workers", "waiting"};
     case BubbleCause::overhead: return {"overhead"};
     case BubbleCause::unknown: return {"unknown"};
   }
@@ -142,6 +143,7 @@ SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, s
   const char* what = main.cause == BubbleCause::unknown    ? "not known"
                      : main.time == TimeClass::bubble      ? "bubble"
                      : main.cause == BubbleCause::overhead ? "idle"
+                     : main.cause == BubbleCause::workers  ? "no work"
                                                            : "exposed communication";
   details.title = std::string(what) + " · rank " + std::to_string(stretch.rank) + " · " +
                   duration_text(stretch.length_ns()) + " without compute";

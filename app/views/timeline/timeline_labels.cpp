@@ -92,7 +92,7 @@ void TimelinePainter::box_labels() {
       const QString words = QString::fromStdString(label);
       if (font.width(words) > room->second - room->first) continue;
       text(font, {room->first, place.top(), room->second - room->first, place.height()}, Qt::AlignCenter, words,
-           s_.colours->ink_on(s_.colours->of(box.kind)));
+           s_.colours->ink_on(s_.colours->of(box.kind, row.lane)));
       ++drawn;
       break;
     }

@@ -57,18 +57,19 @@ void TimelinePainter::header() {
   // The legend stands at the right as far as the summary leaves room; it yields from its end.
   constexpr double square = 10, gap = 5, between = 16;
   const double summary_width = s_.summary.isEmpty() ? 0 : fonts_.text.width(s_.summary) + 24;
-  std::vector<std::pair<SpanClass, QString>> entries;
+  std::vector<std::pair<LegendEntry, QString>> entries;
   double width = 0;
-  for (const SpanClass kind : s_.legend) {
-    const QString name = words(rankscope::name_of(kind));
+  for (const LegendEntry& entry : s_.legend) {
+    const QString name = words(rankscope::name_of(entry.kind, entry.lane));
     const double more = square + gap + fonts_.small.width(name) + between;
     if (summary_left + summary_width + width + more > area.right()) break;
     width += more;
-    entries.emplace_back(kind, name);
+    entries.emplace_back(entry, name);
   }
   double x = area.right() + 1 - width + between;
-  for (const auto& [kind, name] : entries) {
-    p_.fillRect(QRectF(x, area.center().y() - square / 2 + 1, square, square), color(s_.colours->of(kind)));
+  for (const auto& [entry, name] : entries) {
+    p_.fillRect(QRectF(x, area.center().y() - square / 2 + 1, square, square),
+                color(s_.colours->of(entry.kind, entry.lane)));
     x += square + gap;
     text(fonts_.small, {x, double(area.top()), fonts_.small.width(name), double(area.height())},
          Qt::AlignLeft | Qt::AlignVCenter, name, s_.colours->text);

@@ -61,6 +61,13 @@ struct HoverCard {
   std::optional<ShownBox> box;  ///< outlined
 };
 
+/// A colour that is on the picture, by name: collectives of some lanes have their own.
+struct LegendEntry {
+  SpanClass kind = SpanClass::other;
+  Lane lane = Lane::compute;
+  bool operator==(const LegendEntry&) const = default;
+};
+
 /// All that a picture of the time line depends on.
 struct TimelineScene {
   TimelineLayout layout;
@@ -75,7 +82,7 @@ struct TimelineScene {
   std::shared_ptr<const Frame> frame, overview;
   std::shared_ptr<const RunPlan> plan;
   QString summary, details;
-  std::vector<SpanClass> legend;
+  std::vector<LegendEntry> legend;
   std::optional<ShownBox> selected;
   std::vector<MessageLink> links;
   std::optional<HoverCard> hover;

@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "app/models/range_statistics.hpp"
 #include "app/models/reuse.hpp"
@@ -20,6 +21,26 @@ constexpr double quick_frame_ms = 6;
 // What lies this near the pointer may be meant when nothing is right under it.
 constexpr double reach_pixels = 3;
 constexpr std::size_t most_near = 16;
+
+// What is there to be told apart in that time, in the order of the classes; collectives by the lanes that have a colour
+// of their own.
+std::vector<LegendEntry> legend_of(const StoreView& view, Obtained shown, TimeRange range) {
+  std::set<std::pair<SpanClass, Lane>> there;
+  for (const LaneKey& key : view.lanes()) {
+    if (key.obtained != shown) continue;
+    PixelShare share;
+    view.shares(key, range, {&share, 1});
+    for (int c = 0; c < span_class_count; ++c) {
+      const auto kind = static_cast<SpanClass>(c);
+      if (share.busy[static_cast<std::size_t>(c)] <= 0) continue;
+      const bool own = kind == SpanClass::collective && name_of(kind, key.lane) != name_of(kind);
+      there.insert({kind, own ? key.lane : Lane::compute});
+    }
+  }
+  std::vector<LegendEntry> legend;
+  for (const auto& [kind, lane] : there) legend.push_back({kind, lane});
+  return legend;
+}
 
 }  // namespace
 
@@ -192,14 +213,7 @@ void TimelineView::describe_step() {
   const auto insight = insight_of(*state().step());
   scene_.summary = QString::fromStdString(
       step_summary(*state().step(), static_cast<std::int32_t>(lanes_.size()), *range, insight.get()));
-  const RankShare mean = statistics_of(*view, state().shown(), *range).mean;
-  for (int c = 0; c < span_class_count; ++c) {
-    const auto kind = static_cast<SpanClass>(c);
-    const bool there = mean.compute[static_cast<std::size_t>(c)] > 0 ||
-                       (kind == SpanClass::transfer && mean.transfer > 0) ||
-                       (kind == SpanClass::collective && mean.collective > 0);
-    if (there) scene_.legend.push_back(kind);
-  }
+  scene_.legend = legend_of(*view, state().shown(), *range);
   update();
 }
 

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "tests/catch.hpp"
 
@@ -76,6 +78,18 @@ double ciede2000(const Vector& p, const Vector& q) {
                    rt * (dc / sc) * (big_dh / sh));
 }
 
+// Every colour that data are drawn in, by name: the classes, and collectives of the lanes that have their own.
+std::vector<std::pair<std::string, Argb>> marks_of(const Palette& colours) {
+  std::vector<std::pair<std::string, Argb>> marks;
+  for (int c = 0; c < span_class_count; ++c) {
+    const auto kind = static_cast<SpanClass>(c);
+    marks.emplace_back(name_of(kind), colours.of(kind));
+  }
+  for (const Lane lane : {Lane::tensor, Lane::zero_gather, Lane::zero_reduce})
+    marks.emplace_back(name_of(SpanClass::collective, lane), colours.of(SpanClass::collective, lane));
+  return marks;
+}
+
 }  // namespace
 
 TEST_CASE("the colour difference agrees with the published test data") {
@@ -86,37 +100,48 @@ TEST_CASE("the colour difference agrees with the published test data") {
   CHECK(ciede2000({60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387}) == Approx(1.2644).margin(1e-4));
 }
 
-TEST_CASE("any two span colours differ by at least 12, however one sees") {
+TEST_CASE("any two colours of data differ by at least 12, however one sees") {
   for (const Theme theme : {Theme::dark, Theme::light})
     for (const auto& [sight, matrix] : {std::pair{"normal", normal}, std::pair{"protanopia", protanopia},
-                                        std::pair{"deuteranopia", deuteranopia}, std::pair{"tritanopia", tritanopia}})
-      for (int a = 0; a < span_class_count; ++a)
-        for (int b = 0; b < a; ++b) {
-          const Palette& colours = palette_of(theme);
-          const auto first = static_cast<SpanClass>(a), second = static_cast<SpanClass>(b);
+                                        std::pair{"deuteranopia", deuteranopia}, std::pair{"tritanopia", tritanopia}}) {
+      const auto marks = marks_of(palette_of(theme));
+      REQUIRE(marks.size() == span_class_count + 3);
+      for (std::size_t a = 0; a < marks.size(); ++a)
+        for (std::size_t b = 0; b < a; ++b) {
           INFO((theme == Theme::dark ? "dark, " : "light, ")
-               << sight << ": " << name_of(first) << " and " << name_of(second));
-          CHECK(ciede2000(lab(times(matrix, linear(colours.of(first)))),
-                          lab(times(matrix, linear(colours.of(second))))) >= 12);
+               << sight << ": " << marks[a].first << " and " << marks[b].first);
+          CHECK(ciede2000(lab(times(matrix, linear(marks[a].second))), lab(times(matrix, linear(marks[b].second)))) >=
+                12);
         }
+    }
 }
 
 TEST_CASE("marks stand out from the ground by 3:1, and text can be read at 4.5:1") {
   for (const Theme theme : {Theme::dark, Theme::light}) {
     const Palette& colours = palette_of(theme);
     for (const Argb behind : {colours.ground, colours.panel}) {
-      for (int c = 0; c < span_class_count; ++c) {
-        INFO(name_of(static_cast<SpanClass>(c)));
-        CHECK(contrast(colours.of(static_cast<SpanClass>(c)), behind) >= 3);
+      for (const auto& [name, mark] : marks_of(colours)) {
+        INFO(name);
+        CHECK(contrast(mark, behind) >= 3);
       }
       for (const Argb text : {colours.text, colours.dim, colours.accent, colours.good, colours.bad})
         CHECK(contrast(text, behind) >= 4.5);
     }
     CHECK(contrast(colours.on_accent, colours.accent) >= 4.5);
-    for (int c = 0; c < span_class_count; ++c) {
-      const Argb fill = colours.of(static_cast<SpanClass>(c));
-      INFO("ink on " << name_of(static_cast<SpanClass>(c)));
+    for (const auto& [name, fill] : marks_of(colours)) {
+      INFO("ink on " << name);
       CHECK(contrast(colours.ink_on(fill), fill) >= 4.5);
     }
+  }
+}
+
+TEST_CASE("lanes of collectives are told apart by their colour, and everything else is the same on every lane") {
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    const Palette& colours = palette_of(theme);
+    const Palette gather = palette_on(colours, Lane::zero_gather);
+    CHECK(gather.of(SpanClass::collective) == colours.gather);
+    CHECK(gather.of(SpanClass::transfer) == colours.of(SpanClass::transfer));
+    CHECK(colours.of(SpanClass::collective, Lane::data) == colours.of(SpanClass::collective));
+    CHECK(colours.of(SpanClass::forward, Lane::tensor) == colours.of(SpanClass::forward));
   }
 }
