@@ -11,7 +11,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr std::size_t most_buttons = 3;
+constexpr std::size_t most_buttons = 3, most_letters = 24;  // side by side in a narrow panel
 
 bool holds(const std::vector<std::string>& values, const std::string& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
@@ -25,7 +25,9 @@ ChoiceField::ChoiceField(const QString& name, const QString& help, std::vector<s
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
-  if (values_.size() <= most_buttons)
+  std::size_t letters = 0;
+  for (const std::string& value : values_) letters += value.size();
+  if (values_.size() <= most_buttons && letters <= most_letters)
     add_buttons(name, help, here);
   else
     add_list(name, help, here);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/plan_panel.hpp"
 
+#include <QDoubleSpinBox>
 #include <QGridLayout>
 #include <QHBoxLayout>
+#include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -54,36 +57,7 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   form->setColumnStretch(1, 1);
   form->setHorizontalSpacing(10);
   form->setVerticalSpacing(6);
-  add_number(*form, tr("data"), tr("Data-parallel replicas"), 4096, [](Scenario& s) -> int& { return s.plan.data; });
-  add_number(*form, tr("tensor"), tr("Ranks that share every layer"), 4096,
-             [](Scenario& s) -> int& { return s.plan.tensor; });
-  add_number(*form, tr("pipeline"), tr("Stages that the layers are split over"), 4096,
-             [](Scenario& s) -> int& { return s.plan.pipeline; });
-  add_number(*form, tr("virtual stages"), tr("Chunks of layers a rank holds (interleaved schedules)"), 64,
-             [](Scenario& s) -> int& { return s.plan.virtual_stages; });
-  add_number(*form, tr("micro-batches"), tr("Parts that a replica's batch is cut into, per step"), 65534,
-             [](Scenario& s) -> int& { return s.plan.micro_batches; });
-  add_number(*form, tr("global batch"), tr("Samples a step over all replicas"), 1 << 24,
-             [](Scenario& s) -> int& { return s.train.global_batch; });
-  add_choice(
-      *form, tr("schedule"), tr("In which order a stage runs forwards and backwards"), "plan.schedule",
-      [](const Scenario& s) { return s.plan.schedule; },
-      [](Scenario& s, const std::string& v) { s.plan.schedule = v; });
-  add_choice(
-      *form, tr("recompute"), tr("Which activations are computed again instead of being kept"), "plan.recompute",
-      [](const Scenario& s) { return s.plan.recompute; },
-      [](Scenario& s, const std::string& v) { s.plan.recompute = v; });
-  add_choice(
-      *form, tr("precision"), tr("Element type of the computation"), "plan.precision",
-      [](const Scenario& s) { return s.plan.precision; },
-      [](Scenario& s, const std::string& v) { s.plan.precision = v; });
-  add_number(*form, tr("ZeRO stage"),
-             tr("0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too"), 3,
-             [](Scenario& s) -> int& { return s.plan.zero; });
-  add_choice(
-      *form, tr("offload"), tr("What lies in the host's memory: optimizer states, which the host then updates"),
-      "plan.offload", [](const Scenario& s) { return s.plan.offload; },
-      [](Scenario& s, const std::string& v) { s.plan.offload = v; });
+  add_fields(*form);
   column->addLayout(form);
   note_ = make_label({}, "bad", page);
   note_->setWordWrap(true);
@@ -112,9 +86,6 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   column->addLayout(table);
   column->addStretch(1);
   setWidget(page);
-  // The narrowest that cuts nothing: numbers of the table as wide as they get, and the scroll bar.
-  setMinimumWidth(std::max(296, page->minimumSizeHint().width() + 14));
-
   connect(&session, &Session::scenario_changed, this, &PlanPanel::take_scenario);
   connect(&session, &Session::state_changed, this, &PlanPanel::take_state);
   connect(&session.figures(), &FiguresModel::changed, this, &PlanPanel::take_figures);
@@ -124,34 +95,161 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
 
 void PlanPanel::set_theme(Theme) { take_figures(); }
 
+// The narrowest that cuts nothing: fields and the table's numbers as wide as they are now, and the scroll bar. It never
+// gets narrower again, so that numbers which change do not move what stands beside.
+void PlanPanel::fit_width() {
+  widget()->layout()->invalidate();
+  const int needed = widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width() + 2;
+  setMinimumWidth(std::max({296, minimumWidth(), needed}));
+}
+
+void PlanPanel::add_fields(QGridLayout& form) {
+  const auto servers = [](const Scenario& s) { return s.plan.has_servers(); };
+  add_number(form, tr("data"), tr("Data-parallel replicas"), 4096, [](Scenario& s) -> int& { return s.plan.data; });
+  add_number(form, tr("tensor"), tr("Ranks that share every layer"), 4096,
+             [](Scenario& s) -> int& { return s.plan.tensor; });
+  add_choice(
+      form, tr("sequence parallel"), tr("Tensor ranks share the norms and residual sums too, by positions"),
+      {"off", "on"}, {"off", "on"}, [](const Scenario& s) { return s.plan.sequence_parallel ? "on" : "off"; },
+      [](Scenario& s, const std::string& v) { s.plan.sequence_parallel = v == "on"; },
+      [](const Scenario& s) { return s.plan.tensor > 1 || s.plan.sequence_parallel; });
+  add_number(form, tr("pipeline"), tr("Stages that the layers are split over"), 4096,
+             [](Scenario& s) -> int& { return s.plan.pipeline; });
+  const auto staged = [](const Scenario& s) { return s.plan.pipeline > 1 || s.plan.virtual_stages > 1; };
+  add_number(
+      form, tr("virtual stages"), tr("Chunks of layers a rank holds (interleaved schedules)"), 64,
+      [](Scenario& s) -> int& { return s.plan.virtual_stages; }, staged);
+  add_words(
+      form, tr("layers of stages"),
+      tr("even; cost: by what they compute; or the number of layers of each chunk, such as 3 2 2 1"),
+      [](Scenario& s) -> std::string& { return s.plan.stages; }, staged);
+  add_number(form, tr("micro-batches"), tr("Parts that a replica's batch is cut into, per step"), 65534,
+             [](Scenario& s) -> int& { return s.plan.micro_batches; });
+  add_number(form, tr("global batch"), tr("Samples a step over all replicas"), 1 << 24,
+             [](Scenario& s) -> int& { return s.train.global_batch; });
+  add_choice(form, tr("schedule"), tr("In which order a stage runs forwards and backwards"), "plan.schedule",
+             [](Scenario& s) -> std::string& { return s.plan.schedule; });
+  add_choice(form, tr("recompute"), tr("Which activations are computed again instead of being kept"), "plan.recompute",
+             [](Scenario& s) -> std::string& { return s.plan.recompute; });
+  add_number(
+      form, tr("every n-th block"), tr("The input of every n-th block of a chunk is kept, and the rest computed again"),
+      4096, [](Scenario& s) -> int& { return s.plan.recompute_blocks; },
+      [](const Scenario& s) { return s.plan.recompute == "blocks"; });
+  add_choice(form, tr("precision"), tr("Element type of the computation"), "plan.precision",
+             [](Scenario& s) -> std::string& { return s.plan.precision; });
+  add_choice(form, tr("data parallel"),
+             tr("Where gradients are summed and parameters updated: on every rank, on a main "
+                "device, or on parameter servers of their own"),
+             "plan.data_parallel", [](Scenario& s) -> std::string& { return s.plan.data_parallel; });
+  add_number(
+      form, tr("servers"), tr("Parameter servers; each has an equal part of the parameters"), 4096,
+      [](Scenario& s) -> int& { return s.plan.servers; }, servers);
+  add_number(
+      form, tr("staleness"), tr("Steps whose updates a worker's parameters may lack; 0 is synchronous"),
+      ceiling_here("plan.staleness").value_or(64), [](Scenario& s) -> int& { return s.plan.staleness; }, servers);
+  add_number(form, tr("ZeRO stage"), tr("0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too"),
+             3, [](Scenario& s) -> int& { return s.plan.zero; });
+  add_choice(form, tr("offload"), tr("What lies in the host's memory: optimizer states, which the host then updates"),
+             "plan.offload", [](Scenario& s) -> std::string& { return s.plan.offload; });
+  add_choice(form, tr("collective"),
+             tr("Algorithm of collectives: the communicator's own, or one whose phases are shown and bytes counted"),
+             "plan.collective", [](Scenario& s) -> std::string& { return s.plan.collective; });
+  add_real(
+      form, tr("bucket, MiB"), tr("Gradients that are reduced together; the first bucket is at most 1 MiB"),
+      [](Scenario& s) -> double& { return s.plan.bucket_mib; },
+      [](const Scenario& s) { return s.plan.data > 1 || s.plan.has_servers(); });
+}
+
+void PlanPanel::add_field(QGridLayout& form, const QString& name, const QString& help, QWidget* box,
+                          std::function<void(const Scenario&)> show, Applies applies) {
+  const int row = form.rowCount();
+  auto* label = make_label(name, "dim", this);
+  label->setToolTip(help);
+  form.addWidget(label, row, 0);
+  form.addWidget(box, row, 1);
+  fields_.push_back({label, box, std::move(show), std::move(applies)});
+}
+
 void PlanPanel::add_number(QGridLayout& form, const QString& name, const QString& help, int most,
-                           std::function<int&(Scenario&)> value) {
+                           std::function<int&(Scenario&)> value, Applies applies) {
   auto* box = new Stepper(0, most, this);
   box->setToolTip(help);
   box->box()->setAccessibleName(name);
-  const int row = form.rowCount();
-  auto* label = make_label(name, "dim", this);
-  label->setToolTip(help);
-  label->setBuddy(box->box());
-  form.addWidget(label, row, 0);
-  form.addWidget(box, row, 1);
-  fields_.push_back({box, value});
   connect(box, &Stepper::value_changed, this,
           [this, value](int number) { edit([&](Scenario& scenario) { value(scenario) = number; }); });
+  const auto show = [box, value](const Scenario& scenario) {
+    Scenario copy = scenario;
+    box->set_value(value(copy));
+  };
+  add_field(form, name, help, box, show, std::move(applies));
+  fields_.back().label->setBuddy(box->box());
+}
+
+void PlanPanel::add_real(QGridLayout& form, const QString& name, const QString& help,
+                         std::function<double&(Scenario&)> value, Applies applies) {
+  auto* box = new QDoubleSpinBox(this);
+  box->setDecimals(3);
+  box->setRange(0.001, 1e6);
+  box->setButtonSymbols(QAbstractSpinBox::NoButtons);
+  box->setAlignment(Qt::AlignRight);
+  box->setFont(number_font());
+  box->setKeyboardTracking(false);
+  box->setToolTip(help);
+  box->setAccessibleName(name);
+  connect(box, &QDoubleSpinBox::valueChanged, this,
+          [this, value](double number) { edit([&](Scenario& scenario) { value(scenario) = number; }); });
+  const auto show = [box, value](const Scenario& scenario) {
+    Scenario copy = scenario;
+    box->setValue(value(copy));
+  };
+  add_field(form, name, help, box, show, std::move(applies));
+  fields_.back().label->setBuddy(box);
+}
+
+void PlanPanel::add_words(QGridLayout& form, const QString& name, const QString& help,
+                          std::function<std::string&(Scenario&)> value, Applies applies) {
+  auto* box = new QLineEdit(this);
+  box->setToolTip(help);
+  box->setAccessibleName(name);
+  connect(box, &QLineEdit::editingFinished, this, [this, box, value] {
+    const std::string words = box->text().trimmed().toStdString();
+    if (filling_ || !session_.scenario()) return;
+    Scenario now = *session_.scenario();
+    if (value(now) != words) edit([&](Scenario& scenario) { value(scenario) = words; });
+  });
+  const auto show = [box, value](const Scenario& scenario) {
+    Scenario copy = scenario;
+    box->setText(QString::fromStdString(value(copy)));
+  };
+  add_field(form, name, help, box, show, std::move(applies));
+  fields_.back().label->setBuddy(box);
+}
+
+void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString& help,
+                           const std::vector<std::string>& known, const std::vector<std::string>& here,
+                           std::function<std::string(const Scenario&)> get,
+                           std::function<void(Scenario&, const std::string&)> set, Applies applies) {
+  auto* field = new ChoiceField(name, help, known, here, this);
+  connect(field, &ChoiceField::chosen, this,
+          [this, set](const QString& value) { edit([&](Scenario& scenario) { set(scenario, value.toStdString()); }); });
+  const auto show = [field, get](const Scenario& scenario) { field->set_value(get(scenario)); };
+  add_field(form, name, help, field, show, std::move(applies));
 }
 
 void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString& help, const char* key,
-                           std::function<std::string(const Scenario&)> get,
-                           std::function<void(Scenario&, const std::string&)> set) {
-  const int row = form.rowCount();
-  auto* label = make_label(name, "dim", this);
-  label->setToolTip(help);
-  form.addWidget(label, row, 0);
-  auto* field = new ChoiceField(name, help, choices_known(key), choices_here(key), this);
-  form.addWidget(field, row, 1);
-  connect(field, &ChoiceField::chosen, this,
-          [this, set](const QString& value) { edit([&](Scenario& scenario) { set(scenario, value.toStdString()); }); });
-  choices_.push_back({field, std::move(get)});
+                           std::function<std::string&(Scenario&)> value, Applies applies) {
+  const auto get = [value](const Scenario& scenario) {
+    Scenario copy = scenario;
+    return value(copy);
+  };
+  const auto set = [value](Scenario& scenario, const std::string& word) { value(scenario) = word; };
+  add_choice(form, name, help, choices_known(key), choices_here(key), get, set, std::move(applies));
+}
+
+QWidget* PlanPanel::field_named(const QString& name) const {
+  for (const Field& field : fields_)
+    if (field.label->text() == name) return field.box;
+  return nullptr;
 }
 
 void PlanPanel::edit(const std::function<void(Scenario&)>& change) {
@@ -164,9 +262,13 @@ void PlanPanel::edit(const std::function<void(Scenario&)>& change) {
 void PlanPanel::take_scenario() {
   filling_ = true;
   if (session_.scenario()) {
-    Scenario scenario = *session_.scenario();
-    for (const Field& field : fields_) field.box->set_value(field.value(scenario));
-    for (const Choice& choice : choices_) choice.field->set_value(choice.value(scenario));
+    for (const Field& field : fields_) {
+      const bool applies = !field.applies || field.applies(*session_.scenario());
+      field.label->setVisible(applies);
+      field.box->setVisible(applies);
+      field.show(*session_.scenario());
+    }
+    fit_width();
   }
   filling_ = false;
   take_state();
@@ -177,7 +279,6 @@ void PlanPanel::take_state() {
                         session_.state() != SessionState::starting && session_.state() != SessionState::running &&
                         session_.state() != SessionState::stopping;
   for (const Field& field : fields_) field.box->setEnabled(editable);
-  for (const Choice& choice : choices_) choice.field->setEnabled(editable);
   back_->setVisible(session_.edited());
   back_->setEnabled(editable);
   note_->setText(session_.refusal());

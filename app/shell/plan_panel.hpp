@@ -28,22 +28,34 @@ class PlanPanel : public QScrollArea {
   void set_hidden(const std::set<PlanRow>& rows);
   /// The text of a cell: column 0 ideal, 1 predicted, 2 measured.
   QString cell_text(PlanRow row, int column) const;
+  /// The field of that name, as its label says; null for none. For tests.
+  QWidget* field_named(const QString& name) const;
 
  private:
+  using Applies = std::function<bool(const Scenario&)>;
+  /// One key of the plan. Where it does not apply it is not there.
   struct Field {
-    Stepper* box = nullptr;
-    std::function<int&(Scenario&)> value;
-  };
-  struct Choice {
-    ChoiceField* field = nullptr;
-    std::function<std::string(const Scenario&)> value;
+    QLabel* label = nullptr;
+    QWidget* box = nullptr;
+    std::function<void(const Scenario&)> show;
+    Applies applies;  ///< empty: always
   };
 
+  void add_fields(QGridLayout& form);
+  void add_field(QGridLayout& form, const QString& name, const QString& help, QWidget* box,
+                 std::function<void(const Scenario&)> show, Applies applies);
   void add_number(QGridLayout& form, const QString& name, const QString& help, int most,
-                  std::function<int&(Scenario&)> value);
+                  std::function<int&(Scenario&)> value, Applies applies = {});
+  void add_real(QGridLayout& form, const QString& name, const QString& help, std::function<double&(Scenario&)> value,
+                Applies applies = {});
+  void add_words(QGridLayout& form, const QString& name, const QString& help,
+                 std::function<std::string&(Scenario&)> value, Applies applies = {});
+  void add_choice(QGridLayout& form, const QString& name, const QString& help, const std::vector<std::string>& known,
+                  const std::vector<std::string>& here, std::function<std::string(const Scenario&)> get,
+                  std::function<void(Scenario&, const std::string&)> set, Applies applies = {});
   void add_choice(QGridLayout& form, const QString& name, const QString& help, const char* key,
-                  std::function<std::string(const Scenario&)> get,
-                  std::function<void(Scenario&, const std::string&)> set);
+                  std::function<std::string&(Scenario&)> value, Applies applies = {});
+  void fit_width();
   void take_scenario();
   void take_state();
   void take_figures();
@@ -51,7 +63,6 @@ class PlanPanel : public QScrollArea {
 
   Session& session_;
   std::vector<Field> fields_;
-  std::vector<Choice> choices_;
   QLabel* note_;
   QPushButton* back_;
   std::vector<std::array<QLabel*, 4>> cells_;
