@@ -97,6 +97,7 @@ Analysis analyse(const AnalysisRequest& request) {
   } else if (predicted) {
     look_at_plan(request, *context, *figures);
   }
+  figures->context = context->run;
   return {request.run_number, std::move(figures), std::move(context)};
 }
 

@@ -10,6 +10,10 @@
 #include "engine/analyse/report.hpp"
 #include "engine/scenario/scenario.hpp"
 
+namespace rankscope {
+struct RunContext;
+}
+
 namespace rankscope::app {
 
 /// What is known about one run and its prediction at one moment. Immutable once delivered.
@@ -22,6 +26,8 @@ struct Figures {
   std::vector<GapItem> gap;              ///< why the one is not the other; empty where one of them is missing
   std::vector<Span> step_spans;          ///< of the chosen step, by rank and begin; of the prediction where nothing ran
   std::vector<StepSummary> summaries;    ///< of the chosen step, one a rank; empty where nothing ran
+  /// Programs and grid (engine/facts) of what ran, or would run; null while they are not known.
+  std::shared_ptr<const RunContext> context;
 
   /// The report that describes what is shown: the run's, else the prediction's; null while there is neither.
   const Report* shown() const { return run ? &*run : predicted ? &*predicted : nullptr; }

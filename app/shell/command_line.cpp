@@ -48,7 +48,7 @@ struct Options {
 QStringList view_names() {
   QStringList names;
   for (const char* name :
-       {"timeline", "memory", "collectives", "training", "scaling", "grid", "compare", "plan", "lab"})
+       {"timeline", "memory", "range", "collectives", "training", "scaling", "grid", "hang", "compare", "plan", "lab"})
     names << QLatin1String(name);
   return names;
 }

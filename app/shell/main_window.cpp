@@ -21,7 +21,9 @@
 #include "app/views/common/style.hpp"
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/grid/grid_view.hpp"
+#include "app/views/hang/hang_view.hpp"
 #include "app/views/memory/memory_view.hpp"
+#include "app/views/range/range_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "app/views/traffic/traffic_view.hpp"
@@ -85,10 +87,17 @@ void MainWindow::make_layout() {
   };
   FiguresModel& figures = session_.figures();
   add("memory", tr("Memory"), new MemoryView(state_, session_, tabs_));
+  add("range", tr("Range"), new RangeView(state_, session_, figures, tabs_));
   add("collectives", tr("Collectives"), new TrafficView(state_, session_, figures, tabs_));
   add("training", tr("Training"), new TrainingView(state_, session_, figures, tabs_));
   add("scaling", tr("Scaling"), new ScalingView(state_, session_, tabs_));
   add("grid", tr("Grid"), new GridView(state_, session_, figures, tabs_));
+  hang_ = new HangView(state_, session_, figures, tabs_);
+  add("hang", tr("Hang"), hang_);
+  connect(hang_, &HangView::hang_told, this, [this](bool hangs) {
+    tabs_->setTabText(tabs_->indexOf(hang_), hangs ? tr("Hang ⚠") : tr("Hang"));
+    if (hangs) add_log(hang_->title() + QLatin1Char('\n') + hang_->words(), true);
+  });
   add("compare", tr("Compare"), new CompareView(state_, session_, tabs_));
   log_ = new QPlainTextEdit(tabs_);
   log_->setReadOnly(true);
@@ -160,6 +169,7 @@ void MainWindow::open(const SourceSpec& spec) {
 }
 
 void MainWindow::take_state() {
+  hang_->set_live(session_.label() == SourceLabel::live);
   run_->setEnabled(session_.can_run());
   run_->setToolTip(session_.can_run()             ? tr("Run the plan (Ctrl+R)")
                    : session_.refusal().isEmpty() ? tr("Open a scenario to run it (Ctrl+R)")
@@ -221,6 +231,7 @@ void MainWindow::take_answers() {
   views_[QStringLiteral("memory")]->set_veiled(memory);
   views_[QStringLiteral("collectives")]->set_veiled(traffic);
   views_[QStringLiteral("grid")]->set_veiled(shares || memory);
+  views_[QStringLiteral("range")]->set_veiled(shares);
 }
 
 void MainWindow::add_log(const QString& text, bool bad) {

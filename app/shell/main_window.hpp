@@ -19,6 +19,7 @@ namespace rankscope::app {
 
 class DataView;
 class GapStrip;
+class HangView;
 class LabPanel;
 class PlanPanel;
 class StatusLine;
@@ -94,6 +95,7 @@ class MainWindow : public QMainWindow {
   GapStrip* gap_ = nullptr;
   StatusLine* status_ = nullptr;
   TimelineView* timeline_ = nullptr;
+  HangView* hang_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   QSplitter *across_ = nullptr, *down_ = nullptr;
   QPlainTextEdit* log_ = nullptr;

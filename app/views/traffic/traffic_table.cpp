@@ -3,42 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 #include "app/views/common/text.hpp"
-#include "engine/mesh/rank_grid.hpp"
+#include "engine/analyse/exchange.hpp"
+#include "engine/facts/facts.hpp"
 
 namespace rankscope::app {
 namespace {
-
-struct Times {
-  std::int64_t waiting_ns = 0, transfer_ns = 0;
-  std::set<std::int32_t> ranks;
-  std::map<OpId, std::int64_t> shortest_ns;  ///< transfer of each op over the ranks
-};
-
-using Key = std::pair<Purpose, OpKind>;
-
-std::map<Key, Times> times_of(const std::vector<Span>& spans) {
-  std::map<Key, Times> result;
-  for (const Span& span : spans) {
-    if (!span.op.valid()) continue;
-    const OpFields fields = span.op.fields();
-    if (!moves_bytes(fields.kind) || fields.purpose == Purpose::none) continue;
-    // A message is one line: the receiver's wait and transfer are the sender's seen from the other side.
-    const OpKind kind = fields.kind == OpKind::receive ? OpKind::send : fields.kind;
-    Times& times = result[{fields.purpose, kind}];
-    times.waiting_ns += span.active_ns - span.begin_ns;
-    times.transfer_ns += span.end_ns - span.active_ns;
-    times.ranks.insert(span.rank);
-    if (fields.kind == OpKind::receive) continue;
-    const std::int64_t transfer = span.end_ns - span.active_ns;
-    const auto [at, added] = times.shortest_ns.try_emplace(span.op, transfer);
-    if (!added) at->second = std::min(at->second, transfer);
-  }
-  return result;
-}
 
 QString words(std::string_view name) {
   return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
@@ -51,7 +22,9 @@ std::vector<TrafficLine> traffic_lines(const Figures& figures) {
   std::vector<TrafficLine> lines;
   const Report* report = figures.shown();
   if (report == nullptr) return lines;
-  const auto times = times_of(figures.step_spans);
+  std::vector<ExchangeTimes> times;
+  if (figures.context)
+    times = exchange_times(figures.context->programs, figures.context->step.grid, figures.step_spans);
   for (const TrafficReport& row : report->traffic) {
     TrafficLine line;
     line.purpose = row.purpose;
@@ -59,24 +32,21 @@ std::vector<TrafficLine> traffic_lines(const Figures& figures) {
     line.count = row.count;
     line.bytes = figures.run ? row.bytes_per_rank : std::numeric_limits<double>::quiet_NaN();
     line.predicted = row.predicted;
-    const auto found = times.find({row.purpose, row.collective});
-    if (found != times.end() && !found->second.ranks.empty()) {
-      const Times& t = found->second;
-      const auto ranks = static_cast<double>(t.ranks.size());
-      line.waiting_s = static_cast<double>(t.waiting_ns) * 1e-9 / ranks;
-      line.transfer_s = static_cast<double>(t.transfer_ns) * 1e-9 / ranks;
-      std::int64_t moving_ns = 0;
-      for (const auto& [op, ns] : t.shortest_ns) moving_ns += ns;
-      // Ops with one id on several disjoint groups run beside each other: per op, not per group, is one time. A rank's
-      // predicted bytes already are what a ring moves over its link.
-      const double bytes = std::isnan(line.bytes) ? line.predicted : line.bytes;
-      const double ops = static_cast<double>(t.shortest_ns.size());
-      if (moving_ns > 0 && row.count > 0 && std::isfinite(bytes))
-        line.bus_bandwidth = bytes / row.count * ops / (static_cast<double>(moving_ns) * 1e-9);
+    if (is_collective(row.collective)) line.algorithm = QString::fromStdString(report->plan.collective);
+    for (const ExchangeTimes& found : times) {
+      if (found.purpose != row.purpose || found.kind != row.collective) continue;
+      line.members = found.members;
+      line.waiting_s = found.waiting_s;
+      line.transfer_s = found.transfer_s;
+      line.bus_bandwidth = found.bus_bandwidth;
     }
     lines.push_back(line);
   }
   return lines;
+}
+
+QString TrafficModel::words_of(const TrafficKey& key) {
+  return tr("%1 of %2").arg(words(name_of(key.kind)), words(name_of(key.purpose)));
 }
 
 void TrafficModel::set_lines(std::vector<TrafficLine> lines) {
@@ -99,12 +69,15 @@ int TrafficModel::columnCount(const QModelIndex& parent) const { return parent.i
 QVariant TrafficModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
   if (role == Qt::TextAlignmentRole)
-    return QVariant::fromValue(Qt::AlignVCenter | (index.column() <= collective ? Qt::AlignLeft : Qt::AlignRight));
+    return QVariant::fromValue(Qt::AlignVCenter | (index.column() <= algorithm ? Qt::AlignLeft : Qt::AlignRight));
   if (role != Qt::DisplayRole) return {};
   const TrafficLine& line = lines_[static_cast<std::size_t>(index.row())];
   switch (static_cast<Column>(index.column())) {
     case purpose: return words(name_of(line.purpose));
-    case collective: return words(name_of(line.kind));
+    case collective:
+      if (line.members <= 2) return words(name_of(line.kind));
+      return tr("%1 of %2").arg(words(name_of(line.kind))).arg(line.members);
+    case algorithm: return line.algorithm.isEmpty() ? text::unknown() : line.algorithm;
     case count:
       return line.count == std::floor(line.count) ? text::count(static_cast<std::int64_t>(line.count))
                                                   : text::number(line.count);
@@ -122,16 +95,20 @@ QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int 
   if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
   const auto column = static_cast<Column>(section);
   if (role == Qt::TextAlignmentRole)
-    return QVariant::fromValue(Qt::AlignVCenter | (column <= collective ? Qt::AlignLeft : Qt::AlignRight));
+    return QVariant::fromValue(Qt::AlignVCenter | (column <= algorithm ? Qt::AlignLeft : Qt::AlignRight));
   if (role == Qt::ToolTipRole) {
     switch (column) {
+      case algorithm: return tr("As the plan names it; auto is the communicator's own, whose phases nobody sees");
       case count: return tr("Ops of one rank in one step");
       case sent:
         return tr("Bytes sent by one rank in one step, counted at the transport; – where the library hides them");
-      case predicted: return tr("Bytes that a bandwidth-optimal algorithm sends");
+      case predicted: return tr("Bytes that the plan's algorithm sends");
       case waiting: return tr("Mean over the ranks, in the chosen step: inside the op, before the peer came");
       case transfer: return tr("Mean over the ranks, in the chosen step: while bytes moved");
-      case bandwidth: return tr("Bytes over each link of a ring, by the transfer time of the last to arrive");
+      case bandwidth:
+        return tr(
+            "As nccl-tests has it: size over the time of the last to come, times 2(n−1)/n of an all-reduce, (n−1)/n of "
+            "gathers and reduce-scatters");
       default: return {};
     }
   }
@@ -139,6 +116,7 @@ QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int 
   switch (column) {
     case purpose: return tr("purpose");
     case collective: return tr("op");
+    case algorithm: return tr("algorithm");
     case count: return tr("count");
     case sent: return tr("sent a rank");
     case predicted: return tr("predicted");

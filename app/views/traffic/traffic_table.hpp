@@ -3,10 +3,12 @@
 // bandwidth.
 #pragma once
 #include <QAbstractTableModel>
+#include <QString>
 #include <limits>
 #include <vector>
 
 #include "app/session/figures.hpp"
+#include "engine/analyse/exchange.hpp"
 
 namespace rankscope::app {
 
@@ -18,21 +20,25 @@ struct TrafficLine {
   double predicted = std::numeric_limits<double>::quiet_NaN();   ///< the same, predicted
   double waiting_s = std::numeric_limits<double>::quiet_NaN();   ///< mean over ranks: before the peer came
   double transfer_s = std::numeric_limits<double>::quiet_NaN();  ///< mean over ranks: while bytes moved
-  /// Bus bandwidth, bytes/s: bytes that a ring must move over each link, by the shortest of the ranks' transfer times
-  /// of each op (the last to arrive waits for nobody). As nccl-tests define it: all-reduce 2(n-1)/n of the payload.
+  int members = 0;                                               ///< of its groups; 2 of messages, 0 not known
+  QString algorithm;                                             ///< as the plan names it; empty of messages
+  /// Bus bandwidth, bytes/s: as exchange_times says.
   double bus_bandwidth = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// One line per purpose and kind, in the order of the report.
+/// One line per purpose and kind, in the order of the report. Times and bandwidths are of the chosen step, and need the
+/// programs.
 std::vector<TrafficLine> traffic_lines(const Figures& figures);
 
 class TrafficModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column { purpose, collective, count, sent, predicted, waiting, transfer, bandwidth, column_count };
+  enum Column { purpose, collective, algorithm, count, sent, predicted, waiting, transfer, bandwidth, column_count };
   using QAbstractTableModel::QAbstractTableModel;
   void set_lines(std::vector<TrafficLine> lines);
   const std::vector<TrafficLine>& lines() const { return lines_; }
+  /// "all reduce of data gradient"
+  static QString words_of(const TrafficKey& key);
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/traffic/traffic_view.hpp"
 
+#include <QButtonGroup>
+#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QPainter>
-#include <QVBoxLayout>
+#include <algorithm>
+#include <set>
 
 #include "app/views/common/style.hpp"
+#include "engine/facts/facts.hpp"
 
 namespace rankscope::app {
+namespace {
+
+constexpr int row_height = 26, least_for_all = 420, switch_height = 34, margin = 12;
+constexpr std::size_t most_instances = 400;
+
+}  // namespace
 
 TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent)
     : DataView(state, source, parent),
       figures_(figures),
       table_(new QTableView(this)),
-      latest_([this](std::vector<TrafficLine> lines) {
-        model_.set_lines(std::move(lines));
-        on_veil();
-        update();
-      }) {
+      player_(new ExchangePlayer(this)),
+      map_(new HeatMap(this)),
+      instances_(new QComboBox(this)),
+      switch_(new QWidget(this)),
+      parts_(new QButtonGroup(this)),
+      latest_([this](Answer answer) { deliver(std::move(answer)); }) {
   table_->setModel(&model_);
   table_->setShowGrid(false);
   table_->setFont(number_font());
@@ -26,23 +37,202 @@ TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresMode
   table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(26);
+  table_->verticalHeader()->setDefaultSectionSize(row_height);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  for (const int words : {TrafficModel::purpose, TrafficModel::collective, TrafficModel::algorithm})
+    table_->horizontalHeader()->setSectionResizeMode(words, QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setHighlightSections(false);
   table_->setFrameShape(QFrame::NoFrame);
   table_->setAccessibleName(tr("Traffic of a step by purpose"));
-  table_->hide();
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(4, 4, 12, 4);
-  layout->addWidget(table_);
+  instances_->setAccessibleName(tr("Which of the line's ops is played"));
+  instances_->setToolTip(tr("Which of the line's ops is played"));
+
+  auto* row = new QHBoxLayout(switch_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  const QString names[] = {tr("Table"), tr("Phases"), tr("Rank to rank")};
+  for (int i = 0; i < 3; ++i) {
+    auto* button = new QToolButton(switch_);
+    button->setText(names[i]);
+    button->setProperty("role", QStringLiteral("segment"));
+    button->setCheckable(true);
+    button->setChecked(i == 0);
+    button->setMinimumWidth(96);
+    parts_->addButton(button, i);
+    row->addWidget(button);
+  }
+  connect(parts_, &QButtonGroup::idClicked, this, &TrafficView::arrange);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TrafficView::take_row);
+  connect(instances_, &QComboBox::activated, this, [this](int index) {
+    if (index < 0 || index >= static_cast<int>(listed_.size())) return;
+    wanted_ = listed_[static_cast<std::size_t>(index)];
+    if (const StepAnalysis* step = figures_.latest()->shown_step())
+      this->state().set_selected(SpanRef{wanted_->rank, step->step, wanted_->op, this->state().shown()});
+    refresh();
+  });
   connect(&figures, &FiguresModel::changed, this, &TrafficView::refresh);
+  connect(&state, &SharedState::selected_changed, this, &TrafficView::take_selection);
+  arrange();
   refresh();
 }
 
-void TrafficView::on_veil() { table_->setVisible(model_.rowCount() > 0 && !veiled()); }
+void TrafficView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  player_->set_theme(theme);
+  map_->set_theme(theme);
+}
+
+TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView& view, std::optional<TrafficKey> only,
+                                        std::optional<Chosen> wanted) {
+  Answer answer;
+  answer.lines = traffic_lines(figures);
+  const StepAnalysis* step = figures.shown_step();
+  if (!figures.context || step == nullptr) return answer;
+  const std::vector<RankProgram>& programs = figures.context->programs;
+  const RankGrid& grid = figures.context->step.grid;
+  const auto algorithm = algorithm_named(figures.context->step.scenario.plan.collective);
+  answer.matrix = std::make_shared<const TrafficMatrix>(traffic_matrix(programs, grid, algorithm, only));
+
+  // Without a choice the line that moves most.
+  if (!only) {
+    const TrafficLine* largest = nullptr;
+    for (const TrafficLine& line : answer.lines)
+      if (line.kind != OpKind::copy &&
+          (largest == nullptr || std::pair(is_collective(line.kind), line.predicted) >
+                                     std::pair(is_collective(largest->kind), largest->predicted)))
+        largest = &line;
+    if (largest != nullptr) only = TrafficKey{largest->purpose, largest->kind};
+  }
+  if (!only) return answer;
+  std::set<std::pair<OpId, int>> seen;
+  for (const RankProgram& program : programs)
+    for (const Op& op : program.ops) {
+      const OpFields fields = op.id.fields();
+      if (fields.kind != only->kind || fields.purpose != only->purpose) continue;
+      const std::vector<int> group =
+          is_collective(fields.kind) ? grid.group_of(program.rank, op.group) : std::vector<int>{program.rank, op.peer};
+      if (group.size() < 2 || answer.instances.size() >= most_instances) continue;
+      if (seen.insert({op.id, group.front()}).second) answer.instances.push_back({program.rank, op.id});
+    }
+  answer.chosen = answer.instances.empty() ? Chosen{} : answer.instances.front();
+  if (wanted) {
+    answer.chosen = *wanted;
+    const bool receives = wanted->op.valid() && wanted->op.kind() == OpKind::receive;
+    const OpId op = receives ? counterpart(wanted->op) : wanted->op;
+    // The list names each exchange by its first member.
+    for (const Chosen& instance : answer.instances) {
+      if (instance.op != op) continue;
+      const auto of_instance = exchange_of(programs, grid, algorithm, {}, {}, instance.rank, step->step, instance.op);
+      if (!of_instance) continue;
+      if (std::find(of_instance->ranks.begin(), of_instance->ranks.end(), wanted->rank) != of_instance->ranks.end())
+        answer.chosen = instance;
+    }
+  }
+  auto exchange =
+      exchange_of(programs, grid, algorithm, figures.step_spans, {}, answer.chosen.rank, step->step, answer.chosen.op);
+  if (!exchange) return answer;
+  if (figures.run && !exchange->opaque && is_collective(exchange->kind)) {
+    std::vector<PhaseSpan> phases;
+    for (const int member : exchange->ranks) {
+      const auto some = view.phases(member, step->step, exchange->op);
+      phases.insert(phases.end(), some.begin(), some.end());
+    }
+    exchange = exchange_of(programs, grid, algorithm, figures.step_spans, phases, answer.chosen.rank, step->step,
+                           answer.chosen.op);
+  }
+  answer.exchange = std::make_shared<const GroupExchange>(std::move(*exchange));
+  return answer;
+}
 
 void TrafficView::refresh() {
-  latest_.request([figures = figures_.latest()] { return traffic_lines(*figures); });
+  latest_.request([figures = figures_.latest(), view = source().view(), only = only_, wanted = wanted_] {
+    return answer(*figures, *view, only, wanted);
+  });
+}
+
+void TrafficView::deliver(Answer answer) {
+  filling_ = true;
+  model_.set_lines(std::move(answer.lines));
+  const QString what = only_ ? model_.words_of(*only_) : tr("all traffic");
+  map_->set_matrix(answer.matrix, what);
+  player_->set_exchange(answer.exchange);
+  if (listed_ != answer.instances) {
+    listed_ = std::move(answer.instances);
+    instances_->clear();
+    const std::shared_ptr<const RunContext> context = figures_.latest()->context;
+    for (const Chosen& chosen : listed_)
+      instances_->addItem(tr("%1 from rank %2").arg(QString::fromStdString(to_token(chosen.op))).arg(chosen.rank));
+  }
+  const auto at = std::find(listed_.begin(), listed_.end(), answer.chosen);
+  if (at != listed_.end()) instances_->setCurrentIndex(static_cast<int>(at - listed_.begin()));
+  filling_ = false;
+  arrange();
+  update();
+}
+
+void TrafficView::take_selection() {
+  const auto selected = state().selected();
+  if (!selected || !selected->op.valid() || !is_communication(selected->op.kind())) return;
+  const OpFields fields = selected->op.fields();
+  const OpKind kind = fields.kind == OpKind::receive ? OpKind::send : fields.kind;
+  wanted_ = Chosen{selected->rank, selected->op};
+  only_ = TrafficKey{fields.purpose, kind};
+  filling_ = true;
+  for (std::size_t i = 0; i < model_.lines().size(); ++i)
+    if (model_.lines()[i].purpose == fields.purpose && model_.lines()[i].kind == kind)
+      table_->selectRow(static_cast<int>(i));
+  filling_ = false;
+  refresh();
+}
+
+void TrafficView::take_row() {
+  if (filling_) return;
+  const int row = table_->currentIndex().row();
+  if (row < 0 || row >= model_.rowCount()) return;
+  const TrafficLine& line = model_.lines()[static_cast<std::size_t>(row)];
+  only_ = TrafficKey{line.purpose, line.kind};
+  wanted_.reset();
+  refresh();
+}
+
+void TrafficView::on_veil() { arrange(); }
+
+void TrafficView::resizeEvent(QResizeEvent*) { arrange(); }
+
+QRect TrafficView::table_area() const {
+  const int wanted = table_->horizontalHeader()->sizeHint().height() + model_.rowCount() * row_height + 6;
+  return {4, 4, width() - margin - 4, std::clamp(wanted, 60, height() * 2 / 5)};
+}
+
+void TrafficView::arrange() {
+  const bool there = model_.rowCount() > 0 && !veiled();
+  const bool all = height() >= least_for_all;
+  const int part = parts_->checkedId();
+  switch_->setVisible(there && !all);
+  const bool shows[] = {there && (all || part == 0), there && (all || part == 1), there && (all || part == 2)};
+  table_->setVisible(shows[0]);
+  player_->setVisible(shows[1]);
+  map_->setVisible(shows[2]);
+  instances_->setVisible(shows[1] && listed_.size() > 1);
+  if (!there) return;
+  switch_->setGeometry(margin, 4, switch_->sizeHint().width(), switch_height - 6);
+  QRect rest = rect().adjusted(0, all ? 0 : switch_height, 0, 0);
+  if (all) {
+    table_->setGeometry(table_area());
+    rest.setTop(table_area().bottom() + 8);
+  } else {
+    table_->setGeometry(rest.adjusted(4, 0, -margin, -4));
+  }
+  const int map_width = std::clamp(rest.height() + 120, 220, width() * 2 / 5);
+  QRect left = all ? rest.adjusted(0, 0, -map_width, 0) : rest;
+  map_->setGeometry(all ? QRect(left.right() + 1, rest.top(), map_width, rest.height()) : rest);
+  const int list_width = std::min(instances_->sizeHint().width() + 16, 420);
+  if (listed_.size() > 1) {
+    instances_->setGeometry(all ? QRect(margin, left.top(), list_width, 28)
+                                : QRect(width() - margin - list_width, 4, list_width, 28));
+    if (all) left.setTop(left.top() + 32);
+  }
+  player_->setGeometry(left);
 }
 
 void TrafficView::paintEvent(QPaintEvent*) {
@@ -50,7 +240,12 @@ void TrafficView::paintEvent(QPaintEvent*) {
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours().ground));
   if (veiled()) return paint_veil(painter, rect(), colours());
-  if (model_.rowCount() > 0) return;
+  if (model_.rowCount() > 0) {
+    if (height() < least_for_all) return;
+    painter.setPen(color(colours().line));
+    painter.drawLine(0, table_area().bottom() + 4, width(), table_area().bottom() + 4);
+    return;
+  }
   const Report* report = figures_.latest()->shown();
   if (report != nullptr && report->ranks == 1)
     paint_empty(painter, rect(), colours(), tr("One rank sends nothing"),

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The collectives view: the traffic table under the chosen step.
+// The collectives view: the traffic of the chosen step as a table, the chosen collective played over its group, and
+// what each rank sends to each other one. Where there is little room, one of the three at a time.
 #pragma once
 #include <QTableView>
 
 #include "app/session/figures.hpp"
 #include "app/session/latest.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/traffic/exchange_player.hpp"
+#include "app/views/traffic/heat_map.hpp"
 #include "app/views/traffic/traffic_table.hpp"
+
+class QButtonGroup;
+class QComboBox;
 
 namespace rankscope::app {
 
@@ -14,20 +20,57 @@ class TrafficView : public DataView {
   Q_OBJECT
  public:
   TrafficView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
+  void set_theme(Theme theme) override;
   bool settled() const override { return latest_.settled(); }
   const TrafficModel& model() const { return model_; }
+  QTableView* table() { return table_; }
+  ExchangePlayer* player() { return player_; }
+  HeatMap* heat_map() { return map_; }
+  QComboBox* instances() { return instances_; }
 
  protected:
   void on_veil() override;
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  /// What is played: an op of a rank in the chosen step.
+  struct Chosen {
+    std::int32_t rank = 0;
+    OpId op;
+    bool operator==(const Chosen&) const = default;
+  };
+  /// Everything that is shown, made on a worker thread.
+  struct Answer {
+    std::vector<TrafficLine> lines;
+    std::shared_ptr<const TrafficMatrix> matrix;
+    std::shared_ptr<const GroupExchange> exchange;
+    std::vector<Chosen> instances;  ///< of the chosen line, each exchange once
+    Chosen chosen;
+  };
+  static Answer answer(const Figures& figures, const StoreView& view, std::optional<TrafficKey> only,
+                       std::optional<Chosen> wanted);
+
   void refresh();
+  void deliver(Answer answer);
+  void take_selection();  ///< the shared one
+  void take_row();
+  void arrange();
+  QRect table_area() const;
 
   FiguresModel& figures_;
   TrafficModel model_;
   QTableView* table_;
-  Latest<std::vector<TrafficLine>> latest_;
+  ExchangePlayer* player_;
+  HeatMap* map_;
+  QComboBox* instances_;
+  QWidget* switch_;  ///< the buttons that choose a part where there is little room
+  QButtonGroup* parts_;
+  std::optional<TrafficKey> only_;  ///< the chosen line
+  std::optional<Chosen> wanted_;    ///< chosen by a person
+  std::vector<Chosen> listed_;
+  bool filling_ = false;
+  Latest<Answer> latest_;
 };
 
 }  // namespace rankscope::app

@@ -25,7 +25,7 @@ file(READ ${picture} magic LIMIT 8 HEX)
 if(NOT magic STREQUAL "89504e470d0a1a0a")
   message(FATAL_ERROR "the picture is no PNG: ${magic}")
 endif()
-foreach(view timeline memory collectives training scaling grid compare plan lab)
+foreach(view timeline memory range collectives training scaling grid hang compare plan lab)
   expect(0 "" pipeline-gpipe --screenshot ${FOLDER}/${view}.png --view ${view} --size 800x500)
 endforeach()
 

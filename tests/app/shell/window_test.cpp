@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QAction>
+#include <QComboBox>
 #include <QDialog>
+#include <QDoubleSpinBox>
+#include <QLineEdit>
 #include <QTest>
 
 #include "app/shell/lab_panel.hpp"
@@ -90,6 +93,68 @@ TEST_CASE("Both themes paint the whole window") {
   const QImage light = window->grab().toImage();
   CHECK(dark.pixelColor(640, 30).lightness() < 80);
   CHECK(light.pixelColor(640, 30).lightness() > 200);
+}
+
+TEST_CASE("Alone, the plan is as wide as its fields and numbers") {
+  for (const QSize size : {QSize(1280, 800), QSize(1920, 1080)}) {
+    const auto window = window_on("optimizers");
+    window->resize(size);
+    window->show_alone("plan");
+    REQUIRE(wait_until([&] { return window->settled(); }));
+    PlanPanel& plan = window->plan_panel();
+    const int room = plan.viewport()->width();
+    INFO(size.width() << ": " << room << " of " << plan.widget()->minimumSizeHint().width());
+    CHECK(plan.widget()->width() <= room);
+    for (QWidget* child : plan.widget()->findChildren<QWidget*>())
+      if (child->isVisible()) CHECK(child->mapTo(plan.widget(), QPoint(child->width(), 0)).x() <= room);
+  }
+}
+
+TEST_CASE("Every key of the plan can be changed in its field, and fields that do not apply are not there") {
+  const auto window = window_on("data-parallel");
+  PlanPanel& plan = window->plan_panel();
+  for (const char* name : {"data", "tensor", "pipeline", "micro-batches", "schedule", "recompute", "precision",
+                           "data parallel", "ZeRO stage", "offload", "collective", "bucket, MiB"}) {
+    INFO(name);
+    REQUIRE(plan.field_named(name) != nullptr);
+    CHECK(plan.field_named(name)->isVisibleTo(plan.widget()));
+  }
+  for (const char* name : {"servers", "staleness", "sequence parallel", "every n-th block", "virtual stages"}) {
+    INFO(name);
+    REQUIRE(plan.field_named(name) != nullptr);
+    CHECK_FALSE(plan.field_named(name)->isVisibleTo(plan.widget()));
+  }
+  auto* where = plan.field_named("data parallel")->findChild<QComboBox*>();
+  REQUIRE(where != nullptr);
+  where->setFocus();
+  QTest::keyClick(where, Qt::Key_End);
+  CHECK(window->session().scenario()->plan.data_parallel == "parameter-server");
+  CHECK(plan.field_named("servers")->isVisibleTo(plan.widget()));
+  auto* box = qobject_cast<QDoubleSpinBox*>(plan.field_named("bucket, MiB"));
+  REQUIRE(box != nullptr);
+  box->setFocus();
+  box->selectAll();
+  QTest::keyClicks(box, "2.5");
+  QTest::keyClick(box, Qt::Key_Return);
+  CHECK(window->session().scenario()->plan.bucket_mib == 2.5);
+}
+
+TEST_CASE("The layers of stages are words that are checked as the plan is") {
+  const auto window = window_on("pipeline-1f1b");
+  PlanPanel& plan = window->plan_panel();
+  auto* words = qobject_cast<QLineEdit*>(plan.field_named("layers of stages"));
+  REQUIRE(words != nullptr);
+  CHECK(words->text() == "even");
+  words->selectAll();
+  QTest::keyClicks(words, "3 2 2 1");
+  QTest::keyClick(words, Qt::Key_Return);
+  CHECK(window->session().scenario()->plan.stages == "3 2 2 1");
+  REQUIRE(wait_until([&] { return window->session().settled(); }));
+  CHECK(window->session().refusal().isEmpty());
+  words->selectAll();
+  QTest::keyClicks(words, "3 2");
+  QTest::keyClick(words, Qt::Key_Return);
+  REQUIRE(wait_until([&] { return !window->session().refusal().isEmpty(); }));
 }
 
 // Pictures to be looked at: RANKSCOPE_PICTURES=FOLDER shell_test "[.pictures]"

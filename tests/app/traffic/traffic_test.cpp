@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/traffic/traffic_table.hpp"
 
+#include <cmath>
+
+#include "engine/facts/facts.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/simulate/pipelines.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;
@@ -24,6 +28,14 @@ Figures one_all_reduce() {
   row.predicted = 8e6;
   figures.run->traffic.push_back(row);
   figures.step_spans = {{0, 7, op, 0, 3'000'000, 5'000'000}, {1, 7, op, 3'000'000, 3'000'000, 5'000'000}};
+  figures.run->plan.collective = "ring";
+  auto context = std::make_shared<RunContext>();
+  context->step.grid = {1, 2, 1};
+  for (int rank = 0; rank < 2; ++rank) {
+    context->programs.emplace_back().rank = rank;
+    add_collective(context->programs.back(), to_token(op), GroupKind::data, 8'000'000);
+  }
+  figures.context = context;
   return figures;
 }
 
@@ -53,6 +65,7 @@ TEST_CASE("The table states every number with its unit") {
   const auto cell = [&](int column) { return model.data(model.index(0, column), Qt::DisplayRole).toString(); };
   CHECK(cell(TrafficModel::purpose) == "data gradient");
   CHECK(cell(TrafficModel::collective) == "all reduce");
+  CHECK(cell(TrafficModel::algorithm) == "ring");
   CHECK(cell(TrafficModel::count) == "1");
   CHECK(cell(TrafficModel::sent) == QString::fromUtf8("7.63\u00A0MiB"));
   CHECK(cell(TrafficModel::waiting) == QString::fromUtf8("1.50\u00A0ms"));
@@ -74,6 +87,13 @@ TEST_CASE("A message is one line: the receiver's wait counts with the sender's")
     return OpId::of({.kind = kind, .purpose = Purpose::pipeline_forward, .chunk = chunk, .micro_batch = 0});
   };
   figures.step_spans = {{0, 0, op(OpKind::send, 0), 100, 400, 500}, {1, 0, op(OpKind::receive, 1), 200, 400, 500}};
+  auto context = std::make_shared<RunContext>();
+  context->step.grid = {1, 1, 2};
+  context->programs.resize(2);
+  context->programs[1].rank = 1;
+  add_message(context->programs[0], to_token(op(OpKind::send, 0)), 1, 1000);
+  add_message(context->programs[1], to_token(op(OpKind::receive, 1)), 0, 1000);
+  figures.context = context;
   const auto lines = traffic_lines(figures);
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].waiting_s == Approx((300 + 200) / 2 * 1e-9));

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/common/rows_model.hpp"
+
+#include <QHeaderView>
+#include <utility>
+
+#include "app/views/common/style.hpp"
+
+namespace rankscope::app {
+
+RowsModel::RowsModel(QStringList titles, int numbers_from, QObject* parent)
+    : QAbstractTableModel(parent),
+      titles_(std::move(titles)),
+      numbers_from_(numbers_from),
+      colours_(&palette_of(Theme::dark)) {}
+
+void RowsModel::set_theme(Theme theme) {
+  colours_ = &palette_of(theme);
+  if (!rows_.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
+void RowsModel::set_titles(QStringList titles) {
+  if (titles == titles_) return;
+  beginResetModel();
+  titles_ = std::move(titles);
+  endResetModel();
+}
+
+void RowsModel::set_rows(std::vector<std::vector<Cell>> rows) {
+  if (rows == rows_) return;
+  if (rows.size() != rows_.size()) {
+    beginResetModel();
+    rows_ = std::move(rows);
+    endResetModel();
+    return;
+  }
+  rows_ = std::move(rows);
+  emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
+QString RowsModel::words(int row, int column) const { return data(index(row, column), Qt::DisplayRole).toString(); }
+
+int RowsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int RowsModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(titles_.size());
+}
+
+QVariant RowsModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= rowCount()) return {};
+  const auto& row = rows_[static_cast<std::size_t>(index.row())];
+  if (index.column() >= static_cast<int>(row.size())) return {};
+  const Cell& cell = row[static_cast<std::size_t>(index.column())];
+  switch (role) {
+    case Qt::DisplayRole: return cell.words;
+    case Qt::ToolTipRole: return cell.help.isEmpty() ? QVariant() : QVariant(cell.help);
+    case Qt::TextAlignmentRole:
+      return QVariant::fromValue(Qt::AlignVCenter | (index.column() < numbers_from_ ? Qt::AlignLeft : Qt::AlignRight));
+    case Qt::ForegroundRole:
+      switch (cell.tone) {
+        case Tone::text: return color(colours_->text);
+        case Tone::dim: return color(colours_->dim);
+        case Tone::bad: return color(colours_->bad);
+        case Tone::good: return color(colours_->good);
+      }
+      return {};
+    default: return {};
+  }
+}
+
+QVariant RowsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+  if (role == Qt::DisplayRole) return titles_[section];
+  if (role == Qt::TextAlignmentRole)
+    return QVariant::fromValue(Qt::AlignVCenter | (section < numbers_from_ ? Qt::AlignLeft : Qt::AlignRight));
+  return {};
+}
+
+void set_up_table(QTableView& table, const QString& name) {
+  table.setShowGrid(false);
+  table.setFont(number_font());
+  table.setSelectionBehavior(QAbstractItemView::SelectRows);
+  table.setSelectionMode(QAbstractItemView::SingleSelection);
+  table.setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table.setTabKeyNavigation(false);
+  table.verticalHeader()->hide();
+  table.verticalHeader()->setDefaultSectionSize(26);
+  table.horizontalHeader()->setHighlightSections(false);
+  table.setFrameShape(QFrame::NoFrame);
+  table.setAccessibleName(name);
+}
+
+}  // namespace rankscope::app

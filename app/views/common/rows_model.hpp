@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A table of finished words: made elsewhere, shown as they are. For tables that are replaced as a whole.
+#pragma once
+#include <QAbstractTableModel>
+#include <QStringList>
+#include <QTableView>
+#include <vector>
+
+#include "app/models/palette.hpp"
+
+namespace rankscope::app {
+
+enum class Tone : std::uint8_t { text, dim, bad, good };
+struct Cell {
+  QString words{};
+  Tone tone = Tone::text;
+  QString help{};  ///< tool tip; empty: none
+  bool operator==(const Cell&) const = default;
+};
+
+class RowsModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  /// Columns from `numbers_from` on are aligned right.
+  RowsModel(QStringList titles, int numbers_from, QObject* parent = nullptr);
+  void set_theme(Theme theme);
+  void set_titles(QStringList titles);
+  /// Keeps selection and scroll where the number of rows stays.
+  void set_rows(std::vector<std::vector<Cell>> rows);
+  const std::vector<std::vector<Cell>>& rows() const { return rows_; }
+  QString words(int row, int column) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  QStringList titles_;
+  int numbers_from_;
+  std::vector<std::vector<Cell>> rows_;
+  const Palette* colours_;
+};
+
+/// The looks that all tables of the window share: whole rows are selected, nothing is edited, no grid.
+void set_up_table(QTableView& table, const QString& name);
+
+}  // namespace rankscope::app

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/hang/hang_rows.hpp"
+
+#include <QObject>
+#include <algorithm>
+#include <cmath>
+
+#include "app/models/run_plan.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr std::uint32_t steps_looked_at = 3;
+constexpr std::size_t most_ranks_named = 16;
+
+QString tr(const char* words) { return QObject::tr(words); }
+
+QString name(std::string_view words) {
+  return QString::fromUtf8(words.data(), static_cast<qsizetype>(words.size()))
+      .replace(QLatin1Char('_'), QLatin1Char(' '));
+}
+
+QString token(OpId op) { return op.valid() ? QString::fromStdString(to_token(op)) : text::unknown(); }
+
+QString op_of_step(OpId op, std::uint32_t step) {
+  return op.valid() ? QStringLiteral("%1 · %2").arg(token(op)).arg(step) : text::unknown();
+}
+
+QString ranks_of(const Meeting& meeting, Came came) {
+  QStringList ranks;
+  std::size_t more = 0;
+  for (std::size_t m = 0; m < meeting.members.size(); ++m) {
+    if (meeting.came[m] != came) continue;
+    if (ranks.size() < static_cast<qsizetype>(most_ranks_named))
+      ranks << QString::number(meeting.members[m]);
+    else
+      ++more;
+  }
+  if (ranks.isEmpty()) return text::unknown();
+  return ranks.join(QStringLiteral(", ")) + (more > 0 ? tr(" and %1 more").arg(more) : QString());
+}
+
+std::vector<Cell> row_of(const Meeting& meeting, std::int64_t origin_ns) {
+  const bool message = meeting.group == GroupKind::self;
+  const QString group = message ? tr("message, rank %1 to rank %2").arg(meeting.members[0]).arg(meeting.members[1])
+                                : tr("%1 group of %2").arg(name(name_of(meeting.group))).arg(meeting.members.size());
+  return {{op_of_step(meeting.op, meeting.step)},        {group, Tone::dim},
+          {ranks_of(meeting, Came::not_yet), Tone::bad}, {ranks_of(meeting, Came::in)},
+          {ranks_of(meeting, Came::left), Tone::dim},    {text::nanoseconds(meeting.since_ns - origin_ns), Tone::dim}};
+}
+
+std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const RunContext& context,
+                         std::int64_t origin_ns) {
+  const RankProgram& program = context.programs[static_cast<std::size_t>(lane.rank)];
+  // Of what the lane is in, else of what it left: a lane may serve several groups.
+  QString group = text::unknown();
+  for (const OpId id : {lane.next, lane.left}) {
+    const auto op = std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& o) { return o.id == id; });
+    if (!id.valid() || op == program.ops.end() || !is_communication(op->id.kind())) continue;
+    group = is_collective(op->id.kind()) ? tr("%1, %2 ranks")
+                                               .arg(name(name_of(op->group)))
+                                               .arg(context.step.grid.group_of(lane.rank, op->group).size())
+                                         : tr("with rank %1").arg(op->peer);
+    break;
+  }
+  Cell now{text::unknown(), Tone::dim, {}}, since{text::unknown(), Tone::dim, {}};
+  Cell why{QString(), Tone::dim, {}};
+  if (!lane.in_order) {
+    now.words = tr("takes what comes");
+  } else if (!lane.next.valid()) {
+    now.words = tr("done with all steps");
+  } else if (lane.entered) {
+    now = {op_of_step(lane.next, lane.next_step), Tone::text, {}};
+    since.words = text::nanoseconds(lane.entered_ns - origin_ns);
+    const auto is_late = [&](int rank) {
+      return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
+    };
+    if (is_late(lane.rank) && !is_communication(lane.next.kind())) now.tone = Tone::bad;
+    for (const Meeting& meeting : still.meetings) {
+      const OpId mine = lane.next.kind() == OpKind::receive ? counterpart(lane.next) : lane.next;
+      const bool member = std::find(meeting.members.begin(), meeting.members.end(), lane.rank) != meeting.members.end();
+      if (meeting.op != mine || meeting.step != lane.next_step || !member) continue;
+      const std::vector<int> away = meeting.missing();
+      const bool for_late = std::any_of(away.begin(), away.end(), is_late);
+      why = {tr("waits for rank %1").arg(ranks_of(meeting, Came::not_yet)), for_late ? Tone::bad : Tone::text, {}};
+    }
+  } else {
+    now.words = tr("before %1").arg(op_of_step(lane.next, lane.next_step));
+    why.words = tr("needs %1").arg(token(lane.held_by));
+  }
+  const RunPlan plan{context.step.scenario, context.step.grid};
+  const std::string place = place_of(plan, lane.rank);
+  const QString rank = tr("rank %1").arg(lane.rank);
+  return {{place.empty() ? rank : rank + QStringLiteral(" · ") + QString::fromStdString(place)},
+          {name(name_of(lane.lane))},
+          {group, Tone::dim},
+          {op_of_step(lane.left, lane.left_step), lane.left.valid() ? Tone::text : Tone::dim, {}},
+          now,
+          since,
+          why};
+}
+
+double median_step(const StoreView& run, const std::vector<std::uint32_t>& steps) {
+  std::vector<double> lengths;
+  for (std::size_t i = steps.size() > 33 ? steps.size() - 33 : 0; i + 1 < steps.size(); ++i)
+    if (const auto range = run.step_range(Obtained::measured, steps[i]))
+      lengths.push_back(static_cast<double>(range->length()) * 1e-9);
+  if (lengths.empty()) return 0;
+  std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2), lengths.end());
+  return lengths[lengths.size() / 2];
+}
+
+}  // namespace
+
+QStringList meeting_titles() {
+  return {tr("op · step"), tr("group"), tr("did not come"), tr("in it"), tr("left it"), tr("first came at")};
+}
+
+QStringList lane_titles() {
+  return {tr("rank"), tr("lane"), tr("group"), tr("left last · step"), tr("in it now · step"), tr("since"), tr("why")};
+}
+
+HangPicture look_for_hang(const StoreView& run, const RunContext* context) {
+  HangPicture picture;
+  const auto steps = run.steps(Obtained::measured);
+  const TimeRange extent = run.extent(Obtained::measured);
+  picture.ran = !steps.empty();
+  picture.origin_ns = extent.begin_ns;
+  picture.last_event_ns = extent.end_ns;
+  picture.lost = run.dropped_count();
+  const std::vector<End> ends = run.ends();
+  for (const End& end : ends) {
+    picture.over = picture.over || end.rank < 0 || !end.ok;
+    picture.failed = picture.failed || !end.ok;
+  }
+  if (!picture.ran) return picture;
+  picture.last_step = steps.back();
+  picture.step_seconds = median_step(run, steps);
+  if (context == nullptr) return picture;
+  const std::uint32_t first = std::max(steps.front(), steps.back() + 1 - std::min(steps.back() + 1, steps_looked_at));
+  std::vector<Span> spans;
+  for (const std::uint32_t step : steps) {
+    if (step < first) continue;
+    const auto some = run.step_spans(Obtained::measured, step);
+    spans.insert(spans.end(), some.begin(), some.end());
+  }
+  const std::int64_t planned = run.hello() != nullptr ? run.hello()->steps : 0;
+  picture.still = where_ranks_are(context->programs, context->step.grid, spans, first, planned, ends);
+  picture.sentence = QString::fromStdString(sentence_of(picture.still, ends));
+  for (const Meeting& meeting : picture.still.meetings) picture.meetings.push_back(row_of(meeting, picture.origin_ns));
+  for (const LanePlace& lane : picture.still.lanes)
+    picture.lanes.push_back(row_of(lane, picture.still, *context, picture.origin_ns));
+  return picture;
+}
+
+double quiet_limit_s(const HangPicture& picture) { return std::max(2.0, 10 * picture.step_seconds); }
+
+HangHeadline headline_of(const HangPicture& picture, bool live, double quiet_s) {
+  HangHeadline headline;
+  QString lost;
+  if (picture.lost > 0)
+    lost = tr(" %1 events are missing: a lane may be further than it seems.").arg(text::count(picture.lost));
+  if (!picture.ran)
+    return {tr("Nothing ran"), tr("A prediction cannot hang. Run the plan, or open a recording."), Tone::dim};
+  const bool quiet = live && !picture.over && quiet_s > quiet_limit_s(picture);
+  if (quiet) {
+    const QString step =
+        picture.step_seconds > 0 ? tr(" (a step takes %1)").arg(text::seconds(picture.step_seconds)) : QString();
+    headline = {tr("Hang: nothing has ended for %1%2").arg(text::seconds(std::floor(quiet_s)), step), picture.sentence,
+                Tone::bad};
+    if (picture.sentence.isEmpty()) headline.words = tr("Nobody waits for anybody, as far as is known.");
+  } else if (live && !picture.over) {
+    headline = {tr("Running, step %1").arg(picture.last_step),
+                tr("Below: where every lane stood when the newest events came. That some wait for others is normal "
+                   "while things move."),
+                Tone::good};
+  } else if (picture.failed) {
+    headline = {tr("The run failed in step %1").arg(picture.last_step), picture.sentence, Tone::bad};
+  } else if (picture.still.meetings.empty()) {
+    headline = {tr("No hang"), tr("Every lane has done all steps, and nobody waits."), Tone::good};
+  } else {
+    headline = {picture.over ? tr("Stopped in step %1").arg(picture.last_step)
+                             : tr("The recording ends in step %1").arg(picture.last_step),
+                tr("Below: where every lane stood then. That some wait for others is normal while things move."),
+                Tone::dim};
+  }
+  headline.words += lost;
+  return headline;
+}
+
+}  // namespace rankscope::app

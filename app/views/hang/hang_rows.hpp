@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The hang view's words and rows, from what the analysis says. No widgets.
+#pragma once
+#include <QString>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/views/common/rows_model.hpp"
+#include "engine/analyse/hang.hpp"
+#include "engine/facts/facts.hpp"
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope::app {
+
+/// What is known at one moment.
+struct HangPicture {
+  bool ran = false;   ///< something was measured
+  bool over = false;  ///< the session has said its end, or a rank its failure
+  bool failed = false;
+  std::int64_t lost = 0;  ///< events known to be missing
+  std::int64_t origin_ns = 0, last_event_ns = 0;
+  double step_seconds = 0;  ///< the median; 0 not known
+  std::uint32_t last_step = 0;
+  Standstill still;
+  QString sentence;  ///< who is late; empty when nobody waits
+  std::vector<std::vector<Cell>> meetings, lanes;
+};
+
+/// Looks at the newest steps of the run. `context` may be null: then nothing but the events' times is known.
+HangPicture look_for_hang(const StoreView& run, const RunContext* context);
+
+/// So long nothing may end before a live run is said to hang: ten steps, and two seconds at least.
+double quiet_limit_s(const HangPicture& picture);
+
+struct HangHeadline {
+  QString title, words;
+  Tone tone = Tone::text;
+};
+/// `quiet_s`: how long, by the viewer's clock, nothing has come; only live.
+HangHeadline headline_of(const HangPicture& picture, bool live, double quiet_s);
+
+QStringList meeting_titles();
+QStringList lane_titles();
+
+}  // namespace rankscope::app

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/hang/hang_view.hpp"
+
+#include <QHeaderView>
+#include <QPainter>
+#include <QStyle>
+#include <QVBoxLayout>
+
+#include "app/views/common/style.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int look_interval_ms = 250, clock_interval_ms = 500;
+constexpr int most_meeting_rows = 6;
+
+QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
+  auto* label = new QLabel(words, parent);
+  label->setProperty("role", QLatin1String(role));
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::PlainText);
+  return label;
+}
+
+}  // namespace
+
+HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent)
+    : DataView(state, source, parent),
+      figures_(figures),
+      title_(make_label({}, "heading", this)),
+      words_(make_label({}, "text", this)),
+      waits_(make_label(tr("Who waits for whom"), "caption", this)),
+      where_(make_label(tr("Where every lane stands"), "caption", this)),
+      meetings_(meeting_titles(), 6),
+      lanes_(lane_titles(), 7),
+      meeting_table_(new QTableView(this)),
+      lane_table_(new QTableView(this)),
+      latest_([this](HangPicture picture) { deliver(std::move(picture)); }) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(12, 8, 12, 4);
+  column->setSpacing(4);
+  column->addWidget(title_);
+  column->addWidget(words_);
+  column->addWidget(waits_);
+  column->addWidget(meeting_table_);
+  column->addWidget(where_);
+  column->addWidget(lane_table_, 1);
+  column->addStretch(0);
+  set_up_table(*meeting_table_, tr("Communications that wait for somebody"));
+  set_up_table(*lane_table_, tr("Every rank's lanes"));
+  meeting_table_->setModel(&meetings_);
+  lane_table_->setModel(&lanes_);
+  for (QTableView* table : {meeting_table_, lane_table_}) {
+    table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    table->setWordWrap(false);
+  }
+  lane_table_->horizontalHeader()->setStretchLastSection(true);
+  connect(lane_table_, &QTableView::clicked, this, [this](const QModelIndex& index) { select_lane(index.row()); });
+  soon_.setSingleShot(true);
+  soon_.setInterval(look_interval_ms);
+  connect(&soon_, &QTimer::timeout, this, &HangView::refresh);
+  clock_.setInterval(clock_interval_ms);
+  connect(&clock_, &QTimer::timeout, this, &HangView::tick);
+  const auto soon = [this] {
+    const std::int64_t events = this->source().view()->event_count();
+    if (events != events_) quiet_.start();
+    events_ = events;
+    if (!soon_.isActive() && isVisible()) soon_.start();
+  };
+  connect(&source, &SnapshotSource::changed, this, soon);
+  connect(&figures, &FiguresModel::changed, this, soon);
+  quiet_.start();
+  deliver({});
+}
+
+void HangView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  meetings_.set_theme(theme);
+  lanes_.set_theme(theme);
+}
+
+void HangView::set_live(bool live) {
+  if (live == live_) return;
+  live_ = live;
+  if (live) {
+    quiet_.start();
+    clock_.start();
+  } else {
+    clock_.stop();
+  }
+  take_headline();
+}
+
+void HangView::showEvent(QShowEvent* event) {
+  DataView::showEvent(event);
+  refresh();
+}
+
+// Where nobody looks, nothing is computed until silence makes one ask.
+void HangView::tick() {
+  const double quiet_s = static_cast<double>(quiet_.elapsed()) * 1e-3;
+  if (quiet_s > quiet_limit_s(picture_) && looked_at_ != events_) refresh();
+  take_headline();
+}
+
+void HangView::refresh() {
+  looked_at_ = events_;
+  latest_.request(
+      [view = source().view(), context = figures_.latest()->context] { return look_for_hang(*view, context.get()); });
+}
+
+void HangView::deliver(HangPicture picture) {
+  picture_ = std::move(picture);
+  meetings_.set_rows(picture_.meetings);
+  lanes_.set_rows(picture_.lanes);
+  const bool waits = meetings_.rowCount() > 0;
+  waits_->setVisible(waits);
+  meeting_table_->setVisible(waits);
+  const int rows = std::min(meetings_.rowCount(), most_meeting_rows);
+  meeting_table_->setFixedHeight(meeting_table_->horizontalHeader()->sizeHint().height() + rows * 26 + 4);
+  where_->setVisible(lanes_.rowCount() > 0);
+  lane_table_->setVisible(lanes_.rowCount() > 0);
+  take_headline();
+}
+
+void HangView::take_headline() {
+  const double quiet_s = static_cast<double>(quiet_.elapsed()) * 1e-3;
+  const HangHeadline headline = headline_of(picture_, live_, quiet_s);
+  title_->setText(headline.title);
+  const bool hangs = live_ && !picture_.over && picture_.ran && headline.tone == Tone::bad;
+  if (hangs != hangs_) emit hang_told(hangs_ = hangs);
+  words_->setText(headline.words);
+  words_->setVisible(!headline.words.isEmpty());
+  const char* role = headline.tone == Tone::bad ? "bad" : headline.tone == Tone::good ? "good" : "heading";
+  if (title_->property("role").toString() != QLatin1String(role)) {
+    title_->setProperty("role", QLatin1String(role));
+    title_->style()->unpolish(title_);
+    title_->style()->polish(title_);
+  }
+  QFont bold = interface_font();
+  bold.setWeight(QFont::DemiBold);
+  title_->setFont(bold);
+  update();
+}
+
+void HangView::select_lane(int row) {
+  if (row < 0 || row >= static_cast<int>(picture_.still.lanes.size())) return;
+  const LanePlace& lane = picture_.still.lanes[static_cast<std::size_t>(row)];
+  if (lane.left.valid()) state().set_selected(SpanRef{lane.rank, lane.left_step, lane.left, Obtained::measured});
+}
+
+void HangView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), color(colours().ground));
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The hang view: for every rank and lane the last op left and the one it is in, and who did not come to what others
+// wait in. A hang that goes on is told while it does.
+#pragma once
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QTableView>
+#include <QTimer>
+
+#include "app/session/figures.hpp"
+#include "app/session/latest.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/hang/hang_rows.hpp"
+
+namespace rankscope::app {
+
+class HangView : public DataView {
+  Q_OBJECT
+ public:
+  HangView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
+  void set_theme(Theme theme) override;
+  bool settled() const override { return latest_.settled() && !soon_.isActive(); }
+  /// A run that comes in now: silence means something.
+  void set_live(bool live);
+
+  const HangPicture& picture() const { return picture_; }
+  QString title() const { return title_->text(); }
+  QString words() const { return words_->text(); }
+  const RowsModel& meetings() const { return meetings_; }
+  const RowsModel& lanes() const { return lanes_; }
+  QTableView* lane_table() { return lane_table_; }
+
+ signals:
+  /// A live run hangs, or moves again.
+  void hang_told(bool hangs);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void refresh();
+  void deliver(HangPicture picture);
+  void take_headline();
+  void tick();
+  void select_lane(int row);
+
+  FiguresModel& figures_;
+  HangPicture picture_;
+  bool live_ = false, hangs_ = false;
+  QLabel *title_, *words_, *waits_, *where_;
+  RowsModel meetings_, lanes_;
+  QTableView *meeting_table_, *lane_table_;
+  QTimer soon_, clock_;
+  QElapsedTimer quiet_;                       ///< since the newest event came
+  std::int64_t events_ = 0, looked_at_ = -1;  ///< how many there were
+  Latest<HangPicture> latest_;
+};
+
+}  // namespace rankscope::app

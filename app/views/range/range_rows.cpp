@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/range/range_rows.hpp"
+
+#include <QObject>
+#include <array>
+#include <cmath>
+
+#include "app/models/run_plan.hpp"
+#include "app/models/steps.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr double least_points = 0.05;
+constexpr std::size_t most_reasons = 60;
+
+QString tr(const char* words) { return QObject::tr(words); }
+
+QString name(std::string_view words) { return QString::fromUtf8(words.data(), static_cast<qsizetype>(words.size())); }
+
+std::optional<AnalysedStep> analysed(const StoreView& view, Obtained obtained, const RunContext& context,
+                                     std::uint32_t step) {
+  const auto range = view.step_range(obtained, step);
+  if (!range) return std::nullopt;
+  AnalysedStep result;
+  result.spans = view.step_spans(obtained, step);
+  result.analysis = analyse_step(context.programs, context.step.grid, spans_around(view, obtained, step), *range, step);
+  return result;
+}
+
+/// The textbook's last step.
+std::optional<AnalysedStep> ideal_of(const RunContext& context) {
+  if (context.ideal.spans.empty()) return std::nullopt;
+  AnalysedStep result;
+  result.analysis = analyse_simulation(context.programs, context.step.grid, context.ideal);
+  for (const Span& span : context.ideal.spans)
+    if (span.step == result.analysis.step) result.spans.push_back(span);
+  return result;
+}
+
+/// Sums over ranks: seconds and length of all together.
+RangeTime sum_of(const std::vector<RangeRow>& rows, const RangeTime* (*pick)(const RangeRow&)) {
+  RangeTime sum;
+  std::int64_t length = 0;
+  for (const RangeRow& row : rows)
+    if (const RangeTime* time = pick(row)) {
+      length += time->range.length();
+      sum.unknown += time->unknown;
+      for (std::size_t c = 0; c < time_class_count; ++c) sum.seconds[c] += time->seconds[c];
+    }
+  sum.range = {0, length};
+  return sum;
+}
+
+class Rows {
+ public:
+  Rows(const RangeAnalysis& analysis, const RunContext& context, Obtained shown) : analysis_(analysis), shown_(shown) {
+    const RunPlan plan{context.step.scenario, context.step.grid};
+    for (const RangeRow& row : analysis.ranks) {
+      const std::string place = place_of(plan, row.rank);
+      names_.push_back(tr("rank %1").arg(row.rank) +
+                       (place.empty() ? QString() : QStringLiteral(" · ") + QString::fromStdString(place)));
+      for (const RangeTime* time : {&row.measured, row.predicted ? &*row.predicted : nullptr})
+        for (int c = 0; time != nullptr && c < time_class_count; ++c)
+          there_[static_cast<std::size_t>(c)] |= time->seconds[static_cast<std::size_t>(c)] > 0;
+    }
+  }
+  QStringList titles() const {
+    QStringList titles{tr("rank"), QString(), tr("length")};
+    for (int c = 0; c < time_class_count; ++c)
+      if (there_[static_cast<std::size_t>(c)]) titles << name(name_of(static_cast<TimeClass>(c)));
+    return titles;
+  }
+  std::vector<std::vector<Cell>> rows() const {
+    std::vector<std::vector<Cell>> rows;
+    const auto measured = [](const RangeRow& row) -> const RangeTime* { return &row.measured; };
+    const auto predicted = [](const RangeRow& row) -> const RangeTime* {
+      return row.predicted ? &*row.predicted : nullptr;
+    };
+    const auto ideal = [](const RangeRow& row) -> const RangeTime* { return row.ideal ? &*row.ideal : nullptr; };
+    const double count = std::max<double>(static_cast<double>(analysis_.ranks.size()), 1);
+    add(rows, tr("all ranks, mean"), sum_of(analysis_.ranks, measured), sum_of(analysis_.ranks, predicted),
+        sum_of(analysis_.ranks, ideal), count);
+    for (std::size_t r = 0; r < analysis_.ranks.size(); ++r) {
+      const RangeRow& row = analysis_.ranks[r];
+      add(rows, names_[r], row.measured, row.predicted.value_or(RangeTime{}), row.ideal.value_or(RangeTime{}), 1);
+    }
+    return rows;
+  }
+
+ private:
+  std::vector<Cell> row(const QString& title, const QString& how, const RangeTime& time, double ranks, bool timed,
+                        Tone tone) const {
+    std::vector<Cell> cells{
+        {title}, {how, Tone::dim, {}}, {timed ? text::seconds(time.length_s() / ranks) : text::unknown(), tone, {}}};
+    for (int c = 0; c < time_class_count; ++c) {
+      if (!there_[static_cast<std::size_t>(c)]) continue;
+      const auto kind = static_cast<TimeClass>(c);
+      Cell cell{text::percent(time.share(kind)), tone, {}};
+      if (timed) cell.help = text::seconds(time.seconds[static_cast<std::size_t>(c)] / ranks);
+      cells.push_back(cell);
+    }
+    return cells;
+  }
+  void add(std::vector<std::vector<Cell>>& rows, const QString& title, const RangeTime& measured,
+           const RangeTime& predicted, const RangeTime& ideal, double ranks) const {
+    const bool ran = shown_ != Obtained::simulated;
+    rows.push_back(row(title, ran ? name(name_of(shown_)) : tr("predicted"), measured, ranks, true, Tone::text));
+    if (ran && !predicted.range.empty())
+      rows.push_back(row(QString(), tr("predicted"), predicted, ranks, true, Tone::dim));
+    if (!ideal.range.empty()) rows.push_back(row(QString(), tr("ideal"), ideal, ranks, false, Tone::dim));
+  }
+
+  const RangeAnalysis& analysis_;
+  Obtained shown_;
+  std::vector<QString> names_;
+  std::array<bool, time_class_count> there_{};
+};
+
+}  // namespace
+
+RangePicture look_at_range(const RangeRequest& request) {
+  RangePicture picture;
+  if (!request.context || !request.run) return picture;
+  std::optional<std::uint32_t> number = request.step;
+  if (!request.range.empty()) {
+    const std::int64_t middle = request.range.begin_ns + request.range.length() / 2;
+    const auto at = step_at(*request.run, request.shown, middle);
+    number = at ? std::optional(at->step) : std::nullopt;
+  }
+  if (!number) return picture;
+  const auto measured = analysed(*request.run, request.shown, *request.context, *number);
+  if (!measured || measured->analysis.range.empty()) return picture;
+  const StoreView& there = request.prediction ? *request.prediction : *request.run;
+  std::optional<AnalysedStep> predicted;
+  if (request.shown != Obtained::simulated)
+    if (const auto under = predicted_for(there, {*number, measured->analysis.range}))
+      predicted = analysed(there, Obtained::simulated, *request.context, under->predicted_step);
+  const auto ideal = ideal_of(*request.context);
+  RangeAnalysis analysis =
+      analyse_range(*measured, predicted ? &*predicted : nullptr, ideal ? &*ideal : nullptr, request.range);
+
+  const double length = static_cast<double>(analysis.range.length()) * 1e-9;
+  const double share = length / measured->analysis.seconds();
+  picture.title = request.range.empty()
+                      ? tr("The whole of step %1: %2").arg(*number).arg(text::seconds(length))
+                      : tr("%1 of step %2, %3 of it").arg(text::seconds(length)).arg(*number).arg(text::percent(share));
+  if (analysis.predicted_s > 0) {
+    const double more = length / analysis.predicted_s - 1;
+    picture.words = tr("The same ops were predicted to take %1: %2 %3.")
+                        .arg(text::seconds(analysis.predicted_s), text::percent(std::fabs(more)),
+                             more < 0 ? tr("less") : tr("more"));
+  }
+  if (request.range.empty()) picture.words += tr(" Shift and drag in the time line choose a part.");
+  const Rows rows(analysis, *request.context, request.shown);
+  picture.titles = rows.titles();
+  picture.shares = rows.rows();
+  for (const GapItem& item : analysis.gap) {
+    if (std::fabs(item.points) < least_points || picture.gap.size() >= most_reasons) break;
+    picture.gap.push_back({{QString::fromStdString(item.words)}});
+  }
+  picture.analysis = std::move(analysis);
+  return picture;
+}
+
+}  // namespace rankscope::app

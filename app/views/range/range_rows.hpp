@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The range view's words and rows, from what the analysis says. No widgets.
+#pragma once
+#include <QString>
+#include <memory>
+#include <vector>
+
+#include "app/views/common/rows_model.hpp"
+#include "engine/analyse/range.hpp"
+#include "engine/facts/facts.hpp"
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope::app {
+
+struct RangeRequest {
+  std::shared_ptr<const StoreView> run;
+  std::shared_ptr<const StoreView> prediction;  ///< null: simulated spans of `run`
+  std::shared_ptr<const RunContext> context;    ///< null: nothing can be told
+  Obtained shown = Obtained::measured;
+  TimeRange range;                    ///< empty: the whole step
+  std::optional<std::uint32_t> step;  ///< of an empty range
+};
+
+struct RangePicture {
+  std::optional<RangeAnalysis> analysis;
+  QString title, words;
+  QStringList titles;
+  std::vector<std::vector<Cell>> shares;  ///< mean and ranks, each as it was, as predicted and as in the textbook
+  std::vector<std::vector<Cell>> gap;     ///< largest first
+};
+
+RangePicture look_at_range(const RangeRequest& request);
+
+}  // namespace rankscope::app

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/range/range_view.hpp"
+
+#include <QHeaderView>
+#include <QPainter>
+
+#include "app/views/common/style.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int margin = 12, line = 18, numbers_from = 2;
+
+QLabel* make_label(const char* role, QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setProperty("role", QLatin1String(role));
+  label->setTextFormat(Qt::PlainText);
+  return label;
+}
+
+}  // namespace
+
+RangeView::RangeView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent)
+    : DataView(state, source, parent),
+      figures_(figures),
+      title_(make_label("heading", this)),
+      words_(make_label("dim", this)),
+      shares_({}, numbers_from),
+      gap_({tr("where the gap to the prediction comes from")}, 1),
+      share_table_(new QTableView(this)),
+      gap_table_(new QTableView(this)),
+      latest_([this](RangePicture picture) {
+        picture_ = std::move(picture);
+        title_->setText(picture_.title);
+        words_->setText(picture_.words);
+        shares_.set_titles(picture_.titles);
+        shares_.set_rows(picture_.shares);
+        gap_.set_rows(picture_.gap);
+        arrange();
+        update();
+      }) {
+  setMinimumSize(320, 140);
+  set_up_table(*share_table_, tr("Shares of the chosen time by rank"));
+  set_up_table(*gap_table_, tr("Where the gap comes from"));
+  share_table_->setModel(&shares_);
+  gap_table_->setModel(&gap_);
+  share_table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  gap_table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  gap_table_->setFont(interface_font());
+  connect(&figures, &FiguresModel::changed, this, &RangeView::refresh);
+  connect(&state, &SharedState::selected_range_changed, this, &RangeView::refresh);
+  connect(&state, &SharedState::step_changed, this, &RangeView::refresh);
+  connect(&state, &SharedState::shown_changed, this, &RangeView::refresh);
+  arrange();
+}
+
+void RangeView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  shares_.set_theme(theme);
+  gap_.set_theme(theme);
+}
+
+void RangeView::refresh() {
+  if (!isVisible()) return;
+  RangeRequest request{source().view(), source().prediction(),    figures_.latest()->context,
+                       state().shown(), state().selected_range(), state().step()};
+  if (const StepAnalysis* step = figures_.latest()->shown_step(); !request.step && step != nullptr)
+    request.step = step->step;
+  latest_.request([request = std::move(request)] { return look_at_range(request); });
+}
+
+void RangeView::on_veil() { arrange(); }
+
+void RangeView::showEvent(QShowEvent* event) {
+  DataView::showEvent(event);
+  refresh();
+}
+
+void RangeView::resizeEvent(QResizeEvent*) { arrange(); }
+
+void RangeView::arrange() {
+  const bool there = picture_.analysis.has_value() && !veiled();
+  const bool compares = there && gap_.rowCount() > 0;
+  for (QWidget* part : {static_cast<QWidget*>(title_), static_cast<QWidget*>(words_)}) part->setVisible(there);
+  share_table_->setVisible(there);
+  gap_table_->setVisible(compares);
+  title_->setGeometry(margin, 6, width() - 2 * margin, line);
+  words_->setGeometry(margin, 6 + line, width() - 2 * margin, line);
+  const int top = 12 + 2 * line;
+  // Beside each other where both can be read, else one under the other.
+  const int shares_width = share_table_->horizontalHeader()->length() + 24;
+  const bool beside = compares && width() >= 2 * margin + std::min(shares_width, 560) + 330;
+  const int gap_width = beside ? std::max(330, width() - shares_width - 2 * margin) : 0;
+  const int left_width = width() - margin - 4 - (beside ? gap_width : 0);
+  const int left_height = compares && !beside ? (height() - top) / 2 : height() - top - 4;
+  share_table_->setGeometry(4, top, left_width, left_height);
+  if (beside)
+    gap_table_->setGeometry(left_width + 8, top, gap_width, height() - top - 4);
+  else
+    gap_table_->setGeometry(4, top + left_height, width() - margin - 4, height() - top - left_height - 4);
+}
+
+void RangeView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(interface_font());
+  painter.fillRect(rect(), color(colours().ground));
+  if (veiled()) return paint_veil(painter, rect(), colours());
+  if (picture_.analysis) return;
+  paint_empty(painter, rect(), colours(), tr("No step to take apart yet"),
+              tr("A run or a prediction fills this: shift and drag in the time line choose a stretch, and every rank's "
+                 "time in it stands here, beside what was predicted for the same ops."));
+}
+
+}  // namespace rankscope::app

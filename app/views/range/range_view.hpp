@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The range view: what every rank's time goes to in the chosen stretch of time, as it was, as predicted for the same
+// ops and as in the textbook; and what the gap to the prediction is made of.
+#pragma once
+#include <QLabel>
+#include <QTableView>
+
+#include "app/session/figures.hpp"
+#include "app/session/latest.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/range/range_rows.hpp"
+
+namespace rankscope::app {
+
+class RangeView : public DataView {
+  Q_OBJECT
+ public:
+  RangeView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
+  void set_theme(Theme theme) override;
+  bool settled() const override { return latest_.settled(); }
+  const RangePicture& picture() const { return picture_; }
+  const RowsModel& shares() const { return shares_; }
+  const RowsModel& gap() const { return gap_; }
+
+ protected:
+  void on_veil() override;
+  void paintEvent(QPaintEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void refresh();
+  void arrange();
+
+  FiguresModel& figures_;
+  RangePicture picture_;
+  QLabel *title_, *words_;
+  RowsModel shares_, gap_;
+  QTableView *share_table_, *gap_table_;
+  Latest<RangePicture> latest_;
+};
+
+}  // namespace rankscope::app

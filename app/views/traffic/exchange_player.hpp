@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One collective played over its group: chunks move between the ranks, phase by phase, at any speed.
+#pragma once
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QSlider>
+#include <QTimer>
+#include <QToolButton>
+#include <QWidget>
+#include <memory>
+
+#include "app/models/palette.hpp"
+#include "app/views/traffic/exchange_scene.hpp"
+
+namespace rankscope::app {
+
+class ExchangePlayer : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ExchangePlayer(QWidget* parent = nullptr);
+  void set_theme(Theme theme);
+  /// Null: nothing is chosen. Another exchange begins anew; the same one keeps its moment.
+  void set_exchange(std::shared_ptr<const GroupExchange> exchange);
+  const GroupExchange* exchange() const { return exchange_.get(); }
+
+  double moment() const { return at_; }
+  const ExchangeTime& time() const { return time_; }
+  bool playing() const { return timer_.isActive(); }
+  void set_moment(double at);
+  void set_playing(bool playing);
+  /// To the next (previous) phase; pauses.
+  void step(int by);
+  QSize minimumSizeHint() const override { return {320, 200}; }
+
+  QToolButton* play_button() { return play_; }
+  QToolButton* forward_button() { return forward_; }
+  QToolButton* back_button() { return back_; }
+  QComboBox* speeds() { return speeds_; }
+  /// Where member `member`'s box is painted.
+  QRectF member_box(int member) const;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  struct Look;  ///< sizes that follow from the room there is
+  Look look() const;
+  void take_speed();
+  void tick();
+  void show_moment();
+  void paint_members(QPainter& painter, const Look& look) const;
+  void paint_moves(QPainter& painter, const Look& look) const;
+  void paint_times(QPainter& painter, const QRectF& area) const;
+  void paint_words(QPainter& painter) const;
+  Argb mark() const;
+
+  std::shared_ptr<const GroupExchange> exchange_;
+  const Palette* colours_;
+  ExchangeTime time_;
+  double at_ = 0;
+  QToolButton *back_, *play_, *forward_;
+  QSlider* slider_;
+  QComboBox* speeds_;
+  QTimer timer_;
+  QElapsedTimer since_;
+};
+
+}  // namespace rankscope::app

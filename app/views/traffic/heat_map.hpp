@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rank × rank: how many bytes each rank sends to each other one in a step, as colours with a scale.
+#pragma once
+#include <QWidget>
+#include <memory>
+
+#include "app/models/palette.hpp"
+#include "engine/analyse/exchange.hpp"
+
+namespace rankscope::app {
+
+class HeatMap : public QWidget {
+  Q_OBJECT
+ public:
+  explicit HeatMap(QWidget* parent = nullptr);
+  void set_theme(Theme theme);
+  /// `what` names the traffic that is counted. Null: nothing is known.
+  void set_matrix(std::shared_ptr<const TrafficMatrix> matrix, const QString& what);
+  const TrafficMatrix* matrix() const { return matrix_.get(); }
+  QSize minimumSizeHint() const override { return {220, 180}; }
+
+  QRectF cell_rect(int from, int to) const;
+  /// What the tool tip says at a point; empty outside of the cells.
+  QString words_at(QPointF at) const;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  QRectF area() const;
+  Argb fill_of(double bytes) const;
+  void paint_scale(QPainter& painter) const;
+  QString range_of(int cell) const;
+
+  std::shared_ptr<const TrafficMatrix> matrix_;
+  QString what_;
+  const Palette* colours_;
+};
+
+}  // namespace rankscope::app

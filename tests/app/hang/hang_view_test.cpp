@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/hang/hang_view.hpp"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/runs.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/analyse/missing_rank.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+class Held : public SnapshotSource {
+ public:
+  std::shared_ptr<const StoreView> view() const override { return store.view(); }
+  void tell(int rank, Event event) {
+    Message message;
+    message.rank = rank;
+    message.sequence = ++sequence_[rank];
+    message.event = std::move(event);
+    store.accept(message);
+  }
+  void done() { emit changed(); }
+  RunStore store;
+
+ private:
+  std::map<int, std::uint64_t> sequence_;
+};
+
+/// Three stages; stage 1 never ends its second micro-batch's forward of the third step.
+struct Place {
+  Place()
+      : scenario(small_scenario("pipeline = 2\ndata = 2\nschedule = \"1f1b\"\nmicro_batches = 4")),
+        prediction((application(), predict(scenario))),
+        view(state, source, figures) {
+    REQUIRE(prediction.refusal.empty());
+    auto told = std::make_shared<Figures>();
+    told->context = prediction.context;
+    figures.set(told);
+    view.resize(1000, 640);
+    view.show();
+  }
+  void say_hello(int steps) {
+    Hello hello;
+    hello.scenario_toml = to_toml(scenario);
+    hello.ranks = scenario.plan.ranks();
+    hello.steps = steps;
+    source.tell(0, hello);
+  }
+  void say(const std::vector<Span>& spans) {
+    for (const Span& span : spans) source.tell(span.rank, SpanBatch{Obtained::measured, ClockDomain::wall, {span}});
+    source.done();
+    settle();
+  }
+  void settle() {
+    REQUIRE(wait_until([&] { return view.settled(); }));
+  }
+  std::vector<Span> steps(int count) const {
+    std::vector<Span> spans;
+    const auto pattern = prediction.view->step_range(Obtained::simulated, 1);
+    for (int step = 0; step < count; ++step)
+      for (Span span : prediction.view->step_spans(Obtained::simulated, 1)) {
+        const std::int64_t shift = step * pattern->length() - pattern->begin_ns;
+        span.step = static_cast<std::uint32_t>(step);
+        for (std::int64_t* stamp : {&span.begin_ns, &span.active_ns, &span.end_ns}) *stamp += shift;
+        spans.push_back(span);
+      }
+    return spans;
+  }
+
+  Scenario scenario;
+  Prediction prediction;
+  SharedState state;
+  Held source;
+  FiguresModel figures;
+  HangView view;
+};
+
+OpId forward_of_rank(const Prediction& prediction, int rank) {
+  for (const Op& op : prediction.context->programs[static_cast<std::size_t>(rank)].ops)
+    if (op.id.kind() == OpKind::forward && op.id.fields().micro_batch == 1) return op.id;
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("A live run whose rank does not come is called a hang while it is one, and who it is") {
+  Place p;
+  p.view.set_live(true);
+  p.say_hello(5);
+  const OpId stops = forward_of_rank(p.prediction, 1);
+  REQUIRE(stops.valid());
+  QSignalSpy told_of(&p.view, &HangView::hang_told);
+  p.say(told(p.prediction.context->programs, p.prediction.context->step.grid, p.steps(5), 1, stops, 2));
+  CHECK(p.view.title().startsWith("Running, step "));
+  CHECK(told_of.isEmpty());
+  REQUIRE(wait_until([&] { return p.view.title().startsWith("Hang: nothing has ended for 2"); }, 8000));
+  CHECK(told_of.count() == 1);
+  CHECK(told_of.last().first().toBool());
+  INFO(p.view.words().toStdString());
+  std::string places;
+  for (const auto& row : p.view.picture().lanes) {
+    for (const Cell& cell : row) places += cell.words.toStdString() + " | ";
+    places += '\n';
+  }
+  INFO(places);
+  CHECK(p.view.words().startsWith(
+      QString::fromStdString("Rank 1 does not come: it is in " + to_token(stops) + " of step 2. ")));
+  CHECK(p.view.words().contains("Ranks 0, 2 and 3 wait for it."));
+  // What waits is listed with who did not come; the others' places say whom they wait for.
+  bool missing = false;
+  for (int row = 0; row < p.view.meetings().rowCount(); ++row) missing |= p.view.meetings().words(row, 2) == "1";
+  CHECK(missing);
+  // An event that comes late ends it.
+  const auto whole = p.steps(5);
+  for (const Span& span : whole)
+    if (span.rank == 1 && span.step == 2 && span.op == stops) p.say({span});
+  REQUIRE(wait_until([&] { return p.view.title().startsWith("Running, step "); }));
+  CHECK(told_of.count() == 2);
+  CHECK_FALSE(told_of.last().first().toBool());
+}
+
+TEST_CASE("Every lane says what it left last and what it is in") {
+  Place p;
+  p.say_hello(5);
+  const OpId stops = forward_of_rank(p.prediction, 1);
+  p.say(told(p.prediction.context->programs, p.prediction.context->step.grid, p.steps(5), 1, stops, 2));
+  const RowsModel& lanes = p.view.lanes();
+  REQUIRE(lanes.rowCount() == static_cast<int>(p.view.picture().still.lanes.size()));
+  bool found = false;
+  for (int row = 0; row < lanes.rowCount(); ++row) {
+    if (!lanes.words(row, 0).startsWith("rank 1") || lanes.words(row, 1) != "compute") continue;
+    found = true;
+    CHECK(lanes.words(row, 4) == QString::fromStdString(to_token(stops)) + QString::fromUtf8(" · 2"));
+  }
+  CHECK(found);
+  // A recording that ends so is no live hang: it says where it ends.
+  CHECK(p.view.title().startsWith("The recording ends in step "));
+  // A click on a lane selects what it left last.
+  QTest::mouseClick(p.view.lane_table()->viewport(), Qt::LeftButton, {},
+                    p.view.lane_table()->visualRect(lanes.index(0, 0)).center());
+  REQUIRE(p.state.selected());
+  CHECK(p.state.selected()->op == p.view.picture().still.lanes.front().left);
+}
+
+TEST_CASE("A run that has done all its steps says that there is no hang, however long it is silent") {
+  Place p;
+  p.view.set_live(true);
+  p.say_hello(3);
+  p.source.tell(-1, End{-1, true, 2, {}});
+  p.say(p.steps(3));
+  CHECK(p.view.title() == "No hang");
+  QTest::qWait(2600);
+  CHECK(p.view.title() == "No hang");
+}
+
+TEST_CASE("A rank that failed is named after the run, with where the others were") {
+  Place p;
+  p.say_hello(5);
+  const OpId stops = forward_of_rank(p.prediction, 1);
+  const auto spans = told(p.prediction.context->programs, p.prediction.context->step.grid, p.steps(5), 1, stops, 2);
+  p.source.tell(1, End{1, false, 1, "killed", false});
+  p.source.tell(0, End{0, false, 1, "waited for rank 1", true});
+  p.source.tell(-1, End{-1, false, 1, "rank 1 was killed"});
+  p.say(spans);
+  CHECK(p.view.title().startsWith("The run failed in step "));
+  CHECK(p.view.words().startsWith("Rank 1 does not come: killed."));
+}
+
+TEST_CASE("Where nothing ran there is nothing to hang") {
+  Place p;
+  CHECK(p.view.title() == "Nothing ran");
+  CHECK(p.view.lanes().rowCount() == 0);
+}

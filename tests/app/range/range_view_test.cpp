@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/range/range_view.hpp"
+
+#include <QTest>
+
+#include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/runs.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+class Held : public SnapshotSource {
+ public:
+  std::shared_ptr<const StoreView> view() const override { return run->view(); }
+  std::shared_ptr<const StoreView> prediction() const override { return predicted; }
+  std::shared_ptr<RunStore> run;
+  std::shared_ptr<const StoreView> predicted;
+};
+
+/// A run that took exactly what was predicted.
+struct Place {
+  Place() : scenario(small_scenario()), prediction((application(), predict(scenario))) {
+    REQUIRE(prediction.refusal.empty());
+    source.run = known_run(scenario, 3);
+    source.predicted = prediction.view;
+    auto told = std::make_shared<Figures>();
+    told->context = prediction.context;
+    figures.set(told);
+    state.set_shown(Obtained::measured);
+    state.set_step(1);
+    view = std::make_unique<RangeView>(state, source, figures);
+    view->resize(1100, 600);
+    view->show();
+    settle();
+  }
+  void settle() {
+    REQUIRE(wait_until([&] { return view->settled(); }));
+  }
+  Scenario scenario;
+  Prediction prediction;
+  SharedState state;
+  Held source;
+  FiguresModel figures;
+  std::unique_ptr<RangeView> view;
+};
+
+}  // namespace
+
+TEST_CASE("Without a range the whole step stands there, as the analysis has it, beside its prediction") {
+  Place p;
+  REQUIRE(p.view->picture().analysis);
+  CHECK(p.view->picture().title.startsWith("The whole of step 1"));
+  const RowsModel& rows = p.view->shares();
+  // Mean and two ranks, each measured, predicted and ideal.
+  REQUIRE(rows.rowCount() == 9);
+  CHECK(rows.words(0, 1) == "measured");
+  CHECK(rows.words(1, 1) == "predicted");
+  CHECK(rows.words(2, 1) == "ideal");
+  CHECK(rows.words(3, 0).startsWith("rank 0"));
+  // What ran is the prediction: every share is the predicted one, and there is no gap.
+  for (int column = 2; column < rows.columnCount(); ++column)
+    for (int row = 0; row < 9; row += 3) CHECK(rows.words(row, column) == rows.words(row + 1, column));
+  CHECK(p.view->gap().rowCount() == 0);
+}
+
+TEST_CASE("A chosen range's table is that of the range, and the whole comes back when it is dropped") {
+  Place p;
+  const auto step = p.source.view()->step_range(Obtained::measured, 1);
+  REQUIRE(step);
+  const TimeRange half{step->begin_ns, step->begin_ns + step->length() / 2};
+  p.state.set_selected_range(half);
+  p.settle();
+  CHECK(p.view->picture().analysis->range == half);
+  CHECK(p.view->picture().title.contains("50.0"));
+  double sum = 0;
+  for (const double seconds : p.view->picture().analysis->ranks[0].measured.seconds) sum += seconds;
+  CHECK(sum == Approx(static_cast<double>(half.length()) * 1e-9));
+  p.state.set_selected_range({});
+  p.settle();
+  CHECK(p.view->picture().title.startsWith("The whole of step 1"));
+}
+
+TEST_CASE("A veiled view tells nothing") {
+  Place p;
+  p.view->set_veiled(true);
+  for (QTableView* table : p.view->findChildren<QTableView*>()) CHECK_FALSE(table->isVisible());
+}
