@@ -58,9 +58,10 @@ void MainWindow::make_actions() {
       tr("Command palette"), Qt::CTRL | Qt::Key_K, [this] { show_palette(); }, tr("Command palette (Ctrl+K)"));
   help_ = add_action(
       tr("Keys"), Qt::Key_Question, [this] { show_help(); }, tr("Keys (?)"));
+  QList<QAction*> views;
   for (int i = 0; i < tabs_->count(); ++i)
-    add_action(tr("Show %1").arg(tabs_->tabText(i)), Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i),
-               [this, i] { tabs_->setCurrentIndex(i); });
+    views << add_action(tr("Show %1").arg(tabs_->tabText(i)), Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i),
+                        [this, i] { tabs_->setCurrentIndex(i); });
   QAction* quit = add_action(tr("Quit"), QKeySequence::Quit, [this] { close(); });
 
   menu_ = new QMenu(this);
@@ -71,6 +72,8 @@ void MainWindow::make_actions() {
   menu_->addSeparator();
   for (QAction* action : {run_, stop_, follow}) menu_->addAction(action);
   menu_->addSeparator();
+  QMenu* view = menu_->addMenu(tr("View"));
+  for (QAction* action : views) view->addAction(action);
   for (QAction* action : {picture, theme, palette_, help_}) menu_->addAction(action);
   menu_->addSeparator();
   menu_->addAction(quit);

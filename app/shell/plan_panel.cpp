@@ -145,8 +145,8 @@ void PlanPanel::add_fields(QGridLayout& form) {
       form, tr("servers"), tr("Parameter servers; each has an equal part of the parameters"), 4096,
       [](Scenario& s) -> int& { return s.plan.servers; }, servers);
   add_number(
-      form, tr("staleness"), tr("Steps whose updates a worker's parameters may lack; 0 is synchronous"),
-      ceiling_here("plan.staleness").value_or(64), [](Scenario& s) -> int& { return s.plan.staleness; }, servers);
+      form, tr("staleness"), tr("Steps whose updates a worker's parameters may lack; 0 is synchronous"), 64,
+      [](Scenario& s) -> int& { return s.plan.staleness; }, servers);
   add_number(form, tr("ZeRO stage"), tr("0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too"),
              3, [](Scenario& s) -> int& { return s.plan.zero; });
   add_choice(form, tr("offload"), tr("What lies in the host's memory: optimizer states, which the host then updates"),

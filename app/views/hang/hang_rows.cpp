@@ -11,7 +11,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr std::uint32_t steps_looked_at = 3;
+constexpr std::uint32_t least_steps = 3;
 constexpr std::size_t most_ranks_named = 16;
 
 QString tr(const char* words) { return QObject::tr(words); }
@@ -138,7 +138,8 @@ HangPicture look_for_hang(const StoreView& run, const RunContext* context) {
   picture.last_step = steps.back();
   picture.step_seconds = median_step(run, steps);
   if (context == nullptr) return picture;
-  const std::uint32_t first = std::max(steps.front(), steps.back() + 1 - std::min(steps.back() + 1, steps_looked_at));
+  const auto looked_at = std::max(least_steps, static_cast<std::uint32_t>(steps_apart(context->programs)) + 2);
+  const std::uint32_t first = std::max(steps.front(), steps.back() + 1 - std::min(steps.back() + 1, looked_at));
   std::vector<Span> spans;
   for (const std::uint32_t step : steps) {
     if (step < first) continue;

@@ -25,7 +25,8 @@ std::optional<AnalysedStep> analysed(const StoreView& view, Obtained obtained, c
   if (!range) return std::nullopt;
   AnalysedStep result;
   result.spans = view.step_spans(obtained, step);
-  result.analysis = analyse_step(context.programs, context.step.grid, spans_around(view, obtained, step), *range, step);
+  result.analysis =
+      analyse_step(context.programs, context.step.grid, spans_around(view, context, obtained, step), *range, step);
   return result;
 }
 
