@@ -21,6 +21,11 @@ struct StepInsight {
 class BubbleSource {
  public:
   virtual ~BubbleSource() = default;
+  /// The program of a rank, as far as it is known; null where it is not. Any thread; never waits.
+  virtual std::shared_ptr<const RankProgram> program(int rank) {
+    static_cast<void>(rank);
+    return nullptr;
+  }
   /// The insight into a step as far as it is known now; null while it is being computed or cannot be. Any thread;
   /// never waits. `prediction` may be null: then the prediction is looked for in `run`.
   virtual std::shared_ptr<const StepInsight> insight(const std::shared_ptr<const StoreView>& run,

@@ -63,6 +63,13 @@ std::shared_ptr<const StepInsight> InsightCache::insight(const std::shared_ptr<c
   return known;
 }
 
+std::shared_ptr<const RankProgram> InsightCache::program(int rank) {
+  const std::lock_guard lock(mutex_);
+  if (!context_ || !context_->run || rank < 0 || rank >= static_cast<int>(context_->run->programs.size()))
+    return nullptr;
+  return {context_->run, &context_->run->programs[static_cast<std::size_t>(rank)]};
+}
+
 void InsightCache::set_veiled(bool veiled) {
   {
     const std::lock_guard lock(mutex_);

@@ -34,6 +34,8 @@ class InsightCache : public QObject, public BubbleSource {
   std::shared_ptr<const StepInsight> insight(const std::shared_ptr<const StoreView>& run,
                                              const std::shared_ptr<const StoreView>& prediction, Obtained obtained,
                                              std::uint32_t step) override;
+  /// Veiled or not: what comes after what is the plan's, not an answer.
+  std::shared_ptr<const RankProgram> program(int rank) override;
   bool settled() const;
   /// Keeps all answers back: a question about them is open.
   void set_veiled(bool veiled);

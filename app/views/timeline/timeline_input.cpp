@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/models/dependencies.hpp"
 #include "app/models/time_window.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 
@@ -168,6 +169,8 @@ bool TimelineView::press(int key) {
       return true;
     case Qt::Key_Period: step_op(+1); return true;
     case Qt::Key_Comma: step_op(-1); return true;
+    case Qt::Key_N: step_in_time(+1); return true;
+    case Qt::Key_P: step_in_time(-1); return true;
     case Qt::Key_Up: step_rank(-1); return true;
     case Qt::Key_Down: step_rank(+1); return true;
     case Qt::Key_BracketLeft: navigator_.step_by(-1); return true;
@@ -216,6 +219,20 @@ void TimelineView::step_op(int by) {
   if (!next) return;
   select({from.lane, from.row, *next});
   bring_on_screen({next->begin_ns, next->end_ns}, from.lane.rank);
+}
+
+// The debugger's step: one op on or back over all ranks and lanes, in the order in which they began.
+void TimelineView::step_in_time(int by) {
+  const auto view = source().view();
+  const auto at = state().selected();
+  const auto span = at ? view->find(at->rank, at->step, at->op, at->obtained) : std::nullopt;
+  if (!span) return step_op(by);
+  const auto next = in_time(*view, at->obtained, {at->rank, at->op.lane(), at->obtained}, *span, by);
+  if (!next) return;
+  const auto& [lane, op] = *next;
+  state().set_selected(SpanRef{lane.rank, op.step, op.op, lane.obtained});
+  state().set_cursor(op.begin_ns);
+  bring_on_screen({op.begin_ns, op.end_ns}, lane.rank);
 }
 
 void TimelineView::step_rank(int by) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "app/models/dependencies.hpp"
 #include "app/models/range_statistics.hpp"
 #include "app/models/reuse.hpp"
 #include "app/models/steps.hpp"
@@ -315,7 +316,14 @@ SpanDetails TimelineView::details_of_box(const ShownBox& box) const {
   const auto predicted = source().prediction();
   const auto insight = insight_of(box.box.step);
   SpanDetails details = details_of(*view, predicted.get(), insight.get(), scene_.plan.get(), box.lane, box.box);
-  if (box.row == RowKind::ghost) details.title += " · predicted";
+  if (box.row == RowKind::ghost) {
+    details.title += " · predicted";
+  } else if (const auto program = bubbles_ ? bubbles_->program(box.lane.rank) : nullptr) {
+    if (const auto span = view->find(box.lane.rank, box.box.step, box.box.first_op, box.lane.obtained)) {
+      const auto needs = dependencies_of(*view, *program, scene_.plan.get(), box.lane.obtained, *span);
+      for (std::string& line : dependency_lines(needs, *span)) details.lines.push_back(std::move(line));
+    }
+  }
   return details;
 }
 

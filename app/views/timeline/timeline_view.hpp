@@ -7,7 +7,8 @@
 //
 //   W S  zoom in, out          A D  left, right        F  fit the selection or the step       wheel  zoom at the
 //   pointer . ,  next, previous op     [ ]  previous, next step   R  selection to range               drag   move ↑ ↓
-//   same time, other rank    Esc  drops the selection   Home  everything   Space  plays     shift-drag  range
+//   same time, other rank    N P  next, previous op of all ranks in time    Esc  drops the selection   Home  everything
+//   Space  plays     shift-drag  range
 #pragma once
 #include <QPointer>
 #include <map>
@@ -90,6 +91,7 @@ class TimelineView : public DataView {
   void select(const ShownBox& box);
   void step_op(int by);
   void step_rank(int by);
+  void step_in_time(int by);  ///< to the op of any rank and lane that begins next
   void bring_on_screen(TimeRange range, std::int32_t rank);
   void scroll_to(int y);
   void pan_by(double share);

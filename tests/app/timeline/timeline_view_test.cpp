@@ -204,6 +204,20 @@ TEST_CASE("an op of the selected message is joined to its other end") {
   CHECK(f.view.scene().links[0].to.span.op == op("RECV.pipeline_forward:c1:m0"));
 }
 
+TEST_CASE("the debugger's keys go from op to op over all ranks, with the cursor where the op begins") {
+  Fixture f;
+  f.state.set_selected(SpanRef{0, 0, op("F:c0:m1"), Obtained::emulated});
+  // At 100 µs rank 0 computes on, and then sends; at 110 µs rank 1 begins.
+  f.key(Qt::Key_N);
+  CHECK(f.state.selected()->op == op("SEND.pipeline_forward:c0:m0"));
+  f.key(Qt::Key_N);
+  CHECK(*f.state.selected() == SpanRef{1, 0, op("F:c1:m0"), Obtained::emulated});
+  CHECK(f.state.cursor() == 110'000);
+  f.key(Qt::Key_P);
+  f.key(Qt::Key_P);
+  CHECK(*f.state.selected() == SpanRef{0, 0, op("F:c0:m1"), Obtained::emulated});
+}
+
 TEST_CASE("a click on a rank's label folds it, another opens it") {
   Fixture f;
   const std::size_t before = f.view.rows().bands[1].row_count;

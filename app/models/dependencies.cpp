@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/dependencies.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "app/models/time_axis.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t most_lines = 4, overlapping = 8;
+
+std::tuple<std::int64_t, std::int32_t, Lane> place_in_time(const LaneKey& lane, const Span& span) {
+  return {span.begin_ns, lane.rank, lane.lane};
+}
+
+/// The first span of the lane that stands after `place`.
+std::optional<Span> first_after(const StoreView& view, const LaneKey& lane, const LaneKey& of, const Span& from,
+                                std::int64_t until_ns) {
+  const auto place = place_in_time(of, from);
+  std::optional<Span> last;
+  for (const Span& span : view.spans(lane, {from.begin_ns, until_ns}, 0, overlapping)) {
+    if (place_in_time(lane, span) > place) return span;
+    last = span;
+  }
+  while (last) {
+    last = view.next_span(lane, *last);
+    if (last && place_in_time(lane, *last) > place) return last;
+  }
+  return std::nullopt;
+}
+
+std::optional<Span> last_before(const StoreView& view, const LaneKey& lane, const LaneKey& of, const Span& from,
+                                TimeRange extent) {
+  const auto place = place_in_time(of, from);
+  auto span = first_after(view, lane, of, from, extent.end_ns);
+  if (span) {
+    span = view.previous_span(lane, *span);
+  } else {
+    // The lane's last op, looked for in ever longer stretches before.
+    for (std::int64_t back = 1'000'000; !span; back *= 8) {
+      const TimeRange stretch{std::max(extent.begin_ns, extent.end_ns - back), extent.end_ns + 1};
+      const auto some = view.spans(lane, stretch, 0, 1);
+      if (!some.empty()) {
+        span = some.front();
+        while (const auto next = view.next_span(lane, *span)) span = next;
+      }
+      if (stretch.begin_ns == extent.begin_ns) break;
+    }
+  }
+  while (span && place_in_time(lane, *span) >= place) span = view.previous_span(lane, *span);
+  return span;
+}
+
+}  // namespace
+
+std::vector<Dependency> dependencies_of(const StoreView& view, const RankProgram& program, const RunPlan* plan,
+                                        Obtained obtained, const Span& span) {
+  std::vector<Dependency> result;
+  const auto found =
+      std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& op) { return op.id == span.op; });
+  if (found == program.ops.end()) return result;
+  const auto add = [&](Needs needs, std::int32_t rank, std::uint32_t step, OpId op) {
+    Dependency dependency{needs, rank, step, op, false, 0};
+    if (const auto there = view.find(rank, step, op, obtained)) {
+      dependency.here = true;
+      dependency.time_ns = needs == Needs::peer ? there->begin_ns : there->end_ns;
+    }
+    result.push_back(dependency);
+  };
+  if (const auto before = view.previous_span({span.rank, span.op.lane(), obtained}, span))
+    result.push_back({Needs::lane, span.rank, before->step, before->op, true, before->end_ns});
+  for (const OpIndex before : found->after) add(Needs::data, span.rank, span.step, program.ops[before].id);
+  if (span.step > 0)
+    for (const OpIndex before : found->after_previous)
+      add(Needs::before, span.rank, span.step - 1, program.ops[before].id);
+  if (is_collective(span.op.kind())) {
+    if (plan != nullptr && span.rank < plan->grid.size())
+      for (const int member : plan->grid.group_of(span.rank, found->group))
+        if (member != span.rank) add(Needs::peer, member, span.step, span.op);
+  } else if (is_communication(span.op.kind())) {
+    add(Needs::peer, found->peer, span.step, counterpart(span.op));
+  }
+  std::stable_sort(result.begin(), result.end(), [](const Dependency& a, const Dependency& b) {
+    return std::pair(a.here, a.time_ns) > std::pair(b.here, b.time_ns);
+  });
+  return result;
+}
+
+std::vector<std::string> dependency_lines(const std::vector<Dependency>& dependencies, const Span& span) {
+  std::vector<std::string> lines;
+  for (const Dependency& d : dependencies) {
+    if (lines.size() == most_lines) {
+      lines.push_back("and " + std::to_string(dependencies.size() - most_lines) + " more");
+      break;
+    }
+    std::string line = lines.empty() ? "held up by " : "also after ";
+    line += to_token(d.op);
+    if (d.rank != span.rank) line += " of rank " + std::to_string(d.rank);
+    if (d.step != span.step) line += " of step " + std::to_string(d.step);
+    if (!d.here) {
+      line += ", which is not here";
+    } else {
+      const std::int64_t ahead = span.begin_ns - d.time_ns;
+      line += d.needs == Needs::peer ? ", which came " : ", which ended ";
+      line += duration_text(ahead < 0 ? -ahead : ahead) + (ahead < 0 ? " after it began" : " before");
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::optional<std::pair<LaneKey, Span>> in_time(const StoreView& view, Obtained obtained, LaneKey lane,
+                                                const Span& from, int by) {
+  std::optional<std::pair<LaneKey, Span>> best;
+  const TimeRange extent = view.extent(obtained);
+  for (const LaneKey& key : view.lanes()) {
+    if (key.obtained != obtained) continue;
+    const auto candidate = by > 0 ? first_after(view, key, lane, from, extent.end_ns + 1)
+                                  : last_before(view, key, lane, from, {extent.begin_ns, extent.end_ns + 1});
+    if (!candidate) continue;
+    const bool nearer = !best || (by > 0 ? place_in_time(key, *candidate) < place_in_time(best->first, best->second)
+                                         : place_in_time(key, *candidate) > place_in_time(best->first, best->second));
+    if (nearer) best.emplace(key, *candidate);
+  }
+  return best;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What an op had to wait for before it could begin, and the ops of all ranks in the order of time: what one steps
+// through op by op.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/models/run_plan.hpp"
+#include "engine/program/program.hpp"
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope {
+
+enum class Needs : std::uint8_t {
+  lane,    ///< what ran before it on its lane
+  data,    ///< an op of another lane whose result it uses
+  before,  ///< an op of the step before
+  peer,    ///< the other end of its message, or a member of its collective: it has to come
+};
+struct Dependency {
+  Needs needs = Needs::lane;
+  std::int32_t rank = 0;
+  std::uint32_t step = 0;
+  OpId op;
+  bool here = false;         ///< its span is here
+  std::int64_t time_ns = 0;  ///< when it ended; a peer: when it came
+};
+
+/// All that `span` had to wait for; what came last first, what is not here at the end. `program` is its rank's.
+std::vector<Dependency> dependencies_of(const StoreView& view, const RankProgram& program, const RunPlan* plan,
+                                        Obtained obtained, const Span& span);
+
+/// Lines such as "held up by RECV.pipeline_forward:c1:m0, which ended 3 µs before" and "also after F:c1:m0 (1.2 ms
+/// before)".
+std::vector<std::string> dependency_lines(const std::vector<Dependency>& dependencies, const Span& span);
+
+/// The op of any rank and lane that begins next (`by` > 0) or before; of several at once, by rank and lane.
+std::optional<std::pair<LaneKey, Span>> in_time(const StoreView& view, Obtained obtained, LaneKey lane,
+                                                const Span& from, int by);
+
+}  // namespace rankscope
