@@ -185,8 +185,9 @@ void find_late(Standstill& still, const std::vector<End>& ends) {
     still.late.assign(failed.begin(), failed.end());
     return;
   }
+  // Who neither works nor waits has not told what it does: a stopped process, say.
   for (const int rank : missing)
-    if (at_own_work(still, rank)) still.late.push_back(rank);
+    if (at_own_work(still, rank) || waits_for.count(rank) == 0) still.late.push_back(rank);
   if (!still.late.empty() || missing.empty()) return;
   // Everybody who is missing waits in turn: follow one of them until a rank comes again.
   std::vector<int> path{*missing.begin()};
@@ -202,6 +203,18 @@ void find_late(Standstill& still, const std::vector<End>& ends) {
     }
     path.push_back(*next.begin());
   }
+}
+
+/// The lane of a rank that told last, unless the rank has done everything.
+const LanePlace* last_told(const Standstill& still, int rank) {
+  const LanePlace* last = nullptr;
+  bool more = false;
+  for (const LanePlace& lane : still.lanes) {
+    if (lane.rank != rank || !lane.left.valid()) continue;
+    more = more || lane.next.valid();
+    if (last == nullptr || lane.left_ns > last->left_ns) last = &lane;
+  }
+  return more ? last : nullptr;
 }
 
 std::string list_of(const std::vector<int>& ranks) {
@@ -271,6 +284,9 @@ std::string sentence_of(const Standstill& still, const std::vector<End>& ends) {
       text += ": " + (end->message.empty() ? "it ended" : end->message);
     else if (const LanePlace* work = still.own_work(rank))
       text += ": it is in " + to_token(work->next) + " of step " + std::to_string(work->next_step);
+    else if (const LanePlace* last = last_told(still, rank))
+      text +=
+          ": nothing has come from it since " + to_token(last->left) + " of step " + std::to_string(last->left_step);
     else
       text += ": it has done all its steps";
   }

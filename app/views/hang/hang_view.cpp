@@ -12,6 +12,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int look_interval_ms = 250, clock_interval_ms = 500;
+constexpr int catching_up_ms = 700;  // so long what was there before one joined may come in
 constexpr int most_meeting_rows = 6;
 
 QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
@@ -63,7 +64,10 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   connect(&clock_, &QTimer::timeout, this, &HangView::tick);
   const auto soon = [this] {
     const std::int64_t events = this->source().view()->event_count();
-    if (events != events_) quiet_.start();
+    if (events != events_) {
+      quiet_.start();
+      moves_ = moves_ || (live_ && live_since_.elapsed() > catching_up_ms);
+    }
     events_ = events;
     if (!soon_.isActive() && isVisible()) soon_.start();
   };
@@ -82,13 +86,21 @@ void HangView::set_theme(Theme theme) {
 void HangView::set_live(bool live) {
   if (live == live_) return;
   live_ = live;
+  moves_ = false;
   if (live) {
     quiet_.start();
+    live_since_.start();
     clock_.start();
   } else {
     clock_.stop();
   }
   take_headline();
+}
+
+bool HangView::settled() const {
+  const bool known = !live_ || moves_ || picture_.over ||
+                     static_cast<double>(quiet_.elapsed()) * 1e-3 > quiet_limit_s(picture_) + clock_interval_ms * 2e-3;
+  return known && latest_.settled() && !soon_.isActive();
 }
 
 void HangView::showEvent(QShowEvent* event) {

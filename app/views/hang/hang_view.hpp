@@ -19,7 +19,8 @@ class HangView : public DataView {
  public:
   HangView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
   void set_theme(Theme theme) override;
-  bool settled() const override { return latest_.settled() && !soon_.isActive(); }
+  /// Of a live run not before it is known whether it moves.
+  bool settled() const override;
   /// A run that comes in now: silence means something.
   void set_live(bool live);
 
@@ -47,12 +48,12 @@ class HangView : public DataView {
 
   FiguresModel& figures_;
   HangPicture picture_;
-  bool live_ = false, hangs_ = false;
+  bool live_ = false, hangs_ = false, moves_ = false;
   QLabel *title_, *words_, *waits_, *where_;
   RowsModel meetings_, lanes_;
   QTableView *meeting_table_, *lane_table_;
   QTimer soon_, clock_;
-  QElapsedTimer quiet_;                       ///< since the newest event came
+  QElapsedTimer quiet_, live_since_;          ///< since the newest event came
   std::int64_t events_ = 0, looked_at_ = -1;  ///< how many there were
   Latest<HangPicture> latest_;
 };

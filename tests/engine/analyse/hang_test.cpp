@@ -84,6 +84,22 @@ TEST_CASE("a rank that has told nothing at all is late to the first thing that o
   CHECK(still.last_event_ns == 30);
 }
 
+TEST_CASE("a rank whose last events never came is late too: others have left what it seems to be in") {
+  const auto programs = replicas(3);
+  const RankGrid grid{1, 3, 1};
+  const auto run = simulate(programs, grid, unit_costs(1000), 3);
+  // Rank 1 stopped in step 2's backward, and what it did from step 1's reduction on it has not told.
+  auto spans = told(programs, grid, run.spans, 1, parse_token("B:c0:m0").value(), 2);
+  const OpId reduce = parse_token("ALLREDUCE.data_gradient:c0:i0").value();
+  std::erase_if(spans, [&](const Span& s) {
+    return s.rank == 1 && (s.step == 2 || (s.step == 1 && (s.op == reduce || s.op.kind() == OpKind::optimizer)));
+  });
+  const Standstill still = where_ranks_are(programs, grid, spans, 0, 3, {});
+  CHECK(still.late == std::vector<int>{1});
+  CHECK(sentence_of(still, {}) ==
+        "Rank 1 does not come: nothing has come from it since B:c0:m0 of step 1. Ranks 0 and 2 wait for it.");
+}
+
 TEST_CASE("who failed by itself is late, whatever the others were doing when they were told") {
   const auto programs = replicas(3);
   const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 10)};
