@@ -104,7 +104,8 @@ std::vector<std::string> dependency_lines(const std::vector<Dependency>& depende
     } else {
       const std::int64_t ahead = span.begin_ns - d.time_ns;
       line += d.needs == Needs::peer ? ", which came " : ", which ended ";
-      line += duration_text(ahead < 0 ? -ahead : ahead) + (ahead < 0 ? " after it began" : " before");
+      line += ahead == 0 ? "at that moment"
+                         : duration_text(ahead < 0 ? -ahead : ahead) + (ahead < 0 ? " after it began" : " before");
     }
     lines.push_back(line);
   }

@@ -53,6 +53,12 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   connect(&session_, &SnapshotSource::changed, this, &MainWindow::take_shown);
   connect(&session_, &Session::log, this, &MainWindow::add_log);
   connect(&state_, &SharedState::step_changed, this, [this] { session_.choose_step(state_.step()); });
+  // A range that was just chosen is to be read: its table comes to the front.
+  connect(&state_, &SharedState::selected_range_changed, this, [this, was = false]() mutable {
+    const bool there = !state_.selected_range().empty();
+    if (there && !was) tabs_->setCurrentWidget(views_[QStringLiteral("range")]);
+    was = there;
+  });
   connect(lab_, &LabPanel::answers_changed, this, &MainWindow::take_answers);
   connect(lab_, &LabPanel::lab_wanted, this, qOverload<const QString&>(&MainWindow::open));
   connect(top_, &TopBar::scenario_wanted, this, qOverload<const QString&>(&MainWindow::open));

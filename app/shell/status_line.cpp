@@ -27,21 +27,25 @@ QString state_words(SessionState state) {
 }  // namespace
 
 StatusLine::StatusLine(Session& session, QWidget* parent)
-    : QWidget(parent), session_(session), left_(new QLabel(this)), right_(new QLabel(this)) {
+    : QWidget(parent), session_(session), left_(new QLabel(this)), right_(new ElidedLabel(this)) {
   setObjectName(QStringLiteral("statusBar"));
   setAttribute(Qt::WA_StyledBackground);
   setFixedHeight(26);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(16, 0, 16, 0);
   row->setSpacing(24);
-  for (QLabel* label : {left_, right_}) {
+  for (QLabel* label : {left_, static_cast<QLabel*>(right_)}) {
     label->setFont(number_font());
     label->setProperty("role", QStringLiteral("dim"));
     label->setTextFormat(Qt::PlainText);
   }
-  left_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  row->addWidget(left_, 1);
-  row->addWidget(right_);
+  // Neither makes the window wider than it is, however much there is to say.
+  for (QLabel* label : {left_, static_cast<QLabel*>(right_)})
+    label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  right_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  right_->hide();
+  row->addWidget(left_, 2);
+  row->addWidget(right_, 3);
   limit_.setSingleShot(true);
   limit_.setInterval(200);
   connect(&limit_, &QTimer::timeout, this, &StatusLine::take_in);
@@ -54,7 +58,10 @@ StatusLine::StatusLine(Session& session, QWidget* parent)
   take_in();
 }
 
-void StatusLine::describe(const QString& words) { right_->setText(words); }
+void StatusLine::describe(const QString& words) {
+  right_->set_text(words);
+  right_->setVisible(!words.isEmpty());
+}
 
 void StatusLine::take_in() {
   const auto view = session_.view();

@@ -6,6 +6,7 @@
 #include <QWidget>
 
 #include "app/session/session.hpp"
+#include "app/views/common/elided_label.hpp"
 
 namespace rankscope::app {
 
@@ -21,7 +22,8 @@ class StatusLine : public QWidget {
   void take_in();
 
   Session& session_;
-  QLabel *left_, *right_;
+  QLabel* left_;
+  ElidedLabel* right_;
   QTimer limit_;
 };
 

@@ -41,13 +41,20 @@ QString ranks_of(const Meeting& meeting, Came came) {
   return ranks.join(QStringLiteral(", ")) + (more > 0 ? tr(" and %1 more").arg(more) : QString());
 }
 
-std::vector<Cell> row_of(const Meeting& meeting, std::int64_t origin_ns) {
+std::vector<Cell> row_of(const Meeting& meeting, const Standstill& still, std::int64_t origin_ns) {
   const bool message = meeting.group == GroupKind::self;
+  const std::vector<int> away = meeting.missing();
+  const bool for_late = std::any_of(away.begin(), away.end(), [&](int rank) {
+    return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
+  });
   const QString group = message ? tr("message, rank %1 to rank %2").arg(meeting.members[0]).arg(meeting.members[1])
                                 : tr("%1 group of %2").arg(name(name_of(meeting.group))).arg(meeting.members.size());
-  return {{op_of_step(meeting.op, meeting.step)},        {group, Tone::dim},
-          {ranks_of(meeting, Came::not_yet), Tone::bad}, {ranks_of(meeting, Came::in)},
-          {ranks_of(meeting, Came::left), Tone::dim},    {text::nanoseconds(meeting.since_ns - origin_ns), Tone::dim}};
+  return {{op_of_step(meeting.op, meeting.step)},
+          {group, Tone::dim},
+          {ranks_of(meeting, Came::not_yet), for_late ? Tone::bad : Tone::text},
+          {ranks_of(meeting, Came::in)},
+          {ranks_of(meeting, Came::left), Tone::dim},
+          {text::nanoseconds(meeting.since_ns - origin_ns), Tone::dim}};
 }
 
 std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const RunContext& context,
@@ -149,7 +156,8 @@ HangPicture look_for_hang(const StoreView& run, const RunContext* context) {
   const std::int64_t planned = run.hello() != nullptr ? run.hello()->steps : 0;
   picture.still = where_ranks_are(context->programs, context->step.grid, spans, first, planned, ends);
   picture.sentence = QString::fromStdString(sentence_of(picture.still, ends));
-  for (const Meeting& meeting : picture.still.meetings) picture.meetings.push_back(row_of(meeting, picture.origin_ns));
+  for (const Meeting& meeting : picture.still.meetings)
+    picture.meetings.push_back(row_of(meeting, picture.still, picture.origin_ns));
   for (const LanePlace& lane : picture.still.lanes)
     picture.lanes.push_back(row_of(lane, picture.still, *context, picture.origin_ns));
   return picture;

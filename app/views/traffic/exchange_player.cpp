@@ -308,6 +308,7 @@ void ExchangePlayer::paint_members(QPainter& painter, const Look& l) const {
     const QRectF strip(box.left() + 4, title.bottom(), box.width() - 8, box.bottom() - title.bottom() - 4);
     const double width = strip.width() / chunks;
     for (int c = 0; c < chunks; ++c) {
+      if (e.chunk_bytes[static_cast<std::size_t>(c)] == 0) continue;  // fewer elements than ranks
       const QRectF cell(strip.left() + c * width, strip.top(), std::max(width - 1, 1.0), strip.height());
       painter.fillRect(cell, color(mixed(colours_->panel, colours_->text, 0.14F)));
       const double share = static_cast<double>(holdings.at(m, c)) / holdings.whole();
@@ -419,13 +420,14 @@ void ExchangePlayer::paint_times(QPainter& painter, const QRectF& area) const {
                      tr("waiting + moving"));
   const QRectF rest(area.left(), y + 28, area.width(), area.bottom() - y - 28);
   if (e.moves.empty() || !is_collective(e.kind) || rest.height() < 36) return;
+  const QString chunk = text::bytes(static_cast<double>(*std::max_element(e.chunk_bytes.begin(), e.chunk_bytes.end())));
   painter.drawText(rest, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
-                   e.sums() ? tr("A cell is a chunk of the buffer (%1 here). It fills with the ranks whose parts are "
-                                 "summed in it; full, it holds all %2.")
-                                  .arg(text::bytes(static_cast<double>(e.chunk_bytes.front())))
-                                  .arg(e.size())
-                            : tr("A cell is a chunk of the buffer (%1 here). It is full where the rank has it.")
-                                  .arg(text::bytes(static_cast<double>(e.chunk_bytes.front()))));
+                   e.sums()
+                       ? tr("A cell is a chunk of the buffer (%1 here). It fills with the ranks whose parts are "
+                            "summed in it; full, it holds all %2.")
+                             .arg(chunk)
+                             .arg(e.size())
+                       : tr("A cell is a chunk of the buffer (%1 here). It is full where the rank has it.").arg(chunk));
 }
 
 }  // namespace rankscope::app

@@ -102,8 +102,7 @@ void HeatMap::paintEvent(QPaintEvent*) {
   painter.setPen(color(colours_->dim));
   bool hides = false;
   for (const char hidden : m.hidden) hides = hides || hidden != 0;
-  const QString under = hides ? tr("%1 a step that the programs name; dotted: bytes of opaque collectives besides")
-                                    .arg(text::bytes(m.total))
+  const QString under = hides ? tr("%1 a step; dotted: opaque collectives besides").arg(text::bytes(m.total))
                               : tr("%1 a step in all; row sends, column receives").arg(text::bytes(m.total));
   painter.drawText(QRectF(margin, 22, room, 17), Qt::AlignLeft | Qt::AlignVCenter,
                    QFontMetricsF(interface_font()).elidedText(under, Qt::ElideRight, room));
@@ -120,7 +119,12 @@ void HeatMap::paintEvent(QPaintEvent*) {
       const QRectF place = cell_rect(from, to).adjusted(0, 0, -gap, -gap);
       const Argb fill = fill_of(m.at(from, to));
       painter.fillRect(place, color(fill));
-      if (m.hides(from, to)) painter.fillRect(place, QBrush(color(colours_->unknown), Qt::Dense6Pattern));
+      if (m.hides(from, to)) {  // over a number's cell along its edge alone, so that the number can be read
+        const double strip = m.at(from, to) > 0 ? std::min(8.0, place.height() / 4) : place.height();
+        painter.fillRect(QRectF(place.left(), place.bottom() - strip, place.width(), strip), color(colours_->ground));
+        painter.fillRect(QRectF(place.left(), place.bottom() - strip, place.width(), strip),
+                         QBrush(color(colours_->unknown), Qt::Dense5Pattern));
+      }
       const QString number = text::bytes(m.at(from, to));
       if (m.at(from, to) > 0 && cell >= 30 && metrics.horizontalAdvance(number) < cell - 6) {
         painter.setPen(color(colours_->ink_on(fill)));

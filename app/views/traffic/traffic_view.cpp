@@ -93,14 +93,19 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
   const auto algorithm = algorithm_named(figures.context->step.scenario.plan.collective);
   answer.matrix = std::make_shared<const TrafficMatrix>(traffic_matrix(programs, grid, algorithm, only));
 
-  // Without a choice the line that moves most.
+  // Without a choice the collective that moves most, unless next to messages it moves nothing.
   if (!only) {
     const TrafficLine* largest = nullptr;
+    const auto take = [&](const TrafficLine& line) {
+      if (largest == nullptr || line.predicted > largest->predicted) largest = &line;
+    };
+    double most = 0;
     for (const TrafficLine& line : answer.lines)
-      if (line.kind != OpKind::copy &&
-          (largest == nullptr || std::pair(is_collective(line.kind), line.predicted) >
-                                     std::pair(is_collective(largest->kind), largest->predicted)))
-        largest = &line;
+      if (line.kind != OpKind::copy) most = std::max(most, line.predicted);
+    for (const TrafficLine& line : answer.lines)
+      if (is_collective(line.kind) && line.predicted >= 0.01 * most) take(line);
+    for (const TrafficLine& line : answer.lines)
+      if (largest == nullptr && line.kind != OpKind::copy && line.predicted >= most) take(line);
     if (largest != nullptr) only = TrafficKey{largest->purpose, largest->kind};
   }
   if (!only) return answer;
@@ -226,7 +231,7 @@ void TrafficView::arrange() {
   const int map_width = std::clamp(rest.height() + 120, 220, width() * 2 / 5);
   QRect left = all ? rest.adjusted(0, 0, -map_width, 0) : rest;
   map_->setGeometry(all ? QRect(left.right() + 1, rest.top(), map_width, rest.height()) : rest);
-  const int list_width = std::min(instances_->sizeHint().width() + 16, 420);
+  const int list_width = std::min(instances_->sizeHint().width() + 16, 560);
   if (listed_.size() > 1) {
     instances_->setGeometry(all ? QRect(margin, left.top(), list_width, 28)
                                 : QRect(width() - margin - list_width, 4, list_width, 28));

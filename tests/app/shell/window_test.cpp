@@ -4,6 +4,8 @@
 #include <QDialog>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
+#include <QMouseEvent>
+#include <QTabWidget>
 #include <QTest>
 
 #include "app/shell/lab_panel.hpp"
@@ -12,6 +14,8 @@
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/views/memory/memory_view.hpp"
+#include "app/views/range/range_view.hpp"
+#include "app/views/timeline/timeline_view.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 
@@ -76,6 +80,38 @@ TEST_CASE("The time line's keys work wherever the focus is, and step through the
   REQUIRE(wait_until([&] { return QApplication::focusWidget() == memory; }));
   QTest::keyClick(memory, Qt::Key_BracketLeft);
   CHECK(wait_until([&] { return window->state().step() == steps[steps.size() - 2]; }));
+}
+
+TEST_CASE("Choosing a range with Shift and the pointer brings its table to the front") {
+  const auto window = window_on("recomputation");
+  auto* tabs = window->findChild<QTabWidget*>();
+  REQUIRE(tabs->tabText(tabs->currentIndex()) == "Memory");
+  auto* timeline = static_cast<TimelineView*>(window->view_named("timeline"));
+  const TimeRange seen = window->state().visible();
+  const QPoint from = timeline->point_of(0, seen.begin_ns + seen.length() / 4);
+  const QPoint to = timeline->point_of(0, seen.begin_ns + seen.length() / 2);
+  QTest::mousePress(timeline, Qt::LeftButton, Qt::ShiftModifier, from);
+  QMouseEvent move(QEvent::MouseMove, QPointF(to), timeline->mapToGlobal(to), Qt::NoButton, Qt::LeftButton,
+                   Qt::ShiftModifier);
+  QApplication::sendEvent(timeline, &move);
+  QTest::mouseRelease(timeline, Qt::LeftButton, Qt::ShiftModifier, to);
+  CHECK(tabs->tabText(tabs->currentIndex()) == "Range");
+  auto* range = static_cast<RangeView*>(window->view_named("range"));
+  REQUIRE(wait_until([&] { return range->settled() && range->picture().analysis.has_value(); }));
+  CHECK(range->picture().analysis->range == window->state().selected_range());
+}
+
+TEST_CASE("However much there is to say of an op, the window keeps its size") {
+  const auto window = window_on("pipeline-1f1b");
+  REQUIRE(window->width() == 1280);
+  const OpId op = parse_token("RECV.pipeline_backward:c1:m2").value();
+  window->state().set_selected(SpanRef{1, window->state().step().value(), op, Obtained::simulated});
+  REQUIRE(wait_until([&] { return window->settled(); }));
+  QTest::qWait(50);
+  CHECK(window->width() == 1280);
+  CHECK(window->minimumSizeHint().width() <= 1280);
+  auto* timeline = static_cast<TimelineView*>(window->view_named("timeline"));
+  CHECK(timeline->scene().details.contains("held up by SEND.pipeline_backward:c2:m2 of rank 2"));
 }
 
 TEST_CASE("A file that is none is refused in the window's log, and the window goes on") {
@@ -158,7 +194,7 @@ TEST_CASE("The layers of stages are words that are checked as the plan is") {
 }
 
 // Pictures to be looked at: RANKSCOPE_PICTURES=FOLDER shell_test "[.pictures]"
-TEST_CASE("Pictures of the sheets", "[.pictures]") {
+TEST_CASE("Pictures of the sheets, of a chosen op and of a range", "[.pictures]") {
   const QString folder = qEnvironmentVariable("RANKSCOPE_PICTURES");
   REQUIRE_FALSE(folder.isEmpty());
   const auto window = window_on("pipeline-1f1b");
@@ -171,5 +207,23 @@ TEST_CASE("Pictures of the sheets", "[.pictures]") {
         dialog->close();
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
       }
+  }
+  // An op of the time line with what it waited for, its card, and a range with its table.
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    window->set_theme(theme);
+    const QString name = theme == Theme::dark ? "dark" : "light";
+    const std::uint32_t step = window->state().step().value();
+    const OpId op = parse_token("RECV.pipeline_backward:c1:m2").value();
+    window->state().set_selected_range({});
+    window->state().set_selected(SpanRef{1, step, op, Obtained::simulated});
+    auto* timeline = static_cast<TimelineView*>(window->view_named("timeline"));
+    const auto span = window->session().view()->find(1, step, op, Obtained::simulated);
+    REQUIRE(span);
+    QTest::mouseMove(timeline, timeline->point_of(1, span->end_ns + 1000));
+    REQUIRE(wait_until([&] { return window->settled(); }));
+    window->grab().save(folder + "/op-" + name + ".png");
+    window->state().set_selected_range({span->begin_ns, span->end_ns});
+    REQUIRE(wait_until([&] { return window->settled(); }));
+    window->grab().save(folder + "/range-" + name + ".png");
   }
 }

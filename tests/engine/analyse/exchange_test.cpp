@@ -67,6 +67,20 @@ TEST_CASE("whatever the algorithm and the number of ranks, an all-reduce ends wi
     }
 }
 
+TEST_CASE("of fewer elements than ranks some chunks are empty, and the others are summed all the same") {
+  const auto exchange = reduce_of(4, 1, Algorithm::ring);
+  REQUIRE(exchange);
+  Holdings holdings(*exchange);
+  for (const ExchangeMove& move : exchange->moves) holdings.apply(move);
+  std::int64_t bytes = 0;
+  for (int c = 0; c < 4; ++c) {
+    const std::int64_t size = exchange->chunk_bytes[static_cast<std::size_t>(c)];
+    bytes += size;
+    for (int m = 0; size > 0 && m < 4; ++m) CHECK(holdings.at(m, c) == 4);
+  }
+  CHECK(bytes == 1);
+}
+
 TEST_CASE("recorded phases give the moves their times; one that is missing leaves the whole untimed") {
   std::vector<PhaseSpan> phases;
   const auto plain = reduce_of(2, 200, Algorithm::ring);
