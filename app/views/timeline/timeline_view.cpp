@@ -228,7 +228,11 @@ void TimelineView::describe_selection() {
     if (const auto span = view->find(ref->rank, ref->step, ref->op, ref->obtained))
       scene_.links = links_of(*view, scene_.plan.get(), ref->obtained, *span);
     if (scene_.selected) {
-      const SpanDetails details = details_of_box(*scene_.selected);
+      SpanDetails details = details_of_box(*scene_.selected);
+      // The line may be cut at its end: what the op waited for stands first.
+      std::stable_partition(details.lines.begin(), details.lines.end(), [](const std::string& line) {
+        return line.rfind("waited ", 0) == 0 || line.rfind("held up ", 0) == 0;
+      });
       scene_.details = QString::fromStdString(details.title);
       for (const std::string& line : details.lines)
         scene_.details += QStringLiteral(" · ") + QString::fromStdString(line);
