@@ -1,9 +1,12 @@
 // One rank of a world made by mpirun, which trains some steps and prints what its memory became: a line of JSON with
-// the bytes that the rank's ledger has reserved, and by how much this process's resident memory has grown since before
-// the rank was bound: after two steps, and after four more.
+// the greatest that the rank's ledger has seen, of the device's classes and the host's together; what was reserved for
+// it; and by how much this process's resident memory has grown since before the rank was bound: after two steps, and
+// after two more.
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <iostream>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -22,6 +25,27 @@ std::int64_t resident_bytes() {
   throw std::runtime_error("/proc/self/status has no VmRSS");
 }
 
+/// The greatest that the ledger has seen.
+class Peak : public RankObserver {
+ public:
+  void span(Lane, const Span&) override {}
+  void memory(Lane, const MemorySample&) override {}
+  void phase(Lane, const PhaseSpan&) override {}
+  void step_done(const StepSummary& summary, const StepTrace&) override {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t host = summary.peak_bytes[static_cast<std::size_t>(MemoryClass::host)];
+    bytes_ = std::max(bytes_, summary.peak_total_bytes + host);
+  }
+  std::int64_t bytes() {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::int64_t bytes_ = 0;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -36,15 +60,18 @@ int main(int argc, char** argv) {
   settings.communicator = "mpi";
   const std::unique_ptr<World> world = mpi_world(settings.comm);
 
+  Peak ledger;
   const std::int64_t before = resident_bytes();
-  run_process_rank(step, settings, *world, {}, [&](RankRun& run, int rank) {
+  const auto observer = [&](int) { return &ledger; };
+  run_process_rank(step, settings, *world, observer, [&](RankRun& run, int rank) {
     run.run(0, 2);
     const std::int64_t two = resident_bytes() - before;
-    run.run(2, 4);
-    const std::int64_t six = resident_bytes() - before;
+    run.run(2, 2);
+    const std::int64_t four = resident_bytes() - before;
     // One write a line, so that the ranks' lines do not mix.
-    std::cout << "{\"rank\": " + std::to_string(rank) + ", \"ledger\": " + std::to_string(run.reserved_bytes()) +
-                     ", \"two_steps\": " + std::to_string(two) + ", \"six_steps\": " + std::to_string(six) + "}\n"
+    std::cout << "{\"rank\": " + std::to_string(rank) + ", \"ledger\": " + std::to_string(ledger.bytes()) +
+                     ", \"reserved\": " + std::to_string(run.reserved_bytes()) +
+                     ", \"two_steps\": " + std::to_string(two) + ", \"four_steps\": " + std::to_string(four) + "}\n"
               << std::flush;
   });
   return 0;
