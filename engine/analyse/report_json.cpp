@@ -15,6 +15,7 @@ Json plan_json(const PlanSpec& plan) {
   return {{"data", plan.data},
           {"tensor", plan.tensor},
           {"pipeline", plan.pipeline},
+          {"stages", plan.stages},
           {"virtual", plan.virtual_stages},
           {"schedule", plan.schedule},
           {"micro_batches", plan.micro_batches},

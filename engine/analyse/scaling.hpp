@@ -30,6 +30,7 @@ struct SweepPoint {
   std::int32_t ranks = 0;
   std::int32_t global_batch = 0;     ///< samples per step
   std::int64_t tokens_per_step = 0;  ///< over all ranks
+  std::string stages;                ///< layers of each chunk, where plan.stages = "measured" became these; else empty
   std::string refused;               ///< why it makes no sense, one line; empty: it can run
   /// "plan.data=2 plan.micro_batches=4"
   std::string words() const;

@@ -128,6 +128,7 @@ nlohmann::json recorded(const Sweep& sweep) {
                       {"ranks", point.ranks},
                       {"global_batch", point.global_batch},
                       {"tokens_per_step", point.tokens_per_step},
+                      {"stages", point.stages},
                       {"refused", point.refused}});
   }
   return {{"title", sweep.title},
@@ -192,6 +193,7 @@ Sweep sweep_from(const nlohmann::json& record) {
     point.ranks = value_of<std::int32_t>(entry, "ranks");
     point.global_batch = value_of<std::int32_t>(entry, "global_batch");
     point.tokens_per_step = value_of<std::int64_t>(entry, "tokens_per_step");
+    if (entry.contains("stages")) point.stages = value_of<std::string>(entry, "stages");  // older records have none
     point.refused = value_of<std::string>(entry, "refused");
     sweep.points.push_back(std::move(point));
   }

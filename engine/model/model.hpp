@@ -244,7 +244,8 @@ std::vector<int> split_evenly(const Model& model, int chunks);
 /// The same so that the chunk with most FLOPs (forward and backward) has as few as possible, and the others are then as
 /// even as possible: a head with a large vocabulary takes layers off the last chunk.
 std::vector<int> split_by_cost(const Model& model, int chunks);
-/// As plan.stages says; one chunk has everything. Throws std::invalid_argument when its list does not fit.
+/// As plan.stages says; one chunk has everything. Throws std::invalid_argument when its list does not fit, or is still
+/// to be measured.
 std::vector<int> split_as_planned(const Model& model, const PlanSpec& plan);
 
 }  // namespace rankscope

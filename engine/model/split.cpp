@@ -70,6 +70,8 @@ std::vector<int> split_as_planned(const Model& model, const PlanSpec& plan) {
   const int chunks = plan.chunks();
   if (chunks == 1 || plan.stages == "even") return split_evenly(model, chunks);
   if (plan.stages == "cost") return split_by_cost(model, chunks);
+  if (plan.stages == "measured")
+    throw std::invalid_argument("'measured' becomes a list of layers by a measurement, which is to be made first");
   const auto blocks = listed_layers(plan.stages);
   int sum = 0;
   if (blocks)

@@ -69,6 +69,14 @@ Costs predict_costs(const StepProgram& step, int threads) {
   Scenario one_block = step.scenario;
   one_block.model.layers = 1;
   one_block.fault = {};
+  one_block.plan.stages = "even";
+  // Of blocks that are repeated together all but the last repeat their last product, too.
+  const PlanSpec& plan = step.scenario.plan;
+  if (plan.recompute == "sqrt" || plan.recompute_blocks > 1) {
+    one_block.model.layers = std::min(step.scenario.model.layers, 2);
+    one_block.plan.recompute = "blocks";
+    one_block.plan.recompute_blocks = one_block.model.layers;
+  }
   // A tensor group's shapes remain, of which one rank is measured.
   one_block.plan.data = one_block.plan.pipeline = one_block.plan.virtual_stages = 1;
   one_block.plan.zero = 0;

@@ -149,7 +149,7 @@ std::optional<Complaint> schedule_complaint(const PlanSpec& plan) {
 
 std::optional<Complaint> stages_complaint(const Scenario& scenario) {
   const std::string& stages = scenario.plan.stages;
-  if (stages == "even" || stages == "cost") return std::nullopt;
+  if (stages == "even" || stages == "cost" || stages == "measured") return std::nullopt;
   const auto layers = listed_layers(stages);
   const std::string wanted = text_of(scenario.plan.chunks()) +
                              (scenario.plan.virtual_stages > 1 ? " chunks" : " stages") + " of together " +
@@ -157,7 +157,7 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario) {
   if (!layers)
     return Complaint{{"plan.stages"},
                      "stages = \"" + stages +
-                         "\" is neither \"even\" nor \"cost\" nor a list of layers such as "
+                         "\" is neither \"even\" nor \"cost\" nor \"measured\" nor a list of layers such as "
                          "\"3 2 2 1\""};
   std::int64_t sum = 0;
   for (const int count : *layers) sum += count;

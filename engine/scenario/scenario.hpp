@@ -35,9 +35,11 @@ struct PlanSpec {
   int pipeline = 1;
   int virtual_stages = 1;  ///< key `virtual`: chunks per rank
   std::string schedule = "1f1b";
-  std::string order;            ///< of schedule "by-hand": a line for each stage, such as "stage 0: F:c0:m0 B:c0:m0"
-  std::string stages = "even";  ///< layers of each chunk: "even", "cost" (by FLOPs), or a list such as "3 2 2 1"
-  int micro_batches = 1;        ///< per data-parallel rank and step
+  std::string order;  ///< of schedule "by-hand": a line for each stage, such as "stage 0: F:c0:m0 B:c0:m0"
+  /// Layers of each chunk: "even", "cost" (by FLOPs), a list such as "3 2 2 1", or "measured", which becomes a list
+  /// before anything is compiled (engine/run/measured_stages.hpp).
+  std::string stages = "even";
+  int micro_batches = 1;  ///< per data-parallel rank and step
   /// Where the data group's gradients are summed and its parameters updated: "all-reduce" (on every rank),
   /// "main-device" (on its first rank, which hands out samples and parameters), "parameter-server" (on ranks of their
   /// own).

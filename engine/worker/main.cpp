@@ -12,6 +12,7 @@
 #include "engine/scenario/resources.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/worker/plan_text.hpp"
+#include "engine/worker/stages.hpp"
 #include "engine/worker/sweep.hpp"
 #include "engine/worker/worker.hpp"
 #include "kernels/cpu/cpu.hpp"
@@ -92,7 +93,7 @@ Report predicted_report(const StepProgram& step) {
 }
 
 int plan(const Input& input, int program_of) {
-  const StepProgram step = compile(read(input));
+  const StepProgram step = compile(with_stages(read(input), false));
   if (program_of >= 0) {
     if (program_of >= step.grid.size())
       throw ScenarioError("--program " + std::to_string(program_of) + ": the plan has ranks 0 … " +
@@ -108,14 +109,14 @@ int plan(const Input& input, int program_of) {
 }
 
 int simulate_plan(const Input& input) {
-  const StepProgram step = compile(read(input));
+  const StepProgram step = compile(with_stages(read(input), false));
   check_runs(step);
   print(predicted_report(step), input.json);
   return 0;
 }
 
 int verify_plan(const Input& input) {
-  const Scenario scenario = read(input);
+  const Scenario scenario = with_stages(read(input), true);
   const StepProgram step = compile(scenario);
   check_runs(step);
   const VerifyResult result = verify(scenario, {});
@@ -137,7 +138,7 @@ int verify_plan(const Input& input) {
 }
 
 int run_plan(const Input& input, RunRequest request, const Instead& instead) {
-  const Scenario scenario = read(input, instead);
+  const Scenario scenario = with_stages(read(input, instead), request.device == "cpu", request.threads);
   check_runs(compile(scenario));
   request.json = input.json;
   return run_supervised(scenario, request);

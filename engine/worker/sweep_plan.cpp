@@ -4,6 +4,7 @@
 #include "engine/program/compile.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/provenance.hpp"
+#include "engine/worker/stages.hpp"
 #include "engine/worker/sweep.hpp"
 
 namespace rankscope {
@@ -119,6 +120,10 @@ class Points {
   std::optional<Scenario> checked(const std::vector<Override>& overrides, SweepPoint& point) const {
     try {
       Scenario scenario = read_scenario(request_.scenario, overrides, further_);
+      if (scenario.plan.stages == "measured") {
+        scenario = with_stages(scenario, request_.run.device == "cpu", request_.run.threads);
+        point.stages = scenario.plan.stages;
+      }
       scenario.train.checkpoint_every = 0;  // steps are measured, nothing is kept
       check_runs(compile(scenario));
       return scenario;

@@ -319,7 +319,7 @@ TEST_CASE("a schedule's chunks and micro-batches are refused with what would do"
        "s.toml:3:1: stages = \"3 2 2\" lists 3 of together 7 layers; there are 4 stages of together 8 layers"},
       {"[plan]\npipeline = 4\nstages = \"3 0 2 3\"\n",
        {},
-       "s.toml:3:1: stages = \"3 0 2 3\" is neither \"even\" nor \"cost\" nor a list of layers such as \"3 2 2 1\""},
+       "s.toml:3:1: stages = \"3 0 2 3\" is neither \"even\" nor \"cost\" nor \"measured\" nor a list of layers such as \"3 2 2 1\""},
       {"[plan]\npipeline = 4\nvirtual = 3\nschedule = \"interleaved\"\n",
        {},
        "s.toml:2:1: 8 layers cannot be split over 12 chunks; each needs a layer of its own, so at least layers = 12, "

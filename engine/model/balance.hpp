@@ -1,0 +1,24 @@
+// Where to cut a model into chunks so that none takes longer than it must.
+#pragma once
+#include <vector>
+
+namespace rankscope {
+
+/// What the parts of a model cost: forward, backward and what is computed again of one micro-batch, in any one unit.
+/// None is negative.
+struct PartCosts {
+  std::vector<double> blocks;  ///< in order
+  double first = 0;            ///< in front of the blocks, on the first chunk: the embedding
+  double last = 0;             ///< behind them, on the last chunk: the head and the loss
+};
+
+/// Blocks of each of `chunks` consecutive chunks, a block at least: the greatest chunk costs as little as possible, and
+/// of all such splits this is one whose chunks' squares have the least sum, so that the others are as even as that
+/// allows; where several tie, greater ones stand in front. Exact, by dynamic programming over the cuts. Throws
+/// std::invalid_argument when there are fewer blocks than chunks, or no chunk.
+std::vector<int> balanced_blocks(const PartCosts& costs, int chunks);
+
+/// The cost of the greatest of these chunks.
+double greatest_chunk(const PartCosts& costs, const std::vector<int>& blocks);
+
+}  // namespace rankscope

@@ -1,0 +1,52 @@
+#include "engine/simulate/part_costs.hpp"
+
+#include <numeric>
+
+#include "engine/program/communication.hpp"
+#include "engine/simulate/costs.hpp"
+
+namespace rankscope {
+
+Scenario as_one_stage(const Scenario& scenario) {
+  Scenario even = scenario;
+  even.plan.stages = "even";
+  const bool splits = splits_backward(compile(even).schedule);
+  Scenario one = even;
+  PlanSpec& plan = one.plan;
+  plan.data = plan.pipeline = plan.virtual_stages = plan.servers = 1;
+  plan.data_parallel = "all-reduce";
+  plan.staleness = plan.zero = 0;
+  plan.schedule = splits ? "zb-h1" : "1f1b";
+  plan.order.clear();
+  plan.micro_batches = 2;  // the first one's gradients are written, the others' added
+  one.train.global_batch = 2 * scenario.micro_batch_size();
+  one.train.checkpoint_every = 0;
+  one.fault = {};
+  return one;
+}
+
+PartCosts cost_of_parts(const StepProgram& one_stage, const Costs& costs) {
+  const RankProgram program = one_stage.program_for(0);
+  std::vector<int> members(static_cast<std::size_t>(one_stage.grid.tensor));
+  std::iota(members.begin(), members.end(), 0);
+  const auto cost_of = [&](const Op& op) -> std::int64_t {
+    if (!is_communication(op.id.kind())) return costs.compute_ns(program, op);
+    const std::int64_t payload = contribution_bytes(program, op, one_stage.grid.tensor);
+    return costs.collective_ns ? costs.collective_ns(op.id.kind(), members, payload)
+                               : ring_ns(op.id.kind(), members, payload, costs.link);
+  };
+  PartCosts parts;
+  double blocks = 0;
+  for (const Op& op : program.ops) {
+    const OpFields f = op.id.fields();
+    const bool exchange = is_communication(f.kind);  // among tensor ranks: there are no others
+    if (f.micro_batch != 1 || (!is_model_compute(f.kind) && !exchange)) continue;
+    const bool in_front = f.segment == Segment::embedding || f.segment == Segment::positions;
+    (f.block >= 0 ? blocks : in_front ? parts.first : parts.last) += static_cast<double>(cost_of(op));
+  }
+  const int layers = one_stage.model.spec.layers;
+  parts.blocks.assign(static_cast<std::size_t>(layers), blocks / layers);
+  return parts;
+}
+
+}  // namespace rankscope

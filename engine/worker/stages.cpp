@@ -1,0 +1,16 @@
+#include "engine/worker/stages.hpp"
+
+#include <iostream>
+
+#include "engine/run/measured_stages.hpp"
+
+namespace rankscope {
+
+Scenario with_stages(const Scenario& scenario, bool measure, int threads) {
+  if (scenario.plan.stages != "measured") return scenario;
+  const SettledStages settled = measure ? measure_stages(scenario, threads) : model_stages(scenario);
+  std::cerr << to_text(settled) << std::endl;
+  return settled.scenario;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,125 @@
+// Stages by what their parts cost: counted op by op, modelled, and measured on this machine.
+#include "engine/program/compile.hpp"
+#include "engine/run/calibrate.hpp"
+#include "engine/run/measured_stages.hpp"
+#include "engine/scenario/check.hpp"
+#include "engine/simulate/part_costs.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+Scenario scenario_of(int pipeline, int vocabulary, std::string schedule = "1f1b") {
+  Scenario s;
+  s.title = "stages";
+  s.model = {"gpt", 8, 64, 4, 16, vocabulary, true, 0.0};
+  s.plan.pipeline = pipeline;
+  s.plan.schedule = std::move(schedule);
+  s.plan.stages = "measured";
+  s.plan.micro_batches = 4;
+  s.train.global_batch = 8;
+  s.cluster.peak_flops_fp32 = 1e10;
+  s.cluster.memory_bandwidth = 1e10;
+  s.cluster.op_overhead_s = 1e-6;
+  return s;
+}
+
+/// What every op costs 1, and every collective 100.
+Costs counting() {
+  Costs costs;
+  costs.compute_ns = [](const RankProgram&, const Op&) -> std::int64_t { return 1; };
+  costs.link = [](int, int) { return Link{}; };
+  costs.collective_ns = [](OpKind, std::span<const int>, std::int64_t) -> std::int64_t { return 100; };
+  return costs;
+}
+
+PartCosts counted(const Scenario& scenario) { return cost_of_parts(compile(as_one_stage(scenario)), counting()); }
+
+}  // namespace
+
+TEST_CASE("the parts of a model are its forwards and backwards of one micro-batch, counted by hand") {
+  SECTION("whole backwards: qkv, attention, projection, up and down, forward and backward") {
+    const PartCosts parts = counted(scenario_of(4, 64));
+    CHECK(parts.blocks == std::vector<double>(8, 10));
+    CHECK(parts.first == 2);  // the embedding
+    CHECK(parts.last == 2);   // the head
+  }
+  SECTION("split ones: attention has no weights, the embedding no input gradient") {
+    const PartCosts parts = counted(scenario_of(4, 64, "zb-h1"));
+    CHECK(parts.blocks == std::vector<double>(8, 5 + 5 + 4));
+    CHECK(parts.first == 2);
+    CHECK(parts.last == 3);
+  }
+  SECTION("what is computed again counts: of each block all but the last product") {
+    Scenario s = scenario_of(4, 64);
+    s.plan.recompute = "blocks";
+    CHECK(counted(s).blocks == std::vector<double>(8, 10 + 4));
+    s.plan.recompute_blocks = 2;  // of two blocks one repeats its last product
+    CHECK(counted(s).blocks == std::vector<double>(8, 10 + 4.5));
+  }
+  SECTION("what tensor ranks exchange counts: four all-reduces a block, the embedding's, the head's two") {
+    Scenario s = scenario_of(2, 64);
+    s.plan.tensor = 2;
+    const PartCosts parts = counted(s);
+    CHECK(parts.blocks == std::vector<double>(8, 400 + 8 + 8));
+    CHECK(parts.first == 100 + 2 + 2);
+    CHECK(parts.last == 200 + 3 + 2);  // the loss has no backward of its own
+  }
+}
+
+TEST_CASE("a head with a large vocabulary takes layers off the last stage, measured and modelled alike") {
+  const bool measured = GENERATE(true, false);
+  const auto settle = [&](const Scenario& s) { return measured ? measure_stages(s) : model_stages(s); };
+  const SettledStages heavy = settle(scenario_of(2, 8192));  // some ten blocks' worth
+  CHECK(heavy.scenario.plan.stages == "7 1");
+  CHECK(heavy.measured == measured);
+  CHECK(heavy.seconds.last > 3 * heavy.seconds.blocks.front());
+  CHECK_FALSE(complaint_about_plan(heavy.scenario));
+  CHECK_NOTHROW(compile(heavy.scenario));
+  CHECK(to_text(heavy).find(measured ? "measured on this machine" : "figures of cluster 'laptop'") !=
+        std::string::npos);
+  // Whatever else shares the plan stays what it was.
+  Scenario sharing = scenario_of(2, 8192, "zb-h1");
+  sharing.plan.data = 2;
+  sharing.plan.zero = 2;
+  sharing.plan.tensor = 2;
+  sharing.train.global_batch = 16;
+  const SettledStages settled = settle(sharing);
+  const auto layers = listed_layers(settled.scenario.plan.stages);
+  REQUIRE(layers);
+  CHECK(layers->front() > layers->back());
+  sharing.plan.stages = settled.scenario.plan.stages;
+  CHECK(settled.scenario.plan == sharing.plan);
+  CHECK(settled.scenario.train == sharing.train);
+}
+
+TEST_CASE("chunks are as many as stages times virtual stages, and one stage has all layers") {
+  Scenario s = scenario_of(2, 64, "interleaved");
+  s.plan.virtual_stages = 2;
+  const auto layers = listed_layers(model_stages(s).scenario.plan.stages);
+  REQUIRE(layers);
+  CHECK(layers->size() == 4);
+  CHECK(model_stages(scenario_of(1, 64)).scenario.plan.stages == "8");
+  CHECK_NOTHROW(compile(model_stages(scenario_of(1, 64)).scenario));
+}
+
+TEST_CASE("stages that nobody has measured are refused, and so are more of them than layers") {
+  CHECK_THROWS_WITH(compile(scenario_of(2, 64)), ContainsText("plan.stages: 'measured' becomes a list"));
+  CHECK_THROWS_AS(model_stages(scenario_of(16, 64)), PlanError);
+}
+
+TEST_CASE("what blocks repeat together is calibrated, the last product of all but one included") {
+  Scenario s = scenario_of(1, 64);
+  s.plan.stages = "even";
+  s.plan.recompute = GENERATE("blocks", "sqrt", "selective");
+  s.plan.recompute_blocks = s.plan.recompute == "blocks" ? GENERATE(1, 3) : 1;
+  const StepProgram step = compile(s);
+  const Costs costs = predict_costs(step);
+  const RankProgram program = step.program_for(0);
+  for (const Op& op : program.ops)
+    if (is_model_compute(op.id.kind())) {
+      INFO(to_token(op.id));
+      CHECK(costs.compute_ns(program, op) > 0);
+    }
+}
