@@ -116,6 +116,25 @@ void check_traffic(const json& report) {
 
 }  // namespace
 
+TEST_CASE("measured stages are told, run and recorded as the list that they became") {
+  const Folder folder;
+  const std::vector<std::string> set{"--set", "plan.stages=measured", "vocabulary=8192", "width=32", "--json"};
+  const auto stages_of = [&](std::vector<std::string> command, const std::string& known_from) {
+    command.insert(command.end(), set.begin(), set.end());
+    const Ended ended = engine(folder, command);
+    CHECK(ended.status == 0);
+    const json report = only_object(ended);  // its plan is that of the recorded scenario
+    const std::string stages = report["plan"]["stages"];
+    INFO(stages << "\n" << ended.err);
+    CHECK(ended.err.find("stages = \"" + stages + "\"") != std::string::npos);
+    CHECK(ended.err.find(known_from) != std::string::npos);
+    return stages;
+  };
+  // The head is some twenty blocks' worth: the last stage has the one block that it must have.
+  CHECK(stages_of({"run", lab("pipeline-1f1b"), "--steps", "2"}, "measured on this machine").ends_with(" 1"));
+  CHECK(stages_of({"simulate", lab("pipeline-1f1b")}, "modelled from the figures of cluster").ends_with(" 1"));
+}
+
 TEST_CASE("run --json prints one object whose numbers fit together, for every lab") {
   const Folder folder;
   const std::string name = GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe",

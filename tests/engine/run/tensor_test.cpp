@@ -18,6 +18,8 @@ struct Plan {
   const char* schedule = "1f1b";
   int zero = 0;
   const char* recompute = "none";
+  int recompute_blocks = 1;
+  int layers = 2;
   bool tied = true;
   int vocabulary = 61;  // of 2 and of 4 ranks the last has padding
   double dropout = 0.1;
@@ -27,7 +29,7 @@ Scenario scenario_of(const Plan& plan) {
   Scenario s;
   s.title = "tensor parallel";
   const bool chunked = std::string_view(plan.schedule) == "interleaved" || std::string_view(plan.schedule) == "zb-v";
-  s.model = {"gpt", chunked ? 4 : 2, 16, 4, 8, plan.vocabulary, plan.tied, plan.dropout};
+  s.model = {"gpt", chunked ? 4 : plan.layers, 16, 4, 8, plan.vocabulary, plan.tied, plan.dropout};
   s.plan.tensor = plan.tensor;
   s.plan.sequence_parallel = plan.sequence_parallel;
   s.plan.data = plan.data;
@@ -37,6 +39,7 @@ Scenario scenario_of(const Plan& plan) {
   s.plan.micro_batches = plan.micro_batches;
   s.plan.zero = plan.zero;
   s.plan.recompute = plan.recompute;
+  s.plan.recompute_blocks = plan.recompute_blocks;
   s.plan.precision = plan.precision;
   s.plan.bucket_mib = 0.01;  // several buckets
   s.train.global_batch = 2 * plan.data * plan.micro_batches;
@@ -128,6 +131,18 @@ TEST_CASE("so do tensor ranks that compute again what they did not keep") {
                 .micro_batches = 3,
                 .schedule = schedule,
                 .recompute = recompute});
+}
+
+TEST_CASE("so do those that compute several blocks again together, the last group being a smaller one") {
+  const bool sequence_parallel = GENERATE(false, true);
+  const int zero = GENERATE(0, 3);
+  check_parity({.tensor = 2,
+                .sequence_parallel = sequence_parallel,
+                .data = 2,
+                .zero = zero,
+                .recompute = "blocks",
+                .recompute_blocks = 2,
+                .layers = 3});
 }
 
 TEST_CASE("so do all of it together") {
