@@ -147,6 +147,38 @@ TEST_CASE("a pipeline of processes trains what one of threads does, and its mess
   CHECK(processes["traffic"] == threads["traffic"]);
 }
 
+TEST_CASE("processes train what threads train, whatever is shared between them") {
+  if (!can_use_mpi()) return;
+  const Folder folder;
+  using Set = std::vector<std::string>;
+  const auto plan = GENERATE(
+      Set{"data=2", "tensor=2", "sequence_parallel=true", "zero=3", "bucket_mib=0.01"},
+      Set{"data=1", "tensor=2", "pipeline=2", "schedule=zb-h1", "recompute=selective"},
+      Set{"data=2", "pipeline=2", "zero=2", "offload=optimizer", "precision=bf16"},
+      Set{"data=2", "pipeline=2", "schedule=interleaved", "virtual=2", "zero=1", "precision=fp16"},
+      Set{"data=3", "data_parallel=main-device"}, Set{"data=2", "data_parallel=parameter-server", "servers=2"});
+  std::vector<std::string> arguments = with_small_model({"run", lab("data-parallel"), "--steps", "3"});
+  for (const char* set : {"global_batch=24", "micro_batches=4", "collective=ring"})
+    arguments.insert(arguments.end(), {"--set", set});
+  std::string words;
+  for (const std::string& set : plan) {
+    arguments.insert(arguments.end(), {"--set", set});
+    words += set + " ";
+  }
+  INFO(words);
+  std::vector<std::string> with_mpi = arguments;
+  with_mpi.insert(with_mpi.end(), {"--comm", "mpi"});
+  const json threads = report_of(folder, arguments), processes = report_of(folder, with_mpi);
+  REQUIRE(threads["steps"].size() == 3);
+  REQUIRE(processes["steps"].size() == 3);
+  // Rings add in one order wherever their ranks are.
+  CHECK(losses_of(processes) == losses_of(threads));
+  for (std::size_t s = 0; s < 3; ++s)
+    CHECK(processes["steps"][s]["grad_norm"].get<double>() ==
+          Approx(threads["steps"][s]["grad_norm"].get<double>()).epsilon(1e-12));
+  CHECK(processes["traffic"] == threads["traffic"]);
+}
+
 TEST_CASE("verify accepts the labs") {
   const Folder folder;
   const std::string name =
