@@ -213,7 +213,10 @@ void add_memory(Report& report, const RunFacts& facts, const std::vector<StepSum
     }
     if (static_cast<std::size_t>(rank) < facts.programs.size()) {
       const MemoryProfile profile = memory_profile(facts.programs[static_cast<std::size_t>(rank)]);
-      row.predicted = MemoryBytes{profile.peak_by_class, profile.peak};
+      row.predicted = MemoryBytes{profile.peak_by_class, profile.peak, std::nullopt};
+      const auto greatest = std::find_if(profile.at.begin(), profile.at.end(),
+                                         [&](const ClassBytes& bytes) { return device_sum(bytes) == profile.peak; });
+      if (greatest != profile.at.end()) row.predicted->at_peak = *greatest;
     }
     if (row.measured || row.predicted) report.memory.push_back(row);
   }

@@ -74,11 +74,31 @@ struct StepRow {
 struct MemoryBytes {
   std::array<std::int64_t, memory_class_count> by_class{};
   std::int64_t peak = 0;
+  /// Classes when the device's sum is greatest, where that is known; `peak` is the sum of all but the host's.
+  std::optional<std::array<std::int64_t, memory_class_count>> at_peak{};
 };
 
 struct MemoryRow {
   std::int32_t rank = 0;
   std::optional<MemoryBytes> measured, predicted;
+  std::int32_t alike = 1;  ///< ranks that this row stands for
+};
+
+/// What the rank that needs most asks of its device.
+struct DeviceFit {
+  double bytes = 0;    ///< that the device has
+  double context = 0;  ///< taken by driver and libraries
+  double slack = 0;    ///< share that the allocator loses
+  double needed = 0;   ///< the rank's peak with slack, and context
+  std::int32_t rank = 0;
+  bool fits() const { return needed <= bytes; }
+};
+
+/// A whole training run at the predicted pace.
+struct RunBudget {
+  double tokens = 0, days = 0;
+  double joules = std::numeric_limits<double>::quiet_NaN();  ///< of all devices, busy all the time; NaN where the
+                                                             ///< cluster does not say its power
 };
 
 /// Per step and per rank that takes part. A message is counted once, at its sender.
@@ -125,6 +145,9 @@ struct Report {
   std::vector<MemoryRow> memory;       ///< by rank
   std::vector<TrafficReport> traffic;  ///< by purpose and kind
   TelemetryReport telemetry;
+  bool folded = false;              ///< simulated stage by stage, ranks alike being one; else from programs
+  std::optional<DeviceFit> device;  ///< where the cluster says how much memory its devices have
+  std::optional<RunBudget> budget;  ///< where one was asked for
 };
 
 Report make_report(const RunFacts& facts);

@@ -40,6 +40,17 @@ void put_memory(Json& to, const std::optional<MemoryBytes>& bytes) {
   to["peak"] = bytes ? Json(bytes->peak) : Json(nullptr);
 }
 
+Json device_json(const std::optional<DeviceFit>& device) {
+  if (!device) return nullptr;
+  return {{"bytes", device->bytes},   {"context", device->context}, {"allocator_slack", device->slack},
+          {"needed", device->needed}, {"rank", device->rank},       {"fits", device->fits()}};
+}
+
+Json budget_json(const std::optional<RunBudget>& budget) {
+  if (!budget) return nullptr;
+  return {{"tokens", budget->tokens}, {"days", known(budget->days)}, {"joules", known(budget->joules)}};
+}
+
 }  // namespace
 
 nlohmann::json to_json(const Report& report) {
@@ -59,6 +70,11 @@ nlohmann::json to_json(const Report& report) {
     put_memory(entry, row.measured);
     Json predicted = Json::object();
     put_memory(predicted, row.predicted);
+    if (row.predicted && row.predicted->at_peak)
+      for (int c = 0; c < memory_class_count; ++c)
+        predicted["at_peak"][std::string(name_of(static_cast<MemoryClass>(c)))] =
+            (*row.predicted->at_peak)[static_cast<std::size_t>(c)];
+    entry["ranks_alike"] = row.alike;
     entry["predicted"] = std::move(predicted);
     memory.push_back(std::move(entry));
   }
@@ -85,7 +101,10 @@ nlohmann::json to_json(const Report& report) {
           {"telemetry",
            {{"events", known(report.telemetry.events)},
             {"dropped", known(report.telemetry.dropped)},
-            {"overhead", known(report.telemetry.overhead)}}}};
+            {"overhead", known(report.telemetry.overhead)}}},
+          {"folded", report.folded},
+          {"device_memory", device_json(report.device)},
+          {"budget", budget_json(report.budget)}};
 }
 
 }  // namespace rankscope

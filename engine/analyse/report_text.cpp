@@ -52,6 +52,7 @@ std::string head(const Report& report) {
   text += row("ranks", std::to_string(report.ranks));
   std::string clock = std::string(name_of(report.obtained)) + ", " + std::string(name_of(report.clock)) + " clock";
   if (report.clock_uncertainty_s > 0) clock += ", ranks' clocks fitted within " + duration(report.clock_uncertainty_s);
+  if (report.folded) clock += ", ranks alike folded into one";
   return text + row("times are", clock);
 }
 
@@ -111,12 +112,43 @@ std::string memory_table(const Report& report) {
   for (int c = 0; c < memory_class_count; ++c)
     text += format(" %12s", std::string(name_of(static_cast<MemoryClass>(c))).c_str());
   text += format(" %12s\n", "device sum");
-  for (const MemoryRow& r : report.memory) {
+  constexpr std::size_t shown = 16;  // of many, the first and the last ones
+  for (std::size_t i = 0; i < report.memory.size(); ++i) {
+    if (report.memory.size() > 2 * shown && i == shown) {
+      text += format("  ... %zu more\n", report.memory.size() - 2 * shown);
+      i = report.memory.size() - shown;
+    }
+    const MemoryRow& r = report.memory[i];
     if (r.measured) text += memory_line(format("  rank %d", r.rank).c_str(), *r.measured);
     if (r.predicted)
       text += memory_line(r.measured ? "    predicted" : format("  rank %d pred.", r.rank).c_str(), *r.predicted);
   }
   return text;
+}
+
+std::string fit_lines(const Report& report) {
+  std::string text;
+  if (report.device) {
+    const DeviceFit& d = *report.device;
+    text += row("device memory", format("%s of %s on rank %d, with %s for context and %.0f %% allocator slack: %s",
+                                        bytes(d.needed).c_str(), bytes(d.bytes).c_str(), d.rank,
+                                        bytes(d.context).c_str(), 100 * d.slack, d.fits() ? "fits" : "does not fit"));
+    for (const MemoryRow& r : report.memory)
+      if (r.rank == d.rank && r.predicted && r.predicted->at_peak) {
+        std::string parts;
+        for (int c = 0; c < memory_class_count; ++c)
+          if (const auto of_class = (*r.predicted->at_peak)[static_cast<std::size_t>(c)]; of_class > 0)
+            parts += (parts.empty() ? "" : ", ") + std::string(name_of(static_cast<MemoryClass>(c))) + " " +
+                     bytes(static_cast<double>(of_class));
+        text += row("  at its peak", parts);
+      }
+  }
+  if (report.budget) {
+    const RunBudget& b = *report.budget;
+    text += row("whole run", format("%.4g tokens in %.4g days", b.tokens, b.days) +
+                                 (std::isnan(b.joules) ? "" : format(", %.4g MWh", b.joules / 3.6e9)));
+  }
+  return text.empty() ? "" : "\n" + text;
 }
 
 std::string traffic_table(const Report& report) {
@@ -143,7 +175,7 @@ std::string telemetry_line(const Report& report) {
 
 std::string to_text(const Report& report) {
   return head(report) + numbers(report) + time_table(report) + step_table(report) + memory_table(report) +
-         traffic_table(report) + telemetry_line(report);
+         fit_lines(report) + traffic_table(report) + telemetry_line(report);
 }
 
 }  // namespace rankscope

@@ -111,6 +111,11 @@ WireCost wire_cost(OpKind kind, Algorithm algorithm, int n, std::int64_t element
   throw std::invalid_argument("no such collective algorithm");
 }
 
+double bus_bandwidth_factor(OpKind kind, int n) {
+  if (kind == OpKind::broadcast || kind == OpKind::reduce) return 1;
+  return (kind == OpKind::all_reduce ? 2.0 : 1.0) * (n - 1) / n;
+}
+
 std::int64_t direct_elements(OpKind kind, int n, std::int64_t elements, int root) {
   if (!is_collective(kind)) throw std::invalid_argument(std::string(name_of(kind)) + " is no collective");
   if (kind == OpKind::scatter || kind == OpKind::gather) return elements - elements / n;

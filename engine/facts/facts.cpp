@@ -6,9 +6,18 @@
 #include "engine/program/passes.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
+#include "engine/simulate/software.hpp"
 
 namespace rankscope {
 namespace {
+
+/// With what the cluster's software computes again behind the op.
+double repeated_flops(const StepProgram& step, const OpFields& f) {
+  const double own = step.model.segment(f.block, f.segment).forward_flops;
+  const bool to_the_end = step.scenario.cluster.recompute_whole && step.scenario.plan.recompute == "blocks" &&
+                          step.scenario.plan.recompute_blocks == 1;
+  return to_the_end && f.segment == Segment::up ? own + step.model.segment(f.block, Segment::down).forward_flops : own;
+}
 
 RunFacts common_facts(const RunContext& context) {
   const Scenario& scenario = context.step.scenario;
@@ -21,8 +30,7 @@ RunFacts common_facts(const RunContext& context) {
   facts.model_flops = facts.hardware_flops = context.step.model.model_flops_per_sample() * scenario.train.global_batch;
   for (const RankProgram& program : context.programs)
     for (const Op& op : program.ops)
-      if (op.id.kind() == OpKind::recompute)
-        facts.hardware_flops += segment_of(context.step.model, op.id).forward_flops;
+      if (op.id.kind() == OpKind::recompute) facts.hardware_flops += repeated_flops(context.step, op.id.fields());
   facts.tokens_per_step = std::int64_t{scenario.train.global_batch} * context.step.model.spec.context;
   return facts;
 }
@@ -60,8 +68,9 @@ RunFacts facts_of_plan(const RunContext& context, const Costs& costs) {
   facts.obtained = Obtained::simulated;
   facts.clock = ClockDomain::device;
   facts.peak_flops = context.step.scenario.cluster.peak_flops(context.step.model.type);
-  const int steps = predicted_steps(context.programs);
-  facts.predicted = simulate(context.programs, context.step.grid, costs, steps);
+  for (RankProgram& program : facts.programs) program = as_run_on(context.step.scenario.cluster, std::move(program));
+  const int steps = predicted_steps(facts.programs);
+  facts.predicted = simulate(facts.programs, context.step.grid, costs, steps);
   for (const std::uint32_t s : {0u, static_cast<std::uint32_t>(steady_step(static_cast<std::size_t>(steps)))})
     facts.observed.push_back(
         {s, Obtained::simulated, ClockDomain::device, step_range(facts.predicted->spans, s), facts.predicted->spans});

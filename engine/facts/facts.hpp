@@ -24,7 +24,8 @@ RunContext context_of(const Scenario& scenario);
 /// without a hello, ScenarioError or std::invalid_argument when what it sent is damaged.
 RunContext context_of(const StoreView& store);
 
-/// Of a plan that did not run: the prediction with `costs` is the headline (obtained: simulated).
+/// Of a plan that did not run: the prediction with `costs` is the headline (obtained: simulated). Programs are as the
+/// cluster's software runs them (as_run_on).
 RunFacts facts_of_plan(const RunContext& context, const Costs& costs);
 
 /// Of a run. The headline clock is the one that hello names, or the wall where nothing was emulated; the prediction is

@@ -258,6 +258,10 @@ std::optional<Complaint> cluster_complaint(const Scenario& scenario) {
                          text_of(cluster.devices_per_node) +
                          "); use fewer ranks, or set cluster.nodes = 0 for as "
                          "many nodes as it takes"};
+  if (const int bytes = cluster.reduced_bytes; bytes != 0 && bytes != 2 && bytes != 4 && bytes != 8)
+    return Complaint{{"cluster.reduced_bytes"},
+                     "reduced_bytes = " + text_of(bytes) +
+                         ": a gradient's element has 2, 4 or 8 bytes; 0 stands for those of its type"};
   if (cluster.devices_per_node % cluster.devices_per_card != 0)
     return Complaint{{"cluster.devices_per_card", "cluster.devices_per_node"},
                      text_of(cluster.devices_per_node) + " devices of a node cannot sit on cards of " +

@@ -101,6 +101,8 @@ struct ClusterSpec {
   double product_efficiency = 1, memory_efficiency = 1;  ///< shares of the two peaks that long kernels sustain
   double cache_bandwidth = 0;  ///< bytes/s from the shared cache to all multiprocessors; 0 infinite
   double power_watts = 0;      ///< of one busy device; 0 not said
+  double context_bytes = 0;    ///< of the device's memory that the driver and libraries' handles take
+  double allocator_slack = 0;  ///< what an allocator loses between its blocks, as a share of what is asked of it
 
   // The host's memory, for plans that use it (plan.offload).
   double host_bandwidth = 0;         ///< between a device and its host (PCIe): bytes/s each way
@@ -123,6 +125,8 @@ struct ClusterSpec {
   bool overlap = true;              ///< messages between stages and gradients' reductions run beside compute
   bool split_transfers = false;     ///< tensor ranks send a share each to the next stage, which gathers them
   int reduced_bytes = 0;            ///< of a gradient's element as it is reduced; 0 that of its type
+  bool overlap_exchanges = false;   ///< tensor ranks' exchanges of input gradients run beside weights' gradients
+  bool recompute_whole = false;     ///< blocks are computed again to their end, their last product, too
 
   double peak_flops(DType type) const;
   bool operator==(const ClusterSpec&) const = default;

@@ -35,6 +35,7 @@ class SegmentTable {
  public:
   struct Cost {
     std::int64_t forward = 0, input_gradient = 0, weight_gradient = 0, backward = 0;
+    std::int64_t recompute = 0;  ///< where that is not a forward; else 0
   };
   explicit SegmentTable(const ModelSpec& spec, std::size_t chunks)
       : segments_(static_cast<std::size_t>(spec.layers + 1) * segment_count), chunks_(chunks) {}
@@ -56,13 +57,14 @@ class SegmentTable {
     if (f.kind == OpKind::backward) return sum.backward;
     if (f.kind == OpKind::input_gradient) return sum.input_gradient;
     if (f.kind == OpKind::weight_gradient) return sum.weight_gradient;
-    return sum.forward;
+    return f.kind == OpKind::recompute && sum.recompute > 0 ? sum.recompute : sum.forward;
   }
   static void add(Cost& to, const Cost& c) {
     to.forward += c.forward;
     to.input_gradient += c.input_gradient;
     to.weight_gradient += c.weight_gradient;
     to.backward += c.backward;
+    to.recompute += c.recompute;
   }
 
  private:
@@ -95,7 +97,7 @@ class Spread {
 double bytes_a_second(const ClusterSpec& cluster, const Op& op) {
   if (op.id.kind() == OpKind::copy) return positive_figure(cluster.host_bandwidth, "host_bandwidth", cluster);
   if (is_on_host(op.lane())) return positive_figure(cluster.host_memory_bandwidth, "host_memory_bandwidth", cluster);
-  return cluster.memory_bandwidth;
+  return cluster.memory_bandwidth * cluster.memory_efficiency;
 }
 
 /// Bytes that an op moves through memory: each operand once, accumulated ones twice; gradients and parameters once more
@@ -113,6 +115,21 @@ double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule
   return bytes;
 }
 
+/// Of an update in passes (update_bytes_per_parameter): gradients and states as the op's operands have them.
+double unfused_update_bytes(const RankProgram& program, const Op& op, DType type) {
+  double elements = 0, gradients = 0, states = 0;
+  for (const BufferUse& use : op.uses) {
+    const Buffer& buffer = program.buffers[use.buffer];
+    const auto bytes = static_cast<double>(buffer.bytes());
+    if (buffer.memory == MemoryClass::parameters) elements += static_cast<double>(buffer.shape.elements());
+    if (buffer.memory == MemoryClass::gradients) gradients += bytes;
+    if (buffer.memory == MemoryClass::optimizer) states += bytes;
+  }
+  if (elements == 0) return 0;
+  return elements * update_bytes_per_parameter(static_cast<double>(bytes_of(type)), gradients / elements,
+                                               states / elements, false, type == DType::f16);
+}
+
 SegmentTable unit_table(const Model& model, const std::vector<int>& first_segment, std::int64_t unit) {
   SegmentTable table(model.spec, first_segment.size() - 1);
   for (std::size_t c = 0; c + 1 < first_segment.size(); ++c) {
@@ -126,8 +143,8 @@ SegmentTable unit_table(const Model& model, const std::vector<int>& first_segmen
     Spread f(unit, forward), i(unit, input), w(unit, weight), b(2 * unit, input + weight);
     for (auto s = begin; s != end; ++s)
       table.segment(*s) = {f.next(s->forward_flops), i.next(s->input_gradient_flops), w.next(s->weight_gradient_flops),
-                           b.next(s->input_gradient_flops + s->weight_gradient_flops)};
-    table.chunk(c) = {unit, unit, unit, 2 * unit};
+                           b.next(s->input_gradient_flops + s->weight_gradient_flops), 0};
+    table.chunk(c) = {unit, unit, unit, 2 * unit, 0};
   }
   return table;
 }
@@ -136,12 +153,33 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
   const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
   const std::vector<int> first_segment = split_as_planned(model, scenario.plan);
   SegmentTable table(model.spec, first_segment.size() - 1);
+  const RankGrid grid = scenario.plan.grid();
+  const auto tensor_group = grid.group_of(0, GroupKind::tensor);
+  const bool to_the_end =
+      scenario.cluster.recompute_whole && scenario.plan.recompute == "blocks" && scenario.plan.recompute_blocks == 1;
   for (std::size_t c = 0; c + 1 < first_segment.size(); ++c)
     for (int i = first_segment[c]; i < first_segment[c + 1]; ++i) {
       const SegmentSpec& s = model.segments[static_cast<std::size_t>(i)];
       const SegmentSeconds seconds = segment_seconds(model, s, scenario.cluster);
-      const SegmentTable::Cost cost{ns(seconds.forward), ns(seconds.input_gradient), ns(seconds.weight_gradient),
-                                    ns(seconds.backward)};
+      SegmentTable::Cost cost{ns(seconds.forward), ns(seconds.input_gradient), ns(seconds.weight_gradient),
+                              ns(seconds.backward), 0};
+      const double hidden = has_topology(scenario.cluster)
+                                ? hidden_exchange_seconds(scenario, model, static_cast<std::size_t>(i), tensor_group)
+                                : 0;
+      cost.backward -= ns(std::min(hidden, seconds.backward));
+      // The last op of a block's that this engine repeats stands for what other software repeats behind it.
+      if (to_the_end && s.kind == Segment::up) {
+        cost.recompute = cost.forward;
+        for (int k = i + 1; k < first_segment[c + 1] && model.segments[static_cast<std::size_t>(k)].block == s.block;
+             ++k)
+          cost.recompute +=
+              ns(segment_seconds(model, model.segments[static_cast<std::size_t>(k)], scenario.cluster).forward);
+        const double stream = static_cast<double>(model.tokens() * model.spec.width * bytes_of(model.type));
+        for (const Exchange& exchange : model.exchanges)
+          if (exchange.from == TensorName::contracted && exchange.forward && has_topology(scenario.cluster))
+            cost.recompute +=
+                ns(collective_seconds(scenario.cluster, Route::best, *exchange.forward, tensor_group, stream));
+      }
       table.segment(s) = cost;
       SegmentTable::add(table.chunk(c), cost);
     }
@@ -149,6 +187,27 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
 }
 
 }  // namespace
+
+double hidden_exchange_seconds(const Scenario& scenario, const Model& model, std::size_t segment,
+                               std::span<const int> tensor_group) {
+  const ClusterSpec& cluster = scenario.cluster;
+  if (!cluster.overlap_exchanges || tensor_group.size() < 2) return 0;
+  const SegmentSpec& here = model.segments[segment];
+  if (!here.has_weight_gradient() || here.inputs.empty()) return 0;
+  const double stream = static_cast<double>(model.tokens() * model.spec.width * bytes_of(model.type));
+  for (const Exchange& exchange : model.exchanges) {
+    const bool is_norm = exchange.from == TensorName::norm1 || exchange.from == TensorName::norm2;
+    if (!is_norm || exchange.to != here.inputs.front().name || !exchange.backward) continue;
+    const SegmentSeconds seconds = segment_seconds(model, here, cluster);
+    const auto collective = [&](OpKind kind) {
+      return collective_seconds(cluster, Route::best, kind, tensor_group, stream);
+    };
+    const double sum = std::min(seconds.weight_gradient, collective(*exchange.backward));
+    const bool again = exchange.forward == OpKind::all_gather && !cluster.fused;
+    return sum + (again ? std::min(seconds.input_gradient, collective(OpKind::all_gather)) : 0);
+  }
+  return 0;
+}
 
 Costs unit_costs(const Model& model, const std::vector<int>& first_segment, std::int64_t unit_ns) {
   return {[table = unit_table(model, first_segment, unit_ns)](const RankProgram&, const Op& op) -> std::int64_t {
@@ -171,12 +230,17 @@ Costs unit_costs(std::int64_t unit_ns) {
 Costs modelled_costs(const Scenario& scenario, const Model& model) {
   Costs costs;
   costs.compute_ns = [table = modelled_table(scenario, model), cluster = scenario.cluster, fault = scenario.fault,
-                      rule = optimizer_rule(scenario.train.optimizer)](const RankProgram& program,
-                                                                       const Op& op) -> std::int64_t {
+                      rule = optimizer_rule(scenario.train.optimizer),
+                      type = model.type](const RankProgram& program, const Op& op) -> std::int64_t {
     const OpFields f = op.id.fields();
     if (!is_model_compute(f.kind)) {
-      const double bytes =
-          f.kind == OpKind::copy ? static_cast<double>(program.payload_bytes(op)) : moved_bytes(program, op, rule);
+      double bytes = 0;
+      if (f.kind == OpKind::copy)
+        bytes = static_cast<double>(program.payload_bytes(op));
+      else if (f.segment == Segment::update && !cluster.fused)
+        bytes = unfused_update_bytes(program, op, type);
+      else if (f.segment != Segment::norm || cluster.fused)  // the norm is one of the passes
+        bytes = moved_bytes(program, op, rule);
       return std::llround((bytes / bytes_a_second(cluster, op) + cluster.op_overhead_s) * 1e9);
     }
     const std::int64_t ns = table.ns(f);
@@ -184,6 +248,14 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
   };
   costs.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
   costs.collective_ns = collective_costs(scenario.cluster, scenario.plan.collective, costs.link);
+  if (scenario.cluster.split_transfers && has_topology(scenario.cluster) && !model.sequence_parallel)
+    costs.link = [cluster = scenario.cluster, grid = scenario.plan.grid()](int from, int to) {
+      const bool of_stages = !grid.is_server(from) && !grid.is_server(to) &&
+                             grid.coordinates_of(from).pipeline != grid.coordinates_of(to).pipeline;
+      if (!of_stages) return cluster_link(cluster, from, to);
+      const MessageCost cost = stage_message_cost(cluster, from, to, grid.group_of(to, GroupKind::tensor));
+      return Link{std::llround(cost.latency * 1e9), cost.bandwidth * 1e-9};
+    };
   return costs;
 }
 

@@ -16,19 +16,32 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 
 /// A model of the scenario's cluster, from its figures alone:
 ///
-///   forward, backward, …   the kernels of kernels.hpp where the cluster says what decides their pace (multiprocessors);
-///                          else max(FLOPs / peak of the precision, bytes / memory bandwidth) + op overhead (roofline;
-///                          Williams, Waterman and Patterson 2009). A folded op is the sum of its segments'.
-///   optimizer, loads       operands' bytes / memory bandwidth + op overhead; what is accumulated moves twice, and what
-///                          an optimizer reads in several passes (OptimizerRule) once for each. The host's at the
-///                          host's memory bandwidth
+///   forward, backward, …   the kernels of kernels.hpp where the cluster says what decides their pace
+///                          (multiprocessors), else max(FLOPs / peak of the precision, bytes / memory bandwidth) + op
+///                          overhead (roofline; Williams, Waterman and Patterson 2009). A folded op is the sum of its
+///                          segments'. Less what a backward's exchanges cover (hidden_exchange_seconds), which are
+///                          laid out as if nothing did. Where cluster.recompute_whole says so, a block's last repeated
+///                          op takes what is behind it in the block, too
+///   optimizer, loads       operands' bytes / sustained memory bandwidth + op overhead; what is accumulated moves
+///                          twice, and what an optimizer reads in several passes (OptimizerRule) once for each;
+///                          updates that are not `fused`: update_bytes_per_parameter. The host's at the host's memory
+///                          bandwidth
 ///   copies                 bytes / bandwidth between device and host + op overhead
-///   messages, collectives  cluster_link; collectives by plan.collective ("auto" is a ring, or where the cluster says how
-///                          it hangs together the faster of ring and tree; see network.hpp)
+///   messages, collectives  cluster_link, between stages stage_message_cost; collectives by plan.collective ("auto" is
+///                          a ring, or where the cluster says how it hangs together the faster of ring and tree; see
+///                          network.hpp)
 ///
 /// fault.slow_rank's compute takes fault.slow_factor times as long. Throws std::invalid_argument that names the cluster
 /// key when a figure that is needed is not positive.
 Costs modelled_costs(const Scenario& scenario, const Model& model);
+
+/// Seconds of the exchanges behind segment `segment` of the model's backward, which other work of that segment covers
+/// where cluster.overlap_exchanges says so: the sum of the input gradient of what the segment before has made (f of
+/// Megatron-LM, and with sequence parallelism its reduce-scatter) runs beside this segment's weight gradient, and the
+/// rows that are gathered again beside its input gradient (Korthikanti et al. 2022, section 4.2.2). 0 where it does
+/// not.
+double hidden_exchange_seconds(const Scenario& scenario, const Model& model, std::size_t segment,
+                               std::span<const int> tensor_group);
 
 /// Between two ranks: within a node of devices_per_node consecutive ranks or across nodes. A bandwidth of 0 is
 /// infinite. Where the cluster says how it hangs together: message_cost in network.hpp.

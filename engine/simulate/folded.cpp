@@ -9,16 +9,16 @@
 #include "engine/mesh/rank_grid.hpp"
 #include "engine/model/model.hpp"
 #include "engine/schedule/schedule.hpp"
+#include "engine/simulate/costs.hpp"
 #include "engine/simulate/kernels.hpp"
 #include "engine/simulate/network.hpp"
 
 namespace rankscope {
 namespace {
 
-/// Seconds of one chunk and micro-batch, what tensor ranks exchange apart from what they compute.
-struct ChunkSeconds {
-  double forward = 0, input_gradient = 0, weight_gradient = 0, recompute = 0;
-  double exchange_forward = 0, exchange_backward = 0, exchange_recompute = 0;
+/// Seconds of one chunk and micro-batch.
+struct ChunkSeconds : BlockSeconds {
+  double ahead = 0;  ///< of what is computed and exchanged again, what needs no gradient to be there
 };
 
 class Folded {
@@ -30,13 +30,23 @@ class Folded {
         grid_{scenario.plan.tensor, scenario.plan.data, scenario.plan.pipeline},
         schedule_(make_schedule_of(scenario.plan)),
         first_segment_(split_as_planned(model_, scenario.plan)) {
-    for (int c = 0; c < schedule_.shape.chunks(); ++c) chunks_.push_back(seconds_of_chunk(c));
+    for (int c = 0; c < schedule_.shape.chunks(); ++c)
+      chunks_.push_back(seconds_of(first_segment_[static_cast<std::size_t>(c)],
+                                   first_segment_[static_cast<std::size_t>(c) + 1], stage_of(c)));
+  }
+
+  /// Of the first block alone.
+  BlockSeconds block() {
+    const int begin = model_.segments_before_blocks();
+    return seconds_of(begin, begin + model_.segments_a_block(), 0);
   }
 
   FoldedStep run() {
     lay_out();
     finish();
-    return step_;
+    step_.ideal_bubble = ideal_bubble(schedule_);
+    step_.memory = fold_memory(scenario_, model_, schedule_, first_segment_);
+    return std::move(step_);
   }
 
  private:
@@ -51,24 +61,46 @@ class Folded {
     return collective_seconds(cluster_, Route::best, kind, members, bytes);
   }
 
-  ChunkSeconds seconds_of_chunk(int chunk) {
-    const std::string& recompute = scenario_.plan.recompute;
-    const auto tensor_group = group(stage_of(chunk), GroupKind::tensor);
+  /// Of a chunk with these blocks: whether this segment is computed again before its backward.
+  bool is_repeated(const SegmentSpec& segment, int first_block, int last_block) const {
+    if (segment.block < 0) return false;
+    if (scenario_.plan.recompute == "selective") return segment.kind == Segment::attention;
+    const int together = blocks_repeated_together(scenario_.plan, last_block - first_block + 1);
+    if (together == 0) return false;
+    // No backward reads what the last product of a group makes.
+    const bool last = segment.block == last_block || (segment.block - first_block) % together == together - 1;
+    return cluster_.recompute_whole || !last || (segment.kind != Segment::down && segment.kind != Segment::output);
+  }
+
+  /// Of segments [begin, end) on a stage.
+  ChunkSeconds seconds_of(int begin, int end, int stage) {
+    int first_block = model_.spec.layers, last_block = -1;
+    for (int i = begin; i < end; ++i)
+      if (const int block = model_.segments[static_cast<std::size_t>(i)].block; block >= 0) {
+        first_block = std::min(first_block, block);
+        last_block = std::max(last_block, block);
+      }
+    // This engine computes a chunk's last blocks again while it waits for their gradient.
+    const int together = blocks_repeated_together(scenario_.plan, last_block - first_block + 1);
+    const bool ends_in_block = model_.segments[static_cast<std::size_t>(end) - 1].block >= 0;
+    const int ahead_from = cluster_.overlap && ends_in_block && together > 0
+                               ? first_block + (last_block - first_block) / together * together
+                               : model_.spec.layers;
+    const auto tensor_group = group(stage, GroupKind::tensor);
     const double stream = static_cast<double>(model_.tokens() * model_.spec.width * bytes_of(model_.type));
     const double words = static_cast<double>(model_.tokens() * 3 * 4);
     const bool gathers_again = model_.sequence_parallel && !cluster_.fused;
     ChunkSeconds sum;
-    for (int i = first_segment_[static_cast<std::size_t>(chunk)];
-         i < first_segment_[static_cast<std::size_t>(chunk) + 1]; ++i) {
+    for (int i = begin; i < end; ++i) {
       const SegmentSpec& segment = model_.segments[static_cast<std::size_t>(i)];
       const SegmentSeconds seconds = segment_seconds(model_, segment, cluster_);
       sum.forward += seconds.forward;
       sum.input_gradient += seconds.input_gradient;
       sum.weight_gradient += seconds.weight_gradient;
-      const bool again =
-          segment.block >= 0 && recompute != "none" && (recompute != "selective" || segment.kind == Segment::attention);
+      const bool again = is_repeated(segment, first_block, last_block);
       if (again) {
         sum.recompute += seconds.forward;
+        if (segment.block >= ahead_from) sum.ahead += seconds.forward;
         recomputed_flops_ += segment.forward_flops;
       }
       for (const Exchange& exchange : model_.exchanges) {
@@ -80,9 +112,12 @@ class Folded {
         if (exchange.backward) sum.exchange_backward += collective(*exchange.backward, tensor_group, bytes);
         if (gathers_again && exchange.forward == OpKind::all_gather && exchange.purpose == Purpose::tensor)
           sum.exchange_backward += forward;
-        if (again && recompute != "selective") sum.exchange_recompute += forward;
+        if (again) sum.exchange_recompute += forward;
+        if (again && segment.block >= ahead_from) sum.ahead += forward;
       }
     }
+    for (int i = begin; i < end; ++i)
+      sum.exchange_backward -= hidden_exchange_seconds(scenario_, model_, static_cast<std::size_t>(i), tensor_group);
     return sum;
   }
 
@@ -151,7 +186,9 @@ class Folded {
             ready = std::max(ready, arrival);
           }
           const double seconds = account(f);
-          end_[s] = ready + seconds;
+          const bool waits = !forward && !halves && source >= 0 && source < chunks;
+          const double ahead = waits ? chunks_[static_cast<std::size_t>(f.chunk)].ahead : 0;
+          end_[s] = std::max(ready, end_[s] + ahead) + seconds - ahead;
           if (f.kind != OpKind::forward) last_backward_[s] = seconds;
           if (halves || sink < 0 || sink >= chunks) continue;
           const auto direction = static_cast<std::size_t>(forward ? 0 : 1);
@@ -175,35 +212,19 @@ class Folded {
                                     to_token(schedule_.order[s][next[s]]));
   }
 
-  /// Elements of the parameters that a rank of the stage has.
-  double parameters_of(int stage) const {
-    std::vector<bool> seen(model_.parameters.size(), false);
-    double elements = 0;
-    for (int c = 0; c < schedule_.shape.chunks(); ++c) {
-      if (stage_of(c) != stage) continue;
-      for (int i = first_segment_[static_cast<std::size_t>(c)]; i < first_segment_[static_cast<std::size_t>(c) + 1];
-           ++i)
-        for (const int p : model_.segments[static_cast<std::size_t>(i)].parameters) {
-          if (seen[static_cast<std::size_t>(p)]) continue;
-          seen[static_cast<std::size_t>(p)] = true;
-          elements += static_cast<double>(model_.parameters[static_cast<std::size_t>(p)].shape.elements());
-        }
-    }
-    return elements;
-  }
-
   void finish() {
     const auto stages = end_.size();
     const bool shards = scenario_.plan.zero == 1 && grid_.data > 1;
     const auto element = static_cast<double>(bytes_of(model_.type));
-    const double gradient = cluster_.reduced_bytes > 0 ? cluster_.reduced_bytes
-                                                       : static_cast<double>(bytes_of(accumulation_type(model_.type)));
-    const double update =
-        update_bytes_per_parameter(element, gradient, cluster_.fused, scenario_.plan.precision == "fp16");
+    const double gradient = gradient_bytes(cluster_, model_.type);
+    const bool loss_scale = scenario_.plan.precision == "fp16";
     double reduced = 0, updating = 0, gathering = 0;
     std::vector<double> exposed(stages), own_update(stages), own_gather(stages);
     for (std::size_t s = 0; s < stages; ++s) {
-      const double elements = parameters_of(static_cast<int>(s));
+      const auto [elements, states] =
+          parameters_of_stage(scenario_, model_, schedule_, first_segment_, static_cast<int>(s));
+      const double update =
+          update_bytes_per_parameter(element, gradient, states / elements, cluster_.fused, loss_scale);
       const auto data_group = group(static_cast<int>(s), GroupKind::data);
       exposed[s] = collective(shards ? OpKind::reduce_scatter : OpKind::all_reduce, data_group, elements * gradient);
       if (cluster_.overlap) {
@@ -216,7 +237,7 @@ class Folded {
       reduced = std::max(reduced, end_[s] + exposed[s]);
       updating = std::max(updating, own_update[s]);
       gathering = std::max(gathering, own_gather[s]);
-      step_.data += exposed[s] + own_gather[s];
+      (shards ? step_.zero : step_.data) += exposed[s] + own_gather[s];
       step_.optimizer += own_update[s];
     }
     double embedding = 0;
@@ -229,10 +250,10 @@ class Folded {
     step_.seconds = reduced + embedding + updating + gathering;
     const auto count = static_cast<double>(stages);
     for (double* part :
-         {&step_.compute, &step_.recompute, &step_.tensor, &step_.pipeline, &step_.data, &step_.optimizer})
+         {&step_.compute, &step_.recompute, &step_.tensor, &step_.pipeline, &step_.data, &step_.zero, &step_.optimizer})
       *part /= count;
-    step_.bubble =
-        step_.seconds - step_.compute - step_.recompute - step_.tensor - step_.pipeline - step_.data - step_.optimizer;
+    step_.bubble = step_.seconds - step_.compute - step_.recompute - step_.tensor - step_.pipeline - step_.data -
+                   step_.zero - step_.optimizer;
     step_.model_flops = model_.model_flops_per_sample() * scenario_.train.global_batch;
     step_.hardware_flops =
         step_.model_flops + recomputed_flops_ * grid_.tensor * grid_.data * scenario_.plan.micro_batches;
@@ -252,6 +273,12 @@ class Folded {
 
 }  // namespace
 
+BlockSeconds fold_block(const Scenario& scenario) {
+  if (const std::string why = why_not_folded(scenario); !why.empty())
+    throw std::invalid_argument("this plan cannot be folded: " + why);
+  return Folded(scenario).block();
+}
+
 double FoldedStep::mfu(const ClusterSpec& cluster, DType type, int ranks) const {
   return model_flops / (seconds * ranks * cluster.peak_flops(type));
 }
@@ -263,6 +290,10 @@ double FoldedStep::hfu(const ClusterSpec& cluster, DType type, int ranks) const 
 const char* why_not_folded(const Scenario& scenario) {
   if (scenario.fault.slow_rank >= 0) return "a slow rank is not like the others";
   if (scenario.plan.zero > 1 && scenario.plan.data > 1) return "ZeRO-2 and 3 exchange in every micro-batch";
+  if (scenario.plan.data_parallel != "all-reduce") return "ranks of a data group are not alike";
+  if (scenario.plan.offload != "none") return "the host's part of the step is not folded";
+  if (scenario.plan.collective != "auto") return "a collective's algorithm is named";
+  if (!has_topology(scenario.cluster)) return "the cluster does not say how its nodes hang together (cluster.rails)";
   return "";
 }
 

@@ -6,8 +6,10 @@
 // micro-batches.
 #pragma once
 #include <cstddef>
+#include <vector>
 
 #include "engine/scenario/scenario.hpp"
+#include "engine/simulate/ledger.hpp"
 
 namespace rankscope {
 
@@ -17,30 +19,44 @@ struct FoldedStep {
   double compute = 0, recompute = 0;
   double tensor = 0;    ///< exchanges of tensor ranks
   double pipeline = 0;  ///< messages that block compute, and the sum of a tied embedding's gradients
-  double data = 0;      ///< what is exposed of the reductions of gradients; with ZeRO-1 the gathers of parameters, too
+  double data = 0;      ///< what is exposed of the reductions of gradients
+  double zero = 0;      ///< the same with ZeRO-1, and the gathers of parameters
   double optimizer = 0;
   double bubble = 0;
   double model_flops = 0, hardware_flops = 0;  ///< of all ranks; the second with recomputation
   std::size_t ops = 0;                         ///< that were laid out
+  double ideal_bubble = 0;                     ///< of the schedule: see ideal_bubble
+  std::vector<StageMemory> memory;             ///< [stage]
 
   double mfu(const ClusterSpec& cluster, DType type, int ranks) const;
   double hfu(const ClusterSpec& cluster, DType type, int ranks) const;
-  /// With all devices at cluster.power_watts: an upper bound. 0 where that is not said.
-  double joules(const ClusterSpec& cluster, int ranks) const { return seconds * cluster.power_watts * ranks; }
 };
 
 /// Throws std::invalid_argument for a plan that cannot be folded (why_not_folded says so), or whose schedule waits for
 /// itself, or for figures that the cluster lacks.
 ///
 /// Messages: with cluster.overlap on lanes of their own, in order, one for each direction; without it a sender computes
-/// nothing until what it sends has arrived. Gradients are reduced once, after a stage's last backward; with
-/// cluster.overlap behind it, as far as it reaches. The update begins when all have reduced (norm and clipping). With
-/// sequence parallelism, software that is not `fused` gathers its rows again for the weights' gradients (Korthikanti et
-/// al. 2022, section 4.2.2).
+/// nothing until what it sends has arrived, and blocks are computed again only when their gradient is there. Gradients
+/// are reduced once, after a stage's last backward; with cluster.overlap behind it, as far as it reaches. The update
+/// begins when all have reduced (norm and clipping). With sequence parallelism, software that is not `fused` gathers
+/// its rows again for the weights' gradients (Korthikanti et al. 2022, section 4.2.2).
 FoldedStep fold_step(const Scenario& scenario);
 
-/// Empty where fold_step can; else what it lacks: ranks that are not alike (a slow one), what happens once a
-/// micro-batch over data ranks (ZeRO-2 and 3).
+/// Seconds of one micro-batch, what tensor ranks exchange apart from what they compute.
+struct BlockSeconds {
+  double forward = 0, input_gradient = 0, weight_gradient = 0, recompute = 0;
+  double exchange_forward = 0, exchange_backward = 0, exchange_recompute = 0;
+  double forward_seconds() const { return forward + exchange_forward; }
+  double backward_seconds() const {
+    return input_gradient + weight_gradient + recompute + exchange_backward + exchange_recompute;
+  }
+};
+
+/// Of a transformer block, the last of its chunk. Throws as fold_step.
+BlockSeconds fold_block(const Scenario& scenario);
+
+/// Empty where fold_step can; else what it lacks: ranks that are not alike (a slow one, a main device, servers), what
+/// happens once a micro-batch over data ranks (ZeRO-2 and 3), what is not costed here (the host, named collectives).
 const char* why_not_folded(const Scenario& scenario);
 
 }  // namespace rankscope

@@ -221,12 +221,11 @@ SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, c
   return seconds;
 }
 
-double update_bytes_per_parameter(double element, double gradient, bool fused, bool loss_scale) {
-  const double states = 3 * 8;  // master, first and second moment, read and written
-  if (fused) return 2 * gradient + states + (element < 4 ? element : 0);
+double update_bytes_per_parameter(double element, double gradient, double states, bool fused, bool loss_scale) {
+  if (fused) return 2 * gradient + 2 * states + (element < 4 ? element : 0);
   const double cast = gradient < 4 ? gradient + 4 : 0, unscale = loss_scale ? 8 : 0;
-  const double norm = 4, clip = 8, adam = 4 + states, back = element < 4 ? 4 + element : 0, zero = gradient;
-  return cast + unscale + norm + clip + adam + back + zero;
+  const double norm = 4, clip = 8, update = 4 + 2 * states, back = element < 4 ? 4 + element : 0, zero = gradient;
+  return cast + unscale + norm + clip + update + back + zero;
 }
 
 }  // namespace rankscope

@@ -34,9 +34,10 @@ struct SegmentSeconds {
 /// over the memory's bandwidth, whichever is more, and the launch).
 SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster);
 
-/// Bytes per parameter that an AdamW step reads and writes, norm and clipping included, where weights and activations
-/// have `element` bytes and reduced gradients `gradient`: one pass if `fused`, else one after the other (cast to fp32,
-/// unscale, norm, clip, AdamW, cast back, zero) as in Megatron-LM's mixed-precision optimizer of 2021.
-double update_bytes_per_parameter(double element, double gradient, bool fused, bool loss_scale);
+/// Bytes per parameter that an optimizer's step reads and writes, norm and clipping included, where weights and
+/// activations have `element` bytes, reduced gradients `gradient` and states `states` (AdamW: 12 with its master): one
+/// pass if `fused`, else one after the other (cast to fp32, unscale, norm, clip, update, cast back, zero) as in
+/// Megatron-LM's mixed-precision optimizer of 2021.
+double update_bytes_per_parameter(double element, double gradient, double states, bool fused, bool loss_scale);
 
 }  // namespace rankscope

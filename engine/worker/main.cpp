@@ -1,16 +1,17 @@
-// rankscope-engine: plan, simulate, run, verify, sweep.
+// rankscope-engine: plan, simulate, run, verify, sweep, validate, search.
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "engine/data/dataset.hpp"
-#include "engine/facts/facts.hpp"
+#include "engine/facts/prediction.hpp"
 #include "engine/run/scratch.hpp"
 #include "engine/run/verify.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/scenario/resources.hpp"
-#include "engine/simulate/costs.hpp"
+#include "engine/search/search.hpp"
+#include "engine/validate/validate.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/stages.hpp"
 #include "engine/worker/sweep.hpp"
@@ -87,9 +88,9 @@ CLI::Validator whole_number(int least) {
 }
 
 Report predicted_report(const StepProgram& step) {
-  RunContext context = context_of(step.scenario);
-  set_scratch(context.step, context.programs, kernels::cpu_kernels());
-  return make_report(facts_of_plan(context, modelled_costs(step.scenario, step.model)));
+  return predict_step(step, [](const StepProgram& of, std::span<RankProgram> programs) {
+    set_scratch(of, programs, kernels::cpu_kernels());
+  });
 }
 
 int plan(const Input& input, int program_of) {
@@ -108,10 +109,12 @@ int plan(const Input& input, int program_of) {
   return 0;
 }
 
-int simulate_plan(const Input& input) {
+int simulate_plan(const Input& input, double tokens) {
   const StepProgram step = compile(with_stages(read(input), false));
-  check_runs(step);
-  print(predicted_report(step), input.json);
+  if (!is_folded(step)) check_runs(step);  // what is folded finds a circle itself
+  Report report = predicted_report(step);
+  if (tokens > 0) report.budget = budget_of(report, step.scenario.cluster, tokens);
+  print(report, input.json);
   return 0;
 }
 
@@ -135,6 +138,25 @@ int verify_plan(const Input& input) {
     std::cout << to_text(result);
   }
   return result.passed ? 0 : failed;
+}
+
+int validate_all(bool json) {
+  std::vector<ValidatedTable> tables;
+  for (const PublishedTable& table : read_all_published()) tables.push_back(validate(table));
+  if (json)
+    std::cout << to_json(tables).dump(2) << "\n";
+  else
+    std::cout << to_text(tables);
+  return 0;
+}
+
+int search_plans(const Input& input, std::size_t best) {
+  const SearchResult result = search(read(input), best);
+  if (input.json)
+    std::cout << to_json(result).dump(2) << "\n";
+  else
+    std::cout << to_text(result);
+  return result.best.empty() ? failed : 0;
 }
 
 int run_plan(const Input& input, RunRequest request, const Instead& instead) {
@@ -183,6 +205,9 @@ int main(int argc, char** argv) {
 
   auto* simulate_command = app.add_subcommand("simulate", "predict a step on the scenario's cluster; nothing runs");
   add_input(simulate_command, input);
+  double tokens = 0;
+  simulate_command->add_option("--tokens", tokens, "of a whole training run, such as 300e9: days and energy it takes")
+      ->check(CLI::PositiveNumber);
 
   RunRequest request;
   Instead instead;
@@ -236,12 +261,20 @@ int main(int argc, char** argv) {
 
   auto* worker_command = app.add_subcommand("worker", "")->group("");  // started by run
 
-  for (const char* later : {"search", "validate"}) app.add_subcommand(later, "not in this version yet")->allow_extras();
+  auto* validate_command =
+      app.add_subcommand("validate", "hold predictions against what others have measured and printed, row by row");
+  validate_command->add_flag("--json", input.json, "print one JSON object on standard output, and nothing else there");
+
+  std::size_t best = 10;
+  auto* search_command = app.add_subcommand(
+      "search", "find the best plans for the scenario's model on as many ranks of its cluster; nothing runs");
+  add_input(search_command, input);
+  search_command->add_option("--best", best, "how many of the fastest plans to print")->check(whole_number(1));
 
   // Without this, an unknown command is called a missing one.
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) {
     std::cerr << "rankscope-engine: there is no command '" << argv[1]
-              << "'; there is plan, simulate, run, verify and sweep" << std::endl;
+              << "'; there is plan, simulate, run, verify, sweep, validate and search" << std::endl;
     return bad_input;
   }
   try {
@@ -253,15 +286,14 @@ int main(int argc, char** argv) {
   }
   try {
     if (*plan_command) return plan(input, program_of);
-    if (*simulate_command) return simulate_plan(input);
+    if (*simulate_command) return simulate_plan(input, tokens);
     if (*run_command) return run_plan(input, request, instead);
     if (*verify_command) return verify_plan(input);
     if (*sweep_command) return sweep_plans(input, std::move(sweep));
+    if (*validate_command) return validate_all(input.json);
+    if (*search_command) return search_plans(input, best);
     if (*worker_command) return run_worker(job_from_environment());
-    std::cerr
-        << "rankscope-engine: this version has plan, simulate, run, verify and sweep; the command given comes later"
-        << std::endl;
-    return bad_input;
+    return failed;  // not reached: CLI11 asks for a command
   } catch (const ScenarioError& e) {
     std::cerr << e.what() << std::endl;
     return bad_input;

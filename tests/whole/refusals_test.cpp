@@ -123,8 +123,8 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
   const std::string file = lab("pipeline-1f1b");
   const std::vector<Refused> rows{
       {{}, "rankscope-engine: ", {"subcommand is required", "--help"}},
-      {{"frobnicate"}, "rankscope-engine: ", {"no command 'frobnicate'", "plan, simulate, run, verify and sweep"}},
-      {{"search", file}, "rankscope-engine: ", {"comes later"}},
+      {{"frobnicate"}, "rankscope-engine: ", {"no command 'frobnicate'", "plan, simulate, run, verify, sweep, validate and search"}},
+      {{"search", file, "--best", "0"}, "rankscope-engine: --best: ", {"'0'", "from 1"}},
       {{"run"}, "rankscope-engine: ", {"SCENARIO is required"}},
       {{"plan", file, "more"}, "rankscope-engine: ", {"more"}},
       {{"verify", file, "--steps", "3"}, "rankscope-engine: ", {"--steps"}},

@@ -228,3 +228,40 @@ TEST_CASE("what a program prints for people does not need --json, and says the s
   CHECK(ended.out.find("27.3 % ideal") != std::string::npos);
   CHECK(ended.out.find("pipeline_forward") != std::string::npos);
 }
+
+TEST_CASE("three thousand ranks are simulated from the command line as four are, with what a whole run costs") {
+  const Folder folder;
+  const Ended ended = engine(folder, {"simulate", "gpt-1t-frontier", "--json", "--tokens", "20e12"});
+  CHECK(ended.status == 0);
+  const json report = only_object(ended);
+  check_keys(report);
+  CHECK(report["ranks"] == 3072);
+  CHECK(report["folded"] == true);
+  double sum = 0;
+  for (const json& share : report["time"]) sum += share.get<double>();
+  CHECK(sum == Approx(1));
+  CHECK(report["hfu"].get<double>() / report["mfu"].get<double>() == Approx(4.0 / 3).epsilon(0.02));
+  int ranks = 0;
+  for (const json& row : report["memory"]) ranks += row["ranks_alike"].get<int>();
+  CHECK(ranks == 3072);
+  CHECK(report["device_memory"]["fits"] == true);
+  CHECK(report["budget"]["days"].get<double>() > 100);
+  CHECK(report["budget"]["joules"].get<double>() > 1e12);
+}
+
+TEST_CASE("validate and search print one object each") {
+  const Folder folder;
+  const json published = only_object(engine(folder, {"validate", "--json"}));
+  CHECK(published["tables"].size() >= 8);
+  for (const json& table : published["tables"])
+    CHECK(missing(table, {"table", "title", "source", "constants", "unit", "judged", "rows", "mean_error",
+                          "worst_error", "kendalls_tau"}) == "");
+
+  const Ended ended = engine(folder, {"search", "gpt2-1.5b", "--json", "--best", "3"});
+  CHECK(ended.status == 0);
+  const json found = only_object(ended);
+  CHECK(found["best"].size() == 3);
+  CHECK(found["best"][0]["step_seconds"] <= found["best"][1]["step_seconds"]);
+  CHECK(found["simulated"] <= found["plans"]);
+  CHECK(!found["front"].empty());
+}

@@ -210,21 +210,10 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {"bubble",
-                                         "bubble_span",
-                                         "clock",
-                                         "hfu",
-                                         "memory",
-                                         "mfu",
-                                         "obtained",
-                                         "plan",
-                                         "ranks",
-                                         "step_seconds",
-                                         "steps",
-                                         "telemetry",
-                                         "tflops_per_device",
-                                         "time",
-                                         "traffic"};
+  const std::vector<std::string> keys = {
+      "bubble", "bubble_span", "budget", "clock", "device_memory", "folded", "hfu",       "memory",
+      "mfu",    "obtained",    "plan",   "ranks", "step_seconds",  "steps",  "telemetry", "tflops_per_device",
+      "time",   "traffic"};
   const nlohmann::json full = to_json(make_report(facts_of(3)));
   const nlohmann::json empty = to_json(make_report(RunFacts{}));
   for (const auto& json : {full, empty}) {
@@ -237,7 +226,8 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
   }
   CHECK(keys_of(full["steps"][0]) == std::vector<std::string>{"grad_norm", "loss", "seconds", "step", "tokens_per_s"});
   CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "gradients", "host",
-                                                               "optimizer", "parameters", "peak", "predicted", "rank"});
+                                                               "optimizer", "parameters", "peak", "predicted", "rank",
+                                                               "ranks_alike"});
   CHECK(keys_of(full["traffic"][0]) ==
         std::vector<std::string>{"bytes_per_rank", "collective", "count", "predicted", "purpose"});
   CHECK(full["clock"] == "wall");

@@ -377,6 +377,10 @@ TEST_CASE("an override is named in the complaint about it") {
        "would "
        "do"},
       {text,
+       {"cluster.reduced_bytes=3"},
+       "--set cluster.reduced_bytes=3: reduced_bytes = 3: a gradient's element has 2, 4 or 8 bytes; 0 stands for those "
+       "of its type"},
+      {text,
        {"cluster.spec=moon"},
        "--set cluster.spec=moon: there is no cluster 'moon'; known: frontier, h100, h200, jean-zay, laptop, selene and "
        "v100-dgx2h"},

@@ -103,9 +103,9 @@ TEST_CASE("bytes go through memory at its efficiency, after a launch") {
 
 TEST_CASE("an AdamW step in separate passes moves 62 bytes a parameter in fp16, and 34 where it is one") {
   // Cast 2 + 4, unscale 4 + 4, norm 4, clip 4 + 4, AdamW 4 + 6 · 4, cast back 4 + 2, zero 2.
-  CHECK(update_bytes_per_parameter(2, 2, false, true) == 62);
+  CHECK(update_bytes_per_parameter(2, 2, 12, false, true) == 62);
   // fp32 gradients need no cast, bf16 no scale: norm 4, clip 8, AdamW 28, cast back 6, zero 4.
-  CHECK(update_bytes_per_parameter(2, 4, false, false) == 50);
+  CHECK(update_bytes_per_parameter(2, 4, 12, false, false) == 50);
   // Gradients read by the norm and by the update, states 6 · 4, the weight written.
-  CHECK(update_bytes_per_parameter(2, 4, true, false) == 34);
+  CHECK(update_bytes_per_parameter(2, 4, 12, true, false) == 34);
 }

@@ -1,0 +1,109 @@
+#include "engine/facts/prediction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/simulate/costs.hpp"
+#include "engine/simulate/folded.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr double many_ops = 2e5;      // laid out and taken apart in a second or two
+constexpr double too_many_ops = 4e7;  // some 10 GB of programs and spans
+
+/// By the rank that needs most; of several the first.
+void add_device(Report& report, const ClusterSpec& cluster) {
+  if (!(cluster.memory_bytes > 0)) return;
+  DeviceFit fit{cluster.memory_bytes, cluster.context_bytes, cluster.allocator_slack, 0, 0};
+  for (const MemoryRow& row : report.memory) {
+    if (!row.predicted) continue;
+    const double needed = static_cast<double>(row.predicted->peak) * (1 + fit.slack) + fit.context;
+    if (needed <= fit.needed) continue;
+    fit.needed = needed;
+    fit.rank = row.rank;
+  }
+  report.device = fit;
+}
+
+Report folded_report(const StepProgram& step) {
+  const Scenario& scenario = step.scenario;
+  const FoldedStep folded = fold_step(scenario);
+  Report report;
+  report.title = scenario.title;
+  report.plan = scenario.plan;
+  report.ranks = step.grid.size();
+  report.clock = ClockDomain::device;
+  report.obtained = Obtained::simulated;
+  report.folded = true;
+  report.step_seconds = report.predicted_step_seconds = folded.seconds;
+  StepRow row;
+  row.seconds = folded.seconds;
+  row.tokens_per_s = static_cast<double>(scenario.train.global_batch) * step.model.spec.context / folded.seconds;
+  report.steps.push_back(row);
+  report.bubble.ideal = folded.ideal_bubble;
+  report.bubble.predicted = folded.bubble / folded.seconds;
+  using enum TimeClass;
+  const std::pair<TimeClass, double> parts[] = {{compute, folded.compute},     {recompute, folded.recompute},
+                                                {tensor, folded.tensor},       {pipeline, folded.pipeline},
+                                                {data, folded.data},           {zero, folded.zero},
+                                                {optimizer, folded.optimizer}, {bubble, folded.bubble}};
+  for (const auto& [which, seconds] : parts) report.time[which] = seconds / folded.seconds;
+  const DType type = step.model.type;
+  report.tflops_per_device = folded.model_flops / (folded.seconds * report.ranks) * 1e-12;
+  report.mfu = folded.mfu(scenario.cluster, type, report.ranks);
+  report.hfu = folded.hfu(scenario.cluster, type, report.ranks);
+  for (int stage = 0; stage < step.grid.pipeline; ++stage) {
+    const StageMemory& memory = folded.memory[static_cast<std::size_t>(stage)];
+    report.memory.push_back({step.grid.rank_of({0, 0, stage}), std::nullopt,
+                             MemoryBytes{memory.peak_by_class, memory.peak(), memory.at_peak},
+                             step.grid.tensor * step.grid.data});
+  }
+  return report;
+}
+
+}  // namespace
+
+double count_ops(const StepProgram& step) {
+  double ops = 0;
+  for (const auto& order : step.schedule.order)
+    for (const OpId op : order) {
+      const auto chunk = static_cast<std::size_t>(op.fields().chunk);
+      ops += step.first_segment[chunk + 1] - step.first_segment[chunk];
+    }
+  return ops * step.grid.tensor * step.grid.data;
+}
+
+bool is_folded(const StepProgram& step) {
+  return count_ops(step) > many_ops && std::string_view(why_not_folded(step.scenario)).empty();
+}
+
+Report predict_step(const StepProgram& step,
+                    const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare) {
+  Report report;
+  if (is_folded(step)) {
+    report = folded_report(step);
+  } else {
+    if (const double ops = count_ops(step); ops > too_many_ops)
+      throw PlanError(
+          "the plan's programs have some " + std::to_string(std::llround(ops / 1e6)) +
+          " million ops, more than can be laid out one by one, and ranks alike cannot stand for each other: " +
+          why_not_folded(step.scenario));
+    RunContext context = context_of(step.scenario);
+    if (prepare) prepare(context.step, context.programs);
+    report = make_report(facts_of_plan(context, modelled_costs(step.scenario, step.model)));
+  }
+  add_device(report, step.scenario.cluster);
+  return report;
+}
+
+RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens) {
+  RunBudget budget;
+  budget.tokens = tokens;
+  const double seconds = report.steps.empty() ? std::nan("") : tokens / report.steps.back().tokens_per_s;
+  budget.days = seconds / 86400;
+  if (cluster.power_watts > 0) budget.joules = seconds * cluster.power_watts * report.ranks;
+  return budget;
+}
+
+}  // namespace rankscope

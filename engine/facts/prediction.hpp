@@ -1,0 +1,26 @@
+// How long a plan's step takes on its cluster: from everybody's programs, or where these would be too many ops and
+// ranks are alike, folded.
+#pragma once
+#include <functional>
+#include <span>
+
+#include "engine/facts/facts.hpp"
+
+namespace rankscope {
+
+/// Ops of the model in all ranks' programs: what a simulation's time and memory are in proportion to.
+double count_ops(const StepProgram& step);
+
+/// True where predict_step folds: more ops than are laid out in a second or two, and nothing that sets ranks apart.
+bool is_folded(const StepProgram& step);
+
+/// `prepare` may add to programs what only others know (kernels' scratch); not asked of what is folded. Throws
+/// PlanError for a plan of too many ops that cannot be folded, std::runtime_error when it deadlocks, and
+/// std::invalid_argument when the cluster lacks a figure.
+Report predict_step(const StepProgram& step,
+                    const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare = {});
+
+/// A run of so many tokens at the report's pace.
+RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens);
+
+}  // namespace rankscope

@@ -1,0 +1,20 @@
+// Programs as a cluster's software would run them, where that is not as this engine does.
+#pragma once
+#include <vector>
+
+#include "engine/program/program.hpp"
+#include "engine/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// Two things are changed; the same program for cluster.overlap = true and reduced_bytes = 0.
+///
+///   reduced_bytes   gradients have so many bytes an element (2, 4 or 8), and so have the messages that sum them
+///   overlap         if false, compute waits for every message and collective that was issued before it, and what sums
+///                   gradients over data ranks comes behind the last backward
+///
+/// What else a cluster says of its software is in the costs (modelled_costs): fused, split_transfers, recompute_whole.
+/// Throws std::invalid_argument for another reduced_bytes.
+RankProgram as_run_on(const ClusterSpec& cluster, RankProgram program);
+
+}  // namespace rankscope

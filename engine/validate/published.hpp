@@ -1,0 +1,48 @@
+// What others have measured and printed, as rows that can be predicted: scenarios/published/*.toml.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// What a table's figures are.
+enum class Quantity {
+  step_seconds,
+  block_forward_seconds,   ///< of one transformer block and micro-batch, its tensor exchanges included
+  block_backward_seconds,  ///< recomputation included
+  all_reduce_seconds,      ///< of `bytes` over as many ranks as plan.data says
+  peak_bytes,              ///< of the rank that needs most
+  hardware_share,          ///< of the peak FLOP/s, recomputation counted (HFU)
+};
+
+struct PublishedRow {
+  std::string name;
+  double published = 0;  ///< in the table's unit
+  double bytes = 0;      ///< of Quantity::all_reduce_seconds
+  bool fitted = false;   ///< a constant of its cluster was fitted to it
+  /// One scenario, or one for each choice that the source leaves open.
+  std::vector<Scenario> choices;
+};
+
+struct PublishedTable {
+  std::string file;  ///< name without ".toml"
+  std::string title, source;
+  std::string constants;  ///< where the constants of its clusters come from
+  std::string unit;       ///< as printed: "s", "ms", "us", "GB", "%"
+  Quantity quantity = Quantity::step_seconds;
+  bool judged = true;  ///< false where the source leaves open what was measured; it then says so in `source`
+  std::vector<PublishedRow> rows;
+};
+
+/// SI units (bytes, shares) in one of a table's: 1e-3 for "ms".
+double unit_of(const std::string& unit);
+
+/// Throws ScenarioError "file:line:column: …" for a table that means nothing.
+PublishedTable read_published(const std::filesystem::path& file);
+/// All files published/*.toml of the best resource folder that has any, by name. Throws ScenarioError.
+std::vector<PublishedTable> read_all_published();
+
+}  // namespace rankscope

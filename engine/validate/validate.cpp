@@ -1,0 +1,98 @@
+#include "engine/validate/validate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/model/model.hpp"
+#include "engine/simulate/folded.hpp"
+#include "engine/simulate/network.hpp"
+
+namespace rankscope {
+namespace {
+
+double peak_bytes(const Scenario& s) {
+  double most = 0;
+  for (const StageMemory& stage : fold_step(s).memory) most = std::max(most, static_cast<double>(stage.peak()));
+  return most * (1 + s.cluster.allocator_slack) + s.cluster.context_bytes;
+}
+
+void summarise(ValidatedTable& table) {
+  std::vector<double> published, predicted;
+  double sum = 0, worst = 0;
+  for (const ValidatedRow& row : table.rows) {
+    if (row.fitted) continue;
+    published.push_back(row.published);
+    predicted.push_back(row.predicted());
+    sum += std::abs(row.error());
+    worst = std::max(worst, std::abs(row.error()));
+  }
+  if (published.empty()) return;
+  table.mean_error = sum / static_cast<double>(published.size());
+  table.worst_error = worst;
+  table.tau = kendalls_tau(published, predicted);
+}
+
+}  // namespace
+
+double ValidatedRow::error() const {
+  if (published < low) return low / published - 1;
+  return published > high ? high / published - 1 : 0;
+}
+
+double predict(const Scenario& s, Quantity quantity, double bytes) {
+  switch (quantity) {
+    case Quantity::step_seconds: return fold_step(s).seconds;
+    case Quantity::block_forward_seconds: return fold_block(s).forward_seconds();
+    case Quantity::block_backward_seconds: return fold_block(s).backward_seconds();
+    case Quantity::all_reduce_seconds: {
+      std::vector<int> ranks(static_cast<std::size_t>(s.plan.data));
+      std::iota(ranks.begin(), ranks.end(), 0);
+      return collective_seconds(s.cluster, Route::best, OpKind::all_reduce, ranks, bytes);
+    }
+    case Quantity::peak_bytes: return peak_bytes(s);
+    case Quantity::hardware_share: return fold_step(s).hfu(s.cluster, s.compute_type(), s.plan.ranks());
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+ValidatedTable validate(const PublishedTable& published) {
+  ValidatedTable table;
+  table.file = published.file;
+  table.title = published.title;
+  table.source = published.source;
+  table.constants = published.constants;
+  table.unit = published.unit;
+  table.judged = published.judged;
+  for (const PublishedRow& row : published.rows) {
+    ValidatedRow result;
+    result.name = row.name;
+    result.published = row.published;
+    result.fitted = row.fitted;
+    result.low = std::numeric_limits<double>::infinity();
+    result.high = -result.low;
+    for (const Scenario& choice : row.choices) {
+      const double value = predict(choice, published.quantity, row.bytes) / unit_of(published.unit);
+      result.low = std::min(result.low, value);
+      result.high = std::max(result.high, value);
+    }
+    table.rows.push_back(result);
+  }
+  summarise(table);
+  return table;
+}
+
+double kendalls_tau(std::span<const double> a, std::span<const double> b) {
+  double alike = 0, pairs_a = 0, pairs_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t k = i + 1; k < a.size(); ++k) {
+      const double x = (a[i] > a[k]) - (a[i] < a[k]), y = (b[i] > b[k]) - (b[i] < b[k]);
+      alike += x * y;
+      pairs_a += x * x;
+      pairs_b += y * y;
+    }
+  const double pairs = std::sqrt(pairs_a * pairs_b);
+  return pairs > 0 ? alike / pairs : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace rankscope

@@ -1,0 +1,87 @@
+#include "engine/facts/prediction.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/scenario/read.hpp"
+#include "engine/simulate/folded.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+Scenario on_selene(int data, int tensor, int pipeline, int micro_batches) {
+  Scenario s =
+      parse_scenario("[cluster]\nspec = \"selene\"\n", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+  s.model = {"gpt", 32, 4096, 32, 2048, 51200, true, 0.1};
+  s.plan.data = data;
+  s.plan.tensor = tensor;
+  s.plan.pipeline = pipeline;
+  s.plan.micro_batches = micro_batches;
+  s.plan.precision = "fp16";
+  s.plan.recompute = "blocks";
+  s.train.global_batch = data * micro_batches;
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("a large plan of ranks alike is folded, a small one is not, and both reports say the same things") {
+  const StepProgram large = compile(on_selene(8, 8, 8, 64)), small = compile(on_selene(1, 2, 4, 8));
+  REQUIRE(is_folded(large));
+  REQUIRE_FALSE(is_folded(small));
+  for (const StepProgram* step : {&large, &small}) {
+    const Report report = predict_step(*step);
+    CHECK(report.folded == (step == &large));
+    CHECK(report.time.sum() == Approx(1));
+    CHECK(report.step_seconds > 0);
+    CHECK(report.mfu > 0);
+    CHECK(report.hfu / report.mfu == Approx(4.0 / 3).epsilon(0.03));
+    CHECK(report.steps.back().tokens_per_s ==
+          Approx(step->scenario.train.global_batch * 2048 / report.steps.back().seconds));
+    REQUIRE(report.device);
+    CHECK(report.device->needed > report.device->context);
+    int ranks = 0;
+    for (const MemoryRow& row : report.memory) {
+      REQUIRE(row.predicted);
+      REQUIRE(row.predicted->at_peak);
+      CHECK(device_sum(*row.predicted->at_peak) == row.predicted->peak);
+      ranks += row.alike;
+    }
+    CHECK(ranks == step->grid.size());
+    const auto json = to_json(report);
+    double sum = 0;
+    for (const auto& share : json["time"]) sum += share.get<double>();
+    CHECK(sum == Approx(1));
+    CHECK(json["device_memory"]["fits"].get<bool>());
+    CHECK(to_text(report).find("device memory") != std::string::npos);
+  }
+}
+
+TEST_CASE("folded and unfolded reports of one plan agree in time, in its parts and in memory") {
+  const Scenario s = on_selene(1, 2, 4, 8);
+  const StepProgram step = compile(s);
+  const Report report = predict_step(step);
+  const FoldedStep folded = fold_step(s);
+  CHECK(report.step_seconds == Approx(folded.seconds).epsilon(0.03));
+  CHECK(report.time[TimeClass::compute] == Approx(folded.compute / folded.seconds).margin(0.03));
+  CHECK(report.time[TimeClass::recompute] == Approx(folded.recompute / folded.seconds).margin(0.03));
+  CHECK(report.time[TimeClass::tensor] == Approx(folded.tensor / folded.seconds).margin(0.03));
+  CHECK(report.hfu == Approx(folded.hfu(s.cluster, DType::f16, 8)).epsilon(0.03));
+}
+
+TEST_CASE("a budget is tokens over the pace, and energy what all devices take meanwhile") {
+  const Scenario s = on_selene(8, 8, 8, 64);
+  const Report report = predict_step(compile(s));
+  const RunBudget budget = budget_of(report, s.cluster, 1e12);
+  CHECK(budget.days * 86400 == Approx(1e12 / (512 * 2048) * report.step_seconds));
+  CHECK(budget.joules == Approx(budget.days * 86400 * 400 * 512));
+}
+
+TEST_CASE("a plan of too many ops whose ranks are not alike is refused with the reason") {
+  Scenario s = on_selene(64, 8, 8, 512);
+  s.plan.recompute = "none";
+  s.fault.slow_rank = 3;
+  s.fault.slow_factor = 2;
+  CHECK_THROWS_WITH(predict_step(compile(s)), ContainsText("slow rank"));
+}

@@ -1,0 +1,117 @@
+#include "engine/validate/validate.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "engine/scenario/read.hpp"
+#include "tests/catch.hpp"
+#include "tests/temporary_directory.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+std::vector<PublishedTable> tables() {
+  std::vector<PublishedTable> all;
+  for (const auto& entry : std::filesystem::directory_iterator(RANKSCOPE_SOURCE_DIR "/scenarios/published"))
+    all.push_back(read_published(entry.path()));
+  return all;
+}
+
+PublishedTable table_of(const std::string& text) {
+  const testing::TemporaryDirectory folder;
+  const std::string file = folder / "table.toml";
+  std::ofstream(file) << text;
+  return read_published(file);
+}
+
+}  // namespace
+
+TEST_CASE("Kendall's tau is 1 for the same order, -1 for the opposite one, and counts ties in neither") {
+  const double up[] = {1, 2, 3, 4}, down[] = {9, 7, 5, 1}, swapped[] = {1, 3, 2, 4}, tied[] = {1, 1, 2, 3};
+  CHECK(kendalls_tau(up, up) == 1);
+  CHECK(kendalls_tau(up, down) == -1);
+  CHECK(kendalls_tau(up, swapped) == Approx(4.0 / 6));
+  CHECK(kendalls_tau(up, tied) == Approx(5 / std::sqrt(6.0 * 5)));
+  CHECK(std::isnan(kendalls_tau(std::span(up, 1), std::span(up, 1))));
+}
+
+TEST_CASE("a row's error is that of the nearest prediction, and none within the interval") {
+  ValidatedRow row;
+  row.published = 10;
+  row.low = 9;
+  row.high = 12;
+  CHECK(row.error() == 0);
+  CHECK(row.width() == 3);
+  row.low = 11;
+  CHECK(row.error() == Approx(0.1));
+  row.low = row.high = 8;
+  CHECK(row.error() == Approx(-0.2));
+}
+
+TEST_CASE("every published table says its source and its constants, and every row of it is predicted") {
+  const auto all = tables();
+  CHECK(all.size() >= 8);
+  for (const PublishedTable& published : all) {
+    INFO(published.file);
+    CHECK(published.source.size() > 10);
+    CHECK(published.constants.size() > 10);
+    CHECK(!published.rows.empty());
+    std::set<std::string> names;
+    for (const PublishedRow& row : published.rows) CHECK(names.insert(row.name).second);
+    const ValidatedTable table = validate(published);
+    REQUIRE(table.rows.size() == published.rows.size());
+    for (const ValidatedRow& row : table.rows) {
+      INFO(row.name);
+      CHECK(row.low > 0);
+      CHECK(std::isfinite(row.high));
+      CHECK(std::abs(row.error()) < 0.5);  // what is far off was read wrongly
+    }
+    CHECK(table.worst_error >= table.mean_error);
+  }
+}
+
+TEST_CASE("constants are fitted to at most six rows, which come out") {
+  int fitted = 0;
+  for (const PublishedTable& published : tables())
+    for (const ValidatedRow& row : validate(published).rows) {
+      if (!row.fitted) continue;
+      ++fitted;
+      INFO(published.file << ", " << row.name);
+      CHECK(std::abs(row.error()) < 0.05);
+    }
+  CHECK(fitted <= 6);
+  CHECK(fitted > 0);
+}
+
+TEST_CASE("rows that a constant was fitted to are marked, and are no part of a table's errors") {
+  PublishedTable published;
+  for (const PublishedTable& table : tables())
+    if (table.file == "all-reduce-a100") published = table;
+  ValidatedTable table = validate(published);
+  const double mean = table.mean_error;
+  for (PublishedRow& row : published.rows)
+    if (row.fitted) row.published *= 2;  // as if the fit had failed
+  CHECK(validate(published).mean_error == mean);
+  const auto json = to_json({table});
+  CHECK(json["tables"][0]["rows"].size() == 77);
+  CHECK(to_text({table}).find("fitted to") != std::string::npos);
+}
+
+TEST_CASE("choices that a source leaves open make an interval, and a wrong table is refused with its place") {
+  const std::string head = "title = \"t\"\nsource = \"s\"\nconstants = \"c\"\nunit = \"us\"\n";
+  const std::string quantity = "quantity = \"all_reduce_seconds\"\n";
+  const std::string row =
+      "rows = [{ name = \"a\", published = 50, bytes = 1e6, plan = { data = 2 }, train = { global_batch = 2 } }]\n";
+  const std::string common = "[common]\ncluster = { spec = \"selene\" }\n";
+  const ValidatedTable table = validate(
+      table_of(head + quantity + "choices = [{ cluster = { ring_fill = 0 } }, { cluster = { ring_fill = 5 } }]\n" +
+               row + common));
+  CHECK(table.rows[0].width() > 1);
+  CHECK_THROWS_WITH(table_of(head + row + common), ContainsText("'quantity' is missing"));
+  CHECK_THROWS_WITH(table_of(head + "quantity = \"speed\"\n" + row + common), ContainsText(":5:"));
+  CHECK_THROWS_WITH(table_of(head + quantity + "rows = [{ name = \"a\" }]\n"), ContainsText("number 'published'"));
+  CHECK_THROWS_WITH(table_of(head + quantity + row + "[common]\nplan = { tensors = 2 }\n"), ContainsText("tensors"));
+}
