@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -151,6 +152,7 @@ struct DropoutDraw {
 struct FlatSpec {
   DType type = DType::f32;
   std::int64_t elements = 0;
+  bool accumulate = false;  ///< square_norm: added to what is there, so that several tensors make one sum
 };
 
 /// An optimizer's update of one parameter. With a master (fp32, of a 16-bit parameter) the master is updated and the
@@ -229,6 +231,8 @@ struct Options {
   int threads = 1;  ///< CPU threads that one launch may use
   /// Of the CPU's own loops: "x86-64-v2", "x86-64-v3", "x86-64-v4", or empty for the best that the machine has.
   std::string instruction_set{};
+  bool tf32 = false;                ///< GPUs: fp32 products on tensor cores, with operands rounded to 10 bits
+  std::shared_ptr<void> library{};  ///< of the set's own making: what its products are computed with
 };
 
 /// One row of the table: which types an op has, and how it is prepared.

@@ -35,7 +35,8 @@ Prepared<double*, View> square_norm(const FlatSpec& spec, const Options& options
   const Loops& loops = loops_for(spec.type, options);
   const std::int64_t n = spec.elements, blocks = blocks_of(n, elements_per_block);
   return {aligned(blocks * bytes_of(DType::f64)),
-          [&loops, n, blocks, threads = options.threads](double* out, View x, const Stream& stream) {
+          [&loops, n, blocks, accumulate = spec.accumulate, threads = options.threads](double* out, View x,
+                                                                                       const Stream& stream) {
             auto* partial = reinterpret_cast<double*>(stream.workspace);
             parallel_for(threads, blocks, [&](std::int64_t first, std::int64_t last, int) {
               for (std::int64_t b = first; b < last; ++b)
@@ -44,7 +45,7 @@ Prepared<double*, View> square_norm(const FlatSpec& spec, const Options& options
             });
             double sum = 0;
             for (std::int64_t b = 0; b < blocks; ++b) sum += partial[b];
-            *out = sum;
+            *out = accumulate ? *out + sum : sum;
           }};
 }
 

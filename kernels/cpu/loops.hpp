@@ -1,11 +1,12 @@
 // The inner loops of the CPU's ops: written once in vector/, compiled for several instruction sets, chosen once.
 // Internal to kernels/cpu. They know nothing of threads; the ops' files cut the work into pieces.
 //
-// T is the element type (double, float, Bf16, F16); A, the arithmetic type, is double for double and float for the others.
+// T is the element type (double, float, Bf16, F16); A, the arithmetic type, is double for double and float for the
+// others.
 #pragma once
 #include <cstdint>
 
-#include "kernels/kernel_set.hpp"
+#include "kernels/update_numbers.hpp"
 
 namespace rankscope::kernels::cpu {
 
@@ -32,16 +33,6 @@ struct DropoutRow {
 /// `attended` and its gradient `out_stride`.
 struct HeadShape {
   int64_t context = 0, depth = 0, stride = 0, out_stride = 0;
-};
-
-/// A step's numbers; each rule uses its own (kernels/kernel_set.hpp).
-struct UpdateNumbers {
-  double learning_rate = 0, weight_decay = 0, gradient_scale = 1;
-  double beta1 = 0, beta2 = 0, epsilon = 0;
-  double correction1 = 1, correction2 = 1;  ///< 1 - beta^t
-  double rectification = 0;                 ///< RAdam's r; 0 while the second moment's variance is not tractable
-  double momentum = 0, gamma = 0, batch = 1;
-  bool nesterov = false, refresh = true;
 };
 
 /// What an update reads and writes of a stretch of one parameter (T): master, gradient and states are A; master is null

@@ -42,10 +42,6 @@ Prepared<View, View, View, View, View, AdafactorStep> adafactor_update(const Ada
 /// The type of sums, statistics and gradients of parameters: fp64 for fp64, else fp32.
 inline DType wide(DType type) { return type == DType::f64 ? DType::f64 : DType::f32; }
 
-/// Numbers of Adam's family for a step.
-struct UpdateNumbers;
-UpdateNumbers adam_numbers(const AdamStep& step);
-
 /// The element at an index.
 inline std::byte* at(const View& view, std::int64_t index) {
   return static_cast<std::byte*>(view.data) + index * bytes_of(view.type);

@@ -1,6 +1,4 @@
 // The updates of optimizers whose elements are each on their own.
-#include <cmath>
-
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
@@ -37,45 +35,15 @@ class ElementUpdate {
   int threads_;
 };
 
-/// What every step has.
-template <class Step>
-UpdateNumbers numbers_of(const Step& step) {
-  UpdateNumbers numbers;
-  numbers.learning_rate = step.learning_rate;
-  numbers.weight_decay = step.weight_decay;
-  numbers.gradient_scale = step.gradient_scale;
-  return numbers;
-}
-
-/// RAdam's r, or 0 while the second moment is of too few gradients.
-double rectification(double beta2, double t) {
-  const double power = std::pow(beta2, t), longest = 2 / (1 - beta2) - 1;
-  const double length = longest - 2 * t * power / (1 - power);
-  if (!(length > 5)) return 0;
-  return std::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length));
-}
-
 Prepared<View, View, View, View, View, AdamStep> adam_like(const UpdateSpec& spec, const Options& options,
                                                            UpdateLoop Loops::*loop) {
   return {0, [update = ElementUpdate(spec, options, loop)](View parameter, View master, View m, View v, View gradient,
                                                            AdamStep step, const Stream&) {
-            update(parameter, master, m, v, gradient, adam_numbers(step));
+            update(parameter, master, m, v, gradient, numbers_of(step));
           }};
 }
 
 }  // namespace
-
-UpdateNumbers adam_numbers(const AdamStep& step) {
-  const double t = static_cast<double>(step.t);
-  UpdateNumbers numbers = numbers_of(step);
-  numbers.beta1 = step.beta1;
-  numbers.beta2 = step.beta2;
-  numbers.epsilon = step.epsilon;
-  numbers.correction1 = 1 - std::pow(step.beta1, t);
-  numbers.correction2 = 1 - std::pow(step.beta2, t);
-  numbers.rectification = rectification(step.beta2, t);
-  return numbers;
-}
 
 Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec& spec, const Options& options) {
   return {0, [update = ElementUpdate(spec, options, &Loops::sgd)](View parameter, View master, View gradient,
@@ -87,19 +55,14 @@ Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec& spec, const Opt
 Prepared<View, View, View, View, MomentumStep> momentum_update(const UpdateSpec& spec, const Options& options) {
   return {0, [update = ElementUpdate(spec, options, &Loops::momentum)](
                  View parameter, View master, View buffer, View gradient, MomentumStep step, const Stream&) {
-            UpdateNumbers numbers = numbers_of(step);
-            numbers.momentum = step.momentum;
-            numbers.nesterov = step.nesterov;
-            update(parameter, master, buffer, {}, gradient, numbers);
+            update(parameter, master, buffer, {}, gradient, numbers_of(step));
           }};
 }
 
 Prepared<View, View, View, View, AdagradStep> adagrad_update(const UpdateSpec& spec, const Options& options) {
   return {0, [update = ElementUpdate(spec, options, &Loops::adagrad)](View parameter, View master, View sum,
                                                                       View gradient, AdagradStep step, const Stream&) {
-            UpdateNumbers numbers = numbers_of(step);
-            numbers.epsilon = step.epsilon;
-            update(parameter, master, sum, {}, gradient, numbers);
+            update(parameter, master, sum, {}, gradient, numbers_of(step));
           }};
 }
 
@@ -116,14 +79,7 @@ Prepared<View, View, View, View, View, AdamStep> radam_update(const UpdateSpec& 
 Prepared<View, View, View, View, View, SophiaStep> sophia_update(const UpdateSpec& spec, const Options& options) {
   return {0, [update = ElementUpdate(spec, options, &Loops::sophia)](View parameter, View master, View m, View h,
                                                                      View gradient, SophiaStep step, const Stream&) {
-            UpdateNumbers numbers = numbers_of(step);
-            numbers.beta1 = step.beta1;
-            numbers.beta2 = step.beta2;
-            numbers.epsilon = step.epsilon;
-            numbers.gamma = step.gamma;
-            numbers.batch = step.batch;
-            numbers.refresh = step.refresh;
-            update(parameter, master, m, h, gradient, numbers);
+            update(parameter, master, m, h, gradient, numbers_of(step));
           }};
 }
 

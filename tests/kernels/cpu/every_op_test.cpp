@@ -1,6 +1,6 @@
 // Every op of the CPU set in every type, on every instruction set of this machine, against plain double loops.
 //
-// To add an op: write check_<op> (checks.hpp) and give it a row here. The first test fails until there is one.
+// To add an op: write check_<op> (checks.hpp) and give it a row in checks.cpp. The first test fails until there is one.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -16,66 +16,19 @@ using namespace rankscope;
 using namespace rankscope::kernels;
 using namespace rankscope::kernels::test;
 
-namespace {
-
-struct Row {
-  std::string op;
-  void (*check)(const KernelSet&, DType);
-  std::vector<DType> types;
-};
-
-const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
-
-const std::vector<Row> rows{
-    {"linear_forward", check_linear_forward, all},
-    {"linear_input_gradient", check_linear_input_gradient, all},
-    {"linear_weight_gradient", check_linear_weight_gradient, all},
-    {"bias_gradient", check_bias_gradient, all},
-    {"norm_forward", check_norm_forward, all},
-    {"norm_backward", check_norm_backward, all},
-    {"gelu_forward", check_gelu_forward, all},
-    {"gelu_backward", check_gelu_backward, all},
-    {"attention_forward", check_attention_forward, all},
-    {"attention_backward", check_attention_backward, all},
-    {"cross_entropy", check_cross_entropy, all},
-    {"embedding_forward", check_embedding_forward, all},
-    {"embedding_backward", check_embedding_backward, all},
-    {"dropout", check_dropout, all},
-    {"residual_sum", check_residual_sum, all},
-    {"token_embedding_forward", check_token_embedding_forward, all},
-    {"token_embedding_backward", check_token_embedding_backward, all},
-    {"position_embedding_forward", check_position_embedding_forward, all},
-    {"position_embedding_backward", check_position_embedding_backward, all},
-    {"vocabulary_numerators", check_vocabulary_numerators, all},
-    {"vocabulary_loss", check_vocabulary_loss, all},
-    {"add", check_add, all},
-    {"scale", check_scale, all},
-    {"square_norm", check_square_norm, all},
-    {"sgd_update", check_sgd_update, all},
-    {"momentum_update", check_momentum_update, all},
-    {"adagrad_update", check_adagrad_update, all},
-    {"adam_update", check_adam_update, all},
-    {"adamw_update", check_adamw_update, all},
-    {"radam_update", check_radam_update, all},
-    {"adam8bit_update", check_adam8bit_update, all},
-    {"sophia_update", check_sophia_update, all},
-    {"adafactor_update", check_adafactor_update, all},
-};
-
-}  // namespace
-
-TEST_CASE("every op of the table has a row here, and every row's types are the set's") {
+TEST_CASE("every op of the table has a check, and every check's types are the set's") {
   const KernelSet set = cpu_kernels();
   std::vector<std::string> named;
   for_each_op([&](std::string_view name, auto member) {
     named.emplace_back(name);
     INFO(name);
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.op == name; });
-    REQUIRE(row != rows.end());
+    const auto& checks = all_checks();
+    const auto check = std::find_if(checks.begin(), checks.end(), [&](const Check& c) { return c.op == name; });
+    REQUIRE(check != checks.end());
     CHECK((set.*member).make != nullptr);
-    CHECK((set.*member).types == row->types);
+    CHECK((set.*member).types == check->types);
   });
-  CHECK(named.size() == rows.size());
+  CHECK(named.size() == all_checks().size());
 }
 
 TEST_CASE("every op computes what its formula says, in every type, on every instruction set, on one and two threads") {
@@ -84,11 +37,11 @@ TEST_CASE("every op computes what its formula says, in every type, on every inst
   Options options;
   options.threads = threads;
   options.instruction_set = std::string(instruction_set);
-  const KernelSet set = cpu_kernels(options);
-  for (const Row& row : rows)
-    for (DType type : row.types) {
-      INFO(row.op << " in " << name_of(type) << " on " << instruction_set << " with " << threads << " threads");
-      row.check(set, type);
+  const SetUnderTest set(cpu_kernels(options));
+  for (const Check& check : all_checks())
+    for (DType type : check.types) {
+      INFO(check.op << " in " << name_of(type) << " on " << instruction_set << " with " << threads << " threads");
+      check.run(set, type);
     }
 }
 

@@ -9,6 +9,7 @@ struct Size {
   std::int64_t rows, in, out;
 };
 const Size sizes[] = {{1, 1, 1}, {7, 15, 1}, {15, 7, 33}, {64, 32, 96}, {65, 130, 48}};
+const std::vector<Size> of_models{{256, 768, 2304}, {200, 1600, 512}};
 
 std::vector<DType> result_types(DType type) {
   if (bytes_of(type) == 2) return {type, DType::f32};
@@ -27,8 +28,8 @@ Values product(std::int64_t rows, std::int64_t columns, std::int64_t depth, cons
 
 }  // namespace
 
-void check_linear_forward(const KernelSet& set, DType type) {
-  for (const Size& s : sizes)
+void check_linear_forward(const SetUnderTest& set, DType type) {
+  for (const Size& s : set.sizes(sizes, of_models))
     for (DType result : result_types(type))
       for (const bool bias : {false, true})
         for (const bool residual : {false, true}) {
@@ -43,20 +44,20 @@ void check_linear_forward(const KernelSet& set, DType type) {
                                                                              .out = s.out,
                                                                              .bias = bias,
                                                                              .residual = residual});
-          Bench::launch(op, y, x, w, bias ? b.view() : View{}, residual ? r.view() : View{});
+          set.launch(op, y, x, w, bias ? b.view() : View{}, residual ? r.view() : View{});
           const Values xs = x.values(), ws = w.values(), bs = b.values(), rs = r.values();
           Values start(static_cast<std::size_t>(s.rows * s.out));
           for (std::size_t i = 0; i < start.size(); ++i) start[i] = (bias ? bs[i % s.out] : 0) + (residual ? rs[i] : 0);
           const Values expected = product(
               s.rows, s.out, s.in, start, [&](auto i, auto k) { return xs[i * s.in + k]; },
               [&](auto k, auto j) { return ws[j * s.in + k]; });
-          CHECK(difference(y.values(), expected) < bound(type, result));
+          CHECK(difference(y.values(), expected) < set.bound(type, result));
           CHECK(y.guarded());
         }
 }
 
-void check_linear_input_gradient(const KernelSet& set, DType type) {
-  for (const Size& s : sizes)
+void check_linear_input_gradient(const SetUnderTest& set, DType type) {
+  for (const Size& s : set.sizes(sizes, of_models))
     for (DType result : result_types(type))
       for (const bool accumulate : {false, true}) {
         const Tensor dy = random_tensor({s.rows, s.out}, type, 1), w = random_tensor({s.out, s.in}, type, 2);
@@ -69,18 +70,18 @@ void check_linear_input_gradient(const KernelSet& set, DType type) {
                                                                                   .in = s.in,
                                                                                   .out = s.out,
                                                                                   .accumulate = accumulate});
-        Bench::launch(op, dx, dy, w);
+        set.launch(op, dx, dy, w);
         const Values dys = dy.values(), ws = w.values();
         const Values expected = product(
             s.rows, s.in, s.out, start, [&](auto i, auto k) { return dys[i * s.out + k]; },
             [&](auto k, auto j) { return ws[k * s.in + j]; });
-        CHECK(difference(dx.values(), expected) < bound(type, result));
+        CHECK(difference(dx.values(), expected) < set.bound(type, result));
         CHECK(dx.guarded());
       }
 }
 
-void check_linear_weight_gradient(const KernelSet& set, DType type) {
-  for (const Size& s : sizes)
+void check_linear_weight_gradient(const SetUnderTest& set, DType type) {
+  for (const Size& s : set.sizes(sizes, of_models))
     for (const bool accumulate : {false, true}) {
       const Tensor dy = random_tensor({s.rows, s.out}, type, 1), x = random_tensor({s.rows, s.in}, type, 2);
       const Tensor dw = random_tensor({s.out, s.in}, wide(type), 3);
@@ -92,27 +93,28 @@ void check_linear_weight_gradient(const KernelSet& set, DType type) {
                                                                                  .in = s.in,
                                                                                  .out = s.out,
                                                                                  .accumulate = accumulate});
-      Bench::launch(op, dw, dy, x);
+      set.launch(op, dw, dy, x);
       const Values dys = dy.values(), xs = x.values();
       const Values expected = product(
           s.out, s.in, s.rows, start, [&](auto i, auto k) { return dys[k * s.out + i]; },
           [&](auto k, auto j) { return xs[k * s.in + j]; });
-      CHECK(difference(dw.values(), expected) < bound(type, wide(type)));
+      CHECK(difference(dw.values(), expected) < set.bound(type, wide(type)));
       CHECK(dw.guarded());
     }
 }
 
-void check_bias_gradient(const KernelSet& set, DType type) {
-  for (const std::int64_t rows : {1, 7, 64, 65, 200})
-    for (const std::int64_t width : {1, 15, 32, 100})
+void check_bias_gradient(const SetUnderTest& set, DType type) {
+  const std::int64_t row_counts[] = {1, 7, 64, 65, 200}, widths[] = {1, 15, 32, 100};
+  for (const std::int64_t rows : set.sizes(row_counts, {4096}))
+    for (const std::int64_t width : set.sizes(widths, {2304}))
       for (const bool accumulate : {false, true}) {
         const Tensor dy = random_tensor({rows, width}, type, 1), db = random_tensor({width}, wide(type), 2);
         Values expected = db.values();
         if (!accumulate) expected.assign(expected.size(), 0);
         const Values dys = dy.values();
         for (std::size_t i = 0; i < dys.size(); ++i) expected[i % width] += dys[i];
-        Bench::launch(set.prepare(&KernelSet::bias_gradient, BiasGradientSpec{type, rows, width, accumulate}), db, dy);
-        CHECK(difference(db.values(), expected) < bound(type, wide(type)));
+        set.launch(set.prepare(&KernelSet::bias_gradient, BiasGradientSpec{type, rows, width, accumulate}), db, dy);
+        CHECK(difference(db.values(), expected) < set.bound(type, wide(type)));
         CHECK(db.guarded());
       }
 }

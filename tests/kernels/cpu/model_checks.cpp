@@ -7,11 +7,12 @@
 namespace rankscope::kernels::test {
 namespace {
 
-const AttentionSpec attention_sizes[] = {{DType::f32, 1, 1, 1, 1},
-                                         {DType::f32, 2, 7, 3, 15},
-                                         {DType::f32, 1, 33, 2, 34},
-                                         {DType::f32, 2, 64, 2, 64},
-                                         {DType::f32, 1, 101, 1, 48}};
+const AttentionSpec attention_sizes[] = {
+    {DType::f32, 1, 1, 1, 1},    {DType::f32, 2, 7, 3, 15},    {DType::f32, 1, 33, 2, 34},  {DType::f32, 2, 64, 2, 64},
+    {DType::f32, 1, 101, 1, 48}, {DType::f32, 1, 130, 2, 128}, {DType::f32, 1, 67, 1, 128}, {DType::f32, 1, 40, 1, 80}};
+
+const std::vector<AttentionSpec> attention_of_models{
+    {DType::f32, 2, 1024, 4, 256}, {DType::f32, 1, 300, 5, 400}, {DType::f32, 1, 777, 2, 256}};
 
 /// One head of one sample: where element d of row i lies.
 struct Head {
@@ -68,25 +69,25 @@ void attend(const AttentionSpec& spec, const Values& qkv, Values& attended, Valu
 
 }  // namespace
 
-void check_attention_forward(const KernelSet& set, DType type) {
-  for (AttentionSpec spec : attention_sizes) {
+void check_attention_forward(const SetUnderTest& set, DType type) {
+  for (AttentionSpec spec : set.sizes(attention_sizes, attention_of_models)) {
     spec.type = type;
     const std::int64_t tokens = spec.samples * spec.context;
     const Tensor qkv = random_tensor({tokens, 3 * spec.width}, type, 1, 3);
     const Tensor attended({tokens, spec.width}, type), lse({spec.samples, spec.heads, spec.context}, wide(type));
-    Bench::launch(set.prepare(&KernelSet::attention_forward, spec), attended, lse, qkv);
+    set.launch(set.prepare(&KernelSet::attention_forward, spec), attended, lse, qkv);
     Values expected(static_cast<std::size_t>(tokens * spec.width)),
         lses(static_cast<std::size_t>(lse.view().elements()));
     attend(spec, qkv.values(), expected, lses);
-    CHECK(difference(attended.values(), expected) < bound(type, type));
-    CHECK(difference(lse.values(), lses) < bound(type, wide(type)));
+    CHECK(difference(attended.values(), expected) < set.bound(type, type));
+    CHECK(difference(lse.values(), lses) < set.bound(type, wide(type)));
     CHECK(attended.guarded());
     CHECK(lse.guarded());
   }
 }
 
-void check_attention_backward(const KernelSet& set, DType type) {
-  for (AttentionSpec spec : attention_sizes) {
+void check_attention_backward(const SetUnderTest& set, DType type) {
+  for (AttentionSpec spec : set.sizes(attention_sizes, attention_of_models)) {
     spec.type = type;
     const std::int64_t tokens = spec.samples * spec.context;
     const Tensor qkv = random_tensor({tokens, 3 * spec.width}, type, 1, 2);
@@ -97,7 +98,7 @@ void check_attention_backward(const KernelSet& set, DType type) {
     attend(spec, x, out, lses);
     attended.set(out);
     lse.set(lses);
-    Bench::launch(set.prepare(&KernelSet::attention_backward, spec), dqkv, dattended, qkv, lse, attended);
+    set.launch(set.prepare(&KernelSet::attention_backward, spec), dqkv, dattended, qkv, lse, attended);
     out = attended.values();  // as rounded
 
     Values expected(x.size());
@@ -120,14 +121,15 @@ void check_attention_backward(const KernelSet& set, DType type) {
         }
       }
     });
-    CHECK(difference(dqkv.values(), expected) < bound(type, type));
+    CHECK(difference(dqkv.values(), expected) < set.bound(type, type));
     CHECK(dqkv.guarded());
   }
 }
 
-void check_cross_entropy(const KernelSet& set, DType type) {
+void check_cross_entropy(const SetUnderTest& set, DType type) {
+  const std::int64_t vocabularies[] = {1, 15, 256, 1201};
   for (const std::int64_t rows : {1, 7, 40})
-    for (const std::int64_t vocabulary : {1, 15, 256, 1201})
+    for (const std::int64_t vocabulary : set.sizes(vocabularies, {50257, 50304}))
       for (const DType logits_type : {type, wide(type)})
         for (const bool accumulate : {false, true}) {
           const Tensor logits = random_tensor({rows, vocabulary}, logits_type, 1, 20);
@@ -148,32 +150,32 @@ void check_cross_entropy(const KernelSet& set, DType type) {
             sum_of_losses += std::log(sum) - xs[r * vocabulary + targets[r]];
           }
           const CrossEntropySpec spec{type, logits_type, rows, vocabulary, accumulate};
-          Bench::launch(set.prepare(&KernelSet::cross_entropy, spec), into, loss, logits, integers(targets), scale);
+          set.launch(set.prepare(&KernelSet::cross_entropy, spec), into, loss, logits, integers(targets), scale);
           const Tensor* written = logits_type == type ? &logits : &gradient;
-          CHECK(difference(written->values(), expected) < bound(type, type));
+          CHECK(difference(written->values(), expected) < set.bound(type, type));
           // With one word the loss is zero to rounding: compare beside 1.
-          CHECK(difference({1 + loss.values()[0]}, {1 + sum_of_losses}) < bound(type, DType::f64));
+          CHECK(difference({1 + loss.values()[0]}, {1 + sum_of_losses}) < set.bound(type, DType::f64));
           CHECK(written->guarded());
         }
 }
 
-void check_embedding_forward(const KernelSet& set, DType type) {
+void check_embedding_forward(const SetUnderTest& set, DType type) {
   for (const std::int64_t width : {1, 15, 32}) {
     const EmbeddingSpec spec{.type = type, .samples = 3, .context = 5, .vocabulary = 7, .width = width};
     const Tensor wte = random_tensor({7, width}, type, 1), wpe = random_tensor({5, width}, type, 2);
     const Tensor y({15, width}, type);
     const std::vector<std::int32_t> tokens{0, 6, 6, 1, 2, 3, 3, 3, 3, 3, 5, 0, 1, 6, 2};
-    Bench::launch(set.prepare(&KernelSet::embedding_forward, spec), y, integers(tokens), wte, wpe);
+    set.launch(set.prepare(&KernelSet::embedding_forward, spec), y, integers(tokens), wte, wpe);
     const Values te = wte.values(), pe = wpe.values();
     Values expected;
     for (std::size_t r = 0; r < tokens.size(); ++r)
       for (std::int64_t j = 0; j < width; ++j) expected.push_back(te[tokens[r] * width + j] + pe[r % 5 * width + j]);
-    CHECK(difference(y.values(), expected) < bound(type, type));
+    CHECK(difference(y.values(), expected) < set.bound(type, type));
     CHECK(y.guarded());
   }
 }
 
-void check_embedding_backward(const KernelSet& set, DType type) {
+void check_embedding_backward(const SetUnderTest& set, DType type) {
   for (const std::int64_t width : {1, 15, 32})
     for (const bool accumulate : {false, true}) {
       const EmbeddingSpec spec{.type = type,
@@ -195,9 +197,9 @@ void check_embedding_backward(const KernelSet& set, DType type) {
           te[tokens[r] * width + j] += dys[r * width + j];
           pe[r % 5 * width + j] += dys[r * width + j];
         }
-      Bench::launch(set.prepare(&KernelSet::embedding_backward, spec), dwte, dwpe, dy, integers(tokens));
-      CHECK(difference(dwte.values(), te) < bound(type, wide(type)));
-      CHECK(difference(dwpe.values(), pe) < bound(type, wide(type)));
+      set.launch(set.prepare(&KernelSet::embedding_backward, spec), dwte, dwpe, dy, integers(tokens));
+      CHECK(difference(dwte.values(), te) < set.bound(type, wide(type)));
+      CHECK(difference(dwpe.values(), pe) < set.bound(type, wide(type)));
       CHECK(dwte.guarded());
       CHECK(dwpe.guarded());
     }

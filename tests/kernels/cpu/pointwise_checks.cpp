@@ -12,6 +12,8 @@ struct Size {
   std::int64_t rows, width;
 };
 const Size sizes[] = {{1, 1}, {7, 15}, {3, 64}, {65, 33}, {130, 300}};
+const std::int64_t counts[] = {1, 15, 1000, 40000};
+const std::vector<Size> of_models{{1024, 768}, {100, 3072}, {64, 1600}, {3, 12288}};
 
 double gelu(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
 double gelu_slope(double x) {
@@ -21,19 +23,19 @@ double gelu_slope(double x) {
 
 }  // namespace
 
-void check_gelu_forward(const KernelSet& set, DType type) {
-  for (const Size& s : sizes) {
+void check_gelu_forward(const SetUnderTest& set, DType type) {
+  for (const Size& s : set.sizes(sizes, of_models)) {
     const Tensor x = random_tensor({s.rows, s.width}, type, 1, 8), y({s.rows, s.width}, type);
-    Bench::launch(set.prepare(&KernelSet::gelu_forward, ElementwiseSpec{type, s.rows, s.width}), y, x);
+    set.launch(set.prepare(&KernelSet::gelu_forward, ElementwiseSpec{type, s.rows, s.width}), y, x);
     Values expected = x.values();
     for (double& v : expected) v = gelu(v);
-    CHECK(difference(y.values(), expected) < bound(type, type));
+    CHECK(difference(y.values(), expected) < set.bound(type, type));
     CHECK(y.guarded());
   }
 }
 
-void check_gelu_backward(const KernelSet& set, DType type) {
-  for (const Size& s : sizes)
+void check_gelu_backward(const SetUnderTest& set, DType type) {
+  for (const Size& s : set.sizes(sizes, of_models))
     for (const bool accumulate : {false, true}) {
       const Tensor x = random_tensor({s.rows, s.width}, type, 1, 8), dy = random_tensor({s.rows, s.width}, type, 2);
       const Tensor dx({s.rows, s.width}, type), db = random_tensor({s.width}, wide(type), 3);
@@ -46,22 +48,22 @@ void check_gelu_backward(const KernelSet& set, DType type) {
         sums[i % s.width] += expected[i];
       }
       const GeluBackwardSpec spec{type, s.rows, s.width, accumulate};
-      Bench::launch(set.prepare(&KernelSet::gelu_backward, spec), dx, db, dy, x);
-      CHECK(difference(dx.values(), expected) < bound(type, type));
-      CHECK(difference(db.values(), sums) < bound(type, wide(type)));
+      set.launch(set.prepare(&KernelSet::gelu_backward, spec), dx, db, dy, x);
+      CHECK(difference(dx.values(), expected) < set.bound(type, type));
+      CHECK(difference(db.values(), sums) < set.bound(type, wide(type)));
       CHECK(dx.guarded());
       CHECK(db.guarded());
     }
 }
 
-void check_norm_forward(const KernelSet& set, DType type) {
-  for (const Size& s : sizes) {
+void check_norm_forward(const SetUnderTest& set, DType type) {
+  for (const Size& s : set.sizes(sizes, of_models)) {
     if (s.width == 1) continue;  // its variance is zero: all digits are rounding
     const Tensor x = random_tensor({s.rows, s.width}, type, 1, 3);
     const Tensor weight = random_tensor({s.width}, type, 2), bias = random_tensor({s.width}, type, 3);
     const Tensor y({s.rows, s.width}, type), mean({s.rows}, wide(type)), rstd({s.rows}, wide(type));
-    Bench::launch(set.prepare(&KernelSet::norm_forward, NormSpec{.type = type, .rows = s.rows, .width = s.width}), y,
-                  mean, rstd, x, weight, bias);
+    set.launch(set.prepare(&KernelSet::norm_forward, NormSpec{.type = type, .rows = s.rows, .width = s.width}), y, mean,
+               rstd, x, weight, bias);
     const Values xs = x.values(), ws = weight.values(), bs = bias.values();
     Values expected(xs.size()), means, rstds;
     for (std::int64_t r = 0; r < s.rows; ++r) {
@@ -75,15 +77,15 @@ void check_norm_forward(const KernelSet& set, DType type) {
       means.push_back(m);
       rstds.push_back(d);
     }
-    CHECK(difference(y.values(), expected) < bound(type, type));
-    CHECK(difference(mean.values(), means) < 10 * bound(type, wide(type)));
-    CHECK(difference(rstd.values(), rstds) < bound(type, wide(type)));
+    CHECK(difference(y.values(), expected) < set.bound(type, type));
+    CHECK(difference(mean.values(), means) < 10 * set.bound(type, wide(type)));
+    CHECK(difference(rstd.values(), rstds) < set.bound(type, wide(type)));
     CHECK(y.guarded());
   }
 }
 
-void check_norm_backward(const KernelSet& set, DType type) {
-  for (const Size& s : sizes)
+void check_norm_backward(const SetUnderTest& set, DType type) {
+  for (const Size& s : set.sizes(sizes, of_models))
     for (const bool residual : {false, true})
       for (const bool accumulate : {false, true}) {
         const auto width = static_cast<double>(s.width);
@@ -119,24 +121,24 @@ void check_norm_backward(const KernelSet& set, DType type) {
                             .residual = residual,
                             .accumulate_weight = accumulate,
                             .accumulate_bias = !accumulate};
-        Bench::launch(set.prepare(&KernelSet::norm_backward, spec), dx, dweight, dbias, dy, x, mean, rstd, weight,
-                      residual ? branch.view() : View{});
-        CHECK(difference(dx.values(), dxs) < bound(type, type) + (s.width == 1 && !residual ? 1 : 0));
-        CHECK(difference(dweight.values(), dws) < bound(type, wide(type)));
-        CHECK(difference(dbias.values(), dbs) < bound(type, wide(type)));
+        set.launch(set.prepare(&KernelSet::norm_backward, spec), dx, dweight, dbias, dy, x, mean, rstd, weight,
+                   residual ? branch.view() : View{});
+        CHECK(difference(dx.values(), dxs) < set.bound(type, type) + (s.width == 1 && !residual ? 1 : 0));
+        CHECK(difference(dweight.values(), dws) < set.bound(type, wide(type)));
+        CHECK(difference(dbias.values(), dbs) < set.bound(type, wide(type)));
         CHECK(dx.guarded());
       }
 }
 
-void check_dropout(const KernelSet& set, DType type) {
-  for (const Size& s : sizes)
+void check_dropout(const SetUnderTest& set, DType type) {
+  for (const Size& s : set.sizes(sizes, of_models))
     for (const double p : {0.0, 0.25, 0.9})
       for (const bool residual : {false, true}) {
         const Tensor x = random_tensor({s.rows, s.width}, type, 1), r = random_tensor({s.rows, s.width}, type, 2);
         const Tensor y({s.rows, s.width}, type);
         const DropoutDraw draw{.seed = 0x123456789ABCDEF0u, .step = 3, .first_row = (std::int64_t{1} << 33) + 5};
         const DropoutSpec spec{type, s.rows, s.width, p, 7, residual};
-        Bench::launch(set.prepare(&KernelSet::dropout, spec), y, x, residual ? r.view() : View{}, draw);
+        set.launch(set.prepare(&KernelSet::dropout, spec), y, x, residual ? r.view() : View{}, draw);
         const Values xs = x.values(), rs = r.values();
         Values expected(xs.size());
         const std::int64_t padded = (s.width + 3) / 4 * 4;
@@ -146,41 +148,44 @@ void check_dropout(const KernelSet& set, DType type) {
               random_word(draw.seed + draw.step * 0x9E3779B97F4A7C15u, random_stream(RandomPurpose::dropout, 7), index);
           expected[i] = (word < drop_threshold(p) ? 0 : xs[i] / (1 - p)) + (residual ? rs[i] : 0);
         }
-        CHECK(difference(y.values(), expected) < bound(type, type));
+        CHECK(difference(y.values(), expected) < set.bound(type, type));
         CHECK(y.guarded());
       }
 }
 
-void check_add(const KernelSet& set, DType type) {
-  for (const Size& s : sizes) {
+void check_add(const SetUnderTest& set, DType type) {
+  for (const Size& s : set.sizes(sizes, of_models)) {
     const Tensor a = random_tensor({s.rows, s.width}, type, 1), b = random_tensor({s.rows, s.width}, type, 2);
     Values expected = a.values();
     const Values bs = b.values();
     for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += bs[i];
-    Bench::launch(set.prepare(&KernelSet::add, ElementwiseSpec{type, s.rows, s.width}), a, a, b);
-    CHECK(difference(a.values(), expected) < bound(type, type));
+    set.launch(set.prepare(&KernelSet::add, ElementwiseSpec{type, s.rows, s.width}), a, a, b);
+    CHECK(difference(a.values(), expected) < set.bound(type, type));
     CHECK(a.guarded());
   }
 }
 
-void check_scale(const KernelSet& set, DType type) {
-  for (const std::int64_t n : {1, 15, 1000, 40000}) {
+void check_scale(const SetUnderTest& set, DType type) {
+  for (const std::int64_t n : set.sizes(counts, {300'001})) {
     const Tensor x = random_tensor({n}, type, 1);
     Values expected = x.values();
     for (double& v : expected) v *= -0.375;
-    Bench::launch(set.prepare(&KernelSet::scale, FlatSpec{type, n}), x, -0.375);
-    CHECK(difference(x.values(), expected) < bound(type, type));
+    set.launch(set.prepare(&KernelSet::scale, FlatSpec{type, n}), x, -0.375);
+    CHECK(difference(x.values(), expected) < set.bound(type, type));
     CHECK(x.guarded());
   }
 }
 
-void check_square_norm(const KernelSet& set, DType type) {
-  for (const std::int64_t n : {1, 15, 1000, 40000}) {
+void check_square_norm(const SetUnderTest& set, DType type) {
+  for (const std::int64_t n : set.sizes(counts, {300'001})) {
     const Tensor x = random_tensor({n}, type, 1, 1e3);
     double expected = 0, out = 0;
     for (double v : x.values()) expected += v * v;
-    Bench::launch(set.prepare(&KernelSet::square_norm, FlatSpec{type, n}), &out, x);
+    set.launch(set.prepare(&KernelSet::square_norm, FlatSpec{type, n}), &out, x);
     CHECK(difference({out}, {expected}) < 1e-13);  // in fp64, whatever the elements
+    set.launch(set.prepare(&KernelSet::square_norm, FlatSpec{.type = type, .elements = n, .accumulate = true}), &out,
+               x);
+    CHECK(difference({out}, {2 * expected}) < 1e-13);
   }
 }
 

@@ -37,7 +37,7 @@ Values share_of(const Values& logits, std::int64_t rows, std::int64_t columns, s
 
 }  // namespace
 
-void check_residual_sum(const KernelSet& set, DType type) {
+void check_residual_sum(const SetUnderTest& set, DType type) {
   for (const std::int64_t width : {1, 15, 300})
     for (const double probability : {0.0, 0.3}) {
       const std::int64_t rows = 7, first_row = 11;
@@ -56,15 +56,15 @@ void check_residual_sum(const KernelSet& set, DType type) {
           const double kept = word < drop_threshold(probability) ? 0 : 1 / (1 - probability);
           expected.push_back(rs[r * width + j] + kept * (xs[r * width + j] + bs[j]));
         }
-      Bench::launch(set.prepare(&KernelSet::residual_sum, spec), y, x, bias, residual, draw);
-      CHECK(difference(y.values(), expected) < bound(type, type));
+      set.launch(set.prepare(&KernelSet::residual_sum, spec), y, x, bias, residual, draw);
+      CHECK(difference(y.values(), expected) < set.bound(type, type));
       CHECK(y.guarded());
-      Bench::launch(set.prepare(&KernelSet::residual_sum, spec), x, x, bias, residual, draw);
+      set.launch(set.prepare(&KernelSet::residual_sum, spec), x, x, bias, residual, draw);
       CHECK(x.values() == y.values());
     }
 }
 
-void check_token_embedding_forward(const KernelSet& set, DType type) {
+void check_token_embedding_forward(const SetUnderTest& set, DType type) {
   for (const std::int64_t width : {1, 15, 32}) {
     const Tensor wte = random_tensor({9, width}, type, 1);  // seven words in shares of three
     const Values te = wte.values();
@@ -73,7 +73,7 @@ void check_token_embedding_forward(const KernelSet& set, DType type) {
       const Tensor y({15, width}, type);
       const Tensor share({3, width}, type, Values(te.begin() + 3 * rank * width, te.begin() + 3 * (rank + 1) * width));
       const TokenEmbeddingSpec spec{.type = type, .rows = 15, .vocabulary = 3, .width = width};
-      Bench::launch(set.prepare(&KernelSet::token_embedding_forward, spec), y, integers(tokens), share, 3 * rank);
+      set.launch(set.prepare(&KernelSet::token_embedding_forward, spec), y, integers(tokens), share, 3 * rank);
       const Values part = y.values();
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
       CHECK(y.guarded());
@@ -84,7 +84,7 @@ void check_token_embedding_forward(const KernelSet& set, DType type) {
   }
 }
 
-void check_token_embedding_backward(const KernelSet& set, DType type) {
+void check_token_embedding_backward(const SetUnderTest& set, DType type) {
   for (const std::int64_t width : {1, 15, 32})
     for (const bool accumulate : {false, true})
       for (const std::int64_t first : {0, 3, 6}) {
@@ -97,28 +97,28 @@ void check_token_embedding_backward(const KernelSet& set, DType type) {
         for (std::size_t r = 0; r < tokens.size(); ++r)
           if (tokens[r] >= first && tokens[r] < first + 3)
             for (std::int64_t j = 0; j < width; ++j) expected[(tokens[r] - first) * width + j] += dys[r * width + j];
-        Bench::launch(set.prepare(&KernelSet::token_embedding_backward, spec), dwte, dy, integers(tokens), first);
-        CHECK(difference(dwte.values(), expected) < bound(type, wide(type)));
+        set.launch(set.prepare(&KernelSet::token_embedding_backward, spec), dwte, dy, integers(tokens), first);
+        CHECK(difference(dwte.values(), expected) < set.bound(type, wide(type)));
         CHECK(dwte.guarded());
       }
 }
 
-void check_position_embedding_forward(const KernelSet& set, DType type) {
+void check_position_embedding_forward(const SetUnderTest& set, DType type) {
   for (const std::int64_t width : {1, 15, 32}) {
     const PositionEmbeddingSpec spec{.type = type, .rows = 8, .context = 5, .width = width};
     const Tensor x = random_tensor({8, width}, type, 1), wpe = random_tensor({5, width}, type, 2);
     const Tensor y({8, width}, type);
-    Bench::launch(set.prepare(&KernelSet::position_embedding_forward, spec), y, x, wpe, std::int64_t{13});
+    set.launch(set.prepare(&KernelSet::position_embedding_forward, spec), y, x, wpe, std::int64_t{13});
     const Values xs = x.values(), pe = wpe.values();
     Values expected;
     for (std::int64_t r = 0; r < 8; ++r)
       for (std::int64_t j = 0; j < width; ++j) expected.push_back(xs[r * width + j] + pe[(13 + r) % 5 * width + j]);
-    CHECK(difference(y.values(), expected) < bound(type, type));
+    CHECK(difference(y.values(), expected) < set.bound(type, type));
     CHECK(y.guarded());
   }
 }
 
-void check_position_embedding_backward(const KernelSet& set, DType type) {
+void check_position_embedding_backward(const SetUnderTest& set, DType type) {
   for (const std::int64_t width : {1, 15, 32})
     for (const bool accumulate : {false, true}) {
       const PositionEmbeddingSpec spec{.type = type, .rows = 8, .context = 5, .width = width, .accumulate = accumulate};
@@ -128,13 +128,13 @@ void check_position_embedding_backward(const KernelSet& set, DType type) {
       const Values dys = dy.values();
       for (std::int64_t r = 0; r < 8; ++r)
         for (std::int64_t j = 0; j < width; ++j) expected[(13 + r) % 5 * width + j] += dys[r * width + j];
-      Bench::launch(set.prepare(&KernelSet::position_embedding_backward, spec), dwpe, dy, std::int64_t{13});
-      CHECK(difference(dwpe.values(), expected) < bound(type, wide(type)));
+      set.launch(set.prepare(&KernelSet::position_embedding_backward, spec), dwpe, dy, std::int64_t{13});
+      CHECK(difference(dwpe.values(), expected) < set.bound(type, wide(type)));
       CHECK(dwpe.guarded());
     }
 }
 
-void check_vocabulary_numerators(const KernelSet& set, DType type) {
+void check_vocabulary_numerators(const SetUnderTest& set, DType type) {
   const std::int64_t rows = 7;
   for (const std::int64_t vocabulary : {1, 15, 1201})
     for (const std::int64_t ranks : {1, 2, 4}) {
@@ -165,11 +165,11 @@ void check_vocabulary_numerators(const KernelSet& set, DType type) {
         }
         const VocabularySpec spec{
             .type = type, .logits_type = wide(type), .rows = rows, .columns = columns, .ranks = ranks};
-        Bench::launch(set.prepare(&KernelSet::vocabulary_numerators, spec), in_place ? logits.view() : other.view(),
-                      statistics, logits, integers(targets), part);
+        set.launch(set.prepare(&KernelSet::vocabulary_numerators, spec), in_place ? logits.view() : other.view(),
+                   statistics, logits, integers(targets), part);
         const Tensor& written = in_place ? logits : other;
         if (part.count > 0)
-          CHECK(difference(written.values(), expected) < bound(type, type));
+          CHECK(difference(written.values(), expected) < set.bound(type, type));
         else
           CHECK(written.values() == expected);
         CHECK(written.guarded());
@@ -177,14 +177,14 @@ void check_vocabulary_numerators(const KernelSet& set, DType type) {
         const Values told = statistics.values();
         for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
           CHECK(told[3 * r] == greatest[r]);
-          CHECK(difference({1 + told[3 * r + 1]}, {1 + sums[r]}) < bound(type, wide(type)));
+          CHECK(difference({1 + told[3 * r + 1]}, {1 + sums[r]}) < set.bound(type, wide(type)));
           CHECK(told[3 * r + 2] == target[r]);
         }
       }
     }
 }
 
-void check_vocabulary_loss(const KernelSet& set, DType type) {
+void check_vocabulary_loss(const SetUnderTest& set, DType type) {
   const std::int64_t rows = 7;
   const double scale = 0.01;
   for (const std::int64_t vocabulary : {1, 15, 1201})
@@ -206,8 +206,8 @@ void check_vocabulary_loss(const KernelSet& set, DType type) {
           const Tensor logits({rows, columns}, wide(type), share_of(all, rows, columns, vocabulary, part));
           const Tensor own({rows, 3}, wide(type));
           shares.emplace_back(Shape{rows, columns}, type);
-          Bench::launch(set.prepare(&KernelSet::vocabulary_numerators, spec), shares.back(), own, logits,
-                        integers(targets), part);
+          set.launch(set.prepare(&KernelSet::vocabulary_numerators, spec), shares.back(), own, logits,
+                     integers(targets), part);
           const Values told = own.values();
           statistics.insert(statistics.end(), told.begin(), told.end());
         }
@@ -224,8 +224,8 @@ void check_vocabulary_loss(const KernelSet& set, DType type) {
           const VocabularyPart part = part_of(rank, columns, vocabulary);
           const Tensor& gradient = shares[static_cast<std::size_t>(rank)];
           const Tensor loss({1}, DType::f64, {1.5});
-          Bench::launch(set.prepare(&KernelSet::vocabulary_loss, spec), gradient, loss, everybodys, integers(targets),
-                        scale, part);
+          set.launch(set.prepare(&KernelSet::vocabulary_loss, spec), gradient, loss, everybodys, integers(targets),
+                     scale, part);
           Values expected;
           for (std::int64_t r = 0; r < rows; ++r)
             for (std::int64_t j = 0; j < columns; ++j) {
@@ -236,8 +236,8 @@ void check_vocabulary_loss(const KernelSet& set, DType type) {
           Values actual = gradient.values();
           actual.push_back(scale);
           expected.push_back(scale);
-          CHECK(difference(actual, expected) < 2 * bound(type, type));
-          CHECK(difference({1 + loss.values()[0]}, {1 + expected_loss}) < bound(type, wide(type)));
+          CHECK(difference(actual, expected) < 2 * set.bound(type, type));
+          CHECK(difference({1 + loss.values()[0]}, {1 + expected_loss}) < set.bound(type, wide(type)));
           CHECK(gradient.guarded());
         }
       }

@@ -31,7 +31,7 @@ Tensor::Tensor(Shape shape, DType type) {
   std::size_t space = memory_.size();
   begin = std::align(64, bytes + guard_bytes, begin, space);
   view_ = {begin, type, shape};
-  std::memset(begin, 0, bytes);
+  std::memset(begin, 0xFF, bytes);
 }
 
 Tensor::Tensor(Shape shape, DType type, const Values& values) : Tensor(shape, type) { set(values); }
@@ -91,6 +91,28 @@ double bound(DType computed, DType stored) {
   return storing + (computed == DType::f64 ? 1e-13 : 4e-6);
 }
 
-void Bench::check_guard(const Tensor& workspace) { REQUIRE(workspace.guarded()); }
+View Stage::enter(const View& view) { return enter(view, elsewhere_ ? elsewhere_->guard_bytes() : 0); }
+
+View Stage::enter(const View& view, std::int64_t guard_bytes) {
+  if (elsewhere_ == nullptr || view.data == nullptr) return view;
+  REQUIRE(guard_bytes <= static_cast<std::int64_t>(test::guard_bytes));
+  // One tensor may be several arguments.
+  for (const Moved& m : moved_)
+    if (m.home == view.data) {
+      REQUIRE(m.bytes == view.bytes() + guard_bytes);
+      return {m.away, view.type, view.shape};
+    }
+  const Moved m{view.data, view.bytes() + guard_bytes, elsewhere_->reserve(view.bytes() + guard_bytes)};
+  elsewhere_->put(m.away, m.home, m.bytes);
+  moved_.push_back(m);
+  return {m.away, view.type, view.shape};
+}
+
+void Stage::leave() {
+  for (const Moved& m : moved_) elsewhere_->get(m.home, m.away, m.bytes);
+  if (elsewhere_) elsewhere_->release();
+}
+
+void SetUnderTest::check_guard(const Tensor& workspace) { REQUIRE(workspace.guarded()); }
 
 }  // namespace rankscope::kernels::test

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/kernel_set.hpp"
@@ -14,7 +15,7 @@ using Values = std::vector<double>;
 /// Rounds to the nearest value of the type, as storing does.
 double rounded(double value, DType type);
 
-/// Owns its memory, which begins at a multiple of 64 bytes and is followed by a guard.
+/// Owns its memory, which begins at a multiple of 64 bytes, is NaN until it is written, and is followed by a guard.
 class Tensor {
  public:
   Tensor() = default;
@@ -43,18 +44,78 @@ double difference(const Values& actual, const Values& expected);
 /// What arithmetic in this type may be off by: of a result stored in `stored`, computed in fp64 or fp32.
 double bound(DType computed, DType stored);
 
-/// Launches a prepared op with a workspace of exactly its size; checks that it stays inside.
-class Bench {
+/// Memory that is not the host's, and a queue on it: where a set's launches run.
+class Elsewhere {
  public:
+  virtual ~Elsewhere() = default;
+  /// Valid until release().
+  virtual std::byte* reserve(std::int64_t bytes) = 0;
+  virtual void release() = 0;
+  virtual void put(std::byte* to, const void* from, std::int64_t bytes) = 0;
+  /// After all that was launched is done; throws what went wrong in it.
+  virtual void get(void* to, const std::byte* from, std::int64_t bytes) = 0;
+  virtual void* stream_handle() = 0;
+  /// Bytes behind a tensor that are copied with it, to see whether they are left alone.
+  virtual std::int64_t guard_bytes() const = 0;
+};
+
+/// The arguments of one launch, moved to where it runs and back again.
+class Stage {
+ public:
+  explicit Stage(Elsewhere* elsewhere) : elsewhere_(elsewhere) {}
+  View enter(const View& view);
+  double* enter(double* number) { return enter(View{number, DType::f64, {1}}, 0).as<double>(); }
+  template <class Value>
+  Value enter(const Value& value) {
+    return value;
+  }
+  void leave();
+  void* stream_handle() { return elsewhere_ ? elsewhere_->stream_handle() : nullptr; }
+
+ private:
+  View enter(const View& view, std::int64_t guard_bytes);
+  struct Moved {
+    void* home;
+    std::int64_t bytes;
+    std::byte* away;
+  };
+  Elsewhere* elsewhere_;
+  std::vector<Moved> moved_;
+};
+
+/// A kernel set with what is asked of its numbers. `bound`: see above, or what a set of another machine is held to.
+class SetUnderTest : public KernelSet {
+ public:
+  explicit SetUnderTest(KernelSet set, Elsewhere* elsewhere = nullptr, double (*its_bound)(DType, DType) = test::bound,
+                        bool in_model_sizes = false)
+      : KernelSet(std::move(set)), elsewhere_(elsewhere), bound_(its_bound), in_model_sizes_(in_model_sizes) {}
+
+  /// The sizes that a check covers: small ones, and those of models where the set is fast enough for them.
+  template <class Size, std::size_t n>
+  std::vector<Size> sizes(const Size (&small)[n], const std::vector<Size>& of_models) const {
+    std::vector<Size> all(small, small + n);
+    if (in_model_sizes_) all.insert(all.end(), of_models.begin(), of_models.end());
+    return all;
+  }
+
+  double bound(DType computed, DType stored) const { return bound_(computed, stored); }
+
+  /// Launches a prepared op with a workspace of exactly its size; checks that it stays inside.
   template <class... Arguments, class... Given>
-  static void launch(const Prepared<Arguments...>& op, Given&&... given) {
+  void launch(const Prepared<Arguments...>& op, const Given&... given) const {
     const Tensor workspace({op.workspace_bytes}, DType::u8);
-    op.launch(static_cast<Given&&>(given)..., Stream{workspace.view().as<std::byte>(), nullptr});
+    Stage stage(elsewhere_);
+    const Stream stream{stage.enter(workspace.view()).as<std::byte>(), stage.stream_handle()};
+    op.launch(stage.enter(static_cast<Arguments>(given))..., stream);
+    stage.leave();
     check_guard(workspace);
   }
 
  private:
   static void check_guard(const Tensor& workspace);
+  Elsewhere* elsewhere_;
+  double (*bound_)(DType, DType);
+  bool in_model_sizes_;
 };
 
 }  // namespace rankscope::kernels::test

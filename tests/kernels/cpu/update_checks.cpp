@@ -34,14 +34,14 @@ struct Subject {
   UpdateSpec spec() const { return {type, n, master}; }
   View master_view() const { return master ? held.view() : View{}; }
 
-  void check(const Values& expected) const {
-    CHECK(difference(parameter.values(), expected) < bound(type, type));
-    if (master) CHECK(difference(held.values(), expected) < bound(type, DType::f32));
+  void check(const SetUnderTest& set, const Values& expected) const {
+    CHECK(difference(parameter.values(), expected) < set.bound(type, type));
+    if (master) CHECK(difference(held.values(), expected) < set.bound(type, DType::f32));
     CHECK(parameter.guarded());
     CHECK(held.guarded());
   }
-  void check_state(const Tensor& state, const Values& expected) const {
-    CHECK(difference(state.values(), expected) < bound(type, wide(type)));
+  void check_state(const SetUnderTest& set, const Tensor& state, const Values& expected) const {
+    CHECK(difference(state.values(), expected) < set.bound(type, wide(type)));
     CHECK(state.guarded());
   }
 };
@@ -58,8 +58,8 @@ AdamStep adam_step(std::uint64_t t) {
 
 /// Adam's family: `next` gives the new parameter from (p, corrected m, corrected v, t).
 template <class Op, class Next>
-void check_adam(const KernelSet& set, DType type, Op op, bool coupled, Next next) {
-  for (const std::int64_t n : lengths)
+void check_adam(const SetUnderTest& set, DType type, Op op, bool coupled, Next next) {
+  for (const std::int64_t n : set.sizes(lengths, {2'000'003}))
     for (const std::uint64_t t : {1, 5, 40}) {
       const Subject s(n, type);
       Values p = s.held.values(), m = s.first.values(), v = s.second.values();
@@ -71,30 +71,29 @@ void check_adam(const KernelSet& set, DType type, Op op, bool coupled, Next next
         const double step = static_cast<double>(t);
         p[i] = next(p[i], m[i] / (1 - std::pow(0.8, step)), v[i] / (1 - std::pow(0.95, step)), step);
       }
-      Bench::launch(set.prepare(op, s.spec()), s.parameter, s.master_view(), s.first, s.second, s.gradient,
-                    adam_step(t));
-      s.check(p);
-      s.check_state(s.first, m);
-      s.check_state(s.second, v);
+      set.launch(set.prepare(op, s.spec()), s.parameter, s.master_view(), s.first, s.second, s.gradient, adam_step(t));
+      s.check(set, p);
+      s.check_state(set, s.first, m);
+      s.check_state(set, s.second, v);
     }
 }
 
 }  // namespace
 
-void check_sgd_update(const KernelSet& set, DType type) {
-  for (const std::int64_t n : lengths) {
+void check_sgd_update(const SetUnderTest& set, DType type) {
+  for (const std::int64_t n : set.sizes(lengths, {2'000'003})) {
     const Subject s(n, type);
     Values p = s.held.values();
     const Values g = s.gradient.values();
     for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.1 * (0.2 * p[i] + 0.5 * g[i]);
-    Bench::launch(set.prepare(&KernelSet::sgd_update, s.spec()), s.parameter, s.master_view(), s.gradient,
-                  SgdStep{.learning_rate = 0.1, .weight_decay = 0.2, .gradient_scale = 0.5});
-    s.check(p);
+    set.launch(set.prepare(&KernelSet::sgd_update, s.spec()), s.parameter, s.master_view(), s.gradient,
+               SgdStep{.learning_rate = 0.1, .weight_decay = 0.2, .gradient_scale = 0.5});
+    s.check(set, p);
   }
 }
 
-void check_momentum_update(const KernelSet& set, DType type) {
-  for (const std::int64_t n : lengths)
+void check_momentum_update(const SetUnderTest& set, DType type) {
+  for (const std::int64_t n : set.sizes(lengths, {2'000'003}))
     for (const bool nesterov : {false, true}) {
       const Subject s(n, type);
       Values p = s.held.values(), b = s.first.values();
@@ -104,15 +103,15 @@ void check_momentum_update(const KernelSet& set, DType type) {
         b[i] = 0.7 * b[i] + gradient;
         p[i] -= 0.1 * (nesterov ? gradient + 0.7 * b[i] : b[i]);
       }
-      Bench::launch(set.prepare(&KernelSet::momentum_update, s.spec()), s.parameter, s.master_view(), s.first,
-                    s.gradient, MomentumStep{0.1, 0.2, 0.7, nesterov, 0.5});
-      s.check(p);
-      s.check_state(s.first, b);
+      set.launch(set.prepare(&KernelSet::momentum_update, s.spec()), s.parameter, s.master_view(), s.first, s.gradient,
+                 MomentumStep{0.1, 0.2, 0.7, nesterov, 0.5});
+      s.check(set, p);
+      s.check_state(set, s.first, b);
     }
 }
 
-void check_adagrad_update(const KernelSet& set, DType type) {
-  for (const std::int64_t n : lengths) {
+void check_adagrad_update(const SetUnderTest& set, DType type) {
+  for (const std::int64_t n : set.sizes(lengths, {2'000'003})) {
     const Subject s(n, type);
     Values p = s.held.values(), sum = s.second.values();
     const Values g = s.gradient.values();
@@ -121,24 +120,24 @@ void check_adagrad_update(const KernelSet& set, DType type) {
       sum[i] += gradient * gradient;
       p[i] -= 0.1 * gradient / (std::sqrt(sum[i]) + 1e-3);
     }
-    Bench::launch(set.prepare(&KernelSet::adagrad_update, s.spec()), s.parameter, s.master_view(), s.second, s.gradient,
-                  AdagradStep{0.1, 0.2, 1e-3, 0.5});
-    s.check(p);
-    s.check_state(s.second, sum);
+    set.launch(set.prepare(&KernelSet::adagrad_update, s.spec()), s.parameter, s.master_view(), s.second, s.gradient,
+               AdagradStep{0.1, 0.2, 1e-3, 0.5});
+    s.check(set, p);
+    s.check_state(set, s.second, sum);
   }
 }
 
-void check_adam_update(const KernelSet& set, DType type) {
+void check_adam_update(const SetUnderTest& set, DType type) {
   check_adam(set, type, &KernelSet::adam_update, true,
              [](double p, double m, double v, double) { return p - 0.1 * m / (std::sqrt(v) + 1e-3); });
 }
 
-void check_adamw_update(const KernelSet& set, DType type) {
+void check_adamw_update(const SetUnderTest& set, DType type) {
   check_adam(set, type, &KernelSet::adamw_update, false,
              [](double p, double m, double v, double) { return p - 0.1 * (m / (std::sqrt(v) + 1e-3) + 0.2 * p); });
 }
 
-void check_radam_update(const KernelSet& set, DType type) {
+void check_radam_update(const SetUnderTest& set, DType type) {
   // With beta2 = 0.95 the sixth step is the first one that is rectified.
   check_adam(set, type, &KernelSet::radam_update, true, [](double p, double m, double v, double t) {
     const double power = std::pow(0.95, t), longest = 2 / 0.05 - 1, length = longest - 2 * t * power / (1 - power);
@@ -149,8 +148,8 @@ void check_radam_update(const KernelSet& set, DType type) {
   });
 }
 
-void check_sophia_update(const KernelSet& set, DType type) {
-  for (const std::int64_t n : lengths)
+void check_sophia_update(const SetUnderTest& set, DType type) {
+  for (const std::int64_t n : set.sizes(lengths, {2'000'003}))
     for (const bool refresh : {false, true}) {
       const Subject s(n, type);
       Values p = s.held.values(), m = s.first.values(), h = s.second.values();
@@ -161,15 +160,15 @@ void check_sophia_update(const KernelSet& set, DType type) {
         if (refresh) h[i] = 0.95 * h[i] + 0.05 * 3 * gradient * gradient;
         p[i] -= 0.1 * (0.2 * p[i] + std::clamp(m[i] / std::max(0.9 * h[i], 0.3), -1.0, 1.0));
       }
-      Bench::launch(set.prepare(&KernelSet::sophia_update, s.spec()), s.parameter, s.master_view(), s.first, s.second,
-                    s.gradient, SophiaStep{0.1, 0.2, 0.8, 0.95, 0.9, 0.3, 0.5, 3, refresh});
-      s.check(p);
-      s.check_state(s.first, m);
-      s.check_state(s.second, h);
+      set.launch(set.prepare(&KernelSet::sophia_update, s.spec()), s.parameter, s.master_view(), s.first, s.second,
+                 s.gradient, SophiaStep{0.1, 0.2, 0.8, 0.95, 0.9, 0.3, 0.5, 3, refresh});
+      s.check(set, p);
+      s.check_state(set, s.first, m);
+      s.check_state(set, s.second, h);
     }
 }
 
-void check_adam8bit_update(const KernelSet& set, DType type) {
+void check_adam8bit_update(const SetUnderTest& set, DType type) {
   // From states of nothing the step is AdamW's first; the quantiser has tests of its own (tests/engine/optimizer).
   for (const std::int64_t n : {1, 255, 256, 257, 40000}) {
     const Subject s(n, type);
@@ -182,23 +181,23 @@ void check_adam8bit_update(const KernelSet& set, DType type) {
     std::fill_n(v.view().as<std::uint8_t>(), n, std::uint8_t{0});
     std::fill_n(m_scale.view().as<std::byte>(), m_scale.view().bytes(), std::byte{0});
     std::fill_n(v_scale.view().as<std::byte>(), v_scale.view().bytes(), std::byte{0});
-    Bench::launch(set.prepare(&KernelSet::adam8bit_update, s.spec()), s.parameter, s.master_view(), m, v, m_scale,
-                  v_scale, s.gradient, adam_step(1));
-    s.check(p);
+    set.launch(set.prepare(&KernelSet::adam8bit_update, s.spec()), s.parameter, s.master_view(), m, v, m_scale, v_scale,
+               s.gradient, adam_step(1));
+    s.check(set, p);
     Values greatest(static_cast<std::size_t>(blocks), 0.0), squares = greatest;
     for (std::size_t i = 0; i < g.size(); ++i) {
       const double first = 0.2 * 0.5 * g[i], second = 0.05 * 0.25 * g[i] * g[i];
       greatest[i / quantised_block] = std::max(greatest[i / quantised_block], std::abs(first));
       squares[i / quantised_block] = std::max(squares[i / quantised_block], second);
     }
-    s.check_state(m_scale, greatest);
-    s.check_state(v_scale, squares);
+    s.check_state(set, m_scale, greatest);
+    s.check_state(set, v_scale, squares);
     CHECK(m.guarded());
     CHECK(v.guarded());
   }
 }
 
-void check_adafactor_update(const KernelSet& set, DType type) {
+void check_adafactor_update(const SetUnderTest& set, DType type) {
   struct Size {
     std::int64_t rows, columns;
     bool factored;
@@ -241,12 +240,12 @@ void check_adafactor_update(const KernelSet& set, DType type) {
                           std::max(1.0, std::sqrt(update_square / n) / clip);
       for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.6 * 0.2 * p[i] + step * u[i];
       const AdafactorSpec spec{type, size.rows, size.columns, size.factored, s.master};
-      Bench::launch(set.prepare(&KernelSet::adafactor_update, spec), s.parameter, s.master_view(),
-                    size.factored ? row.view() : View{}, column, s.gradient,
-                    AdafactorStep{0.6, 0.2, 0.7, 1e-2, 0.3, clip, 0.5, 4});
-      s.check(p);
-      if (size.factored) s.check_state(row, r);
-      s.check_state(column, c);
+      set.launch(set.prepare(&KernelSet::adafactor_update, spec), s.parameter, s.master_view(),
+                 size.factored ? row.view() : View{}, column, s.gradient,
+                 AdafactorStep{0.6, 0.2, 0.7, 1e-2, 0.3, clip, 0.5, 4});
+      s.check(set, p);
+      if (size.factored) s.check_state(set, row, r);
+      s.check_state(set, column, c);
     }
 }
 

@@ -1,0 +1,402 @@
+// Attention for every type, depth and alignment: tiles of 32 × 32 scores, multiplied and added one by one. 16-bit types
+// go to the tensor cores (attention_tensor.cuh) where their rows are aligned.
+#include "kernels/cuda/attention.hpp"
+
+#include <string>
+
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/machine.cuh"
+#include "kernels/cuda/ops.hpp"
+#include "kernels/cuda/reduce.cuh"
+
+namespace rankscope::kernels::cuda {
+namespace {
+
+constexpr int tile = 32, side = 16, per_thread = tile / side;  // a thread has two rows and two columns of the scores
+constexpr int threads = side * side;
+
+/// A tile of rows in shared memory; a row is one element longer than the depth, so that columns lie in all banks.
+template <class A, int D>
+struct Rows {
+  A* data;
+  __device__ A& at(int row, int column) const { return data[row * (D + 1) + column]; }
+  static constexpr int elements = tile * (D + 1);
+
+  /// Rows [first, first + tile) of a head, times `factor`; zero beyond the context and the depth.
+  template <class T>
+  __device__ void fill(const T* from, int64_t first, int64_t stride, const AttentionShape& shape, A factor) const {
+    for (int i = static_cast<int>(threadIdx.y * side + threadIdx.x); i < tile * D; i += threads) {
+      const int row = i / D, column = i % D;
+      const bool inside = first + row < shape.context && column < shape.depth;
+      at(row, column) = inside ? widen(from[(first + row) * stride + column]) * factor : A(0);
+    }
+  }
+};
+
+template <class A>
+struct Scores {
+  A* data;
+  __device__ A& at(int row, int column) const { return data[row * (tile + 1) + column]; }
+  static constexpr int elements = tile * (tile + 1);
+};
+
+/// This thread's four of left·rightᵀ.
+template <class A, int D>
+__device__ inline void multiply(A (&product)[per_thread][per_thread], const Rows<A, D>& left, const Rows<A, D>& right) {
+  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+#pragma unroll
+  for (int i = 0; i < per_thread; ++i)
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) product[i][j] = A(0);
+#pragma unroll 8
+  for (int d = 0; d < D; ++d) {
+    const A left0 = left.at(y, d), left1 = left.at(y + side, d), right0 = right.at(x, d),
+            right1 = right.at(x + side, d);
+    product[0][0] = fused(left0, right0, product[0][0]);
+    product[0][1] = fused(left0, right1, product[0][1]);
+    product[1][0] = fused(left1, right0, product[1][0]);
+    product[1][1] = fused(left1, right1, product[1][1]);
+  }
+}
+
+/// A thread's part of a tile of results: rows y and y + 16, every 16th column.
+template <class A, int D>
+struct Part {
+  A value[per_thread][D / side] = {};
+
+  /// += weights·rows, or weightsᵀ·rows.
+  template <bool transposed>
+  __device__ void add(const Scores<A>& weights, const Rows<A, D>& rows) {
+    const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+    for (int k = 0; k < tile; ++k) {
+      const A first = transposed ? weights.at(k, y) : weights.at(y, k);
+      const A second = transposed ? weights.at(k, y + side) : weights.at(y + side, k);
+#pragma unroll
+      for (int c = 0; c < D / side; ++c) {
+        const A element = rows.at(k, x + c * side);
+        value[0][c] = fused(first, element, value[0][c]);
+        value[1][c] = fused(second, element, value[1][c]);
+      }
+    }
+  }
+  __device__ void scale(int i, A factor) {
+#pragma unroll
+    for (int c = 0; c < D / side; ++c) value[i][c] *= factor;
+  }
+  template <class T>
+  __device__ void write(T* to, int64_t first, int64_t stride, const AttentionShape& shape, const A (&factor)[2]) const {
+#pragma unroll
+    for (int i = 0; i < per_thread; ++i) {
+      const int64_t row = first + threadIdx.y + i * side;
+      if (row >= shape.context) return;
+#pragma unroll
+      for (int c = 0; c < D / side; ++c) {
+        const int column = static_cast<int>(threadIdx.x) + c * side;
+        if (column < shape.depth) to[row * stride + column] = narrow<T>(value[i][c] * factor[i]);
+      }
+    }
+  }
+};
+
+template <class A>
+__device__ inline A minus_infinity() {
+  return -static_cast<A>(INFINITY);
+}
+
+/// Block b of all has a tile of a head; the tiles with most work come first.
+struct Task {
+  int64_t head, tile;
+};
+__device__ inline Task last_tiles_first(const AttentionShape& shape) {
+  const int64_t heads = shape.samples * shape.heads, tiles = (shape.context + tile - 1) / tile;
+  return {int64_t{blockIdx.x} % heads, tiles - 1 - int64_t{blockIdx.x} / heads};
+}
+__device__ inline Task first_tiles_first(const AttentionShape& shape) {
+  const int64_t heads = shape.samples * shape.heads;
+  return {int64_t{blockIdx.x} % heads, int64_t{blockIdx.x} / heads};
+}
+
+template <class T, int D>
+__global__ void __launch_bounds__(threads)
+    attend(T* attended, Arithmetic<T>* log_sum_exp, const T* qkv, const AttentionShape shape, Arithmetic<T> root) {
+  using A = Arithmetic<T>;
+  A* memory = shared_memory<A>();
+  const Rows<A, D> queries{memory}, others{memory + Rows<A, D>::elements};
+  const Scores<A> weights{memory + 2 * Rows<A, D>::elements};
+  const Task task = last_tiles_first(shape);
+  const HeadPlace head = place_of(shape, task.head);
+  const int64_t first = task.tile * tile, stride = shape.row_stride();
+  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+
+  queries.fill(qkv + head.query, first, stride, shape, root);
+  Part<A, D> out;
+  A top[per_thread] = {minus_infinity<A>(), minus_infinity<A>()}, sum[per_thread] = {};
+  for (int64_t begin = 0; begin <= first; begin += tile) {
+    __syncthreads();
+    others.fill(qkv + head.key, begin, stride, shape, A(1));
+    __syncthreads();
+    A score[per_thread][per_thread];
+    multiply(score, queries, others);
+#pragma unroll
+    for (int i = 0; i < per_thread; ++i) {
+      const int64_t query = first + y + i * side;
+#pragma unroll
+      for (int j = 0; j < per_thread; ++j) {
+        const int64_t key = begin + x + j * side;
+        if (key > query || key >= shape.context) score[i][j] = minus_infinity<A>();
+      }
+      // Every row sees the first key of every tile, so this is finite.
+      const A next = greater(top[i], over_lanes<side>(greater(score[i][0], score[i][1]), Greater{}));
+      const A kept = exp_of(top[i] - next);
+      top[i] = next;
+      score[i][0] = exp_of(score[i][0] - next);
+      score[i][1] = exp_of(score[i][1] - next);
+      sum[i] = sum[i] * kept + over_lanes<side>(score[i][0] + score[i][1], Plus{});
+      out.scale(i, kept);
+      weights.at(y + i * side, x) = score[i][0];
+      weights.at(y + i * side, x + side) = score[i][1];
+    }
+    __syncthreads();  // all have read the keys
+    others.fill(qkv + head.value, begin, stride, shape, A(1));
+    __syncthreads();
+    out.template add<false>(weights, others);
+  }
+  const A inverse[2] = {A(1) / sum[0], A(1) / sum[1]};
+  out.write(attended + head.out, first, shape.width, shape, inverse);
+  if (x == 0)
+    for (int i = 0; i < per_thread; ++i) {
+      const int64_t query = first + y + i * side;
+      if (query < shape.context)
+        log_sum_exp[head.statistic + query] = top[i] + static_cast<A>(log(static_cast<double>(sum[i])));
+    }
+}
+
+constexpr int dots_per_block = 8;
+
+/// dots[head][row] = sum over the depth of dattended·attended, a warp for each.
+template <class T>
+__global__ void __launch_bounds__(warp_size* dots_per_block)
+    multiply_rows(Arithmetic<T>* dots, const T* dattended, const T* attended, const AttentionShape shape) {
+  const int64_t index = int64_t{blockIdx.x} * dots_per_block + threadIdx.y;
+  if (index >= shape.samples * shape.heads * shape.context) return;
+  const int64_t from = place_of(shape, index / shape.context).out + index % shape.context * shape.width;
+  Arithmetic<T> sum = 0;
+  for (int64_t d = threadIdx.x; d < shape.depth; d += warp_size)
+    sum += widen(dattended[from + d]) * widen(attended[from + d]);
+  sum = warp_sum(sum);
+  if (threadIdx.x == 0) dots[index] = sum;
+}
+
+/// Probabilities of a tile and the gradients of its scores, from queries (times the root) and keys, and from the
+/// gradients of results and values. Zero where a query does not see a key.
+template <class A, int D>
+__device__ inline void differentiate(const Scores<A>& weights, const Scores<A>& dscores, const Rows<A, D>& queries,
+                                     const Rows<A, D>& keys, const Rows<A, D>& dout, const Rows<A, D>& values,
+                                     int64_t first_query, int64_t first_key, const A* log_sum_exp, const A* dots,
+                                     const AttentionShape& shape) {
+  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+  A score[per_thread][per_thread], dweight[per_thread][per_thread];
+  multiply(score, queries, keys);
+  multiply(dweight, dout, values);
+#pragma unroll
+  for (int i = 0; i < per_thread; ++i) {
+    const int64_t query = first_query + y + i * side;
+    const bool inside = query < shape.context;
+    const A subtracted = inside ? log_sum_exp[query] : A(0), dot = inside ? dots[query] : A(0);
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) {
+      const int64_t key = first_key + x + j * side;
+      const A weight = inside && key <= query ? exp_of(score[i][j] - subtracted) : A(0);
+      weights.at(y + i * side, x + j * side) = weight;
+      dscores.at(y + i * side, x + j * side) = weight * (dweight[i][j] - dot);
+    }
+  }
+}
+
+template <class T>
+struct Gradients {
+  using A = Arithmetic<T>;
+  T* dqkv;
+  const T *dattended, *qkv;
+  const A *log_sum_exp, *dots;
+};
+
+template <class A, int D>
+constexpr int backward_elements = 4 * Rows<A, D>::elements + 2 * Scores<A>::elements;
+
+template <class T, int D>
+__global__ void __launch_bounds__(threads)
+    key_value_gradients(const Gradients<T> of, const AttentionShape shape, Arithmetic<T> root) {
+  using A = Arithmetic<T>;
+  A* memory = shared_memory<A>();
+  constexpr int n = Rows<A, D>::elements;
+  const Rows<A, D> keys{memory}, values{memory + n}, queries{memory + 2 * n}, dout{memory + 3 * n};
+  const Scores<A> weights{memory + 4 * n}, dscores{memory + 4 * n + Scores<A>::elements};
+  const Task task = first_tiles_first(shape);
+  const HeadPlace head = place_of(shape, task.head);
+  const int64_t first = task.tile * tile, stride = shape.row_stride();
+
+  keys.fill(of.qkv + head.key, first, stride, shape, A(1));
+  values.fill(of.qkv + head.value, first, stride, shape, A(1));
+  Part<A, D> dkeys, dvalues;
+  for (int64_t begin = first; begin < shape.context; begin += tile) {
+    __syncthreads();
+    queries.fill(of.qkv + head.query, begin, stride, shape, root);
+    dout.fill(of.dattended + head.out, begin, shape.width, shape, A(1));
+    __syncthreads();
+    differentiate(weights, dscores, queries, keys, dout, values, begin, first, of.log_sum_exp + head.statistic,
+                  of.dots + head.statistic, shape);
+    __syncthreads();
+    dvalues.template add<true>(weights, dout);
+    dkeys.template add<true>(dscores, queries);  // which carry the root
+  }
+  const A one[2] = {A(1), A(1)};
+  dkeys.write(of.dqkv + head.key, first, stride, shape, one);
+  dvalues.write(of.dqkv + head.value, first, stride, shape, one);
+}
+
+template <class T, int D>
+__global__ void __launch_bounds__(threads)
+    query_gradients(const Gradients<T> of, const AttentionShape shape, Arithmetic<T> root) {
+  using A = Arithmetic<T>;
+  A* memory = shared_memory<A>();
+  constexpr int n = Rows<A, D>::elements;
+  const Rows<A, D> keys{memory}, values{memory + n}, queries{memory + 2 * n}, dout{memory + 3 * n};
+  const Scores<A> weights{memory + 4 * n}, dscores{memory + 4 * n + Scores<A>::elements};
+  const Task task = last_tiles_first(shape);
+  const HeadPlace head = place_of(shape, task.head);
+  const int64_t first = task.tile * tile, stride = shape.row_stride();
+
+  queries.fill(of.qkv + head.query, first, stride, shape, root);
+  dout.fill(of.dattended + head.out, first, shape.width, shape, A(1));
+  Part<A, D> dqueries;
+  for (int64_t begin = 0; begin <= first; begin += tile) {
+    __syncthreads();
+    keys.fill(of.qkv + head.key, begin, stride, shape, A(1));
+    values.fill(of.qkv + head.value, begin, stride, shape, A(1));
+    __syncthreads();
+    differentiate(weights, dscores, queries, keys, dout, values, first, begin, of.log_sum_exp + head.statistic,
+                  of.dots + head.statistic, shape);
+    __syncthreads();
+    dqueries.template add<false>(dscores, keys);
+  }
+  const A roots[2] = {root, root};
+  dqueries.write(of.dqkv + head.query, first, stride, shape, roots);
+}
+
+/// Calls body with the least depth that kernels are made for and that holds the head's.
+template <class Body>
+void with_depth(int64_t depth, Body body) {
+  if (depth <= 32) return body(std::integral_constant<int, 32>{});
+  if (depth <= 64) return body(std::integral_constant<int, 64>{});
+  body(std::integral_constant<int, 128>{});
+}
+
+template <class A, int D>
+constexpr std::size_t forward_bytes = (2 * Rows<A, D>::elements + Scores<A>::elements) * sizeof(A);
+template <class A, int D>
+constexpr std::size_t backward_bytes = backward_elements<A, D> * sizeof(A);
+
+template <class T>
+struct PlainAttention {
+  using A = Arithmetic<T>;
+
+  static void allow(const AttentionShape& shape) {
+    with_depth(shape.depth, [](auto depth) {
+      constexpr int D = depth();
+      allow_shared_memory(attend<T, D>, forward_bytes<A, D>);
+      allow_shared_memory(key_value_gradients<T, D>, backward_bytes<A, D>);
+      allow_shared_memory(query_gradients<T, D>, backward_bytes<A, D>);
+    });
+  }
+
+  static void forward(const AttentionShape& shape, const ForwardOperands& o, const Stream& stream) {
+    with_depth(shape.depth, [&](auto depth) {
+      constexpr int D = depth();
+      launch(attend<T, D>, {grid_of(shape.all_heads() * shape.tiles(tile)), dim3(side, side), forward_bytes<A, D>},
+             stream, static_cast<T*>(o.attended), static_cast<A*>(o.log_sum_exp), static_cast<const T*>(o.qkv), shape,
+             static_cast<A>(shape.root()));
+    });
+  }
+
+  static void dots(const AttentionShape& shape, const BackwardOperands& o, const Stream& stream) {
+    launch(multiply_rows<T>,
+           {grid_of(pieces_of(shape.all_heads() * shape.context, dots_per_block)), dim3(warp_size, dots_per_block)},
+           stream, static_cast<A*>(o.dots), static_cast<const T*>(o.dattended), static_cast<const T*>(o.attended),
+           shape);
+  }
+
+  static void backward(const AttentionShape& shape, const BackwardOperands& o, const Stream& stream) {
+    const Gradients<T> of{static_cast<T*>(o.dqkv), static_cast<const T*>(o.dattended), static_cast<const T*>(o.qkv),
+                          static_cast<const A*>(o.log_sum_exp), static_cast<const A*>(o.dots)};
+    with_depth(shape.depth, [&](auto depth) {
+      constexpr int D = depth();
+      const Geometry geometry{grid_of(shape.all_heads() * shape.tiles(tile)), dim3(side, side), backward_bytes<A, D>};
+      const A root = static_cast<A>(shape.root());
+      launch(key_value_gradients<T, D>, geometry, stream, of, shape, root);
+      launch(query_gradients<T, D>, geometry, stream, of, shape, root);
+    });
+  }
+};
+
+AttentionShape shape_of(const AttentionSpec& spec) {
+  if (spec.heads < 1 || spec.width % spec.heads != 0)
+    throw Unsupported("attention needs a width that its heads divide; " + std::to_string(spec.width) + " is not " +
+                      std::to_string(spec.heads) + " equal parts");
+  if (spec.width / spec.heads > greatest_depth)
+    throw Unsupported("the kernel set 'cuda' has no attention with heads of " +
+                      std::to_string(spec.width / spec.heads) + "; it has up to " + std::to_string(greatest_depth));
+  return AttentionShape(spec);
+}
+
+template <class T>
+constexpr bool has_tensor_cores = sizeof(T) == 2;
+
+template <class T>
+bool fits_tensor_cores(const AttentionShape& shape, std::initializer_list<const void*> tensors) {
+  return has_tensor_cores<T> && shape.depth % 8 == 0 && rows_are_packs(0, 1, 16, tensors);
+}
+
+template <class T>
+void allow_all(const AttentionShape& shape) {
+  PlainAttention<T>::allow(shape);
+  if constexpr (has_tensor_cores<T>) TensorAttention<T>::allow(shape);
+}
+
+}  // namespace
+
+Prepared<View, View, View> attention_forward(const AttentionSpec& spec, const Options&) {
+  const AttentionShape shape = shape_of(spec);
+  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View> {
+    using T = typename decltype(tag)::type;
+    allow_all<T>(shape);
+    return {0, [shape](View attended, View log_sum_exp, View qkv, const Stream& stream) {
+              const ForwardOperands operands{attended.data, log_sum_exp.data, qkv.data};
+              if constexpr (has_tensor_cores<T>)
+                if (fits_tensor_cores<T>(shape, {attended.data, qkv.data}))
+                  return TensorAttention<T>::forward(shape, operands, stream);
+              PlainAttention<T>::forward(shape, operands, stream);
+            }};
+  });
+}
+
+Prepared<View, View, View, View, View> attention_backward(const AttentionSpec& spec, const Options&) {
+  const AttentionShape shape = shape_of(spec);
+  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, View> {
+    using T = typename decltype(tag)::type;
+    allow_all<T>(shape);
+    const int64_t dots_bytes = aligned(shape.all_heads() * shape.context * static_cast<int64_t>(sizeof(Arithmetic<T>)));
+    return {dots_bytes,
+            [shape](View dqkv, View dattended, View qkv, View log_sum_exp, View attended, const Stream& stream) {
+              const BackwardOperands operands{dqkv.data,        dattended.data, qkv.data,
+                                              log_sum_exp.data, attended.data,  stream.workspace};
+              PlainAttention<T>::dots(shape, operands, stream);
+              if constexpr (has_tensor_cores<T>)
+                if (fits_tensor_cores<T>(shape, {dqkv.data, dattended.data, qkv.data}))
+                  return TensorAttention<T>::backward(shape, operands, stream);
+              PlainAttention<T>::backward(shape, operands, stream);
+            }};
+  });
+}
+
+}  // namespace rankscope::kernels::cuda

@@ -1,0 +1,3 @@
+#include "kernels/cuda/attention_tensor.cuh"
+
+template struct rankscope::kernels::cuda::TensorAttention<rankscope::kernels::cuda::F16>;

@@ -1,0 +1,180 @@
+// Matrix products by cuBLASLt, with bias and residual in the same kernel.
+#include <cublasLt.h>
+#include <cuda_runtime.h>
+
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/cuda/bias.hpp"
+#include "kernels/cuda/geometry.hpp"
+#include "kernels/cuda/library.hpp"
+#include "kernels/cuda/matrix_product.hpp"
+
+namespace rankscope::kernels::cuda {
+namespace {
+
+constexpr std::int64_t workspace_limit = 32 << 20;  ///< what NVIDIA recommends from compute capability 9.0 on
+constexpr std::int64_t workspace_alignment = 256;
+constexpr std::int64_t vector_bytes = 16;
+
+void check(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw std::runtime_error(std::string("cuBLASLt: ") + what + ": " + cublasLtGetStatusName(status));
+}
+
+struct Library {
+  Library() { check(cublasLtCreate(&handle), "opening the library"); }
+  ~Library() { cublasLtDestroy(handle); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  cublasLtHandle_t handle = nullptr;
+};
+
+/// Owns a descriptor of the library.
+template <class Handle, cublasStatus_t (*destroy)(Handle)>
+struct Owned {
+  Handle value = nullptr;
+  Owned() = default;
+  ~Owned() {
+    if (value != nullptr) destroy(value);
+  }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+};
+using Description = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
+using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
+using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
+
+cudaDataType_t data_type_of(DType type) {
+  switch (type) {
+    case DType::f64: return CUDA_R_64F;
+    case DType::f32: return CUDA_R_32F;
+    case DType::bf16: return CUDA_R_16BF;
+    case DType::f16: return CUDA_R_16F;
+    case DType::i32:
+    case DType::u8: break;
+  }
+  throw Unsupported("the kernel set 'cuda' has no matrix products in " + std::string(rankscope::name_of(type)));
+}
+
+class LibraryProduct final : public MatrixProduct {
+ public:
+  LibraryProduct(const ProductSpec& spec, std::shared_ptr<Library> library, bool tf32)
+      : spec_(spec), library_(std::move(library)), plain_(make_plain_product(spec)) {
+    const bool f64 = spec.type == DType::f64;
+    const cudaDataType_t scale_type = f64 ? CUDA_R_64F : CUDA_R_32F;
+    const cublasComputeType_t compute = f64                               ? CUBLAS_COMPUTE_64F
+                                        : tf32 && spec.type == DType::f32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                                          : CUBLAS_COMPUTE_32F;
+    // The library's epilogue wants the bias in the result's type, and has none in fp64.
+    fused_bias_ = spec.bias && spec.result == spec.type && !f64;
+    check(cublasLtMatmulDescCreate(&description_.value, compute, scale_type), "describing a product");
+    const ColumnMajorProduct p = column_major(spec);
+    const auto transposition = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    describe(CUBLASLT_MATMUL_DESC_TRANSA, transposition(p.left_transposed));
+    describe(CUBLASLT_MATMUL_DESC_TRANSB, transposition(p.right_transposed));
+    describe(CUBLASLT_MATMUL_DESC_EPILOGUE, fused_bias_ ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT);
+    lay_out(left_, spec.type, p.left_rows, p.left_columns);
+    lay_out(right_, spec.type, p.right_rows, p.right_columns);
+    lay_out(result_, spec.result, p.rows, p.columns);
+    for (const bool aligned : {false, true}) choose(aligned);
+  }
+
+  bool has_algorithm() const { return algorithm_[1].has_value(); }
+
+  std::int64_t workspace_bytes() const override { return workspace_bytes_; }
+
+  void run(const ProductOperands& operands, const Stream& stream) const override {
+    // Accumulation adds C to itself; a residual stands in its place.
+    const void* added = spec_.residual ? operands.residual : operands.c;
+    const bool both = spec_.residual && spec_.accumulate;
+    bool aligned = true;
+    for (const void* p : {static_cast<const void*>(operands.c), operands.a, operands.b, added, operands.bias})
+      aligned = aligned && reinterpret_cast<std::uintptr_t>(p) % vector_bytes == 0;
+    const auto& algorithm = algorithm_[aligned ? 1 : 0];
+    if (!algorithm || both) return plain_->run(operands, stream);
+
+    if (fused_bias_) describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+    const double one = 1, times = spec_.residual || spec_.accumulate ? 1 : 0;
+    const float one_f32 = 1, times_f32 = static_cast<float>(times);
+    const bool f64 = spec_.type == DType::f64;
+    auto* workspace = reinterpret_cast<std::byte*>(
+        pieces_of(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(stream.workspace)), workspace_alignment) *
+        workspace_alignment);
+    check(cublasLtMatmul(library_->handle, description_.value, f64 ? static_cast<const void*>(&one) : &one_f32,
+                         operands.b, left_.value, operands.a, right_.value,
+                         f64 ? static_cast<const void*>(&times) : &times_f32, added, result_.value, operands.c,
+                         result_.value, &*algorithm, workspace, static_cast<std::size_t>(algorithm_bytes_),
+                         static_cast<cudaStream_t>(stream.handle)),
+          "running a product");
+    if (spec_.bias && !fused_bias_)
+      add_bias(operands.c, spec_.result, operands.bias, spec_.type, spec_.m, spec_.n, stream);
+  }
+
+ private:
+  template <class Value>
+  void describe(cublasLtMatmulDescAttributes_t attribute, const Value& value) const {
+    check(cublasLtMatmulDescSetAttribute(description_.value, attribute, &value, sizeof value), "describing a product");
+  }
+
+  static void lay_out(Layout& layout, DType type, std::int64_t rows, std::int64_t columns) {
+    check(cublasLtMatrixLayoutCreate(&layout.value, data_type_of(type), static_cast<std::uint64_t>(rows),
+                                     static_cast<std::uint64_t>(columns), rows),
+          "describing a matrix");
+  }
+
+  /// The library's first choice for operands at multiples of 16 bytes, or of their elements only.
+  void choose(bool aligned) {
+    Preference preference;
+    check(cublasLtMatmulPreferenceCreate(&preference.value), "choosing an algorithm");
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
+      check(cublasLtMatmulPreferenceSetAttribute(preference.value, attribute, &value, sizeof value),
+            "choosing an algorithm");
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(workspace_limit));
+    // No sums by atomics: the same operands give the same bits.
+    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+           static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+    const auto of_factors = static_cast<std::uint32_t>(aligned ? vector_bytes : bytes_of(spec_.type));
+    const auto of_result = static_cast<std::uint32_t>(aligned ? vector_bytes : bytes_of(spec_.result));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, of_factors);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, of_factors);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, of_result);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, of_result);
+    cublasLtMatmulHeuristicResult_t found{};
+    int count = 0;
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(library_->handle, description_.value, left_.value, right_.value, result_.value,
+                                       result_.value, preference.value, 1, &found, &count);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && count == 0)) return;
+    check(status, "choosing an algorithm");
+    check(found.state, "choosing an algorithm");
+    algorithm_[aligned ? 1 : 0] = found.algo;
+    algorithm_bytes_ = std::max(algorithm_bytes_, static_cast<std::int64_t>(found.workspaceSize));
+    workspace_bytes_ = algorithm_bytes_ > 0 ? algorithm_bytes_ + workspace_alignment : 0;
+  }
+
+  ProductSpec spec_;
+  std::shared_ptr<Library> library_;
+  std::shared_ptr<const MatrixProduct> plain_;
+  Description description_;
+  Layout left_, right_, result_;
+  bool fused_bias_ = false;
+  std::array<std::optional<cublasLtMatmulAlgo_t>, 2> algorithm_;  ///< without and with alignment
+  std::int64_t algorithm_bytes_ = 0, workspace_bytes_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<void> open_library() { return std::make_shared<Library>(); }
+
+std::shared_ptr<const MatrixProduct> make_library_product(const ProductSpec& spec, const Options& options) {
+  if (spec.m == 0 || spec.n == 0 || spec.k == 0) return nullptr;
+  auto product =
+      std::make_shared<LibraryProduct>(spec, std::static_pointer_cast<Library>(options.library), options.tf32);
+  return product->has_algorithm() ? product : nullptr;
+}
+
+}  // namespace rankscope::kernels::cuda

@@ -1,0 +1,48 @@
+#include "kernels/cuda/cuda.hpp"
+
+#include "kernels/cuda/library.hpp"
+#include "kernels/cuda/ops.hpp"
+
+namespace rankscope::kernels {
+
+KernelSet cuda_kernels(Options options) {
+  options.library = cuda::open_library();
+  const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
+  KernelSet set;
+  set.name = "cuda";
+  set.options = options;
+  set.linear_forward = {all, cuda::linear_forward};
+  set.linear_input_gradient = {all, cuda::linear_input_gradient};
+  set.linear_weight_gradient = {all, cuda::linear_weight_gradient};
+  set.bias_gradient = {all, cuda::bias_gradient};
+  set.norm_forward = {all, cuda::norm_forward};
+  set.norm_backward = {all, cuda::norm_backward};
+  set.gelu_forward = {all, cuda::gelu_forward};
+  set.gelu_backward = {all, cuda::gelu_backward};
+  set.attention_forward = {all, cuda::attention_forward};
+  set.attention_backward = {all, cuda::attention_backward};
+  set.cross_entropy = {all, cuda::cross_entropy};
+  set.embedding_forward = {all, cuda::embedding_forward};
+  set.embedding_backward = {all, cuda::embedding_backward};
+  set.dropout = {all, cuda::dropout};
+  set.residual_sum = {all, cuda::residual_sum};
+  set.token_embedding_forward = {all, cuda::token_embedding_forward};
+  set.token_embedding_backward = {all, cuda::token_embedding_backward};
+  set.position_embedding_forward = {all, cuda::position_embedding_forward};
+  set.position_embedding_backward = {all, cuda::position_embedding_backward};
+  set.vocabulary_numerators = {all, cuda::vocabulary_numerators};
+  set.vocabulary_loss = {all, cuda::vocabulary_loss};
+  set.add = {all, cuda::add};
+  set.scale = {all, cuda::scale};
+  set.square_norm = {all, cuda::square_norm};
+  set.sgd_update = {all, cuda::sgd_update};
+  set.momentum_update = {all, cuda::momentum_update};
+  set.adagrad_update = {all, cuda::adagrad_update};
+  set.adam_update = {all, cuda::adam_update};
+  set.adamw_update = {all, cuda::adamw_update};
+  set.radam_update = {all, cuda::radam_update};
+  set.sophia_update = {all, cuda::sophia_update};
+  return set;
+}
+
+}  // namespace rankscope::kernels

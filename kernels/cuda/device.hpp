@@ -1,0 +1,98 @@
+// A GPU's memory, queues and events as values that clean up after themselves: what stands between programs and the CUDA
+// runtime. No header of CUDA's is needed to use it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rankscope::kernels {
+
+struct CudaDevice {
+  int index = 0;  ///< as the runtime counts
+  std::string name;
+  int major = 0, minor = 0;  ///< compute capability
+  int multiprocessors = 0;
+  std::int64_t memory_bytes = 0, l2_bytes = 0;
+};
+
+/// The GPUs that this process can use; none where there is no driver or no device. `reason`, if given, then says why in
+/// the runtime's words.
+std::vector<CudaDevice> cuda_devices(std::string* reason = nullptr);
+
+/// Makes a GPU the calling thread's current one. This and all below throw std::runtime_error with CUDA's own words.
+void use_cuda_device(int index);
+
+/// Memory of the current device, aligned to 256 bytes; not initialised.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  explicit DeviceMemory(std::int64_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+  std::byte* data() const { return data_; }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+/// Host memory that copies from and to a device do not have to stage: they run beside everything else.
+class PinnedMemory {
+ public:
+  explicit PinnedMemory(std::int64_t bytes);
+  ~PinnedMemory();
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+};
+
+class DeviceEvent;
+
+/// A queue of the current device: what is enqueued runs in order, beside other queues.
+class DeviceStream {
+ public:
+  DeviceStream();
+  ~DeviceStream();
+  DeviceStream(const DeviceStream&) = delete;
+  DeviceStream& operator=(const DeviceStream&) = delete;
+  /// For kernels::Stream::handle.
+  void* handle() const { return handle_; }
+  /// Either end may be the host's (pinned, or the call waits) or the device's.
+  void copy(void* to, const void* from, std::int64_t bytes);
+  void fill(void* to, std::uint8_t byte, std::int64_t bytes);
+  /// What comes after waits for the event on the device, not here. An event that was never recorded is no reason to
+  /// wait.
+  void wait_for(const DeviceEvent& event);
+  /// Until all that was enqueued is done; throws what went wrong in it.
+  void synchronise();
+
+ private:
+  void* handle_ = nullptr;
+};
+
+/// A place in a queue, with the device's time there.
+class DeviceEvent {
+ public:
+  DeviceEvent();
+  ~DeviceEvent();
+  DeviceEvent(const DeviceEvent&) = delete;
+  DeviceEvent& operator=(const DeviceEvent&) = delete;
+  void record(DeviceStream& stream);
+  /// Whether all that was enqueued before it is done; throws what went wrong.
+  bool reached() const;
+  /// From an earlier event, in nanoseconds (the device's clock resolves about half a microsecond); both must be
+  /// reached.
+  double nanoseconds_since(const DeviceEvent& earlier) const;
+  void* handle() const { return handle_; }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+}  // namespace rankscope::kernels

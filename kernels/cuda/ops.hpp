@@ -1,0 +1,42 @@
+// How each op is prepared on a GPU: one file per op. The formulas are in kernels/kernel_set.hpp. Internal to
+// kernels/cuda; cuda.cpp puts them into the table.
+#pragma once
+#include "kernels/kernel_set.hpp"
+
+namespace rankscope::kernels::cuda {
+
+Prepared<View, View, View, View, View> linear_forward(const LinearSpec&, const Options&);
+Prepared<View, View, View> linear_input_gradient(const LinearSpec&, const Options&);
+Prepared<View, View, View> linear_weight_gradient(const LinearSpec&, const Options&);
+Prepared<View, View> bias_gradient(const BiasGradientSpec&, const Options&);
+Prepared<View, View, View, View, View, View> norm_forward(const NormSpec&, const Options&);
+Prepared<View, View, View, View, View, View, View, View, View> norm_backward(const NormSpec&, const Options&);
+Prepared<View, View> gelu_forward(const ElementwiseSpec&, const Options&);
+Prepared<View, View, View, View> gelu_backward(const GeluBackwardSpec&, const Options&);
+Prepared<View, View, View> attention_forward(const AttentionSpec&, const Options&);
+Prepared<View, View, View, View, View> attention_backward(const AttentionSpec&, const Options&);
+Prepared<View, View, View, View, double> cross_entropy(const CrossEntropySpec&, const Options&);
+Prepared<View, View, View, View> embedding_forward(const EmbeddingSpec&, const Options&);
+Prepared<View, View, View, View> embedding_backward(const EmbeddingSpec&, const Options&);
+Prepared<View, View, View, DropoutDraw> dropout(const DropoutSpec&, const Options&);
+Prepared<View, View, View, View, DropoutDraw> residual_sum(const DropoutSpec&, const Options&);
+Prepared<View, View, View, std::int64_t> token_embedding_forward(const TokenEmbeddingSpec&, const Options&);
+Prepared<View, View, View, std::int64_t> token_embedding_backward(const TokenEmbeddingSpec&, const Options&);
+Prepared<View, View, View, std::int64_t> position_embedding_forward(const PositionEmbeddingSpec&, const Options&);
+Prepared<View, View, std::int64_t> position_embedding_backward(const PositionEmbeddingSpec&, const Options&);
+Prepared<View, View, View, View, VocabularyPart> vocabulary_numerators(const VocabularySpec&, const Options&);
+Prepared<View, View, View, View, double, VocabularyPart> vocabulary_loss(const VocabularySpec&, const Options&);
+Prepared<View, View, View> add(const ElementwiseSpec&, const Options&);
+Prepared<View, double> scale(const FlatSpec&, const Options&);
+Prepared<double*, View> square_norm(const FlatSpec&, const Options&);
+Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, MomentumStep> momentum_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, AdagradStep> adagrad_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, AdamStep> adam_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, AdamStep> adamw_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, AdamStep> radam_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, View, View, AdamStep> adam8bit_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, SophiaStep> sophia_update(const UpdateSpec&, const Options&);
+Prepared<View, View, View, View, View, AdafactorStep> adafactor_update(const AdafactorSpec&, const Options&);
+
+}  // namespace rankscope::kernels::cuda

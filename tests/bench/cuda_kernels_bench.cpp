@@ -1,0 +1,317 @@
+// Times of the GPU's kernels in GPT-2's sizes, each as a share of its own limit: the bytes that it must move over what
+// a copy reaches on this device, or its floating-point operations over what a large product reaches.
+//
+//   cuda_kernels_bench            GPT-2 124M, 16 samples of 1024 tokens
+//   cuda_kernels_bench 4          … of 4 samples
+//
+// Medians of 30 launches after 5 that do not count; each launch is timed by events, on random data that does not fit
+// into the second cache, or that has left it since.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/device.hpp"
+#include "kernels/tensor/element.hpp"
+#include "kernels/tensor/random.hpp"
+
+using namespace rankscope;
+using namespace rankscope::kernels;
+
+namespace {
+
+constexpr int warm_up = 5, repetitions = 30;
+
+class Bench {
+ public:
+  explicit Bench(std::int64_t scratch_bytes) : set_(cuda_kernels()), scratch_(scratch_bytes) {}
+
+  const KernelSet& set() const { return set_; }
+
+  /// Random values in [-size, size): a block of a million, again and again.
+  View random(DType type, Shape shape, double size = 1) {
+    const View tensor = empty(type, shape);
+    constexpr std::int64_t block = 1 << 20;
+    std::vector<std::byte> values(static_cast<std::size_t>(block * bytes_of(type)));
+    const View host{values.data(), type, {block}};
+    for (std::int64_t i = 0; i < block; ++i)
+      set_element(host, i, (2 * uniform(1, 0, static_cast<std::uint64_t>(i)) - 1) * size);
+    for (std::int64_t first = 0; first < tensor.elements(); first += block)
+      stream_.copy(tensor.as<std::byte>() + first * bytes_of(type), values.data(),
+                   std::min(block, tensor.elements() - first) * bytes_of(type));
+    stream_.synchronise();
+    return tensor;
+  }
+  View words(std::int64_t count, std::int64_t vocabulary) {
+    const View tensor = empty(DType::i32, {count});
+    std::vector<std::int32_t> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<std::int32_t>(uniform(2, 0, i) * static_cast<double>(vocabulary));
+    stream_.copy(tensor.data, values.data(), tensor.bytes());
+    stream_.synchronise();
+    return tensor;
+  }
+  View empty(DType type, Shape shape) {
+    View tensor{nullptr, type, shape};
+    memory_.emplace_back(tensor.bytes());
+    tensor.data = memory_.back().data();
+    return tensor;
+  }
+  /// Forgets all tensors.
+  void clear() { memory_.clear(); }
+
+  Stream stream_for(std::int64_t workspace_bytes) {
+    if (workspace_bytes > workspace_.bytes()) workspace_ = DeviceMemory(workspace_bytes);
+    return {workspace_.data(), stream_.handle()};
+  }
+  DeviceStream& stream() { return stream_; }
+
+  /// Median seconds of a launch. Between launches a stretch of other memory passes through the second cache.
+  double seconds(const std::function<void()>& launch) {
+    std::vector<double> times;
+    for (int i = 0; i < warm_up + repetitions; ++i) {
+      stream_.fill(scratch_.data(), 0, scratch_.bytes());
+      DeviceEvent begin, end;
+      begin.record(stream_);
+      launch();
+      end.record(stream_);
+      stream_.synchronise();
+      if (i >= warm_up) times.push_back(end.nanoseconds_since(begin) * 1e-9);
+    }
+    std::nth_element(times.begin(), times.begin() + repetitions / 2, times.end());
+    return times[repetitions / 2];
+  }
+
+ private:
+  KernelSet set_;
+  DeviceStream stream_;
+  DeviceMemory scratch_, workspace_;
+  std::vector<DeviceMemory> memory_;
+};
+
+struct Limits {
+  double bytes_per_s = 0, flop_per_s = 0;
+};
+
+Limits measured_limits(Bench& bench) {
+  Limits limits;
+  const std::int64_t bytes = std::int64_t{2} << 30, n = 8192;
+  const View from = bench.random(DType::f32, {bytes / 4}), to = bench.empty(DType::f32, {bytes / 4});
+  limits.bytes_per_s =
+      2 * static_cast<double>(bytes) / bench.seconds([&] { bench.stream().copy(to.data, from.data, bytes); });
+  bench.clear();
+  const View a = bench.random(DType::bf16, {n, n}), b = bench.random(DType::bf16, {n, n});
+  const View c = bench.empty(DType::bf16, {n, n});
+  const auto product =
+      bench.set().prepare(&KernelSet::linear_forward,
+                          LinearSpec{.type = DType::bf16, .result_type = DType::bf16, .rows = n, .in = n, .out = n});
+  const Stream stream = bench.stream_for(product.workspace_bytes);
+  limits.flop_per_s = 2.0 * n * n * n / bench.seconds([&] { product.launch(c, a, b, View{}, View{}, stream); });
+  bench.clear();
+  return limits;
+}
+
+class Table {
+ public:
+  explicit Table(const Limits& limits) : limits_(limits) {
+    std::printf("limits measured here: copy %.2f TB/s, bf16 product %.0f TFLOP/s\n\n", limits.bytes_per_s * 1e-12,
+                limits.flop_per_s * 1e-12);
+    std::printf("%-44s %10s %10s %10s %9s\n", "kernel", "us", "GB/s", "TFLOP/s", "of limit");
+  }
+  /// One of the two may be 0.
+  void row(const std::string& name, double seconds, double bytes, double flop) const {
+    const double least = std::max(bytes / limits_.bytes_per_s, flop / limits_.flop_per_s);
+    std::printf("%-44s %10.1f %10.0f %10.1f %8.0f%%\n", name.c_str(), seconds * 1e6, bytes / seconds * 1e-9,
+                flop / seconds * 1e-12, 100 * least / seconds);
+    std::fflush(stdout);
+  }
+
+ private:
+  Limits limits_;
+};
+
+struct Sizes {
+  std::int64_t samples = 16, context = 1024, width = 768, heads = 12, vocabulary = 50257;
+  std::int64_t tokens() const { return samples * context; }
+};
+
+/// y = x·wᵀ and its gradients.
+void products(Bench& bench, const Table& table, DType type, const std::string& name, std::int64_t rows, std::int64_t in,
+              std::int64_t out, bool bias) {
+  const LinearSpec spec{.type = type, .result_type = type, .rows = rows, .in = in, .out = out, .bias = bias};
+  LinearSpec weight_spec = spec;
+  weight_spec.result_type = DType::f32;
+  weight_spec.bias = false;
+  weight_spec.accumulate = true;
+  LinearSpec input_spec = spec;
+  input_spec.bias = false;
+  const View x = bench.random(type, {rows, in}), w = bench.random(type, {out, in}), y = bench.random(type, {rows, out});
+  const View b = bench.random(type, {out}), dw = bench.random(DType::f32, {out, in});
+  const double flop = 2.0 * static_cast<double>(rows) * static_cast<double>(in) * static_cast<double>(out);
+  const double bytes = static_cast<double>(x.bytes() + w.bytes() + y.bytes());
+  const auto forward = bench.set().prepare(&KernelSet::linear_forward, spec);
+  const auto input = bench.set().prepare(&KernelSet::linear_input_gradient, input_spec);
+  const auto weight = bench.set().prepare(&KernelSet::linear_weight_gradient, weight_spec);
+  const Stream stream =
+      bench.stream_for(std::max({forward.workspace_bytes, input.workspace_bytes, weight.workspace_bytes}));
+  table.row(name + " forward", bench.seconds([&] { forward.launch(y, x, w, bias ? b : View{}, View{}, stream); }),
+            bytes, flop);
+  table.row(name + " input gradient", bench.seconds([&] { input.launch(x, y, w, stream); }), bytes, flop);
+  table.row(name + " weight gradient (fp32, added)", bench.seconds([&] { weight.launch(dw, y, x, stream); }),
+            static_cast<double>(x.bytes() + y.bytes() + 2 * dw.bytes()), flop);
+  bench.clear();
+}
+
+void attention(Bench& bench, const Table& table, DType type, const Sizes& s, const std::string& name) {
+  const AttentionSpec spec{type, s.samples, s.context, s.heads, s.width};
+  const View qkv = bench.random(type, {s.tokens(), 3 * s.width}), dqkv = bench.empty(type, qkv.shape);
+  const View out = bench.empty(type, {s.tokens(), s.width}), dout = bench.random(type, out.shape);
+  const View lse = bench.empty(DType::f32, {s.samples, s.heads, s.context});
+  const auto forward = bench.set().prepare(&KernelSet::attention_forward, spec);
+  const auto backward = bench.set().prepare(&KernelSet::attention_backward, spec);
+  const Stream stream = bench.stream_for(std::max(forward.workspace_bytes, backward.workspace_bytes));
+  // Two products forward and five backward, over the half of the scores that is seen.
+  const double product = static_cast<double>(s.samples * s.context * s.context * s.width);
+  table.row(name + " forward", bench.seconds([&] { forward.launch(out, lse, qkv, stream); }),
+            static_cast<double>(qkv.bytes() + out.bytes()), 2 * product);
+  table.row(name + " backward", bench.seconds([&] { backward.launch(dqkv, dout, qkv, lse, out, stream); }),
+            static_cast<double>(qkv.bytes() + dqkv.bytes() + 2 * out.bytes()), 5 * product);
+  bench.clear();
+}
+
+void pointwise(Bench& bench, const Table& table, DType type, const Sizes& s) {
+  const std::int64_t rows = s.tokens();
+  {
+    const View x = bench.random(type, {rows, s.width}), y = bench.empty(type, x.shape);
+    const View dy = bench.random(type, x.shape), w = bench.random(type, {s.width}), b = bench.random(type, {s.width});
+    const View mean = bench.empty(DType::f32, {rows}), rstd = bench.empty(DType::f32, {rows});
+    const View dw = bench.random(DType::f32, {s.width}), db = bench.random(DType::f32, {s.width});
+    const NormSpec spec{.type = type, .rows = rows, .width = s.width, .residual = true, .accumulate_weight = true};
+    const auto forward = bench.set().prepare(&KernelSet::norm_forward, spec);
+    const auto backward = bench.set().prepare(&KernelSet::norm_backward, spec);
+    const auto sum = bench.set().prepare(&KernelSet::residual_sum,
+                                         DropoutSpec{.type = type, .rows = rows, .width = s.width, .probability = 0.1});
+    const Stream stream = bench.stream_for(backward.workspace_bytes);
+    const auto size = static_cast<double>(x.bytes());
+    table.row("layer norm forward", bench.seconds([&] { forward.launch(y, mean, rstd, x, w, b, stream); }), 2 * size,
+              0);
+    table.row("layer norm backward",
+              bench.seconds([&] { backward.launch(y, dw, db, dy, x, mean, rstd, w, dy, stream); }), 4 * size, 0);
+    table.row("bias, dropout and residual", bench.seconds([&] {
+      sum.launch(y, x, b, dy, DropoutDraw{1, 2, 0}, stream);
+    }),
+              3 * size, 0);
+    bench.clear();
+  }
+  {
+    const View x = bench.random(type, {rows, 4 * s.width}, 4), dy = bench.random(type, x.shape);
+    const View y = bench.empty(type, x.shape), db = bench.empty(DType::f32, {4 * s.width});
+    const auto forward = bench.set().prepare(&KernelSet::gelu_forward, ElementwiseSpec{type, rows, 4 * s.width});
+    const auto backward = bench.set().prepare(&KernelSet::gelu_backward, GeluBackwardSpec{type, rows, 4 * s.width});
+    const Stream stream = bench.stream_for(backward.workspace_bytes);
+    const auto size = static_cast<double>(x.bytes());
+    table.row("GELU forward", bench.seconds([&] { forward.launch(y, x, stream); }), 2 * size, 0);
+    table.row("GELU backward", bench.seconds([&] { backward.launch(y, db, dy, x, stream); }), 3 * size, 0);
+    bench.clear();
+  }
+  {
+    const View tokens = bench.words(rows, s.vocabulary), wte = bench.random(type, {s.vocabulary, s.width});
+    const View wpe = bench.random(type, {s.context, s.width}), y = bench.random(type, {rows, s.width});
+    const View dwte = bench.random(DType::f32, wte.shape), dwpe = bench.random(DType::f32, wpe.shape);
+    const EmbeddingSpec spec{.type = type,
+                             .samples = s.samples,
+                             .context = s.context,
+                             .vocabulary = s.vocabulary,
+                             .width = s.width,
+                             .accumulate_tokens = true,
+                             .accumulate_positions = true};
+    const auto forward = bench.set().prepare(&KernelSet::embedding_forward, spec);
+    const auto backward = bench.set().prepare(&KernelSet::embedding_backward, spec);
+    const Stream stream = bench.stream_for(backward.workspace_bytes);
+    const auto size = static_cast<double>(y.bytes());
+    table.row("embedding forward", bench.seconds([&] { forward.launch(y, tokens, wte, wpe, stream); }), 2 * size, 0);
+    // At most every row of the gradient that is met is read and written once.
+    table.row("embedding backward, added", bench.seconds([&] { backward.launch(dwte, dwpe, y, tokens, stream); }),
+              size + 4 * static_cast<double>(std::min(rows, s.vocabulary) * s.width), 0);
+    bench.clear();
+  }
+  {
+    const std::int64_t some = std::min<std::int64_t>(rows, 8192);
+    const View logits = bench.random(type, {some, s.vocabulary}, 4), targets = bench.words(some, s.vocabulary);
+    const View loss = bench.empty(DType::f64, {1});
+    const auto op = bench.set().prepare(
+        &KernelSet::cross_entropy,
+        CrossEntropySpec{.type = type, .logits_type = type, .rows = some, .vocabulary = s.vocabulary});
+    const Stream stream = bench.stream_for(op.workspace_bytes);
+    table.row("cross-entropy in place, " + std::to_string(some) + " rows",
+              bench.seconds([&] { op.launch(logits, loss, logits, targets, 1e-3, stream); }),
+              2 * static_cast<double>(logits.bytes()), 0);
+    bench.clear();
+  }
+}
+
+void optimizer(Bench& bench, const Table& table, DType type, std::int64_t elements) {
+  const bool master = bytes_of(type) == 2;
+  const View p = bench.random(type, {elements}), held = bench.random(DType::f32, {elements});
+  const View m = bench.random(DType::f32, {elements}), v = bench.random(DType::f32, {elements});
+  const View g = bench.random(DType::f32, {elements}), norm = bench.empty(DType::f64, {1});
+  const auto update = bench.set().prepare(&KernelSet::adamw_update, UpdateSpec{type, elements, master});
+  const auto square = bench.set().prepare(&KernelSet::square_norm, FlatSpec{DType::f32, elements});
+  const Stream stream = bench.stream_for(square.workspace_bytes);
+  const AdamStep step{.learning_rate = 1e-4, .weight_decay = 0.1, .t = 10};
+  const double each = (master ? 28 + 2 : 28);  // g, and p, m, v read and written
+  table.row("AdamW of " + std::to_string(elements / 1'000'000) + "M",
+            bench.seconds([&] { update.launch(p, master ? held : View{}, m, v, g, step, stream); }),
+            each * static_cast<double>(elements), 0);
+  table.row("square norm of " + std::to_string(elements / 1'000'000) + "M",
+            bench.seconds([&] { square.launch(norm.as<double>(), g, stream); }), 4.0 * static_cast<double>(elements),
+            0);
+  bench.clear();
+}
+
+void run(const CudaDevice& device, Sizes sizes) {
+  std::printf("%s, compute capability %d.%d, %d multiprocessors, %.0f GiB\n", device.name.c_str(), device.major,
+              device.minor, device.multiprocessors, static_cast<double>(device.memory_bytes) / 0x1p30);
+  use_cuda_device(device.index);
+  Bench bench(2 * std::max<std::int64_t>(device.l2_bytes, 1 << 20));
+  const Table table(measured_limits(bench));
+  const std::int64_t rows = sizes.tokens(), width = sizes.width;
+  products(bench, table, DType::bf16, "bf16 QKV", rows, width, 3 * width, true);
+  products(bench, table, DType::bf16, "bf16 projection", rows, width, width, false);
+  products(bench, table, DType::bf16, "bf16 MLP up", rows, width, 4 * width, true);
+  products(bench, table, DType::bf16, "bf16 MLP down", rows, 4 * width, width, false);
+  products(bench, table, DType::bf16, "bf16 head", std::min<std::int64_t>(rows, 8192), width, sizes.vocabulary, false);
+  attention(bench, table, DType::bf16, sizes, "bf16 attention, heads of 64");
+  Sizes wide = sizes;
+  wide.heads = sizes.width / 128;
+  attention(bench, table, DType::bf16, wide, "bf16 attention, heads of 128");
+  pointwise(bench, table, DType::bf16, sizes);
+  optimizer(bench, table, DType::bf16, 124'000'000);
+  products(bench, table, DType::f32, "fp32 MLP up", std::min<std::int64_t>(rows, 4096), width, 4 * width, true);
+  Sizes few = sizes;
+  few.samples = std::min<std::int64_t>(sizes.samples, 4);
+  attention(bench, table, DType::f32, few, "fp32 attention, heads of 64, 4 samples");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string reason;
+  const auto devices = cuda_devices(&reason);
+  if (devices.empty()) {
+    std::fprintf(stderr, "cuda_kernels_bench: no GPU: %s\n", reason.c_str());
+    return 1;
+  }
+  Sizes sizes;
+  if (argc > 1) sizes.samples = std::max(1L, std::strtol(argv[1], nullptr, 10));
+  try {
+    run(devices.front(), sizes);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cuda_kernels_bench: %s\n", error.what());
+    return 1;
+  }
+}

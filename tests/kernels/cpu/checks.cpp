@@ -1,0 +1,45 @@
+#include "tests/kernels/cpu/checks.hpp"
+
+namespace rankscope::kernels::test {
+
+const std::vector<Check>& all_checks() {
+  static const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
+  static const std::vector<Check> checks{
+      {"linear_forward", check_linear_forward, all},
+      {"linear_input_gradient", check_linear_input_gradient, all},
+      {"linear_weight_gradient", check_linear_weight_gradient, all},
+      {"bias_gradient", check_bias_gradient, all},
+      {"norm_forward", check_norm_forward, all},
+      {"norm_backward", check_norm_backward, all},
+      {"gelu_forward", check_gelu_forward, all},
+      {"gelu_backward", check_gelu_backward, all},
+      {"attention_forward", check_attention_forward, all},
+      {"attention_backward", check_attention_backward, all},
+      {"cross_entropy", check_cross_entropy, all},
+      {"embedding_forward", check_embedding_forward, all},
+      {"embedding_backward", check_embedding_backward, all},
+      {"dropout", check_dropout, all},
+      {"residual_sum", check_residual_sum, all},
+      {"token_embedding_forward", check_token_embedding_forward, all},
+      {"token_embedding_backward", check_token_embedding_backward, all},
+      {"position_embedding_forward", check_position_embedding_forward, all},
+      {"position_embedding_backward", check_position_embedding_backward, all},
+      {"vocabulary_numerators", check_vocabulary_numerators, all},
+      {"vocabulary_loss", check_vocabulary_loss, all},
+      {"add", check_add, all},
+      {"scale", check_scale, all},
+      {"square_norm", check_square_norm, all},
+      {"sgd_update", check_sgd_update, all},
+      {"momentum_update", check_momentum_update, all},
+      {"adagrad_update", check_adagrad_update, all},
+      {"adam_update", check_adam_update, all},
+      {"adamw_update", check_adamw_update, all},
+      {"radam_update", check_radam_update, all},
+      {"adam8bit_update", check_adam8bit_update, all},
+      {"sophia_update", check_sophia_update, all},
+      {"adafactor_update", check_adafactor_update, all},
+  };
+  return checks;
+}
+
+}  // namespace rankscope::kernels::test

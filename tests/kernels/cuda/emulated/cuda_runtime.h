@@ -1,0 +1,60 @@
+// The part of CUDA's language and runtime that kernels/cuda uses, on the host: see emulator.hpp.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "emulator.hpp"
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __constant__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __shared__ static  // one block runs at a time
+
+using cudaStream_t = void*;
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1 };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+struct cudaLaunchAttribute;
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  std::size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+  cudaLaunchAttribute* attrs = nullptr;
+  unsigned numAttrs = 0;
+};
+
+template <class... Expected, class... Actual>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Expected...), Actual&&... arguments) {
+  emulated::run(config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                [&] { kernel(static_cast<Expected>(arguments)...); });
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
+  std::memset(to, value, bytes);
+  return cudaSuccess;
+}
+inline const char* cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "success" : "error"; }
+inline const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
+
+inline void __syncthreads() { emulated::block_barrier(); }
+inline void __syncwarp(unsigned = 0xFFFFFFFFu) { emulated::warp_barrier(); }
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int mask) {
+  T other;
+  emulated::exchange(&value, &other, sizeof(T), emulated::lane() ^ mask);
+  return other;
+}
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+  T other;
+  emulated::exchange(&value, &other, sizeof(T), lane);
+  return other;
+}

@@ -1,0 +1,202 @@
+#include "emulator.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+// Saves the callee's registers on the stack of the one who goes, and takes those of the one who comes.
+extern "C" void emulated_switch(void** from, void* to);
+asm(R"(
+  .text
+  .globl emulated_switch
+  .type emulated_switch, @function
+emulated_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+  .size emulated_switch, .-emulated_switch
+)");
+
+namespace emulated {
+namespace {
+
+constexpr std::size_t stack_bytes = 128 << 10, shared_limit = 227 << 10, most_threads = 1024;
+constexpr int warp_size = 32;
+
+/// Where threads wait until all have come.
+struct Barrier {
+  int expected = 0, arrived = 0;
+  unsigned generation = 0;
+};
+
+struct Warp {
+  Barrier barrier;
+  alignas(16) std::byte given[warp_size][most_given];
+};
+
+struct Thread {
+  void* stack_pointer = nullptr;
+  dim3 index;
+  int number = 0;
+  bool finished = false;
+};
+
+struct Machine {
+  Order order = Order::forward;
+  std::unique_ptr<std::byte[]> stacks;
+  std::vector<Thread> threads;
+  std::vector<Warp> warps;
+  Barrier block;
+  Thread* running = nullptr;
+  void* scheduler = nullptr;
+  std::exception_ptr failure;
+  std::uint64_t progress = 0;  ///< barriers passed and threads finished
+  const std::function<void()>* body = nullptr;
+  alignas(128) std::byte shared[shared_limit];
+};
+
+Machine& machine() {
+  static Machine the_machine;  // as static as the variables of device code
+  return the_machine;
+}
+
+void yield() {
+  Machine& m = machine();
+  emulated_switch(&m.running->stack_pointer, m.scheduler);
+}
+
+void wait(Barrier& barrier) {
+  if (++barrier.arrived == barrier.expected) {
+    barrier.arrived = 0;
+    ++barrier.generation;
+    ++machine().progress;
+    return;
+  }
+  for (const unsigned generation = barrier.generation; barrier.generation == generation;) yield();
+}
+
+void thread_main() {
+  Machine& m = machine();
+  try {
+    (*m.body)();
+  } catch (...) {  // not beyond this stack
+    m.failure = std::current_exception();
+  }
+  m.running->finished = true;
+  ++m.progress;
+  yield();
+}
+
+void prepare(Thread& thread, std::byte* stack) {
+  auto* top = reinterpret_cast<void**>(stack + stack_bytes);
+  // As if thread_main had been called: the stack is aligned to 16 before the return address.
+  *--top = nullptr;
+  *--top = reinterpret_cast<void*>(&thread_main);
+  for (int i = 0; i < 6; ++i) *--top = nullptr;
+  thread.stack_pointer = top;
+  thread.finished = false;
+}
+
+Warp& warp_of(const Thread& thread) { return machine().warps[static_cast<std::size_t>(thread.number / warp_size)]; }
+
+void run_block(std::size_t shared_bytes) {
+  Machine& m = machine();
+  std::memset(m.shared, 0xFF, shared_bytes);
+  const auto count = static_cast<int>(m.threads.size());
+  m.block = {count, 0, 0};
+  for (std::size_t w = 0; w < m.warps.size(); ++w) {
+    const int rest = count - static_cast<int>(w) * warp_size;
+    m.warps[w].barrier = {rest < warp_size ? rest : warp_size, 0, 0};
+  }
+  for (int i = 0; i < count; ++i)
+    prepare(m.threads[static_cast<std::size_t>(i)], m.stacks.get() + static_cast<std::size_t>(i) * stack_bytes);
+  for (int left = count; left > 0;) {
+    const std::uint64_t before = m.progress;
+    for (int k = 0; k < count; ++k) {
+      Thread& thread = m.threads[static_cast<std::size_t>(m.order == Order::forward ? k : count - 1 - k)];
+      if (thread.finished) continue;
+      m.running = &thread;
+      threadIdx = thread.index;
+      emulated_switch(&m.scheduler, thread.stack_pointer);
+      left -= thread.finished;
+      if (m.failure) std::rethrow_exception(std::exchange(m.failure, nullptr));
+    }
+    if (m.progress == before)
+      throw std::logic_error("block (" + std::to_string(blockIdx.x) + ", " + std::to_string(blockIdx.y) + ", " +
+                             std::to_string(blockIdx.z) + "): " + std::to_string(left) +
+                             " threads wait at a barrier that the others do not reach");
+  }
+}
+
+}  // namespace
+
+void set_order(Order order) { machine().order = order; }
+
+void run(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& body) {
+  Machine& m = machine();
+  const std::size_t count = std::size_t{block.x} * block.y * block.z;
+  if (count == 0 || count > most_threads || block.z > 64 || shared_bytes > shared_limit || grid.y > 65535 ||
+      grid.z > 65535 || grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7FFFFFFF)
+    throw std::logic_error("a grid or block that no device takes: " + std::to_string(grid.x) + " x " +
+                           std::to_string(grid.y) + " x " + std::to_string(grid.z) + " blocks of " +
+                           std::to_string(count) + " threads, " + std::to_string(shared_bytes) + " bytes");
+  if (!m.stacks) m.stacks = std::make_unique_for_overwrite<std::byte[]>(most_threads * stack_bytes);
+  m.body = &body;
+  m.threads.assign(count, {});
+  m.warps.resize((count + warp_size - 1) / warp_size);
+  int number = 0;
+  for (unsigned z = 0; z < block.z; ++z)
+    for (unsigned y = 0; y < block.y; ++y)
+      for (unsigned x = 0; x < block.x; ++x, ++number) {
+        m.threads[static_cast<std::size_t>(number)].index = {x, y, z};
+        m.threads[static_cast<std::size_t>(number)].number = number;
+      }
+  blockDim = block;
+  gridDim = grid;
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  for (std::uint64_t k = 0; k < blocks; ++k) {
+    const std::uint64_t b = m.order == Order::forward ? k : blocks - 1 - k;
+    blockIdx = {static_cast<unsigned>(b % grid.x), static_cast<unsigned>(b / grid.x % grid.y),
+                static_cast<unsigned>(b / grid.x / grid.y)};
+    run_block(shared_bytes);
+  }
+}
+
+std::byte* shared_memory() { return machine().shared; }
+void block_barrier() { wait(machine().block); }
+void warp_barrier() { wait(warp_of(*machine().running).barrier); }
+int lane() { return machine().running->number % warp_size; }
+
+const std::byte* give(const void* mine, std::size_t bytes) {
+  Warp& warp = warp_of(*machine().running);
+  warp_barrier();  // nobody still looks at what was given last
+  std::memcpy(warp.given[lane()], mine, bytes);
+  warp_barrier();
+  return warp.given[0];
+}
+
+void exchange(const void* mine, void* theirs, std::size_t bytes, int lane) {
+  const std::byte* given = give(mine, bytes);
+  std::memcpy(theirs, given + static_cast<std::size_t>(lane) * most_given, bytes);
+}
+
+}  // namespace emulated

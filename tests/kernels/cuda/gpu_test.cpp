@@ -1,0 +1,99 @@
+// The GPU's kernels on a GPU: every op in every type against the formulas that the CPU's set is held to, on device
+// memory that is poisoned before and guarded behind. Skipped where there is no device, unless RANKSCOPE_REQUIRE_GPU=1.
+// Sizes are those of the CPU's tests and of models; with RANKSCOPE_SMALL_SIZES=1 only the former (a checker is slow).
+// With RANKSCOPE_EXACT_ALLOCATIONS=1 tensors have no guard, so that compute-sanitizer sees every step beyond their
+// ends.
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/device.hpp"
+#include "tests/catch.hpp"
+#include "tests/kernels/cpu/checks.hpp"
+#include "tests/kernels/cuda/bounds.hpp"
+
+using namespace rankscope;
+using namespace rankscope::kernels;
+using namespace rankscope::kernels::test;
+
+namespace {
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && std::string(value) == "1";
+}
+
+/// False where there is no device; CTest takes the line for a skipped test.
+bool device_here() {
+  std::string reason;
+  const auto devices = cuda_devices(&reason);
+  if (!devices.empty()) {
+    use_cuda_device(devices.front().index);
+    return true;
+  }
+  if (is_set("RANKSCOPE_REQUIRE_GPU")) FAIL("RANKSCOPE_REQUIRE_GPU is set, but there is no GPU: " << reason);
+  std::cout << "skipped: no GPU (" << reason << ")" << std::endl;
+  return false;
+}
+
+class Gpu : public Elsewhere {
+ public:
+  std::byte* reserve(std::int64_t bytes) override {
+    memory_.emplace_back(bytes);
+    return memory_.back().data();
+  }
+  void release() override { memory_.clear(); }
+  void put(std::byte* to, const void* from, std::int64_t bytes) override { stream_.copy(to, from, bytes); }
+  void get(void* to, const std::byte* from, std::int64_t bytes) override {
+    stream_.copy(to, from, bytes);
+    stream_.synchronise();
+  }
+  void* stream_handle() override { return stream_.handle(); }
+  std::int64_t guard_bytes() const override { return is_set("RANKSCOPE_EXACT_ALLOCATIONS") ? 0 : 64; }
+
+ private:
+  DeviceStream stream_;
+  std::vector<DeviceMemory> memory_;
+};
+
+}  // namespace
+
+TEST_CASE("every op of the CUDA set computes on a GPU what its formula says") {
+  if (!device_here()) return;
+  Gpu gpu;
+  const SetUnderTest set(cuda_kernels(), &gpu, gpu_bound, !is_set("RANKSCOPE_SMALL_SIZES"));
+  for (const Check& check : all_checks())
+    for_each_op([&](std::string_view name, auto member) {
+      if (name != check.op) return;
+      for (DType type : (set.*member).types) {
+        INFO(check.op << " in " << name_of(type));
+        // One op that fails outright does not keep the others from being seen.
+        try {
+          check.run(set, type);
+        } catch (const std::exception& error) {
+          FAIL_CHECK(check.op << " in " << name_of(type) << ": " << error.what());
+        }
+      }
+    });
+}
+
+TEST_CASE("streams wait for each other's events on the device, and events tell the time between them") {
+  if (!device_here()) return;
+  const std::int64_t bytes = 64 << 20;
+  const DeviceMemory memory(bytes);
+  const PinnedMemory host(bytes);
+  DeviceStream writer, reader;
+  DeviceEvent begun, written;
+  begun.record(writer);
+  writer.fill(memory.data(), 0x5A, bytes);
+  written.record(writer);
+  reader.wait_for(written);
+  reader.copy(host.data(), memory.data(), bytes);
+  reader.synchronise();
+  CHECK(written.reached());
+  CHECK(written.nanoseconds_since(begun) > 0);
+  CHECK(host.data()[0] == std::byte{0x5A});
+  CHECK(host.data()[bytes - 1] == std::byte{0x5A});
+}
