@@ -46,7 +46,7 @@ TEST_CASE("a covering array has every pair that is possible, and says how many a
 }
 
 TEST_CASE("every plan of the matrix trains the same model as one rank, whatever is delayed") {
-  const CoveringArray matrix = plan_matrix();
+  const CoveringArray& matrix = plan_matrix();
   std::set<int> ranks;
   WARN(matrix.rows.size() << " plans hold " << matrix.pairs << " pairs of options; " << matrix.impossible
                           << " pairs make no sense together");
@@ -64,7 +64,7 @@ TEST_CASE("every plan of the matrix trains the same model as one rank, whatever 
 }
 
 TEST_CASE("parameters, gradients and states take the bytes that the program says, on every rank of every plan") {
-  const CoveringArray matrix = plan_matrix();
+  const CoveringArray& matrix = plan_matrix();
   for (std::size_t i = 0; i < matrix.rows.size(); i += every) {
     const Row& row = matrix.rows[i];
     const Scenario s = scenario_of(row);

@@ -90,10 +90,13 @@ std::string describe(const Row& row) {
   return text;
 }
 
-CoveringArray plan_matrix() {
-  std::vector<int> values;
-  for (const PlanOption& option : plan_options()) values.push_back(static_cast<int>(option.values.size()));
-  return covering_array(values, makes_sense, least_plans, seed);
+const CoveringArray& plan_matrix() {
+  static const CoveringArray matrix = [] {  // it takes seconds
+    std::vector<int> values;
+    for (const PlanOption& option : plan_options()) values.push_back(static_cast<int>(option.values.size()));
+    return covering_array(values, makes_sense, least_plans, seed);
+  }();
+  return matrix;
 }
 
 }  // namespace rankscope::testing

@@ -20,6 +20,6 @@ Scenario scenario_of(const Row& row);
 /// "data=2 pipeline=4 …"
 std::string describe(const Row& row);
 /// The matrix: every pair of values that makes sense together, and at least 150 plans.
-CoveringArray plan_matrix();
+const CoveringArray& plan_matrix();
 
 }  // namespace rankscope::testing
