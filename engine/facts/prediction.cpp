@@ -74,6 +74,12 @@ double count_ops(const StepProgram& step) {
   return ops * step.grid.tensor * step.grid.data;
 }
 
+void check_size(const StepProgram& step) {
+  if (const double ops = count_ops(step); ops > too_many_ops)
+    throw PlanError("the programs of the plan's " + std::to_string(step.grid.size()) + " ranks have some " +
+                    std::to_string(std::llround(ops / 1e6)) + " million ops, more than can be laid out one by one");
+}
+
 bool is_folded(const StepProgram& step) {
   return count_ops(step) > many_ops && std::string_view(why_not_folded(step.scenario)).empty();
 }
@@ -84,11 +90,12 @@ Report predict_step(const StepProgram& step,
   if (is_folded(step)) {
     report = folded_report(step);
   } else {
-    if (const double ops = count_ops(step); ops > too_many_ops)
-      throw PlanError(
-          "the plan's programs have some " + std::to_string(std::llround(ops / 1e6)) +
-          " million ops, more than can be laid out one by one, and ranks alike cannot stand for each other: " +
-          why_not_folded(step.scenario));
+    try {
+      check_size(step);
+    } catch (const PlanError& too_big) {
+      throw PlanError(std::string(too_big.what()) +
+                      ", and ranks alike cannot stand for each other: " + why_not_folded(step.scenario));
+    }
     RunContext context = context_of(step.scenario);
     if (prepare) prepare(context.step, context.programs);
     report = make_report(facts_of_plan(context, modelled_costs(step.scenario, step.model)));

@@ -11,6 +11,9 @@ namespace rankscope {
 /// Ops of the model in all ranks' programs: what a simulation's time and memory are in proportion to.
 double count_ops(const StepProgram& step);
 
+/// Throws PlanError when that is more than can be made, checked and laid out one by one.
+void check_size(const StepProgram& step);
+
 /// True where predict_step folds: more ops than are laid out in a second or two, and nothing that sets ranks apart.
 bool is_folded(const StepProgram& step);
 

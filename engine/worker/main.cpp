@@ -102,7 +102,7 @@ int plan(const Input& input, int program_of) {
     std::cout << to_text(step.program_for(program_of));
     return 0;
   }
-  check_runs(step);
+  if (!is_folded(step)) check_runs(step);  // what is folded finds a circle itself
   const Report report = predicted_report(step);
   if (!input.json) std::cout << plan_text(step);
   print(report, input.json);
@@ -111,7 +111,7 @@ int plan(const Input& input, int program_of) {
 
 int simulate_plan(const Input& input, double tokens) {
   const StepProgram step = compile(with_stages(read(input), false));
-  if (!is_folded(step)) check_runs(step);  // what is folded finds a circle itself
+  if (!is_folded(step)) check_runs(step);
   Report report = predicted_report(step);
   if (tokens > 0) report.budget = budget_of(report, step.scenario.cluster, tokens);
   print(report, input.json);

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/facts/prediction.hpp"
 #include "engine/optimizer/rule/rule.hpp"
 #include "engine/program/dry_run.hpp"
 
@@ -50,22 +51,26 @@ std::string plan_text(const StepProgram& step) {
                   plan.schedule, plan.micro_batches, plan.micro_batches == 1 ? "" : "es", step.model.micro_batch_size,
                   step.model.micro_batch_size == 1 ? "" : "s");
   text += optimizer_words(step);
+  const bool counts = !is_folded(step);  // else the programs are too long to be made only for this
   for (int stage = 0; stage < step.schedule.shape.stages; ++stage) {
-    const RankProgram program = step.program_for(step.grid.rank_of({0, 0, stage}));
-    const auto lanes = program.lanes();
     std::string chunks;
     for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk)
       if (step.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] == stage)
         chunks += (chunks.empty() ? "" : " and ") + chunk_words(step, chunk);
-    text += fmt::format("  stage {}: {}; ops:", stage, chunks);
-    for (std::size_t lane = 0; lane < lane_count; ++lane)
-      if (!lanes[lane].empty()) text += fmt::format(" {} {}", name_of(static_cast<Lane>(lane)), lanes[lane].size());
+    text += fmt::format("  stage {}: {}", stage, chunks);
+    if (counts) {
+      const auto lanes = step.program_for(step.grid.rank_of({0, 0, stage})).lanes();
+      text += "; ops:";
+      for (std::size_t lane = 0; lane < lane_count; ++lane)
+        if (!lanes[lane].empty()) text += fmt::format(" {} {}", name_of(static_cast<Lane>(lane)), lanes[lane].size());
+    }
     text += "\n";
   }
   return text;
 }
 
 void check_runs(const StepProgram& step) {
+  check_size(step);
   if (const auto deadlock = find_deadlock(step.all_programs(), step.grid))
     throw PlanError("plan.schedule: " + *deadlock);
 }
