@@ -98,7 +98,7 @@ TEST_CASE("a full ring drops without waiting, and every dropped row is in a gap"
     CHECK(took < 2s);  // waiting for room would have taken 8 s
     CHECK(lane.emitted() + lane.dropped() == spans);
     // The ring's rows, and as many for each time that it was emptied meanwhile.
-    CHECK(lane.dropped() >= static_cast<std::uint64_t>(spans - 64 * (took / options.period + 3)));
+    CHECK(lane.dropped() >= static_cast<std::int64_t>(spans - 64 * (took / options.period + 3)));
     std::this_thread::sleep_for(250ms);
     lane.span(a_span(0, 0, spans));  // comes to report the gap
     publisher.close(1s);
