@@ -116,8 +116,11 @@ struct ClusterSpec {
   int nodes_per_switch = 0;                           ///< nodes below one leaf of the fat tree; 0 all
   double oversubscription = 1;                        ///< of a leaf: bandwidth of its nodes over that of its uplinks
   double intra_efficiency = 1, inter_efficiency = 1;  ///< shares of the links' rates that collectives reach
-  double collective_latency_s = 0;                    ///< of a collective as such, beside its hops
-  double ring_fill = 0;  ///< hops' worth of time that a ring's rounds lose by filling and draining
+  double message_efficiency = 0;  ///< share of inter_bandwidth that messages reach; 0: as collectives
+  /// A second protocol (NCCL's LL128): shorter hops at this share of the bandwidth. 0: there is none.
+  double quick_share = 0, quick_intra_latency_s = 0, quick_inter_latency_s = 0;
+  double collective_latency_s = 0;  ///< of a collective as such, beside its hops
+  double ring_fill = 0;             ///< hops' worth of time that a ring's rounds lose by filling and draining
 
   // What runs there, where it is not this engine.
   std::string attention = "flash";  ///< or "stored": all scores are written to memory and read again
@@ -127,6 +130,13 @@ struct ClusterSpec {
   int reduced_bytes = 0;            ///< of a gradient's element as it is reduced; 0 that of its type
   bool overlap_exchanges = false;   ///< tensor ranks' exchanges of input gradients run beside weights' gradients
   bool recompute_whole = false;     ///< blocks are computed again to their end, their last product, too
+  /// How a weight's gradient joins the sum over micro-batches: "fused" into its product, "added" by a kernel that reads
+  /// both, or "copied": cast to a copy of the sum's type that is then added (DeepSpeed's bf16 optimizer).
+  std::string accumulation = "fused";
+  bool serial_messages = false;  ///< a stage's messages go one after the other, each blocking both its ends
+  bool reduce_whole = false;     ///< with ZeRO-1, too, gradients are all-reduced, not reduce-scattered
+  bool score_bias = false;       ///< stored attention: a bias is copied to the scores first (ALiBi)
+  bool embedding_norm = false;   ///< a layer norm behind the embedding
 
   double peak_flops(DType type) const;
   bool operator==(const ClusterSpec&) const = default;

@@ -46,6 +46,9 @@ constexpr Choice choices[] = {
 
     {"cluster.attention", "flash", true},
     {"cluster.attention", "stored", true},
+    {"cluster.accumulation", "fused", true},
+    {"cluster.accumulation", "added", true},
+    {"cluster.accumulation", "copied", true},
 
     {"fault.plant", "", true},
     {"fault.plant", "gradient_scale", true},

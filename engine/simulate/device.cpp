@@ -22,17 +22,22 @@ struct Multiprocessor {
   double flops, loads, writes;  ///< FLOP/s, bytes/s, bytes/s; loads 0: infinite
 };
 
-double tile_seconds(const Multiprocessor& one, double rows, double columns, double k, double element) {
+double moved_for_result(const Product& product, double element) {
+  return product.result_bytes > 0 ? product.result_bytes : element;
+}
+
+double tile_seconds(const Multiprocessor& one, double rows, double columns, double k, double element, double result) {
   const double arithmetic = 2 * rows * columns * k / one.flops;
   const double loads = one.loads > 0 ? (rows + columns) * k * element / one.loads : 0;
-  return std::max(arithmetic, loads) + rows * columns * element / one.writes;
+  return std::max(arithmetic, loads) + rows * columns * result / one.writes;
 }
 
 }  // namespace
 
 double Product::bytes(DType type) const {
   const auto x = static_cast<double>(m), y = static_cast<double>(n), z = static_cast<double>(k);
-  return (x * z + z * y + x * y) * static_cast<double>(batch * bytes_of(type));
+  const auto element = static_cast<double>(bytes_of(type));
+  return ((x * z + z * y) * element + x * y * moved_for_result(*this, element)) * static_cast<double>(batch);
 }
 
 double positive_figure(double value, const char* key, const ClusterSpec& cluster) {
@@ -64,8 +69,9 @@ double product_seconds(const ClusterSpec& cluster, DType type, const Product& pr
     const std::int64_t count = pieces(product.m, rows) * pieces(product.n, columns) * product.batch;
     for (std::int64_t parts = 1; parts <= 8; parts *= 2) {
       if (parts > 1 && (count * parts > cluster.multiprocessors || product.k / parts < columns)) break;
-      const double tile = tile_seconds(one, static_cast<double>(rows), static_cast<double>(columns),
-                                       static_cast<double>(pieces(product.k, parts)), element);
+      const double tile =
+          tile_seconds(one, static_cast<double>(rows), static_cast<double>(columns),
+                       static_cast<double>(pieces(product.k, parts)), element, moved_for_result(product, element));
       double seconds = static_cast<double>(pieces(count * parts, cluster.multiprocessors)) * tile;
       // Parts are summed in fp32 (fp64 stays fp64): each written, and read again by a kernel that writes the sum.
       const double part = static_cast<double>(product.m * product.n * product.batch) * std::max(4.0, element);

@@ -16,6 +16,7 @@ namespace rankscope {
 /// `batch` products [m, k] × [k, n].
 struct Product {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  double result_bytes = 0;  ///< moved for each element of the result; 0: one of the operands' type is written
   double flops() const {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * batch;
   }

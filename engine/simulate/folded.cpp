@@ -221,12 +221,14 @@ class Folded {
     double reduced = 0, updating = 0, gathering = 0;
     std::vector<double> exposed(stages), own_update(stages), own_gather(stages);
     for (std::size_t s = 0; s < stages; ++s) {
-      const auto [elements, states] =
+      const StageParameters own =
           parameters_of_stage(scenario_, model_, schedule_, first_segment_, static_cast<int>(s));
+      const double elements = own.elements, states = own.state_bytes;
       const double update =
           update_bytes_per_parameter(element, gradient, states / elements, cluster_.fused, loss_scale);
       const auto data_group = group(static_cast<int>(s), GroupKind::data);
-      exposed[s] = collective(shards ? OpKind::reduce_scatter : OpKind::all_reduce, data_group, elements * gradient);
+      const bool scatters = shards && !cluster_.reduce_whole;
+      exposed[s] = collective(scatters ? OpKind::reduce_scatter : OpKind::all_reduce, data_group, elements * gradient);
       if (cluster_.overlap) {
         // The last bucket can only be reduced when the last backward has ended.
         const double buckets = std::max(1.0, elements * gradient / (scenario_.plan.bucket_mib * 1048576));

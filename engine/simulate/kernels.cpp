@@ -51,10 +51,11 @@ class Builder {
   void product(std::int64_t in, std::int64_t out, bool biased) {
     kernels_.forward.push_back({{tokens_, out, in}});
     kernels_.input_gradient.push_back({{tokens_, in, out}});
-    kernels_.weight_gradient.push_back({{out, in, tokens_}});
+    // The sum over micro-batches is read and written where the product adds to it.
+    const bool joined = cluster_.accumulation == "fused";
+    kernels_.weight_gradient.push_back({{out, in, tokens_, 1, joined ? 2 * gradient_ : 0}});
     if (biased) memory(kernels_.weight_gradient, elements(tokens_, out), 1);
-    // Read what the product has written, and add it to the sum over micro-batches.
-    if (!cluster_.fused) kernels_.weight_gradient.push_back({{}, elements(out, in) * (element_ + 2 * gradient_)});
+    if (!joined) accumulate(elements(out, in));
   }
   void gelu() {
     memory(kernels_.forward, elements(tokens_, 4 * share_), 2);
@@ -80,10 +81,15 @@ class Builder {
   void lookup() {
     memory(kernels_.forward, elements(tokens_, width_), 2);
     memory(kernels_.weight_gradient, elements(tokens_, width_), 3);
+    if (cluster_.fused) return;
+    // PyTorch makes a gradient of the whole matrix, zeros but for the tokens' rows.
+    memory(kernels_.weight_gradient, elements(vocabulary_, width_), 1);
+    accumulate(elements(vocabulary_, width_));
   }
   void positions() {
     stream(kernels_.forward, 3, dropout_ ? 1 : 0);
     stream(kernels_.input_gradient, 2, dropout_ ? 1 : 0);
+    if (cluster_.embedding_norm) norm(false);
   }
   std::int64_t width() const { return width_; }
   std::int64_t share() const { return share_; }
@@ -91,6 +97,15 @@ class Builder {
 
  private:
   double logits() const { return elements(tokens_, vocabulary_); }
+  /// A gradient in memory is added to its sum over micro-batches.
+  void accumulate(double count) {
+    if (cluster_.accumulation == "copied") {
+      kernels_.weight_gradient.push_back({{}, count * (element_ + gradient_)});
+      kernels_.weight_gradient.push_back({{}, count * 3 * gradient_});
+    } else {
+      kernels_.weight_gradient.push_back({{}, count * (element_ + 2 * gradient_)});
+    }
+  }
   static double elements(std::int64_t a, std::int64_t b) { return static_cast<double>(a) * static_cast<double>(b); }
   /// `operands` tensors of so many elements, and `masks` of a byte each.
   void memory(std::vector<Kernel>& to, double count, double operands, double masks = 0) {
@@ -104,11 +119,12 @@ class Builder {
     const std::int64_t s = context_, d = head_width_, batch = samples_ * heads_;
     const double scores = elements(s, s) * static_cast<double>(batch);
     auto& forward = kernels_.forward;
-    forward.push_back({{s, s, d, batch}});          // scores
-    memory(forward, scores, 2);                     // scaled, masked, softmax
-    if (dropout_) memory(forward, scores, 2, 1);    // dropped
-    forward.push_back({{s, d, s, batch}});          // values
-    memory(forward, elements(tokens_, share_), 2);  // heads side by side again
+    if (cluster_.score_bias) memory(forward, scores, 2);  // copied there, and read by the product that adds to it
+    forward.push_back({{s, s, d, batch}});                // scores
+    memory(forward, scores, 2);                           // scaled, masked, softmax
+    if (dropout_) memory(forward, scores, 2, 1);          // dropped
+    forward.push_back({{s, d, s, batch}});                // values
+    memory(forward, elements(tokens_, share_), 2);        // heads side by side again
     auto& backward = kernels_.input_gradient;
     memory(backward, elements(tokens_, share_), 2);
     backward.push_back({{s, s, d, batch}});  // of what was dropped

@@ -97,6 +97,8 @@ class Keeper {
       }
       const bool residual_sum = segment.kind == Segment::projection || segment.kind == Segment::down;
       if (residual_sum || segment.kind == Segment::embedding) kept.tensors += mask();
+      const bool embedded = segment.kind == (model_.tensor == 1 ? Segment::embedding : Segment::positions);
+      if (embedded && cluster_.embedding_norm) kept.tensors += stream_bytes(model_);
     }
     return kept;
   }
@@ -243,6 +245,7 @@ StageParameters parameters_of_stage(const Scenario& scenario, const Model& model
         seen[parameter] = true;
         const Shape& shape = model.parameters[parameter].shape;
         sum.elements += static_cast<double>(shape.elements());
+        sum.largest = std::max(sum.largest, static_cast<double>(shape.elements()));
         for (const StateSpec& state :
              states_of(rule, UpdateTarget::whole(model.type, accumulation_type(model.type), shape)))
           sum.state_bytes += static_cast<double>(state.shape.elements() * bytes_of(state.type));
@@ -270,14 +273,20 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
       const bool from_before = c > 0 && stage_of(c - 1) != stage, to_next = c + 1 < chunks && stage_of(c + 1) != stage;
       messages = std::max(messages, 2 * stream_bytes(model) * (from_before + to_next));
     }
-    double alive = 0, most_activations = 0, most_buffers = messages, most = 0, activations_then = 0, buffers_then = 0;
-    const auto look = [&](double activations, double buffers) {
+    const StageParameters own = parameters_of_stage(scenario, model, schedule, first_segment, stage);
+    const double gradient = gradient_bytes(cluster, model.type);
+    const bool copied = cluster.accumulation == "copied";
+    const double cast = copied ? own.largest * gradient : 0;  // a parameter's gradient on its way to the sum
+    double alive = 0, most_activations = 0, most_buffers = messages, most = 0;
+    double activations_then = 0, buffers_then = 0, gradients_then = 0;
+    const auto look = [&](double activations, double buffers, double more_gradients = 0) {
       most_activations = std::max(most_activations, activations);
       most_buffers = std::max(most_buffers, buffers);
-      if (activations + buffers <= most) return;
-      most = activations + buffers;
+      if (activations + buffers + more_gradients <= most) return;
+      most = activations + buffers + more_gradients;
       activations_then = activations;
       buffers_then = buffers;
+      gradients_then = more_gradients;
     };
     for (const OpId op : schedule.order[static_cast<std::size_t>(stage)]) {
       const ChunkBytes& chunk = of_chunk[static_cast<std::size_t>(op.fields().chunk)];
@@ -289,6 +298,7 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
         case OpKind::weight_gradient:
           look(alive, messages);
           alive -= chunk.halves;
+          look(alive, messages, cast);
           break;
         case OpKind::input_gradient:
           look(alive + std::max(chunk.again, chunk.halves - chunk.kept), chunk.transient);
@@ -297,13 +307,15 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
         default:  // a schedule has no other kinds
           look(alive + chunk.again, chunk.transient);
           alive -= chunk.kept;
+          look(alive, messages, cast);
           break;
       }
     }
-    const StageParameters own = parameters_of_stage(scenario, model, schedule, first_segment, stage);
-    const double gradient = gradient_bytes(cluster, model.type);
-    const ModelStates states = model_states(own.elements, {element_of(model), gradient, own.state_bytes / own.elements},
-                                            scenario.plan.zero, scenario.plan.data);
+    // What is copied to the sum stays until the next backward makes it anew.
+    const double kept_gradient = gradient + (copied ? element_of(model) : 0);
+    const ModelStates states =
+        model_states(own.elements, {element_of(model), kept_gradient, own.state_bytes / own.elements},
+                     scenario.plan.zero, scenario.plan.data);
     // Reduced gradients of fewer than four bytes are copied to fp32 for an update in several passes, as far as it is
     // this rank's.
     double copies = 0;
@@ -312,8 +324,8 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
       return classes(states.parameters, states.gradients + copied, states.optimizer, activations, buffers);
     };
     StageMemory of_stage;
-    of_stage.peak_by_class = with(copies, most_activations, most_buffers);
-    of_stage.at_peak = most >= copies ? with(0, activations_then, buffers_then) : with(copies, 0, 0);
+    of_stage.peak_by_class = with(std::max(copies, cast), most_activations, most_buffers);
+    of_stage.at_peak = most >= copies ? with(gradients_then, activations_then, buffers_then) : with(copies, 0, 0);
     memory.push_back(of_stage);
   }
   return memory;

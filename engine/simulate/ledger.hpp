@@ -32,6 +32,9 @@ struct StageMemory {
   ClassBytes peak_by_class{};  ///< each class's own greatest
   ClassBytes at_peak{};        ///< when the device's sum is greatest
   std::int64_t peak() const { return device_sum(at_peak); }
+  /// What an allocator that keeps freed blocks has taken from the device: a block of one class's sizes seldom serves
+  /// another's, so every class has its own greatest (PyTorch's caching allocator: what `nvidia-smi` shows).
+  std::int64_t reserved() const { return device_sum(peak_by_class); }
 };
 
 /// [stage]. Parameters, gradients and states as the optimizer and ZeRO up to stage 1 have them; fp32 copies of reduced
@@ -55,9 +58,9 @@ struct ModelStates {
 ModelStates model_states(double elements, const BytesPerParameter& each, int zero, int data);
 
 /// Bytes of the optimizer's states for all parameters of a stage, on a rank that has the whole of them, and the
-/// parameters' elements.
+/// parameters' elements, of all and of the largest one.
 struct StageParameters {
-  double elements = 0, state_bytes = 0;
+  double elements = 0, state_bytes = 0, largest = 0;
 };
 StageParameters parameters_of_stage(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
                                     const std::vector<int>& first_segment, int stage);

@@ -20,8 +20,8 @@ struct Level {
 
 int rails_of(const ClusterSpec& cluster) { return cluster.rails > 0 ? cluster.rails : cluster.devices_per_node; }
 
-/// From the device outwards.
-std::vector<Level> levels_of(const ClusterSpec& c) {
+/// From the device outwards; of a node's ports a share is used.
+std::vector<Level> levels_of(const ClusterSpec& c, double inter_share) {
   const double intra = positive_figure(c.intra_bandwidth, "intra_bandwidth", c) * c.intra_efficiency;
   std::vector<Level> levels;
   if (c.devices_per_card > 1) {
@@ -30,7 +30,7 @@ std::vector<Level> levels_of(const ClusterSpec& c) {
   } else {
     levels.push_back({1, intra});
   }
-  const double node = rails_of(c) * positive_figure(c.inter_bandwidth, "inter_bandwidth", c) * c.inter_efficiency;
+  const double node = rails_of(c) * positive_figure(c.inter_bandwidth, "inter_bandwidth", c) * inter_share;
   levels.push_back({c.devices_per_node, node});
   if (c.nodes_per_switch > 0)
     levels.push_back({c.devices_per_node * c.nodes_per_switch, node * c.nodes_per_switch / c.oversubscription});
@@ -64,38 +64,71 @@ bool within_one(std::span<const int> members, int devices) {
   return members.front() / devices == members.back() / devices;
 }
 
-double inner_latency(const ClusterSpec& cluster, std::span<const int> members) {
-  return cluster.devices_per_card > 1 && within_one(members, cluster.devices_per_card) ? cluster.card_latency_s
-                                                                                       : cluster.intra_latency_s;
+/// How a library moves bytes: long hops at the full rate, or shorter ones at a share of it.
+struct Protocol {
+  double intra_hop, inter_hop, share;
+};
+
+Protocol full_rate(const ClusterSpec& cluster, std::span<const int> members) {
+  const bool on_a_card = cluster.devices_per_card > 1 && within_one(members, cluster.devices_per_card);
+  return {on_a_card ? cluster.card_latency_s : cluster.intra_latency_s, cluster.inter_latency_s, 1};
 }
 
-double ring_seconds(const ClusterSpec& cluster, OpKind kind, std::span<const int> members, double bytes) {
+/// The bytes/s at which a ring runs when of a node's ports a share is used.
+double slowest_way_out(const ClusterSpec& cluster, std::span<const int> members, double inter_share) {
+  if (members.size() < 2) return infinite;
+  double bandwidth = infinite;
+  for (const Level& level : levels_of(cluster, inter_share)) {
+    if (level.devices > 1 && within_one(members, level.devices)) break;
+    for_each_unit(members, level.devices,
+                  [&](int count) { bandwidth = std::min(bandwidth, level.way_out * count / level.devices); });
+  }
+  return bandwidth;
+}
+
+double ring_seconds(const ClusterSpec& cluster, const Protocol& protocol, OpKind kind, std::span<const int> members,
+                    double bytes) {
   const int n = static_cast<int>(members.size()), nodes = placement_of(members, cluster.devices_per_node).nodes;
   const double rounds = kind == OpKind::all_reduce || kind == OpKind::broadcast || kind == OpKind::reduce ? 2 : 1;
-  const double latency = cluster.collective_latency_s + rounds * ((n - nodes) * inner_latency(cluster, members) +
-                                                                  (nodes - 1) * cluster.inter_latency_s);
+  const double latency =
+      cluster.collective_latency_s + rounds * ((n - nodes) * protocol.intra_hop + (nodes - 1) * protocol.inter_hop);
   if (kind == OpKind::all_to_all) {
     double seconds = 0;
-    for (const Level& level : levels_of(cluster)) {
+    for (const Level& level : levels_of(cluster, cluster.inter_efficiency)) {
       if (within_one(members, level.devices)) break;
       for_each_unit(members, level.devices, [&](int count) {
         const double leaving = bytes * (n - count) / n;  // of each member's tensor
         seconds = std::max(seconds, leaving * level.devices / level.way_out);
       });
     }
-    return latency + seconds;
+    return latency + seconds / protocol.share;
   }
   const double hops = rounds * (n - 1) + rounds / 2 * cluster.ring_fill;
-  return latency + hops / n * bytes / ring_bandwidth(cluster, members);
+  return latency + hops / n * bytes / (ring_bandwidth(cluster, members) * protocol.share);
 }
 
-double tree_seconds(const ClusterSpec& cluster, OpKind kind, std::span<const int> members, double bytes) {
+double tree_seconds(const ClusterSpec& cluster, const Protocol& protocol, OpKind kind, std::span<const int> members,
+                    double bytes) {
   const Placement placement = placement_of(members, cluster.devices_per_node);
   const double rounds = kind == OpKind::all_reduce ? 2 : 1;
   const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(placement.nodes - 1)));
   return cluster.collective_latency_s +
-         rounds * ((placement.greatest - 1) * inner_latency(cluster, members) + depth * cluster.inter_latency_s +
-                   bytes / ring_bandwidth(cluster, members));
+         rounds * ((placement.greatest - 1) * protocol.intra_hop + depth * protocol.inter_hop +
+                   bytes / (ring_bandwidth(cluster, members) * protocol.share));
+}
+
+/// The faster of the cluster's protocols.
+template <class Seconds>
+double with_best_protocol(const ClusterSpec& cluster, std::span<const int> members, Seconds seconds) {
+  const double full = seconds(full_rate(cluster, members));
+  if (cluster.quick_share <= 0) return full;
+  return std::min(full, seconds({cluster.quick_intra_latency_s, cluster.quick_inter_latency_s, cluster.quick_share}));
+}
+
+double best_ring(const ClusterSpec& cluster, OpKind kind, std::span<const int> members, double bytes) {
+  return with_best_protocol(cluster, members, [&](const Protocol& protocol) {
+    return ring_seconds(cluster, protocol, kind, members, bytes);
+  });
 }
 
 double hierarchical_seconds(const ClusterSpec& cluster, std::span<const int> members, double bytes) {
@@ -106,9 +139,9 @@ double hierarchical_seconds(const ClusterSpec& cluster, std::span<const int> mem
     if (across.empty() || member / cluster.devices_per_node != across.back() / cluster.devices_per_node)
       across.push_back(member);
   const auto inside = members.first(static_cast<std::size_t>(g));
-  return ring_seconds(cluster, OpKind::reduce_scatter, inside, bytes) +
-         ring_seconds(cluster, OpKind::all_reduce, across, bytes / g) +
-         ring_seconds(cluster, OpKind::all_gather, inside, bytes);
+  return best_ring(cluster, OpKind::reduce_scatter, inside, bytes) +
+         best_ring(cluster, OpKind::all_reduce, across, bytes / g) +
+         best_ring(cluster, OpKind::all_gather, inside, bytes);
 }
 
 }  // namespace
@@ -116,23 +149,18 @@ double hierarchical_seconds(const ClusterSpec& cluster, std::span<const int> mem
 bool has_topology(const ClusterSpec& cluster) { return cluster.rails > 0; }
 
 double ring_bandwidth(const ClusterSpec& cluster, std::span<const int> members) {
-  if (members.size() < 2) return infinite;
-  double bandwidth = infinite;
-  for (const Level& level : levels_of(cluster)) {
-    if (level.devices > 1 && within_one(members, level.devices)) break;
-    for_each_unit(members, level.devices,
-                  [&](int count) { bandwidth = std::min(bandwidth, level.way_out * count / level.devices); });
-  }
-  return bandwidth;
+  return slowest_way_out(cluster, members, cluster.inter_efficiency);
 }
 
 double collective_seconds(const ClusterSpec& cluster, Route route, OpKind kind, std::span<const int> members,
                           double bytes) {
   if (members.size() < 2) return 0;
-  const double ring = ring_seconds(cluster, kind, members, bytes);
+  const double ring = best_ring(cluster, kind, members, bytes);
   const bool to_or_from_one = kind == OpKind::broadcast || kind == OpKind::reduce;
   if ((route == Route::tree || route == Route::best) && (kind == OpKind::all_reduce || to_or_from_one)) {
-    const double tree = tree_seconds(cluster, kind, members, bytes);
+    const double tree = with_best_protocol(cluster, members, [&](const Protocol& protocol) {
+      return tree_seconds(cluster, protocol, kind, members, bytes);
+    });
     return route == Route::tree ? tree : std::min(ring, tree);
   }
   if (route == Route::hierarchical && kind == OpKind::all_reduce) {
@@ -148,16 +176,18 @@ MessageCost message_cost(const ClusterSpec& cluster, int from, int to) {
   if (cluster.devices_per_card > 1 && within_one(ends, cluster.devices_per_card))
     return {cluster.card_latency_s, cluster.card_bandwidth * cluster.intra_efficiency};
   const bool near = within_one(ends, cluster.devices_per_node);
-  return {near ? cluster.intra_latency_s : cluster.inter_latency_s, ring_bandwidth(cluster, ends)};
+  const double share = cluster.message_efficiency > 0 ? cluster.message_efficiency : cluster.inter_efficiency;
+  return {near ? cluster.intra_latency_s : cluster.inter_latency_s, slowest_way_out(cluster, ends, share)};
 }
 
 MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std::span<const int> tensor_group) {
   MessageCost cost = message_cost(cluster, from, to);
   const auto n = static_cast<double>(tensor_group.size());
-  if (!cluster.split_transfers || n < 2) return cost;
+  const double times = cluster.serial_messages ? 2 : 1;
+  if (!cluster.split_transfers || n < 2) return {cost.latency * times, cost.bandwidth / times};
   const double none = collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, 0);
   const double a_byte = collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, 1) - none;
-  return {cost.latency + none, 1 / (1 / (cost.bandwidth * n) + a_byte)};
+  return {(cost.latency + none) * times, 1 / (1 / (cost.bandwidth * n) + a_byte) / times};
 }
 
 }  // namespace rankscope

@@ -40,11 +40,13 @@ enum class Route : std::uint8_t {
 ///   hierarchical   L each + rings within a node over S, a ring over the nodes over S/g for each of the g rails
 ///
 /// (Latencies and hops as in NCCL's own model, src/graph/tuning.cc; bandwidths by Patarasuk and Yuan 2009, Sanders,
-/// Speck and Träff 2009.) What a route cannot do goes by ring.
+/// Speck and Träff 2009.) Where the cluster has a second protocol (quick_share), whichever is faster: its hops, and B
+/// times the share. What a route cannot do goes by ring.
 double collective_seconds(const ClusterSpec& cluster, Route route, OpKind kind, std::span<const int> members,
                           double bytes);
 
-/// Seconds and bytes/s of a message from one rank to another while all ranks of the node send one.
+/// Seconds and bytes/s of a message from one rank to another while all ranks of the node send one; between nodes at
+/// cluster.message_efficiency of the ports.
 struct MessageCost {
   double latency = 0, bandwidth = 0;
   double seconds(double bytes) const { return latency + bytes / bandwidth; }
@@ -53,7 +55,9 @@ MessageCost message_cost(const ClusterSpec& cluster, int from, int to);
 
 /// An activation between pipeline stages: as message_cost, or where cluster.split_transfers and every one of `tensor`
 /// ranks would send the same, a share each and an all-gather over the tensor group behind it (Narayanan et al. 2021,
-/// section 4.1). `tensor_group`: the receiver's.
+/// section 4.1). With cluster.serial_messages twice that: a sender waits for it, and so does its receiver, which can
+/// neither compute nor exchange anything else meanwhile; the sender is charged with both. `tensor_group`: the
+/// receiver's.
 MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std::span<const int> tensor_group);
 
 }  // namespace rankscope

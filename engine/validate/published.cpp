@@ -22,7 +22,9 @@ constexpr NamedQuantity quantities[] = {{"step_seconds", Quantity::step_seconds}
                                         {"block_backward_seconds", Quantity::block_backward_seconds},
                                         {"all_reduce_seconds", Quantity::all_reduce_seconds},
                                         {"peak_bytes", Quantity::peak_bytes},
-                                        {"hardware_share", Quantity::hardware_share}};
+                                        {"reserved_bytes", Quantity::reserved_bytes},
+                                        {"hardware_share", Quantity::hardware_share},
+                                        {"device_hours", Quantity::device_hours}};
 
 [[noreturn]] void refuse(const std::string& file, const toml::node& at, const std::string& what) {
   const toml::source_position place = at.source().begin;
@@ -56,7 +58,7 @@ class Reader {
     table.source = text("source");
     table.constants = text("constants");
     table.unit = text("unit");
-    if (unit_of(table.unit) == 0) refuse(file_, root_, "unit '" + table.unit + "' is none of s, ms, us, GB and %");
+    if (unit_of(table.unit) == 0) refuse(file_, root_, "unit '" + table.unit + "' is none of s, ms, us, h, GB and %");
     table.judged = root_["judged"].value_or(true);
     const std::string named = text("quantity");
     const auto known = std::find_if(std::begin(quantities), std::end(quantities),
@@ -66,7 +68,7 @@ class Reader {
     if (const toml::table* common = root_["common"].as_table()) add_keys(common_, file_, *common);
     const toml::array* rows = root_["rows"].as_array();
     if (!rows) refuse(file_, root_, "there are no rows; they are an array of tables");
-    for (const toml::node& row : *rows) table.rows.push_back(row_of(row));
+    for (const toml::node& row : *rows) table.rows.push_back(row_of(row, table.quantity));
     return table;
   }
 
@@ -76,7 +78,7 @@ class Reader {
     refuse(file_, root_, std::string("the key '") + key + "' is missing, or is no text");
   }
 
-  PublishedRow row_of(const toml::node& node) {
+  PublishedRow row_of(const toml::node& node, Quantity quantity) {
     const toml::table* from = node.as_table();
     if (!from) refuse(file_, node, "a row is a table");
     PublishedRow row;
@@ -86,6 +88,9 @@ class Reader {
     row.name = *name;
     row.published = *published;
     row.bytes = (*from)["bytes"].value_or(0.0);
+    row.tokens = (*from)["tokens"].value_or(0.0);
+    if (quantity == Quantity::device_hours && !(row.tokens > 0))
+      refuse(file_, node, "a row of device_hours has tokens");
     row.fitted = (*from)["fitted"].value_or(false);
     std::vector<Override> keys = common_;
     add_keys(keys, file_, *from);
@@ -123,6 +128,7 @@ double unit_of(const std::string& unit) {
   if (unit == "s") return 1;
   if (unit == "ms") return 1e-3;
   if (unit == "us") return 1e-6;
+  if (unit == "h") return 3600;
   if (unit == "GB") return 1e9;
   return unit == "%" ? 1e-2 : 0;
 }

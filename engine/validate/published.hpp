@@ -14,14 +14,17 @@ enum class Quantity {
   block_forward_seconds,   ///< of one transformer block and micro-batch, its tensor exchanges included
   block_backward_seconds,  ///< recomputation included
   all_reduce_seconds,      ///< of `bytes` over as many ranks as plan.data says
-  peak_bytes,              ///< of the rank that needs most
+  peak_bytes,              ///< tensors of the rank that needs most, with cluster.context_bytes and allocator_slack
+  reserved_bytes,          ///< the same as an allocator holds it that keeps freed blocks: what nvidia-smi shows
   hardware_share,          ///< of the peak FLOP/s, recomputation counted (HFU)
+  device_hours,            ///< of all devices together, for `tokens` of training without a stop
 };
 
 struct PublishedRow {
   std::string name;
   double published = 0;  ///< in the table's unit
   double bytes = 0;      ///< of Quantity::all_reduce_seconds
+  double tokens = 0;     ///< of Quantity::device_hours
   bool fitted = false;   ///< a constant of its cluster was fitted to it
   /// One scenario, or one for each choice that the source leaves open.
   std::vector<Scenario> choices;
@@ -31,7 +34,7 @@ struct PublishedTable {
   std::string file;  ///< name without ".toml"
   std::string title, source;
   std::string constants;  ///< where the constants of its clusters come from
-  std::string unit;       ///< as printed: "s", "ms", "us", "GB", "%"
+  std::string unit;       ///< as printed: "s", "ms", "us", "h", "GB", "%"
   Quantity quantity = Quantity::step_seconds;
   bool judged = true;  ///< false where the source leaves open what was measured; it then says so in `source`
   std::vector<PublishedRow> rows;

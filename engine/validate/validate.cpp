@@ -11,9 +11,10 @@
 namespace rankscope {
 namespace {
 
-double peak_bytes(const Scenario& s) {
+/// Of the fullest rank, by `of_stage`.
+double device_bytes(const Scenario& s, std::int64_t (StageMemory::*of_stage)() const) {
   double most = 0;
-  for (const StageMemory& stage : fold_step(s).memory) most = std::max(most, static_cast<double>(stage.peak()));
+  for (const StageMemory& stage : fold_step(s).memory) most = std::max(most, static_cast<double>((stage.*of_stage)()));
   return most * (1 + s.cluster.allocator_slack) + s.cluster.context_bytes;
 }
 
@@ -40,7 +41,7 @@ double ValidatedRow::error() const {
   return published > high ? high / published - 1 : 0;
 }
 
-double predict(const Scenario& s, Quantity quantity, double bytes) {
+double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
   switch (quantity) {
     case Quantity::step_seconds: return fold_step(s).seconds;
     case Quantity::block_forward_seconds: return fold_block(s).forward_seconds();
@@ -48,9 +49,14 @@ double predict(const Scenario& s, Quantity quantity, double bytes) {
     case Quantity::all_reduce_seconds: {
       std::vector<int> ranks(static_cast<std::size_t>(s.plan.data));
       std::iota(ranks.begin(), ranks.end(), 0);
-      return collective_seconds(s.cluster, Route::best, OpKind::all_reduce, ranks, bytes);
+      return collective_seconds(s.cluster, Route::best, OpKind::all_reduce, ranks, row.bytes);
     }
-    case Quantity::peak_bytes: return peak_bytes(s);
+    case Quantity::peak_bytes: return device_bytes(s, &StageMemory::peak);
+    case Quantity::reserved_bytes: return device_bytes(s, &StageMemory::reserved);
+    case Quantity::device_hours: {
+      const double tokens = static_cast<double>(s.train.global_batch) * s.model.context;
+      return fold_step(s).seconds * s.plan.ranks() * row.tokens / tokens;
+    }
     case Quantity::hardware_share: return fold_step(s).hfu(s.cluster, s.compute_type(), s.plan.ranks());
   }
   return std::numeric_limits<double>::quiet_NaN();
@@ -72,7 +78,7 @@ ValidatedTable validate(const PublishedTable& published) {
     result.low = std::numeric_limits<double>::infinity();
     result.high = -result.low;
     for (const Scenario& choice : row.choices) {
-      const double value = predict(choice, published.quantity, row.bytes) / unit_of(published.unit);
+      const double value = predict(choice, published.quantity, row) / unit_of(published.unit);
       result.low = std::min(result.low, value);
       result.high = std::max(result.high, value);
     }

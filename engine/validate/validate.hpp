@@ -32,8 +32,9 @@ struct ValidatedTable {
   double tau = std::numeric_limits<double>::quiet_NaN();          ///< of these rows: kendalls_tau
 };
 
-/// In SI units (bytes, shares). Throws std::invalid_argument for a plan that does not fold.
-double predict(const Scenario& scenario, Quantity quantity, double bytes);
+/// Of one of the row's choices, in SI units (seconds, bytes, shares). Throws std::invalid_argument for a plan that does
+/// not fold.
+double predict(const Scenario& scenario, Quantity quantity, const PublishedRow& row);
 
 ValidatedTable validate(const PublishedTable& table);
 

@@ -11,6 +11,7 @@
 #include "engine/scenario/read.hpp"
 #include "engine/scenario/resources.hpp"
 #include "engine/search/search.hpp"
+#include "engine/validate/leave_one_out.hpp"
 #include "engine/validate/validate.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/stages.hpp"
@@ -140,9 +141,15 @@ int verify_plan(const Input& input) {
   return result.passed ? 0 : failed;
 }
 
-int validate_all(bool json) {
+int validate_all(bool json, bool without_each) {
+  const std::vector<PublishedTable> published = read_all_published();
+  if (without_each) {
+    const std::vector<LeftOutTable> left_out = leave_one_out(published);
+    std::cout << (json ? to_json(left_out).dump(2) + "\n" : to_text(left_out));
+    return 0;
+  }
   std::vector<ValidatedTable> tables;
-  for (const PublishedTable& table : read_all_published()) tables.push_back(validate(table));
+  for (const PublishedTable& table : published) tables.push_back(validate(table));
   if (json)
     std::cout << to_json(tables).dump(2) << "\n";
   else
@@ -265,6 +272,10 @@ int main(int argc, char** argv) {
       app.add_subcommand("validate", "hold predictions against what others have measured and printed, row by row");
   validate_command->add_flag("--json", input.json, "print one JSON object on standard output, and nothing else there");
 
+  bool without_each = false;
+  validate_command->add_flag("--leave-one-out", without_each,
+                             "each table's errors with the constants that all others of its device give");
+
   std::size_t best = 10;
   auto* search_command = app.add_subcommand(
       "search", "find the best plans for the scenario's model on as many ranks of its cluster; nothing runs");
@@ -290,7 +301,7 @@ int main(int argc, char** argv) {
     if (*run_command) return run_plan(input, request, instead);
     if (*verify_command) return verify_plan(input);
     if (*sweep_command) return sweep_plans(input, std::move(sweep));
-    if (*validate_command) return validate_all(input.json);
+    if (*validate_command) return validate_all(input.json, without_each);
     if (*search_command) return search_plans(input, best);
     if (*worker_command) return run_worker(job_from_environment());
     return failed;  // not reached: CLI11 asks for a command

@@ -124,6 +124,34 @@ TEST_CASE("messages of all devices of a node share its rails") {
   CHECK(message_cost(c, 0, 8).seconds(1e9) == Approx(10e-6 + 1e9 / 5e9));
 }
 
+TEST_CASE("messages between nodes have a share of the ports of their own, and serial ones cost twice") {
+  ClusterSpec c = small();
+  c.message_efficiency = 0.5;
+  CHECK(message_cost(c, 0, 8).seconds(1e9) == Approx(10e-6 + 1e9 / 2.5e9));
+  CHECK(message_cost(c, 5, 2).seconds(1e9) == Approx(2e-6 + 1e9 / 50e9));
+  const double once = stage_message_cost(c, 0, 8, ranks(1, 1, 8)).seconds(1e6);
+  c.serial_messages = true;
+  CHECK(stage_message_cost(c, 0, 8, ranks(1, 1, 8)).seconds(1e6) == Approx(2 * once));
+  c.split_transfers = true;
+  const double split = stage_message_cost(c, 0, 8, ranks(8, 1, 8)).seconds(1e6);
+  c.serial_messages = false;
+  CHECK(split == Approx(2 * stage_message_cost(c, 0, 8, ranks(8, 1, 8)).seconds(1e6)));
+}
+
+TEST_CASE("a second protocol carries short tensors over shorter hops, and leaves long ones to the first") {
+  ClusterSpec c = small();
+  const auto members = ranks(4, 2);  // one of each card of a node
+  const auto seconds = [&](double bytes) {
+    return collective_seconds(c, Route::ring, OpKind::all_reduce, members, bytes);
+  };
+  const double short_before = seconds(1e3), long_before = seconds(1e9);
+  c.quick_share = 0.5;
+  c.quick_intra_latency_s = c.intra_latency_s / 4;
+  c.quick_inter_latency_s = c.inter_latency_s / 4;
+  CHECK(seconds(1e3) < 0.5 * short_before);
+  CHECK(seconds(1e9) == long_before);
+}
+
 TEST_CASE("an activation split over tensor ranks crosses the network once, and is gathered within the node") {
   ClusterSpec c = small();
   c.split_transfers = true;
@@ -133,9 +161,9 @@ TEST_CASE("an activation split over tensor ranks crosses the network once, and i
   CHECK(stage_message_cost(c, 0, 8, ranks(1, 1, 8)).seconds(8e8) == Approx(message_cost(c, 0, 8).seconds(8e8)));
 }
 
-TEST_CASE("all-reduces of nccl-tests on A100s with NVSwitch: within a tenth from 16 MiB, a fifth on average below") {
+TEST_CASE("all-reduces of nccl-tests on A100s with NVSwitch: within 6 % on average from 16 MiB, 10 % below") {
   // Microseconds for 1 MiB, 2 MiB, … 1 GiB, 2 to 8 ranks (nccl-tests as in vTrain's traces). Two of these 77 are what
-  // selene.toml's collective_latency_s and ring_fill are fitted to: 8 ranks and 1 MiB, 2 ranks and 1 GiB.
+  // selene.toml's collective_latency_s and ring_fill are fitted to: the first and the last of two ranks.
   const double measured[7][11] = {{44.21, 53.43, 61.18, 86.9, 131.9, 230.0, 404.7, 763.6, 1455.8, 2838.4, 5442.8},
                                   {63.91, 70.8, 79.23, 103.6, 155.0, 266.5, 500.3, 928.9, 1786.0, 3466.8, 6757.1},
                                   {51.4, 55.74, 77.32, 116.8, 179.6, 284.2, 543.8, 998.6, 1929.0, 3720.0, 7259.4},
@@ -152,9 +180,9 @@ TEST_CASE("all-reduces of nccl-tests on A100s with NVSwitch: within a tenth from
           collective_seconds(selene, Route::best, OpKind::all_reduce, ranks(n), bytes) / (measured[n - 2][i] * 1e-6) -
           1;
       INFO(n << " ranks, " << (1 << i) << " MiB: " << error);
-      CHECK(std::abs(error) < (i >= 4 ? 0.25 : 0.35));
+      CHECK(std::abs(error) < (i >= 4 ? 0.15 : 0.25));
       (i >= 4 ? large : small_sum) += std::abs(error);
     }
-  CHECK(large / 49 < 0.10);
-  CHECK(small_sum / 28 < 0.20);
+  CHECK(large / 49 < 0.06);
+  CHECK(small_sum / 28 < 0.10);
 }
