@@ -3,7 +3,9 @@
 #include <cblas.h>
 
 #include "kernels/cpu/loops.hpp"
+#include "kernels/cpu/matrix_product.hpp"
 #include "kernels/cpu/ops.hpp"
+#include "kernels/linear.hpp"
 
 namespace rankscope::kernels {
 
@@ -15,9 +17,9 @@ KernelSet cpu_kernels(Options options) {
   KernelSet set;
   set.name = "cpu";
   set.options = options;
-  set.linear_forward = {all, cpu::linear_forward};
-  set.linear_input_gradient = {all, cpu::linear_input_gradient};
-  set.linear_weight_gradient = {all, cpu::linear_weight_gradient};
+  set.linear_forward = {all, Linear<cpu::make_product>::forward};
+  set.linear_input_gradient = {all, Linear<cpu::make_product>::input_gradient};
+  set.linear_weight_gradient = {all, Linear<cpu::make_product>::weight_gradient};
   set.bias_gradient = {all, cpu::bias_gradient};
   set.norm_forward = {all, cpu::norm_forward};
   set.norm_backward = {all, cpu::norm_backward};

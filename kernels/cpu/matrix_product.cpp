@@ -87,10 +87,10 @@ class OneDnnProduct final : public MatrixProduct {
   /// False when oneDNN only has its plain loops for it.
   bool optimised() const { return optimised_; }
 
-  void run(const ProductOperands& operands, std::byte* workspace) override {
+  void run(const ProductOperands& operands, const Stream& stream) const override {
     const ThreadScope scope(threads_);
     // The order of the constructor's calls of add.
-    const void* handles[6] = {operands.c, operands.a, operands.b, workspace, nullptr, nullptr};
+    const void* handles[6] = {operands.c, operands.a, operands.b, stream.workspace, nullptr, nullptr};
     int next = 4;
     if (operands.bias) handles[next++] = operands.bias;
     if (operands.residual) handles[next++] = operands.residual;
@@ -142,7 +142,8 @@ class WidenedProduct final : public MatrixProduct {
 
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
 
-  void run(const ProductOperands& operands, std::byte* workspace) override {
+  void run(const ProductOperands& operands, const Stream& stream) const override {
+    std::byte* workspace = stream.workspace;
     ProductOperands wide{operands.c, workspace + a_, workspace + b_, nullptr, operands.residual};
     loops_.widen(workspace + a_, operands.a, spec_.m * spec_.k);
     loops_.widen(workspace + b_, operands.b, spec_.k * spec_.n);
@@ -158,7 +159,7 @@ class WidenedProduct final : public MatrixProduct {
         wide.residual = workspace + residual_;
       }
     }
-    inner_.run(wide, workspace);
+    inner_.run(wide, stream);
     if (narrow_result_) loops_.narrow(operands.c, wide.c, spec_.m * spec_.n);
   }
 
@@ -182,7 +183,7 @@ class BlasProduct final : public MatrixProduct {
 
   std::int64_t workspace_bytes() const override { return 0; }
 
-  void run(const ProductOperands& operands, std::byte*) override {
+  void run(const ProductOperands& operands, const Stream&) const override {
     parallel_for(threads_, spec_.m, [&](std::int64_t first, std::int64_t last, int) {
       const std::int64_t rows = last - first;
       auto* c = static_cast<double*>(operands.c) + first * spec_.n;
@@ -223,7 +224,7 @@ bool native_bf16_products() {
   }
 }
 
-std::shared_ptr<MatrixProduct> make_product(const ProductSpec& spec, const Options& options) {
+std::shared_ptr<const MatrixProduct> make_product(const ProductSpec& spec, const Options& options) {
   if (spec.type == DType::f64 && spec.result == DType::f64) return std::make_shared<BlasProduct>(spec, options);
   const bool f32 = spec.type == DType::f32 && spec.result == DType::f32;
   const bool narrow = spec.type == DType::bf16 || spec.type == DType::f16;

@@ -5,9 +5,6 @@
 
 namespace rankscope::kernels::cpu {
 
-Prepared<View, View, View, View, View> linear_forward(const LinearSpec&, const Options&);
-Prepared<View, View, View> linear_input_gradient(const LinearSpec&, const Options&);
-Prepared<View, View, View> linear_weight_gradient(const LinearSpec&, const Options&);
 Prepared<View, View> bias_gradient(const BiasGradientSpec&, const Options&);
 Prepared<View, View, View, View, View, View> norm_forward(const NormSpec&, const Options&);
 Prepared<View, View, View, View, View, View, View, View, View> norm_backward(const NormSpec&, const Options&);

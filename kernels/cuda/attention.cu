@@ -1,6 +1,6 @@
 // Attention for every type, depth and alignment: tiles of 32 × 32 scores, multiplied and added one by one. 16-bit types
 // go to the tensor cores (attention_tensor.cuh) where their rows are aligned.
-#include "kernels/cuda/attention.hpp"
+#include "kernels/cuda/attention_task.cuh"
 
 #include <string>
 
@@ -103,19 +103,6 @@ __device__ inline A minus_infinity() {
   return -static_cast<A>(INFINITY);
 }
 
-/// Block b of all has a tile of a head; the tiles with most work come first.
-struct Task {
-  int64_t head, tile;
-};
-__device__ inline Task last_tiles_first(const AttentionShape& shape) {
-  const int64_t heads = shape.samples * shape.heads, tiles = (shape.context + tile - 1) / tile;
-  return {int64_t{blockIdx.x} % heads, tiles - 1 - int64_t{blockIdx.x} / heads};
-}
-__device__ inline Task first_tiles_first(const AttentionShape& shape) {
-  const int64_t heads = shape.samples * shape.heads;
-  return {int64_t{blockIdx.x} % heads, int64_t{blockIdx.x} / heads};
-}
-
 template <class T, int D>
 __global__ void __launch_bounds__(threads)
     attend(T* attended, Arithmetic<T>* log_sum_exp, const T* qkv, const AttentionShape shape, Arithmetic<T> root) {
@@ -123,9 +110,8 @@ __global__ void __launch_bounds__(threads)
   A* memory = shared_memory<A>();
   const Rows<A, D> queries{memory}, others{memory + Rows<A, D>::elements};
   const Scores<A> weights{memory + 2 * Rows<A, D>::elements};
-  const Task task = last_tiles_first(shape);
-  const HeadPlace head = place_of(shape, task.head);
-  const int64_t first = task.tile * tile, stride = shape.row_stride();
+  const auto [head, first] = last_tile_first(shape, tile);
+  const int64_t stride = shape.row_stride();
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
 
   queries.fill(qkv + head.query, first, stride, shape, root);
@@ -187,32 +173,6 @@ __global__ void __launch_bounds__(warp_size* dots_per_block)
   if (threadIdx.x == 0) dots[index] = sum;
 }
 
-/// Probabilities of a tile and the gradients of its scores, from queries (times the root) and keys, and from the
-/// gradients of results and values. Zero where a query does not see a key.
-template <class A, int D>
-__device__ inline void differentiate(const Scores<A>& weights, const Scores<A>& dscores, const Rows<A, D>& queries,
-                                     const Rows<A, D>& keys, const Rows<A, D>& dout, const Rows<A, D>& values,
-                                     int64_t first_query, int64_t first_key, const A* log_sum_exp, const A* dots,
-                                     const AttentionShape& shape) {
-  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
-  A score[per_thread][per_thread], dweight[per_thread][per_thread];
-  multiply(score, queries, keys);
-  multiply(dweight, dout, values);
-#pragma unroll
-  for (int i = 0; i < per_thread; ++i) {
-    const int64_t query = first_query + y + i * side;
-    const bool inside = query < shape.context;
-    const A subtracted = inside ? log_sum_exp[query] : A(0), dot = inside ? dots[query] : A(0);
-#pragma unroll
-    for (int j = 0; j < per_thread; ++j) {
-      const int64_t key = first_key + x + j * side;
-      const A weight = inside && key <= query ? exp_of(score[i][j] - subtracted) : A(0);
-      weights.at(y + i * side, x + j * side) = weight;
-      dscores.at(y + i * side, x + j * side) = weight * (dweight[i][j] - dot);
-    }
-  }
-}
-
 template <class T>
 struct Gradients {
   using A = Arithmetic<T>;
@@ -221,81 +181,97 @@ struct Gradients {
   const A *log_sum_exp, *dots;
 };
 
-template <class A, int D>
-constexpr int backward_elements = 4 * Rows<A, D>::elements + 2 * Scores<A>::elements;
+/// What a backward block keeps in shared memory: a tile of queries (times the root) and of the gradients of their
+/// results, one of keys and of values, and what becomes of their scores.
+template <class T, int D>
+struct BackwardTiles {
+  using A = Arithmetic<T>;
+  static constexpr int n = Rows<A, D>::elements;
+  static constexpr std::size_t bytes = (4 * n + 2 * Scores<A>::elements) * sizeof(A);
+
+  const Gradients<T>& of;
+  const AttentionShape& shape;
+  const HeadPlace& head;
+  A* memory = shared_memory<A>();
+  Rows<A, D> keys{memory}, values{memory + n}, queries{memory + 2 * n}, dout{memory + 3 * n};
+  Scores<A> weights{memory + 4 * n}, dscores{memory + 4 * n + Scores<A>::elements};
+
+  __device__ void fill_keys(int64_t first) const {
+    keys.fill(of.qkv + head.key, first, shape.row_stride(), shape, A(1));
+    values.fill(of.qkv + head.value, first, shape.row_stride(), shape, A(1));
+  }
+  __device__ void fill_queries(int64_t first, A root) const {
+    queries.fill(of.qkv + head.query, first, shape.row_stride(), shape, root);
+    dout.fill(of.dattended + head.out, first, shape.width, shape, A(1));
+  }
+
+  /// Probabilities of the tile and the gradients of its scores; zero where a query does not see a key.
+  __device__ void differentiate(int64_t first_query, int64_t first_key) const {
+    const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+    A score[per_thread][per_thread], dweight[per_thread][per_thread];
+    multiply(score, queries, keys);
+    multiply(dweight, dout, values);
+#pragma unroll
+    for (int i = 0; i < per_thread; ++i) {
+      const int64_t query = first_query + y + i * side;
+      const bool inside = query < shape.context;
+      const A subtracted = inside ? of.log_sum_exp[head.statistic + query] : A(0);
+      const A dot = inside ? of.dots[head.statistic + query] : A(0);
+#pragma unroll
+      for (int j = 0; j < per_thread; ++j) {
+        const int64_t key = first_key + x + j * side;
+        const A weight = inside && key <= query ? exp_of(score[i][j] - subtracted) : A(0);
+        weights.at(y + i * side, x + j * side) = weight;
+        dscores.at(y + i * side, x + j * side) = weight * (dweight[i][j] - dot);
+      }
+    }
+  }
+};
 
 template <class T, int D>
 __global__ void __launch_bounds__(threads)
     key_value_gradients(const Gradients<T> of, const AttentionShape shape, Arithmetic<T> root) {
   using A = Arithmetic<T>;
-  A* memory = shared_memory<A>();
-  constexpr int n = Rows<A, D>::elements;
-  const Rows<A, D> keys{memory}, values{memory + n}, queries{memory + 2 * n}, dout{memory + 3 * n};
-  const Scores<A> weights{memory + 4 * n}, dscores{memory + 4 * n + Scores<A>::elements};
-  const Task task = first_tiles_first(shape);
-  const HeadPlace head = place_of(shape, task.head);
-  const int64_t first = task.tile * tile, stride = shape.row_stride();
-
-  keys.fill(of.qkv + head.key, first, stride, shape, A(1));
-  values.fill(of.qkv + head.value, first, stride, shape, A(1));
+  const auto [head, first] = first_tile_first(shape, tile);
+  const BackwardTiles<T, D> tiles{of, shape, head};
+  tiles.fill_keys(first);
   Part<A, D> dkeys, dvalues;
   for (int64_t begin = first; begin < shape.context; begin += tile) {
     __syncthreads();
-    queries.fill(of.qkv + head.query, begin, stride, shape, root);
-    dout.fill(of.dattended + head.out, begin, shape.width, shape, A(1));
+    tiles.fill_queries(begin, root);
     __syncthreads();
-    differentiate(weights, dscores, queries, keys, dout, values, begin, first, of.log_sum_exp + head.statistic,
-                  of.dots + head.statistic, shape);
+    tiles.differentiate(begin, first);
     __syncthreads();
-    dvalues.template add<true>(weights, dout);
-    dkeys.template add<true>(dscores, queries);  // which carry the root
+    dvalues.template add<true>(tiles.weights, tiles.dout);
+    dkeys.template add<true>(tiles.dscores, tiles.queries);  // which carry the root
   }
   const A one[2] = {A(1), A(1)};
-  dkeys.write(of.dqkv + head.key, first, stride, shape, one);
-  dvalues.write(of.dqkv + head.value, first, stride, shape, one);
+  dkeys.write(of.dqkv + head.key, first, shape.row_stride(), shape, one);
+  dvalues.write(of.dqkv + head.value, first, shape.row_stride(), shape, one);
 }
 
 template <class T, int D>
 __global__ void __launch_bounds__(threads)
     query_gradients(const Gradients<T> of, const AttentionShape shape, Arithmetic<T> root) {
   using A = Arithmetic<T>;
-  A* memory = shared_memory<A>();
-  constexpr int n = Rows<A, D>::elements;
-  const Rows<A, D> keys{memory}, values{memory + n}, queries{memory + 2 * n}, dout{memory + 3 * n};
-  const Scores<A> weights{memory + 4 * n}, dscores{memory + 4 * n + Scores<A>::elements};
-  const Task task = last_tiles_first(shape);
-  const HeadPlace head = place_of(shape, task.head);
-  const int64_t first = task.tile * tile, stride = shape.row_stride();
-
-  queries.fill(of.qkv + head.query, first, stride, shape, root);
-  dout.fill(of.dattended + head.out, first, shape.width, shape, A(1));
+  const auto [head, first] = last_tile_first(shape, tile);
+  const BackwardTiles<T, D> tiles{of, shape, head};
+  tiles.fill_queries(first, root);
   Part<A, D> dqueries;
   for (int64_t begin = 0; begin <= first; begin += tile) {
     __syncthreads();
-    keys.fill(of.qkv + head.key, begin, stride, shape, A(1));
-    values.fill(of.qkv + head.value, begin, stride, shape, A(1));
+    tiles.fill_keys(begin);
     __syncthreads();
-    differentiate(weights, dscores, queries, keys, dout, values, first, begin, of.log_sum_exp + head.statistic,
-                  of.dots + head.statistic, shape);
+    tiles.differentiate(first, begin);
     __syncthreads();
-    dqueries.template add<false>(dscores, keys);
+    dqueries.template add<false>(tiles.dscores, tiles.keys);
   }
   const A roots[2] = {root, root};
-  dqueries.write(of.dqkv + head.query, first, stride, shape, roots);
-}
-
-/// Calls body with the least depth that kernels are made for and that holds the head's.
-template <class Body>
-void with_depth(int64_t depth, Body body) {
-  if (depth <= 32) return body(std::integral_constant<int, 32>{});
-  if (depth <= 64) return body(std::integral_constant<int, 64>{});
-  body(std::integral_constant<int, 128>{});
+  dqueries.write(of.dqkv + head.query, first, shape.row_stride(), shape, roots);
 }
 
 template <class A, int D>
 constexpr std::size_t forward_bytes = (2 * Rows<A, D>::elements + Scores<A>::elements) * sizeof(A);
-template <class A, int D>
-constexpr std::size_t backward_bytes = backward_elements<A, D> * sizeof(A);
 
 template <class T>
 struct PlainAttention {
@@ -305,8 +281,8 @@ struct PlainAttention {
     with_depth(shape.depth, [](auto depth) {
       constexpr int D = depth();
       allow_shared_memory(attend<T, D>, forward_bytes<A, D>);
-      allow_shared_memory(key_value_gradients<T, D>, backward_bytes<A, D>);
-      allow_shared_memory(query_gradients<T, D>, backward_bytes<A, D>);
+      allow_shared_memory(key_value_gradients<T, D>, BackwardTiles<T, D>::bytes);
+      allow_shared_memory(query_gradients<T, D>, BackwardTiles<T, D>::bytes);
     });
   }
 
@@ -331,7 +307,8 @@ struct PlainAttention {
                           static_cast<const A*>(o.log_sum_exp), static_cast<const A*>(o.dots)};
     with_depth(shape.depth, [&](auto depth) {
       constexpr int D = depth();
-      const Geometry geometry{grid_of(shape.all_heads() * shape.tiles(tile)), dim3(side, side), backward_bytes<A, D>};
+      const Geometry geometry{grid_of(shape.all_heads() * shape.tiles(tile)), dim3(side, side),
+                              BackwardTiles<T, D>::bytes};
       const A root = static_cast<A>(shape.root());
       launch(key_value_gradients<T, D>, geometry, stream, of, shape, root);
       launch(query_gradients<T, D>, geometry, stream, of, shape, root);

@@ -5,6 +5,7 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/kernel_set.hpp"
 
@@ -57,6 +58,14 @@ struct BackwardOperands {
 
 /// Heads of up to so many elements.
 inline constexpr std::int64_t greatest_depth = 128;
+
+/// Calls body with the least depth that kernels are made for and that holds the head's.
+template <class Body>
+void with_depth(std::int64_t depth, Body body) {
+  if (depth <= 32) return body(std::integral_constant<int, 32>{});
+  if (depth <= 64) return body(std::integral_constant<int, 64>{});
+  body(std::integral_constant<int, greatest_depth>{});
+}
 
 // Tensor cores (T: Bf16, F16): depth a multiple of 8, all tensors at multiples of 16 bytes. `allow` once before.
 template <class T>

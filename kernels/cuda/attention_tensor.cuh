@@ -3,7 +3,7 @@
 // gradients of scores are rounded to T where they are multiplied again. Instantiated in attention_bf16.cu and
 // attention_f16.cu.
 #pragma once
-#include "kernels/cuda/attention.hpp"
+#include "kernels/cuda/attention_task.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/machine.cuh"
 #include "kernels/cuda/reduce.cuh"
@@ -145,11 +145,7 @@ __global__ void __launch_bounds__(threads)
   constexpr int stride = Tile<T, D>::stride, columns = keys_at_once / 8;
   const Tile<T, D> queries{memory}, keys{memory + rows_of_block * stride},
       values{memory + (rows_of_block + keys_at_once) * stride};
-  // Last tiles first: they have most keys.
-  const int64_t heads = shape.samples * shape.heads;
-  const int64_t tiles = (shape.context + rows_of_block - 1) / rows_of_block;
-  const int64_t first = (tiles - 1 - int64_t{blockIdx.x} / heads) * rows_of_block;
-  const HeadPlace head = place_of(shape, int64_t{blockIdx.x} % heads);
+  const auto [head, first] = last_tile_first(shape, rows_of_block);
   const int warp = static_cast<int>(threadIdx.x) / warp_size, lane = static_cast<int>(threadIdx.x) % warp_size;
   const int64_t row = first + warp * rows_of_warp + lane / 4;  // and row + 8
 
@@ -231,120 +227,135 @@ template <class T, int D>
 constexpr std::size_t backward_bytes = tile_bytes<T, D>(2 * rows_of_block + 2 * others_at_once<D>) +
                                        2 * others_at_once<D> * sizeof(float);
 
+/// Rows of two tensors that go together in a backward block: keys and values, or queries and the gradients of results.
+template <class T, int D>
+struct TilePair {
+  Tile<T, D> first, second;
+  int rows;
+  __device__ TilePair(T* memory, int its_rows)
+      : first{memory}, second{memory + its_rows * Tile<T, D>::stride}, rows(its_rows) {}
+
+  __device__ void begin_copy_keys(const Gradients<T>& of, const AttentionShape& shape, const HeadPlace& head,
+                                  int64_t row) const {
+    first.begin_copy(of.qkv + head.key, row, rows, shape.row_stride(), shape);
+    second.begin_copy(of.qkv + head.value, row, rows, shape.row_stride(), shape);
+  }
+  __device__ void begin_copy_queries(const Gradients<T>& of, const AttentionShape& shape, const HeadPlace& head,
+                                     int64_t row) const {
+    first.begin_copy(of.qkv + head.query, row, rows, shape.row_stride(), shape);
+    second.begin_copy(of.dattended + head.out, row, rows, shape.width, shape);
+  }
+};
+
+/// What a score's query says: probability = exp2(score - subtracted) where it sees the key, and of the gradient of that
+/// the score's own gradient, less the row's dot.
+struct QueryTerms {
+  bool seen;
+  float subtracted, dot;
+};
+
+/// A warp's 16 rows of `own` against all of `other`: probabilities and the gradients of scores. terms_of(j, i) of the
+/// score at value[j][i].
+template <class T, int D, int n, class TermsOf>
+__device__ inline void differentiate(Results<n>& weight, Results<n>& dscore, const TilePair<T, D>& own, int row,
+                                     const TilePair<T, D>& other, float score_scale, TermsOf terms_of) {
+  multiply_transposed(weight, own.first, row, other.first);
+  multiply_transposed(dscore, own.second, row, other.second);
+#pragma unroll
+  for (int j = 0; j < n; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const QueryTerms terms = terms_of(j, i);
+      const float w = terms.seen ? exp2f(weight.value[j][i] * score_scale - terms.subtracted) : 0.0f;
+      weight.value[j][i] = w;
+      dscore.value[j][i] = w * (dscore.value[j][i] - terms.dot);
+    }
+}
+
 /// dkey and dvalue of 64 keys: scores transposed, a warp's rows being its 16 keys.
 template <class T, int D>
 __global__ void __launch_bounds__(threads)
     key_value_gradients(const Gradients<T> of, const AttentionShape shape, float score_scale, float root) {
-  constexpr int at_once = others_at_once<D>, stride = Tile<T, D>::stride, columns = at_once / 8;
+  constexpr int at_once = others_at_once<D>, stride = Tile<T, D>::stride;
   T* memory = shared_memory<T>();
-  const Tile<T, D> keys{memory}, values{memory + rows_of_block * stride}, queries{memory + 2 * rows_of_block * stride},
-      dout{memory + (2 * rows_of_block + at_once) * stride};
+  const TilePair<T, D> keys(memory, rows_of_block), queries(memory + 2 * rows_of_block * stride, at_once);
   auto* subtracted = reinterpret_cast<float*>(memory + (2 * rows_of_block + 2 * at_once) * stride);
   float* dots = subtracted + at_once;
-  const int64_t heads = shape.samples * shape.heads;
-  const int64_t first = int64_t{blockIdx.x} / heads * rows_of_block;
-  const HeadPlace head = place_of(shape, int64_t{blockIdx.x} % heads);
-  const int warp = static_cast<int>(threadIdx.x) / warp_size, lane = static_cast<int>(threadIdx.x) % warp_size;
-  const int64_t key = first + warp * rows_of_warp + lane / 4;  // and key + 8
+  const Task task = first_tile_first(shape, rows_of_block);
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp;  // the warp's first one of the block's
+  const int64_t key = task.first + row + lane / 4;                           // and key + 8
 
-  keys.begin_copy(of.qkv + head.key, first, rows_of_block, shape.row_stride(), shape);
-  values.begin_copy(of.qkv + head.value, first, rows_of_block, shape.row_stride(), shape);
+  keys.begin_copy_keys(of, shape, task.head, task.first);
   Results<D / 8> dkeys, dvalues;
-  for (int64_t begin = first; begin < shape.context; begin += at_once) {
+  for (int64_t begin = task.first; begin < shape.context; begin += at_once) {
     __syncthreads();
-    queries.begin_copy(of.qkv + head.query, begin, at_once, shape.row_stride(), shape);
-    dout.begin_copy(of.dattended + head.out, begin, at_once, shape.width, shape);
+    queries.begin_copy_queries(of, shape, task.head, begin);
     commit_copies();
     for (int i = static_cast<int>(threadIdx.x); i < at_once; i += threads) {
       const bool inside = begin + i < shape.context;
-      subtracted[i] = inside ? of.log_sum_exp[head.statistic + begin + i] * log2_of_e : INFINITY;  // weighs nothing
-      dots[i] = inside ? of.dots[head.statistic + begin + i] : 0.0f;
+      const int64_t query = task.head.statistic + begin + i;
+      subtracted[i] = inside ? of.log_sum_exp[query] * log2_of_e : INFINITY;  // weighs nothing
+      dots[i] = inside ? of.dots[query] : 0.0f;
     }
     wait_for_copies<0>();
     __syncthreads();
-    Results<columns> weight, dscore;
-    multiply_transposed(weight, keys, warp * rows_of_warp, queries);
-    multiply_transposed(dscore, values, warp * rows_of_warp, dout);
-#pragma unroll
-    for (int j = 0; j < columns; ++j)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int query = 8 * j + 2 * (lane % 4) + i % 2;
-        const bool seen = key + 8 * (i / 2) <= begin + query;
-        const float w = seen ? exp2f(weight.value[j][i] * score_scale - subtracted[query]) : 0.0f;
-        weight.value[j][i] = w;
-        dscore.value[j][i] = w * (dscore.value[j][i] - dots[query]);
-      }
-    add_weighted_rows(dvalues, weight, dout);
-    add_weighted_rows(dkeys, dscore, queries);
+    Results<at_once / 8> weight, dscore;
+    differentiate(weight, dscore, keys, row, queries, score_scale, [&](int j, int i) {
+      const int query = 8 * j + 2 * (lane % 4) + i % 2;
+      return QueryTerms{key + 8 * (i / 2) <= begin + query, subtracted[query], dots[query]};
+    });
+    add_weighted_rows(dvalues, weight, queries.second);
+    add_weighted_rows(dkeys, dscore, queries.first);
   }
   const float one[2] = {1.0f, 1.0f}, roots[2] = {root, root};
-  write_rows<T, D>(of.dqkv + head.key, dkeys, first + warp * rows_of_warp, shape.row_stride(), shape, roots);
-  write_rows<T, D>(of.dqkv + head.value, dvalues, first + warp * rows_of_warp, shape.row_stride(), shape, one);
+  write_rows<T, D>(of.dqkv + task.head.key, dkeys, task.first + row, shape.row_stride(), shape, roots);
+  write_rows<T, D>(of.dqkv + task.head.value, dvalues, task.first + row, shape.row_stride(), shape, one);
 }
 
 /// dquery of 64 queries.
 template <class T, int D>
 __global__ void __launch_bounds__(threads)
     query_gradients(const Gradients<T> of, const AttentionShape shape, float score_scale, float root) {
-  constexpr int at_once = others_at_once<D>, stride = Tile<T, D>::stride, columns = at_once / 8;
+  constexpr int at_once = others_at_once<D>;
   T* memory = shared_memory<T>();
-  const Tile<T, D> queries{memory}, dout{memory + rows_of_block * stride}, keys{memory + 2 * rows_of_block * stride},
-      values{memory + (2 * rows_of_block + at_once) * stride};
-  const int64_t heads = shape.samples * shape.heads;
-  const int64_t tiles = (shape.context + rows_of_block - 1) / rows_of_block;
-  const int64_t first = (tiles - 1 - int64_t{blockIdx.x} / heads) * rows_of_block;
-  const HeadPlace head = place_of(shape, int64_t{blockIdx.x} % heads);
-  const int warp = static_cast<int>(threadIdx.x) / warp_size, lane = static_cast<int>(threadIdx.x) % warp_size;
-  const int64_t row = first + warp * rows_of_warp + lane / 4;  // and row + 8
+  const TilePair<T, D> queries(memory, rows_of_block), keys(memory + 2 * rows_of_block * Tile<T, D>::stride, at_once);
+  const Task task = last_tile_first(shape, rows_of_block);
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp;
+  const int64_t query = task.first + row + lane / 4;  // and query + 8
 
-  queries.begin_copy(of.qkv + head.query, first, rows_of_block, shape.row_stride(), shape);
-  dout.begin_copy(of.dattended + head.out, first, rows_of_block, shape.width, shape);
+  queries.begin_copy_queries(of, shape, task.head, task.first);
   float subtracted[2], dot[2];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const bool inside = row + 8 * half < shape.context;
-    subtracted[half] = inside ? of.log_sum_exp[head.statistic + row + 8 * half] * log2_of_e : INFINITY;
-    dot[half] = inside ? of.dots[head.statistic + row + 8 * half] : 0.0f;
+    const bool inside = query + 8 * half < shape.context;
+    subtracted[half] = inside ? of.log_sum_exp[task.head.statistic + query + 8 * half] * log2_of_e : INFINITY;
+    dot[half] = inside ? of.dots[task.head.statistic + query + 8 * half] : 0.0f;
   }
   Results<D / 8> dqueries;
-  for (int64_t begin = 0; begin < first + rows_of_block && begin < shape.context; begin += at_once) {
+  for (int64_t begin = 0; begin < task.first + rows_of_block && begin < shape.context; begin += at_once) {
     __syncthreads();
-    keys.begin_copy(of.qkv + head.key, begin, at_once, shape.row_stride(), shape);
-    values.begin_copy(of.qkv + head.value, begin, at_once, shape.row_stride(), shape);
+    keys.begin_copy_keys(of, shape, task.head, begin);
     commit_copies();
     wait_for_copies<0>();
     __syncthreads();
-    Results<columns> weight, dscore;
-    multiply_transposed(weight, queries, warp * rows_of_warp, keys);
-    multiply_transposed(dscore, dout, warp * rows_of_warp, values);
-#pragma unroll
-    for (int j = 0; j < columns; ++j)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int64_t key = begin + 8 * j + 2 * (lane % 4) + i % 2;
-        const bool seen = key <= row + 8 * (i / 2);
-        const float w = seen ? exp2f(weight.value[j][i] * score_scale - subtracted[i / 2]) : 0.0f;
-        dscore.value[j][i] = w * (dscore.value[j][i] - dot[i / 2]);
-      }
-    add_weighted_rows(dqueries, dscore, keys);
+    Results<at_once / 8> weight, dscore;
+    differentiate(weight, dscore, queries, row, keys, score_scale, [&](int j, int i) {
+      const int64_t key = begin + 8 * j + 2 * (lane % 4) + i % 2;
+      return QueryTerms{key <= query + 8 * (i / 2), subtracted[i / 2], dot[i / 2]};
+    });
+    add_weighted_rows(dqueries, dscore, keys.first);
   }
   const float roots[2] = {root, root};
-  write_rows<T, D>(of.dqkv + head.query, dqueries, first + warp * rows_of_warp, shape.row_stride(), shape, roots);
-}
-
-template <class Body>
-void with_tensor_depth(int64_t depth, Body body) {
-  if (depth <= 32) return body(std::integral_constant<int, 32>{});
-  if (depth <= 64) return body(std::integral_constant<int, 64>{});
-  body(std::integral_constant<int, 128>{});
+  write_rows<T, D>(of.dqkv + task.head.query, dqueries, task.first + row, shape.row_stride(), shape, roots);
 }
 
 }  // namespace
 
 template <class T>
 void TensorAttention<T>::allow(const AttentionShape& shape) {
-  with_tensor_depth(shape.depth, [](auto depth) {
+  with_depth(shape.depth, [](auto depth) {
     constexpr int D = depth();
     allow_shared_memory(attend<T, D>, forward_bytes<T, D>);
     allow_shared_memory(key_value_gradients<T, D>, backward_bytes<T, D>);
@@ -354,7 +365,7 @@ void TensorAttention<T>::allow(const AttentionShape& shape) {
 
 template <class T>
 void TensorAttention<T>::forward(const AttentionShape& shape, const ForwardOperands& o, const Stream& stream) {
-  with_tensor_depth(shape.depth, [&](auto depth) {
+  with_depth(shape.depth, [&](auto depth) {
     constexpr int D = depth();
     launch(attend<T, D>, {grid_of(shape.all_heads() * shape.tiles(rows_of_block)), dim3(threads), forward_bytes<T, D>},
            stream, static_cast<T*>(o.attended), static_cast<float*>(o.log_sum_exp), static_cast<const T*>(o.qkv), shape,
@@ -366,7 +377,7 @@ template <class T>
 void TensorAttention<T>::backward(const AttentionShape& shape, const BackwardOperands& o, const Stream& stream) {
   const Gradients<T> of{static_cast<T*>(o.dqkv), static_cast<const T*>(o.dattended), static_cast<const T*>(o.qkv),
                         static_cast<const float*>(o.log_sum_exp), static_cast<const float*>(o.dots)};
-  with_tensor_depth(shape.depth, [&](auto depth) {
+  with_depth(shape.depth, [&](auto depth) {
     constexpr int D = depth();
     const Geometry geometry{grid_of(shape.all_heads() * shape.tiles(rows_of_block)), dim3(threads),
                             backward_bytes<T, D>};

@@ -1,7 +1,9 @@
 #include "kernels/cuda/cuda.hpp"
 
 #include "kernels/cuda/library.hpp"
+#include "kernels/cuda/matrix_product.hpp"
 #include "kernels/cuda/ops.hpp"
+#include "kernels/linear.hpp"
 
 namespace rankscope::kernels {
 
@@ -11,9 +13,9 @@ KernelSet cuda_kernels(Options options) {
   KernelSet set;
   set.name = "cuda";
   set.options = options;
-  set.linear_forward = {all, cuda::linear_forward};
-  set.linear_input_gradient = {all, cuda::linear_input_gradient};
-  set.linear_weight_gradient = {all, cuda::linear_weight_gradient};
+  set.linear_forward = {all, Linear<cuda::make_product>::forward};
+  set.linear_input_gradient = {all, Linear<cuda::make_product>::input_gradient};
+  set.linear_weight_gradient = {all, Linear<cuda::make_product>::weight_gradient};
   set.bias_gradient = {all, cuda::bias_gradient};
   set.norm_forward = {all, cuda::norm_forward};
   set.norm_backward = {all, cuda::norm_backward};

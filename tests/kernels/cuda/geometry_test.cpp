@@ -31,7 +31,7 @@ std::vector<double> column_major_multiply(const cuda::ColumnMajorProduct& p, con
 TEST_CASE("a row-major product is the column-major product of its transposes: no memory is moved") {
   const bool a_transposed = GENERATE(false, true), b_transposed = GENERATE(false, true);
   const std::int64_t m = 3, n = 5, k = 7;
-  cuda::ProductSpec spec;
+  ProductSpec spec;
   spec.m = m, spec.n = n, spec.k = k, spec.a_transposed = a_transposed, spec.b_transposed = b_transposed;
   std::vector<double> a(m * k), b(k * n), expected(m * n);
   std::mt19937 random(1);

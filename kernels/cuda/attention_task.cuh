@@ -1,0 +1,24 @@
+// Which rows of which head a block of an attention kernel works at. Internal to kernels/cuda.
+#pragma once
+#include "kernels/cuda/attention.hpp"
+#include "kernels/cuda/element.cuh"
+
+namespace rankscope::kernels::cuda {
+
+struct Task {
+  HeadPlace head;
+  int64_t first;  ///< row of the head, that of a tile
+};
+
+/// Blocks begin in their order, and those with most to do should come first: of queries those of the last rows, which
+/// see most keys; of keys those of the first ones.
+__device__ inline Task last_tile_first(const AttentionShape& shape, int rows) {
+  const int64_t heads = shape.samples * shape.heads, tiles = (shape.context + rows - 1) / rows;
+  return {place_of(shape, int64_t{blockIdx.x} % heads), (tiles - 1 - int64_t{blockIdx.x} / heads) * rows};
+}
+__device__ inline Task first_tile_first(const AttentionShape& shape, int rows) {
+  const int64_t heads = shape.samples * shape.heads;
+  return {place_of(shape, int64_t{blockIdx.x} % heads), int64_t{blockIdx.x} / heads * rows};
+}
+
+}  // namespace rankscope::kernels::cuda

@@ -1,0 +1,41 @@
+// C[m, n] = A·B, row-major: what every set's products are told and made of.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "kernels/kernel_set.hpp"
+
+namespace rankscope::kernels {
+
+struct ProductSpec {
+  DType type = DType::f32;    ///< of A, B and the bias
+  DType result = DType::f32;  ///< of C and the residual
+  std::int64_t m = 0, n = 0, k = 0;
+  bool a_transposed = false;  ///< A lies in memory as [k, m], row-major
+  bool b_transposed = false;  ///< B lies in memory as [n, k]
+  bool bias = false;          ///< [n], added to every row of C
+  bool residual = false;      ///< [m, n], added to C
+  bool accumulate = false;    ///< C += instead of C =
+};
+
+/// Pointers of one product; those that the specification leaves out are null.
+struct ProductOperands {
+  void* c = nullptr;
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* bias = nullptr;
+  const void* residual = nullptr;
+};
+
+/// One prepared product. Its launches must not be made by several threads at the same time: each rank prepares its own.
+class MatrixProduct {
+ public:
+  virtual ~MatrixProduct() = default;
+  virtual std::int64_t workspace_bytes() const = 0;
+  virtual void run(const ProductOperands& operands, const Stream& stream) const = 0;
+};
+
+/// A set's way to prepare one; throws Unsupported for types that it has no product in.
+using MakeProduct = std::shared_ptr<const MatrixProduct>(const ProductSpec& spec, const Options& options);
+
+}  // namespace rankscope::kernels
