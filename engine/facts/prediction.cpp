@@ -18,7 +18,9 @@ void add_device(Report& report, const ClusterSpec& cluster) {
   DeviceFit fit{cluster.memory_bytes, cluster.context_bytes, cluster.allocator_slack, 0, 0};
   for (const MemoryRow& row : report.memory) {
     if (!row.predicted) continue;
-    const double needed = static_cast<double>(row.predicted->peak) * (1 + fit.slack) + fit.context;
+    // An allocator that keeps freed blocks holds each class's own peak.
+    const double reserved = static_cast<double>(device_sum(row.predicted->by_class));
+    const double needed = reserved * (1 + fit.slack) + fit.context;
     if (needed <= fit.needed) continue;
     fit.needed = needed;
     fit.rank = row.rank;

@@ -211,6 +211,9 @@ const Key keys[] = {
     {"cluster", "score_bias", FIELD(cluster.score_bias), "a bias is copied to stored scores (ALiBi)", {}, true},
     {"cluster", "embedding_norm", FIELD(cluster.embedding_norm), "a layer norm behind the embedding", {}, true},
 
+    {"cluster", "separate_kernels", FIELD(cluster.separate_kernels), "biases, masks, sums, each alone", {}, true},
+    {"cluster", "measured", FIELD(cluster.measured), "a file of the folder measured, without .toml", {}, true},
+
     {"fault", "kill_rank", FIELD(fault.kill_rank), "this rank dies; -1 is none", {-1, any_int}},
     {"fault", "kill_step", FIELD(fault.kill_step), "at the start of this step", {-1, any_int}},
     {"fault", "slow_rank", FIELD(fault.slow_rank), "this rank is slow; -1 is none", {-1, any_int}},

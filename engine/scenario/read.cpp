@@ -8,6 +8,7 @@
 #include "engine/scenario/check.hpp"
 #include "engine/scenario/document.hpp"
 #include "engine/scenario/keys.hpp"
+#include "engine/scenario/measured.hpp"
 #include "engine/scenario/resources.hpp"
 
 namespace rankscope {
@@ -256,6 +257,18 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
   }
 }
 
+/// What cluster.measured names.
+void read_costs(Scenario& scenario, const std::string& name, const Places& places) {
+  ClusterSpec& cluster = scenario.cluster;
+  if (cluster.measured.empty()) return;
+  const std::filesystem::path file = find_measured(cluster.measured, name);
+  if (file.empty())
+    refuse(place_of({{"cluster.measured", "cluster.spec"}, ""}, places, name),
+           "there are no measured ops '" + cluster.measured + "'; put a file " + cluster.measured +
+               ".toml into a folder `measured` beside the scenario, or use measured = \"\"");
+  cluster.costs = read_measured(file).rows;
+}
+
 Scenario read(const Table& root, const std::string& name, const std::vector<Override>& overrides,
               const FurtherCheck& further) {
   Scenario scenario;
@@ -264,6 +277,7 @@ Scenario read(const Table& root, const std::string& name, const std::vector<Over
   read_tables(root, scenario, places);
   apply(overrides, scenario, places);
   read_cluster(scenario, name, places);
+  read_costs(scenario, name, places);
   auto complaint = first_complaint(scenario);
   if (!complaint && further) complaint = further(scenario);
   if (complaint) refuse(place_of(*complaint, places, name), complaint->what);

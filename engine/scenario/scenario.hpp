@@ -83,6 +83,15 @@ struct TrainSpec {
   bool operator==(const TrainSpec&) const = default;
 };
 
+/// What an op took on a device: a row of scenarios/measured/NAME.toml (measured.hpp).
+struct MeasuredCost {
+  std::string op;               ///< kind and segment: "forward qkv", "optimizer update"
+  std::string precision;        ///< the plan's
+  double flops = 0, bytes = 0;  ///< of the op, as the model counts them
+  double seconds = 0;           ///< median
+  bool operator==(const MeasuredCost&) const = default;
+};
+
 /// A machine's figures, from scenarios/clusters/NAME.toml. Those of the second half need not be given: a machine
 /// without them is devices under a roofline with one link between any two, and software that does as this engine does.
 struct ClusterSpec {
@@ -133,10 +142,15 @@ struct ClusterSpec {
   /// How a weight's gradient joins the sum over micro-batches: "fused" into its product, "added" by a kernel that reads
   /// both, or "copied": cast to a copy of the sum's type that is then added (DeepSpeed's bf16 optimizer).
   std::string accumulation = "fused";
-  bool serial_messages = false;  ///< a stage's messages go one after the other, each blocking both its ends
-  bool reduce_whole = false;     ///< with ZeRO-1, too, gradients are all-reduced, not reduce-scattered
-  bool score_bias = false;       ///< stored attention: a bias is copied to the scores first (ALiBi)
-  bool embedding_norm = false;   ///< a layer norm behind the embedding
+  bool serial_messages = false;   ///< a stage's messages go one after the other, each blocking both its ends
+  bool reduce_whole = false;      ///< with ZeRO-1, too, gradients are all-reduced, not reduce-scattered
+  bool score_bias = false;        ///< stored attention: a bias is copied to the scores first (ALiBi)
+  bool embedding_norm = false;    ///< a layer norm behind the embedding
+  bool separate_kernels = false;  ///< biases, masks, scales, dropout and sums are a kernel each
+
+  /// Name of a file of measured ops, which go before the model where they apply (engine/simulate/measured.hpp).
+  std::string measured;
+  std::vector<MeasuredCost> costs;  ///< what that file holds
 
   double peak_flops(DType type) const;
   bool operator==(const ClusterSpec&) const = default;

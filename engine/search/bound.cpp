@@ -19,6 +19,8 @@ struct Block {
   double kept = 0;  ///< bytes of a micro-batch, from forward to backward
 };
 
+bool repeats_blocks(const PlanSpec& plan) { return plan.recompute == "blocks" || plan.recompute == "sqrt"; }
+
 /// Chunks whose activations the first stage holds at once, at least.
 int in_flight(const PlanSpec& plan) {
   const int p = plan.pipeline, m = plan.micro_batches, v = plan.virtual_stages;
@@ -44,6 +46,7 @@ struct PlanBounds::State {
     one.plan.pipeline = one.plan.data = one.plan.virtual_stages = one.plan.micro_batches = 1;
     one.plan.schedule = "1f1b";
     one.plan.zero = 0;
+    one.plan.recompute_blocks = 1;
     one.train.global_batch = samples;
     one.model.layers = 1;
     Block& block = found->second;
@@ -53,7 +56,7 @@ struct PlanBounds::State {
       const Shape& shape = model.parameters[static_cast<std::size_t>(p)].shape;
       block.elements += static_cast<double>(shape.elements());
     }
-    block.kept = plan.recompute == "blocks"
+    block.kept = repeats_blocks(plan)
                      ? static_cast<double>(model.stream_tokens() * model.spec.width * bytes_of(model.type))
                      : kept_by_block(model, one.cluster, plan.recompute == "selective").sum();
     const ChunkSchedule schedule = make_schedule("1f1b", {1, 1, 1});
@@ -106,7 +109,10 @@ PlanBound PlanBounds::of(const PlanSpec& plan) {
   bound.seconds = std::max(ends + work, of_fullest) + updating;
   const double states =
       model_states(elements, {element, gradient, block.state_bytes / block.elements}, plan.zero, plan.data).sum();
-  const double activations = in_flight(plan) * least * block.kept;
+  // Of blocks that are computed again together one input is kept.
+  const int together = repeats_blocks(plan) ? blocks_repeated_together(plan, least) : 1;
+  const int kept_blocks = (least + together - 1) / together;
+  const double activations = in_flight(plan) * kept_blocks * block.kept;
   bound.bytes = (states + activations) * (1 + s.cluster.allocator_slack) + s.cluster.context_bytes;
   return bound;
 }

@@ -17,6 +17,13 @@ struct Placement {
   int chunks;  ///< a stage
 };
 
+struct Recomputation {
+  const char* what;
+  int blocks;  ///< together
+};
+constexpr Recomputation recomputations[] = {{"none", 1},   {"selective", 1}, {"blocks", 1},
+                                            {"blocks", 2}, {"blocks", 4},    {"sqrt", 1}};
+
 /// The schedules that a pipeline of that shape can run.
 std::vector<Placement> placements(int pipeline, int micro_batches, int layers) {
   if (pipeline == 1) return {{"1f1b", 1}};
@@ -41,10 +48,12 @@ std::vector<PlanSpec> all_plans(const Scenario& scenario) {
       for (const int micro_batches : divisors(batch / data)) {
         if (micro_batches > 65535) continue;
         for (const Placement& placement : placements(pipeline, micro_batches, scenario.model.layers))
-          for (const int zero : {0, 1})
-            for (const char* recompute : {"none", "selective", "blocks"})
+          for (const int zero : {0, 1, 2, 3})
+            for (const Recomputation& recomputation : recomputations)
               for (const bool parallel : {false, true}) {
-                if ((zero == 1 && data == 1) || (parallel && tensor == 1)) continue;
+                if ((zero > 0 && data == 1) || (parallel && tensor == 1)) continue;
+                // Groups of more blocks than a chunk has are groups of a chunk.
+                if (recomputation.blocks > std::max(1, scenario.model.layers / (pipeline * placement.chunks))) continue;
                 PlanSpec plan = scenario.plan;
                 plan.tensor = tensor;
                 plan.pipeline = pipeline;
@@ -55,8 +64,8 @@ std::vector<PlanSpec> all_plans(const Scenario& scenario) {
                 plan.stages = "even";
                 plan.order.clear();
                 plan.zero = zero;
-                plan.recompute = recompute;
-                plan.recompute_blocks = 1;
+                plan.recompute = recomputation.what;
+                plan.recompute_blocks = recomputation.blocks;
                 plan.sequence_parallel = parallel;
                 plans.push_back(std::move(plan));
               }
@@ -73,6 +82,7 @@ std::string short_name(const PlanSpec& plan, int global_batch) {
   text += plan.schedule + " " + part("m", plan.micro_batches) +
           part("b", global_batch / (plan.data * plan.micro_batches)) + part("zero", plan.zero);
   text += "recompute " + plan.recompute;
+  if (plan.recompute_blocks > 1) text += " by " + std::to_string(plan.recompute_blocks);
   return plan.sequence_parallel ? text + " sp" : text;
 }
 

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 
 #include "engine/scenario/check.hpp"
 
@@ -16,7 +18,7 @@ namespace {
 
 double bytes_of_fullest(const FoldedStep& step, const ClusterSpec& cluster) {
   double most = 0;
-  for (const StageMemory& stage : step.memory) most = std::max(most, static_cast<double>(stage.peak()));
+  for (const StageMemory& stage : step.memory) most = std::max(most, static_cast<double>(stage.reserved()));
   return most * (1 + cluster.allocator_slack) + cluster.context_bytes;
 }
 
@@ -78,8 +80,7 @@ class Found {
 
 SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads) {
   const auto begin = std::chrono::steady_clock::now();
-  if (const std::string why = why_not_folded(scenario);
-      !why.empty() && scenario.plan.zero < 2)  // ZeRO's stage is one of the things searched for
+  if (const std::string why = why_not_folded(scenario); !why.empty())
     throw std::invalid_argument("this scenario's plans cannot be compared: " + why);
   const std::vector<PlanSpec> plans = all_plans(scenario);
   SearchResult result;
@@ -107,12 +108,17 @@ SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads
   std::exception_ptr failure;
   const auto work = [&] {
     Scenario mine = scenario;
+    // What decides a rank's model: tensor ranks, samples of a micro-batch, sequence parallelism.
+    std::map<std::tuple<int, int, bool>, Model> models;
     for (std::size_t i = next++; i < order.size(); i = next++) {
       if (found.beats(bound[order[i]])) continue;
       try {
         mine.plan = plans[order[i]];
         if (first_complaint(mine)) continue;  // such as rows that tensor ranks cannot share
-        PlanResult one{mine.plan, fold_step(mine), 0};
+        const auto [model, made] =
+            models.try_emplace({mine.plan.tensor, mine.micro_batch_size(), mine.plan.sequence_parallel});
+        if (made) model->second = make_model(mine);
+        PlanResult one{mine.plan, fold_step(mine, model->second), 0};
         one.bytes = bytes_of_fullest(one.step, mine.cluster);
         found.add(std::move(one));
       } catch (...) {

@@ -15,8 +15,9 @@
 namespace rankscope {
 
 /// All plans of the scenario's number of ranks for its model and global batch: data × tensor (up to a node) × pipeline,
-/// virtual stages, schedule, micro-batches, ZeRO 0 and 1, recomputation none, selective and of every block, sequence
-/// parallelism. Of the scenario's plan they keep everything else. ZeRO-2 and 3 do not fold and are not among them.
+/// virtual stages, schedule, micro-batches, ZeRO 0 to 3, recomputation (none, selective, of every block, of two,
+/// four or √L together), sequence
+/// parallelism. Of the scenario's plan they keep everything else.
 std::vector<PlanSpec> all_plans(const Scenario& scenario);
 
 /// Seconds that a plan's step takes at least, and bytes that its fullest device holds at least.

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "engine/collective/cost.hpp"
-#include "engine/optimizer/rule/rule.hpp"
 #include "engine/simulate/collective_costs.hpp"
 #include "engine/simulate/device.hpp"
 #include "engine/simulate/kernels.hpp"
@@ -100,21 +99,6 @@ double bytes_a_second(const ClusterSpec& cluster, const Op& op) {
   return cluster.memory_bandwidth * cluster.memory_efficiency;
 }
 
-/// Bytes that an op moves through memory: each operand once, accumulated ones twice; gradients and parameters once more
-/// for every further pass of the optimizer's update.
-double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule& rule) {
-  const bool update = op.id.fields().segment == Segment::update;
-  double bytes = 0;
-  for (const BufferUse& use : op.uses) {
-    const Buffer& buffer = program.buffers[use.buffer];
-    int times = use.access == Access::accumulate ? 2 : 1;
-    if (update && buffer.memory == MemoryClass::gradients) times += rule.gradient_passes - 1;
-    if (update && buffer.memory == MemoryClass::parameters) times += rule.parameter_passes - 1;
-    bytes += static_cast<double>(buffer.bytes()) * times;
-  }
-  return bytes;
-}
-
 /// Of an update in passes (update_bytes_per_parameter): gradients and states as the op's operands have them.
 double unfused_update_bytes(const RankProgram& program, const Op& op, DType type) {
   double elements = 0, gradients = 0, states = 0;
@@ -155,12 +139,13 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
   SegmentTable table(model.spec, first_segment.size() - 1);
   const RankGrid grid = scenario.plan.grid();
   const auto tensor_group = grid.group_of(0, GroupKind::tensor);
+  const MeasuredOps measured(scenario.cluster.costs, scenario.plan.precision);
   const bool to_the_end =
       scenario.cluster.recompute_whole && scenario.plan.recompute == "blocks" && scenario.plan.recompute_blocks == 1;
   for (std::size_t c = 0; c + 1 < first_segment.size(); ++c)
     for (int i = first_segment[c]; i < first_segment[c + 1]; ++i) {
       const SegmentSpec& s = model.segments[static_cast<std::size_t>(i)];
-      const SegmentSeconds seconds = segment_seconds(model, s, scenario.cluster);
+      const SegmentSeconds seconds = segment_seconds(model, s, scenario.cluster, &measured);
       SegmentTable::Cost cost{ns(seconds.forward), ns(seconds.input_gradient), ns(seconds.weight_gradient),
                               ns(seconds.backward), 0};
       const double hidden = has_topology(scenario.cluster)
@@ -187,6 +172,20 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
 }
 
 }  // namespace
+
+double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule& rule) {
+  if (op.id.kind() == OpKind::copy) return static_cast<double>(program.payload_bytes(op));
+  const bool update = op.id.fields().segment == Segment::update;
+  double bytes = 0;
+  for (const BufferUse& use : op.uses) {
+    const Buffer& buffer = program.buffers[use.buffer];
+    int times = use.access == Access::accumulate ? 2 : 1;
+    if (update && buffer.memory == MemoryClass::gradients) times += rule.gradient_passes - 1;
+    if (update && buffer.memory == MemoryClass::parameters) times += rule.parameter_passes - 1;
+    bytes += static_cast<double>(buffer.bytes()) * times;
+  }
+  return bytes;
+}
 
 double hidden_exchange_seconds(const Scenario& scenario, const Model& model, std::size_t segment,
                                std::span<const int> tensor_group) {
@@ -230,17 +229,20 @@ Costs unit_costs(std::int64_t unit_ns) {
 Costs modelled_costs(const Scenario& scenario, const Model& model) {
   Costs costs;
   costs.compute_ns = [table = modelled_table(scenario, model), cluster = scenario.cluster, fault = scenario.fault,
-                      rule = optimizer_rule(scenario.train.optimizer),
-                      type = model.type](const RankProgram& program, const Op& op) -> std::int64_t {
+                      rule = optimizer_rule(scenario.train.optimizer), type = model.type,
+                      measured = MeasuredOps(scenario.cluster.costs, scenario.plan.precision)](
+                         const RankProgram& program, const Op& op) -> std::int64_t {
     const OpFields f = op.id.fields();
     if (!is_model_compute(f.kind)) {
+      const double moved = moved_bytes(program, op, rule);
+      if (const auto known = measured.seconds(f.kind, f.segment, 0, moved)) return std::llround(*known * 1e9);
       double bytes = 0;
       if (f.kind == OpKind::copy)
-        bytes = static_cast<double>(program.payload_bytes(op));
+        bytes = moved;
       else if (f.segment == Segment::update && !cluster.fused)
         bytes = unfused_update_bytes(program, op, type);
       else if (f.segment != Segment::norm || cluster.fused)  // the norm is one of the passes
-        bytes = moved_bytes(program, op, rule);
+        bytes = moved;
       return std::llround((bytes / bytes_a_second(cluster, op) + cluster.op_overhead_s) * 1e9);
     }
     const std::int64_t ns = table.ns(f);

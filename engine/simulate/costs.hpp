@@ -2,6 +2,7 @@
 #pragma once
 #include "engine/collective/transfer.hpp"
 #include "engine/model/model.hpp"
+#include "engine/optimizer/rule/rule.hpp"
 #include "engine/scenario/scenario.hpp"
 #include "engine/simulate/simulate.hpp"
 
@@ -26,6 +27,7 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 ///                          twice, and what an optimizer reads in several passes (OptimizerRule) once for each;
 ///                          updates that are not `fused`: update_bytes_per_parameter. The host's at the host's memory
 ///                          bandwidth
+///   … that were measured   what cluster.costs has for them goes before (measured.hpp)
 ///   copies                 bytes / bandwidth between device and host + op overhead
 ///   messages, collectives  cluster_link, between stages stage_message_cost; collectives by plan.collective ("auto" is
 ///                          a ring, or where the cluster says how it hangs together the faster of ring and tree; see
@@ -34,6 +36,11 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 /// fault.slow_rank's compute takes fault.slow_factor times as long. Throws std::invalid_argument that names the cluster
 /// key when a figure that is needed is not positive.
 Costs modelled_costs(const Scenario& scenario, const Model& model);
+
+/// Bytes that an op which is no communication and computes nothing of the model moves through memory: each operand
+/// once, accumulated ones twice; gradients and parameters once more for every further pass of the optimizer's update.
+/// Of a copy what is copied.
+double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule& rule);
 
 /// Seconds of the exchanges behind segment `segment` of the model's backward, which other work of that segment covers
 /// where cluster.overlap_exchanges says so: the sum of the input gradient of what the segment before has made (f of

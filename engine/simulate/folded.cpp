@@ -1,7 +1,9 @@
 #include "engine/simulate/folded.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,21 +20,34 @@ namespace {
 
 /// Seconds of one chunk and micro-batch.
 struct ChunkSeconds : BlockSeconds {
-  double ahead = 0;  ///< of what is computed and exchanged again, what needs no gradient to be there
+  double ahead = 0;               ///< of what is computed and exchanged again, what needs no gradient to be there
+  double gather = 0, reduce = 0;  ///< with ZeRO-3 and ZeRO-2: of all its parameters, and of all their gradients
+  double last_reduce = 0;         ///< of the part whose gradients come last
+  double repeated_flops = 0;      ///< by recomputation
+  double shard_bytes = 0;         ///< of this rank's part of the gradients, which every micro-batch adds to
 };
 
 class Folded {
  public:
-  explicit Folded(const Scenario& scenario)
+  Folded(const Scenario& scenario, const Model& model)
       : scenario_(scenario),
         cluster_(scenario.cluster),
-        model_(make_model(scenario)),
+        model_(model),
         grid_{scenario.plan.tensor, scenario.plan.data, scenario.plan.pipeline},
         schedule_(make_schedule_of(scenario.plan)),
-        first_segment_(split_as_planned(model_, scenario.plan)) {
-    for (int c = 0; c < schedule_.shape.chunks(); ++c)
-      chunks_.push_back(seconds_of(first_segment_[static_cast<std::size_t>(c)],
-                                   first_segment_[static_cast<std::size_t>(c) + 1], stage_of(c)));
+        first_segment_(split_as_planned(model_, scenario.plan)),
+        measured_(scenario.cluster.costs, scenario.plan.precision) {
+    // Chunks of as many blocks are alike, but for what is in front of these or behind, and for where their ranks are.
+    std::map<std::pair<std::array<int, 3>, int>, ChunkSeconds> known;
+    for (int c = 0; c < schedule_.shape.chunks(); ++c) {
+      const int begin = first_segment_[static_cast<std::size_t>(c)],
+                end = first_segment_[static_cast<std::size_t>(c) + 1];
+      const int place = grid_.rank_of({0, 0, stage_of(c)}) % std::max(1, cluster_.devices_per_node);
+      const auto [found, made] = known.try_emplace({parts_of(model_, begin, end), place});
+      if (made) found->second = seconds_of(begin, end, stage_of(c));
+      chunks_.push_back(found->second);
+      recomputed_flops_ += found->second.repeated_flops;
+    }
   }
 
   /// Of the first block alone.
@@ -93,7 +108,7 @@ class Folded {
     ChunkSeconds sum;
     for (int i = begin; i < end; ++i) {
       const SegmentSpec& segment = model_.segments[static_cast<std::size_t>(i)];
-      const SegmentSeconds seconds = segment_seconds(model_, segment, cluster_);
+      const SegmentSeconds seconds = segment_seconds(model_, segment, cluster_, &measured_);
       sum.forward += seconds.forward;
       sum.input_gradient += seconds.input_gradient;
       sum.weight_gradient += seconds.weight_gradient;
@@ -101,7 +116,7 @@ class Folded {
       if (again) {
         sum.recompute += seconds.forward;
         if (segment.block >= ahead_from) sum.ahead += seconds.forward;
-        recomputed_flops_ += segment.forward_flops;
+        sum.repeated_flops += segment.forward_flops;
       }
       for (const Exchange& exchange : model_.exchanges) {
         const auto is_from = [&](const TensorSpec& t) { return t.name == exchange.from; };
@@ -118,28 +133,58 @@ class Folded {
     }
     for (int i = begin; i < end; ++i)
       sum.exchange_backward -= hidden_exchange_seconds(scenario_, model_, static_cast<std::size_t>(i), tensor_group);
+    if (scenario_.plan.zero >= 2) add_sharding(sum, begin, end, stage);
     return sum;
+  }
+
+  /// What data ranks with shards exchange of a chunk for one micro-batch, block by block.
+  void add_sharding(ChunkSeconds& sum, int begin, int end, int stage) const {
+    const auto data_group = group(stage, GroupKind::data);
+    if (data_group.size() < 2) return;
+    const double gradient = gradient_bytes(cluster_, model_.type), element = static_cast<double>(bytes_of(model_.type));
+    for (const double elements : elements_of_parts(model_, begin, end)) {
+      if (scenario_.plan.zero == 3) sum.gather += collective(OpKind::all_gather, data_group, elements * element);
+      const double reduce = collective(OpKind::reduce_scatter, data_group, elements * gradient);
+      sum.reduce += reduce;
+      sum.shard_bytes += elements * gradient / grid_.data;
+      if (sum.last_reduce == 0) sum.last_reduce = reduce;  // parts are reduced from the last to the first
+    }
+  }
+
+  /// Of what data ranks exchange beside an op that takes so long, what it does not cover. All of it shares the links.
+  double uncovered(double seconds, double beside) const {
+    return cluster_.overlap ? std::max(0.0, seconds - beside) : seconds;
   }
 
   /// Adds an op to the account, and returns its seconds.
   double account(const OpFields& f) {
     const ChunkSeconds& c = chunks_[static_cast<std::size_t>(f.chunk)];
-    double compute = 0, recompute = 0, exchange = 0;
+    double compute = 0, recompute = 0, exchange = 0, sharding = 0;
     if (f.kind == OpKind::forward) {
       compute = c.forward;
       exchange = c.exchange_forward;
+      sharding = c.gather;
     } else if (f.kind == OpKind::weight_gradient) {
       compute = c.weight_gradient;
+      sharding = c.reduce;
     } else {
-      compute = c.input_gradient + (f.kind == OpKind::backward ? c.weight_gradient : 0);
+      const bool whole = f.kind == OpKind::backward;
+      compute = c.input_gradient + (whole ? c.weight_gradient : 0);
       recompute = c.recompute;
       exchange = c.exchange_backward + c.exchange_recompute;
+      sharding = c.gather + (whole ? c.reduce : 0);
     }
+    // The first micro-batch writes its shard, the others add theirs.
+    const bool reduces = c.shard_bytes > 0 && (f.kind == OpKind::backward || f.kind == OpKind::weight_gradient);
+    const double adding = reduces ? memory_seconds(cluster_, c.shard_bytes * (f.micro_batch == 0 ? 2 : 3)) : 0;
+    step_.optimizer += adding;
+    const double own = compute + recompute + exchange + adding, exposed = uncovered(sharding, own);
     step_.compute += compute;
     step_.recompute += recompute;
     step_.tensor += exchange;
+    step_.zero += exposed;
     ++step_.ops;
-    return compute + recompute + exchange;
+    return own + exposed;
   }
 
   double message(int from_chunk, int to_chunk) const {
@@ -169,6 +214,7 @@ class Folded {
     std::vector<std::size_t> next(stages, 0);
     end_.assign(stages, 0);
     last_backward_.assign(stages, 0);
+    last_chunk_.assign(stages, 0);
     const auto slot = [&](int chunk, int micro_batch) {
       return static_cast<std::size_t>(chunk) * m + static_cast<std::size_t>(micro_batch);
     };
@@ -189,7 +235,10 @@ class Folded {
           const bool waits = !forward && !halves && source >= 0 && source < chunks;
           const double ahead = waits ? chunks_[static_cast<std::size_t>(f.chunk)].ahead : 0;
           end_[s] = std::max(ready, end_[s] + ahead) + seconds - ahead;
-          if (f.kind != OpKind::forward) last_backward_[s] = seconds;
+          if (f.kind != OpKind::forward) {
+            last_backward_[s] = seconds;
+            last_chunk_[s] = f.chunk;
+          }
           if (halves || sink < 0 || sink >= chunks) continue;
           const auto direction = static_cast<std::size_t>(forward ? 0 : 1);
           const double takes = forward ? forward_message[static_cast<std::size_t>(f.chunk)]
@@ -214,28 +263,32 @@ class Folded {
 
   void finish() {
     const auto stages = end_.size();
-    const bool shards = scenario_.plan.zero == 1 && grid_.data > 1;
+    const bool shards = scenario_.plan.zero > 0 && grid_.data > 1;
+    const bool each_micro_batch = shards && scenario_.plan.zero >= 2;
     const auto element = static_cast<double>(bytes_of(model_.type));
     const double gradient = gradient_bytes(cluster_, model_.type);
     const bool loss_scale = scenario_.plan.precision == "fp16";
+    const std::vector<StageParameters> parameters = parameters_of_stages(scenario_, model_, schedule_, first_segment_);
     double reduced = 0, updating = 0, gathering = 0;
     std::vector<double> exposed(stages), own_update(stages), own_gather(stages);
     for (std::size_t s = 0; s < stages; ++s) {
-      const StageParameters own =
-          parameters_of_stage(scenario_, model_, schedule_, first_segment_, static_cast<int>(s));
+      const StageParameters& own = parameters[s];
       const double elements = own.elements, states = own.state_bytes;
       const double update =
           update_bytes_per_parameter(element, gradient, states / elements, cluster_.fused, loss_scale);
       const auto data_group = group(static_cast<int>(s), GroupKind::data);
       const bool scatters = shards && !cluster_.reduce_whole;
       exposed[s] = collective(scatters ? OpKind::reduce_scatter : OpKind::all_reduce, data_group, elements * gradient);
-      if (cluster_.overlap) {
+      if (each_micro_batch) {
+        exposed[s] = cluster_.overlap ? chunks_[static_cast<std::size_t>(last_chunk_[s])].last_reduce : 0;
+      } else if (cluster_.overlap) {
         // The last bucket can only be reduced when the last backward has ended.
         const double buckets = std::max(1.0, elements * gradient / (scenario_.plan.bucket_mib * 1048576));
         exposed[s] = std::max(exposed[s] / buckets, exposed[s] - last_backward_[s]);
       }
       own_update[s] = memory_seconds(cluster_, elements * update / (shards ? grid_.data : 1));
-      own_gather[s] = shards ? collective(OpKind::all_gather, data_group, elements * element) : 0;
+      own_gather[s] =
+          shards && scenario_.plan.zero < 3 ? collective(OpKind::all_gather, data_group, elements * element) : 0;
       reduced = std::max(reduced, end_[s] + exposed[s]);
       updating = std::max(updating, own_update[s]);
       gathering = std::max(gathering, own_gather[s]);
@@ -263,13 +316,15 @@ class Folded {
 
   const Scenario& scenario_;
   const ClusterSpec& cluster_;
-  Model model_;
+  const Model& model_;
   RankGrid grid_;
   ChunkSchedule schedule_;
   std::vector<int> first_segment_;
+  MeasuredOps measured_;
   std::vector<ChunkSeconds> chunks_;
   double recomputed_flops_ = 0;  // of one rank of each stage and one micro-batch
   std::vector<double> end_, last_backward_;
+  std::vector<int> last_chunk_;  ///< [stage]: of its last backward
   FoldedStep step_;
 };
 
@@ -278,7 +333,8 @@ class Folded {
 BlockSeconds fold_block(const Scenario& scenario) {
   if (const std::string why = why_not_folded(scenario); !why.empty())
     throw std::invalid_argument("this plan cannot be folded: " + why);
-  return Folded(scenario).block();
+  const Model model = make_model(scenario);
+  return Folded(scenario, model).block();
 }
 
 double FoldedStep::mfu(const ClusterSpec& cluster, DType type, int ranks) const {
@@ -291,7 +347,6 @@ double FoldedStep::hfu(const ClusterSpec& cluster, DType type, int ranks) const 
 
 const char* why_not_folded(const Scenario& scenario) {
   if (scenario.fault.slow_rank >= 0) return "a slow rank is not like the others";
-  if (scenario.plan.zero > 1 && scenario.plan.data > 1) return "ZeRO-2 and 3 exchange in every micro-batch";
   if (scenario.plan.data_parallel != "all-reduce") return "ranks of a data group are not alike";
   if (scenario.plan.offload != "none") return "the host's part of the step is not folded";
   if (scenario.plan.collective != "auto") return "a collective's algorithm is named";
@@ -299,10 +354,12 @@ const char* why_not_folded(const Scenario& scenario) {
   return "";
 }
 
-FoldedStep fold_step(const Scenario& scenario) {
+FoldedStep fold_step(const Scenario& scenario) { return fold_step(scenario, make_model(scenario)); }
+
+FoldedStep fold_step(const Scenario& scenario, const Model& model) {
   if (const std::string why = why_not_folded(scenario); !why.empty())
     throw std::invalid_argument("this plan cannot be folded: " + why);
-  return Folded(scenario).run();
+  return Folded(scenario, model).run();
 }
 
 }  // namespace rankscope

@@ -38,9 +38,13 @@ struct FoldedStep {
 /// Messages: with cluster.overlap on lanes of their own, in order, one for each direction; without it a sender computes
 /// nothing until what it sends has arrived, and blocks are computed again only when their gradient is there. Gradients
 /// are reduced once, after a stage's last backward; with cluster.overlap behind it, as far as it reaches. The update
-/// begins when all have reduced (norm and clipping). With sequence parallelism, software that is not `fused` gathers
+/// begins when all have reduced (norm and clipping). With ZeRO-2 and 3 gradients are reduced, with ZeRO-3 parameters
+/// gathered for each forward and backward, block by block in every micro-batch: beside compute with cluster.overlap, as
+/// far as it reaches, where both share the links. With sequence parallelism, software that is not `fused` gathers
 /// its rows again for the weights' gradients (Korthikanti et al. 2022, section 4.2.2).
 FoldedStep fold_step(const Scenario& scenario);
+/// The same with the scenario's model, where many plans share one.
+FoldedStep fold_step(const Scenario& scenario, const Model& model);
 
 /// Seconds of one micro-batch, what tensor ranks exchange apart from what they compute.
 struct BlockSeconds {
@@ -56,7 +60,7 @@ struct BlockSeconds {
 BlockSeconds fold_block(const Scenario& scenario);
 
 /// Empty where fold_step can; else what it lacks: ranks that are not alike (a slow one, a main device, servers), what
-/// happens once a micro-batch over data ranks (ZeRO-2 and 3), what is not costed here (the host, named collectives).
+/// is not costed here (the host, named collectives).
 const char* why_not_folded(const Scenario& scenario);
 
 }  // namespace rankscope

@@ -44,12 +44,14 @@ class Builder {
   /// Bias, dropout and the sum with the residual branch.
   void residual_sum() {
     stream(kernels_.forward, 3, dropout_ ? 1 : 0);
+    if (cluster_.separate_kernels && dropout_) stream(kernels_.forward, 2);
     if (dropout_) stream(kernels_.input_gradient, 2, 1);
     stream(kernels_.input_gradient, 1);  // of the bias
   }
   /// y[tokens, out] = x[tokens, in] · wᵀ; `biased`: its bias' gradient is a kernel here.
   void product(std::int64_t in, std::int64_t out, bool biased) {
     kernels_.forward.push_back({{tokens_, out, in}});
+    if (cluster_.separate_kernels) memory(kernels_.forward, elements(tokens_, out), 2);  // the bias
     kernels_.input_gradient.push_back({{tokens_, in, out}});
     // The sum over micro-batches is read and written where the product adds to it.
     const bool joined = cluster_.accumulation == "fused";
@@ -121,19 +123,24 @@ class Builder {
     auto& forward = kernels_.forward;
     if (cluster_.score_bias) memory(forward, scores, 2);  // copied there, and read by the product that adds to it
     forward.push_back({{s, s, d, batch}});                // scores
-    memory(forward, scores, 2);                           // scaled, masked, softmax
-    if (dropout_) memory(forward, scores, 2, 1);          // dropped
-    forward.push_back({{s, d, s, batch}});                // values
-    memory(forward, elements(tokens_, share_), 2);        // heads side by side again
+    // Scaled, masked (a product with the mask and a sum), softmax.
+    if (cluster_.separate_kernels)
+      for (int pass = 0; pass < 3; ++pass) memory(forward, scores, 2);
+    memory(forward, scores, 2);
+    if (dropout_) memory(forward, scores, 2, 1);    // dropped
+    forward.push_back({{s, d, s, batch}});          // values
+    memory(forward, elements(tokens_, share_), 2);  // heads side by side again
     auto& backward = kernels_.input_gradient;
     memory(backward, elements(tokens_, share_), 2);
     backward.push_back({{s, s, d, batch}});  // of what was dropped
     backward.push_back({{s, d, s, batch}});  // of the values
     if (dropout_) memory(backward, scores, 2, 1);
-    memory(backward, scores, 3);                     // of softmax
-    backward.push_back({{s, d, s, batch}});          // of the queries
-    backward.push_back({{s, d, s, batch}});          // of the keys
-    memory(backward, elements(tokens_, share_), 6);  // q, k and v side by side again
+    memory(backward, scores, 3);  // of softmax
+    if (cluster_.separate_kernels)
+      for (int pass = 0; pass < 2; ++pass) memory(backward, scores, 2);  // of mask and scale
+    backward.push_back({{s, d, s, batch}});                              // of the queries
+    backward.push_back({{s, d, s, batch}});                              // of the keys
+    memory(backward, elements(tokens_, share_), 6);                      // q, k and v side by side again
   }
   void flash_attention() {
     const double products = 4 * elements(context_, context_) * static_cast<double>(samples_ * heads_ * head_width_);
@@ -228,12 +235,35 @@ SegmentKernels kernels_of(const Model& model, const SegmentSpec& segment, const 
   return b.take();
 }
 
-SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster) {
+namespace {
+
+SegmentSeconds modelled_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster) {
   if (cluster.multiprocessors == 0) return roofline(model, segment, cluster);
   const SegmentKernels kernels = kernels_of(model, segment, cluster);
   SegmentSeconds seconds{sum(kernels.forward, cluster, model.type), sum(kernels.input_gradient, cluster, model.type),
                          sum(kernels.weight_gradient, cluster, model.type), 0};
   seconds.backward = seconds.input_gradient + seconds.weight_gradient;
+  return seconds;
+}
+
+}  // namespace
+
+SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster,
+                               const MeasuredOps* measured) {
+  SegmentSeconds seconds = modelled_seconds(model, segment, cluster);
+  if (!measured || measured->empty()) return seconds;
+  const auto replace = [&](double& modelled, OpKind kind, double flops, double bytes) {
+    if (const auto known = measured->seconds(kind, segment.kind, flops, bytes)) modelled = *known;
+  };
+  const SegmentSpec& s = segment;
+  replace(seconds.forward, OpKind::forward, s.forward_flops, s.forward_bytes);
+  if (s.has_input_gradient())
+    replace(seconds.input_gradient, OpKind::input_gradient, s.input_gradient_flops, s.input_gradient_bytes);
+  if (s.has_weight_gradient())
+    replace(seconds.weight_gradient, OpKind::weight_gradient, s.weight_gradient_flops, s.weight_gradient_bytes);
+  seconds.backward = seconds.input_gradient + seconds.weight_gradient;
+  if (s.has_backward())
+    replace(seconds.backward, OpKind::backward, s.input_gradient_flops + s.weight_gradient_flops, s.backward_bytes);
   return seconds;
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/model/model.hpp"
 #include "engine/simulate/device.hpp"
+#include "engine/simulate/measured.hpp"
 
 namespace rankscope {
 
@@ -31,8 +32,9 @@ struct SegmentSeconds {
   double forward = 0, input_gradient = 0, weight_gradient = 0, backward = 0;
 };
 /// The sums over its kernels; without cluster.multiprocessors one roofline each (FLOPs over the peak or operands' bytes
-/// over the memory's bandwidth, whichever is more, and the launch).
-SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster);
+/// over the memory's bandwidth, whichever is more, and the launch). What `measured` knows goes before.
+SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster,
+                               const MeasuredOps* measured = nullptr);
 
 /// Bytes per parameter that an optimizer's step reads and writes, norm and clipping included, where weights and
 /// activations have `element` bytes, reduced gradients `gradient` and states `states` (AdamW: 12 with its master): one

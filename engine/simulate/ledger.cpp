@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -220,6 +221,46 @@ int blocks_repeated_together(const PlanSpec& plan, int blocks) {
   return plan.recompute == "blocks" ? plan.recompute_blocks : 0;
 }
 
+std::vector<StageParameters> parameters_of_stages(const Scenario& scenario, const Model& model,
+                                                  const ChunkSchedule& schedule,
+                                                  const std::vector<int>& first_segment) {
+  std::map<std::vector<std::array<int, 3>>, StageParameters> known;
+  std::vector<StageParameters> stages;
+  for (int stage = 0; stage < schedule.shape.stages; ++stage) {
+    std::vector<std::array<int, 3>> parts;
+    for (int c = 0; c < schedule.shape.chunks(); ++c)
+      if (const auto chunk = static_cast<std::size_t>(c); schedule.stage_of_chunk[chunk] == stage)
+        parts.push_back(parts_of(model, first_segment[chunk], first_segment[chunk + 1]));
+    const auto [found, made] = known.try_emplace(std::move(parts));
+    if (made) found->second = parameters_of_stage(scenario, model, schedule, first_segment, stage);
+    stages.push_back(found->second);
+  }
+  return stages;
+}
+
+std::array<int, 3> parts_of(const Model& model, int begin, int end) {
+  const auto in_block = [&](int i) { return model.segments[static_cast<std::size_t>(i)].block >= 0; };
+  int first = begin, last = end;
+  while (first < end && !in_block(first)) ++first;
+  while (last > first && !in_block(last - 1)) --last;
+  return {first - begin, (last - first) / model.segments_a_block(), end - last};
+}
+
+std::vector<double> elements_of_parts(const Model& model, int begin, int end) {
+  std::vector<double> parts;
+  std::set<int> seen;
+  int part = -2;  // of the segment before: its block, or -1
+  for (int i = begin; i < end; ++i) {
+    const SegmentSpec& segment = model.segments[static_cast<std::size_t>(i)];
+    if (segment.block != part) parts.push_back(0);
+    part = segment.block;
+    for (const int p : segment.parameters)
+      if (seen.insert(p).second)
+        parts.back() += static_cast<double>(model.parameters[static_cast<std::size_t>(p)].shape.elements());
+  }
+  return parts;
+}
+
 ModelStates model_states(double elements, const BytesPerParameter& each, int zero, int data) {
   const auto share = [&](int stage) { return zero >= stage ? elements / data : elements; };
   return {share(3) * each.parameter, share(2) * each.gradient, share(1) * each.states};
@@ -260,9 +301,14 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
   const Keeper keeper(model, cluster);
   const int chunks = schedule.shape.chunks();
   std::vector<ChunkBytes> of_chunk;
-  for (int c = 0; c < chunks; ++c)
-    of_chunk.push_back(bytes_of_chunk(keeper, scenario, model, first_segment[static_cast<std::size_t>(c)],
-                                      first_segment[static_cast<std::size_t>(c) + 1]));
+  std::map<std::array<int, 3>, ChunkBytes> known;
+  for (int c = 0; c < chunks; ++c) {
+    const int begin = first_segment[static_cast<std::size_t>(c)], end = first_segment[static_cast<std::size_t>(c) + 1];
+    const auto [found, made] = known.try_emplace(parts_of(model, begin, end));
+    if (made) found->second = bytes_of_chunk(keeper, scenario, model, begin, end);
+    of_chunk.push_back(found->second);
+  }
+  const std::vector<StageParameters> parameters = parameters_of_stages(scenario, model, schedule, first_segment);
   const auto stage_of = [&](int c) { return schedule.stage_of_chunk[static_cast<std::size_t>(c)]; };
 
   std::vector<StageMemory> memory;
@@ -273,7 +319,7 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
       const bool from_before = c > 0 && stage_of(c - 1) != stage, to_next = c + 1 < chunks && stage_of(c + 1) != stage;
       messages = std::max(messages, 2 * stream_bytes(model) * (from_before + to_next));
     }
-    const StageParameters own = parameters_of_stage(scenario, model, schedule, first_segment, stage);
+    const StageParameters& own = parameters[static_cast<std::size_t>(stage)];
     const double gradient = gradient_bytes(cluster, model.type);
     const bool copied = cluster.accumulation == "copied";
     const double cast = copied ? own.largest * gradient : 0;  // a parameter's gradient on its way to the sum
@@ -320,8 +366,23 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
     // this rank's.
     double copies = 0;
     if (!cluster.fused && gradient < 4) copies = 4 * own.elements / (scenario.plan.zero > 0 ? scenario.plan.data : 1);
+    // With shards, whole parameters and gradients of the parts at work: one that computes, and one on its way.
+    const bool shards = scenario.plan.data > 1 && scenario.plan.zero >= 2;
+    double part = 0;
+    for (int c = 0; shards && c < chunks; ++c)
+      if (stage_of(c) == stage)
+        for (const double elements : elements_of_parts(model, first_segment[static_cast<std::size_t>(c)],
+                                                       first_segment[static_cast<std::size_t>(c) + 1]))
+          part = std::max(part, elements);
+    const double bucket = scenario.plan.zero == 3
+                              ? part * gradient
+                              : std::max(own.largest * gradient, scenario.plan.bucket_mib * 1048576);
+    const double whole_gradients = shards ? std::min(2 * bucket, own.elements * gradient) : 0;
+    const double whole_parameters =
+        shards && scenario.plan.zero == 3 ? std::min(2 * part, own.elements) * element_of(model) : 0;
     const auto with = [&](double copied, double activations, double buffers) {
-      return classes(states.parameters, states.gradients + copied, states.optimizer, activations, buffers);
+      return classes(states.parameters + whole_parameters, states.gradients + whole_gradients + copied,
+                     states.optimizer, activations, buffers);
     };
     StageMemory of_stage;
     of_stage.peak_by_class = with(std::max(copies, cast), most_activations, most_buffers);

@@ -4,6 +4,7 @@
 // so work is in proportion to these, as in folded.hpp. Where the cluster says that other software runs there
 // (attention, fused, reduced_bytes), what that software keeps is counted, not what this engine would.
 #pragma once
+#include <array>
 #include <vector>
 
 #include "engine/model/model.hpp"
@@ -37,7 +38,8 @@ struct StageMemory {
   std::int64_t reserved() const { return device_sum(peak_by_class); }
 };
 
-/// [stage]. Parameters, gradients and states as the optimizer and ZeRO up to stage 1 have them; fp32 copies of reduced
+/// [stage]. Parameters, gradients and states as the optimizer and ZeRO have them, with stages 2 and 3 whole ones of two
+/// parts at a time; fp32 copies of reduced
 /// gradients, where updates are not fused, while they are made; activations by the schedule; as buffers messages on
 /// their way and the gradients of the segment that needs most. Of plans that fold (why_not_folded).
 std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
@@ -64,6 +66,18 @@ struct StageParameters {
 };
 StageParameters parameters_of_stage(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
                                     const std::vector<int>& first_segment, int stage);
+
+/// [stage] of the same.
+std::vector<StageParameters> parameters_of_stages(const Scenario& scenario, const Model& model,
+                                                  const ChunkSchedule& schedule, const std::vector<int>& first_segment);
+
+/// Of segments [begin, end): how many are in front of their blocks, the blocks, and how many are behind. Chunks of
+/// equal parts are alike in all but their blocks' numbers.
+std::array<int, 3> parts_of(const Model& model, int begin, int end);
+
+/// Elements of the parameters of segments [begin, end) by what ZeRO-3 gathers at a time: each block's, the embedding's,
+/// the head's; a tied matrix counts where it is first. In the order of the model.
+std::vector<double> elements_of_parts(const Model& model, int begin, int end);
 
 /// Bytes of a gradient's element as it is reduced: cluster.reduced_bytes, or its type's.
 double gradient_bytes(const ClusterSpec& cluster, DType type);

@@ -18,6 +18,7 @@ struct NamedQuantity {
   Quantity quantity;
 };
 constexpr NamedQuantity quantities[] = {{"step_seconds", Quantity::step_seconds},
+                                        {"program_seconds", Quantity::program_seconds},
                                         {"block_forward_seconds", Quantity::block_forward_seconds},
                                         {"block_backward_seconds", Quantity::block_backward_seconds},
                                         {"all_reduce_seconds", Quantity::all_reduce_seconds},

@@ -11,6 +11,7 @@ namespace rankscope {
 /// What a table's figures are.
 enum class Quantity {
   step_seconds,
+  program_seconds,         ///< of a step of all ranks' programs, laid out op by op: what a run of ours is held against
   block_forward_seconds,   ///< of one transformer block and micro-batch, its tensor exchanges included
   block_backward_seconds,  ///< recomputation included
   all_reduce_seconds,      ///< of `bytes` over as many ranks as plan.data says

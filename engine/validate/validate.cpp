@@ -4,12 +4,25 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/analyse/step_analysis.hpp"
 #include "engine/model/model.hpp"
+#include "engine/program/compile.hpp"
+#include "engine/simulate/costs.hpp"
 #include "engine/simulate/folded.hpp"
 #include "engine/simulate/network.hpp"
 
 namespace rankscope {
 namespace {
+
+double program_seconds(const Scenario& s) {
+  const StepProgram step = compile(s);
+  const std::vector<RankProgram> programs = step.all_programs();
+  const int steps = predicted_steps(programs);
+  const Simulation simulation = simulate(programs, step.grid, modelled_costs(s, step.model), steps);
+  const TimeRange range =
+      step_range(simulation.spans, static_cast<std::uint32_t>(steady_step(static_cast<std::size_t>(steps))));
+  return static_cast<double>(range.end_ns - range.begin_ns) * 1e-9;
+}
 
 /// Of the fullest rank, by `of_stage`.
 double device_bytes(const Scenario& s, std::int64_t (StageMemory::*of_stage)() const) {
@@ -44,6 +57,7 @@ double ValidatedRow::error() const {
 double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
   switch (quantity) {
     case Quantity::step_seconds: return fold_step(s).seconds;
+    case Quantity::program_seconds: return program_seconds(s);
     case Quantity::block_forward_seconds: return fold_block(s).forward_seconds();
     case Quantity::block_backward_seconds: return fold_block(s).backward_seconds();
     case Quantity::all_reduce_seconds: {

@@ -13,6 +13,7 @@
 #include "engine/search/search.hpp"
 #include "engine/validate/leave_one_out.hpp"
 #include "engine/validate/validate.hpp"
+#include "engine/worker/own_runs.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/stages.hpp"
 #include "engine/worker/sweep.hpp"
@@ -276,6 +277,12 @@ int main(int argc, char** argv) {
   validate_command->add_flag("--leave-one-out", without_each,
                              "each table's errors with the constants that all others of its device give");
 
+  bool own = false;
+  std::string own_folder, own_name = "here";
+  validate_command->add_flag("--own", own, "run our own rows on this machine, and hold them against their simulation");
+  validate_command->add_option("--write", own_folder, "with --own: folder of scenarios to write what was measured to");
+  validate_command->add_option("--name", own_name, "with --write: of the file of measured ops");
+
   std::size_t best = 10;
   auto* search_command = app.add_subcommand(
       "search", "find the best plans for the scenario's model on as many ranks of its cluster; nothing runs");
@@ -301,7 +308,8 @@ int main(int argc, char** argv) {
     if (*run_command) return run_plan(input, request, instead);
     if (*verify_command) return verify_plan(input);
     if (*sweep_command) return sweep_plans(input, std::move(sweep));
-    if (*validate_command) return validate_all(input.json, without_each);
+    if (*validate_command)
+      return own ? validate_own(own_folder, own_name, input.json) : validate_all(input.json, without_each);
     if (*search_command) return search_plans(input, best);
     if (*worker_command) return run_worker(job_from_environment());
     return failed;  // not reached: CLI11 asks for a command

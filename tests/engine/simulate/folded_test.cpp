@@ -95,6 +95,50 @@ TEST_CASE("folded equals unfolded also where the cluster's software does not ove
   }
 }
 
+TEST_CASE("folded equals unfolded with ZeRO-2 and 3, whether compute covers their exchanges or not") {
+  struct Row {
+    int data, pipeline, micro_batches, zero;
+    const char* recompute;
+    double bandwidth;  ///< of NVLink, GB/s
+  };
+  for (const Row& row : {Row{4, 1, 2, 2, "none", 450}, Row{4, 1, 2, 3, "none", 450}, Row{4, 1, 2, 3, "blocks", 450},
+                         Row{4, 2, 4, 2, "none", 450}, Row{4, 1, 2, 3, "none", 40}, Row{8, 1, 1, 2, "none", 60}}) {
+    Scenario s = on("h100", {"gpt", 8, 4096, 32, 2048, 51200, false, 0.0},
+                    plan_of(row.data, 1, row.pipeline, 1, "1f1b", row.micro_batches), row.data * row.micro_batches);
+    s.plan.zero = row.zero;
+    s.plan.recompute = row.recompute;
+    s.cluster.intra_bandwidth = row.bandwidth * 1e9;
+    INFO("zero " << row.zero << " p" << row.pipeline << " " << row.recompute << " " << row.bandwidth);
+    const double folded = fold_step(s).seconds, unfolded = unfolded_seconds(s);
+    if (row.bandwidth > 100) {
+      CHECK(folded == Approx(unfolded).epsilon(0.07));  // it prefetches across ops, too
+    } else {
+      // Programs' gathers and reductions have a lane each and do not slow each other there; folded they share the
+      // links.
+      CHECK(folded > 0.95 * unfolded);
+      CHECK(folded < 1.5 * unfolded);
+    }
+  }
+}
+
+TEST_CASE("ZeRO's stages move 2, 2 and 3 times the parameters in a step of one micro-batch, and 3 gathers in each") {
+  Scenario s = on("selene", {"gpt", 8, 4096, 32, 2048, 51200, false, 0.1}, plan_of(8, 1, 1, 1, "1f1b", 1), 8);
+  const auto exchanged = [&](int zero, int micro_batches) {
+    s.plan.zero = zero;
+    s.plan.micro_batches = micro_batches;
+    s.train.global_batch = 8 * micro_batches;
+    s.cluster.collective_latency_s = s.cluster.intra_latency_s = s.cluster.quick_intra_latency_s = 0;
+    const FoldedStep step = fold_step(s);
+    return step.zero;
+  };
+  const double once = exchanged(1, 1) / 2;
+  CHECK(exchanged(2, 1) == Approx(2 * once).epsilon(0.01));
+  CHECK(exchanged(3, 1) == Approx(3 * once).epsilon(0.01));
+  CHECK(exchanged(1, 4) == Approx(2 * once).epsilon(0.01));
+  CHECK(exchanged(2, 4) == Approx(5 * once).epsilon(0.01));
+  CHECK(exchanged(3, 4) == Approx(12 * once).epsilon(0.01));
+}
+
 TEST_CASE("each thing that a cluster says of its software costs time in programs, too") {
   Scenario s = on("selene", {"gpt", 8, 4096, 32, 2048, 51200, true, 0.1}, plan_of(2, 2, 2, 1, "1f1b", 4), 8);
   s.plan.recompute = "blocks";
@@ -162,9 +206,6 @@ TEST_CASE("the 1 T model, 64 stages of 1,600 micro-batches on 3,072 ranks, takes
 TEST_CASE("what is not alike is not folded, and says why") {
   Scenario s = on("selene", {"gpt", 8, 1024, 8, 1024, 512, true, 0.0}, plan_of(2, 1, 2, 1, "1f1b", 4), 8);
   CHECK(std::string(why_not_folded(s)).empty());
-  s.plan.zero = 3;
-  CHECK_THROWS_WITH(fold_step(s), ContainsText("every micro-batch"));
-  s.plan.zero = 0;
   s.fault.slow_rank = 1;
   CHECK_THROWS_WITH(fold_step(s), ContainsText("slow rank"));
 }

@@ -186,3 +186,23 @@ TEST_CASE("device hours are the step's seconds by ranks and tokens") {
   const double step = predict(s, Quantity::step_seconds, table.rows[0]);
   CHECK(validate(table).rows[0].predicted() == Approx(step * 2 * 2 / 3600));
 }
+
+TEST_CASE("our own runs are predicted within 5 % on the device clock, from ops measured on other sizes") {
+  int device_rows = 0;
+  for (const PublishedTable& published : tables()) {
+    if (published.file != "own-runs") continue;
+    const ValidatedTable table = validate(published);
+    for (const ValidatedRow& row : table.rows) {
+      INFO(row.name);
+      const bool wall = row.name.find("wall clock") != std::string::npos;
+      CHECK(std::abs(row.error()) < (wall ? 0.13 : 0.05));
+      device_rows += !wall;
+    }
+    // None of the measured sizes is one of these models'.
+    for (const PublishedRow& row : published.rows) {
+      CHECK(row.choices[0].model.width == 192);
+      CHECK(row.choices[0].cluster.costs.size() > 100);
+    }
+  }
+  CHECK(device_rows == 6);
+}
