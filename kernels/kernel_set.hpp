@@ -155,6 +155,16 @@ struct FlatSpec {
   bool accumulate = false;  ///< square_norm: added to what is there, so that several tensors make one sum
 };
 
+/// A number that a launch is told, times one that is read when the launch runs: what a GPU has computed itself lies in
+/// its own memory, where the host that enqueues does not look.
+struct Factor {
+  double value = 1;
+  const double* at = nullptr;  ///< in the memory that the set works on; null: 1
+  constexpr Factor(double told = 1, const double* there = nullptr) : value(told), at(there) {}
+  /// For sets that run on the calling thread.
+  double now() const { return at != nullptr ? value * *at : value; }
+};
+
 /// An optimizer's update of one parameter. With a master (fp32, of a 16-bit parameter) the master is updated and the
 /// parameter is the master, rounded. Gradients and states are fp32 (fp64 of fp64 parameters). Every step below has the
 /// weight decay λ (`weight_decay`) and the factor that the gradient is multiplied by first (`gradient_scale`, the clip
@@ -169,18 +179,18 @@ struct UpdateSpec {
 /// p -= rate·(g + λ·p).
 struct SgdStep {
   double learning_rate = 0, weight_decay = 0;
-  double gradient_scale = 1;
+  Factor gradient_scale = 1;
 };
 /// Coupled. b = momentum·b + g; p -= rate·b, or with Nesterov's look ahead p -= rate·(g + momentum·b).
 struct MomentumStep {
   double learning_rate = 0, weight_decay = 0, momentum = 0.9;
   bool nesterov = false;
-  double gradient_scale = 1;
+  Factor gradient_scale = 1;
 };
 /// Coupled. s += g²; p -= rate·g / (√s + ε).
 struct AdagradStep {
   double learning_rate = 0, weight_decay = 0, epsilon = 1e-10;
-  double gradient_scale = 1;
+  Factor gradient_scale = 1;
 };
 /// m = β1·m + (1-β1)·g; v = β2·v + (1-β2)·g²; m̂ = m/(1-β1^t); v̂ = v/(1-β2^t); p -= rate·m̂ / (√v̂ + ε). adam_update:
 /// coupled; adamw_update and adam8bit_update: decoupled. radam_update, coupled: ρ∞ = 2/(1-β2) - 1, ρ = ρ∞ -
@@ -188,13 +198,13 @@ struct AdagradStep {
 /// rate·m̂ before.
 struct AdamStep {
   double learning_rate = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
-  double gradient_scale = 1;
+  Factor gradient_scale = 1;
   std::uint64_t t = 1;
 };
 /// Decoupled. m = β1·m + (1-β1)·g; if `refresh`, h = β2·h + (1-β2)·batch·g²; p -= rate·clip(m / max(γ·h, ε), -1, 1).
 struct SophiaStep {
   double learning_rate = 0, weight_decay = 0, beta1 = 0.96, beta2 = 0.99, gamma = 0.05, epsilon = 1e-12;
-  double gradient_scale = 1;
+  Factor gradient_scale = 1;
   double batch = 1;  ///< terms that the gradient is the mean of
   bool refresh = true;
 };
@@ -212,7 +222,7 @@ struct AdafactorSpec {
 /// rms(u)/clip).
 struct AdafactorStep {
   double learning_rate = 0, weight_decay = 0, beta2_decay = 0.8, epsilon = 1e-30, epsilon2 = 1e-3, clip = 1;
-  double gradient_scale = 1;
+  Factor gradient_scale = 1;
   std::uint64_t t = 1;
 };
 
@@ -277,6 +287,8 @@ struct KernelSet {
   OpEntry<ElementwiseSpec, View, View, View> add;                             ///< y; a b (y may be a or b)
   OpEntry<FlatSpec, View, double> scale;                                      ///< x; factor: x *= factor
   OpEntry<FlatSpec, double*, View> square_norm;                               ///< out; x: out = sum of x², in fp64
+  /// coefficient; square_norm clip: min(1, clip / (√square_norm + 1e-6)), in fp64 whatever the type
+  OpEntry<FlatSpec, double*, const double*, double> clip_coefficient;
   OpEntry<UpdateSpec, View, View, View, SgdStep> sgd_update;                  ///< parameter master; gradient step
   OpEntry<UpdateSpec, View, View, View, View, MomentumStep> momentum_update;  ///< parameter master b; gradient step
   OpEntry<UpdateSpec, View, View, View, View, AdagradStep> adagrad_update;    ///< parameter master s; gradient step
@@ -321,6 +333,7 @@ void for_each_op(Visitor&& visit) {
   visit("add", &KernelSet::add);
   visit("scale", &KernelSet::scale);
   visit("square_norm", &KernelSet::square_norm);
+  visit("clip_coefficient", &KernelSet::clip_coefficient);
   visit("sgd_update", &KernelSet::sgd_update);
   visit("momentum_update", &KernelSet::momentum_update);
   visit("adagrad_update", &KernelSet::adagrad_update);

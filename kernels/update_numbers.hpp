@@ -1,5 +1,6 @@
 // What an optimizer's update is computed with, from what its step says: the same for every kernel set.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -10,6 +11,7 @@ namespace rankscope::kernels {
 /// A step's numbers; each rule uses its own (kernels/kernel_set.hpp).
 struct UpdateNumbers {
   double learning_rate = 0, weight_decay = 0, gradient_scale = 1;
+  const double* gradient_scale_at = nullptr;  ///< Factor::at, of which gradient_scale is the rest
   double beta1 = 0, beta2 = 0, epsilon = 0;
   double correction1 = 1, correction2 = 1;  ///< 1 - beta^t
   double rectification = 0;                 ///< RAdam's r; 0 while the second moment's variance is not tractable
@@ -17,13 +19,26 @@ struct UpdateNumbers {
   bool nesterov = false, refresh = true;
 };
 
+/// What gradients of that global square norm are multiplied by; 1 where `clip` is 0.
+inline double clip_coefficient(double square_norm, double clip) {
+  return clip > 0 ? std::min(1.0, clip / (std::sqrt(square_norm) + 1e-6)) : 1.0;
+}
+
+/// The same numbers for who can read all of them: now.
+inline UpdateNumbers read_now(UpdateNumbers numbers) {
+  if (numbers.gradient_scale_at != nullptr) numbers.gradient_scale *= *numbers.gradient_scale_at;
+  numbers.gradient_scale_at = nullptr;
+  return numbers;
+}
+
 /// What every step has.
 template <class Step>
 UpdateNumbers common_numbers(const Step& step) {
   UpdateNumbers numbers;
   numbers.learning_rate = step.learning_rate;
   numbers.weight_decay = step.weight_decay;
-  numbers.gradient_scale = step.gradient_scale;
+  numbers.gradient_scale = step.gradient_scale.value;
+  numbers.gradient_scale_at = step.gradient_scale.at;
   return numbers;
 }
 

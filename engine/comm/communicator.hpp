@@ -1,6 +1,10 @@
 // How ranks talk: one group of ranks on one lane. The one small virtual class of the engine; loopback (ranks are
 // threads of one process), mpi and, later, nccl implement it.
 //
+// What is moved lies in the memory of the device whose queue the communicator runs on: the host's, unless run_on() says
+// otherwise. On a GPU's queue a call returns once what it moves is enqueued there and at its peers, in the order of what
+// was enqueued before it; only the meeting of the ranks is on the host.
+//
 // All calls block the calling lane's thread. Each has the world's time limit and throws CommError that says who did not
 // come. Collectives must be called by all members in the same order: the same call with the same root, element type
 // and number of elements, or it ends with a CommError that names two ranks and what each of them called.
@@ -28,6 +32,7 @@
 #include <vector>
 
 #include "engine/op/kind.hpp"
+#include "kernels/device/device.hpp"
 #include "kernels/tensor/view.hpp"
 
 namespace rankscope {
@@ -42,6 +47,7 @@ struct CommError : std::runtime_error {
 /// be known (an opaque collective of a library).
 struct CommResult {
   std::int64_t active_ns = -1;
+  Mark active{};  ///< where a queue is not the calling thread: the same as a place in it
 };
 
 /// Bytes that this communicator put on and took from the wire, counted at the transport; -1 for opaque collectives.
@@ -55,6 +61,7 @@ struct PhaseRecord {
   int from = 0, to = 0;  ///< world ranks
   std::int64_t bytes = 0;
   std::int64_t begin_ns = 0, end_ns = 0;  ///< monotonic clock
+  Mark begin{}, end{};                    ///< where not null, their times are meant
 };
 
 class Communicator {
@@ -63,6 +70,8 @@ class Communicator {
 
   virtual std::span<const int> members() const = 0;  ///< world ranks, ascending
   virtual int index() const = 0;                     ///< of this rank in members()
+  /// Calls from now on are enqueued there; all members do the same, before the first call.
+  virtual void run_on(Device& device, Queue& queue) = 0;
   int size() const { return static_cast<int>(members().size()); }
 
   /// Rendezvous: returns once the peer has received. `to` and `from` are indices into members().

@@ -1,7 +1,6 @@
 #include "engine/comm/group.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 
 #include "engine/comm/clock.hpp"
@@ -111,10 +110,6 @@ CallWord word_of(const CollectiveCall& call) {
           static_cast<std::int64_t>(view.type), view.elements()};
 }
 
-void copy_bytes(void* to, const void* from, std::int64_t bytes) {
-  if (bytes > 0 && to != from) std::memcpy(to, from, static_cast<std::size_t>(bytes));
-}
-
 void* part_in(const View& whole, const View& part, int index) { return whole.as<std::byte>() + index * part.bytes(); }
 
 WireBytes GroupCommunicator::wire_bytes() const {
@@ -145,7 +140,8 @@ CommResult GroupCommunicator::point_to_point(View data, int peer, bool is_send) 
     throw std::invalid_argument("rank " + std::to_string(setting_.rank()) + ": " + call + " with member " +
                                 std::to_string(peer) + " of " + std::to_string(size()));
   Message message{is_send, false, peer, data.type, data.as<std::byte>(), data.elements()};
-  const CommResult result{move(message, call)};
+  message.came = queue_->mark();
+  const CommResult result = move(message, call);
   (is_send ? sent_ : received_) += message.bytes();
   return result;
 }
@@ -182,20 +178,21 @@ std::chrono::milliseconds limit_of(std::chrono::milliseconds limit, int phase, i
 
 }  // namespace
 
-CommResult GroupCommunicator::collective(const CollectiveCall& call) {
+CommResult GroupCommunicator::collective(CollectiveCall call) {
   if (setting_.options.before) setting_.options.before(setting_.rank(), setting_.lane, call_name(call.kind));
   phases_.clear();
   check(call, setting_);
   if (size() == 1) {  // the only part is the whole
     const std::int64_t active = now_ns();
     if (call.kind == OpKind::gather || call.kind == OpKind::all_gather)
-      copy_bytes(call.whole.data, call.part.data, call.part.bytes());
+      queue_->copy(call.whole.data, call.part.data, call.part.bytes());
     else if (!is_of_one_tensor(call.kind))
-      copy_bytes(call.part.data, call.whole.data, call.part.bytes());
+      queue_->copy(call.part.data, call.whole.data, call.part.bytes());
     return {active};
   }
+  call.came = queue_->mark();
   if (!setting_.algorithm) return run_library(call);
-  const CommResult result{meet(call)};
+  const CommResult result = meet(call);
   run_transfers(call);
   return result;
 }
@@ -213,7 +210,7 @@ const GroupCommunicator::OwnTransfers& GroupCommunicator::own_transfers(const Co
 
 std::byte* GroupCommunicator::scratch(std::int64_t bytes) {
   if (bytes > scratch_bytes_) {
-    scratch_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+    scratch_ = device_->reserve(bytes);
     scratch_bytes_ = bytes;
   }
   return scratch_.get();
@@ -233,7 +230,7 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
   const std::int64_t own_first = elements / size() * index();
   if (call.kind == OpKind::all_to_all) {
     target = {call.part.as<std::byte>(), 0};
-    copy_bytes(target.at(own_first, type), source.at(own_first, type), call.part.bytes() / size());
+    queue_->copy(target.at(own_first, type), source.at(own_first, type), call.part.bytes() / size());
   } else if ((call.kind == OpKind::gather || call.kind == OpKind::scatter) && index() != call.root) {
     const bool passes_on = std::any_of(transfers.begin(), transfers.end(), [&](const Transfer& t) {
       return t.from_offset != own_first || t.elements != call.part.elements();
@@ -243,7 +240,7 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
     else
       source = target = {call.part.as<std::byte>(), own_first};
   }
-  if (collects) copy_bytes(target.at(own_first, type), call.part.data, call.part.bytes());
+  if (collects) queue_->copy(target.at(own_first, type), call.part.data, call.part.bytes());
 
   std::vector<Message> messages;
   for (std::size_t first = 0; first < transfers.size();) {
@@ -257,6 +254,8 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
       messages.push_back({is_send, t.add && !is_send, is_send ? t.to : t.from, type,
                           is_send ? source.at(t.from_offset, type) : target.at(t.to_offset, type), t.elements});
     }
+    const Mark came = queue_->mark();
+    for (Message& m : messages) m.came = came;
     move_all(messages, call_name(call.kind), limit_of(setting_.options.time_limit, transfers[first].phase, own.phases));
     for (std::size_t i = first; i < end; ++i) {
       const Message& m = messages[i - first];
@@ -264,11 +263,12 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
       (m.is_send ? sent_ : received_) += m.bytes();
       if (setting_.options.record_phases && !m.is_send)
         phases_.push_back(
-            {t.phase, t.chunk, setting_.members[t.from], setting_.members[t.to], m.bytes(), m.begin_ns, m.end_ns});
+            {t.phase, t.chunk, setting_.members[t.from], setting_.members[t.to], m.bytes(), m.begin_ns, m.end_ns,
+             m.begin, m.moved});
     }
     first = end;
   }
-  if (hands_out) copy_bytes(call.part.data, source.at(own_first, type), call.part.bytes());
+  if (hands_out) queue_->copy(call.part.data, source.at(own_first, type), call.part.bytes());
 }
 
 }  // namespace rankscope::comm

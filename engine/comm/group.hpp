@@ -13,6 +13,7 @@
 #include "engine/collective/transfer.hpp"
 #include "engine/comm/communicator.hpp"
 #include "engine/comm/options.hpp"
+#include "kernels/device/host.hpp"
 
 namespace rankscope::comm {
 
@@ -38,6 +39,7 @@ struct CollectiveCall {
   OpKind kind = OpKind::all_reduce;
   View whole, part;
   int root = 0;
+  Mark came{};  ///< when this member's queue has come to it
 };
 
 /// One message of this member, to send or to receive; `add` receives by adding to what is there.
@@ -49,6 +51,8 @@ struct Message {
   std::int64_t elements = 0;
   /// When both ends had come (or, where that can't be known, when this end had) and when the data had been moved.
   std::int64_t begin_ns = 0, end_ns = 0;
+  /// The same of queues: when this end had come, when both had, and when the data had been moved.
+  Mark came{}, begin{}, moved{};
   std::int64_t bytes() const { return elements * bytes_of(type); }
 };
 
@@ -56,6 +60,10 @@ class GroupCommunicator : public Communicator {
  public:
   std::span<const int> members() const final { return setting_.members; }
   int index() const final { return setting_.index; }
+  void run_on(Device& device, Queue& queue) override {
+    device_ = &device;
+    queue_ = &queue;
+  }
 
   CommResult send(View data, int to) final;
   CommResult receive(View data, int from) final;
@@ -75,24 +83,26 @@ class GroupCommunicator : public Communicator {
  protected:
   explicit GroupCommunicator(GroupSetting setting) : setting_(std::move(setting)) {}
 
-  /// A send or receive that waits for its peer. Returns when both had come, or -1.
-  virtual std::int64_t move(Message& message, const char* call) = 0;
+  /// A send or receive that waits for its peer. Tells when both had come.
+  virtual CommResult move(Message& message, const char* call) = 0;
   /// first_sender, of members that are peers of this one.
   virtual int wait_for_sender(std::span<const int> from, const char* call) = 0;
   /// All messages of one phase, in both directions at once, within `limit`; fills their times.
   virtual void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) = 0;
-  /// Waits until all members have made this call. Returns when the last one had, or -1.
-  virtual std::int64_t meet(const CollectiveCall& call) = 0;
+  /// Waits until all members have made this call, and their queues have come to it. Tells when the last one had.
+  virtual CommResult meet(const CollectiveCall& call) = 0;
   /// The library's own algorithm.
   virtual CommResult run_library(const CollectiveCall& call) = 0;
 
   const GroupSetting& setting() const { return setting_; }
+  Device& device() { return *device_; }
+  Queue& queue() { return *queue_; }
   void count(std::int64_t sent, std::int64_t received);
   void count_unknown() { opaque_ = true; }
 
  private:
   CommResult point_to_point(View data, int peer, bool is_send);
-  CommResult collective(const CollectiveCall& call);
+  CommResult collective(CollectiveCall call);
   void run_transfers(const CollectiveCall& call);
   /// The transfers of a list that this member takes part in, and the phases of the whole list.
   struct OwnTransfers {
@@ -103,12 +113,16 @@ class GroupCommunicator : public Communicator {
   std::byte* scratch(std::int64_t bytes);
 
   GroupSetting setting_;
+  HostDevice host_;
+  HostQueue calling_thread_;
+  Device* device_ = &host_;
+  Queue* queue_ = &calling_thread_;
   std::atomic<std::int64_t> sent_{0}, received_{0};  // a send and a receive may be under way in two threads
   std::atomic<bool> opaque_{false};
   std::vector<PhaseRecord> phases_;
   // By kind, elements and root: lists are long, and steps repeat them.
   std::map<std::array<std::int64_t, 3>, OwnTransfers> own_transfers_;
-  std::unique_ptr<std::byte[]> scratch_;
+  Memory scratch_;
   std::int64_t scratch_bytes_ = 0;
 };
 
@@ -129,8 +143,6 @@ std::string describe(const CallWord& word);
 /// The name of a collective as a C string.
 inline const char* call_name(OpKind kind) { return name_of(kind).data(); }
 
-/// memcpy that also takes "nothing to nowhere", and a copy onto itself.
-void copy_bytes(void* to, const void* from, std::int64_t bytes);
 /// Where member `index`'s part lies in the whole.
 void* part_in(const View& whole, const View& part, int index);
 

@@ -61,13 +61,13 @@ class LoopbackCommunicator final : public GroupCommunicator {
       : GroupCommunicator(std::move(setting)), hub_(std::move(hub)), group_(std::move(group)) {}
 
  protected:
-  std::int64_t move(Message& message, const char* call) override {
+  CommResult move(Message& message, const char* call) override {
     move_all({&message, 1}, call, setting().options.time_limit);
-    return message.begin_ns;
+    return {message.begin_ns, message.begin};
   }
 
   void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) override {
-    or_fail_all([&] { group_->exchange(index(), messages, call, limit); });
+    or_fail_all([&] { group_->exchange(index(), queue(), messages, call, limit); });
   }
 
   int wait_for_sender(std::span<const int> from, const char* call) override {
@@ -76,16 +76,17 @@ class LoopbackCommunicator final : public GroupCommunicator {
     return first;
   }
 
-  std::int64_t meet(const CollectiveCall& call) override {
-    std::int64_t met_ns = 0;
-    or_fail_all([&] { met_ns = group_->meet(index(), call); });
-    return met_ns;
+  CommResult meet(const CollectiveCall& call) override {
+    CommResult met;
+    or_fail_all([&] { met.active_ns = group_->meet(index(), queue(), call); });
+    met.active = queue().mark();
+    return met;
   }
 
   CommResult run_library(const CollectiveCall& call) override {
-    const CommResult result{meet(call)};
-    const Crossed crossed = do_share(group_->calls(), index());
-    group_->depart(index());
+    const CommResult result = meet(call);
+    const Crossed crossed = do_share(group_->calls(), index(), queue());
+    group_->depart(index(), queue());
     count(crossed.sent, crossed.received);
     return result;
   }

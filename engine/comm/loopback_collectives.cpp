@@ -1,9 +1,7 @@
 #include "engine/comm/loopback_collectives.hpp"
 
-#include <algorithm>
 #include <cstddef>
-
-#include "engine/comm/sum.hpp"
+#include <vector>
 
 namespace rankscope::comm {
 
@@ -13,27 +11,18 @@ using Calls = std::span<const CollectiveCall>;
 
 std::byte* at(const View& view, std::int64_t element) { return view.as<std::byte>() + element * bytes_of(view.type); }
 
-// Sums chunk `index` of all members' tensors, block by block through a buffer that stays in cache, and gives each block
-// to `give`. Nobody else touches that chunk in any member's tensor.
-template <class Give>
-void sum_own_chunk(Calls calls, int index, Give give) {
-  constexpr std::int64_t block = 4096;
-  alignas(64) std::byte sums[block * 8];
-  const DType type = calls[0].whole.type;
+// Sums chunk `index` of all members' tensors into those of `into`. Nobody else touches that chunk in any member's tensor.
+void sum_own_chunk(Calls calls, int index, Calls into, Queue& queue) {
   const ElementRange chunk = chunk_range(calls[0].whole.elements(), static_cast<int>(calls.size()), index);
-  std::vector<const void*> parts(calls.size());
-  for (std::int64_t begin = chunk.begin; begin < chunk.end; begin += block) {
-    const std::int64_t count = std::min(block, chunk.end - begin);
-    for (std::size_t m = 0; m < calls.size(); ++m) parts[m] = at(calls[m].whole, begin);
-    sum_in_order(type, sums, parts, count);
-    give(begin, sums, count * bytes_of(type));
-  }
+  std::vector<const void*> parts;
+  for (const CollectiveCall& call : calls) parts.push_back(at(call.whole, chunk.begin));
+  std::vector<void*> sums;
+  for (const CollectiveCall& call : into) sums.push_back(at(call.whole, chunk.begin));
+  queue.sum(calls[0].whole.type, sums, parts, chunk.size());
 }
 
-Crossed all_reduce(Calls calls, int index) {
-  sum_own_chunk(calls, index, [&](std::int64_t begin, const std::byte* sums, std::int64_t bytes) {
-    for (const CollectiveCall& call : calls) copy_bytes(at(call.whole, begin), sums, bytes);
-  });
+Crossed all_reduce(Calls calls, int index, Queue& queue) {
+  sum_own_chunk(calls, index, calls, queue);
   const int n = static_cast<int>(calls.size());
   const std::int64_t all = calls[index].whole.bytes();
   const std::int64_t own =
@@ -41,11 +30,9 @@ Crossed all_reduce(Calls calls, int index) {
   return {all - own + (n - 1) * own, all - own + (n - 1) * own};
 }
 
-Crossed reduce(Calls calls, int index) {
+Crossed reduce(Calls calls, int index, Queue& queue) {
   const int root = calls[index].root, n = static_cast<int>(calls.size());
-  sum_own_chunk(calls, index, [&](std::int64_t begin, const std::byte* sums, std::int64_t bytes) {
-    copy_bytes(at(calls[root].whole, begin), sums, bytes);
-  });
+  sum_own_chunk(calls, index, calls.subspan(static_cast<std::size_t>(root), 1), queue);
   const std::int64_t all = calls[index].whole.bytes();
   const std::int64_t own =
       chunk_range(calls[index].whole.elements(), n, index).size() * bytes_of(calls[index].whole.type);
@@ -53,65 +40,66 @@ Crossed reduce(Calls calls, int index) {
   return {all - own + (is_root ? 0 : own), (n - 1) * own + (is_root ? all - own : 0)};
 }
 
-Crossed broadcast(Calls calls, int index) {
+Crossed broadcast(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
-  copy_bytes(call.whole.data, calls[call.root].whole.data, call.whole.bytes());
+  queue.copy(call.whole.data, calls[call.root].whole.data, call.whole.bytes());
   const auto others = static_cast<std::int64_t>(calls.size()) - 1;
   return index == call.root ? Crossed{others * call.whole.bytes(), 0} : Crossed{0, call.whole.bytes()};
 }
 
-Crossed scatter(Calls calls, int index) {
+Crossed scatter(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
-  copy_bytes(call.part.data, part_in(calls[call.root].whole, call.part, index), call.part.bytes());
+  queue.copy(call.part.data, part_in(calls[call.root].whole, call.part, index), call.part.bytes());
   const auto others = static_cast<std::int64_t>(calls.size()) - 1;
   return index == call.root ? Crossed{others * call.part.bytes(), 0} : Crossed{0, call.part.bytes()};
 }
 
-Crossed gather(Calls calls, int index) {
+Crossed gather(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
-  copy_bytes(part_in(calls[call.root].whole, call.part, index), call.part.data, call.part.bytes());
+  queue.copy(part_in(calls[call.root].whole, call.part, index), call.part.data, call.part.bytes());
   const auto others = static_cast<std::int64_t>(calls.size()) - 1;
   return index == call.root ? Crossed{0, others * call.part.bytes()} : Crossed{call.part.bytes(), 0};
 }
 
-Crossed all_gather(Calls calls, int index) {
+Crossed all_gather(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
   for (int from = 0; from < static_cast<int>(calls.size()); ++from)
-    copy_bytes(part_in(call.whole, call.part, from), calls[from].part.data, call.part.bytes());
+    queue.copy(part_in(call.whole, call.part, from), calls[from].part.data, call.part.bytes());
   const auto others = static_cast<std::int64_t>(calls.size()) - 1;
   return {others * call.part.bytes(), others * call.part.bytes()};
 }
 
 // `part` may be member i's own part of its whole: nobody else reads that part of that whole.
-Crossed reduce_scatter(Calls calls, int index) {
+Crossed reduce_scatter(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
   std::vector<const void*> parts;
   for (const CollectiveCall& other : calls) parts.push_back(part_in(other.whole, call.part, index));
-  sum_in_order(call.part.type, call.part.data, parts, call.part.elements());
+  void* const into[] = {call.part.data};
+  queue.sum(call.part.type, into, parts, call.part.elements());
   const auto others = static_cast<std::int64_t>(calls.size()) - 1;
   return {others * call.part.bytes(), others * call.part.bytes()};
 }
 
-Crossed all_to_all(Calls calls, int index) {
+Crossed all_to_all(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
   const auto n = static_cast<std::int64_t>(calls.size()), bytes = call.part.bytes() / n;
   for (int from = 0; from < n; ++from)
-    copy_bytes(call.part.as<std::byte>() + from * bytes, calls[from].whole.as<std::byte>() + index * bytes, bytes);
+    queue.copy(call.part.as<std::byte>() + from * bytes, calls[from].whole.as<std::byte>() + index * bytes, bytes);
   return {(n - 1) * bytes, (n - 1) * bytes};
 }
 
 }  // namespace
 
-Crossed do_share(Calls calls, int index) {
+Crossed do_share(Calls calls, int index, Queue& queue) {
   const OpKind kind = calls[index].kind;
-  if (kind == OpKind::all_reduce) return all_reduce(calls, index);
-  if (kind == OpKind::reduce) return reduce(calls, index);
-  if (kind == OpKind::broadcast) return broadcast(calls, index);
-  if (kind == OpKind::scatter) return scatter(calls, index);
-  if (kind == OpKind::gather) return gather(calls, index);
-  if (kind == OpKind::all_gather) return all_gather(calls, index);
-  if (kind == OpKind::reduce_scatter) return reduce_scatter(calls, index);
-  return all_to_all(calls, index);
+  if (kind == OpKind::all_reduce) return all_reduce(calls, index, queue);
+  if (kind == OpKind::reduce) return reduce(calls, index, queue);
+  if (kind == OpKind::broadcast) return broadcast(calls, index, queue);
+  if (kind == OpKind::scatter) return scatter(calls, index, queue);
+  if (kind == OpKind::gather) return gather(calls, index, queue);
+  if (kind == OpKind::all_gather) return all_gather(calls, index, queue);
+  if (kind == OpKind::reduce_scatter) return reduce_scatter(calls, index, queue);
+  return all_to_all(calls, index, queue);
 }
 
 }  // namespace rankscope::comm

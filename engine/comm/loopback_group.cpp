@@ -1,7 +1,5 @@
 #include "engine/comm/loopback_group.hpp"
 
-#include "engine/comm/sum.hpp"
-
 namespace rankscope::comm {
 
 // A message that waits in a queue, or is being moved. All but `message`'s data is guarded by the group's mutex.
@@ -20,10 +18,12 @@ LoopbackGroup::LoopbackGroup(std::vector<int> members, Lane lane, std::chrono::m
       lane_(lane),
       time_limit_(time_limit),
       wake_(members_.size()),
-      queues_(members_.size() * members_.size()),
+      waiting_(members_.size() * members_.size()),
       awaits_any_(members_.size()),
       calls_(members_.size()),
-      has_come_(members_.size()) {}
+      has_come_(members_.size()),
+      came_(members_.size()),
+      done_(members_.size()) {}
 
 void LoopbackGroup::wake_all() {
   for (auto& wake : wake_) wake.notify_all();
@@ -40,16 +40,16 @@ std::string LoopbackGroup::failure() const {
   return failure_;
 }
 
-LoopbackGroup::Queue& LoopbackGroup::queue_of(int member, const Message& message) {
-  return message.is_send ? queue(member, message.peer) : queue(message.peer, member);
+LoopbackGroup::Waiting& LoopbackGroup::waiting_of(int member, const Message& message) {
+  return message.is_send ? waiting(member, message.peer) : waiting(message.peer, member);
 }
 
 // A queue holds sends or receives, never both: the second kind to come takes the first out.
 void LoopbackGroup::post_all(int member, std::span<Post> posts) {
   for (Post& post : posts) {
-    Queue& waiting = queue_of(member, *post.message);
-    if (waiting.head && waiting.head->message->is_send != post.message->is_send) {
-      Post* other = waiting.head;
+    Waiting& open = waiting_of(member, *post.message);
+    if (open.head && open.head->message->is_send != post.message->is_send) {
+      Post* other = open.head;
       const Message& sent = post.message->is_send ? *post.message : *other->message;
       const Message& received = post.message->is_send ? *other->message : *post.message;
       if (sent.bytes() != received.bytes()) {
@@ -59,14 +59,14 @@ void LoopbackGroup::post_all(int member, std::span<Post> posts) {
         wake_all();
         return;
       }
-      waiting.head = other->next;
-      if (!waiting.head) waiting.tail = nullptr;
+      open.head = other->next;
+      if (!open.head) open.tail = nullptr;
       post.to_move = other;
       post.state = other->state = Post::State::moving;
       post.message->begin_ns = other->message->begin_ns = now_ns();
     } else {
-      (waiting.tail ? waiting.tail->next : waiting.head) = &post;
-      waiting.tail = &post;
+      (open.tail ? open.tail->next : open.head) = &post;
+      open.tail = &post;
       post.number = posts_++;
       if (post.message->is_send && awaits_any_[post.message->peer]) wake_[post.message->peer].notify_all();
     }
@@ -76,18 +76,18 @@ void LoopbackGroup::post_all(int member, std::span<Post> posts) {
 void LoopbackGroup::withdraw(int member, std::span<Post> posts) {
   for (Post& post : posts) {
     if (post.state != Post::State::waiting) continue;
-    Queue& waiting = queue_of(member, *post.message);
+    Waiting& open = waiting_of(member, *post.message);
     Post* before = nullptr;
-    for (Post* at = waiting.head; at; before = at, at = at->next) {
+    for (Post* at = open.head; at; before = at, at = at->next) {
       if (at != &post) continue;
-      (before ? before->next : waiting.head) = at->next;
-      if (waiting.tail == at) waiting.tail = before;
+      (before ? before->next : open.head) = at->next;
+      if (open.tail == at) open.tail = before;
       break;
     }
   }
 }
 
-void LoopbackGroup::exchange(int member, std::span<Message> messages, const char* call,
+void LoopbackGroup::exchange(int member, Queue& queue, std::span<Message> messages, const char* call,
                              std::chrono::milliseconds limit) {
   constexpr std::size_t few = 4;  // enough for a ring; only wide phases allocate
   Post on_stack[few];
@@ -107,10 +107,17 @@ void LoopbackGroup::exchange(int member, std::span<Message> messages, const char
     lock.unlock();
     Message& sent = post.message->is_send ? *post.message : *post.to_move->message;
     Message& received = post.message->is_send ? *post.to_move->message : *post.message;
-    if (received.add)
-      add_to(received.type, received.data, sent.data, received.elements);
-    else
-      copy_bytes(received.data, sent.data, sent.bytes());
+    // Only whoever has come after the other can say this: the other's mark is there.
+    queue.wait_for(post.to_move->message->came);
+    sent.begin = received.begin = queue.mark();
+    if (received.add) {
+      void* const into[] = {received.data};
+      const void* const parts[] = {received.data, sent.data};
+      queue.sum(received.type, into, parts, received.elements);
+    } else {
+      queue.copy(received.data, sent.data, sent.bytes());
+    }
+    sent.moved = received.moved = queue.mark();
     lock.lock();
     sent.end_ns = received.end_ns = now_ns();
     post.state = post.to_move->state = Post::State::done;
@@ -126,6 +133,8 @@ void LoopbackGroup::exchange(int member, std::span<Message> messages, const char
       wake_[member].wait_until(lock, deadline, [&] { return !failure_.empty() || none_is(Post::State::waiting); });
   if (none_is(Post::State::waiting)) {  // what is moving now is only a copy from its end
     wake_[member].wait(lock, [&] { return none_is(Post::State::moving); });
+    lock.unlock();
+    for (const Message& message : messages) queue.wait_for(message.moved);
     return;
   }
   std::vector<int> missing;
@@ -147,7 +156,7 @@ int LoopbackGroup::first_sender(int member, std::span<const int> from, const cha
   const auto find = [&] {
     std::uint64_t earliest = 0;
     for (const int peer : from)
-      if (const Post* post = queue(peer, member).head; post && post->message->is_send)
+      if (const Post* post = waiting(peer, member).head; post && post->message->is_send)
         if (first < 0 || post->number < earliest) first = peer, earliest = post->number;
     return first >= 0 || !failure_.empty();
   };
@@ -164,7 +173,7 @@ int LoopbackGroup::first_sender(int member, std::span<const int> from, const cha
   throw CommError(failure_);
 }
 
-std::int64_t LoopbackGroup::meet(int member, const CollectiveCall& call) {
+std::int64_t LoopbackGroup::meet(int member, Queue& queue, const CollectiveCall& call) {
   const auto deadline = deadline_after(time_limit_);
   std::unique_lock lock(mutex_);
   if (!failure_.empty()) throw CommError(failure_);
@@ -182,12 +191,17 @@ std::int64_t LoopbackGroup::meet(int member, const CollectiveCall& call) {
       come_ = 0;
       has_come_.assign(has_come_.size(), false);
       met_ns_ = now_ns();
+      for (int other = 0; other < size(); ++other) came_[other] = calls_[other].came;
     }
     wake_all();
   } else {
     wake_[member].wait_until(lock, deadline, [&] { return meetings_ != meeting || !failure_.empty(); });
   }
-  if (meetings_ != meeting) return met_ns_;  // also when the group failed since: the others count on this member now
+  if (meetings_ != meeting) {  // also when the group failed since: the others count on this member now
+    for (int other = 0; other < size(); ++other)
+      if (other != member) queue.wait_for(came_[other]);
+    return met_ns_;
+  }
   if (failure_.empty()) {
     std::vector<int> missing;
     for (int other = 0; other < size(); ++other)
@@ -198,8 +212,10 @@ std::int64_t LoopbackGroup::meet(int member, const CollectiveCall& call) {
   throw CommError(failure_);
 }
 
-void LoopbackGroup::depart(int member) {
+void LoopbackGroup::depart(int member, Queue& queue) {
+  Mark done = queue.mark();
   std::unique_lock lock(mutex_);
+  done_[member] = std::move(done);
   const std::uint64_t parting = partings_;
   if (++gone_ == size()) {
     ++partings_;
@@ -208,6 +224,9 @@ void LoopbackGroup::depart(int member) {
   } else {
     wake_[member].wait(lock, [&] { return partings_ != parting; });
   }
+  // None of them can come to its next parting before this member has met them again.
+  for (int other = 0; other < size(); ++other)
+    if (other != member) queue.wait_for(done_[other]);
 }
 
 }  // namespace rankscope::comm

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/comm/sum.hpp"
+#include "kernels/tensor/sum.hpp"
 
 namespace rankscope::comm {
 
@@ -66,7 +66,7 @@ void MpiCommunicator::refuse_sizes(const Message& message, std::int64_t theirs) 
 // Each end tells the other that it has come and with how many bytes, the receiver with its receive already posted, and
 // the sender sends when it knows: so both know when bytes could move, and none need to be kept for a receiver that has
 // not come.
-std::int64_t MpiCommunicator::move(Message& message, const char* call) {
+CommResult MpiCommunicator::move(Message& message, const char* call) {
   process_->throw_if_failed();
   const int peer_rank = setting().members[message.peer];
   const int both[] = {peer_rank, peer_rank};
@@ -100,7 +100,7 @@ std::int64_t MpiCommunicator::move(Message& message, const char* call) {
   peers.assign(requests.size(), peer_rank);
   wait(requests, call, peers, active_ns < 0 ? MpiProcess::Waiting::for_peers : MpiProcess::Waiting::for_bytes,
        setting().options.time_limit);
-  return active_ns;
+  return {active_ns};
 }
 
 int MpiCommunicator::wait_for_sender(std::span<const int> from, const char* call) {
@@ -158,16 +158,16 @@ void MpiCommunicator::move_all(std::span<Message> messages, const char* call, st
   for (Message& m : messages) m.begin_ns = begin_ns, m.end_ns = end_ns;
 }
 
-std::int64_t MpiCommunicator::meet(const CollectiveCall& call) {
+CommResult MpiCommunicator::meet(const CollectiveCall& call) {
   process_->throw_if_failed();
-  if (!setting().options.stamp_arrivals) return -1;
-  return arrive(*process_,
-                {comm_, setting().members, index(), come_tag, go_tag, call_name(call.kind), setting().lane, true},
-                word_of(call));
+  if (!setting().options.stamp_arrivals) return {};
+  return {arrive(*process_,
+                 {comm_, setting().members, index(), come_tag, go_tag, call_name(call.kind), setting().lane, true},
+                 word_of(call))};
 }
 
 CommResult MpiCommunicator::run_library(const CollectiveCall& call) {
-  const CommResult result{meet(call)};
+  const CommResult result = meet(call);
   count_unknown();
   std::vector<MPI_Request> requests;
   start_library(call, requests);
@@ -176,7 +176,7 @@ CommResult MpiCommunicator::run_library(const CollectiveCall& call) {
     if (rank != setting().rank()) others.push_back(rank);
   wait(requests, call_name(call.kind), others, MpiProcess::Waiting::for_collective, setting().options.time_limit);
   if (call.kind == OpKind::reduce_scatter && call.part.data == part_in(call.whole, call.part, index()))
-    copy_bytes(call.part.data, call.whole.data, call.part.bytes());  // see start_library
+    queue().copy(call.part.data, call.whole.data, call.part.bytes());  // see start_library
   return result;
 }
 

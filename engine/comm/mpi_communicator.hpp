@@ -12,10 +12,10 @@ class MpiCommunicator final : public GroupCommunicator {
   ~MpiCommunicator() override;
 
  protected:
-  std::int64_t move(Message& message, const char* call) override;
+  CommResult move(Message& message, const char* call) override;
   void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) override;
   int wait_for_sender(std::span<const int> from, const char* call) override;
-  std::int64_t meet(const CollectiveCall& call) override;
+  CommResult meet(const CollectiveCall& call) override;
   CommResult run_library(const CollectiveCall& call) override;
 
  private:

@@ -8,7 +8,7 @@
 
 #include "engine/comm/communicator.hpp"
 #include "engine/comm/group.hpp"
-#include "engine/comm/sum.hpp"
+#include "kernels/tensor/sum.hpp"
 
 namespace rankscope::comm {
 

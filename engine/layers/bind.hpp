@@ -11,6 +11,7 @@
 #include <string>
 
 #include "engine/model/model.hpp"
+#include "kernels/device/host.hpp"
 #include "kernels/kernel_set.hpp"
 #include "kernels/tensor/view.hpp"
 
@@ -28,24 +29,31 @@ struct LaunchContext {
   int tensor = 0;                  ///< the rank's coordinate in its tensor group: whose rows and words it has
 };
 
-/// A launch. Runs on the calling thread.
+/// A launch: runs on the calling thread, or is enqueued by it where its workspace's queue is a GPU's.
 using Launch = std::function<void(const LaunchContext&)>;
 
-/// Scratch memory that the ops of one compute lane share, since they never run at the same time. Grows while binding,
-/// reserved once before the first launch; counted in the ledger as `buffers`. Launches keep a reference to it: it must
-/// outlive them and stay where it is.
+/// Where a compute lane works: its queue, and scratch memory that its ops share, since they never run at the same time.
+/// Grows while binding, reserved once before the first launch; counted in the ledger as `buffers`. Launches keep a
+/// reference to it: it must outlive them and stay where it is.
 class Workspace {
  public:
   /// Ensures at least so many bytes.
   void require(std::int64_t bytes);
   std::int64_t bytes() const { return bytes_; }
-  /// Call once after all binding; afterwards data() is valid, aligned to 64 bytes. Throws std::bad_alloc.
+  /// Call once after all binding; afterwards data() is valid, aligned to 64 bytes. Throws std::bad_alloc, DeviceError.
+  void reserve(Device& device, Queue& queue);
+  /// The same in the host's memory, for launches that run on the calling thread.
   void reserve();
   std::byte* data() const { return data_.get(); }
+  Queue& queue() const { return queue_ != nullptr ? *queue_ : calling_thread_; }
+  /// For kernels whose scratch begins there.
+  kernels::Stream stream(std::int64_t offset = 0) const { return {data() + offset, queue().handle()}; }
 
  private:
   std::int64_t bytes_ = 0;
-  std::shared_ptr<std::byte[]> data_;
+  Memory data_;
+  Queue* queue_ = nullptr;  ///< null: none but the calling thread
+  mutable HostQueue calling_thread_;
 };
 
 /// What a backward does with the gradient of a parameter that it finds: the first micro-batch of a step writes, the

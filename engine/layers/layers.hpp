@@ -73,8 +73,7 @@ template <class Run>
 Launch make_launch(Workspace& workspace, const ScratchLayout& scratch, Run run) {
   workspace.require(scratch.bytes());
   return [&workspace, offset = scratch.kernel_offset(), run = std::move(run)](const LaunchContext& context) {
-    const kernels::Stream stream{workspace.data() + offset, nullptr};
-    run(context, workspace.data(), stream);
+    run(context, workspace.data(), workspace.stream(offset));
   };
 }
 
@@ -103,6 +102,7 @@ class DroppedGradient {
 
  private:
   const Model* model_;
+  const Workspace* workspace_;
   kernels::Prepared<View, View, View, kernels::DropoutDraw> dropout_;
 };
 

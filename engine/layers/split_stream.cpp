@@ -1,7 +1,5 @@
 // What stands on the residual stream between the products of tensor ranks: norms, and the sums of what the branches
 // add, with their biases and dropout. All ranks do it alike, or with sequence parallelism each for its rows.
-#include <cstring>
-
 #include "engine/layers/layers.hpp"
 
 namespace rankscope {
@@ -31,14 +29,16 @@ kernels::BiasGradientSpec bias_of(const Binding& binding) {
 }  // namespace
 
 DroppedGradient::DroppedGradient(const Binding& binding)
-    : model_(&binding.model), dropout_(binding.kernels.prepare(&KernelSet::dropout, dropout_of(binding))) {}
+    : model_(&binding.model),
+      workspace_(&binding.workspace),
+      dropout_(binding.kernels.prepare(&KernelSet::dropout, dropout_of(binding))) {}
 
 void DroppedGradient::launch(const View& dx, const View& dy, const LaunchContext& context,
                              const kernels::Stream& stream) const {
   if (model_->spec.dropout > 0)
     dropout_.launch(dx, dy, View{}, stream_dropout_draw(context, *model_), stream);
   else
-    std::memcpy(dx.data, dy.data, static_cast<std::size_t>(dy.bytes()));
+    workspace_->queue().copy(dx.data, dy.data, dy.bytes());
 }
 
 Launch norm_forward(Binding binding) {

@@ -1,7 +1,6 @@
 #include "engine/optimizer/optimizer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -56,10 +55,6 @@ std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_
   return states_of(optimizer_rule(train.optimizer), target_of(parameter_type, shape));
 }
 
-double clip_coefficient(double square_norm, double clip) {
-  return clip > 0 ? std::min(1.0, clip / (std::sqrt(square_norm) + 1e-6)) : 1.0;
-}
-
 Launch bind_square_norm(std::span<const View> gradients, double* out, const KernelSet& kernels, Workspace& workspace) {
   using Prepared = decltype(kernels.prepare(&KernelSet::square_norm, kernels::FlatSpec{}));
   struct Norm {
@@ -68,19 +63,14 @@ Launch bind_square_norm(std::span<const View> gradients, double* out, const Kern
   };
   std::vector<Norm> norms;
   for (const View& gradient : gradients) {
-    norms.push_back(
-        {gradient, kernels.prepare(&KernelSet::square_norm, kernels::FlatSpec{gradient.type, gradient.elements()})});
+    const bool accumulate = !norms.empty();
+    norms.push_back({gradient, kernels.prepare(&KernelSet::square_norm,
+                                               kernels::FlatSpec{gradient.type, gradient.elements(), accumulate})});
     workspace.require(norms.back().kernel.workspace_bytes);
   }
   return [norms = std::move(norms), out, &workspace](const LaunchContext&) {
-    const kernels::Stream stream{workspace.data(), nullptr};
-    double sum = 0;
-    for (const Norm& norm : norms) {
-      double square = 0;
-      norm.kernel.launch(&square, norm.gradient, stream);
-      sum += square;
-    }
-    *out = sum;
+    if (norms.empty()) workspace.queue().fill(out, 0, sizeof *out);
+    for (const Norm& norm : norms) norm.kernel.launch(out, norm.gradient, workspace.stream());
   };
 }
 
@@ -98,10 +88,10 @@ Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> param
   }
   return [updates = std::move(updates), rate = LearningRate(train), clip_coefficient,
           &workspace](const LaunchContext& context) {
-    const kernels::Stream stream{workspace.data(), nullptr};
+    const kernels::Stream stream = workspace.stream();
     UpdateStep step;
     step.learning_rate = rate.at(context.step);
-    step.gradient_scale = clip_coefficient ? *clip_coefficient : 1.0;
+    step.gradient_scale = {1.0, clip_coefficient};
     step.t = context.update.value_or(context.step) + 1;
     step.batch = context.global_tokens;
     for (const Update& update : updates) {

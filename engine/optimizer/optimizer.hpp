@@ -18,10 +18,7 @@ namespace rankscope {
 /// known.
 std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_type, const Shape& shape);
 
-/// min(1, clip / (sqrt(square_norm) + 1e-6)), and 1 when clip is 0: what gradients are multiplied by.
-double clip_coefficient(double square_norm, double clip);
-
-/// *out = sum over all `gradients` of their squares, accumulated in fp64.
+/// *out = sum over all `gradients` of their squares, accumulated in fp64. `out` is memory of what the set runs on.
 Launch bind_square_norm(std::span<const View> gradients, double* out, const kernels::KernelSet& kernels,
                         Workspace& workspace);
 
@@ -33,8 +30,8 @@ struct UpdateOperands {
   std::int64_t tensor_elements = 0;  ///< UpdateTarget::tensor_elements; 0: the parameter is the whole tensor
 };
 
-/// The update of all `parameters`. t is the launch's update + 1. `clip_coefficient` may be null (1); it is read at
-/// launch. Throws std::invalid_argument when an operand is missing or does not fit.
+/// The update of all `parameters`. t is the launch's update + 1. `clip_coefficient` may be null (1); it is memory of what
+/// the set runs on, read when the update runs. Throws std::invalid_argument when an operand is missing or does not fit.
 Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> parameters, const double* clip_coefficient,
                    const kernels::KernelSet& kernels, Workspace& workspace);
 

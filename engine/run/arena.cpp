@@ -6,19 +6,31 @@
 #include <new>
 
 namespace rankscope {
+namespace {
 
-Arena::Arena(std::int64_t bytes, int protection) : bytes_(bytes > 0 ? bytes : 1) {
-  void* data = mmap(nullptr, static_cast<std::size_t>(bytes_), protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+constexpr std::uint8_t poison = 0xFF;
+
+}  // namespace
+
+Arena::Arena(Device& device, std::int64_t bytes, std::int64_t host_bytes)
+    : bytes_(bytes), host_bytes_(host_bytes), device_(device.reserve(bytes)) {
+  const std::unique_ptr<Queue> queue = device.make_queue();
+  queue->fill(device_.get(), poison, bytes);
+  if (host_bytes > 0) {
+    host_ = device.reserve_host(host_bytes);
+    std::memset(host_.get(), poison, static_cast<std::size_t>(host_bytes));
+  }
+  if (const Mark filled = queue->mark()) filled->wait();
+}
+
+Arena Arena::addresses(std::int64_t bytes) {
+  const auto size = static_cast<std::size_t>(bytes > 0 ? bytes : 1);
+  void* data = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) throw std::bad_alloc();
-  data_ = static_cast<std::byte*>(data);
+  Arena arena;
+  arena.bytes_ = bytes;
+  arena.device_ = {static_cast<std::byte*>(data), [size](std::byte* own) { munmap(own, size); }};
+  return arena;
 }
-
-Arena::Arena(std::int64_t bytes) : Arena(bytes, PROT_READ | PROT_WRITE) {
-  std::memset(data_, 0xFF, static_cast<std::size_t>(bytes_));
-}
-
-Arena Arena::addresses(std::int64_t bytes) { return {bytes, PROT_NONE}; }
-
-Arena::~Arena() { munmap(data_, static_cast<std::size_t>(bytes_)); }
 
 }  // namespace rankscope

@@ -1,33 +1,33 @@
-// The memory that a rank's program runs in: one stretch, reserved once. The host's part of a program (Buffer::host)
-// stands at its end: on the CPU both are the same RAM.
+// The memory that a rank's program runs in, reserved once: one stretch of its device's, and one of the host's (of buffers
+// with Buffer::host), whose offsets go on where the device's end.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/device/device.hpp"
 #include "kernels/tensor/view.hpp"
 
 namespace rankscope {
 
-/// `bytes` of page-aligned memory, all of it resident and filled with 0xFF: as floating point that is NaN, so a tensor
-/// that nobody wrote shows in the loss.
+/// All of it is resident and filled with 0xFF: as floating point that is NaN, so a tensor that nobody wrote shows in the
+/// loss.
 class Arena {
  public:
-  /// Throws std::bad_alloc.
-  explicit Arena(std::int64_t bytes);
+  /// Throws std::bad_alloc, DeviceError.
+  Arena(Device& device, std::int64_t bytes, std::int64_t host_bytes = 0);
   /// Addresses without memory, for binding what will never be launched: reading or writing them is a segmentation
   /// fault. Throws std::bad_alloc.
   static Arena addresses(std::int64_t bytes);
-  ~Arena();
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
 
-  std::int64_t bytes() const { return bytes_; }
-  View view(std::int64_t offset, DType type, Shape shape) const { return {data_ + offset, type, shape}; }
+  std::int64_t bytes() const { return bytes_ + host_bytes_; }
+  View view(std::int64_t offset, DType type, Shape shape) const {
+    return {offset < bytes_ || host_bytes_ == 0 ? device_.get() + offset : host_.get() + (offset - bytes_), type, shape};
+  }
 
  private:
-  Arena(std::int64_t bytes, int protection);
-  std::byte* data_ = nullptr;
-  std::int64_t bytes_ = 0;
+  Arena() = default;
+  std::int64_t bytes_ = 0, host_bytes_ = 0;
+  Memory device_, host_;
 };
 
 }  // namespace rankscope

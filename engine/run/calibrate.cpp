@@ -7,7 +7,6 @@
 #include "engine/run/clock.hpp"
 #include "engine/run/rank_run.hpp"
 #include "engine/simulate/collective_costs.hpp"
-#include "kernels/cpu/cpu.hpp"
 
 namespace rankscope {
 namespace {
@@ -48,12 +47,12 @@ double rate_of(const RankProgram& program, const std::vector<CostSample>& sample
 
 }  // namespace
 
-std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int steps, int threads) {
-  const kernels::KernelSet kernels = kernels::cpu_kernels({.threads = threads});
+std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int steps,
+                                      std::shared_ptr<const Platform> platform) {
   const std::unique_ptr<Dataset> dataset = open_dataset(step.scenario);
   TraceObserver observer;
   RankSettings settings(step);
-  settings.kernels = &kernels;
+  settings.platform = std::move(platform);
   settings.dataset = dataset.get();
   settings.observer = &observer;
   settings.start_ns = monotonic_ns();
@@ -65,7 +64,7 @@ std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int ste
   return samples;
 }
 
-Costs predict_costs(const StepProgram& step, int threads) {
+Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> platform) {
   Scenario one_block = step.scenario;
   one_block.model.layers = 1;
   one_block.fault = {};
@@ -85,7 +84,7 @@ Costs predict_costs(const StepProgram& step, int threads) {
   one_block.train.global_batch = 2 * step.model.micro_batch_size;
   const StepProgram calibration_step = compile(one_block);
   const std::vector<RankProgram> programs = calibration_step.all_programs();
-  std::vector<CostSample> samples = measure_alone(calibration_step, 0, 7, threads);
+  std::vector<CostSample> samples = measure_alone(calibration_step, 0, 7, std::move(platform));
   const double norm_rate = rate_of(programs[0], samples, OpKind::optimizer, Segment::norm);
   const double update_rate = rate_of(programs[0], samples, OpKind::optimizer, Segment::update);
   const double copy_rate = rate_of(programs[0], samples, OpKind::copy, Segment::whole);
@@ -104,26 +103,34 @@ Costs predict_costs(const StepProgram& step, int threads) {
   return costs;
 }
 
-double measure_peak_flops(DType type, int threads) {
-  constexpr std::int64_t n = 1024;
-  const kernels::KernelSet kernels = kernels::cpu_kernels({.threads = threads});
+double measure_peak_flops(DType type, const Platform& platform) {
+  Device& device = *platform.device;
+  device.use();
+  const std::int64_t n = device.is_host() ? 1024 : 8192;
   const auto product =
-      kernels.prepare(&kernels::KernelSet::linear_forward,
-                      kernels::LinearSpec{.type = type, .result_type = type, .rows = n, .in = n, .out = n});
+      platform.kernels.prepare(&kernels::KernelSet::linear_forward,
+                               kernels::LinearSpec{.type = type, .result_type = type, .rows = n, .in = n, .out = n});
   const std::int64_t bytes = n * n * bytes_of(type);
-  Arena arena(3 * bytes + product.workspace_bytes + 64);
-  const auto at = [&](int i) { return arena.view(i * bytes, type, {n, n}); };
-  std::fill_n(at(0).as<std::uint8_t>(), 3 * bytes, std::uint8_t{0});
-  const kernels::Stream stream{arena.view((3 * bytes + 63) / 64 * 64, DType::u8, {1}).as<std::byte>(), nullptr};
+  const Memory matrices = device.reserve(3 * bytes), workspace = device.reserve(product.workspace_bytes);
+  const auto at = [&](int i) { return View{matrices.get() + i * bytes, type, {n, n}}; };
+  const std::unique_ptr<Queue> queue = device.make_queue();
+  queue->fill(matrices.get(), 0, 3 * bytes);
+  const kernels::Stream stream{workspace.get(), queue->handle()};
+  // One thread's own time is right on a busy machine, too; several threads have only the wall in common.
+  const bool alone = platform.kernels.options.threads == 1;
+  const auto now = [&] { return alone ? thread_cpu_ns() : monotonic_ns(); };
   std::int64_t best = 0;
   for (int i = 0; i < 6; ++i) {
-    // One thread's own time is right on a busy machine, too; several threads have only the wall in common.
-    const std::int64_t begin = threads == 1 ? thread_cpu_ns() : monotonic_ns();
+    const std::int64_t begin = now();
+    const Mark begun = queue->mark();
     product.launch(at(0), at(1), at(2), {}, {}, stream);
-    const std::int64_t took = (threads == 1 ? thread_cpu_ns() : monotonic_ns()) - begin;
+    const Mark ended = queue->mark();
+    if (ended) ended->wait();
+    const std::int64_t took = ended ? ended->time_ns() - begun->time_ns() : now() - begin;
     if (i > 0 && (best == 0 || took < best)) best = took;
   }
-  return 2.0 * n * n * n / (static_cast<double>(best) * 1e-9);
+  const auto size = static_cast<double>(n);
+  return 2 * size * size * size / (static_cast<double>(best) * 1e-9);
 }
 
 }  // namespace rankscope

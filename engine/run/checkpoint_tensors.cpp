@@ -3,6 +3,7 @@
 #include <map>
 
 #include "engine/optimizer/rule/rule.hpp"
+#include "kernels/device/host_tensor.hpp"
 
 namespace rankscope {
 namespace {
@@ -61,21 +62,29 @@ std::vector<CheckpointTensor> checkpoint_tensors(const StepProgram& step, const 
   return tensors;
 }
 
-void restore(const Checkpoint& checkpoint, const StepProgram& step, const RankProgram& program, const Arena& arena) {
+void restore(const Checkpoint& checkpoint, const StepProgram& step, const RankProgram& program, const Arena& arena,
+             Device& device) {
+  const std::unique_ptr<Queue> queue = device.make_queue();
   const std::map<int, std::int64_t> updated = updated_elements(step, program);
   for (const Buffer& buffer : program.buffers) {
     if (buffer.name == loss_scale_name) {
-      const CheckpointTensor scale = tensor_of(step, program, buffer, updated, arena);
+      CheckpointTensor scale = tensor_of(step, program, buffer, updated, arena);
+      const HostTensor here = HostTensor::read(device, *queue, scale.view);
+      scale.view = here.view();
       // A run without one has left out no update.
       if (!checkpoint.read(scale, step.model))
         scale.view.as<double>()[2] = static_cast<double>(checkpoint.steps_done());
+      here.write_back(*queue);
       continue;
     }
     if (!buffer.persistent || buffer.parameter < 0 || buffer.memory == MemoryClass::gradients) continue;
     CheckpointTensor tensor = tensor_of(step, program, buffer, updated, arena);
     if (tensor.role == master) tensor.role.clear();
+    const HostTensor here = HostTensor::to_write(device, tensor.view);
+    tensor.view = here.view();
     if (!checkpoint.read(tensor, step.model))
       throw CheckpointError(checkpoint.directory() + ": lacks '" + buffer.name + "'");
+    here.write_back(*queue);
   }
 }
 

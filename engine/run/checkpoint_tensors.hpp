@@ -14,6 +14,7 @@ std::vector<CheckpointTensor> checkpoint_tensors(const StepProgram& step, const 
 
 /// Fills the rank's weights, masters and optimizer's states from a checkpoint of any plan of the same model. Throws
 /// CheckpointError.
-void restore(const Checkpoint& checkpoint, const StepProgram& step, const RankProgram& program, const Arena& arena);
+void restore(const Checkpoint& checkpoint, const StepProgram& step, const RankProgram& program, const Arena& arena,
+             Device& device);
 
 }  // namespace rankscope

@@ -13,6 +13,11 @@ CommTable::CommTable(const RankProgram& program, const RankGrid& grid, World& wo
   for (auto& [key, communicator] : communicators_) communicator = world.group(key.members, key.lane, algorithm);
 }
 
+void CommTable::run_on(const RankProgram& program, Device& device, LaneQueues& queues) {
+  for (const Op& op : program.ops)  // a message's receiver has another lane than its communicator
+    if (is_communication(op.id.kind())) of(op).run_on(device, queues.of(op.lane()));
+}
+
 CommTable::Key CommTable::key_of(const Op& op) const {
   if (op.peer < 0) return {op.id.lane(), grid_.group_of(rank_, op.group), false};
   if (op.id.fields().purpose == Purpose::server) {

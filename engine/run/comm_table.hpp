@@ -8,6 +8,7 @@
 
 #include "engine/comm/communicator.hpp"
 #include "engine/program/program.hpp"
+#include "engine/run/lane_queues.hpp"
 
 namespace rankscope {
 
@@ -15,6 +16,8 @@ class CommTable {
  public:
   /// Collective over all ranks of the program's groups: every rank makes its communicators in one global order.
   CommTable(const RankProgram& program, const RankGrid& grid, World& world, std::string_view algorithm);
+  /// Each runs on the queue of the lane that uses it. Before the first call.
+  void run_on(const RankProgram& program, Device& device, LaneQueues& queues);
 
   Communicator& of(const Op& op) const;
 

@@ -7,7 +7,8 @@
 #include "engine/layers/bind.hpp"
 #include "engine/program/compile.hpp"
 #include "engine/run/arena.hpp"
-#include "kernels/kernel_set.hpp"
+#include "engine/run/lane_queues.hpp"
+#include "engine/run/platform.hpp"
 
 namespace rankscope {
 
@@ -17,7 +18,7 @@ struct StepValues {
   double square_norm = 0;  ///< of the gradients this rank counts
 };
 
-/// A compute op, or a copy between host and device, bound: runs it for that step on the calling thread.
+/// A compute op, or a copy between host and device, bound: launches it for that step, on its lane's queue.
 using BoundCompute = std::function<void(std::uint32_t step)>;
 
 class ComputeDevice {
@@ -32,13 +33,16 @@ class ComputeDevice {
   virtual std::int64_t host_workspace_bytes() const = 0;
   /// Initial weights and optimizer states, written into the arena.
   virtual void initialise() = 0;
+  /// After the last of a step's ops: enqueues there that `values` gets what the step has added up, and that the next one
+  /// begins at zero. `values` is memory that the host reads too.
+  virtual void tell(StepValues& values, Queue& queue) = 0;
 };
 
-/// Computes for real with that kernel set. All references must outlive the device and what it binds; `values` is
-/// written by the compute lane. `updates_left_out` of the steps before did not count for the optimizer; a loss scale's
-/// own state has that itself.
+/// Computes for real on that platform. All references must outlive the device and what it binds. `updates_left_out` of
+/// the steps before did not count for the optimizer; a loss scale's own state has that itself. Throws
+/// kernels::Unsupported for what the platform cannot run.
 std::unique_ptr<ComputeDevice> kernel_device(const StepProgram& step, const RankProgram& program, const Arena& arena,
-                                             const kernels::KernelSet& kernels, StepValues& values,
+                                             const Platform& platform, LaneQueues& queues,
                                              std::int64_t updates_left_out = 0);
 
 /// Sleeps what `cost_ns` says of each op.

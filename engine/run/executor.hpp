@@ -16,15 +16,9 @@
 
 namespace rankscope {
 
-/// What running an op told: when its peers had come (see CommResult), -1 where that is the op's begin.
-struct OpOutcome {
-  std::int64_t active_ns = -1;
-  std::int64_t wire_bytes = 0;  ///< sent; -1 unknown
-  double losses = 0;            ///< of a main device: the sum of those that it has gathered
-};
-
-/// Runs one op of a program for one step on the calling thread.
-using OpRunner = std::function<OpOutcome(OpIndex op, std::uint32_t step)>;
+/// Runs one op of a program for one step on the calling thread, or enqueues it from there in its lane's order: then what
+/// comes after it is ordered by the queues.
+using OpRunner = std::function<void(OpIndex op, std::uint32_t step)>;
 
 /// Of a parameter server's open receives (never none): waits until one can go on, and says which.
 using FirstToCome = std::function<OpIndex(std::span<const OpIndex> receives)>;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "engine/comm/loopback.hpp"
-#include "kernels/cpu/cpu.hpp"
 
 namespace rankscope {
 namespace {
@@ -14,17 +13,15 @@ namespace {
 /// What all ranks of a process share, read only.
 struct Shared {
   std::unique_ptr<Dataset> dataset;
-  std::optional<kernels::KernelSet> kernels;
+  std::shared_ptr<const Platform> platform;  ///< null: ops sleep
 };
 
 Shared make_shared_parts(const StepProgram& step, const RunSettings& settings) {
   Shared shared;
-  if (settings.device == "cpu") {
-    shared.dataset = open_dataset(step.scenario);
-    shared.kernels = kernels::cpu_kernels({.threads = settings.threads_per_rank});
-  } else if (settings.device != "sleep") {
-    throw std::invalid_argument("unknown device '" + settings.device + "'; this build has: cpu, sleep");
-  }
+  if (settings.device == "sleep") return shared;
+  shared.platform =
+      settings.platform ? settings.platform : open_platform(settings.device, settings.threads_per_rank);
+  shared.dataset = open_dataset(step.scenario);
   return shared;
 }
 
@@ -34,7 +31,8 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Shared
   RankSettings rank(step);
   rank.world = &world;
   rank.dataset = shared.dataset.get();
-  rank.kernels = shared.kernels ? &*shared.kernels : nullptr;
+  rank.platform = shared.platform;
+  rank.shares_device = !own_process && world.size() > 1;
   rank.observer = observer ? observer(world.rank()) : nullptr;
   rank.start_ns = settings.start_ns;
   rank.stress = settings.stress;
@@ -43,7 +41,7 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Shared
   rank.kill_by_signal = own_process;
   rank.on_failure = std::move(on_failure);
   std::unique_ptr<RankRun> run;
-  if (!shared.kernels) {
+  if (!shared.platform) {
     // Costs are asked for while binding; the ops of this program are those of the RankRun's own copy.
     const auto program = std::make_shared<RankProgram>(step.program_for(world.rank()));
     rank.sleep_cost_ns = [program, &settings](const Op& op) { return settings.sleep_cost_ns(*program, op); };

@@ -14,7 +14,8 @@ namespace rankscope {
 
 struct RunSettings {
   std::string communicator = "loopback";  ///< "loopback" or "mpi"
-  std::string device = "cpu";             ///< "cpu" or "sleep"
+  std::string device = "cpu";             ///< "cpu", "cuda" or "sleep"
+  std::shared_ptr<const Platform> platform;  ///< null: what `device` names is opened
   int threads_per_rank = 1;               ///< of the compute lane
   std::uint32_t first_step = 0;           ///< counted from 0; after a resumption not 0
   std::uint32_t steps = 1;                ///< where it ends: the first one that is not run

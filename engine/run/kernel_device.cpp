@@ -1,6 +1,5 @@
 #include <cassert>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
@@ -10,6 +9,8 @@
 #include "engine/optimizer/optimizer.hpp"
 #include "engine/program/passes.hpp"
 #include "engine/run/device.hpp"
+#include "kernels/device/host_tensor.hpp"
+#include "kernels/update_numbers.hpp"
 
 namespace rankscope {
 namespace {
@@ -18,16 +19,26 @@ constexpr std::uint32_t overflow_step = 1;  ///< of the planted one
 
 class KernelDevice : public ComputeDevice {
  public:
-  KernelDevice(const StepProgram& step, const RankProgram& program, const Arena& arena,
-               const kernels::KernelSet& kernels, StepValues& values, std::int64_t updates_left_out)
+  KernelDevice(const StepProgram& step, const RankProgram& program, const Arena& arena, const Platform& platform,
+               LaneQueues& queues, std::int64_t updates_left_out)
       : step_(step),
         program_(program),
         arena_(arena),
-        kernels_(kernels),
-        values_(values),
-        updates_left_out_(updates_left_out) {
+        device_(*platform.device),
+        kernels_(platform.kernels),
+        host_kernels_(platform.host_kernels),
+        queues_(queues),
+        main_lane_(main_lane_of(program)),
+        updates_left_out_(updates_left_out),
+        scalars_(device_.reserve(sizeof(Scalars))) {
     for (const Buffer& buffer : program.buffers)
       if (buffer.name == loss_scale_name) loss_scale_ = LossScale(view_of(buffer).as<double>());
+    if (loss_scale_ && !device_.is_host())
+      throw kernels::Unsupported("plan.precision = \"fp16\" does not run on the device '" +
+                                 std::string(device_.name()) + "' yet: its loss scale is kept by the host; use bf16");
+    if (program.arrivals_ahead && !device_.is_host())
+      throw kernels::Unsupported("plan.staleness > 0 does not run on the device '" + std::string(device_.name()) +
+                                 "' yet: its servers look at what has come on the host; use plan.staleness = 0");
   }
 
   BoundCompute bind(const Op& op) override {
@@ -61,27 +72,55 @@ class KernelDevice : public ComputeDevice {
   }
 
   void reserve() override {
-    workspace_.reserve();
+    workspace_.reserve(device_, queues_.of(main_lane_));
     host_workspace_.reserve();
   }
   std::int64_t workspace_bytes() const override { return workspace_.bytes(); }
   std::int64_t host_workspace_bytes() const override { return host_workspace_.bytes(); }
 
   void initialise() override {
+    Queue& queue = queues_.of(main_lane_);
+    HostQueue here;
+    queue.fill(scalars_.get(), 0, sizeof(StepValues));
     for (const Buffer& buffer : program_.buffers)
       if (buffer.persistent && buffer.within < 0)
-        std::memset(view_of(buffer).data, 0, static_cast<std::size_t>(buffer.bytes()));
+        (buffer.host ? static_cast<Queue&>(here) : queue).fill(view_of(buffer).data, 0, buffer.bytes());
     if (loss_scale_) loss_scale_->reset(step_.scenario.train.loss_scale);
     const int tensor = step_.grid.coordinates_of(program_.rank).tensor;
     for (const Buffer& buffer : program_.buffers) {
       const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
       if (buffer.persistent && buffer.parameter >= 0 && (buffer.memory == MemoryClass::parameters || master))
-        rankscope::initialise(view_of(buffer), step_.model.parameters[static_cast<std::size_t>(buffer.parameter)],
-                              step_.scenario.train.seed, buffer.first, tensor);
+        put_initial(buffer, queue, tensor);
     }
+    if (const Mark written = queue.mark()) written->wait();
+  }
+
+  void tell(StepValues& values, Queue& queue) override {
+    queue.copy(&values, scalars_.get(), sizeof values);
+    queue.fill(scalars_.get(), 0, sizeof values);
   }
 
  private:
+  /// Where what is not the host's own is computed: a server has no compute lane.
+  static Lane main_lane_of(const RankProgram& program) {
+    for (const Op& op : program.ops)
+      if (op.lane() == Lane::compute) return Lane::compute;
+    return Lane::server;
+  }
+  /// What launches work out and others read, in the device's memory.
+  struct Scalars {
+    StepValues totals;       ///< of the step under way
+    double coefficient = 1;  ///< what its gradients are clipped by
+  };
+  Scalars& scalars() const { return *reinterpret_cast<Scalars*>(scalars_.get()); }
+  StepValues& totals() const { return scalars().totals; }
+  void put_initial(const Buffer& buffer, Queue& queue, int tensor) {
+    const HostTensor values = HostTensor::to_write(device_, view_of(buffer));
+    rankscope::initialise(values.view(), step_.model.parameters[static_cast<std::size_t>(buffer.parameter)],
+                          step_.scenario.train.seed, buffer.first, tensor);
+    values.write_back(queue);
+  }
+
   View view_of(const Buffer& buffer) const { return arena_.view(buffer.offset, buffer.type, buffer.shape); }
   std::vector<View> views_of(const Op& op) const {
     std::vector<View> views;
@@ -120,11 +159,14 @@ class KernelDevice : public ComputeDevice {
     const SegmentSpec& segment = segment_of(step_.model, op.id);
     const std::vector<View> views = views_of(op);
     Launch launch = bind_forward(step_.model, segment, views, kernels_, workspace_);
-    // Where there is one, it is the last output.
-    const double* loss = segment.outputs.back().name == TensorName::loss ? views.back().as<double>() : nullptr;
-    return [this, &op, launch = std::move(launch), loss](std::uint32_t step) {
+    if (segment.outputs.back().name != TensorName::loss)  // where there is one, it is the last output
+      return [this, &op, launch = std::move(launch)](std::uint32_t step) { launch(context_of(op, step)); };
+    const View micro_batch = views.back(), sum{&totals().loss_sum, DType::f64, {1}};
+    const auto add = kernels_.prepare(&kernels::KernelSet::add, kernels::ElementwiseSpec{DType::f64, 1, 1});
+    workspace_.require(add.workspace_bytes);
+    return [this, &op, launch = std::move(launch), add, micro_batch, sum](std::uint32_t step) {
       launch(context_of(op, step));
-      if (loss) values_.loss_sum += *loss;
+      add.launch(sum, sum, micro_batch, workspace_.stream());
     };
   }
 
@@ -149,8 +191,10 @@ class KernelDevice : public ComputeDevice {
     return [this, &op, launch = std::move(launch), own = views[0].as<double>(),
             total = views[1].as<double>()](std::uint32_t step) {
       launch(context_of(op, step));
-      *total = *own;
-      values_.square_norm = loss_scale_ ? loss_scale_->unscaled_square(*own) : *own;
+      Queue& queue = workspace_.queue();
+      queue.copy(total, own, sizeof *own);
+      queue.copy(&totals().square_norm, own, sizeof *own);
+      if (loss_scale_) totals().square_norm = loss_scale_->unscaled_square(*own);
     };
   }
 
@@ -168,11 +212,11 @@ class KernelDevice : public ComputeDevice {
         kernels_.prepare(&kernels::KernelSet::add, kernels::ElementwiseSpec{views[0].type, 1, views[0].elements()});
     workspace_.require(add.workspace_bytes);
     if (op.uses[0].access == Access::write)
-      return [shard = views[0], part = views[1]](std::uint32_t) {
-        std::memcpy(shard.data, part.data, static_cast<std::size_t>(part.bytes()));
+      return [this, shard = views[0], part = views[1]](std::uint32_t) {
+        workspace_.queue().copy(shard.data, part.data, part.bytes());
       };
     return [this, add, shard = views[0], part = views[1]](std::uint32_t) {
-      add.launch(shard, shard, part, kernels::Stream{workspace_.data(), nullptr});
+      add.launch(shard, shard, part, workspace_.stream());
     };
   }
 
@@ -181,9 +225,8 @@ class KernelDevice : public ComputeDevice {
     const std::vector<View> views = views_of(op);
     const std::size_t half = views.size() / 2;
     assert(views.size() == 2 * half);
-    return [views, half](std::uint32_t) {
-      for (std::size_t i = 0; i < half; ++i)
-        std::memcpy(views[half + i].data, views[i].data, static_cast<std::size_t>(views[i].bytes()));
+    return [views, half, &queue = queues_.of(op.lane())](std::uint32_t) {
+      for (std::size_t i = 0; i < half; ++i) queue.copy(views[half + i].data, views[i].data, views[i].bytes());
     };
   }
 
@@ -206,36 +249,48 @@ class KernelDevice : public ComputeDevice {
       o.tensor_elements = spec.whole.elements();
       o.decay = spec.decay;
     }
-    auto coefficient = std::make_shared<double>(1.0);
-    Workspace& workspace = is_on_host(op.lane()) ? host_workspace_ : workspace_;
-    Launch launch = bind_update(step_.scenario.train, operands, coefficient.get(), kernels_, workspace);
-    if (on_arrival)
-      return [this, &op, launch = std::move(launch), coefficient](std::uint32_t step) {
+    const bool on_host = is_on_host(op.lane());
+    Workspace& workspace = on_host ? host_workspace_ : workspace_;
+    const kernels::KernelSet& set = on_host ? host_kernels_ : kernels_;
+    if (on_arrival) {
+      Launch launch = bind_update(step_.scenario.train, operands, nullptr, set, workspace);
+      return [this, &op, launch = std::move(launch)](std::uint32_t step) {
         LaunchContext context = context_of(op, step);
         context.update = updates_on_arrival_++;
         launch(context);
       };
-    std::optional<LossScale> scale;
-    if (loss_scale_) scale = LossScale(views.back().as<double>());
+    }
+    // Updates of a lane run one after the other, and the total is the same for all of them.
+    double* const coefficient = on_host ? &host_coefficient_ : &scalars().coefficient;
+    Launch launch = bind_update(step_.scenario.train, operands, coefficient, set, workspace);
     const double clip = step_.scenario.train.clip;
-    return [this, &op, launch = std::move(launch), scale, coefficient, clip,
-            total = views[0].as<double>()](std::uint32_t step) {
-      if (scale) {
+    const auto* total = views[0].as<double>();
+    if (loss_scale_)
+      return [this, &op, launch = std::move(launch), coefficient, clip, total,
+              scale = LossScale(views.back().as<double>())](std::uint32_t step) {
         if (!std::isfinite(*total)) return;  // an overflow on any rank leaves out the step on all
-        *coefficient = clip_coefficient(scale->unscaled_square(*total), clip) / scale->scale();
-      } else {
-        *coefficient = clip_coefficient(*total, clip);
-      }
-      launch(context_of(op, step, scale));
+        *coefficient = kernels::clip_coefficient(scale.unscaled_square(*total), clip) / scale.scale();
+        launch(context_of(op, step, scale));
+      };
+    const auto clipped = set.prepare(&kernels::KernelSet::clip_coefficient, kernels::FlatSpec{DType::f64, 1});
+    workspace.require(clipped.workspace_bytes);
+    return [this, &op, launch = std::move(launch), coefficient, clip, total, clipped,
+            &workspace](std::uint32_t step) {
+      clipped.launch(coefficient, total, clip, workspace.stream());
+      launch(context_of(op, step, {}));
     };
   }
 
   const StepProgram& step_;
   const RankProgram& program_;
   const Arena& arena_;
-  const kernels::KernelSet& kernels_;
-  StepValues& values_;
+  Device& device_;
+  const kernels::KernelSet &kernels_, &host_kernels_;
+  LaneQueues& queues_;
+  const Lane main_lane_;
   const std::int64_t updates_left_out_;
+  const Memory scalars_;  ///< Scalars
+  double host_coefficient_ = 1;
   Workspace workspace_, host_workspace_;  ///< of the compute lane and of the host's
   std::optional<LossScale> loss_scale_;   ///< fp16's
   std::uint64_t updates_on_arrival_ = 0;  ///< an asynchronous server's, all on one lane
@@ -244,9 +299,9 @@ class KernelDevice : public ComputeDevice {
 }  // namespace
 
 std::unique_ptr<ComputeDevice> kernel_device(const StepProgram& step, const RankProgram& program, const Arena& arena,
-                                             const kernels::KernelSet& kernels, StepValues& values,
+                                             const Platform& platform, LaneQueues& queues,
                                              std::int64_t updates_left_out) {
-  return std::make_unique<KernelDevice>(step, program, arena, kernels, values, updates_left_out);
+  return std::make_unique<KernelDevice>(step, program, arena, platform, queues, updates_left_out);
 }
 
 }  // namespace rankscope

@@ -36,7 +36,7 @@ std::vector<CostSample> measure_on_all_cores(const StepProgram& step, int thread
   for (unsigned copy = 0; copy < copies; ++copy)
     team.emplace_back([&, copy] {
       try {
-        samples[copy] = measure_alone(step, 0, steps, threads);
+        samples[copy] = measure_alone(step, 0, steps, open_platform("cpu", threads));
       } catch (...) {
         failures[copy] = std::current_exception();
       }

@@ -41,9 +41,9 @@ SettledStages settle(const Scenario& scenario, bool measured, const StepProgram&
 
 }  // namespace
 
-SettledStages measure_stages(const Scenario& scenario, int threads) {
+SettledStages measure_stages(const Scenario& scenario, std::shared_ptr<const Platform> platform) {
   const StepProgram one_stage = compile(as_one_stage(scenario));
-  return settle(scenario, true, one_stage, predict_costs(one_stage, threads));
+  return settle(scenario, true, one_stage, predict_costs(one_stage, std::move(platform)));
 }
 
 SettledStages model_stages(const Scenario& scenario) {

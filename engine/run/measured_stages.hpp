@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/model/balance.hpp"
+#include "engine/run/platform.hpp"
 #include "engine/scenario/scenario.hpp"
 
 namespace rankscope {
@@ -14,9 +15,10 @@ struct SettledStages {
   bool measured = false;  ///< on this machine; else modelled from the cluster's figures
 };
 
-/// Costs of the parts measured here, alone on `threads` threads (predict_costs: some tenths of a second for a small
+/// Costs of the parts measured here, alone on that platform (predict_costs: some tenths of a second for a small
 /// model); what tensor ranks exchange is modelled by the cluster's links. Throws PlanError.
-SettledStages measure_stages(const Scenario& scenario, int threads = 1);
+SettledStages measure_stages(const Scenario& scenario,
+                             std::shared_ptr<const Platform> platform = open_platform("cpu"));
 
 /// The same from the cluster's figures alone: for what is simulated, or sleeps. Throws PlanError.
 SettledStages model_stages(const Scenario& scenario);

@@ -75,7 +75,7 @@ HeldBuffers held_gradients(const RankProgram& program) {
 }
 
 void take(HeldBuffers& into, const RankRun& run) {
-  for (auto& [buffer, held] : into) held.at.push_back(values_of(run.view(buffer)));
+  for (auto& [buffer, held] : into) held.at.push_back(values_of(run.read(buffer).view()));
 }
 
 void Losses::step_done(const StepSummary& summary, const StepTrace&) {

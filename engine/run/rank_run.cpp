@@ -28,13 +28,20 @@ struct RankRun::StepRecord {
 RankRun::RankRun(RankSettings settings, int rank)
     : settings_(std::move(settings)),
       program_(settings_.step.program_for(rank)),
-      arena_(program_.arena_bytes + program_.host_bytes) {
+      compute_(settings_.platform ? settings_.platform->device : std::make_shared<HostDevice>()),
+      queues_(*compute_, program_),
+      arena_(*compute_, program_.arena_bytes, program_.host_bytes),
+      values_(compute_->reserve_host(told_steps * static_cast<std::int64_t>(sizeof(StepValues)))) {
+  compute_->use();
   const std::int64_t left_out = settings_.resume ? settings_.resume->updates_left_out() : 0;
-  device_ = settings_.kernels ? kernel_device(settings_.step, program_, arena_, *settings_.kernels, values_, left_out)
-                              : sleep_device(settings_.sleep_cost_ns);
-  if (settings_.world)
+  device_ = settings_.platform
+                ? kernel_device(settings_.step, program_, arena_, *settings_.platform, queues_, left_out)
+                : sleep_device(settings_.sleep_cost_ns);
+  if (settings_.world) {
     communicators_ = std::make_unique<CommTable>(program_, settings_.step.grid, *settings_.world,
                                                  settings_.step.scenario.plan.collective);
+    communicators_->run_on(program_, *compute_, queues_);
+  }
   for (OpIndex i = 0; i < program_.ops.size(); ++i) bound_.push_back(bind(i));
   for (const Op& op : program_.ops)
     contributed_bytes_.push_back(
@@ -43,8 +50,8 @@ RankRun::RankRun(RankSettings settings, int rank)
             : program_.payload_bytes(op));
   device_->reserve();
   device_->initialise();
-  if (settings_.resume) restore(*settings_.resume, settings_.step, program_, arena_);
-  if (settings_.stress.any()) stress_ = std::make_unique<Stress>(settings_.stress, program_, arena_);
+  if (settings_.resume) restore(*settings_.resume, settings_.step, program_, arena_, *compute_);
+  if (settings_.stress.any()) stress_ = std::make_unique<Stress>(settings_.stress, program_, arena_, queues_);
   ledger_ = std::make_unique<Ledger>(program_, device_->workspace_bytes(), device_->host_workspace_bytes());
   const auto lanes = program_.lanes();
   if (lanes[static_cast<std::size_t>(Lane::compute)].empty()) main_lane_ = Lane::server;
@@ -52,8 +59,8 @@ RankRun::RankRun(RankSettings settings, int rank)
   last_op_ = lanes[static_cast<std::size_t>(main_lane_)].back();
   for (const Op& op : program_.ops) {
     const OpKind kind = op.id.kind();
-    has_norm_ = has_norm_ || (kind == OpKind::optimizer && op.id.fields().segment == Segment::norm);
     gathers_losses_ = gathers_losses_ || (kind == OpKind::gather && op.id.fields().purpose == Purpose::loss);
+    has_norm_ = has_norm_ || (kind == OpKind::optimizer && op.id.fields().segment == Segment::norm);
     if (!is_model_compute(kind)) continue;
     const SegmentSpec& s = segment_of(settings_.step.model, op.id);
     if (kind == OpKind::forward) model_flops_ += s.forward_flops;
@@ -61,8 +68,14 @@ RankRun::RankRun(RankSettings settings, int rank)
     if (kind == OpKind::backward || kind == OpKind::input_gradient) model_flops_ += s.input_gradient_flops;
     if (kind == OpKind::backward || kind == OpKind::weight_gradient) model_flops_ += s.weight_gradient_flops;
   }
+  dispatch_ = make_dispatch();
   executor_ = std::make_unique<Executor>(
-      program_, [this](OpIndex op, std::uint32_t step) { return run_op(op, step); },
+      program_,
+      [this](OpIndex op, std::uint32_t step) {
+        if (op == first_op_) die_if_told(step);
+        if (stress_) stress_->before(op, step);
+        dispatch_->run(op, step);
+      },
       [this](std::span<const OpIndex> receives) { return first_to_come(receives); });
 }
 
@@ -73,15 +86,54 @@ View RankRun::view(BufferIndex buffer) const {
   return arena_.view(b.offset, b.type, b.shape);
 }
 
+HostTensor RankRun::read(BufferIndex buffer) const {
+  const std::unique_ptr<Queue> queue = compute_->make_queue();
+  return HostTensor::read(*compute_, *queue, view(buffer));
+}
+
+std::unique_ptr<Dispatch> RankRun::make_dispatch() {
+  DispatchCalls calls;
+  calls.launch = [this](OpIndex op, std::uint32_t step) { return launch(op, step); };
+  calls.began = [this](const Span& span, OpIndex op) {
+    ledger_->begin(op, [&](const ClassBytes& alive) { tell_memory(span, span.begin_ns, alive); });
+  };
+  calls.ended = [this](const Span& span, OpIndex op) {
+    ledger_->end(op, [&](const ClassBytes& alive) { tell_memory(span, span.end_ns, alive); });
+  };
+  calls.done = [this](Done done) { record(std::move(done)); };
+  if (settings_.stress.any()) calls.left = [this](OpIndex op) { stress_->after(op); };
+  if (compute_->is_host()) return dispatch_on_host(program_, settings_.start_ns, std::move(calls));
+  return dispatch_on_queues(program_, settings_.start_ns, *compute_, queues_, settings_.shares_device,
+                            std::move(calls));
+}
+
+void RankRun::tell_memory(const Span& span, std::int64_t time_ns, const ClassBytes& alive) const {
+  if (settings_.observer)
+    settings_.observer->memory(span.op.lane(), {span.rank, span.step, span.op, time_ns, alive});
+}
+
 std::int64_t RankRun::reserved_bytes() const {
   return arena_.bytes() + device_->workspace_bytes() + device_->host_workspace_bytes();
 }
 
 void RankRun::run(std::uint32_t first, std::uint32_t count) {
-  executor_->run(first, count, [this](const std::string& why) {
+  const auto fail = [this](const std::string& why) {
     if (settings_.on_failure) settings_.on_failure(why);
     if (settings_.world) settings_.world->abort("rank " + std::to_string(program_.rank) + ": " + why);
-  });
+  };
+  dispatch_->begin(first);
+  try {
+    executor_->run(first, count, fail);
+  } catch (...) {
+    dispatch_->end(true);
+    throw;
+  }
+  try {
+    dispatch_->end(false);
+  } catch (const std::exception& e) {
+    fail(e.what());
+    throw;
+  }
 }
 
 RankRun::BoundOp RankRun::bind(OpIndex index) {
@@ -91,7 +143,7 @@ RankRun::BoundOp RankRun::bind(OpIndex index) {
   if (op.id.kind() == OpKind::checkpoint) return bind_checkpoint(op);
   return [compute = device_->bind(op), copied = program_.payload_bytes(op)](std::uint32_t step) {
     compute(step);
-    return OpOutcome{-1, copied};
+    return OpOutcome{-1, nullptr, copied, {}};
   };
 }
 
@@ -99,26 +151,31 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
   if (!communicators_) return [](std::uint32_t) { return OpOutcome{}; };
   Communicator& communicator = communicators_->of(op);
   const auto call = bind_call(program_, op, settings_.step.grid, arena_, communicator);
-  std::span<const double> losses;
+  View losses;
   if (op.id.kind() == OpKind::gather && op.id.fields().purpose == Purpose::loss && op.root == program_.rank) {
-    const View gathered = view(op.uses.back().buffer);
-    losses = {gathered.as<double>(), static_cast<std::size_t>(gathered.elements())};
+    losses = view(op.uses.back().buffer);
+    losses_ = losses.elements();
+    gathered_losses_ = compute_->reserve_host(told_steps * losses.bytes());
   }
   return [this, &communicator, &op, call, losses](std::uint32_t step) {
     const WireBytes before = communicator.wire_bytes();
     OpOutcome outcome;
     try {
-      outcome.active_ns = call().active_ns;
+      const CommResult result = call();
+      outcome.active_ns = result.active_ns;
+      outcome.active = result.active;
     } catch (const CommError& e) {
       throw CommError(std::string(e.what()) + " (at " + to_token(op.id) + " of step " + std::to_string(step) + ")");
     }
-    for (const double loss : losses) outcome.losses += loss;
+    if (losses.data != nullptr)
+      queues_.of(op.lane()).copy(gathered_losses_.get() + step % told_steps * losses.bytes(), losses.data,
+                                 losses.bytes());
     const WireBytes after = communicator.wire_bytes();
     outcome.wire_bytes = after.sent < 0 ? -1 : after.sent - before.sent;
-    if (settings_.observer)
-      for (const PhaseRecord& p : communicator.last_phases())
-        settings_.observer->phase(op.id.lane(), {program_.rank, step, op.id, p.phase, p.chunk, p.from, p.to, p.bytes,
-                                                 p.begin_ns - settings_.start_ns, p.end_ns - settings_.start_ns});
+    if (settings_.observer) {
+      const auto phases = communicator.last_phases();
+      outcome.phases.assign(phases.begin(), phases.end());
+    }
     return outcome;
   };
 }
@@ -134,26 +191,32 @@ OpIndex RankRun::first_to_come(std::span<const OpIndex> receives) const {
 
 RankRun::BoundOp RankRun::bind_load(const Op& op) {
   if (!settings_.dataset) return [](std::uint32_t) { return OpOutcome{}; };
-  // The first chunk wants tokens, the last one targets; what a chunk does not want goes where nobody looks.
+  // The first chunk wants tokens, the last one targets.
   const OpFields f = op.id.fields();
   const int samples = settings_.step.model.micro_batch_size;
   // A main device loads what all ranks of its data group want.
   const std::int64_t tokens_of_one = settings_.step.model.tokens();
   const std::int64_t wanted = view(op.uses.front().buffer).elements();
   const auto ranks = static_cast<int>(wanted / tokens_of_one);
-  auto unwanted = std::make_shared<std::vector<std::int32_t>>(static_cast<std::size_t>(wanted));
-  std::int32_t *tokens = unwanted->data(), *targets = unwanted->data();
+  // Drawn here, copied from here: what a step that is under way still copies stays as it is.
+  const std::int64_t bytes = wanted * bytes_of(DType::i32);
+  const Memory drawn = compute_->reserve_host(2 * told_steps * bytes);
+  View tokens, targets;
   std::size_t use = 0;
-  if (f.chunk == 0) tokens = view(op.uses[use++].buffer).as<std::int32_t>();
-  if (f.chunk == settings_.step.schedule.shape.chunks() - 1) targets = view(op.uses[use++].buffer).as<std::int32_t>();
+  if (f.chunk == 0) tokens = view(op.uses[use++].buffer);
+  if (f.chunk == settings_.step.schedule.shape.chunks() - 1) targets = view(op.uses[use++].buffer);
   const int data = settings_.step.grid.coordinates_of(program_.rank).data;
   const std::int64_t batch = settings_.step.scenario.train.global_batch;
   const std::int64_t micro_batches = settings_.step.scenario.plan.micro_batches;
-  return [this, unwanted, tokens, targets, ranks, data, batch, micro_batches, samples, tokens_of_one,
-          micro_batch = f.micro_batch](std::uint32_t step) {
+  return [this, drawn, bytes, tokens, targets, ranks, data, batch, micro_batches, samples, tokens_of_one,
+          micro_batch = f.micro_batch, &queue = queues_.of(op.lane())](std::uint32_t step) {
+    auto* drawn_tokens = reinterpret_cast<std::int32_t*>(drawn.get() + step % told_steps * 2 * bytes);
+    auto* drawn_targets = drawn_tokens + bytes / bytes_of(DType::i32);
     for (int r = 0; r < ranks; ++r)
       settings_.dataset->fill(step * batch + ((data + r) * micro_batches + micro_batch) * samples, samples,
-                              tokens + r * tokens_of_one, targets + r * tokens_of_one);
+                              drawn_tokens + r * tokens_of_one, drawn_targets + r * tokens_of_one);
+    queue.copy(tokens.data, drawn_tokens, tokens.data != nullptr ? bytes : 0);
+    queue.copy(targets.data, drawn_targets, targets.data != nullptr ? bytes : 0);
     return OpOutcome{};
   };
 }
@@ -172,14 +235,20 @@ RankRun::BoundOp RankRun::bind_checkpoint(const Op& op) {
     tensor.role = loss_scale_role;
     tensor.view = {carried->data(), DType::f64, Shape{3}};
   }
-  return [this, carried, tensors = std::move(tensors)](std::uint32_t step) {
+  return [this, carried, tensors = std::move(tensors), &queue = queues_.of(op.lane())](std::uint32_t step) {
     const std::uint32_t done = step + 1;
     if (carried) (*carried)[2] = static_cast<double>(done - settings_.resume->updates_left_out());
     const TrainSpec& train = settings_.step.scenario.train;
     if (done % static_cast<std::uint32_t>(train.checkpoint_every) == 0 ||
-        done == static_cast<std::uint32_t>(train.steps))
+        done == static_cast<std::uint32_t>(train.steps)) {
+      std::vector<HostTensor> held;  // this lane alone waits for what it reads
+      std::vector<CheckpointTensor> here = tensors;
+      for (CheckpointTensor& tensor : here)
+        if (!carried || tensor.view.data != carried->data())
+          tensor.view = held.emplace_back(HostTensor::read(*compute_, queue, tensor.view)).view();
       write_checkpoint(settings_.checkpoint_folder, settings_.step.scenario, settings_.step.model, program_.rank, done,
-                       tensors);
+                       here);
+    }
     return OpOutcome{};
   };
 }
@@ -192,33 +261,24 @@ void RankRun::die_if_told(std::uint32_t step) const {
                    std::to_string(step) + " (fault.kill_rank)");
 }
 
-OpOutcome RankRun::run_op(OpIndex index, std::uint32_t step) {
-  const Op& op = program_.ops[index];
-  if (index == first_op_) die_if_told(step);
-  Span span{program_.rank, step, op.id, 0, 0, 0, -1};
-  const auto remember = [&](std::int64_t time) {
-    return [this, &op, &span, time](const ClassBytes& alive) {
-      if (settings_.observer) settings_.observer->memory(op.lane(), {span.rank, span.step, span.op, time, alive});
-    };
-  };
-  if (stress_) stress_->before(index, step);
-  span.begin_ns = monotonic_ns() - settings_.start_ns;
-  ledger_->begin(index, remember(span.begin_ns));
-  const std::int64_t cpu = thread_cpu_ns();
-  const OpOutcome outcome = bound_[index](step);
-  span.cpu_ns = thread_cpu_ns() - cpu;
-  span.end_ns = monotonic_ns() - settings_.start_ns;
-  span.active_ns = outcome.active_ns < 0
-                       ? span.begin_ns
-                       : std::clamp(outcome.active_ns - settings_.start_ns, span.begin_ns, span.end_ns);
-  ledger_->end(index, remember(span.end_ns));
-  if (settings_.observer) settings_.observer->span(op.lane(), span);
-  if (stress_) stress_->after(index);
-  record(index, span, outcome);
+OpOutcome RankRun::launch(OpIndex index, std::uint32_t step) {
+  OpOutcome outcome = bound_[index](step);
+  if (index == last_op_)
+    device_->tell(reinterpret_cast<StepValues*>(values_.get())[step % told_steps], queues_.of(main_lane_));
   return outcome;
 }
 
-void RankRun::record(OpIndex index, const Span& span, const OpOutcome& outcome) {
+void RankRun::record(Done of) {
+  const OpIndex index = of.op;
+  const Span& span = of.span;
+  const OpOutcome& outcome = of.outcome;
+  if (settings_.observer) {
+    for (const PhaseRecord& p : outcome.phases)
+      settings_.observer->phase(span.op.lane(), {program_.rank, span.step, span.op, p.phase, p.chunk, p.from, p.to,
+                                                 p.bytes, p.begin_ns - settings_.start_ns,
+                                                 p.end_ns - settings_.start_ns});
+    settings_.observer->span(span.op.lane(), span);
+  }
   std::map<std::uint32_t, StepRecord>::node_type done;
   {
     const std::lock_guard lock(mutex_);
@@ -230,19 +290,20 @@ void RankRun::record(OpIndex index, const Span& span, const OpOutcome& outcome) 
       step.trace.host_workspace_bytes = device_->host_workspace_bytes();
       step.remaining = program_.ops.size();
     }
-    step.trace.cpu_ns[index] = span.cpu_ns;
+    step.trace.cpu_ns[index] = of.cost_ns;
     step.trace.executed[static_cast<std::size_t>(span.op.lane())].push_back(index);
     if (span.op.lane() == main_lane_ || is_on_host(span.op.lane())) step.end_ns = std::max(step.end_ns, span.end_ns);
     if (const auto& executed = step.trace.executed[static_cast<std::size_t>(main_lane_)];
         span.op.lane() == main_lane_ && executed.size() == 1)
       step.begin_ns = span.begin_ns;
     if (program_.arrivals_ahead && span.op.kind() == OpKind::receive) step.trace.arrivals.push_back(arrivals_++);
-    if (index == last_op_) {
-      step.values = values_;
-      values_ = {};
-    }
+    if (index == last_op_)
+      step.values = reinterpret_cast<const StepValues*>(values_.get())[span.step % told_steps];
     const OpFields f = span.op.fields();
-    step.gathered_losses += outcome.losses;
+    if (losses_ > 0 && f.kind == OpKind::gather && f.purpose == Purpose::loss) {
+      const auto* losses = reinterpret_cast<const double*>(gathered_losses_.get()) + span.step % told_steps * losses_;
+      for (std::int64_t i = 0; i < losses_; ++i) step.gathered_losses += losses[i];
+    }
     if (moves_bytes(f.kind)) {
       auto row = std::find_if(step.traffic.begin(), step.traffic.end(),
                               [&](const TrafficRow& r) { return r.purpose == f.purpose && r.kind == f.kind; });
@@ -273,13 +334,13 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
     const int ranks = gathers_losses_ ? settings_.step.grid.data : 1;
     summary.tokens = std::int64_t{scenario.plan.micro_batches} * settings_.step.model.tokens() * ranks;
     const double sum = gathers_losses_ ? record.gathered_losses : record.values.loss_sum;
-    if (settings_.kernels) summary.loss = sum / static_cast<double>(summary.tokens);
+    if (settings_.platform) summary.loss = sum / static_cast<double>(summary.tokens);
   }
   // Data-parallel replicas hold the same gradients, and the first one counts; with ZeRO each holds others, and so do
   // servers. Asynchronous ones never have a step's gradient.
   if (has_norm_ && (at.data == 0 || settings_.step.updates_pieces()))
     summary.gradient_square_norm = record.values.square_norm;
-  if (!settings_.kernels || program_.arrivals_ahead)
+  if (!settings_.platform || program_.arrivals_ahead)
     summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
   summary.model_flops = model_flops_;
   summary.hardware_flops = model_flops_ + repeated_flops_;

@@ -13,10 +13,12 @@
 #include "engine/run/arena.hpp"
 #include "engine/run/comm_table.hpp"
 #include "engine/run/device.hpp"
+#include "engine/run/dispatch.hpp"
 #include "engine/run/executor.hpp"
 #include "engine/run/ledger.hpp"
 #include "engine/run/observer.hpp"
 #include "engine/run/stress.hpp"
+#include "kernels/device/host_tensor.hpp"
 
 namespace rankscope {
 
@@ -31,12 +33,14 @@ struct RankSettings {
   const StepProgram& step;
   World* world = nullptr;                                ///< null: communication does nothing (a rank measured alone)
   const Dataset* dataset = nullptr;                      ///< null: batches are left as they are
-  const kernels::KernelSet* kernels = nullptr;           ///< compute for real, or …
+  std::shared_ptr<const Platform> platform;              ///< computes for real, or …
   std::function<std::int64_t(const Op&)> sleep_cost_ns;  ///< … sleep
   RankObserver* observer = nullptr;
   std::int64_t start_ns = 0;  ///< monotonic_ns() at the run's start: the zero of all reported times
   /// Called at this rank's first failure, before its peers hear of it.
   std::function<void(const std::string& why)> on_failure;
+  /// Other ranks compute on the same device: what ops cost is measured while they have it alone.
+  bool shares_device = false;
   StressSpec stress;                   ///< for tests
   std::string checkpoint_folder;       ///< empty: the program's checkpoint op does nothing
   const Checkpoint* resume = nullptr;  ///< weights and states are its instead of initial ones
@@ -54,39 +58,50 @@ class RankRun {
   void run(std::uint32_t first, std::uint32_t count);
 
   const RankProgram& program() const { return program_; }
-  /// A buffer's place; its content is settled between two calls of run().
+  /// A buffer's place in the device's memory; its content is settled between two calls of run().
   View view(BufferIndex buffer) const;
+  /// What it holds, for the host to look at.
+  HostTensor read(BufferIndex buffer) const;
   /// Bytes reserved for the arena and beside it.
   std::int64_t reserved_bytes() const;
 
  private:
   struct StepRecord;
   using BoundOp = std::function<OpOutcome(std::uint32_t step)>;
+  /// Steps whose values may lie in the host's memory at once, not yet told: as many as a dispatch has under way.
+  static constexpr std::uint32_t told_steps = 8;
 
   BoundOp bind(OpIndex index);
   BoundOp bind_communication(const Op& op);
   BoundOp bind_load(const Op& op);
   BoundOp bind_checkpoint(const Op& op);
   OpIndex first_to_come(std::span<const OpIndex> receives) const;
-  OpOutcome run_op(OpIndex index, std::uint32_t step);
-  void record(OpIndex index, const Span& span, const OpOutcome& outcome);
+  std::unique_ptr<Dispatch> make_dispatch();
+  OpOutcome launch(OpIndex index, std::uint32_t step);
+  void tell_memory(const Span& span, std::int64_t time_ns, const ClassBytes& alive) const;
+  void record(Done done);
   void finish(std::uint32_t step, StepRecord record);
   void die_if_told(std::uint32_t step) const;
 
   RankSettings settings_;
   RankProgram program_;
+  std::shared_ptr<Device> compute_;  ///< that computes; the host itself where ops sleep
+  LaneQueues queues_;
   Arena arena_;
-  StepValues values_;
+  Memory values_;           ///< StepValues of told_steps steps, which the host reads
+  Memory gathered_losses_;  ///< of a main device: the same of its replicas' losses
   std::unique_ptr<ComputeDevice> device_;
   std::unique_ptr<CommTable> communicators_;
   std::vector<BoundOp> bound_;
   std::vector<std::int64_t> contributed_bytes_;  ///< by op: its payload, if it communicates
   std::unique_ptr<Stress> stress_;               ///< null unless asked for
   std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<Dispatch> dispatch_;
   std::unique_ptr<Executor> executor_;
   Lane main_lane_ = Lane::compute;      ///< whose first and last op are the rank's step
   OpIndex first_op_ = 0, last_op_ = 0;  ///< of the main lane
   bool has_norm_ = false, gathers_losses_ = false;
+  std::int64_t losses_ = 0;  ///< that come to this rank
   std::uint64_t arrivals_ = 0;  ///< that an asynchronous server has received, over all runs
   double model_flops_ = 0;      ///< this rank's share of a step
   double repeated_flops_ = 0;   ///< by recomputation: HFU counts them, MFU does not

@@ -8,7 +8,6 @@
 #include "engine/layers/initialise.hpp"
 #include "engine/optimizer/optimizer.hpp"
 #include "engine/run/clock.hpp"
-#include "kernels/cpu/cpu.hpp"
 #include "kernels/tensor/element.hpp"
 
 namespace rankscope {
@@ -36,10 +35,10 @@ class LossOfStep : public RankObserver {
 /// One worker: a rank that has nobody to talk to.
 class Worker {
  public:
-  Worker(const StepProgram& step, int rank, const Dataset& dataset, const kernels::KernelSet& kernels) {
+  Worker(const StepProgram& step, int rank, const Dataset& dataset, std::shared_ptr<const Platform> platform) {
     RankSettings settings(step);
     settings.dataset = &dataset;
-    settings.kernels = &kernels;
+    settings.platform = std::move(platform);
     settings.observer = &observer_;
     settings.start_ns = monotonic_ns();
     run_ = std::make_unique<RankRun>(std::move(settings), rank);
@@ -170,14 +169,14 @@ class Shard {
 Replay replay(const StepProgram& step, const std::vector<std::vector<Contribution>>& served,
               const RunSettings& settings) {
   const StepProgram plain = without_servers(step.scenario);
-  const kernels::KernelSet kernels = kernels::cpu_kernels({.threads = settings.threads_per_rank});
+  const std::shared_ptr<const Platform> platform = open_platform("cpu", settings.threads_per_rank);
   const std::unique_ptr<Dataset> dataset = open_dataset(step.scenario);
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::unique_ptr<Shard>> shards;
   for (int w = 0; w < step.grid.workers(); ++w)
-    workers.push_back(std::make_unique<Worker>(plain, w, *dataset, kernels));
+    workers.push_back(std::make_unique<Worker>(plain, w, *dataset, platform));
   for (std::size_t s = 0; s < served.size(); ++s)
-    shards.push_back(std::make_unique<Shard>(step, step.grid.workers() + static_cast<int>(s), kernels));
+    shards.push_back(std::make_unique<Shard>(step, step.grid.workers() + static_cast<int>(s), platform->kernels));
 
   Replay result;
   for (const auto& shard : shards) shard->tell(result.before, result.rounded_before);

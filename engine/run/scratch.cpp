@@ -13,7 +13,7 @@ bool computes(const Op& op) { return is_model_compute(op.id.kind()) || op.id.kin
 
 }  // namespace
 
-void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const kernels::KernelSet& kernels) {
+void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const Platform& platform) {
   struct Scratch {
     std::int64_t device = 0, host = 0;
   };
@@ -21,8 +21,8 @@ void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const
   for (RankProgram& program : programs) {
     const Arena addresses = Arena::addresses(program.arena_bytes + program.host_bytes);
     const auto scratch_of = [&](const Op& op) {
-      StepValues values;
-      const auto device = kernel_device(step, program, addresses, kernels, values);
+      LaneQueues nowhere;
+      const auto device = kernel_device(step, program, addresses, platform, nowhere);
       device->bind(op);
       return Scratch{device->workspace_bytes(), device->host_workspace_bytes()};
     };

@@ -3,13 +3,13 @@
 #include <span>
 
 #include "engine/program/compile.hpp"
-#include "kernels/kernel_set.hpp"
+#include "engine/run/platform.hpp"
 
 namespace rankscope {
 
 /// Sets scratch_bytes and host_scratch_bytes of each program to what its rank will reserve beside its arena: the most
 /// that any op's kernels ask for. Ops are bound to addresses without memory, one of each signature: nothing is
 /// allocated or launched. It is left at 0 for a program of which the set lacks a kernel; the run says which.
-void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const kernels::KernelSet& kernels);
+void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const Platform& platform);
 
 }  // namespace rankscope

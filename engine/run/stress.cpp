@@ -1,7 +1,6 @@
 #include "engine/run/stress.hpp"
 
 #include <chrono>
-#include <cstring>
 #include <iterator>
 #include <map>
 #include <set>
@@ -24,8 +23,8 @@ bool can_be_poisoned(const Buffer& buffer) {
 
 }  // namespace
 
-Stress::Stress(const StressSpec& spec, const RankProgram& program, const Arena& arena)
-    : spec_(spec), program_(program), arena_(arena), used_(program.ops.size()) {
+Stress::Stress(const StressSpec& spec, const RankProgram& program, const Arena& arena, LaneQueues& queues)
+    : spec_(spec), program_(program), arena_(arena), queues_(queues), used_(program.ops.size()) {
   if (!spec_.poison) return;
   // Edges order accesses to bytes, so memory may be another buffer's as soon as those bytes are done with, though ops
   // still use others of the same buffer: poison goes by bytes as well.
@@ -41,7 +40,7 @@ Stress::Stress(const StressSpec& spec, const RankProgram& program, const Arena& 
   for (const auto& [base, at] : borders)
     for (auto begin = at.begin(); std::next(begin) != at.end(); ++begin) {
       of_base[base].push_back(stretches_.size());
-      stretches_.push_back({*begin, *std::next(begin), 0});
+      stretches_.push_back({*begin, *std::next(begin)});
     }
   for (OpIndex op = 0; op < program.ops.size(); ++op) {
     std::set<std::size_t> used;
@@ -56,8 +55,9 @@ Stress::Stress(const StressSpec& spec, const RankProgram& program, const Arena& 
   left_ = std::make_unique<std::atomic<int>[]>(stretches_.size());
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
     left_[i] = stretches_[i].users;
-    poison(stretches_[i]);
+    poison(stretches_[i], queues_.of(Lane::compute));
   }
+  if (const Mark poisoned = queues_.of(Lane::compute).mark()) poisoned->wait();
 }
 
 void Stress::before(OpIndex index, std::uint32_t step) const {
@@ -71,17 +71,29 @@ void Stress::before(OpIndex index, std::uint32_t step) const {
 }
 
 void Stress::after(OpIndex op) {
-  for (const std::size_t i : used_[op])
+  if (used_[op].empty()) return;
+  Queue& queue = queues_.of(program_.ops[op].lane());
+  const Mark used = queue.mark();
+  for (const std::size_t i : used_[op]) {
+    if (used) {
+      const std::lock_guard lock(mutex_);
+      stretches_[i].used.push_back(used);
+    }
     if (--left_[i] == 0) {
-      poison(stretches_[i]);
+      poison(stretches_[i], queue);
+      stretches_[i].used.clear();
       // The next step's first use comes after this op, so nobody counts in between.
       left_[i] = stretches_[i].users;
     }
+  }
 }
 
-void Stress::poison(const Stretch& stretch) const {
+void Stress::poison(const Stretch& stretch, Queue& queue) const {
+  HostQueue here;
+  Queue& filling = stretch.begin < program_.arena_bytes ? queue : here;
+  for (const Mark& used : stretch.used) filling.wait_for(used);
   const std::int64_t bytes = stretch.end - stretch.begin;
-  std::memset(arena_.view(stretch.begin, DType::u8, {bytes}).data, 0xFF, static_cast<std::size_t>(bytes));
+  filling.fill(arena_.view(stretch.begin, DType::u8, {bytes}).data, 0xFF, bytes);
 }
 
 }  // namespace rankscope

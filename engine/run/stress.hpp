@@ -3,10 +3,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "engine/program/program.hpp"
 #include "engine/run/arena.hpp"
+#include "engine/run/lane_queues.hpp"
 
 namespace rankscope {
 
@@ -23,8 +25,8 @@ struct StressSpec {
 class Stress {
  public:
   /// References must outlive it.
-  Stress(const StressSpec& spec, const RankProgram& program, const Arena& arena);
-  /// Around the op's run, on its lane's thread.
+  Stress(const StressSpec& spec, const RankProgram& program, const Arena& arena, LaneQueues& queues);
+  /// Before the op is launched, and after it is done or enqueued, on its lane's thread.
   void before(OpIndex op, std::uint32_t step) const;
   void after(OpIndex op);
 
@@ -32,13 +34,16 @@ class Stress {
   /// Bytes of the arena that the same ops use: a buffer, or what the borders of views in it leave.
   struct Stretch {
     std::int64_t begin = 0, end = 0;
-    int users = 0;  ///< ops of a step
+    int users = 0;             ///< ops of a step
+    std::vector<Mark> used{};  ///< by those that have run in this one, where queues are not the threads' own
   };
-  void poison(const Stretch& stretch) const;
+  void poison(const Stretch& stretch, Queue& queue) const;
 
   const StressSpec spec_;
   const RankProgram& program_;
   const Arena& arena_;
+  LaneQueues& queues_;
+  std::mutex mutex_;  ///< guards Stretch::used
   std::vector<Stretch> stretches_;
   std::vector<std::vector<std::size_t>> used_;  ///< by op: its stretches
   std::unique_ptr<std::atomic<int>[]> left_;    ///< by stretch: users that have not finished in this step

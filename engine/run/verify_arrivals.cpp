@@ -31,7 +31,7 @@ class ServerObserver : public RankObserver {
     for (const auto& [buffer, held] : gradients_) {
       if (run_->program().buffers[buffer].micro_batch != f.micro_batch) continue;
       parity::Held& now = arrival.gradients[buffer] = held;
-      now.at.push_back(parity::values_of(run_->view(buffer)));
+      now.at.push_back(parity::values_of(run_->read(buffer).view()));
     }
   }
   void memory(Lane, const MemorySample&) override {}

@@ -18,7 +18,6 @@
 #include "engine/worker/stages.hpp"
 #include "engine/worker/sweep.hpp"
 #include "engine/worker/worker.hpp"
-#include "kernels/cpu/cpu.hpp"
 #include "telemetry/stream/join.hpp"
 #include "telemetry/trace/trace_writer.hpp"
 
@@ -91,7 +90,7 @@ CLI::Validator whole_number(int least) {
 
 Report predicted_report(const StepProgram& step) {
   return predict_step(step, [](const StepProgram& of, std::span<RankProgram> programs) {
-    set_scratch(of, programs, kernels::cpu_kernels());
+    set_scratch(of, programs, *open_platform("cpu"));
   });
 }
 
@@ -120,11 +119,14 @@ int simulate_plan(const Input& input, double tokens) {
   return 0;
 }
 
-int verify_plan(const Input& input) {
-  const Scenario scenario = with_stages(read(input), true);
+int verify_plan(const Input& input, const std::string& device) {
+  check_platform(device);
+  const Scenario scenario = with_stages(read(input), true, device);
   const StepProgram step = compile(scenario);
   check_runs(step);
-  const VerifyResult result = verify(scenario, {});
+  RunSettings settings;
+  settings.device = device;
+  const VerifyResult result = verify(scenario, settings);
   if (input.json) {
     nlohmann::json json = to_json(predicted_report(step));
     double losses = 0, gradients = 0, parameters = 0;
@@ -168,13 +170,15 @@ int search_plans(const Input& input, std::size_t best) {
 }
 
 int run_plan(const Input& input, RunRequest request, const Instead& instead) {
-  const Scenario scenario = with_stages(read(input, instead), request.device == "cpu", request.threads);
+  check_platform(request.device);
+  const Scenario scenario = with_stages(read(input, instead), is_platform(request.device), request.device, request.threads);
   check_runs(compile(scenario));
   request.json = input.json;
   return run_supervised(scenario, request);
 }
 
 int sweep_plans(const Input& input, SweepRequest request) {
+  check_platform(request.run.device);
   request.scenario = file_of(input);
   request.set = overrides_of(input);
   request.json = input.json;
@@ -185,8 +189,8 @@ int sweep_plans(const Input& input, SweepRequest request) {
 void add_how(CLI::App* command, RunRequest& request) {
   command->add_option("--comm", request.communicator, "how ranks talk: loopback (threads of one process) or mpi")
       ->check(CLI::IsMember({"loopback", "mpi"}));
-  command->add_option("--device", request.device, "what computes: cpu, or sleep (each op sleeps its predicted cost)")
-      ->check(CLI::IsMember({"cpu", "sleep"}));
+  command->add_option("--device", request.device, "what computes: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps its predicted cost)")
+      ->check(CLI::IsMember({"cpu", "cuda", "sleep"}));
   command->add_option("--clock", request.clock, "of the headline numbers: wall, device (emulated), or auto")
       ->check(CLI::IsMember({"auto", "wall", "device"}));
   command->add_option("--threads", request.threads, "CPU threads of each rank's compute")->check(CLI::Range(1, 256));
@@ -244,6 +248,8 @@ int main(int argc, char** argv) {
 
   auto* verify_command = app.add_subcommand("verify", "prove that the plan trains the same model as one rank");
   add_input(verify_command, input);
+  verify_command->add_option("--device", request.device, "what computes: cpu, or cuda (a GPU that all ranks share)")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
 
   SweepRequest sweep;
   auto* sweep_command =
@@ -306,7 +312,7 @@ int main(int argc, char** argv) {
     if (*plan_command) return plan(input, program_of);
     if (*simulate_command) return simulate_plan(input, tokens);
     if (*run_command) return run_plan(input, request, instead);
-    if (*verify_command) return verify_plan(input);
+    if (*verify_command) return verify_plan(input, request.device);
     if (*sweep_command) return sweep_plans(input, std::move(sweep));
     if (*validate_command)
       return own ? validate_own(own_folder, own_name, input.json) : validate_all(input.json, without_each);

@@ -17,6 +17,7 @@
 #include "engine/comm/mpi.hpp"
 #include "engine/facts/facts.hpp"
 #include "engine/run/clock.hpp"
+#include "engine/run/platform.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/worker/child.hpp"
 #include "engine/worker/plan_text.hpp"
@@ -42,7 +43,9 @@ void ask_to_stop(int) { stop_asked = 1; }
 /// Ranks that would share cores keep true time on the device clock only.
 std::string headline_clock(const Scenario& scenario, const RunRequest& request) {
   if (request.clock != "auto") return request.clock;
-  if (request.device != "cpu") return "wall";
+  if (!is_platform(request.device)) return "wall";
+  if (request.device != "cpu")  // ranks of one process share its GPU
+    return scenario.plan.ranks() > 1 && request.communicator == "loopback" ? "device" : "wall";
   return scenario.plan.ranks() * request.threads > static_cast<int>(std::thread::hardware_concurrency()) ? "device"
                                                                                                          : "wall";
 }
@@ -176,7 +179,7 @@ void tell(const Attempt& attempt) {
 void check_request(const RunRequest& request) {
   std::string error;
   if (!parse_keep(request.keep, &error)) throw ScenarioError("--keep: " + error);
-  if (request.clock == "device" && request.device != "cpu")
+  if (request.clock == "device" && !is_platform(request.device))
     throw ScenarioError("--clock device: it is made of the CPU time that ops took, and --device " + request.device +
                         " takes none; use --clock wall");
   if (request.communicator == "mpi" && !mpi_is_built_in())

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "engine/program/compile.hpp"
+#include "engine/run/platform.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/stages.hpp"
@@ -121,7 +122,7 @@ class Points {
     try {
       Scenario scenario = read_scenario(request_.scenario, overrides, further_);
       if (scenario.plan.stages == "measured") {
-        scenario = with_stages(scenario, request_.run.device == "cpu", request_.run.threads);
+        scenario = with_stages(scenario, is_platform(request_.run.device), request_.run.device, request_.run.threads);
         point.stages = scenario.plan.stages;
       }
       scenario.train.checkpoint_every = 0;  // steps are measured, nothing is kept
@@ -143,7 +144,7 @@ class Points {
 };
 
 ClockDomain clock_of(const SweepRequest& request, const SweepPlan& plan) {
-  if (request.run.clock == "wall" || request.run.device != "cpu") return ClockDomain::wall;
+  if (request.run.clock == "wall" || !is_platform(request.run.device)) return ClockDomain::wall;
   if (request.run.clock == "device") return ClockDomain::device;
   for (const std::optional<Scenario>& scenario : plan.scenarios)
     if (scenario && scenario->plan.ranks() * request.run.threads > plan.sweep.cores) return ClockDomain::device;

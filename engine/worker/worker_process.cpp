@@ -19,7 +19,6 @@
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/telemetry_observer.hpp"
 #include "engine/worker/worker.hpp"
-#include "kernels/cpu/cpu.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/stream/publisher.hpp"
 
@@ -52,7 +51,8 @@ class Narrator {
            const std::vector<RankProgram>& programs)
       : publisher_(publisher), job_(job), step_(step), programs_(programs) {}
 
-  void hello() const {
+  /// `platform`: null where ops sleep.
+  void hello(const Platform* platform) const {
     const Scenario& scenario = step_.scenario;
     Hello hello;
     hello.title = scenario.title;
@@ -64,9 +64,9 @@ class Narrator {
     hello.started_utc = utc_now();
     hello.steps = scenario.train.steps;
     hello.headline = job_.request.clock == "device" ? ClockDomain::device : ClockDomain::wall;
-    if (job_.request.device == "cpu") {
+    if (platform != nullptr) {
       hello.entropy_nats = open_dataset(scenario)->entropy_nats();
-      hello.peak_flops = measure_peak_flops(scenario.compute_type(), job_.request.threads);
+      hello.peak_flops = measure_peak_flops(scenario.compute_type(), *platform);
     }
     publisher_.control(0, hello);
   }
@@ -112,11 +112,14 @@ int run_worker(const WorkerJob& job) {
   const Scenario scenario = read_job_scenario(job);
   const StepProgram step = compile(scenario);
   std::vector<RankProgram> programs = step.all_programs();
-  if (job.request.device == "cpu") set_scratch(step, programs, kernels::cpu_kernels({.threads = job.request.threads}));
+  const std::shared_ptr<const Platform> platform =
+      is_platform(job.request.device) ? open_platform(job.request.device, job.request.threads) : nullptr;
+  if (platform) set_scratch(step, programs, *platform);
 
   RunSettings settings;
   settings.communicator = job.request.communicator;
   settings.device = job.request.device;
+  settings.platform = platform;
   settings.threads_per_rank = job.request.threads;
   settings.steps = static_cast<std::uint32_t>(scenario.train.steps);
   settings.start_ns = job.start_ns;
@@ -142,8 +145,8 @@ int run_worker(const WorkerJob& job) {
   Telling telling(publisher_options(job));
   const Narrator narrator(telling.publisher, job, step, programs);
   if (!process_world || process_world->rank() == 0) {
-    narrator.hello();
-    if (settings.device == "cpu") costs = predict_costs(step, settings.threads_per_rank);
+    narrator.hello(platform.get());
+    if (platform) costs = predict_costs(step, platform);
     narrator.prediction(costs);
   }
   for (int rank = 0; rank < step.grid.size(); ++rank)
@@ -151,7 +154,7 @@ int run_worker(const WorkerJob& job) {
   for (int rank = 0; rank < step.grid.size(); ++rank)  // threads of one process have one clock
     if (!process_world) telling.publisher.control(rank, ClockRecord{rank, monotonic_ns() - job.start_ns, 0, 0});
   if (process_world) telling.publisher.control(process_world->rank(), fit_clock(*process_world, job.start_ns));
-  if (settings.device == "cpu" && (!process_world || process_world->rank() == 0))
+  if (platform && (!process_world || process_world->rank() == 0))
     telling.device_clock = std::make_unique<EmulatedClock>(
         programs, step.grid, costs,
         [&telling](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
@@ -162,11 +165,11 @@ int run_worker(const WorkerJob& job) {
     clock->step_done(rank, s, trace);
   };
   TelemetryObserver::TraceTo trace_to;
-  if (settings.device == "cpu" && process_world) {
+  if (platform && process_world) {
     telling.gather =
         std::make_unique<TraceGather>(*process_world, settings.steps - settings.first_step, to_device_clock);
     trace_to = [&telling](int, std::uint32_t s, const StepTrace& trace) { telling.gather->step_done(s, trace); };
-  } else if (settings.device == "cpu") {
+  } else if (platform) {
     trace_to = to_device_clock;
   }
   const auto observer = [&](int rank) -> RankObserver* {

@@ -74,7 +74,7 @@ Prepared<View, View, View, View, View, AdafactorStep> adafactor_update(const Ada
                 for (std::int64_t r = first; r < last; ++r) body(r);
               });
             };
-            const double t = static_cast<double>(step.t), clip = step.gradient_scale;
+            const double t = static_cast<double>(step.t), clip = step.gradient_scale.now();
             const double decay = 1 - std::pow(t, -step.beta2_decay);
 
             // Rows by blocks, so that a block's gradients are still in the cache for its rows' sums.

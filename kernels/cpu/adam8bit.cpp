@@ -10,7 +10,7 @@ Prepared<View, View, View, View, View, View, View, AdamStep> adam8bit_update(con
   const Loops& loops = loops_for(spec.type, options);
   return {0, [&loops, spec, threads = options.threads](View parameter, View master, View m, View v, View m_scale,
                                                        View v_scale, View gradient, AdamStep step, const Stream&) {
-            const UpdateNumbers numbers = numbers_of(step);
+            const UpdateNumbers numbers = read_now(numbers_of(step));
             parallel_for(threads, blocks_of(spec.elements, quantised_block),
                          [&](std::int64_t first, std::int64_t last, int) {
                            const std::int64_t from = first * quantised_block;

@@ -49,6 +49,12 @@ Prepared<double*, View> square_norm(const FlatSpec& spec, const Options& options
           }};
 }
 
+Prepared<double*, const double*, double> clip_coefficient(const FlatSpec&, const Options&) {
+  return {0, [](double* coefficient, const double* square_norm, double clip, const Stream&) {
+            *coefficient = kernels::clip_coefficient(*square_norm, clip);
+          }};
+}
+
 Prepared<View, View> bias_gradient(const BiasGradientSpec& spec, const Options& options) {
   const Loops& loops = loops_for(spec.type, options);
   const std::int64_t blocks = blocks_of(spec.rows);

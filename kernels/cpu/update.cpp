@@ -16,7 +16,8 @@ class ElementUpdate {
 
   /// Missing states are empty views.
   void operator()(const View& parameter, const View& master, const View& first, const View& second,
-                  const View& gradient, const UpdateNumbers& numbers) const {
+                  const View& gradient, const UpdateNumbers& told) const {
+    const UpdateNumbers numbers = read_now(told);
     parallel_for(threads_, blocks_of(spec_.elements, elements_per_block),
                  [&](std::int64_t first_block, std::int64_t last_block, int) {
                    const std::int64_t from = first_block * elements_per_block;

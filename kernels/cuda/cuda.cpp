@@ -37,6 +37,7 @@ KernelSet cuda_kernels(Options options) {
   set.add = {all, cuda::add};
   set.scale = {all, cuda::scale};
   set.square_norm = {all, cuda::square_norm};
+  set.clip_coefficient = {all, cuda::clip_coefficient};
   set.sgd_update = {all, cuda::sgd_update};
   set.momentum_update = {all, cuda::momentum_update};
   set.adagrad_update = {all, cuda::adagrad_update};

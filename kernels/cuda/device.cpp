@@ -2,15 +2,16 @@
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
 #include <utility>
+
+#include "kernels/device/device.hpp"
 
 namespace rankscope::kernels {
 namespace {
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  throw std::runtime_error(std::string("CUDA: ") + what + ": " + cudaGetErrorName(error) + ": " +
+  throw DeviceError(std::string("CUDA: ") + what + ": " + cudaGetErrorName(error) + ": " +
                            cudaGetErrorString(error));
 }
 
@@ -40,6 +41,12 @@ std::vector<CudaDevice> cuda_devices(std::string* reason) {
 }
 
 void use_cuda_device(int index) { check(cudaSetDevice(index), "choosing a device"); }
+
+std::int64_t cuda_used_bytes() {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return static_cast<std::int64_t>(total - free);
+}
 
 DeviceMemory::DeviceMemory(std::int64_t bytes) : bytes_(bytes) {
   void* data = nullptr;
@@ -85,7 +92,7 @@ void DeviceStream::synchronise() { check(cudaStreamSynchronize(stream_of(handle_
 
 DeviceEvent::DeviceEvent() {
   cudaEvent_t event = nullptr;
-  check(cudaEventCreate(&event), "making an event");
+  check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync), "making an event");
   handle_ = event;
 }
 DeviceEvent::~DeviceEvent() { cudaEventDestroy(event_of(handle_)); }
@@ -98,6 +105,7 @@ bool DeviceEvent::reached() const {
   check(state, "asking for an event");
   return true;
 }
+void DeviceEvent::wait() const { check(cudaEventSynchronize(event_of(handle_)), "waiting for an event"); }
 double DeviceEvent::nanoseconds_since(const DeviceEvent& earlier) const {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, event_of(earlier.handle_), event_of(handle_)), "reading a time");

@@ -20,8 +20,11 @@ struct CudaDevice {
 /// the runtime's words.
 std::vector<CudaDevice> cuda_devices(std::string* reason = nullptr);
 
-/// Makes a GPU the calling thread's current one. This and all below throw std::runtime_error with CUDA's own words.
+/// Makes a GPU the calling thread's current one. This and all below throw DeviceError with CUDA's own words.
 void use_cuda_device(int index);
+
+/// Memory of the current device that is taken, by this process's context and by whoever else is there.
+std::int64_t cuda_used_bytes();
 
 /// Memory of the current device, aligned to 256 bytes; not initialised.
 class DeviceMemory {
@@ -86,6 +89,8 @@ class DeviceEvent {
   void record(DeviceStream& stream);
   /// Whether all that was enqueued before it is done; throws what went wrong.
   bool reached() const;
+  /// Blocks the calling thread until then, asleep.
+  void wait() const;
   /// From an earlier event, in nanoseconds (the device's clock resolves about half a microsecond); both must be
   /// reached.
   double nanoseconds_since(const DeviceEvent& earlier) const;

@@ -60,6 +60,12 @@ __global__ void __launch_bounds__(norm_threads) partial_square_norms(double* par
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
+/// As kernels::clip_coefficient (kernels/update_numbers.hpp), for clip > 0 and for none.
+__global__ void coefficient_of(double* coefficient, const double* square_norm, double clip) {
+  const double allowed = clip / (sqrt(*square_norm) + 1e-6);
+  *coefficient = clip > 0 && allowed < 1 ? allowed : 1;
+}
+
 template <class T>
 struct RowSum {
   static constexpr int terms = 1;
@@ -109,6 +115,12 @@ Prepared<double*, View> square_norm(const FlatSpec& spec, const Options&) {
               launch(sum_values, {grid_of(1), dim3(reducers)}, stream, out, partial, blocks, accumulate);
             }};
   });
+}
+
+Prepared<double*, const double*, double> clip_coefficient(const FlatSpec&, const Options&) {
+  return {0, [](double* coefficient, const double* square_norm, double clip, const Stream& stream) {
+            launch(coefficient_of, {grid_of(1), dim3(1)}, stream, coefficient, square_norm, clip);
+          }};
 }
 
 Prepared<View, View> bias_gradient(const BiasGradientSpec& spec, const Options&) {

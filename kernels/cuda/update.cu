@@ -14,7 +14,7 @@ void update_one(const UpdateSpec& spec, View parameter, View master, View first,
       parameter.data, spec.master ? master.data : nullptr, gradient.data, {first.data, second.data}, spec.elements};
   with_type(spec.type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    update_all<T>(&tensor, 1, Rule<Arithmetic<T>>(numbers), stream);
+    update_all<T>(&tensor, 1, Rule<Arithmetic<T>>(numbers), numbers.gradient_scale_at, stream);
   });
 }
 

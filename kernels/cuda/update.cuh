@@ -161,8 +161,10 @@ static_assert(sizeof(UpdateTable<most_tensors>) <= 3700);
 
 inline constexpr int update_threads = 256, packs_per_thread = 2;
 
+/// `scale`: what the gradient is multiplied by beside what the rule has, read from the device's memory.
 template <int V, class T, class Rule>
-__device__ inline void update_neighbours(const UpdateTensor& tensor, int64_t i, const Rule& rule) {
+__device__ inline void update_neighbours(const UpdateTensor& tensor, int64_t i, const Rule& rule,
+                                         Arithmetic<T> scale) {
   using A = Arithmetic<T>;
   auto* parameter = static_cast<T*>(tensor.parameter);
   auto* master = static_cast<A*>(tensor.master);
@@ -177,7 +179,7 @@ __device__ inline void update_neighbours(const UpdateTensor& tensor, int64_t i, 
 #pragma unroll
   for (int v = 0; v < V; ++v) {
     A own[2] = {state[0][v], state[1][v]};
-    p[v] = rule.next(p[v], g[v], own);
+    p[v] = rule.next(p[v], g[v] * scale, own);
     state[0][v] = own[0];
     state[1][v] = own[1];
   }
@@ -193,7 +195,8 @@ inline constexpr int64_t update_block = int64_t{update_threads} * V* packs_per_t
 
 template <class T, int V, class Rule, int most>
 __global__ void __launch_bounds__(update_threads)
-    update_tensors(const __grid_constant__ UpdateTable<most> table, const Rule rule) {
+    update_tensors(const __grid_constant__ UpdateTable<most> table, const Rule rule, const double* scale_at) {
+  const Arithmetic<T> scale = scale_at == nullptr ? Arithmetic<T>(1) : static_cast<Arithmetic<T>>(*scale_at);
   int which = 0, beyond = table.count;
   while (beyond - which > 1) {
     const int middle = (which + beyond) / 2;
@@ -208,9 +211,9 @@ __global__ void __launch_bounds__(update_threads)
   for (int k = 0; k < packs_per_thread; ++k) {
     const int64_t first = begin + (int64_t{k} * update_threads + threadIdx.x) * V;
     if (first + V <= tensor.elements) {
-      update_neighbours<V, T>(tensor, first, rule);
+      update_neighbours<V, T>(tensor, first, rule, scale);
     } else {
-      for (int64_t i = first; i < tensor.elements; ++i) update_neighbours<1, T>(tensor, i, rule);
+      for (int64_t i = first; i < tensor.elements; ++i) update_neighbours<1, T>(tensor, i, rule, scale);
     }
   }
 }
@@ -227,9 +230,10 @@ bool takes_packs(const UpdateTensor& t) {
          rows_are_packs(0, 1, parameter_bytes, {t.parameter});
 }
 
-/// Launches the rule on all tensors, 64 a launch.
+/// Launches the rule on all tensors, 64 a launch. `scale_at`: UpdateNumbers::gradient_scale_at.
 template <class T, class Rule>
-void update_all(const UpdateTensor* tensors, int64_t count, const Rule& rule, const Stream& stream) {
+void update_all(const UpdateTensor* tensors, int64_t count, const Rule& rule, const double* scale_at,
+                const Stream& stream) {
   constexpr int v = update_pack<T>;
   bool packed = true;
   for (int64_t i = 0; i < count; ++i) packed = packed && takes_packs<T>(tensors[i]);
@@ -241,7 +245,7 @@ void update_all(const UpdateTensor* tensors, int64_t count, const Rule& rule, co
       blocks += pieces_of(table.tensor[i].elements, packed ? update_block<v> : update_block<1>);
     }
     launch(packed ? update_tensors<T, v, Rule, most> : update_tensors<T, 1, Rule, most>,
-           {grid_of(blocks), dim3(update_threads)}, stream, table, rule);
+           {grid_of(blocks), dim3(update_threads)}, stream, table, rule, scale_at);
   };
   if (count == 1) return send(0, UpdateTable<1>{1, {}});
   for (int64_t first = 0; first < count; first += most_tensors)

@@ -49,10 +49,10 @@ struct UpdateViews {
 /// What differs from step to step, and from parameter to parameter.
 struct UpdateStep {
   double learning_rate = 0;
-  double weight_decay = 0;    ///< 0 for parameters that do not decay
-  double gradient_scale = 1;  ///< the clip coefficient
-  std::uint64_t t = 1;        ///< counted from 1
-  std::int64_t batch = 1;     ///< tokens of the step, over all ranks: gradients are means over them
+  double weight_decay = 0;             ///< 0 for parameters that do not decay
+  kernels::Factor gradient_scale = 1;  ///< the clip coefficient
+  std::uint64_t t = 1;                 ///< counted from 1
+  std::int64_t batch = 1;              ///< tokens of the step, over all ranks: gradients are means over them
 };
 
 struct PreparedUpdate {

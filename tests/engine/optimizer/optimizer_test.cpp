@@ -72,9 +72,9 @@ TEST_CASE("bytes of the states of a matrix of 1000 by 1000 in fp32") {
 }
 
 TEST_CASE("the clip coefficient shrinks a norm to the bound and never enlarges one") {
-  CHECK(clip_coefficient(100, 0) == 1);
-  CHECK(clip_coefficient(100, 20) == 1);
-  CHECK(clip_coefficient(100, 1) == Approx(0.1).epsilon(1e-6));
+  CHECK(kernels::clip_coefficient(100, 0) == 1);
+  CHECK(kernels::clip_coefficient(100, 20) == 1);
+  CHECK(kernels::clip_coefficient(100, 1) == Approx(0.1).epsilon(1e-6));
 }
 
 TEST_CASE("the square norm sums the squares of all gradients in fp64") {
@@ -210,7 +210,7 @@ TEST_CASE("a small model learns a batch by heart, in every type and with every o
     if (step == 0) first = last;
     rank.backward(context, false);
     norm(context);
-    clip = clip_coefficient(square, 1.0);
+    clip = kernels::clip_coefficient(square, 1.0);
     update(context);
   }
   INFO(precision << " " << optimizer << ": " << first << " -> " << last);

@@ -162,7 +162,8 @@ struct Ran {
 Ran run_rank(World& world, const std::vector<RankProgram>& programs, const RankGrid& grid, const char* algorithm) {
   Ran ran;
   const RankProgram& program = programs[static_cast<std::size_t>(world.rank())];
-  const Arena arena(program.arena_bytes);
+  HostDevice host;
+  const Arena arena(host, program.arena_bytes);
   const CommTable table(program, grid, world, algorithm);
   std::vector<std::function<CommResult()>> calls;
   for (const Op& op : program.ops) calls.push_back(bind_call(program, op, grid, arena, table.of(op)));
@@ -187,12 +188,11 @@ Ran run_rank(World& world, const std::vector<RankProgram>& programs, const RankG
                             std::to_string(expected[e]));
         break;
       }
-    if (step > 0 || grid.group_of(program.rank, op.group).size() < 2) return OpOutcome{};
+    if (step > 0 || grid.group_of(program.rank, op.group).size() < 2) return;
     const OpFields f = op.id.fields();
     TrafficRow& row = rows.try_emplace({f.purpose, f.kind}, TrafficRow{f.purpose, f.kind, 0, 0, 0}).first->second;
     ++row.count;
     row.wire_bytes += after.sent - before.sent;
-    return OpOutcome{};
   });
   executor.run(0, 2, [&](const std::string& why) { world.abort(why); });
   for (const auto& [key, row] : rows) ran.traffic.push_back(row);
@@ -268,7 +268,8 @@ TEST_CASE("an op that breaks the rules is refused when it is bound, by rank and 
   const RankGrid grid{1, 2, 1};
   RankProgram program = Hand(grid, 0).program();
   const auto hub = make_loopback(2);
-  const Arena arena(program.arena_bytes);
+  HostDevice host;
+  const Arena arena(host, program.arena_bytes);
   std::jthread other([&] { CommTable(Hand(grid, 1).program(), grid, *world(hub, 1), "ring"); });
   const std::unique_ptr<World> mine = world(hub, 0);
   const CommTable table(program, grid, *mine, "ring");

@@ -30,7 +30,6 @@ TEST_CASE("every op begins after all that it comes after has ended, in its step 
     if (op % 7 == step) std::this_thread::sleep_for(200us);  // let other lanes overtake where they may
     const std::lock_guard lock(mutex);
     when[{step, op}] = {begin, ++clock};
-    return OpOutcome{};
   });
   executor.run(0, steps, [](const std::string&) {});
   REQUIRE(when.size() == steps * program.ops.size());
@@ -61,7 +60,6 @@ TEST_CASE("a step is no barrier: a lane may be in the next step while another is
     } else if (step == 2) {
       loads_when_compute_ended = loads.load();
     }
-    return OpOutcome{};
   });
   executor.run(0, 3, [](const std::string&) {});
   CHECK(loads == 3);
@@ -80,7 +78,6 @@ TEST_CASE("when an op fails, no lane begins another one, and the failure is thro
       failed = true;
       throw std::runtime_error("the disk is on fire");
     }
-    return OpOutcome{};
   });
   CHECK_THROWS_WITH(executor.run(0, 10, [&](const std::string& why) { told += why == "the disk is on fire"; }),
                     "the disk is on fire");
@@ -112,7 +109,6 @@ TEST_CASE("contributions run as they come, no further ahead of the slowest than 
         CHECK(step == done[worker]);
         if (op % 3 == 2) ++done[worker];
         CHECK(step <= *std::min_element(done.begin(), done.end()) + 1);
-        return OpOutcome{};
       },
       [&](std::span<const OpIndex> receives) {
         CHECK_FALSE(receives.empty());

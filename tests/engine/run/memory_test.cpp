@@ -4,7 +4,6 @@
 #include "engine/run/job.hpp"
 #include "engine/run/scratch.hpp"
 #include "engine/scenario/read.hpp"
-#include "kernels/cpu/cpu.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -36,7 +35,7 @@ std::vector<MemoryObserver> measured(const StepProgram& step) {
 void check_memory(const Scenario& scenario) {
   const StepProgram step = compile(scenario);
   std::vector<RankProgram> programs = step.all_programs();
-  set_scratch(step, programs, kernels::cpu_kernels());
+  set_scratch(step, programs, *open_platform("cpu"));
   const std::vector<MemoryObserver> ranks = measured(step);
   for (const RankProgram& program : programs) {
     INFO("rank " << program.rank);

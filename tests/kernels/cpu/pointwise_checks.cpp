@@ -189,4 +189,17 @@ void check_square_norm(const SetUnderTest& set, DType type) {
   }
 }
 
+void check_clip_coefficient(const SetUnderTest& set, DType type) {
+  struct Case {
+    double square_norm, clip, expected;
+  };
+  for (const Case& c : {Case{100, 0, 1}, Case{100, 20, 1}, Case{100, 1, 1 / (10 + 1e-6)}, Case{0, 1, 1}}) {
+    const Tensor square({1}, DType::f64, {c.square_norm});
+    double out = 0;
+    set.launch(set.prepare(&KernelSet::clip_coefficient, FlatSpec{type, 1}), &out,
+               static_cast<const double*>(square.view().as<double>()), c.clip);
+    CHECK(difference({out}, {c.expected}) < 1e-13);
+  }
+}
+
 }  // namespace rankscope::kernels::test

@@ -64,6 +64,7 @@ class Stage {
  public:
   explicit Stage(Elsewhere* elsewhere) : elsewhere_(elsewhere) {}
   View enter(const View& view);
+  const double* enter(const double* number) { return enter(const_cast<double*>(number)); }
   double* enter(double* number) { return enter(View{number, DType::f64, {1}}, 0).as<double>(); }
   template <class Value>
   Value enter(const Value& value) {

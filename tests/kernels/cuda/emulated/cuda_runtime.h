@@ -3,8 +3,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <tuple>
 
 #include "emulator.hpp"
+#include "runtime.hpp"
 
 #define __global__
 #define __device__
@@ -15,8 +17,6 @@
 #define __launch_bounds__(...)
 #define __shared__ static  // one block runs at a time
 
-using cudaStream_t = void*;
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 struct cudaLaunchAttribute;
 struct cudaLaunchConfig_t {
@@ -29,20 +29,17 @@ struct cudaLaunchConfig_t {
 
 template <class... Expected, class... Actual>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Expected...), Actual&&... arguments) {
-  emulated::run(config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                [&] { kernel(static_cast<Expected>(arguments)...); });
-  return cudaSuccess;
+  // Parameters are copied when a kernel is launched, as they are for a device.
+  return emulated::enqueue(config->stream, [grid = config->gridDim, block = config->blockDim,
+                                            shared = config->dynamicSmemBytes, kernel,
+                                            parameters = std::tuple<Expected...>(arguments...)] {
+    emulated::run(grid, block, shared, [&] { std::apply(kernel, parameters); });
+  });
 }
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int) {
   return cudaSuccess;
 }
-inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
-  std::memset(to, value, bytes);
-  return cudaSuccess;
-}
-inline const char* cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "success" : "error"; }
-inline const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
 
 inline void __syncthreads() { emulated::block_barrier(); }
 inline void __syncwarp(unsigned = 0xFFFFFFFFu) { emulated::warp_barrier(); }

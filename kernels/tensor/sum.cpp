@@ -1,10 +1,10 @@
-#include "engine/comm/sum.hpp"
+#include "kernels/tensor/sum.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 
-namespace rankscope::comm {
+namespace rankscope {
 
 namespace {
 
@@ -104,4 +104,4 @@ void sum_in_order(DType type, void* into, std::span<const void* const> parts, st
   }
 }
 
-}  // namespace rankscope::comm
+}  // namespace rankscope

@@ -8,7 +8,7 @@
 
 #include "kernels/tensor/type.hpp"
 
-namespace rankscope::comm {
+namespace rankscope {
 
 /// into[i] += from[i]. The two do not overlap.
 void add_to(DType type, void* into, const void* from, std::int64_t elements);
@@ -16,4 +16,4 @@ void add_to(DType type, void* into, const void* from, std::int64_t elements);
 /// into[i] = parts[0][i] + parts[1][i] + …, in that order. `into` may be one of the parts; at least one part.
 void sum_in_order(DType type, void* into, std::span<const void* const> parts, std::int64_t elements);
 
-}  // namespace rankscope::comm
+}  // namespace rankscope

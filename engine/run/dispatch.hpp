@@ -1,0 +1,64 @@
+// How the ops of a rank's lanes are run, and told of once they are done. On a host an op is done when its launch
+// returns. On a GPU a launch only enqueues: lanes wait for each other by marks in their queues, and a thread of its own
+// reads, later, when each op began and ended.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/comm/communicator.hpp"
+#include "engine/run/lane_queues.hpp"
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// What launching an op told.
+struct OpOutcome {
+  std::int64_t active_ns = -1;  ///< when its peers had come (see CommResult); -1 where that is the op's begin
+  Mark active{};                ///< the same of a queue
+  std::int64_t wire_bytes = 0;  ///< sent; -1 unknown
+  std::vector<PhaseRecord> phases{};
+};
+
+/// An op of a step that is done; its phases have their times.
+struct Done {
+  OpIndex op = 0;
+  Span span;
+  OpOutcome outcome;
+  /// What it cost the device by itself: CPU time of its thread on a host; on a GPU the time between its marks, while it
+  /// had the device alone where that was measured.
+  std::int64_t cost_ns = 0;
+};
+
+/// What a dispatch calls. Of an op `launch` comes from its lane's thread; the others from the same thread on a host, and
+/// from one thread for all lanes on a GPU, in order of time.
+struct DispatchCalls {
+  std::function<OpOutcome(OpIndex op, std::uint32_t step)> launch;
+  /// Memory that the op takes is taken; that it leaves is left.
+  std::function<void(const Span& span, OpIndex op)> began, ended;
+  std::function<void(Done done)> done;
+  /// Perhaps empty: what the op leaves may be changed now, on its lane's thread and queue.
+  std::function<void(OpIndex op)> left{};
+};
+
+class Dispatch {
+ public:
+  virtual ~Dispatch() = default;
+  /// Before the lanes run steps from `first` on.
+  virtual void begin(std::uint32_t first) = 0;
+  /// On the op's lane's thread, once all that it comes after has been run.
+  virtual void run(OpIndex op, std::uint32_t step) = 0;
+  /// After the lanes have ended: waits until all that was run is done and told. `failed`: what is not told yet is not
+  /// told any more. Throws what went wrong on the device.
+  virtual void end(bool failed) = 0;
+};
+
+/// All times are monotonic_ns() less `start_ns`. References must outlive it.
+std::unique_ptr<Dispatch> dispatch_on_host(const RankProgram& program, std::int64_t start_ns, DispatchCalls calls);
+
+/// `measures_alone`: in the first two steps of a run ops that compute have the device to themselves, one after the
+/// other over all ranks that share it, so that costs are those of a device of one's own.
+std::unique_ptr<Dispatch> dispatch_on_queues(const RankProgram& program, std::int64_t start_ns, Device& device,
+                                             LaneQueues& queues, bool measures_alone, DispatchCalls calls);
+
+}  // namespace rankscope

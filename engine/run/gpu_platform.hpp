@@ -1,0 +1,12 @@
+// The platform "cuda": gpu_platform.cpp where it is built in, no_gpu_platform.cpp where it is not. For platform.cpp.
+#pragma once
+#include "engine/run/platform.hpp"
+
+namespace rankscope {
+
+/// Throws DeviceError where there is no GPU that can be used.
+void check_gpu_platform();
+/// The first GPU that this process may use. Throws DeviceError.
+std::shared_ptr<const Platform> open_gpu_platform(int threads);
+
+}  // namespace rankscope

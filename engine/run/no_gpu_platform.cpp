@@ -1,0 +1,17 @@
+// What a build without CUDA has instead of gpu_platform.cpp.
+#include "engine/run/gpu_platform.hpp"
+
+namespace rankscope {
+
+void check_gpu_platform() {
+  throw DeviceError(
+      "the device 'cuda' is not in this build: install the CUDA toolkit (12 or later, with cuBLASLt) and configure "
+      "again, or use --device cpu");
+}
+
+std::shared_ptr<const Platform> open_gpu_platform(int) {
+  check_gpu_platform();
+  return nullptr;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,41 @@
+#include "engine/run/platform.hpp"
+
+#include "engine/run/gpu_platform.hpp"
+#include "kernels/cpu/cpu.hpp"
+#include "kernels/device/host.hpp"
+
+namespace rankscope {
+namespace {
+
+std::shared_ptr<const Platform> open_cpu(int threads) {
+  const kernels::KernelSet set = kernels::cpu_kernels({.threads = threads});
+  return std::make_shared<Platform>(Platform{std::make_shared<HostDevice>(), set, set});
+}
+
+struct Row {
+  std::string_view name;
+  std::shared_ptr<const Platform> (*open)(int threads);
+  void (*check)();
+};
+constexpr Row table[] = {{"cpu", open_cpu, [] {}}, {"cuda", open_gpu_platform, check_gpu_platform}};
+
+}  // namespace
+
+std::shared_ptr<const Platform> open_platform(std::string_view name, int threads) {
+  for (const Row& row : table)
+    if (row.name == name) return row.open(threads);
+  throw std::invalid_argument("unknown device '" + std::string(name) + "'; known: cpu, cuda, sleep");
+}
+
+void check_platform(std::string_view name) {
+  for (const Row& row : table)
+    if (row.name == name) row.check();
+}
+
+bool is_platform(std::string_view name) {
+  for (const Row& row : table)
+    if (row.name == name) return true;
+  return false;
+}
+
+}  // namespace rankscope

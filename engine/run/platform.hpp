@@ -1,0 +1,29 @@
+// What a run computes with: a device, the kernel set that runs on it, and the one for what the host does itself. Chosen
+// once, by name.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/device/device.hpp"
+#include "kernels/kernel_set.hpp"
+
+namespace rankscope {
+
+struct Platform {
+  std::shared_ptr<Device> device;
+  kernels::KernelSet kernels;       ///< launches take a stream of the device
+  kernels::KernelSet host_kernels;  ///< launches run on the calling thread
+};
+
+/// "cpu" or "cuda", with so many CPU threads for a launch on the host. Throws DeviceError for one that cannot be used
+/// here, in one line that says what is missing; std::invalid_argument for a name that is not known.
+std::shared_ptr<const Platform> open_platform(std::string_view name, int threads = 1);
+
+/// Whether it computes on this machine: a platform, and not "sleep".
+bool is_platform(std::string_view name);
+/// Throws what open_platform would, without taking anything of the device.
+void check_platform(std::string_view name);
+
+}  // namespace rankscope

@@ -1,0 +1,13 @@
+// A GPU as a device of the engine: queues are streams, marks are events with times.
+#pragma once
+#include <memory>
+
+#include "kernels/device/device.hpp"
+
+namespace rankscope::kernels {
+
+/// The GPU of that index, as the runtime counts. Times are of the device's own clock, which fit_clock() holds against
+/// the host's: an empty stream's event is enqueued and waited for, and its time lies between. Throws DeviceError.
+std::shared_ptr<Device> cuda_device(int index);
+
+}  // namespace rankscope::kernels

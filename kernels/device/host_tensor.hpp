@@ -1,0 +1,26 @@
+// A device's tensor in the host's hands: itself where the host can reach it, else a copy.
+#pragma once
+#include <memory>
+
+#include "kernels/device/device.hpp"
+#include "kernels/tensor/view.hpp"
+
+namespace rankscope {
+
+class HostTensor {
+ public:
+  /// To be written: what is there before is unspecified.
+  static HostTensor to_write(Device& device, const View& tensor);
+  /// Waits until everything enqueued before on `queue` is done, and what it holds is here.
+  static HostTensor read(Device& device, Queue& queue, const View& tensor);
+
+  const View& view() const { return here_; }
+  /// Puts what is here into the device's memory, and waits for it.
+  void write_back(Queue& queue) const;
+
+ private:
+  View there_, here_;
+  Memory copy_;  ///< null: `here` is `there`
+};
+
+}  // namespace rankscope

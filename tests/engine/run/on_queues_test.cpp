@@ -1,0 +1,221 @@
+// A run on a GPU without a GPU: lanes are streams that go at their own pace, the device's memory is out of the host's
+// reach, and kernels are the real sources (tests/kernels/cuda/emulated). What must hold on the CPU must hold here.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "engine/run/verify.hpp"
+#include "kernels/cpu/cpu.hpp"
+#include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/queue_device.hpp"
+#include "tests/catch.hpp"
+#include "tests/kernels/cuda/emulated/runtime.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+constexpr int greatest_delay_us = 200;
+
+RunSettings on_gpu(int delay_us = greatest_delay_us) {
+  emulated::set_pace({.seed = 7, .greatest_delay_us = delay_us});
+  RunSettings settings;
+  settings.platform = std::make_shared<Platform>(
+      Platform{kernels::cuda_device(0), kernels::cuda_kernels(), kernels::cpu_kernels()});
+  settings.stress.poison = true;
+  return settings;
+}
+
+struct Plan {
+  std::string schedule;
+  int data = 1, tensor = 1, pipeline = 1, zero = 0;
+  std::string collective = "auto", offload = "none", recompute = "none";
+  bool sequence_parallel = false;
+};
+
+Scenario scenario_of(const Plan& plan, const std::string& precision = "fp32") {
+  Scenario s;
+  s.title = "on queues";
+  s.model = {"gpt", 2, 16, 2, 8, 32, true, 0.1};
+  s.plan.schedule = plan.schedule;
+  s.plan.data = plan.data;
+  s.plan.tensor = plan.tensor;
+  s.plan.pipeline = plan.pipeline;
+  s.plan.zero = plan.zero;
+  s.plan.collective = plan.collective;
+  s.plan.offload = plan.offload;
+  s.plan.recompute = plan.recompute;
+  s.plan.sequence_parallel = plan.sequence_parallel;
+  s.plan.micro_batches = 2;
+  s.plan.precision = precision;
+  s.plan.bucket_mib = 0.005;  // several
+  s.train.global_batch = 2 * plan.data;
+  s.train.optimizer = "sgd";
+  s.train.clip = 0.5;
+  return s;
+}
+
+std::string text_of(const Plan& p) {
+  return p.schedule + " data " + std::to_string(p.data) + " tensor " + std::to_string(p.tensor) + " pipeline " +
+         std::to_string(p.pipeline) + " ZeRO " + std::to_string(p.zero) + " " + p.collective + " offload " + p.offload +
+         " recompute " + p.recompute;
+}
+
+/// What a run tells: losses by step, and whether times are in order.
+class Told : public RankObserver {
+ public:
+  void span(Lane lane, const Span& span) override {
+    const std::lock_guard lock(mutex_);
+    ++spans;
+    std::int64_t& last = last_end_[{span.rank, static_cast<int>(lane)}];
+    in_order = in_order && last <= span.begin_ns && span.begin_ns <= span.active_ns && span.active_ns <= span.end_ns;
+    last = span.end_ns;
+  }
+  void memory(Lane, const MemorySample& sample) override {
+    const std::lock_guard lock(mutex_);
+    std::int64_t& last = last_sample_[sample.rank];
+    in_order = in_order && last <= sample.time_ns;
+    last = sample.time_ns;
+  }
+  void phase(Lane, const PhaseSpan& phase) override {
+    const std::lock_guard lock(mutex_);
+    ++phases;
+    in_order = in_order && phase.begin_ns <= phase.end_ns;
+  }
+  void step_done(const StepSummary& summary, const StepTrace& trace) override {
+    const std::lock_guard lock(mutex_);
+    if (!std::isnan(summary.loss)) losses[summary.step] = summary.loss;
+    square_norm[summary.step] += summary.gradient_square_norm;
+    peak[summary.rank] = std::max(peak[summary.rank], summary.peak_total_bytes);
+    for (const std::int64_t cost : trace.cpu_ns) costs_are_told = costs_are_told && cost >= 0;
+  }
+
+  std::map<std::uint32_t, double> losses, square_norm;
+  std::map<int, std::int64_t> peak;
+  int spans = 0, phases = 0;
+  bool in_order = true, costs_are_told = true;
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<int, int>, std::int64_t> last_end_;
+  std::map<int, std::int64_t> last_sample_;
+};
+
+void run_told(const Scenario& scenario, RunSettings settings, std::uint32_t steps, Told& told) {
+  settings.steps = steps;
+  settings.comm.record_phases = true;
+  run_loopback(compile(scenario), settings, [&](int) { return &told; });
+}
+
+/// The exit status of a child that runs `body`; minus the signal that killed it.
+template <class Body>
+int status_of_child(Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGSEGV, SIG_DFL);
+    body();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+TEST_CASE("on streams every plan trains the same model as one rank") {
+  const Plan plan = GENERATE(
+      Plan{"1f1b"}, Plan{"1f1b", 2}, Plan{"1f1b", 1, 1, 2}, Plan{"1f1b", 1, 2}, Plan{"zb-h1", 1, 1, 2},
+      Plan{"1f1b", 2, 1, 2, 1}, Plan{"1f1b", 2, 1, 1, 2, "ring"}, Plan{"1f1b", 4, 1, 1, 3},
+      Plan{"1f1b", 2, 2, 1, 0, "tree", "none", "blocks", true}, Plan{"1f1b", 2, 1, 1, 1, "auto", "optimizer"});
+  const VerifyResult result = verify(scenario_of(plan), on_gpu());
+  INFO(text_of(plan) << "\n" << to_text(result));
+  CHECK(result.passed);
+}
+
+TEST_CASE("a GPU's losses and norms are the CPU's, and what it tells is in order") {
+  const Plan plan = GENERATE(Plan{"1f1b"}, Plan{"1f1b", 2, 1, 2, 1}, Plan{"1f1b", 2, 1, 1, 0, "ring"});
+  INFO(text_of(plan));
+  Scenario scenario = scenario_of(plan);
+  scenario.train.optimizer = "adamw";
+  Told on_cpu, on_device;
+  run_told(scenario, {}, 3, on_cpu);
+  run_told(scenario, on_gpu(), 3, on_device);
+  REQUIRE(on_device.losses.size() == 3);
+  for (const auto& [step, loss] : on_cpu.losses) CHECK(on_device.losses.at(step) == Approx(loss).epsilon(1e-5));
+  for (const auto& [step, square] : on_cpu.square_norm)
+    CHECK(on_device.square_norm.at(step) == Approx(square).epsilon(1e-4));
+  CHECK(on_device.spans == on_cpu.spans);
+  CHECK(on_device.phases == on_cpu.phases);
+  CHECK(on_device.in_order);
+  CHECK(on_device.costs_are_told);
+}
+
+TEST_CASE("bf16 with masters trains on streams, too") {
+  const VerifyResult result = verify(scenario_of({"1f1b", 2, 1, 1, 1}, "bf16"), on_gpu());
+  INFO(to_text(result));
+  CHECK(result.passed);
+}
+
+TEST_CASE("nothing is reserved on the device once the first step has begun, and no event is waited for too early") {
+  const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 2}));
+  RunSettings settings = on_gpu(0);
+  std::mutex mutex;
+  std::map<int, std::array<std::uint64_t, 2>> reserved;
+  run_loopback(
+      step, settings, [](int) { return nullptr; },
+      [&](RankRun& run, int rank) {
+        run.run(0, 1);  // no rank is in its second step before all have made what they need
+        const std::uint64_t before = emulated::counts().allocations;
+        run.run(1, 2);
+        const std::lock_guard lock(mutex);
+        reserved[rank] = {before, emulated::counts().allocations};
+      });
+  for (const auto& [rank, counts] : reserved) CHECK(counts[0] == counts[1]);
+  CHECK(emulated::counts().waits > 0);
+  CHECK(emulated::counts().waits_for_nothing == 0);
+}
+
+TEST_CASE("what streams do not order shows: with every edge between them missing, plans do not train the same model") {
+  RunSettings settings = on_gpu();
+  emulated::set_pace({.seed = 7, .greatest_delay_us = greatest_delay_us, .ignores_waits = true});
+  const VerifyResult result = verify(scenario_of({"1f1b", 2, 1, 2}), settings);
+  INFO(to_text(result));
+  CHECK_FALSE(result.passed);
+}
+
+TEST_CASE("an edge that is missing in a program shows on streams as it does on threads") {
+  Scenario scenario = scenario_of({"1f1b", 4, 1, 1, 3});
+  scenario.fault.plant = "early_gather_read";
+  bool shown = false;
+  for (int attempt = 0; attempt < 3 && !shown; ++attempt) shown = !verify(scenario, on_gpu()).passed;
+  CHECK(shown);
+}
+
+TEST_CASE("the device's memory is out of the host's reach") {
+  const auto device = kernels::cuda_device(0);
+  const Memory memory = device->reserve(64);
+  CHECK(status_of_child([] {}) == 0);
+  CHECK(status_of_child([&] { _exit(static_cast<int>(*reinterpret_cast<volatile char*>(memory.get()))); }) == -SIGSEGV);
+}
+
+TEST_CASE("an event that was never recorded holds nobody up, which is why the engine has none") {
+  kernels::DeviceStream stream;
+  const kernels::DeviceEvent never;
+  const std::uint64_t before = emulated::counts().waits_for_nothing;
+  stream.wait_for(never);
+  stream.synchronise();
+  CHECK(emulated::counts().waits_for_nothing == before + 1);
+}
+
+TEST_CASE("what a GPU cannot run yet is refused by name") {
+  Scenario scenario = scenario_of({"1f1b"}, "fp16");
+  CHECK_THROWS_WITH(verify(scenario, on_gpu(0)), ContainsText("plan.precision = \"fp16\" does not run on the device"));
+}

@@ -1,0 +1,77 @@
+// The part of CUDA's runtime that kernels/cuda and the engine use, on the host: streams are threads that take what is
+// enqueued in order and at their own pace, memory of the device is out of the host's reach, events that were never
+// recorded hold nobody up. Work on the null stream is done at once.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
+  cudaErrorLaunchFailure = 719,
+};
+enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
+inline constexpr unsigned cudaStreamNonBlocking = 1, cudaEventBlockingSync = 1, cudaHostAllocPortable = 1;
+
+namespace emulated {
+struct Event;
+}
+using cudaStream_t = void*;
+using cudaEvent_t = emulated::Event*;
+
+struct cudaDeviceProp {
+  char name[256];
+  int major, minor, multiProcessorCount, l2CacheSize;
+  std::size_t totalGlobalMem;
+};
+
+const char* cudaGetErrorName(cudaError_t error);
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetLastError();
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
+cudaError_t cudaMalloc(void** data, std::size_t bytes);
+cudaError_t cudaFree(void* data);  ///< waits for the device, as CUDA's does
+cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned flags);
+cudaError_t cudaFreeHost(void* data);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
+
+namespace emulated {
+
+/// Runs `work` on the device when its stream comes to it. What it throws fails the device: every later call says so.
+cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
+
+/// How streams go on from now on. Their pace is drawn by the seed.
+struct Pace {
+  std::uint64_t seed = 1;
+  int greatest_delay_us = 0;     ///< before one in four pieces of work
+  bool ignores_waits = false;    ///< cudaStreamWaitEvent does nothing: every edge between streams is missing
+};
+void set_pace(Pace pace);
+
+/// What has happened since the program began.
+struct Counts {
+  std::uint64_t works = 0, waits = 0;
+  std::uint64_t waits_for_nothing = 0;  ///< for events that nobody had recorded
+  std::uint64_t allocations = 0;        ///< of the device's memory
+};
+Counts counts();
+
+}  // namespace emulated
