@@ -22,6 +22,8 @@ using namespace std::chrono_literals;
 
 /// Steps that may be under way: lanes are no further ahead of what has been told. Bounds what is enqueued.
 constexpr std::uint32_t steps_under_way = 4;
+/// Ends that may still be asked for: of those steps, and of the one before that the oldest of them comes after.
+constexpr std::uint32_t kept_ends = steps_under_way + 1;
 /// Telling is in no hurry, and looking for what is done costs time on few cores.
 constexpr auto look_every = 500us;
 constexpr std::int64_t fit_clock_every_ns = 1'000'000'000;
@@ -130,7 +132,7 @@ class QueueDispatch final : public Dispatch {
     if (mark) mark->wait();
   }
   /// Written by the op's lane before the executor lets others know of the op, and by none while they may look.
-  Mark& end_of(OpIndex op, std::uint32_t step) { return ends_[op][step % steps_under_way]; }
+  Mark& end_of(OpIndex op, std::uint32_t step) { return ends_[op][step % kept_ends]; }
 
   void launch(Issued& issued, Queue& queue) {
     issued.begin = stamp(queue);
@@ -263,7 +265,7 @@ class QueueDispatch final : public Dispatch {
   LaneQueues& queues_;
   const bool measures_alone_;
   const DispatchCalls calls_;
-  std::vector<std::array<Mark, steps_under_way>> ends_;  ///< by op and step
+  std::vector<std::array<Mark, kept_ends>> ends_;  ///< by op and step
   std::uint32_t first_ = 0;
 
   std::mutex mutex_;

@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -72,7 +71,7 @@ struct Gpu {
   std::mutex mutex;  ///< guards what follows
   std::map<std::size_t, std::size_t> allocated;  ///< begin, bytes
   std::map<std::byte*, std::size_t> pinned;
-  std::set<Stream*> streams;
+  std::map<Stream*, std::shared_ptr<Stream>> streams;
   Pace pace;
   std::string failure;
   std::uint64_t made = 0;
@@ -267,12 +266,12 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
 cudaError_t cudaFree(void* data) {
   if (data == nullptr) return cudaSuccess;
   Gpu& g = gpu();
-  std::set<emulated::Stream*> streams;
+  std::map<emulated::Stream*, std::shared_ptr<emulated::Stream>> streams;  // kept while they are waited for
   {
     const std::lock_guard lock(g.mutex);
     streams = g.streams;
   }
-  for (emulated::Stream* stream : streams) wait_until_idle(*stream);
+  for (const auto& [handle, stream] : streams) wait_until_idle(*stream);
   const std::lock_guard lock(g.mutex);
   return g.allocated.erase(static_cast<std::size_t>(static_cast<std::byte*>(data) - g.memory)) > 0
              ? cudaSuccess
@@ -295,10 +294,11 @@ cudaError_t cudaFreeHost(void* data) {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned) {
-  auto* stream = new emulated::Stream;
+  const auto owned = std::make_shared<emulated::Stream>();
+  emulated::Stream* const stream = owned.get();
   {
     const std::lock_guard lock(gpu().mutex);
-    gpu().streams.insert(stream);
+    gpu().streams[stream] = owned;
     stream->draw = ++gpu().made << 32;
   }
   stream->thread = std::thread([stream] { run_stream(*stream); });
@@ -315,7 +315,6 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   stream->thread.join();  // what is enqueued is done first
   const std::lock_guard lock(gpu().mutex);
   gpu().streams.erase(stream);
-  delete stream;
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
