@@ -284,9 +284,9 @@ struct KernelSet {
       vocabulary_numerators;  ///< exponentials statistics; logits targets part
   OpEntry<VocabularySpec, View, View, View, View, double, VocabularyPart>
       vocabulary_loss;  ///< gradient (of the exponentials, in place) loss; statistics (all ranks') targets scale part
-  OpEntry<ElementwiseSpec, View, View, View> add;                             ///< y; a b (y may be a or b)
-  OpEntry<FlatSpec, View, double> scale;                                      ///< x; factor: x *= factor
-  OpEntry<FlatSpec, double*, View> square_norm;                               ///< out; x: out = sum of x², in fp64
+  OpEntry<ElementwiseSpec, View, View, View> add;  ///< y; a b (y may be a or b)
+  OpEntry<FlatSpec, View, double> scale;           ///< x; factor: x *= factor
+  OpEntry<FlatSpec, double*, View> square_norm;    ///< out; x: out = sum of x², in fp64
   /// coefficient; square_norm clip: min(1, clip / (√square_norm + 1e-6)), in fp64 whatever the type
   OpEntry<FlatSpec, double*, const double*, double> clip_coefficient;
   OpEntry<UpdateSpec, View, View, View, SgdStep> sgd_update;                  ///< parameter master; gradient step

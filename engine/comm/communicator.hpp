@@ -2,8 +2,8 @@
 // threads of one process), mpi and, later, nccl implement it.
 //
 // What is moved lies in the memory of the device whose queue the communicator runs on: the host's, unless run_on() says
-// otherwise. On a GPU's queue a call returns once what it moves is enqueued there and at its peers, in the order of what
-// was enqueued before it; only the meeting of the ranks is on the host.
+// otherwise. On a GPU's queue a call returns once what it moves is enqueued there and at its peers, in the order of
+// what was enqueued before it; only the meeting of the ranks is on the host.
 //
 // All calls block the calling lane's thread. Each has the world's time limit and throws CommError that says who did not
 // come. Collectives must be called by all members in the same order: the same call with the same root, element type

@@ -262,9 +262,8 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
       const Transfer& t = transfers[i];
       (m.is_send ? sent_ : received_) += m.bytes();
       if (setting_.options.record_phases && !m.is_send)
-        phases_.push_back(
-            {t.phase, t.chunk, setting_.members[t.from], setting_.members[t.to], m.bytes(), m.begin_ns, m.end_ns,
-             m.begin, m.moved});
+        phases_.push_back({t.phase, t.chunk, setting_.members[t.from], setting_.members[t.to], m.bytes(), m.begin_ns,
+                           m.end_ns, m.begin, m.moved});
     }
     first = end;
   }

@@ -11,7 +11,8 @@ using Calls = std::span<const CollectiveCall>;
 
 std::byte* at(const View& view, std::int64_t element) { return view.as<std::byte>() + element * bytes_of(view.type); }
 
-// Sums chunk `index` of all members' tensors into those of `into`. Nobody else touches that chunk in any member's tensor.
+// Sums chunk `index` of all members' tensors into those of `into`. Nobody else touches that chunk in any member's
+// tensor.
 void sum_own_chunk(Calls calls, int index, Calls into, Queue& queue) {
   const ElementRange chunk = chunk_range(calls[0].whole.elements(), static_cast<int>(calls.size()), index);
   std::vector<const void*> parts;

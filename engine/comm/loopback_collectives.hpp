@@ -12,8 +12,8 @@ struct Crossed {
   std::int64_t sent = 0, received = 0;
 };
 
-/// Does member `index`'s share, on its queue. All members' calls agree, and none returns before all shares are done. A sum goes the
-/// way of a direct reduce-scatter and all-gather: member i adds up chunk i (chunk_range) of all members.
+/// Does member `index`'s share, on its queue. All members' calls agree, and none returns before all shares are done. A
+/// sum goes the way of a direct reduce-scatter and all-gather: member i adds up chunk i (chunk_range) of all members.
 Crossed do_share(std::span<const CollectiveCall> calls, int index, Queue& queue);
 
 }  // namespace rankscope::comm

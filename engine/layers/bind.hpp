@@ -19,10 +19,10 @@ namespace rankscope {
 
 /// What differs from launch to launch of a bound op.
 struct LaunchContext {
-  std::uint64_t step = 0;          ///< counted from 0
-  std::uint64_t seed = 0;          ///< TrainSpec::seed: dropout masks are drawn by it
-  std::int64_t first_sample = 0;   ///< global index of the micro-batch's first sample: dropout masks are drawn by it
-  double loss_scale = 1;           ///< the loss's gradient is multiplied by it, so that fp16 can hold the others
+  std::uint64_t step = 0;         ///< counted from 0
+  std::uint64_t seed = 0;         ///< TrainSpec::seed: dropout masks are drawn by it
+  std::int64_t first_sample = 0;  ///< global index of the micro-batch's first sample: dropout masks are drawn by it
+  double loss_scale = 1;          ///< the loss's gradient is multiplied by it, so that fp16 can hold the others
   /// Updates before this one where an overflow may have left some out; else there were `step`.
   std::optional<std::uint64_t> update{};
   std::int64_t global_tokens = 1;  ///< tokens of the whole step: the loss gradient is divided by it

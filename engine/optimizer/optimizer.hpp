@@ -30,8 +30,9 @@ struct UpdateOperands {
   std::int64_t tensor_elements = 0;  ///< UpdateTarget::tensor_elements; 0: the parameter is the whole tensor
 };
 
-/// The update of all `parameters`. t is the launch's update + 1. `clip_coefficient` may be null (1); it is memory of what
-/// the set runs on, read when the update runs. Throws std::invalid_argument when an operand is missing or does not fit.
+/// The update of all `parameters`. t is the launch's update + 1. `clip_coefficient` may be null (1); it is memory of
+/// what the set runs on, read when the update runs. Throws std::invalid_argument when an operand is missing or does not
+/// fit.
 Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> parameters, const double* clip_coefficient,
                    const kernels::KernelSet& kernels, Workspace& workspace);
 

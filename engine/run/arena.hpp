@@ -1,5 +1,5 @@
-// The memory that a rank's program runs in, reserved once: one stretch of its device's, and one of the host's (of buffers
-// with Buffer::host), whose offsets go on where the device's end.
+// The memory that a rank's program runs in, reserved once: one stretch of its device's, and one of the host's (of
+// buffers with Buffer::host), whose offsets go on where the device's end.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace rankscope {
 
-/// All of it is resident and filled with 0xFF: as floating point that is NaN, so a tensor that nobody wrote shows in the
-/// loss.
+/// All of it is resident and filled with 0xFF: as floating point that is NaN, so a tensor that nobody wrote shows in
+/// the loss.
 class Arena {
  public:
   /// Throws std::bad_alloc, DeviceError.
@@ -21,7 +21,8 @@ class Arena {
 
   std::int64_t bytes() const { return bytes_ + host_bytes_; }
   View view(std::int64_t offset, DType type, Shape shape) const {
-    return {offset < bytes_ || host_bytes_ == 0 ? device_.get() + offset : host_.get() + (offset - bytes_), type, shape};
+    return {offset < bytes_ || host_bytes_ == 0 ? device_.get() + offset : host_.get() + (offset - bytes_), type,
+            shape};
   }
 
  private:

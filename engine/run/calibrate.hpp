@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// What every op of `rank`'s program costs (StepTrace::cpu_ns), run alone without its peers (communication does nothing);
-/// `steps` samples each, after one warm-up step. Samples carry `rank`.
+/// What every op of `rank`'s program costs (StepTrace::cpu_ns), run alone without its peers (communication does
+/// nothing); `steps` samples each, after one warm-up step. Samples carry `rank`.
 std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int steps,
                                       std::shared_ptr<const Platform> platform = open_platform("cpu"));
 

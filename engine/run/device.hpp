@@ -33,8 +33,8 @@ class ComputeDevice {
   virtual std::int64_t host_workspace_bytes() const = 0;
   /// Initial weights and optimizer states, written into the arena.
   virtual void initialise() = 0;
-  /// After the last of a step's ops: enqueues there that `values` gets what the step has added up, and that the next one
-  /// begins at zero. `values` is memory that the host reads too.
+  /// After the last of a step's ops: enqueues there that `values` gets what the step has added up, and that the next
+  /// one begins at zero. `values` is memory that the host reads too.
   virtual void tell(StepValues& values, Queue& queue) = 0;
 };
 

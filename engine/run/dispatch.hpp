@@ -30,12 +30,12 @@ struct Done {
   std::int64_t cost_ns = 0;
 };
 
-/// What a dispatch calls. Of an op `launch` comes from its lane's thread; the others from the same thread on a host, and
-/// from one thread for all lanes on a GPU, in order of time.
+/// What a dispatch calls. Of an op `launch` comes from its lane's thread; the others from the same thread on a host,
+/// and from one thread for all lanes on a GPU, in order of time.
 struct DispatchCalls {
   std::function<OpOutcome(OpIndex op, std::uint32_t step)> launch;
   /// Memory that the op takes is taken; that it leaves is left.
-  std::function<void(const Span& span, OpIndex op)> began, ended;
+  std::function<void(const Span&span, OpIndex op)> began, ended;
   std::function<void(Done done)> done;
   /// Perhaps empty: what the op leaves may be changed now, on its lane's thread and queue.
   std::function<void(OpIndex op)> left{};

@@ -25,8 +25,7 @@ class HostDispatch final : public Dispatch {
     done.cost_ns = span.cpu_ns = thread_cpu_ns() - cpu;
     span.end_ns = monotonic_ns() - start_ns_;
     const std::int64_t active_ns = done.outcome.active_ns;
-    span.active_ns =
-        active_ns < 0 ? span.begin_ns : std::clamp(active_ns - start_ns_, span.begin_ns, span.end_ns);
+    span.active_ns = active_ns < 0 ? span.begin_ns : std::clamp(active_ns - start_ns_, span.begin_ns, span.end_ns);
     calls_.ended(span, index);
     calls_.done(std::move(done));
     if (calls_.left) calls_.left(index);

@@ -29,6 +29,7 @@ constexpr auto look_every = 500us;
 constexpr std::int64_t fit_clock_every_ns = 1'000'000'000;
 /// The first step loads code onto the device; the second has only its ops to wait for.
 constexpr std::uint32_t measured_steps = 2;
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 /// A place in a lane: on a queue a mark, on the host a time.
 struct Stamp {
@@ -88,6 +89,7 @@ class QueueDispatch final : public Dispatch {
     failure_ = nullptr;
     closing_ = given_up_ = false;
     last_end_.fill(monotonic_ns());
+    entered_ns_.fill(never);
     device_.fit_clock();
     fitted_ns_ = monotonic_ns();
     teller_ = std::thread([this] { tell(); });
@@ -95,8 +97,8 @@ class QueueDispatch final : public Dispatch {
 
   void run(OpIndex index, std::uint32_t step) override {
     device_.use();
-    wait_for_room(step);
     const Op& op = program_.ops[index];
+    wait_for_room(step, lane_of(op));
     Queue& queue = queues_.of(op.lane());
     for (const OpIndex before : op.after) queue.wait_for(end_of(before, step));
     if (step > first_)
@@ -116,6 +118,7 @@ class QueueDispatch final : public Dispatch {
     end_of(index, step) = issued.end.mark;
     const std::lock_guard lock(mutex_);
     pending_[lane_of(op)].push_back(std::move(issued));
+    entered_ns_[lane_of(op)] = never;
   }
 
   void end(bool failed) override {
@@ -143,10 +146,11 @@ class QueueDispatch final : public Dispatch {
     issued.end = stamp(queue);
   }
 
-  void wait_for_room(std::uint32_t step) {
+  void wait_for_room(std::uint32_t step, std::size_t lane) {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return step - told_ < steps_under_way || failure_; });
     if (failure_) std::rethrow_exception(failure_);
+    entered_ns_[lane] = monotonic_ns();
   }
 
   void stop(bool failed) {
@@ -194,7 +198,7 @@ class QueueDispatch final : public Dispatch {
   /// Takes what is done from the lanes. True when nothing is left, so that whatever comes is later than all of it.
   bool collect() {
     std::vector<Issued> finished;
-    std::array<bool, lane_count> open{};
+    std::array<bool, lane_count> open{}, ops_wait{};
     settled_ns_ = monotonic_ns();
     {
       const std::lock_guard lock(mutex_);
@@ -204,12 +208,14 @@ class QueueDispatch final : public Dispatch {
           finished.push_back(std::move(pending.front()));
           pending.pop_front();
         }
-        open[lane] = !pending.empty();
+        open[lane] = !pending.empty() || entered_ns_[lane] != never;
+        settled_ns_ = std::min(settled_ns_, entered_ns_[lane]);
+        ops_wait[lane] = !pending.empty();
       }
     }
     for (Issued& issued : finished) enter(issued, lane_of(program_.ops[issued.op]));
     for (std::size_t lane = 0; lane < lane_count; ++lane)
-      if (open[lane]) settled_ns_ = std::min(settled_ns_, last_end_[lane]);
+      if (ops_wait[lane]) settled_ns_ = std::min(settled_ns_, last_end_[lane]);
     return std::none_of(open.begin(), open.end(), [](bool lane_is_open) { return lane_is_open; });
   }
 
@@ -217,12 +223,13 @@ class QueueDispatch final : public Dispatch {
     auto done = std::make_shared<Done>();
     done->op = issued.op;
     done->outcome = std::move(issued.outcome);
-    // Marks are read by fits of the clock that differ by less than their error; a lane's ops do not overlap.
-    const std::int64_t begin = std::max(issued.begin.time_ns(), last_end_[lane]);
+    // Marks are read by fits of the clock that differ by less than their error; a lane's ops do not overlap, and what
+    // has been told is not before what is.
+    const std::int64_t begin = std::max({issued.begin.time_ns(), last_end_[lane], told_ns_});
     const std::int64_t end = std::max(issued.end.time_ns(), begin);
     OpOutcome& outcome = done->outcome;
-    const std::int64_t active = outcome.active        ? outcome.active->time_ns()
-                                : issued.begin.mark   ? begin
+    const std::int64_t active = outcome.active          ? outcome.active->time_ns()
+                                : issued.begin.mark     ? begin
                                 : outcome.active_ns < 0 ? begin
                                                         : outcome.active_ns;
     last_end_[lane] = end;
@@ -232,8 +239,13 @@ class QueueDispatch final : public Dispatch {
       phase.begin = phase.end = nullptr;
     }
     outcome.active = nullptr;
-    done->span = {program_.rank,     issued.step, program_.ops[issued.op].id,
-                  begin - start_ns_, std::clamp(active, begin, end) - start_ns_, end - start_ns_, issued.cpu_ns};
+    done->span = {program_.rank,
+                  issued.step,
+                  program_.ops[issued.op].id,
+                  begin - start_ns_,
+                  std::clamp(active, begin, end) - start_ns_,
+                  end - start_ns_,
+                  issued.cpu_ns};
     if (issued.alone) alone_ns_[issued.op] = end - begin;
     if (!is_communication(done->span.op.kind()))  // what a message costs is up to the links
       done->cost_ns = alone_ns_[issued.op] >= 0 ? alone_ns_[issued.op] : end - begin;
@@ -244,6 +256,7 @@ class QueueDispatch final : public Dispatch {
   void tell_one() {
     const Moved moved = moments_.top();
     moments_.pop();
+    told_ns_ = moved.time_ns;
     Done& done = *moved.done;
     if (moved.begins) return calls_.began(done.span, done.op);
     const std::uint32_t step = done.span.step;
@@ -271,7 +284,8 @@ class QueueDispatch final : public Dispatch {
   std::mutex mutex_;
   std::condition_variable room_, wake_;
   std::array<std::deque<Issued>, lane_count> pending_;
-  std::uint32_t told_ = 0;  ///< all steps before it
+  std::array<std::int64_t, lane_count> entered_ns_{};  ///< an op that is being launched begins no earlier
+  std::uint32_t told_ = 0;                             ///< all steps before it
   std::set<std::uint32_t> over_;
   std::exception_ptr failure_;
   bool closing_ = false, given_up_ = false;
@@ -282,7 +296,7 @@ class QueueDispatch final : public Dispatch {
   std::priority_queue<Moved> moments_;
   std::map<std::uint32_t, std::size_t> left_;  ///< ops of a step that are not told yet
   std::uint64_t number_ = 0;
-  std::int64_t settled_ns_ = 0, fitted_ns_ = 0;
+  std::int64_t settled_ns_ = 0, fitted_ns_ = 0, told_ns_ = 0;
   std::vector<std::int64_t> alone_ns_;
 };
 

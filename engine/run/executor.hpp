@@ -16,8 +16,8 @@
 
 namespace rankscope {
 
-/// Runs one op of a program for one step on the calling thread, or enqueues it from there in its lane's order: then what
-/// comes after it is ordered by the queues.
+/// Runs one op of a program for one step on the calling thread, or enqueues it from there in its lane's order: then
+/// what comes after it is ordered by the queues.
 using OpRunner = std::function<void(OpIndex op, std::uint32_t step)>;
 
 /// Of a parameter server's open receives (never none): waits until one can go on, and says which.

@@ -19,8 +19,7 @@ struct Shared {
 Shared make_shared_parts(const StepProgram& step, const RunSettings& settings) {
   Shared shared;
   if (settings.device == "sleep") return shared;
-  shared.platform =
-      settings.platform ? settings.platform : open_platform(settings.device, settings.threads_per_rank);
+  shared.platform = settings.platform ? settings.platform : open_platform(settings.device, settings.threads_per_rank);
   shared.dataset = open_dataset(step.scenario);
   return shared;
 }

@@ -13,16 +13,16 @@
 namespace rankscope {
 
 struct RunSettings {
-  std::string communicator = "loopback";  ///< "loopback" or "mpi"
-  std::string device = "cpu";             ///< "cpu", "cuda" or "sleep"
+  std::string communicator = "loopback";     ///< "loopback" or "mpi"
+  std::string device = "cpu";                ///< "cpu", "cuda" or "sleep"
   std::shared_ptr<const Platform> platform;  ///< null: what `device` names is opened
-  int threads_per_rank = 1;               ///< of the compute lane
-  std::uint32_t first_step = 0;           ///< counted from 0; after a resumption not 0
-  std::uint32_t steps = 1;                ///< where it ends: the first one that is not run
-  StressSpec stress;                      ///< RankSettings::stress
-  std::string checkpoint_folder;          ///< RankSettings::checkpoint_folder
-  const Checkpoint* resume = nullptr;     ///< RankSettings::resume
-  std::int64_t start_ns = 0;              ///< monotonic_ns() that reported times count from
+  int threads_per_rank = 1;                  ///< of the compute lane
+  std::uint32_t first_step = 0;              ///< counted from 0; after a resumption not 0
+  std::uint32_t steps = 1;                   ///< where it ends: the first one that is not run
+  StressSpec stress;                         ///< RankSettings::stress
+  std::string checkpoint_folder;             ///< RankSettings::checkpoint_folder
+  const Checkpoint* resume = nullptr;        ///< RankSettings::resume
+  std::int64_t start_ns = 0;                 ///< monotonic_ns() that reported times count from
   CommOptions comm;
   std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of device "sleep"
 };

@@ -274,8 +274,7 @@ class KernelDevice : public ComputeDevice {
       };
     const auto clipped = set.prepare(&kernels::KernelSet::clip_coefficient, kernels::FlatSpec{DType::f64, 1});
     workspace.require(clipped.workspace_bytes);
-    return [this, &op, launch = std::move(launch), coefficient, clip, total, clipped,
-            &workspace](std::uint32_t step) {
+    return [this, &op, launch = std::move(launch), coefficient, clip, total, clipped, &workspace](std::uint32_t step) {
       clipped.launch(coefficient, total, clip, workspace.stream());
       launch(context_of(op, step, {}));
     };

@@ -17,8 +17,7 @@ struct SettledStages {
 
 /// Costs of the parts measured here, alone on that platform (predict_costs: some tenths of a second for a small
 /// model); what tensor ranks exchange is modelled by the cluster's links. Throws PlanError.
-SettledStages measure_stages(const Scenario& scenario,
-                             std::shared_ptr<const Platform> platform = open_platform("cpu"));
+SettledStages measure_stages(const Scenario& scenario, std::shared_ptr<const Platform> platform = open_platform("cpu"));
 
 /// The same from the cluster's figures alone: for what is simulated, or sleeps. Throws PlanError.
 SettledStages model_stages(const Scenario& scenario);

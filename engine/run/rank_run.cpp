@@ -34,9 +34,8 @@ RankRun::RankRun(RankSettings settings, int rank)
       values_(compute_->reserve_host(told_steps * static_cast<std::int64_t>(sizeof(StepValues)))) {
   compute_->use();
   const std::int64_t left_out = settings_.resume ? settings_.resume->updates_left_out() : 0;
-  device_ = settings_.platform
-                ? kernel_device(settings_.step, program_, arena_, *settings_.platform, queues_, left_out)
-                : sleep_device(settings_.sleep_cost_ns);
+  device_ = settings_.platform ? kernel_device(settings_.step, program_, arena_, *settings_.platform, queues_, left_out)
+                               : sleep_device(settings_.sleep_cost_ns);
   if (settings_.world) {
     communicators_ = std::make_unique<CommTable>(program_, settings_.step.grid, *settings_.world,
                                                  settings_.step.scenario.plan.collective);
@@ -108,8 +107,7 @@ std::unique_ptr<Dispatch> RankRun::make_dispatch() {
 }
 
 void RankRun::tell_memory(const Span& span, std::int64_t time_ns, const ClassBytes& alive) const {
-  if (settings_.observer)
-    settings_.observer->memory(span.op.lane(), {span.rank, span.step, span.op, time_ns, alive});
+  if (settings_.observer) settings_.observer->memory(span.op.lane(), {span.rank, span.step, span.op, time_ns, alive});
 }
 
 std::int64_t RankRun::reserved_bytes() const {
@@ -274,9 +272,9 @@ void RankRun::record(Done of) {
   const OpOutcome& outcome = of.outcome;
   if (settings_.observer) {
     for (const PhaseRecord& p : outcome.phases)
-      settings_.observer->phase(span.op.lane(), {program_.rank, span.step, span.op, p.phase, p.chunk, p.from, p.to,
-                                                 p.bytes, p.begin_ns - settings_.start_ns,
-                                                 p.end_ns - settings_.start_ns});
+      settings_.observer->phase(span.op.lane(),
+                                {program_.rank, span.step, span.op, p.phase, p.chunk, p.from, p.to, p.bytes,
+                                 p.begin_ns - settings_.start_ns, p.end_ns - settings_.start_ns});
     settings_.observer->span(span.op.lane(), span);
   }
   std::map<std::uint32_t, StepRecord>::node_type done;
@@ -297,8 +295,7 @@ void RankRun::record(Done of) {
         span.op.lane() == main_lane_ && executed.size() == 1)
       step.begin_ns = span.begin_ns;
     if (program_.arrivals_ahead && span.op.kind() == OpKind::receive) step.trace.arrivals.push_back(arrivals_++);
-    if (index == last_op_)
-      step.values = reinterpret_cast<const StepValues*>(values_.get())[span.step % told_steps];
+    if (index == last_op_) step.values = reinterpret_cast<const StepValues*>(values_.get())[span.step % told_steps];
     const OpFields f = span.op.fields();
     if (losses_ > 0 && f.kind == OpKind::gather && f.purpose == Purpose::loss) {
       const auto* losses = reinterpret_cast<const double*>(gathered_losses_.get()) + span.step % told_steps * losses_;

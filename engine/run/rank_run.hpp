@@ -101,7 +101,7 @@ class RankRun {
   Lane main_lane_ = Lane::compute;      ///< whose first and last op are the rank's step
   OpIndex first_op_ = 0, last_op_ = 0;  ///< of the main lane
   bool has_norm_ = false, gathers_losses_ = false;
-  std::int64_t losses_ = 0;  ///< that come to this rank
+  std::int64_t losses_ = 0;     ///< that come to this rank
   std::uint64_t arrivals_ = 0;  ///< that an asynchronous server has received, over all runs
   double model_flops_ = 0;      ///< this rank's share of a step
   double repeated_flops_ = 0;   ///< by recomputation: HFU counts them, MFU does not

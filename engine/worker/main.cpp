@@ -171,7 +171,8 @@ int search_plans(const Input& input, std::size_t best) {
 
 int run_plan(const Input& input, RunRequest request, const Instead& instead) {
   check_platform(request.device);
-  const Scenario scenario = with_stages(read(input, instead), is_platform(request.device), request.device, request.threads);
+  const Scenario scenario =
+      with_stages(read(input, instead), is_platform(request.device), request.device, request.threads);
   check_runs(compile(scenario));
   request.json = input.json;
   return run_supervised(scenario, request);
@@ -189,7 +190,10 @@ int sweep_plans(const Input& input, SweepRequest request) {
 void add_how(CLI::App* command, RunRequest& request) {
   command->add_option("--comm", request.communicator, "how ranks talk: loopback (threads of one process) or mpi")
       ->check(CLI::IsMember({"loopback", "mpi"}));
-  command->add_option("--device", request.device, "what computes: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps its predicted cost)")
+  command
+      ->add_option("--device", request.device,
+                   "what computes: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps its "
+                   "predicted cost)")
       ->check(CLI::IsMember({"cpu", "cuda", "sleep"}));
   command->add_option("--clock", request.clock, "of the headline numbers: wall, device (emulated), or auto")
       ->check(CLI::IsMember({"auto", "wall", "device"}));

@@ -8,7 +8,8 @@ namespace rankscope {
 
 Scenario with_stages(const Scenario& scenario, bool measure, const std::string& device, int threads) {
   if (scenario.plan.stages != "measured") return scenario;
-  const SettledStages settled = measure ? measure_stages(scenario, open_platform(device, threads)) : model_stages(scenario);
+  const SettledStages settled =
+      measure ? measure_stages(scenario, open_platform(device, threads)) : model_stages(scenario);
   std::cerr << to_text(settled) << std::endl;
   return settled.scenario;
 }

@@ -7,8 +7,8 @@
 namespace rankscope {
 
 /// The scenario as it is, or where its stages are to be measured with the list of layers that they become: by a
-/// measurement on this machine (of that device, with `threads` threads of the CPU), or else by the cluster's figures. Says on standard error which
-/// list, and why. Throws PlanError.
+/// measurement on this machine (of that device, with `threads` threads of the CPU), or else by the cluster's figures.
+/// Says on standard error which list, and why. Throws PlanError.
 Scenario with_stages(const Scenario& scenario, bool measure, const std::string& device = "cpu", int threads = 1);
 
 }  // namespace rankscope

@@ -11,8 +11,7 @@ namespace {
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  throw DeviceError(std::string("CUDA: ") + what + ": " + cudaGetErrorName(error) + ": " +
-                           cudaGetErrorString(error));
+  throw DeviceError(std::string("CUDA: ") + what + ": " + cudaGetErrorName(error) + ": " + cudaGetErrorString(error));
 }
 
 cudaStream_t stream_of(void* handle) { return static_cast<cudaStream_t>(handle); }

@@ -94,8 +94,7 @@ class CudaClock {
     if (const auto earlier = current()) {
       const std::int64_t continued =
           earlier->host_ns + static_cast<std::int64_t>(best->event.nanoseconds_since(earlier->event));
-      best->host_ns =
-          std::clamp(continued, best->host_ns - best->uncertainty_ns, best->host_ns + best->uncertainty_ns);
+      best->host_ns = std::clamp(continued, best->host_ns - best->uncertainty_ns, best->host_ns + best->uncertainty_ns);
     }
     const std::lock_guard writing(mutex_);
     current_ = std::move(best);

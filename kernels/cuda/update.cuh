@@ -163,8 +163,7 @@ inline constexpr int update_threads = 256, packs_per_thread = 2;
 
 /// `scale`: what the gradient is multiplied by beside what the rule has, read from the device's memory.
 template <int V, class T, class Rule>
-__device__ inline void update_neighbours(const UpdateTensor& tensor, int64_t i, const Rule& rule,
-                                         Arithmetic<T> scale) {
+__device__ inline void update_neighbours(const UpdateTensor& tensor, int64_t i, const Rule& rule, Arithmetic<T> scale) {
   using A = Arithmetic<T>;
   auto* parameter = static_cast<T*>(tensor.parameter);
   auto* master = static_cast<A*>(tensor.master);

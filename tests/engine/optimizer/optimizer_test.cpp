@@ -5,6 +5,7 @@
 #include <map>
 
 #include "kernels/cpu/cpu.hpp"
+#include "kernels/update_numbers.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/layers/hand_laid.hpp"
 

@@ -48,7 +48,8 @@ TEST_CASE("tensors updated in one launch have the bits of tensors updated one by
   const Parameters together, alone;
   const cuda::Adam<float, false> rule(
       numbers_of(AdamStep{.learning_rate = 0.1, .weight_decay = 0.2, .gradient_scale = 0.5, .t = 3}));
-  cuda::update_all<float>(together.tensors.data(), static_cast<std::int64_t>(together.tensors.size()), rule, nullptr, Stream{});
+  cuda::update_all<float>(together.tensors.data(), static_cast<std::int64_t>(together.tensors.size()), rule, nullptr,
+                          Stream{});
   for (const cuda::UpdateTensor& tensor : alone.tensors) cuda::update_all<float>(&tensor, 1, rule, nullptr, Stream{});
   CHECK(same(together.parameter, alone.parameter));
   CHECK(same(together.first, alone.first));

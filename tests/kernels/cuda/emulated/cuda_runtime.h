@@ -30,11 +30,11 @@ struct cudaLaunchConfig_t {
 template <class... Expected, class... Actual>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Expected...), Actual&&... arguments) {
   // Parameters are copied when a kernel is launched, as they are for a device.
-  return emulated::enqueue(config->stream, [grid = config->gridDim, block = config->blockDim,
-                                            shared = config->dynamicSmemBytes, kernel,
-                                            parameters = std::tuple<Expected...>(arguments...)] {
-    emulated::run(grid, block, shared, [&] { std::apply(kernel, parameters); });
-  });
+  return emulated::enqueue(config->stream,
+                           [grid = config->gridDim, block = config->blockDim, shared = config->dynamicSmemBytes, kernel,
+                            parameters = std::tuple<Expected...>(arguments...)] {
+                             emulated::run(grid, block, shared, [&] { std::apply(kernel, parameters); });
+                           });
 }
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int) {

@@ -68,7 +68,7 @@ struct Gpu {
   std::mutex working;  ///< held by the one piece of work that runs
   std::byte* memory = nullptr;
 
-  std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;                              ///< guards what follows
   std::map<std::size_t, std::size_t> allocated;  ///< begin, bytes
   std::map<std::byte*, std::size_t> pinned;
   std::map<Stream*, std::shared_ptr<Stream>> streams;

@@ -61,8 +61,8 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
 /// How streams go on from now on. Their pace is drawn by the seed.
 struct Pace {
   std::uint64_t seed = 1;
-  int greatest_delay_us = 0;     ///< before one in four pieces of work
-  bool ignores_waits = false;    ///< cudaStreamWaitEvent does nothing: every edge between streams is missing
+  int greatest_delay_us = 0;   ///< before one in four pieces of work
+  bool ignores_waits = false;  ///< cudaStreamWaitEvent does nothing: every edge between streams is missing
 };
 void set_pace(Pace pace);
 
