@@ -1,5 +1,5 @@
 // How ranks talk: one group of ranks on one lane. The one small virtual class of the engine; loopback (ranks are
-// threads of one process), mpi and, later, nccl implement it.
+// threads of one process), mpi and nccl implement it.
 //
 // What is moved lies in the memory of the device whose queue the communicator runs on: the host's, unless run_on() says
 // otherwise. On a GPU's queue a call returns once what it moves is enqueued there and at its peers, in the order of
@@ -21,7 +21,8 @@
 // A transparent gather or scatter by "ring", "tree" or "halving-doubling" keeps memory for the whole on members that
 // pass parts on, and mpi as much as it receives in one phase of a sum.
 //
-// One thread of a rank may send while another receives on the same communicator; everything else is one at a time.
+// One thread of a rank may send while another receives on the same communicator (not under nccl, where one comes after
+// the other); everything else is one at a time.
 // Whatever throws CommError fails the whole world: all other waits of all ranks end with the first reason.
 #pragma once
 #include <cstdint>
@@ -104,7 +105,7 @@ class World {
   virtual ~World() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual std::string_view name() const = 0;  ///< "loopback", "mpi"
+  virtual std::string_view name() const = 0;  ///< "loopback", "mpi", "nccl"
 
   /// Collective over `members` (which hold this rank): one communicator per lane and group. `algorithm` is "auto" or a
   /// transparent one: "ring", "naive", "tree" or "halving-doubling" (engine/collective).
@@ -115,6 +116,9 @@ class World {
 
   /// Ends every wait of every rank with CommError(`why`); used when this rank fails.
   virtual void abort(const std::string& why) = 0;
+
+  /// Throws CommError with the reason when this rank or another has failed: for who does not wait here. Any thread.
+  virtual void throw_if_failed() = 0;
 };
 
 }  // namespace rankscope

@@ -94,6 +94,8 @@ class GroupCommunicator : public Communicator {
   /// The library's own algorithm.
   virtual CommResult run_library(const CollectiveCall& call) = 0;
 
+  friend class NcclCommunicator;  // which meets in a group of the world that started it up
+
   const GroupSetting& setting() const { return setting_; }
   Device& device() { return *device_; }
   Queue& queue() { return *queue_; }

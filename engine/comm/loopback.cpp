@@ -34,6 +34,11 @@ class LoopbackHub {
     return entry.group;
   }
 
+  void throw_if_failed() {
+    std::lock_guard lock(mutex_);
+    if (!failure_.empty()) throw CommError(failure_);
+  }
+
   /// Fails every group, now and later. The first reason stays.
   void abort(const std::string& why) {
     std::lock_guard lock(mutex_);
@@ -143,6 +148,7 @@ class LoopbackWorld final : public World {
   }
 
   void abort(const std::string& why) override { hub_->abort(why); }
+  void throw_if_failed() override { hub_->throw_if_failed(); }
 
  private:
   std::shared_ptr<LoopbackHub> hub_;

@@ -70,6 +70,11 @@ class MpiWorld final : public World {
 
   void abort(const std::string& why) override { process_->fail(why); }
 
+  void throw_if_failed() override {
+    process_->listen();
+    process_->throw_if_failed();
+  }
+
  private:
   // Member i of an arrival is rank i of its communicator; here that is the world, and members are some of it.
   void arrive_as(std::span<const int> ranks, int index, int come, int go, const char* call, Lane lane,

@@ -52,6 +52,8 @@ class MpiProcess {
   void wait_until(const std::function<bool()>& done, Clock::time_point deadline,
                   const std::function<std::string()>& too_late, Waiting what);
 
+  /// Takes word of another process's failure, if it has come.
+  void listen();
   /// Throws the world's failure, if any.
   void throw_if_failed();
   /// Fails this process's world and tells the others; the first reason stays, and is returned.
@@ -61,7 +63,6 @@ class MpiProcess {
   void keep(std::unique_ptr<std::byte[]> memory);
 
  private:
-  void listen();
   void tell_others(const std::string& why);
   bool note_failure(const std::string& why);
   void make_elements();

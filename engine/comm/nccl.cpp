@@ -1,0 +1,92 @@
+#include "engine/comm/nccl.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "engine/comm/nccl_communicator.hpp"
+
+namespace rankscope {
+
+using namespace comm;
+
+namespace {
+
+class NcclWorld final : public World {
+ public:
+  NcclWorld(std::shared_ptr<const NcclLibrary> library, std::unique_ptr<World> start_up, CommOptions options)
+      : session_(std::make_shared<NcclSession>(std::move(library), std::move(start_up), std::move(options))) {}
+
+  int rank() const override { return session_->start_up().rank(); }
+  int size() const override { return session_->start_up().size(); }
+  std::string_view name() const override { return "nccl"; }
+
+  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) override {
+    GroupSetting setting = make_setting(std::move(members), rank(), size(), lane, algorithm, session_->options());
+    return session_->or_fail([&] {
+      auto host = host_group(session_->start_up().group(setting.members, lane, "auto"));
+      return std::make_unique<NcclCommunicator>(session_, std::move(host), std::move(setting));
+    });
+  }
+
+  std::vector<std::string> exchange(const std::string& mine) override {
+    return session_->or_fail([&] { return session_->start_up().exchange(mine); });
+  }
+
+  void abort(const std::string& why) override { session_->fail(why); }
+
+  void throw_if_failed() override { session_->throw_if_failed(); }
+
+ private:
+  static std::unique_ptr<GroupCommunicator> host_group(std::unique_ptr<Communicator> group) {
+    auto* host = dynamic_cast<GroupCommunicator*>(group.get());
+    if (host == nullptr) throw std::invalid_argument("nccl is started up by loopback or mpi");
+    group.release();
+    return std::unique_ptr<GroupCommunicator>(host);
+  }
+
+  std::shared_ptr<NcclSession> session_;
+};
+
+}  // namespace
+
+std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions options, NcclOptions nccl) {
+  return std::make_unique<NcclWorld>(open_nccl(nccl.library), std::move(start_up), std::move(options));
+}
+
+void check_nccl_library(const NcclOptions& nccl) { open_nccl(nccl.library); }
+
+int gpu_of_rank(World& world, const std::vector<std::string>& visible) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return gpu_of_rank(world, visible, host);
+}
+
+int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host) {
+  std::ostringstream mine;
+  mine << host << '\n';
+  for (const std::string& gpu : visible) mine << gpu << '\n';
+  // The ranks of a host choose in turn, each the first that it sees and none before has: every rank works out the same.
+  std::set<std::string> taken;
+  int ranks = 0;
+  const std::vector<std::string> all = world.exchange(mine.str());
+  for (int rank = 0; rank <= world.rank(); ++rank) {
+    std::istringstream theirs(all[static_cast<std::size_t>(rank)]);
+    std::string where, gpu;
+    std::getline(theirs, where);
+    if (where != host) continue;
+    ++ranks;
+    int index = 0;
+    bool found = false;
+    while (!found && std::getline(theirs, gpu)) found = taken.insert(gpu).second, index += found ? 0 : 1;
+    if (found && rank == world.rank()) return index;
+  }
+  throw CommError("rank " + std::to_string(world.rank()) + " is the " + std::to_string(ranks) + ". rank on host " +
+                  host + " and sees " + std::to_string(visible.size()) + (visible.size() == 1 ? " GPU" : " GPUs") +
+                  ", none of which is free: the communicator 'nccl' needs a "
+                  "GPU for each rank; use 'loopback' to share one");
+}
+
+}  // namespace rankscope

@@ -1,0 +1,41 @@
+// Ranks as processes with a GPU each, on one host or many, over NCCL. Another world starts it up: it carries the ids of
+// NCCL's communicators, lets members say what they are about to call, and brings word of failures.
+//
+// With CommOptions::stamp_arrivals members meet on the host before each call, so that calls which do not fit together
+// and members that do not come are named, as under mpi; without it a call is only enqueued, and a mistake is found by
+// the time limit. Messages from several ranks to one (lane server) always meet.
+//
+// When a peer is gone NCCL's kernels wait for it on the device, without end. So a watch looks at all communicators some
+// fifty times a second, and at the world that started them up: what fails there aborts all of them, which ends their
+// kernels, and every present or next call throws CommError with the first reason.
+//
+// "auto" hands a collective to NCCL: its bytes on the wire are not known (-1), and the order of its sums is NCCL's. The
+// transparent algorithms run over grouped sends and receives, and are counted.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/comm/communicator.hpp"
+#include "engine/comm/options.hpp"
+
+namespace rankscope {
+
+struct NcclOptions {
+  std::string library{};  ///< empty: libnccl.so.2 as the system finds it, or where it was found while configuring
+};
+
+/// Takes `start_up`, all of whose ranks call this with the same options. The rank's GPU must be the calling thread's
+/// current one. Throws CommError in one line when the library is missing or too old.
+std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions options = {}, NcclOptions nccl = {});
+
+/// Throws CommError in one line when the library is missing or too old.
+void check_nccl_library(const NcclOptions& nccl = {});
+
+/// Which of the GPUs that this rank sees is its own, so that no two ranks of a host have the same: collective over the
+/// world. `visible` are unique names (PCI bus ids). Throws CommError that names the host where they do not suffice.
+int gpu_of_rank(World& world, const std::vector<std::string>& visible);
+/// The same of a host of that name.
+int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host);
+
+}  // namespace rankscope

@@ -1,0 +1,75 @@
+// NCCL as far as it is used, loaded when a run asks for it: a program that was built without NCCL can use it, and runs
+// where there is none. The C interface is NCCL's (nccl.h), spelled out here; a test compares the two where that header
+// is. For the nccl files of this folder.
+#pragma once
+#include <climits>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "kernels/tensor/type.hpp"
+
+namespace rankscope::comm {
+
+enum class NcclResult : int {
+  success = 0,
+  unhandled_cuda_error = 1,
+  system_error = 2,
+  internal_error = 3,
+  invalid_argument = 4,
+  invalid_usage = 5,
+  remote_error = 6,
+  in_progress = 7,
+};
+
+struct NcclUniqueId {
+  char bytes[128];
+};
+
+/// The first part of ncclConfig_t, as it was in 2.18: later versions read from `size` and `version` how much is there.
+struct NcclConfig {
+  std::size_t size = sizeof(NcclConfig);
+  unsigned magic = 0xcafebeef;
+  unsigned version = 21800;
+  int blocking = 0;  ///< calls return at once, and are asked for their result
+  int cga_cluster_size = undefined, min_ctas = undefined, max_ctas = undefined;
+  const char* net_name = nullptr;
+  int split_share = undefined;
+  static constexpr int undefined = INT_MIN;
+};
+
+using NcclComm = struct NcclCommOpaque*;
+using NcclStream = void*;  ///< cudaStream_t
+
+inline constexpr int nccl_sum = 0;
+int nccl_type_of(DType type);
+
+struct NcclLibrary {
+  std::string path;
+  int version = 0;  ///< 22809 is 2.28.9
+
+  NcclResult (*get_version)(int*);
+  NcclResult (*get_unique_id)(NcclUniqueId*);
+  NcclResult (*init_rank)(NcclComm*, int ranks, NcclUniqueId, int rank, NcclConfig*);
+  NcclResult (*finalize)(NcclComm);
+  NcclResult (*destroy)(NcclComm);
+  NcclResult (*abort)(NcclComm);
+  NcclResult (*async_error)(NcclComm, NcclResult*);
+  const char* (*error_string)(NcclResult);
+  const char* (*last_error)(NcclComm);
+  NcclResult (*broadcast)(const void*, void*, std::size_t, int type, int root, NcclComm, NcclStream);
+  NcclResult (*reduce)(const void*, void*, std::size_t, int type, int op, int root, NcclComm, NcclStream);
+  NcclResult (*all_reduce)(const void*, void*, std::size_t, int type, int op, NcclComm, NcclStream);
+  NcclResult (*all_gather)(const void*, void*, std::size_t each, int type, NcclComm, NcclStream);
+  NcclResult (*reduce_scatter)(const void*, void*, std::size_t each, int type, int op, NcclComm, NcclStream);
+  NcclResult (*send)(const void*, std::size_t, int type, int peer, NcclComm, NcclStream);
+  NcclResult (*receive)(void*, std::size_t, int type, int peer, NcclComm, NcclStream);
+  NcclResult (*group_start)();
+  NcclResult (*group_end)();
+};
+
+/// Empty: libnccl.so.2 as the system finds it, or where it was found while configuring. Throws CommError in one line:
+/// the library is not there, lacks a function, or is older than 2.18.
+std::shared_ptr<const NcclLibrary> open_nccl(const std::string& path);
+
+}  // namespace rankscope::comm
