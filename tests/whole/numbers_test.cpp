@@ -1,16 +1,16 @@
 // The same model, whoever trains it: twice, by threads or by processes, by many ranks or by one.
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "engine/run/verify.hpp"
 #include "engine/scenario/read.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/run/summaries.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
 using nlohmann::json;
+using rankscope::testing::Summaries;
 
 namespace {
 
@@ -29,26 +29,12 @@ std::vector<double> losses_of(const json& report) {
   return losses;
 }
 
-/// Keeps the losses that a rank reports.
-class LossObserver : public RankObserver {
- public:
-  void span(Lane, const Span&) override {}
-  void memory(Lane, const MemorySample&) override {}
-  void phase(Lane, const PhaseSpan&) override {}
-  void step_done(const StepSummary& summary, const StepTrace&) override {
-    const std::lock_guard lock(mutex_);
-    losses_[summary.step] = summary.loss;
-  }
-  std::vector<double> losses() const {
-    std::vector<double> all;
-    for (const auto& [step, loss] : losses_) all.push_back(loss);
-    return all;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::uint32_t, double> losses_;
-};
+/// What one rank reported, in the order of its steps.
+std::vector<double> losses_of(const Summaries& summaries) {
+  std::vector<double> losses;
+  for (const StepSummary& step : summaries.all) losses.push_back(step.loss);
+  return losses;
+}
 
 /// Enough for a layer in every chunk.
 int layers_of(const std::string& name) { return name == "pipeline-interleaved" ? 8 : 4; }
@@ -75,7 +61,7 @@ TEST_CASE("one rank of the program is the reference that verify compares with, b
   const Scenario reference = reference_of(scenario);
   REQUIRE(reference.plan.ranks() == 1);
   REQUIRE(reference.plan.micro_batches == 4);
-  LossObserver observer;
+  Summaries observer;
   RunSettings settings;
   settings.steps = 6;
   run_loopback(compile(reference), settings, [&](int) { return &observer; });
@@ -84,7 +70,7 @@ TEST_CASE("one rank of the program is the reference that verify compares with, b
       report_of(folder, {"run", lab("data-parallel"), "--comm", "loopback", "--steps", "6", "--set", "layers=2",
                          "--set", "width=32", "--set", "data=1", "--set", "micro_batches=4"});
   CHECK(program["ranks"] == 1);
-  CHECK(losses_of(program) == observer.losses());
+  CHECK(losses_of(program) == losses_of(observer));
 }
 
 TEST_CASE("four ranks lose what one rank loses") {

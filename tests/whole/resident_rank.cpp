@@ -6,15 +6,16 @@
 #include <cstdint>
 #include <fstream>
 #include <iostream>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 
 #include "engine/comm/mpi.hpp"
 #include "engine/run/job.hpp"
 #include "engine/scenario/read.hpp"
+#include "tests/engine/run/summaries.hpp"
 
 using namespace rankscope;
+using rankscope::testing::Summaries;
 
 namespace {
 
@@ -26,25 +27,12 @@ std::int64_t resident_bytes() {
 }
 
 /// The greatest that the ledger has seen.
-class Peak : public RankObserver {
- public:
-  void span(Lane, const Span&) override {}
-  void memory(Lane, const MemorySample&) override {}
-  void phase(Lane, const PhaseSpan&) override {}
-  void step_done(const StepSummary& summary, const StepTrace&) override {
-    const std::lock_guard lock(mutex_);
-    const std::int64_t host = summary.peak_bytes[static_cast<std::size_t>(MemoryClass::host)];
-    bytes_ = std::max(bytes_, summary.peak_total_bytes + host);
-  }
-  std::int64_t bytes() {
-    const std::lock_guard lock(mutex_);
-    return bytes_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::int64_t bytes_ = 0;
-};
+std::int64_t peak_of(const Summaries& ledger) {
+  std::int64_t peak = 0;
+  for (const StepSummary& step : ledger.all)
+    peak = std::max(peak, step.peak_total_bytes + step.peak_bytes[static_cast<std::size_t>(MemoryClass::host)]);
+  return peak;
+}
 
 }  // namespace
 
@@ -60,7 +48,7 @@ int main(int argc, char** argv) {
   settings.communicator = "mpi";
   const std::unique_ptr<World> world = mpi_world(settings.comm);
 
-  Peak ledger;
+  Summaries ledger;
   const std::int64_t before = resident_bytes();
   const auto observer = [&](int) { return &ledger; };
   run_process_rank(step, settings, *world, observer, [&](RankRun& run, int rank) {
@@ -69,7 +57,7 @@ int main(int argc, char** argv) {
     run.run(2, 2);
     const std::int64_t four = resident_bytes() - before;
     // One write a line, so that the ranks' lines do not mix.
-    std::cout << "{\"rank\": " + std::to_string(rank) + ", \"ledger\": " + std::to_string(ledger.bytes()) +
+    std::cout << "{\"rank\": " + std::to_string(rank) + ", \"ledger\": " + std::to_string(peak_of(ledger)) +
                      ", \"reserved\": " + std::to_string(run.reserved_bytes()) +
                      ", \"two_steps\": " + std::to_string(two) + ", \"four_steps\": " + std::to_string(four) + "}\n"
               << std::flush;
