@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <deque>
@@ -36,9 +37,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// A signal handler can reach nothing else.
-volatile sig_atomic_t stop_asked = 0;
-void ask_to_stop(int) { stop_asked = 1; }
+// A signal handler can reach nothing else. It runs on whichever thread the signal is given to.
+std::atomic<bool> stop_asked = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+void ask_to_stop(int) { stop_asked = true; }
 
 /// Ranks that would share cores keep true time on the device clock only.
 std::string headline_clock(const Scenario& scenario, const RunRequest& request) {
@@ -203,7 +205,7 @@ void stop_on_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool stop_was_asked() { return stop_asked != 0; }
+bool stop_was_asked() { return stop_asked; }
 
 Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   const SessionDirectory directory;
