@@ -104,9 +104,11 @@ struct TrafficKey {
   Purpose purpose = Purpose::none;
   OpKind kind = OpKind::send;
 };
+/// What a library's own collectives ("auto") move: nobody knows, or as loopback's do (pair_elements).
+enum class Automatic : std::uint8_t { opaque, direct };
 /// `only`: ops of that purpose and kind alone.
 TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const RankGrid& grid,
                              std::optional<Algorithm> algorithm, std::optional<TrafficKey> only = {},
-                             int most_cells = 256);
+                             int most_cells = 256, Automatic automatic = Automatic::opaque);
 
 }  // namespace rankscope

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "engine/analyse/exchange.hpp"
+#include "engine/collective/cost.hpp"
 #include "engine/program/communication.hpp"
 
 namespace rankscope {
@@ -96,7 +97,8 @@ int TrafficMatrix::cell_of(int rank) const {
 }
 
 TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                             std::optional<Algorithm> algorithm, std::optional<TrafficKey> only, int most_cells) {
+                             std::optional<Algorithm> algorithm, std::optional<TrafficKey> only, int most_cells,
+                             Automatic automatic) {
   TrafficMatrix matrix;
   matrix.ranks = static_cast<int>(programs.size());
   matrix.side = std::min(matrix.ranks, most_cells);
@@ -108,8 +110,7 @@ TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const Ran
            static_cast<std::size_t>(matrix.cell_of(to));
   };
   // A step has many collectives alike: what each pair of members moves is found once for each size.
-  using Pairs = std::map<std::pair<int, int>, double>;
-  std::map<std::tuple<OpKind, int, std::int64_t, int>, Pairs> known;
+  std::map<std::tuple<OpKind, int, std::int64_t, int>, std::vector<PairElements>> known;
   for (const RankProgram& program : programs)
     for (const Op& op : program.ops) {
       const OpFields fields = op.id.fields();
@@ -123,7 +124,7 @@ TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const Ran
       const std::vector<int> group = grid.group_of(program.rank, op.group);
       const auto n = static_cast<int>(group.size());
       if (n < 2 || group.front() != program.rank) continue;  // a group once
-      if (!algorithm) {
+      if (!algorithm && automatic == Automatic::opaque) {
         for (const int from : group)
           for (const int to : group)
             if (from != to) matrix.hidden[index(from, to)] = 1;
@@ -134,13 +135,10 @@ TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const Ran
       const auto root = std::find(group.begin(), group.end(), op.root);
       const int root_index = root == group.end() ? 0 : static_cast<int>(root - group.begin());
       const auto [at, fresh] = known.try_emplace({fields.kind, n, elements, root_index});
-      if (fresh)
-        for (const Transfer& t : transfers_of(fields.kind, *algorithm, n, elements, root_index))
-          at->second[{t.from, t.to}] += static_cast<double>(t.elements);
-      for (const auto& [pair, moved] : at->second)
-        matrix
-            .bytes[index(group[static_cast<std::size_t>(pair.first)], group[static_cast<std::size_t>(pair.second)])] +=
-            moved * static_cast<double>(width);
+      if (fresh) at->second = pair_elements(fields.kind, algorithm, n, elements, root_index);
+      for (const PairElements& pair : at->second)
+        matrix.bytes[index(group[static_cast<std::size_t>(pair.from)], group[static_cast<std::size_t>(pair.to)])] +=
+            static_cast<double>(pair.elements * width);
     }
   for (const double bytes : matrix.bytes) {
     matrix.total += bytes;

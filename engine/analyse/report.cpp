@@ -270,6 +270,7 @@ Report make_report(const RunFacts& facts) {
   add_rates(report, facts, by_step);
   add_memory(report, facts, summaries);
   report.traffic = analysis::traffic_of(facts, summaries);
+  report.links = analysis::links_of(facts, summaries);
   add_telemetry(report, facts, summaries);
   return report;
 }

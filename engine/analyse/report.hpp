@@ -105,10 +105,18 @@ struct RunBudget {
 struct TrafficReport {
   Purpose purpose = Purpose::none;
   OpKind collective = OpKind::send;                                  ///< send, copy, or one of the eight
+  GroupKind group = GroupKind::self;                                 ///< of a collective; else self
   double count = 0;                                                  ///< ops of one rank in one step
   double bytes_per_rank = std::numeric_limits<double>::quiet_NaN();  ///< sent, counted at the transport; NaN where it
                                                                      ///< is opaque
   double predicted = std::numeric_limits<double>::quiet_NaN();       ///< by plan.collective; "auto" is loopback's
+};
+
+/// From one rank to another, per step, for all purposes together.
+struct LinkReport {
+  int from = 0, to = 0;
+  double bytes = std::numeric_limits<double>::quiet_NaN();  ///< counted at the sender; NaN where it has not counted all
+  double predicted = 0;                                     ///< as TrafficReport's
 };
 
 struct TelemetryReport {
@@ -143,7 +151,8 @@ struct Report {
   double tflops_per_device = std::numeric_limits<double>::quiet_NaN();  ///< model FLOPs, as mfu
 
   std::vector<MemoryRow> memory;       ///< by rank
-  std::vector<TrafficReport> traffic;  ///< by purpose and kind
+  std::vector<TrafficReport> traffic;  ///< by purpose, kind and group
+  std::vector<LinkReport> links;       ///< by sender and receiver; none above most_linked_ranks
   TelemetryReport telemetry;
   bool folded = false;              ///< simulated stage by stage, ranks alike being one; else from programs
   std::optional<DeviceFit> device;  ///< where the cluster says how much memory its devices have

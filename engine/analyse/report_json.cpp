@@ -54,7 +54,8 @@ Json budget_json(const std::optional<RunBudget>& budget) {
 }  // namespace
 
 nlohmann::json to_json(const Report& report) {
-  Json steps = Json::array(), memory = Json::array(), traffic = Json::array(), time = Json::object();
+  Json steps = Json::array(), memory = Json::array(), traffic = Json::array(), links = Json::array(),
+       time = Json::object();
   for (const StepRow& row : report.steps)
     steps.push_back({{"step", row.step},
                      {"loss", known(row.loss)},
@@ -81,9 +82,13 @@ nlohmann::json to_json(const Report& report) {
   for (const TrafficReport& row : report.traffic)
     traffic.push_back({{"purpose", name_of(row.purpose)},
                        {"collective", name_of(row.collective)},
+                       {"group", row.group == GroupKind::self ? Json(nullptr) : Json(name_of(row.group))},
                        {"count", row.count},
                        {"bytes_per_rank", known(row.bytes_per_rank)},
                        {"predicted", known(row.predicted)}});
+  for (const LinkReport& link : report.links)
+    links.push_back(
+        {{"from", link.from}, {"to", link.to}, {"bytes", known(link.bytes)}, {"predicted", known(link.predicted)}});
   return {{"plan", plan_json(report.plan)},
           {"ranks", report.ranks},
           {"clock", name_of(report.clock)},
@@ -98,6 +103,7 @@ nlohmann::json to_json(const Report& report) {
           {"tflops_per_device", known(report.tflops_per_device)},
           {"memory", std::move(memory)},
           {"traffic", std::move(traffic)},
+          {"links", std::move(links)},
           {"telemetry",
            {{"events", known(report.telemetry.events)},
             {"dropped", known(report.telemetry.dropped)},

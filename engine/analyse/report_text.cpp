@@ -151,17 +151,37 @@ std::string fit_lines(const Report& report) {
   return text.empty() ? "" : "\n" + text;
 }
 
+/// The pair of ranks that exchanges the most, and whether what was counted on all pairs is what was predicted.
+std::string busiest_link(const Report& report) {
+  if (report.links.empty()) return "";
+  const auto load = [](const LinkReport& link) { return std::isnan(link.bytes) ? link.predicted : link.bytes; };
+  const LinkReport& most =
+      *std::max_element(report.links.begin(), report.links.end(),
+                        [&](const LinkReport& x, const LinkReport& y) { return load(x) < load(y); });
+  std::size_t known = 0, alike = 0;
+  for (const LinkReport& link : report.links) {
+    known += !std::isnan(link.bytes);
+    alike += std::abs(link.bytes - link.predicted) < 0.5;
+  }
+  std::string text =
+      format("  %zu links, rank to rank; the most on %d -> %d: ", report.links.size(), most.from, most.to) +
+      bytes(most.bytes) + ", predicted " + bytes(most.predicted);
+  if (known > 0) text += format("; %zu of %zu counted as predicted", alike, known);
+  return text + "\n";
+}
+
 std::string traffic_table(const Report& report) {
   if (report.traffic.empty()) return "";
-  std::string text = "\ntraffic per step       collective        count   bytes/rank    predicted\n";
+  std::string text = "\ntraffic per step       collective     over          count   bytes/rank    predicted\n";
   for (const TrafficReport& r : report.traffic)
-    text += format("  %-20s %-14s %8.4g %12s %12s\n", std::string(name_of(r.purpose)).c_str(),
-                   std::string(name_of(r.collective)).c_str(), r.count, bytes(r.bytes_per_rank).c_str(),
-                   bytes(r.predicted).c_str());
+    text += format("  %-20s %-14s %-10s %8.4g %12s %12s\n", std::string(name_of(r.purpose)).c_str(),
+                   std::string(name_of(r.collective)).c_str(),
+                   r.group == GroupKind::self ? "" : std::string(name_of(r.group)).c_str(), r.count,
+                   bytes(r.bytes_per_rank).c_str(), bytes(r.predicted).c_str());
   const auto is_one = [](const TrafficReport& r) { return is_collective(r.collective); };
   if (std::any_of(report.traffic.begin(), report.traffic.end(), is_one))
     text += "  collectives by plan.collective: " + report.plan.collective + "\n";
-  return text;
+  return text + busiest_link(report);
 }
 
 std::string telemetry_line(const Report& report) {

@@ -4,15 +4,19 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
+#include "engine/analyse/exchange.hpp"
 #include "engine/collective/cost.hpp"
 #include "engine/program/communication.hpp"
 
 namespace rankscope::analysis {
 namespace {
 
-using Key = std::pair<Purpose, OpKind>;
+using Key = std::tuple<Purpose, OpKind, GroupKind>;
+// More than that are told by purpose alone: pairs are too many to read.
+constexpr int most_linked_ranks = 64;
 
 struct Sum {
   double count = 0, bytes = 0;
@@ -49,10 +53,11 @@ std::map<Key, Sum> predicted_traffic(const RunFacts& facts) {
         if (group.size() < 2) continue;
         bytes = sent_per_member(program, op, group, algorithm);
       }
-      Sum& sum = sums[{f.purpose, f.kind}];
+      const Key key{f.purpose, f.kind, op.group};
+      Sum& sum = sums[key];
       sum.count += 1;
       sum.bytes += bytes;
-      sum.entries += takes_part.insert({f.purpose, f.kind}).second;
+      sum.entries += takes_part.insert(key).second;
     }
   }
   return sums;
@@ -63,7 +68,7 @@ std::map<Key, Sum> counted_traffic(const std::vector<StepSummary>& summaries) {
   for (const StepSummary& summary : summaries)
     for (const TrafficRow& row : summary.traffic) {
       if (row.kind == OpKind::receive || row.count == 0) continue;
-      Sum& sum = sums[{row.purpose, row.kind}];
+      Sum& sum = sums[{row.purpose, row.kind, row.group}];
       sum.count += static_cast<double>(row.count);
       sum.bytes += static_cast<double>(row.wire_bytes);
       sum.opaque |= row.wire_bytes < 0;
@@ -88,11 +93,46 @@ std::vector<TrafficReport> traffic_of(const RunFacts& facts, const std::vector<S
   }
   std::vector<TrafficReport> traffic;
   for (auto& [key, row] : rows) {
-    row.purpose = key.first;
-    row.collective = key.second;
+    std::tie(row.purpose, row.collective, row.group) = key;
     traffic.push_back(row);
   }
   return traffic;
+}
+
+std::vector<LinkReport> links_of(const RunFacts& facts, const std::vector<StepSummary>& summaries) {
+  const auto ranks = static_cast<int>(facts.programs.size());
+  if (ranks > most_linked_ranks) return {};
+  const TrafficMatrix predicted = traffic_matrix(facts.programs, facts.grid, algorithm_named(facts.plan.collective), {},
+                                                 most_linked_ranks, Automatic::direct);
+  std::map<std::pair<int, int>, double> sent;
+  std::vector<int> steps(static_cast<std::size_t>(ranks), 0);
+  std::set<int> incomplete;
+  for (const StepSummary& summary : summaries) {
+    if (summary.rank < 0 || summary.rank >= ranks) continue;
+    ++steps[static_cast<std::size_t>(summary.rank)];
+    std::int64_t told = 0, counted = 0;
+    for (const SentBytes& link : summary.sent) {
+      sent[{summary.rank, link.to}] += static_cast<double>(link.bytes);
+      told += link.bytes;
+    }
+    for (const TrafficRow& row : summary.traffic) {
+      if (!is_communication(row.kind)) continue;
+      counted += std::max<std::int64_t>(row.wire_bytes, 0);
+      if (row.wire_bytes < 0) incomplete.insert(summary.rank);
+    }
+    if (told != counted) incomplete.insert(summary.rank);  // recorded before links were
+  }
+  std::vector<LinkReport> links;
+  for (int from = 0; from < ranks; ++from)
+    for (int to = 0; to < ranks; ++to) {
+      LinkReport link{from, to};
+      link.predicted = predicted.at(from, to);
+      const auto measured = sent.find({from, to});
+      const int count = steps[static_cast<std::size_t>(from)];
+      if (count > 0 && !incomplete.contains(from)) link.bytes = measured == sent.end() ? 0 : measured->second / count;
+      if (link.predicted > 0 || link.bytes > 0) links.push_back(link);
+    }
+  return links;
 }
 
 }  // namespace rankscope::analysis

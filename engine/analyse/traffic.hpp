@@ -1,4 +1,4 @@
-// Bytes moved by purpose: what was counted beside what the programs say. For this folder's own files.
+// Bytes moved by purpose and by link: what was counted beside what the programs say. For this folder's own files.
 #pragma once
 #include <vector>
 
@@ -8,5 +8,7 @@ namespace rankscope::analysis {
 
 /// Per step and participating rank; see TrafficReport. `summaries` without doubles.
 std::vector<TrafficReport> traffic_of(const RunFacts& facts, const std::vector<StepSummary>& summaries);
+/// All pairs of ranks that are to exchange anything, or have.
+std::vector<LinkReport> links_of(const RunFacts& facts, const std::vector<StepSummary>& summaries);
 
 }  // namespace rankscope::analysis

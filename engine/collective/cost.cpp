@@ -124,4 +124,42 @@ std::int64_t direct_elements(OpKind kind, int n, std::int64_t elements, int root
   return (n - 1) * elements;
 }
 
+namespace {
+
+std::int64_t direct_between(OpKind kind, int n, std::int64_t elements, int root, int from, int to) {
+  const auto chunk = [&](int member) { return chunk_range(elements, n, member).size(); };
+  switch (kind) {
+    case OpKind::broadcast: return from == root ? elements : 0;
+    case OpKind::scatter: return from == root ? elements / n : 0;
+    case OpKind::gather: return to == root ? elements / n : 0;
+    // To each its chunk, to be summed there, and the sums of one's own to whoever wants them.
+    case OpKind::all_reduce: return chunk(to) + chunk(from);
+    case OpKind::reduce: return chunk(to) + (to == root ? chunk(from) : 0);
+    default: return elements / n;
+  }
+}
+
+}  // namespace
+
+std::vector<PairElements> pair_elements(OpKind kind, std::optional<Algorithm> algorithm, int n, std::int64_t elements,
+                                        int root) {
+  std::vector<std::int64_t> sent(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0);
+  const auto at = [&](int from, int to) -> std::int64_t& {
+    return sent[static_cast<std::size_t>(from) * static_cast<std::size_t>(n) + static_cast<std::size_t>(to)];
+  };
+  if (algorithm) {
+    for (const Transfer& t : transfers_of(kind, *algorithm, n, elements, root)) at(t.from, t.to) += t.elements;
+  } else {
+    if (!is_collective(kind)) throw std::invalid_argument(std::string(name_of(kind)) + " is no collective");
+    for (int from = 0; from < n; ++from)
+      for (int to = 0; to < n; ++to)
+        if (from != to) at(from, to) = direct_between(kind, n, elements, root, from, to);
+  }
+  std::vector<PairElements> pairs;
+  for (int from = 0; from < n; ++from)
+    for (int to = 0; to < n; ++to)
+      if (at(from, to) > 0) pairs.push_back({from, to, at(from, to)});
+  return pairs;
+}
+
 }  // namespace rankscope

@@ -44,4 +44,14 @@ double bus_bandwidth_factor(OpKind kind, int n);
 /// For E and root see transfers_of.
 std::int64_t direct_elements(OpKind kind, int n, std::int64_t elements, int root = 0);
 
+/// Elements that one member sends another in a collective.
+struct PairElements {
+  int from = 0, to = 0;
+  std::int64_t elements = 0;
+};
+/// Of each pair that has any: by an algorithm's transfers, or without one straight from where they are
+/// (direct_elements).
+std::vector<PairElements> pair_elements(OpKind kind, std::optional<Algorithm> algorithm, int n, std::int64_t elements,
+                                        int root = 0);
+
 }  // namespace rankscope

@@ -56,6 +56,13 @@ struct WireBytes {
   std::int64_t sent = 0, received = 0;
 };
 
+/// What went to one member in a call.
+struct PeerBytes {
+  int peer = 0;  ///< world rank
+  std::int64_t bytes = 0;
+  bool operator==(const PeerBytes&) const = default;
+};
+
 /// One transfer inside a transparent collective or message, for the picture of its phases.
 struct PhaseRecord {
   int phase = 0, chunk = 0;
@@ -94,6 +101,9 @@ class Communicator {
   virtual CommResult all_to_all(View sent, View received) = 0;  ///< size() equal parts each
 
   virtual WireBytes wire_bytes() const = 0;
+  /// What the last send or collective of this member put on the wire for each other one, as wire_bytes counts it;
+  /// empty where that is nothing, or cannot be known.
+  virtual std::span<const PeerBytes> last_sent() const = 0;
   /// What this member received in the last collective, phase by phase, if that was transparent and phases are recorded;
   /// empty otherwise. The members' records together hold each transfer once.
   virtual std::span<const PhaseRecord> last_phases() const = 0;

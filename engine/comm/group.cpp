@@ -117,9 +117,16 @@ WireBytes GroupCommunicator::wire_bytes() const {
   return {sent_, received_};
 }
 
-void GroupCommunicator::count(std::int64_t sent, std::int64_t received) {
-  sent_ += sent;
-  received_ += received;
+void GroupCommunicator::count_sent(int member, std::int64_t bytes) {
+  if (bytes == 0) return;
+  sent_ += bytes;
+  const int peer = setting_.members[static_cast<std::size_t>(member)];
+  const auto known =
+      std::find_if(last_sent_.begin(), last_sent_.end(), [&](const PeerBytes& s) { return s.peer == peer; });
+  if (known == last_sent_.end())
+    last_sent_.push_back({peer, bytes});
+  else
+    known->bytes += bytes;
 }
 
 int GroupCommunicator::first_sender(std::span<const int> from) {
@@ -142,7 +149,12 @@ CommResult GroupCommunicator::point_to_point(View data, int peer, bool is_send) 
   Message message{is_send, false, peer, data.type, data.as<std::byte>(), data.elements()};
   message.came = queue_->mark();
   const CommResult result = move(message, call);
-  (is_send ? sent_ : received_) += message.bytes();
+  if (is_send) {
+    last_sent_.clear();
+    count_sent(peer, message.bytes());
+  } else {
+    count_received(message.bytes());
+  }
   return result;
 }
 
@@ -181,6 +193,7 @@ std::chrono::milliseconds limit_of(std::chrono::milliseconds limit, int phase, i
 CommResult GroupCommunicator::collective(CollectiveCall call) {
   if (setting_.options.before) setting_.options.before(setting_.rank(), setting_.lane, call_name(call.kind));
   phases_.clear();
+  last_sent_.clear();
   check(call, setting_);
   if (size() == 1) {  // the only part is the whole
     const std::int64_t active = now_ns();
@@ -260,7 +273,10 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
     for (std::size_t i = first; i < end; ++i) {
       const Message& m = messages[i - first];
       const Transfer& t = transfers[i];
-      (m.is_send ? sent_ : received_) += m.bytes();
+      if (m.is_send)
+        count_sent(m.peer, m.bytes());
+      else
+        count_received(m.bytes());
       if (setting_.options.record_phases && !m.is_send)
         phases_.push_back({t.phase, t.chunk, setting_.members[t.from], setting_.members[t.to], m.bytes(), m.begin_ns,
                            m.end_ns, m.begin, m.moved});

@@ -78,6 +78,7 @@ class GroupCommunicator : public Communicator {
   CommResult all_to_all(View sent, View received) final;
 
   WireBytes wire_bytes() const final;
+  std::span<const PeerBytes> last_sent() const final { return last_sent_; }
   std::span<const PhaseRecord> last_phases() const final { return phases_; }
 
  protected:
@@ -99,7 +100,8 @@ class GroupCommunicator : public Communicator {
   const GroupSetting& setting() const { return setting_; }
   Device& device() { return *device_; }
   Queue& queue() { return *queue_; }
-  void count(std::int64_t sent, std::int64_t received);
+  void count_sent(int member, std::int64_t bytes);
+  void count_received(std::int64_t bytes) { received_ += bytes; }
   void count_unknown() { opaque_ = true; }
 
  private:
@@ -121,6 +123,7 @@ class GroupCommunicator : public Communicator {
   Queue* queue_ = &calling_thread_;
   std::atomic<std::int64_t> sent_{0}, received_{0};  // a send and a receive may be under way in two threads
   std::atomic<bool> opaque_{false};
+  std::vector<PeerBytes> last_sent_;  // touched by sends and collectives alone
   std::vector<PhaseRecord> phases_;
   // By kind, elements and root: lists are long, and steps repeat them.
   std::map<std::array<std::int64_t, 3>, OwnTransfers> own_transfers_;

@@ -92,7 +92,8 @@ class LoopbackCommunicator final : public GroupCommunicator {
     const CommResult result = meet(call);
     const Crossed crossed = do_share(group_->calls(), index(), queue());
     group_->depart(index(), queue());
-    count(crossed.sent, crossed.received);
+    for (int member = 0; member < setting().size(); ++member) count_sent(member, crossed.sent[member]);
+    count_received(crossed.received);
     return result;
   }
 

@@ -2,14 +2,16 @@
 // does its share of the copying at the same time, and of the adding, in member order.
 #pragma once
 #include <span>
+#include <vector>
 
 #include "engine/comm/group.hpp"
 
 namespace rankscope::comm {
 
-/// Bytes that crossed from one member's memory to another's in one member's name.
+/// Bytes that crossed from one member's memory to the others' in its name.
 struct Crossed {
-  std::int64_t sent = 0, received = 0;
+  std::vector<std::int64_t> sent;  ///< by receiving member, itself none
+  std::int64_t received = 0;
 };
 
 /// Does member `index`'s share, on its queue. All members' calls agree, and none returns before all shares are done. A

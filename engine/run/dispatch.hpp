@@ -18,6 +18,7 @@ struct OpOutcome {
   Mark active{};                ///< the same of a queue
   std::int64_t wire_bytes = 0;  ///< sent; -1 unknown
   std::vector<PhaseRecord> phases{};
+  std::vector<PeerBytes> sent{};  ///< by receiving rank, where that is known
 };
 
 /// An op of a step that is done; its phases have their times.

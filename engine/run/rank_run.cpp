@@ -23,6 +23,7 @@ struct RankRun::StepRecord {
   double gathered_losses = 0;  ///< of a main device: the sum of all its replicas'
   std::int64_t begin_ns = 0, end_ns = 0;
   std::vector<TrafficRow> traffic;
+  std::map<int, std::int64_t> sent;  ///< by receiving rank
 };
 
 RankRun::RankRun(RankSettings settings, int rank)
@@ -173,6 +174,10 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
     if (settings_.observer) {
       const auto phases = communicator.last_phases();
       outcome.phases.assign(phases.begin(), phases.end());
+      if (op.id.kind() != OpKind::receive) {
+        const auto sent = communicator.last_sent();
+        outcome.sent.assign(sent.begin(), sent.end());
+      }
     }
     return outcome;
   };
@@ -302,13 +307,16 @@ void RankRun::record(Done of) {
       for (std::int64_t i = 0; i < losses_; ++i) step.gathered_losses += losses[i];
     }
     if (moves_bytes(f.kind)) {
-      auto row = std::find_if(step.traffic.begin(), step.traffic.end(),
-                              [&](const TrafficRow& r) { return r.purpose == f.purpose && r.kind == f.kind; });
-      if (row == step.traffic.end()) row = step.traffic.insert(row, {f.purpose, f.kind, 0, 0, 0});
+      const GroupKind group = program_.ops[index].group;
+      auto row = std::find_if(step.traffic.begin(), step.traffic.end(), [&](const TrafficRow& r) {
+        return r.purpose == f.purpose && r.kind == f.kind && r.group == group;
+      });
+      if (row == step.traffic.end()) row = step.traffic.insert(row, {f.purpose, f.kind, 0, 0, 0, group});
       ++row->count;
       row->payload_bytes += contributed_bytes_[index];
       row->wire_bytes = outcome.wire_bytes < 0 || row->wire_bytes < 0 ? -1 : row->wire_bytes + outcome.wire_bytes;
     }
+    for (const PeerBytes& to : outcome.sent) step.sent[to.peer] += to.bytes;
     if (--step.remaining == 0) done = steps_.extract(found);
   }
   if (!done.empty()) finish(done.key(), std::move(done.mapped()));
@@ -344,6 +352,8 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   summary.peak_bytes = peaks.by_class;
   summary.peak_total_bytes = peaks.total;
   summary.traffic = std::move(record.traffic);
+  if (has_room_for(record.sent.size(), summary.traffic.size()))
+    for (const auto& [to, bytes] : record.sent) summary.sent.push_back({to, bytes});
   settings_.observer->step_done(summary, record.trace);
 }
 

@@ -138,13 +138,16 @@ Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {
   rows.reserve(e.traffic.size());
   for (const TrafficRow& t : e.traffic)
     rows.emplace_back(t.count, t.payload_bytes, t.wire_bytes, static_cast<std::uint8_t>(t.purpose),
-                      static_cast<std::uint8_t>(t.kind));
+                      static_cast<std::uint8_t>(t.kind), static_cast<std::uint8_t>(t.group));
   const auto traffic = out.CreateVectorOfStructs(rows);
+  std::vector<wire::SentBytes> links;
+  for (const SentBytes& link : e.sent) links.emplace_back(link.bytes, link.to);
+  const auto sent = out.CreateVectorOfStructs(links);
   const auto peaks = out.CreateVector(e.peak_bytes.data(), e.peak_bytes.size());
   return {wire::Event::Summary,
           wire::CreateSummary(out, e.rank, e.step, e.begin_ns, e.end_ns, e.loss, e.gradient_square_norm,
                               e.learning_rate, e.tokens, e.model_flops, e.hardware_flops, peaks, e.peak_total_bytes,
-                              traffic, e.spans_emitted, e.spans_dropped)
+                              traffic, e.spans_emitted, e.spans_dropped, sent)
               .Union()};
 }
 

@@ -69,8 +69,16 @@ struct TrafficRow {
   OpKind kind = OpKind::send;
   std::int64_t count = 0;
   std::int64_t payload_bytes = 0;
-  std::int64_t wire_bytes = -1;  ///< sent, counted at the transport; -1 where it can't be counted
+  std::int64_t wire_bytes = -1;       ///< sent, counted at the transport; -1 where it can't be counted
+  GroupKind group = GroupKind::self;  ///< of a collective; self for other ops, and in recordings that do not say
   bool operator==(const TrafficRow&) const = default;
+};
+
+/// What one rank sent another in a step, counted at the transport.
+struct SentBytes {
+  std::int32_t to = 0;
+  std::int64_t bytes = 0;
+  bool operator==(const SentBytes&) const = default;
 };
 
 /// One rank's step: under 1 KB on the wire, never dropped. Enough for training curves, scaling, the grid and --json.
@@ -89,8 +97,12 @@ struct StepSummary {
   std::int64_t peak_total_bytes = 0;  ///< of the device's sum
   std::vector<TrafficRow> traffic;
   std::int64_t spans_emitted = 0, spans_dropped = 0;
+  std::vector<SentBytes> sent;  ///< by receiving rank; left out where there is no room (has_room_for)
   bool operator==(const StepSummary&) const = default;
 };
+
+/// Whether a summary with so many rows of traffic stays under 1 KB with so many links as well; else it tells none.
+constexpr bool has_room_for(std::size_t links, std::size_t traffic_rows) { return links + 2 * traffic_rows <= 44; }
 
 /// The first thing a session says.
 struct Hello {

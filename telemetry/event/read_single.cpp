@@ -78,15 +78,20 @@ Event read(const wire::Summary& t, const DecodeLimits& limits, std::int32_t& unk
     require(traffic->size() <= 256 * 256, "too many traffic rows");
     e.traffic.reserve(traffic->size());
     for (const wire::TrafficRow* row : *traffic) {
-      if (row->purpose() >= purpose_count || row->kind() >= op_kind_count) {
+      if (row->purpose() >= purpose_count || row->kind() >= op_kind_count || row->group() >= group_kind_count) {
         ++unknown_rows;
         continue;
       }
-      e.traffic.push_back({static_cast<Purpose>(row->purpose()), static_cast<OpKind>(row->kind()),
-                           within(row->count(), 0, greatest_bytes, "count"),
-                           within(row->payload_bytes(), 0, greatest_bytes, "payload"),
-                           within(row->wire_bytes(), -1, greatest_bytes, "wire bytes")});
+      e.traffic.push_back(
+          {static_cast<Purpose>(row->purpose()), static_cast<OpKind>(row->kind()),
+           within(row->count(), 0, greatest_bytes, "count"), within(row->payload_bytes(), 0, greatest_bytes, "payload"),
+           within(row->wire_bytes(), -1, greatest_bytes, "wire bytes"), static_cast<GroupKind>(row->group())});
     }
+  }
+  if (const auto* sent = t.sent()) {
+    require(has_room_for(sent->size(), 0), "too many links");
+    for (const wire::SentBytes* link : *sent)
+      e.sent.push_back({rank_in_range(link->to(), limits, 0), within(link->bytes(), 0, greatest_bytes, "sent bytes")});
   }
   e.spans_emitted = within(t.spans_emitted(), 0, greatest_bytes, "spans emitted");
   e.spans_dropped = within(t.spans_dropped(), 0, greatest_bytes, "spans dropped");

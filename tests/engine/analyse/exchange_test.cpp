@@ -174,6 +174,15 @@ TEST_CASE("where opaque collectives move bytes the matrix says that it does not 
   CHECK_FALSE(matrix.hides(1, 1));
 }
 
+TEST_CASE("loopback's own collectives are not opaque: each rank has its chunk summed by its owner, and gets the sums") {
+  const TrafficMatrix matrix = traffic_matrix(replicas(3, 300), {1, 3, 1}, std::nullopt, {}, 256, Automatic::direct);
+  for (int from = 0; from < 3; ++from)
+    for (int to = 0; to < 3; ++to) {
+      CHECK(matrix.at(from, to) == Approx(from == to ? 0 : 200));
+      CHECK_FALSE(matrix.hides(from, to));
+    }
+}
+
 TEST_CASE("more ranks than cells share cells, and no byte is lost") {
   const TrafficMatrix fine = traffic_matrix(replicas(10, 1000), {1, 10, 1}, Algorithm::ring);
   const TrafficMatrix coarse = traffic_matrix(replicas(10, 1000), {1, 10, 1}, Algorithm::ring, {}, 4);

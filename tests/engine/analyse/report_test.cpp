@@ -210,10 +210,10 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {
-      "bubble", "bubble_span", "budget", "clock", "device_memory", "folded", "hfu",       "memory",
-      "mfu",    "obtained",    "plan",   "ranks", "step_seconds",  "steps",  "telemetry", "tflops_per_device",
-      "time",   "traffic"};
+  const std::vector<std::string> keys = {"bubble", "bubble_span",  "budget", "clock",     "device_memory",     "folded",
+                                         "hfu",    "links",        "memory", "mfu",       "obtained",          "plan",
+                                         "ranks",  "step_seconds", "steps",  "telemetry", "tflops_per_device", "time",
+                                         "traffic"};
   const nlohmann::json full = to_json(make_report(facts_of(3)));
   const nlohmann::json empty = to_json(make_report(RunFacts{}));
   for (const auto& json : {full, empty}) {
@@ -229,7 +229,11 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
                                                                "optimizer", "parameters", "peak", "predicted", "rank",
                                                                "ranks_alike"});
   CHECK(keys_of(full["traffic"][0]) ==
-        std::vector<std::string>{"bytes_per_rank", "collective", "count", "predicted", "purpose"});
+        std::vector<std::string>{"bytes_per_rank", "collective", "count", "group", "predicted", "purpose"});
+  // What was recorded before ranks told to whom they sent.
+  CHECK(keys_of(full["links"][0]) == std::vector<std::string>{"bytes", "from", "predicted", "to"});
+  CHECK(full["links"][0]["bytes"].is_null());
+  CHECK(full["links"][0]["predicted"] > 0);
   CHECK(full["clock"] == "wall");
   CHECK(full["obtained"] == "measured");
   CHECK(full["plan"]["schedule"] == "1f1b");

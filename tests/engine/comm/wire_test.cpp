@@ -1,4 +1,6 @@
 // Bytes counted where they are copied, beside the transfer lists and the closed forms.
+#include <algorithm>
+
 #include "engine/collective/cost.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/comm/collective_calls.hpp"
@@ -63,6 +65,33 @@ TEST_CASE("a tree's root sends log2 n buffers where the naive root sends n - 1")
     CHECK(counted(n, OpKind::broadcast, DType::f32, "tree", 100, 0)[0].sent == log * 400);
     CHECK(counted(n, OpKind::broadcast, DType::f32, "naive", 100, 0)[0].sent == (n - 1) * 400);
   }
+}
+
+TEST_CASE("each member counts what goes to each other one, as its transfers or direct copies between memories say") {
+  for (int n = 2; n <= 9; ++n)
+    for (const std::string name : algorithms)
+      for (OpKind kind : collectives)
+        for (int root : {0, n - 1}) {
+          const std::int64_t elements = Buffers(kind, DType::f32, n, 103).elements;
+          std::vector<std::vector<PeerBytes>> sent(n);
+          const auto errors = run_ranks(n, {}, [&](World& world) {
+            const auto group = world.group(first_ranks(n), Lane::data, name);
+            Buffers b(kind, DType::f32, n, elements);
+            call(*group, b, root);
+            call(*group, b, root);  // the last call's alone
+            sent[world.rank()].assign(group->last_sent().begin(), group->last_sent().end());
+          });
+          for (const std::string& error : errors) CHECK(error.empty());
+          INFO(name << " " << name_of(kind) << " of " << elements << " over " << n << " from " << root);
+          std::size_t pairs = 0;
+          for (const std::vector<PeerBytes>& one : sent) pairs += one.size();
+          const auto expected = pair_elements(kind, algorithm_named(name), n, elements, root);
+          REQUIRE(pairs == expected.size());
+          for (const PairElements& pair : expected) {
+            const auto& from = sent[pair.from];
+            REQUIRE(std::find(from.begin(), from.end(), PeerBytes{pair.to, pair.elements * 4}) != from.end());
+          }
+        }
 }
 
 TEST_CASE("the library's own collectives move what direct copies between memories do") {

@@ -168,7 +168,7 @@ Ran run_rank(World& world, const std::vector<RankProgram>& programs, const RankG
   std::vector<std::function<CommResult()>> calls;
   for (const Op& op : program.ops) calls.push_back(bind_call(program, op, grid, arena, table.of(op)));
   std::mutex mutex;
-  std::map<std::pair<Purpose, OpKind>, TrafficRow> rows;
+  std::map<std::tuple<Purpose, OpKind, GroupKind>, TrafficRow> rows;
   Executor executor(program, [&](OpIndex index, std::uint32_t step) {
     const Op& op = program.ops[index];
     const CommOperands o = operands_of(op);
@@ -190,7 +190,8 @@ Ran run_rank(World& world, const std::vector<RankProgram>& programs, const RankG
       }
     if (step > 0 || grid.group_of(program.rank, op.group).size() < 2) return;
     const OpFields f = op.id.fields();
-    TrafficRow& row = rows.try_emplace({f.purpose, f.kind}, TrafficRow{f.purpose, f.kind, 0, 0, 0}).first->second;
+    TrafficRow& row =
+        rows.try_emplace({f.purpose, f.kind, op.group}, TrafficRow{f.purpose, f.kind, 0, 0, 0, op.group}).first->second;
     ++row.count;
     row.wire_bytes += after.sent - before.sent;
   });

@@ -83,6 +83,15 @@ TEST_CASE("a run's collectives go by plan.collective: its transfers, its bytes a
   REQUIRE(report.traffic.size() == 1);
   CHECK(report.traffic[0].bytes_per_rank > 0);
   CHECK(report.traffic[0].bytes_per_rank == Approx(report.traffic[0].predicted));
+  const auto pairs = static_cast<int>(report.links.size());
+  if (collective == "auto") CHECK(pairs == n * (n - 1));
+  if (collective == "ring") CHECK(pairs == n);             // to the next
+  if (collective == "naive") CHECK(pairs == 2 * (n - 1));  // to the root and from it
+  CHECK_FALSE(report.links.empty());
+  for (const LinkReport& link : report.links) {
+    CHECK(link.bytes > 0);
+    CHECK(link.bytes == link.predicted);
+  }
   CHECK(to_text(report).find("collectives by plan.collective: " + collective + "\n") != std::string::npos);
 }
 

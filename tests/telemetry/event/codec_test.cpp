@@ -65,11 +65,14 @@ TEST_CASE("a loss that nobody has stays not-a-number") {
   CHECK(std::isnan(std::get<StepSummary>(got.message.event).loss));
 }
 
-TEST_CASE("a step's summary is under one kilobyte, with traffic for every purpose of a plan sent and received") {
+TEST_CASE(
+    "a step's summary is under one kilobyte, with traffic for every purpose of a plan sent and received, and as many "
+    "links as are told") {
   RandomEvents random(2);
   Message m = random.message(4);
   auto& summary = std::get<StepSummary>(m.event);
   summary.traffic.clear();
+  summary.sent.clear();
   for (int p = 1; p < purpose_count; ++p) {
     const auto purpose = static_cast<Purpose>(p);
     // A plan with ZeRO has neither parameter servers nor a main device.
@@ -79,6 +82,17 @@ TEST_CASE("a step's summary is under one kilobyte, with traffic for every purpos
         summary.traffic.push_back({purpose, kind, 1 << 20, std::int64_t{1} << 40, std::int64_t{1} << 40});
   }
   CHECK(encode(m).size() < 1024);
+  // The fewer rows there are, the more links are told beside them.
+  while (true) {
+    summary.sent.clear();
+    while (has_room_for(summary.sent.size() + 1, summary.traffic.size()))
+      summary.sent.push_back({1, std::int64_t{1} << 40});
+    INFO(summary.traffic.size() << " rows and " << summary.sent.size() << " links");
+    CHECK(encode(m).size() < 1024);
+    if (summary.traffic.empty()) break;
+    summary.traffic.pop_back();
+  }
+  CHECK(summary.sent.size() > 40);
 }
 
 TEST_CASE("a span of an ordinary batch takes at most 19 bytes") {

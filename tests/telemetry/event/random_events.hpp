@@ -91,7 +91,10 @@ class RandomEvents {
         s.peak_total_bytes = some(std::int64_t{1} << 50);
         for (auto n = number(0, 20); n > 0; --n)
           s.traffic.push_back({one_of<Purpose>(purpose_count), one_of<OpKind>(op_kind_count), some(1 << 20),
-                               some(std::int64_t{1} << 40), number(0, 1) == 0 ? -1 : some(std::int64_t{1} << 40)});
+                               some(std::int64_t{1} << 40), number(0, 1) == 0 ? -1 : some(std::int64_t{1} << 40),
+                               one_of<GroupKind>(group_kind_count)});
+        for (auto n = number(0, 4); n > 0; --n)
+          s.sent.push_back({static_cast<std::int32_t>(number(0, 9)), some(std::int64_t{1} << 40)});
         s.spans_emitted = some(1 << 30);
         s.spans_dropped = some(1 << 30);
         return s;

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "engine/analyse/report.hpp"
 #include "engine/run/job.hpp"
 #include "engine/run/verify.hpp"
 #include "tests/catch.hpp"
@@ -63,7 +64,7 @@ TEST_CASE("every plan of the matrix trains the same model as one rank, whatever 
   CHECK(*ranks.rbegin() == 16);
 }
 
-TEST_CASE("parameters, gradients and states take the bytes that the program says, on every rank of every plan") {
+TEST_CASE("every rank of every plan holds the bytes that its program says, and sends them where it says") {
   const CoveringArray& matrix = plan_matrix();
   for (std::size_t i = 0; i < matrix.rows.size(); i += every) {
     const Row& row = matrix.rows[i];
@@ -74,8 +75,17 @@ TEST_CASE("parameters, gradients and states take the bytes that the program says
     settings.steps = 2;
     run_loopback(step, settings, [&](int) { return &summaries; });
     REQUIRE(summaries.all.size() == 2 * static_cast<std::size_t>(step.grid.size()));
+    RunFacts facts;
+    facts.plan = s.plan;
+    facts.grid = step.grid;
+    facts.programs = step.all_programs();
+    facts.summaries = summaries.all;
+    for (const LinkReport& link : make_report(facts).links) {
+      INFO(describe(row) << ", from " << link.from << " to " << link.to);
+      CHECK(link.bytes == link.predicted);
+    }
     for (const StepSummary& summary : summaries.all) {
-      const MemoryProfile profile = memory_profile(step.program_for(summary.rank));
+      const MemoryProfile profile = memory_profile(facts.programs[static_cast<std::size_t>(summary.rank)]);
       INFO(describe(row) << ", rank " << summary.rank << ", step " << summary.step);
       for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer})
         CHECK(summary.peak_bytes[static_cast<std::size_t>(memory)] ==
@@ -91,6 +101,9 @@ TEST_CASE("a norm counted twice and a gather that is read too early are caught")
   };
   const auto planted =
       GENERATE(Planted{"norm_counted_twice", 0}, Planted{"norm_counted_twice", 2}, Planted{"early_gather_read", 3});
+#ifdef __SANITIZE_THREAD__
+  if (planted.zero == 3) return;  // this fault is a race, which the sanitizer ends the test for
+#endif
   Scenario s;
   s.model = {"gpt", 4, 16, 2, 8, 64, true, 0.0};
   s.plan.data = 2;
