@@ -380,8 +380,8 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
     const double whole_gradients = shards ? std::min(2 * bucket, own.elements * gradient) : 0;
     const double whole_parameters =
         shards && scenario.plan.zero == 3 ? std::min(2 * part, own.elements) * element_of(model) : 0;
-    const auto with = [&](double copied, double activations, double buffers) {
-      return classes(states.parameters + whole_parameters, states.gradients + whole_gradients + copied,
+    const auto with = [&](double more_gradients, double activations, double buffers) {
+      return classes(states.parameters + whole_parameters, states.gradients + whole_gradients + more_gradients,
                      states.optimizer, activations, buffers);
     };
     StageMemory of_stage;
