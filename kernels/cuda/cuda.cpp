@@ -44,7 +44,9 @@ KernelSet cuda_kernels(Options options) {
   set.adam_update = {all, cuda::adam_update};
   set.adamw_update = {all, cuda::adamw_update};
   set.radam_update = {all, cuda::radam_update};
+  set.adam8bit_update = {all, cuda::adam8bit_update};
   set.sophia_update = {all, cuda::sophia_update};
+  set.adafactor_update = {all, cuda::adafactor_update};
   return set;
 }
 

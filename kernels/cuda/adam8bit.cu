@@ -1,0 +1,171 @@
+// AdamW with moments of a byte an element: a warp for each block of 256, which it reads, updates and quantises again in
+// registers.
+#include "kernels/cuda/ops.hpp"
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/update.cuh"
+#include "kernels/quantised_levels.hpp"
+
+namespace rankscope::kernels::cuda {
+namespace {
+
+__device__ const Levels<float> signed_levels_f32 = make_levels<float>(true);
+__device__ const Levels<float> unsigned_levels_f32 = make_levels<float>(false);
+__device__ const Levels<double> signed_levels_f64 = make_levels<double>(true);
+__device__ const Levels<double> unsigned_levels_f64 = make_levels<double>(false);
+
+template <class A, bool is_signed>
+__device__ inline const Levels<A>& levels_of() {
+  if constexpr (sizeof(A) == 8)
+    return is_signed ? signed_levels_f64 : unsigned_levels_f64;
+  else
+    return is_signed ? signed_levels_f32 : unsigned_levels_f32;
+}
+
+/// The code of the level nearest to x in [-1, 1] (unsigned: [0, 1]).
+template <class A, bool is_signed>
+__device__ inline std::uint8_t code_of(A x) {
+  const Levels<A>& levels = levels_of<A, is_signed>();
+  const A magnitude = x < 0 ? -x : x;
+  int e = decades - 1;
+  for (int nearer = decades - 2; nearer >= 0; --nearer)
+    if (magnitude >= levels.border[nearer]) e = nearer;
+  const A bin = lesser(greater(fused(magnitude, levels.slope[e], levels.shift[e]), A(0)), levels.last[e]);
+  int rank = static_cast<int>(levels.base[e]) + static_cast<int>(bin);
+  if (magnitude < levels.least) rank = 0;
+  if (magnitude > levels.greatest) rank = levels.top;
+  if constexpr (!is_signed) return static_cast<std::uint8_t>(rank);
+  return static_cast<std::uint8_t>(x < 0 ? code_of_zero - lesser(rank, code_of_zero) : code_of_zero + rank);
+}
+
+template <int V>
+struct alignas(V) Codes {
+  std::uint8_t value[V];
+};
+
+struct QuantisedTensor {
+  void *parameter, *master;
+  const void* gradient;
+  std::uint8_t *m, *v;
+  void *m_scale, *v_scale;
+  int64_t elements;
+};
+
+/// What a block's warp keeps of one moment: every lane some runs of V neighbours.
+template <class A, int V, bool is_signed>
+struct Moment {
+  static constexpr int runs = static_cast<int>(quantised_block) / (warp_size * V);
+  A value[runs][V] = {};
+
+  __device__ void read(int run, const std::uint8_t* codes, A scale) {
+    const auto all = *reinterpret_cast<const Codes<V>*>(codes);
+#pragma unroll
+    for (int i = 0; i < V; ++i) value[run][i] = levels_of<A, is_signed>().value[all.value[i]] * scale;
+  }
+  /// The greatest magnitude of all lanes, which must all call it.
+  __device__ A scale() const {
+    A top = 0;
+#pragma unroll
+    for (int run = 0; run < runs; ++run)
+#pragma unroll
+      for (int i = 0; i < V; ++i) top = greater(top, value[run][i] < 0 ? -value[run][i] : value[run][i]);
+    return over_lanes(top, Greater{});
+  }
+  __device__ void write(int run, std::uint8_t* codes, A inverse) const {
+    Codes<V> all;
+#pragma unroll
+    for (int i = 0; i < V; ++i) all.value[i] = code_of<A, is_signed>(value[run][i] * inverse);
+    *reinterpret_cast<Codes<V>*>(codes) = all;
+  }
+};
+
+template <class T, int V>
+__device__ inline void update_quantised(const QuantisedTensor& tensor, int64_t block,
+                                        const Adam<Arithmetic<T>, false>& rule, Arithmetic<T> scale) {
+  using A = Arithmetic<T>;
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  auto* parameter = static_cast<T*>(tensor.parameter);
+  auto* master = static_cast<A*>(tensor.master);
+  auto* m_scale = static_cast<A*>(tensor.m_scale) + block;
+  auto* v_scale = static_cast<A*>(tensor.v_scale) + block;
+  const auto place = [&](int run) { return block * quantised_block + (int64_t{run} * warp_size + lane) * V; };
+  Moment<A, V, true> m;
+  Moment<A, V, false> v;
+#pragma unroll
+  for (int run = 0; run < m.runs; ++run) {
+    const int64_t at = place(run);
+    if (at >= tensor.elements) continue;
+    m.read(run, tensor.m + at, *m_scale);
+    v.read(run, tensor.v + at, *v_scale);
+    A p[V], g[V];
+    if (master != nullptr)
+      load<V>(p, static_cast<const A*>(master) + at);
+    else
+      load<V>(p, static_cast<const T*>(parameter) + at);
+    load<V>(g, static_cast<const A*>(tensor.gradient) + at);
+#pragma unroll
+    for (int i = 0; i < V; ++i) {
+      A states[2] = {m.value[run][i], v.value[run][i]};
+      p[i] = rule.next(p[i], g[i] * scale, states);
+      m.value[run][i] = states[0];
+      v.value[run][i] = states[1];
+    }
+    if (master != nullptr) store(master + at, p);
+    store(parameter + at, p);
+  }
+  const A m_top = m.scale(), v_top = v.scale();  // all lanes have read the old scales
+  if (lane == 0) {
+    *m_scale = m_top;
+    *v_scale = v_top;
+  }
+  const A m_inverse = m_top >= least_scale<A> ? 1 / m_top : A(0),
+          v_inverse = v_top >= least_scale<A> ? 1 / v_top : A(0);
+#pragma unroll
+  for (int run = 0; run < m.runs; ++run) {
+    const int64_t at = place(run);
+    if (at >= tensor.elements) continue;
+    m.write(run, tensor.m + at, m_inverse);
+    v.write(run, tensor.v + at, v_inverse);
+  }
+}
+
+constexpr int threads = 256, warps = threads / warp_size;
+
+/// `scale_at`: UpdateNumbers::gradient_scale_at. Whole blocks of aligned tensors in runs of V neighbours, others
+/// element by element.
+template <class T, int V>
+__global__ void __launch_bounds__(threads)
+    update_quantised_blocks(const QuantisedTensor tensor, bool aligned, const Adam<Arithmetic<T>, false> rule,
+                            const double* scale_at) {
+  const Arithmetic<T> scale = scale_at == nullptr ? Arithmetic<T>(1) : static_cast<Arithmetic<T>>(*scale_at);
+  const int64_t block = int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
+  if (block * quantised_block >= tensor.elements) return;
+  if (aligned && (block + 1) * quantised_block <= tensor.elements)
+    update_quantised<T, V>(tensor, block, rule, scale);
+  else
+    update_quantised<T, 1>(tensor, block, rule, scale);
+}
+
+}  // namespace
+
+Prepared<View, View, View, View, View, View, View, AdamStep> adam8bit_update(const UpdateSpec& spec, const Options&) {
+  return {0, [spec](View parameter, View master, View m, View v, View m_scale, View v_scale, View gradient,
+                    AdamStep step, const Stream& stream) {
+            const QuantisedTensor tensor{parameter.data,       spec.master ? master.data : nullptr,
+                                         gradient.data,        m.as<std::uint8_t>(),
+                                         v.as<std::uint8_t>(), m_scale.data,
+                                         v_scale.data,         spec.elements};
+            const UpdateNumbers numbers = numbers_of(step);
+            with_type(spec.type, [&](auto tag) {
+              using T = typename decltype(tag)::type;
+              constexpr int width = update_pack<T>;
+              const bool aligned = rows_are_packs(0, 1, 16, {tensor.master, tensor.gradient}) &&
+                                   rows_are_packs(0, 1, width * sizeof(T), {tensor.parameter}) &&
+                                   rows_are_packs(0, 1, width, {tensor.m, tensor.v});
+              launch(update_quantised_blocks<T, width>,
+                     {grid_of(pieces_of(spec.elements, warps * quantised_block)), dim3(threads)}, stream, tensor,
+                     aligned, Adam<Arithmetic<T>, false>(numbers), numbers.gradient_scale_at);
+            });
+          }};
+}
+
+}  // namespace rankscope::kernels::cuda

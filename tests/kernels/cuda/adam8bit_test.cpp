@@ -1,0 +1,90 @@
+// The 8-bit optimizer's bytes on a GPU are the CPU's: a checkpoint of one goes on on the other.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/cpu/cpu.hpp"
+#include "kernels/cuda/cuda.hpp"
+#include "tests/catch.hpp"
+#include "tests/kernels/cpu/tensors.hpp"
+
+using namespace rankscope;
+using namespace rankscope::kernels;
+using namespace rankscope::kernels::test;
+
+namespace {
+
+struct State {
+  Tensor parameter, m, v, m_scale, v_scale;
+  explicit State(std::int64_t n, DType type)
+      : parameter(random_tensor({n}, type, 1)),
+        m({n}, DType::u8),
+        v({n}, DType::u8),
+        m_scale({blocks(n)}, wide(type), Values(static_cast<std::size_t>(blocks(n)), 0.0)),
+        v_scale({blocks(n)}, wide(type), Values(static_cast<std::size_t>(blocks(n)), 0.0)) {
+    std::fill_n(m.view().as<std::uint8_t>(), n, std::uint8_t{127});
+    std::fill_n(v.view().as<std::uint8_t>(), n, std::uint8_t{0});
+  }
+  static DType wide(DType type) { return type == DType::f64 ? DType::f64 : DType::f32; }
+  static std::int64_t blocks(std::int64_t n) { return (n + quantised_block - 1) / quantised_block; }
+};
+
+/// Four steps of gradients that spread over many decades, so that every kind of level is met.
+void train(const SetUnderTest& set, State& state, std::int64_t n, DType type) {
+  const DType wide = State::wide(type);
+  for (std::uint64_t t = 1; t <= 4; ++t) {
+    Values gradient = random_values(n, wide, 10 + t);
+    for (std::size_t i = 0; i < gradient.size(); ++i)
+      gradient[i] = rounded(gradient[i] * std::pow(10.0, -static_cast<double>((i * 7 + t) % 9)), wide);
+    set.launch(set.prepare(&KernelSet::adam8bit_update, UpdateSpec{type, n, false}), state.parameter, View{}, state.m,
+               state.v, state.m_scale, state.v_scale, Tensor({n}, wide, gradient),
+               AdamStep{.learning_rate = 0.01, .weight_decay = 0.1, .gradient_scale = 0.5, .t = t});
+  }
+}
+
+bool same_bytes(const Tensor& a, const Tensor& b) {
+  return std::memcmp(a.view().data, b.view().data, static_cast<std::size_t>(a.view().bytes())) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("quantised moments have the CPU's bytes after steps over eight decades, block by block and at a ragged end") {
+  const DType type = GENERATE(DType::f64, DType::f32);
+  const std::int64_t n = GENERATE(1, 300, 2048);
+  INFO(name_of(type) << ", " << n << " elements");
+  State on_gpu(n, type), on_cpu(n, type);
+  train(SetUnderTest(cuda_kernels()), on_gpu, n, type);
+  train(SetUnderTest(cpu_kernels()), on_cpu, n, type);
+  CHECK(same_bytes(on_gpu.m, on_cpu.m));
+  CHECK(same_bytes(on_gpu.v, on_cpu.v));
+  CHECK(same_bytes(on_gpu.m_scale, on_cpu.m_scale));
+  CHECK(same_bytes(on_gpu.v_scale, on_cpu.v_scale));
+  CHECK(same_bytes(on_gpu.parameter, on_cpu.parameter));
+  const auto* codes = on_gpu.m.view().as<std::uint8_t>();
+  if (n > 256) CHECK(std::any_of(codes, codes + n, [](std::uint8_t c) { return c != 127; }));
+}
+
+TEST_CASE(
+    "a gradient's factor that lies in memory counts like one that is told, in the optimizers with launches of their "
+    "own") {
+  const SetUnderTest set(cuda_kernels());
+  const double half = 0.5;
+  const auto adam8bit = [&](Factor factor) {
+    State state(300, DType::f32);
+    set.launch(set.prepare(&KernelSet::adam8bit_update, UpdateSpec{DType::f32, 300, false}), state.parameter, View{},
+               state.m, state.v, state.m_scale, state.v_scale, random_tensor({300}, DType::f32, 2),
+               AdamStep{.learning_rate = 0.1, .epsilon = 1e-3, .gradient_scale = factor, .t = 1});
+    return state.parameter.values();
+  };
+  const auto adafactor = [&](Factor factor) {
+    const Tensor parameter = random_tensor({9, 17}, DType::f32, 1);
+    set.launch(set.prepare(&KernelSet::adafactor_update, AdafactorSpec{DType::f32, 9, 17, true, false}), parameter,
+               View{}, Tensor({9}, DType::f32, Values(9, 0.1)), Tensor({17}, DType::f32, Values(17, 0.1)),
+               random_tensor({9, 17}, DType::f32, 2), AdafactorStep{0.6, 0.2, 0.7, 1e-2, 0.3, 10.0, factor, 4});
+    return parameter.values();
+  };
+  CHECK(difference(adam8bit(0.25), adam8bit(Factor(0.5, &half))) < 1e-6);
+  CHECK(difference(adam8bit(0.25), adam8bit(0.5)) > 1e-4);
+  CHECK(difference(adafactor(0.25), adafactor(Factor(0.5, &half))) < 1e-6);
+  CHECK(difference(adafactor(0.25), adafactor(0.5)) > 1e-4);
+}
