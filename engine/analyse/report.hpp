@@ -99,6 +99,13 @@ struct RunBudget {
   double tokens = 0, days = 0;
   double joules = std::numeric_limits<double>::quiet_NaN();  ///< of all devices, busy all the time; NaN where the
                                                              ///< cluster does not say its power
+  /// With failures and checkpoints, where the cluster says how often devices fail (all NaN elsewhere): the share of the
+  /// time that is progress, days until the tokens are trained, failures until then, and seconds of training from one
+  /// checkpoint to the next.
+  double goodput = std::numeric_limits<double>::quiet_NaN();
+  double days_with_failures = std::numeric_limits<double>::quiet_NaN();
+  double failures = std::numeric_limits<double>::quiet_NaN();
+  double checkpoint_interval = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Per step and per rank that takes part. A message is counted once, at its sender.

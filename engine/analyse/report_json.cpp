@@ -48,7 +48,13 @@ Json device_json(const std::optional<DeviceFit>& device) {
 
 Json budget_json(const std::optional<RunBudget>& budget) {
   if (!budget) return nullptr;
-  return {{"tokens", budget->tokens}, {"days", known(budget->days)}, {"joules", known(budget->joules)}};
+  return {{"tokens", budget->tokens},
+          {"days", known(budget->days)},
+          {"joules", known(budget->joules)},
+          {"goodput", known(budget->goodput)},
+          {"days_with_failures", known(budget->days_with_failures)},
+          {"failures", known(budget->failures)},
+          {"checkpoint_interval_s", known(budget->checkpoint_interval)}};
 }
 
 }  // namespace

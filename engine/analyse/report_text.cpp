@@ -147,6 +147,10 @@ std::string fit_lines(const Report& report) {
     const RunBudget& b = *report.budget;
     text += row("whole run", format("%.4g tokens in %.4g days", b.tokens, b.days) +
                                  (std::isnan(b.joules) ? "" : format(", %.4g MWh", b.joules / 3.6e9)));
+    if (!std::isnan(b.goodput))
+      text +=
+          row("with failures", format("%.4g days: %.3g failures, a checkpoint every %.3g min, %.1f %% of it progress",
+                                      b.days_with_failures, b.failures, b.checkpoint_interval / 60, 100 * b.goodput));
   }
   return text.empty() ? "" : "\n" + text;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/folded.hpp"
+#include "engine/simulate/goodput.hpp"
 
 namespace rankscope {
 namespace {
@@ -26,6 +27,18 @@ void add_device(Report& report, const ClusterSpec& cluster) {
     fit.rank = row.rank;
   }
   report.device = fit;
+}
+
+/// Whose ranks a folded plan's collective is among.
+GroupKind group_of(const FoldedTraffic& row) {
+  if (!is_collective(row.kind)) return GroupKind::self;
+  switch (row.purpose) {
+    case Purpose::data_gradient:
+    case Purpose::zero_parameter:
+    case Purpose::zero_gradient: return GroupKind::data;
+    case Purpose::embedding: return GroupKind::embedding;
+    default: return GroupKind::tensor;  // sums of blocks, and what is gathered of split messages
+  }
 }
 
 Report folded_report(const StepProgram& step) {
@@ -55,6 +68,15 @@ Report folded_report(const StepProgram& step) {
   report.tflops_per_device = folded.model_flops / (folded.seconds * report.ranks) * 1e-12;
   report.mfu = folded.mfu(scenario.cluster, type, report.ranks);
   report.hfu = folded.hfu(scenario.cluster, type, report.ranks);
+  for (const FoldedTraffic& row : folded.traffic) {
+    TrafficReport traffic;
+    traffic.purpose = row.purpose;
+    traffic.collective = row.kind;
+    traffic.group = group_of(row);
+    traffic.count = row.count;
+    traffic.predicted = row.bytes_per_rank;
+    report.traffic.push_back(traffic);
+  }
   for (int stage = 0; stage < step.grid.pipeline; ++stage) {
     const StageMemory& memory = folded.memory[static_cast<std::size_t>(stage)];
     report.memory.push_back({step.grid.rank_of({0, 0, stage}), std::nullopt,
@@ -106,11 +128,20 @@ Report predict_step(const StepProgram& step,
   return report;
 }
 
-RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens) {
+RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens, int checkpoint_every) {
   RunBudget budget;
   budget.tokens = tokens;
   const double seconds = report.steps.empty() ? std::nan("") : tokens / report.steps.back().tokens_per_s;
   budget.days = seconds / 86400;
+  if (cluster.failure_hours > 0) {
+    const Failures failures{cluster.failure_hours * 3600 / report.ranks, cluster.checkpoint_seconds,
+                            cluster.restart_seconds};
+    const Goodput kept = goodput(seconds, checkpoint_every * report.step_seconds, failures);
+    budget.goodput = kept.share;
+    budget.days_with_failures = budget.days / kept.share;
+    budget.failures = kept.failures;
+    budget.checkpoint_interval = kept.interval;
+  }
   if (cluster.power_watts > 0) budget.joules = seconds * cluster.power_watts * report.ranks;
   return budget;
 }

@@ -23,7 +23,8 @@ bool is_folded(const StepProgram& step);
 Report predict_step(const StepProgram& step,
                     const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare = {});
 
-/// A run of so many tokens at the report's pace.
-RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens);
+/// A run of so many tokens at the report's pace; with a checkpoint every so many steps (0: as often as loses least),
+/// where the cluster says how often devices fail.
+RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens, int checkpoint_every = 0);
 
 }  // namespace rankscope

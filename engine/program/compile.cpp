@@ -83,9 +83,34 @@ RankProgram StepProgram::program_for(int rank) const {
   return place_and_order(gather_parameters(std::move(program), *this), *this);
 }
 
+namespace {
+
+/// Of replicas that all do the same: what one rank of the first one does, as its like in replica `data` does it.
+RankProgram as_in_replica(RankProgram program, int data, const RankGrid& grid) {
+  const int shift = data * grid.tensor;  // data ranks of a stage stand side by side, tensor ranks within them
+  program.rank += shift;
+  for (Op& op : program.ops)
+    if (op.peer >= 0) op.peer += shift;
+  return program;
+}
+
+}  // namespace
+
 std::vector<RankProgram> StepProgram::all_programs() const {
+  const PlanSpec& plan = scenario.plan;
+  // Shards, the ranks that write checkpoints, main devices and servers set data ranks apart.
+  const bool alike = grid.data > 1 && grid.servers == 0 && plan.data_parallel == "all-reduce" && plan.zero == 0 &&
+                     scenario.train.checkpoint_every == 0 && scenario.fault.plant.empty();
   std::vector<RankProgram> programs;
-  for (int rank = 0; rank < grid.size(); ++rank) programs.push_back(program_for(rank));
+  programs.reserve(static_cast<std::size_t>(grid.size()));
+  for (int rank = 0; rank < grid.size(); ++rank) {
+    const Coordinates at = grid.coordinates_of(rank);
+    if (alike && at.data > 0)
+      programs.push_back(
+          as_in_replica(programs[static_cast<std::size_t>(grid.rank_of({at.tensor, 0, at.pipeline}))], at.data, grid));
+    else
+      programs.push_back(program_for(rank));
+  }
   return programs;
 }
 

@@ -113,6 +113,11 @@ struct ClusterSpec {
   double context_bytes = 0;    ///< of the device's memory that the driver and libraries' handles take
   double allocator_slack = 0;  ///< what an allocator loses between its blocks, as a share of what is asked of it
 
+  // What a long run meets (engine/simulate/goodput.hpp).
+  double failure_hours = 0;       ///< of one device's work between two failures, on average; 0: none
+  double checkpoint_seconds = 0;  ///< in which nothing is trained, for each checkpoint
+  double restart_seconds = 0;     ///< from a failure until training goes on
+
   // The host's memory, for plans that use it (plan.offload).
   double host_bandwidth = 0;         ///< between a device and its host (PCIe): bytes/s each way
   double host_memory_bandwidth = 0;  ///< bytes/s of the host's memory, a device's share of it
@@ -129,6 +134,8 @@ struct ClusterSpec {
   /// A second protocol (NCCL's LL128): shorter hops at this share of the bandwidth. 0: there is none.
   double quick_share = 0, quick_intra_latency_s = 0, quick_inter_latency_s = 0;
   double collective_latency_s = 0;  ///< of a collective as such, beside its hops
+  int slow_node = -1;               ///< one node whose network ports are slow; -1: none
+  double slow_node_factor = 1;      ///< by how much
   double ring_fill = 0;             ///< hops' worth of time that a ring's rounds lose by filling and draining
 
   // What runs there, where it is not this engine.

@@ -27,6 +27,47 @@ struct ChunkSeconds : BlockSeconds {
   double shard_bytes = 0;         ///< of this rank's part of the gradients, which every micro-batch adds to
 };
 
+/// What ranks send, by purpose and kind; of a rank of each stage, then averaged over stages that take part.
+class Traffic {
+ public:
+  explicit Traffic(int stages) : stages_(static_cast<std::size_t>(stages)) {}
+  void add(int stage, Purpose purpose, OpKind kind, double count, double bytes) {
+    Sum& sum = sums_.try_emplace({purpose, kind}, Sum{std::vector<double>(stages_), std::vector<double>(stages_)})
+                   .first->second;
+    sum.count[static_cast<std::size_t>(stage)] += count;
+    sum.bytes[static_cast<std::size_t>(stage)] += count * bytes;
+  }
+  /// A collective of n members over so many bytes, as a ring sends it.
+  void add_collective(int stage, Purpose purpose, OpKind kind, double count, std::size_t n, double bytes) {
+    if (n < 2) return;
+    const double hops = static_cast<double>(n - 1) / static_cast<double>(n);
+    add(stage, purpose, kind, count, (kind == OpKind::all_reduce ? 2 : 1) * hops * bytes);
+  }
+  std::vector<FoldedTraffic> rows() const {
+    std::vector<FoldedTraffic> rows;
+    for (const auto& [key, sum] : sums_) {
+      FoldedTraffic row{key.first, key.second, 0, 0};
+      double taking_part = 0;
+      for (std::size_t s = 0; s < stages_; ++s) {
+        taking_part += sum.count[s] > 0;
+        row.count += sum.count[s];
+        row.bytes_per_rank += sum.bytes[s];
+      }
+      row.count /= taking_part;
+      row.bytes_per_rank /= taking_part;
+      rows.push_back(row);
+    }
+    return rows;
+  }
+
+ private:
+  struct Sum {
+    std::vector<double> count, bytes;  ///< [stage]
+  };
+  std::size_t stages_;
+  std::map<std::pair<Purpose, OpKind>, Sum> sums_;
+};
+
 class Folded {
  public:
   Folded(const Scenario& scenario, const Model& model)
@@ -36,7 +77,8 @@ class Folded {
         grid_{scenario.plan.tensor, scenario.plan.data, scenario.plan.pipeline},
         schedule_(make_schedule_of(scenario.plan)),
         first_segment_(split_as_planned(model_, scenario.plan)),
-        measured_(scenario.cluster.costs, scenario.plan.precision) {
+        measured_(scenario.cluster.costs, scenario.plan.precision),
+        traffic_(scenario.plan.pipeline) {
     // Chunks of as many blocks are alike, but for what is in front of these or behind, and for where their ranks are.
     std::map<std::pair<std::array<int, 3>, int>, ChunkSeconds> known;
     for (int c = 0; c < schedule_.shape.chunks(); ++c) {
@@ -47,6 +89,7 @@ class Folded {
       if (made) found->second = seconds_of(begin, end, stage_of(c));
       chunks_.push_back(found->second);
       recomputed_flops_ += found->second.repeated_flops;
+      count_exchanges(begin, end, stage_of(c));
     }
   }
 
@@ -56,9 +99,18 @@ class Folded {
     return seconds_of(begin, begin + model_.segments_a_block(), 0);
   }
 
+  /// The spans of one stage's ranks, all alike.
+  std::vector<FoldedSpan> timeline(int stage) {
+    drawn_stage_ = stage;
+    run();
+    return std::move(spans_);
+  }
+
   FoldedStep run() {
     lay_out();
+    if (scenario_.fault.slow_rank >= 0) lay_out_straggler();
     finish();
+    step_.traffic = traffic_.rows();
     step_.ideal_bubble = ideal_bubble(schedule_);
     step_.memory = fold_memory(scenario_, model_, schedule_, first_segment_);
     return std::move(step_);
@@ -69,6 +121,7 @@ class Folded {
     const PipelineShape shape{plan.pipeline, plan.virtual_stages, plan.micro_batches};
     return plan.schedule == "by-hand" ? by_hand_schedule(plan.order, shape) : make_schedule(plan.schedule, shape);
   }
+  void draw(OpId op, double begin, double end) { spans_.push_back({op, begin, end}); }
   int stage_of(int chunk) const { return schedule_.stage_of_chunk[static_cast<std::size_t>(chunk)]; }
   std::vector<int> group(int stage, GroupKind kind) const { return grid_.group_of(grid_.rank_of({0, 0, stage}), kind); }
 
@@ -137,6 +190,57 @@ class Folded {
     return sum;
   }
 
+  /// What tensor ranks, data ranks with shards, and stages send for a chunk in all micro-batches.
+  void count_exchanges(int begin, int end, int stage) {
+    const double m = scenario_.plan.micro_batches, t = grid_.tensor;
+    const double stream = static_cast<double>(model_.tokens() * model_.spec.width * bytes_of(model_.type));
+    int first_block = model_.spec.layers, last_block = -1;
+    for (int i = begin; i < end; ++i)
+      if (const int block = model_.segments[static_cast<std::size_t>(i)].block; block >= 0) {
+        first_block = std::min(first_block, block);
+        last_block = std::max(last_block, block);
+      }
+    const bool gathers_again = model_.sequence_parallel && !cluster_.fused;
+    const auto tensor = static_cast<std::size_t>(grid_.tensor);
+    for (int i = begin; i < end; ++i) {
+      const SegmentSpec& segment = model_.segments[static_cast<std::size_t>(i)];
+      const bool again = is_repeated(segment, first_block, last_block);
+      for (const Exchange& exchange : model_.exchanges) {
+        const auto is_from = [&](const TensorSpec& tensor_of) { return tensor_of.name == exchange.from; };
+        if (std::none_of(segment.outputs.begin(), segment.outputs.end(), is_from)) continue;
+        const bool words = exchange.purpose == Purpose::loss;
+        const double bytes = words ? static_cast<double>(model_.tokens() * 3 * 4) * t : stream;
+        const bool gathers = gathers_again && exchange.forward == OpKind::all_gather && !words;
+        if (exchange.forward)
+          traffic_.add_collective(stage, exchange.purpose, *exchange.forward, m * (1 + again + gathers), tensor, bytes);
+        if (exchange.backward) traffic_.add_collective(stage, exchange.purpose, *exchange.backward, m, tensor, bytes);
+      }
+    }
+    if (scenario_.plan.zero < 2) return;
+    const auto data = static_cast<std::size_t>(grid_.data);
+    const double gradient = gradient_bytes(cluster_, model_.type), element = static_cast<double>(bytes_of(model_.type));
+    for (const double elements : elements_of_parts(model_, begin, end)) {
+      if (scenario_.plan.zero == 3)
+        traffic_.add_collective(stage, Purpose::zero_parameter, OpKind::all_gather, 2 * m, data, elements * element);
+      traffic_.add_collective(stage, Purpose::zero_gradient, OpKind::reduce_scatter, m, data, elements * gradient);
+    }
+  }
+
+  /// The same of a stage's step.
+  void count_reductions(int stage, double elements, double gradient, double element) {
+    const auto data = static_cast<std::size_t>(grid_.data);
+    if (data < 2) return;
+    const int zero = scenario_.plan.zero;
+    if (zero == 0)
+      traffic_.add_collective(stage, Purpose::data_gradient, OpKind::all_reduce, 1, data, elements * gradient);
+    else if (zero == 1)
+      traffic_.add_collective(stage, Purpose::zero_gradient,
+                              cluster_.reduce_whole ? OpKind::all_reduce : OpKind::reduce_scatter, 1, data,
+                              elements * gradient);
+    if (zero == 1 || zero == 2)
+      traffic_.add_collective(stage, Purpose::zero_parameter, OpKind::all_gather, 1, data, elements * element);
+  }
+
   /// What data ranks with shards exchange of a chunk for one micro-batch, block by block.
   void add_sharding(ChunkSeconds& sum, int begin, int end, int stage) const {
     const auto data_group = group(stage, GroupKind::data);
@@ -191,8 +295,31 @@ class Folded {
     const int from = stage_of(from_chunk), to = stage_of(to_chunk);
     const double bytes = static_cast<double>(model_.stream_tokens() * model_.spec.width * bytes_of(model_.type));
     const auto receivers = model_.sequence_parallel ? std::vector<int>{} : group(to, GroupKind::tensor);
-    return stage_message_cost(cluster_, grid_.rank_of({0, 0, from}), grid_.rank_of({0, 0, to}), receivers)
-        .seconds(bytes);
+    // Replicas are alike, but one may have a node with slow ports: it sets the pace.
+    double seconds = 0;
+    const int replicas = cluster_.slow_node >= 0 ? grid_.data : 1;
+    for (int d = 0; d < replicas; ++d)
+      seconds = std::max(seconds,
+                         stage_message_cost(cluster_, grid_.rank_of({0, d, from}), grid_.rank_of({0, d, to}), receivers)
+                             .seconds(bytes));
+    return seconds;
+  }
+
+  /// The straggler's replica, in whose time all the others' reductions begin. Its tensor group waits for it at every
+  /// exchange, and so computes at its pace. The account stays that of the others: what they wait is bubble.
+  void lay_out_straggler() {
+    const int slow = grid_.coordinates_of(scenario_.fault.slow_rank).pipeline;
+    for (int c = 0; c < schedule_.shape.chunks(); ++c) {
+      if (stage_of(c) != slow) continue;
+      ChunkSeconds& chunk = chunks_[static_cast<std::size_t>(c)];
+      for (double* part : {&chunk.forward, &chunk.input_gradient, &chunk.weight_gradient, &chunk.recompute})
+        *part *= scenario_.fault.slow_factor;
+    }
+    FoldedStep account = std::move(step_);
+    step_ = {};
+    spans_.clear();
+    lay_out();
+    step_ = std::move(account);
   }
 
   void lay_out() {
@@ -204,8 +331,10 @@ class Folded {
     for (auto& direction : there) direction.assign(static_cast<std::size_t>(chunks) * m, -1);
     std::vector<double> forward_message, backward_message;  // [chunk]: to the next, to the one before; 0 within a stage
     for (int c = 0; c < chunks; ++c) {
-      forward_message.push_back(c + 1 < chunks && stage_of(c) != stage_of(c + 1) ? message(c, c + 1) : 0);
-      backward_message.push_back(c > 0 && stage_of(c) != stage_of(c - 1) ? message(c, c - 1) : 0);
+      const bool to_next = c + 1 < chunks && stage_of(c) != stage_of(c + 1),
+                 to_before = c > 0 && stage_of(c) != stage_of(c - 1);
+      forward_message.push_back(to_next ? message(c, c + 1) : 0);
+      backward_message.push_back(to_before ? message(c, c - 1) : 0);
     }
     struct Lanes {
       double send[2] = {0, 0}, receive[2] = {0, 0};
@@ -234,7 +363,9 @@ class Folded {
           const double seconds = account(f);
           const bool waits = !forward && !halves && source >= 0 && source < chunks;
           const double ahead = waits ? chunks_[static_cast<std::size_t>(f.chunk)].ahead : 0;
-          end_[s] = std::max(ready, end_[s] + ahead) + seconds - ahead;
+          const double begin = std::max(ready, end_[s] + ahead) - ahead;
+          end_[s] = begin + seconds;
+          if (static_cast<int>(s) == drawn_stage_) draw(schedule_.order[s][next[s]], begin, end_[s]);
           if (f.kind != OpKind::forward) {
             last_backward_[s] = seconds;
             last_chunk_[s] = f.chunk;
@@ -248,7 +379,15 @@ class Folded {
             Lanes &here = lanes[s], &other = lanes[static_cast<std::size_t>(stage_of(sink))];
             arrival = std::max({end_[s], here.send[direction], other.receive[direction]}) + takes;
             here.send[direction] = other.receive[direction] = arrival;
+            if (static_cast<int>(s) == drawn_stage_)
+              draw(OpId::of({OpKind::send, forward ? Purpose::pipeline_forward : Purpose::pipeline_backward, f.chunk,
+                             f.micro_batch}),
+                   arrival - takes, arrival);
           } else if (!cluster_.overlap) {
+            if (static_cast<int>(s) == drawn_stage_)
+              draw(OpId::of({OpKind::send, forward ? Purpose::pipeline_forward : Purpose::pipeline_backward, f.chunk,
+                             f.micro_batch}),
+                   end_[s], arrival);
             end_[s] = arrival;
             step_.pipeline += takes;
           }
@@ -259,6 +398,24 @@ class Folded {
       if (next[s] < schedule_.order[s].size())
         throw std::invalid_argument("the schedule '" + schedule_.name + "' never gets to " +
                                     to_token(schedule_.order[s][next[s]]));
+  }
+
+  /// Activations and their gradients between stages; split ones are gathered by the receiver's tensor group.
+  void count_messages() {
+    const double stream = static_cast<double>(model_.stream_tokens() * model_.spec.width * bytes_of(model_.type));
+    const bool split = cluster_.split_transfers && !model_.sequence_parallel && grid_.tensor > 1;
+    const double m = scenario_.plan.micro_batches;
+    const auto send = [&](int from, int to, Purpose purpose) {
+      if (stage_of(from) == stage_of(to)) return;
+      traffic_.add(stage_of(from), purpose, OpKind::send, m, split ? stream / grid_.tensor : stream);
+      if (split)
+        traffic_.add_collective(stage_of(to), purpose, OpKind::all_gather, m, static_cast<std::size_t>(grid_.tensor),
+                                stream);
+    };
+    for (int c = 0; c + 1 < schedule_.shape.chunks(); ++c) {
+      send(c, c + 1, Purpose::pipeline_forward);
+      send(c + 1, c, Purpose::pipeline_backward);
+    }
   }
 
   void finish() {
@@ -286,6 +443,7 @@ class Folded {
         const double buckets = std::max(1.0, elements * gradient / (scenario_.plan.bucket_mib * 1048576));
         exposed[s] = std::max(exposed[s] / buckets, exposed[s] - last_backward_[s]);
       }
+      count_reductions(static_cast<int>(s), elements, gradient, element);
       own_update[s] = memory_seconds(cluster_, elements * update / (shards ? grid_.data : 1));
       own_gather[s] =
           shards && scenario_.plan.zero < 3 ? collective(OpKind::all_gather, data_group, elements * element) : 0;
@@ -295,14 +453,31 @@ class Folded {
       (shards ? step_.zero : step_.data) += exposed[s] + own_gather[s];
       step_.optimizer += own_update[s];
     }
+    count_messages();
     double embedding = 0;
     const int first = schedule_.stage_of_chunk.front(), last = schedule_.stage_of_chunk.back();
     if (model_.spec.tied && first != last) {
-      const double bytes = static_cast<double>(model_.vocabulary_share() * model_.spec.width) * gradient;
+      // With shards each data rank has its part of it; other software sums it whole.
+      const double parts = shards && cluster_.fused ? grid_.data : 1;
+      const double bytes = static_cast<double>(model_.vocabulary_share() * model_.spec.width) * gradient / parts;
       embedding = collective(OpKind::all_reduce, group(first, GroupKind::embedding), bytes);
+      for (const int stage : {first, last})
+        traffic_.add_collective(stage, Purpose::embedding, OpKind::all_reduce, 1, 2, bytes);
       step_.pipeline += 2 * embedding;  // of the first and of the last stage
     }
     step_.seconds = reduced + embedding + updating + gathering;
+    if (drawn_stage_ >= 0) {
+      const auto s = static_cast<std::size_t>(drawn_stage_);
+      const Purpose purpose = shards ? Purpose::zero_gradient : Purpose::data_gradient;
+      const OpKind kind = shards && !cluster_.reduce_whole ? OpKind::reduce_scatter : OpKind::all_reduce;
+      if (exposed[s] > 0) draw(OpId::of({kind, purpose, -1, -1}), end_[s], end_[s] + exposed[s]);
+      const double update_begins = reduced + embedding;
+      draw(OpId::of({OpKind::optimizer, Purpose::none, -1, -1, -1, Segment::update}), update_begins,
+           update_begins + own_update[s]);
+      if (own_gather[s] > 0)
+        draw(OpId::of({OpKind::all_gather, Purpose::zero_parameter, -1, -1}), step_.seconds - gathering,
+             step_.seconds - gathering + own_gather[s]);
+    }
     const auto count = static_cast<double>(stages);
     for (double* part :
          {&step_.compute, &step_.recompute, &step_.tensor, &step_.pipeline, &step_.data, &step_.zero, &step_.optimizer})
@@ -321,10 +496,13 @@ class Folded {
   ChunkSchedule schedule_;
   std::vector<int> first_segment_;
   MeasuredOps measured_;
+  Traffic traffic_;
   std::vector<ChunkSeconds> chunks_;
   double recomputed_flops_ = 0;  // of one rank of each stage and one micro-batch
   std::vector<double> end_, last_backward_;
   std::vector<int> last_chunk_;  ///< [stage]: of its last backward
+  int drawn_stage_ = -1;
+  std::vector<FoldedSpan> spans_;
   FoldedStep step_;
 };
 
@@ -346,7 +524,6 @@ double FoldedStep::hfu(const ClusterSpec& cluster, DType type, int ranks) const 
 }
 
 const char* why_not_folded(const Scenario& scenario) {
-  if (scenario.fault.slow_rank >= 0) return "a slow rank is not like the others";
   if (scenario.plan.data_parallel != "all-reduce") return "ranks of a data group are not alike";
   if (scenario.plan.offload != "none") return "the host's part of the step is not folded";
   if (scenario.plan.collective != "auto") return "a collective's algorithm is named";
@@ -355,6 +532,21 @@ const char* why_not_folded(const Scenario& scenario) {
 }
 
 FoldedStep fold_step(const Scenario& scenario) { return fold_step(scenario, make_model(scenario)); }
+
+std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank) {
+  if (const std::string why = why_not_folded(scenario); !why.empty())
+    throw std::invalid_argument("this plan cannot be folded: " + why);
+  const RankGrid grid = scenario.plan.grid();
+  if (rank < 0 || rank >= grid.size())
+    throw std::invalid_argument("the plan has ranks 0 to " + std::to_string(grid.size() - 1) + ", and no rank " +
+                                std::to_string(rank));
+  Scenario drawn = scenario;
+  // The straggler's replica is drawn as it is; any other as the others are.
+  const int slow = scenario.fault.slow_rank;
+  if (slow >= 0 && grid.coordinates_of(slow).data != grid.coordinates_of(rank).data) drawn.fault.slow_rank = -1;
+  const Model model = make_model(drawn);
+  return Folded(drawn, model).timeline(grid.coordinates_of(rank).pipeline);
+}
 
 FoldedStep fold_step(const Scenario& scenario, const Model& model) {
   if (const std::string why = why_not_folded(scenario); !why.empty())

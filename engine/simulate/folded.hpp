@@ -13,6 +13,22 @@
 
 namespace rankscope {
 
+/// What a rank sends in a step, on average over the ranks that take part; collectives as rings send them.
+struct FoldedTraffic {
+  Purpose purpose = Purpose::none;
+  OpKind kind = OpKind::send;
+  double count = 0;           ///< ops of a rank
+  double bytes_per_rank = 0;  ///< in all of them
+};
+
+/// An op of a folded rank's time line, seconds from the step's begin. A chunk's forward or backward holds what is
+/// computed again and what tensor ranks exchange within it; ops of the step as a whole (reductions, the update) have no
+/// chunk. Op ids are those of programs that are folded to chunks.
+struct FoldedSpan {
+  OpId op;
+  double begin = 0, end = 0;
+};
+
 /// Where a rank's time goes, seconds averaged over stages; together they are `seconds`.
 struct FoldedStep {
   double seconds = 0;
@@ -27,6 +43,7 @@ struct FoldedStep {
   std::size_t ops = 0;                         ///< that were laid out
   double ideal_bubble = 0;                     ///< of the schedule: see ideal_bubble
   std::vector<StageMemory> memory;             ///< [stage]
+  std::vector<FoldedTraffic> traffic;          ///< by purpose and kind
 
   double mfu(const ClusterSpec& cluster, DType type, int ranks) const;
   double hfu(const ClusterSpec& cluster, DType type, int ranks) const;
@@ -34,6 +51,9 @@ struct FoldedStep {
 
 /// Throws std::invalid_argument for a plan that cannot be folded (why_not_folded says so), or whose schedule waits for
 /// itself, or for figures that the cluster lacks.
+///
+/// One slow rank (fault.slow_rank) makes its replica late, for which all wait in the end; one slow node
+/// (cluster.slow_node) slows the rings through it and the messages of all stages.
 ///
 /// Messages: with cluster.overlap on lanes of their own, in order, one for each direction; without it a sender computes
 /// nothing until what it sends has arrived, and blocks are computed again only when their gradient is there. Gradients
@@ -45,6 +65,10 @@ struct FoldedStep {
 FoldedStep fold_step(const Scenario& scenario);
 /// The same with the scenario's model, where many plans share one.
 FoldedStep fold_step(const Scenario& scenario, const Model& model);
+
+/// The time line of one named rank (any world rank): in the order in which its ops begin on each lane. Ranks of a stage
+/// are alike, but for a straggler's replica (fault.slow_rank). Throws as fold_step, and for a rank that is not there.
+std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank);
 
 /// Seconds of one micro-batch, what tensor ranks exchange apart from what they compute.
 struct BlockSeconds {
@@ -59,7 +83,7 @@ struct BlockSeconds {
 /// Of a transformer block, the last of its chunk. Throws as fold_step.
 BlockSeconds fold_block(const Scenario& scenario);
 
-/// Empty where fold_step can; else what it lacks: ranks that are not alike (a slow one, a main device, servers), what
+/// Empty where fold_step can; else what it lacks: ranks that are not alike (a main device, servers), what
 /// is not costed here (the host, named collectives).
 const char* why_not_folded(const Scenario& scenario);
 

@@ -37,12 +37,17 @@ std::vector<Level> levels_of(const ClusterSpec& c, double inter_share) {
   return levels;
 }
 
-/// Calls use(members) for every unit of so many devices that holds members; ranks are ascending.
+double way_out(const ClusterSpec& cluster, const Level& level, int unit) {
+  const bool slow = level.devices == cluster.devices_per_node && unit == cluster.slow_node;
+  return slow ? level.way_out / cluster.slow_node_factor : level.way_out;
+}
+
+/// Calls use(members, unit) for every unit of so many devices that holds members; ranks are ascending.
 template <class Use>
 void for_each_unit(std::span<const int> members, int devices, Use use) {
   for (std::size_t begin = 0, end = 0; begin < members.size(); begin = end) {
     while (end < members.size() && members[end] / devices == members[begin] / devices) ++end;
-    use(static_cast<int>(end - begin));
+    use(static_cast<int>(end - begin), members[begin] / devices);
   }
 }
 
@@ -52,7 +57,7 @@ struct Placement {
 
 Placement placement_of(std::span<const int> members, int devices) {
   Placement placement;
-  for_each_unit(members, devices, [&](int count) {
+  for_each_unit(members, devices, [&](int count, int) {
     placement.least = placement.nodes == 0 ? count : std::min(placement.least, count);
     placement.greatest = std::max(placement.greatest, count);
     ++placement.nodes;
@@ -80,8 +85,9 @@ double slowest_way_out(const ClusterSpec& cluster, std::span<const int> members,
   double bandwidth = infinite;
   for (const Level& level : levels_of(cluster, inter_share)) {
     if (level.devices > 1 && within_one(members, level.devices)) break;
-    for_each_unit(members, level.devices,
-                  [&](int count) { bandwidth = std::min(bandwidth, level.way_out * count / level.devices); });
+    for_each_unit(members, level.devices, [&](int count, int unit) {
+      bandwidth = std::min(bandwidth, way_out(cluster, level, unit) * count / level.devices);
+    });
   }
   return bandwidth;
 }
@@ -96,9 +102,9 @@ double ring_seconds(const ClusterSpec& cluster, const Protocol& protocol, OpKind
     double seconds = 0;
     for (const Level& level : levels_of(cluster, cluster.inter_efficiency)) {
       if (within_one(members, level.devices)) break;
-      for_each_unit(members, level.devices, [&](int count) {
+      for_each_unit(members, level.devices, [&](int count, int unit) {
         const double leaving = bytes * (n - count) / n;  // of each member's tensor
-        seconds = std::max(seconds, leaving * level.devices / level.way_out);
+        seconds = std::max(seconds, leaving * level.devices / way_out(cluster, level, unit));
       });
     }
     return latency + seconds / protocol.share;

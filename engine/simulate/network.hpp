@@ -2,7 +2,8 @@
 //
 // Contention: all groups of a kind are taken to communicate at the same time, as they do in a training step. A unit (a
 // card, a node, a leaf) has one way out that all its devices share, so a group with m of a unit's d devices gets m/d of
-// it; of a node with rails network ports that is one rail for each device where there are as many.
+// it; of a node with rails network ports that is one rail for each device where there are as many. The ports of
+// cluster.slow_node are slow_node_factor times as slow.
 #pragma once
 #include <cstdint>
 #include <span>

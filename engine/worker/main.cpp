@@ -114,7 +114,8 @@ int simulate_plan(const Input& input, double tokens) {
   const StepProgram step = compile(with_stages(read(input), false));
   if (!is_folded(step)) check_runs(step);
   Report report = predicted_report(step);
-  if (tokens > 0) report.budget = budget_of(report, step.scenario.cluster, tokens);
+  if (tokens > 0)
+    report.budget = budget_of(report, step.scenario.cluster, tokens, step.scenario.train.checkpoint_every);
   print(report, input.json);
   return 0;
 }

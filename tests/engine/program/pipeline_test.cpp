@@ -236,3 +236,23 @@ TEST_CASE("schedules refuse chunks that they do not run") {
   CHECK(complaint("interleaved", 2, 3) ==
         "plan.schedule: interleaved takes micro-batches in groups as large as the pipeline, and 3 is no multiple of 2");
 }
+
+TEST_CASE("programs of replicas that are copied are those that are made one by one") {
+  for (const int pipeline : {1, 2})
+    for (const int tensor : {1, 2}) {
+      Scenario s;
+      s.model.layers = 4;
+      s.plan.data = 3;
+      s.plan.tensor = tensor;
+      s.plan.pipeline = pipeline;
+      s.plan.micro_batches = 2;
+      s.train.global_batch = 6;
+      s.train.clip = 1;
+      const StepProgram step = compile(s);
+      const auto programs = step.all_programs();
+      for (int rank = 0; rank < step.grid.size(); ++rank) {
+        INFO("tensor " << tensor << " pipeline " << pipeline << " rank " << rank);
+        CHECK(to_text(programs[static_cast<std::size_t>(rank)]) == to_text(step.program_for(rank)));
+      }
+    }
+}

@@ -206,6 +206,67 @@ TEST_CASE("the 1 T model, 64 stages of 1,600 micro-batches on 3,072 ranks, takes
 TEST_CASE("what is not alike is not folded, and says why") {
   Scenario s = on("selene", {"gpt", 8, 1024, 8, 1024, 512, true, 0.0}, plan_of(2, 1, 2, 1, "1f1b", 4), 8);
   CHECK(std::string(why_not_folded(s)).empty());
-  s.fault.slow_rank = 1;
-  CHECK_THROWS_WITH(fold_step(s), ContainsText("slow rank"));
+  s.plan.data_parallel = "main-device";
+  CHECK_THROWS_WITH(fold_step(s), ContainsText("data group are not alike"));
+}
+
+TEST_CASE("folded equals unfolded with a straggler, for whose replica all wait") {
+  for (const int tensor : {1, 2}) {
+    Scenario s = on("h100", {"gpt", 8, 4096, 32, 2048, 51200, false, 0.0}, plan_of(2, tensor, 2, 1, "1f1b", 6), 12);
+    const double without = fold_step(s).seconds;
+    s.fault.slow_rank = s.plan.grid().rank_of({0, 1, 1});
+    s.fault.slow_factor = 1.5;
+    const FoldedStep step = fold_step(s);
+    INFO(tensor);
+    CHECK(step.seconds > 1.2 * without);
+    CHECK(step.seconds == Approx(unfolded_seconds(s)).epsilon(0.04));
+    CHECK(step.compute + step.recompute + step.tensor + step.pipeline + step.data + step.zero + step.optimizer +
+              step.bubble ==
+          Approx(step.seconds));
+  }
+}
+
+TEST_CASE("a node with slow ports slows the rings through it and the messages, and nothing else") {
+  Scenario s = on("selene", {"gpt", 16, 4096, 32, 2048, 51200, true, 0.1}, plan_of(4, 4, 4, 1, "1f1b", 16), 64);
+  const FoldedStep before = fold_step(s);
+  s.cluster.slow_node = 3;
+  s.cluster.slow_node_factor = 4;
+  const FoldedStep after = fold_step(s);
+  CHECK(after.tensor == Approx(before.tensor));
+  CHECK(after.compute == Approx(before.compute));
+  CHECK(after.pipeline > before.pipeline);
+  CHECK(after.data > before.data);
+  CHECK(after.seconds > before.seconds);
+}
+
+TEST_CASE("a folded rank's time line is its schedule's ops in order, ends with the step, and is any rank's") {
+  for (const char* cluster : {"h100", "selene"}) {
+    Scenario s = on(cluster, {"gpt", 8, 4096, 32, 2048, 51200, true, 0.0}, plan_of(2, 2, 4, 1, "1f1b", 8), 16);
+    s.plan.zero = 1;
+    const FoldedStep step = fold_step(s);
+    const RankGrid grid = s.plan.grid();
+    const auto line = fold_timeline(s, grid.rank_of({1, 1, 2}));
+    double at = 0, last = 0;
+    int model_ops = 0, sends = 0;
+    for (const FoldedSpan& span : line) {
+      CHECK(span.end >= span.begin);
+      last = std::max(last, span.end);
+      sends += span.op.kind() == OpKind::send;
+      if (!is_model_compute(span.op.kind())) continue;
+      CHECK(span.begin >= at - 1e-12);
+      at = span.end;
+      CHECK(span.op.fields().chunk == 2);
+      ++model_ops;
+    }
+    CHECK(model_ops == 16);
+    CHECK(sends == 16);
+    // Stages with the embedding or the head have more to update and to gather.
+    CHECK(last <= step.seconds * (1 + 1e-9));
+    CHECK(last > 0.97 * step.seconds);
+    CHECK(fold_timeline(s, grid.rank_of({0, 0, 2})).size() == line.size());
+    CHECK_THROWS_WITH(fold_timeline(s, 16), ContainsText("0 to 15"));
+    s.fault.slow_rank = grid.rank_of({0, 1, 2});
+    s.fault.slow_factor = 2;
+    CHECK(fold_timeline(s, grid.rank_of({1, 1, 2})).back().end > line.back().end);
+  }
 }
