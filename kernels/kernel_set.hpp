@@ -243,6 +243,9 @@ struct Options {
   std::string instruction_set{};
   bool tf32 = false;                ///< GPUs: fp32 products on tensor cores, with operands rounded to 10 bits
   std::shared_ptr<void> library{};  ///< of the set's own making: what its products are computed with
+  /// Of fp32 logits that are computed at a time where they are rounded when stored: on a CPU what its caches hold, on a
+  /// GPU what keeps it busy.
+  std::int64_t logits_bytes = std::int64_t{4} << 20;
 };
 
 /// One row of the table: which types an op has, and how it is prepared.

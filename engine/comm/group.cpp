@@ -158,26 +158,67 @@ CommResult GroupCommunicator::point_to_point(View data, int peer, bool is_send) 
   return result;
 }
 
-CommResult GroupCommunicator::send(View data, int to) { return point_to_point(data, to, true); }
-CommResult GroupCommunicator::receive(View data, int from) { return point_to_point(data, from, false); }
+void GroupCommunicator::stage_through_host(Device& device, Queue& queue) {
+  stage_.emplace(Stage{device, queue, {}, {}});
+}
 
-CommResult GroupCommunicator::broadcast(View data, int root) { return collective({OpKind::broadcast, data, {}, root}); }
-CommResult GroupCommunicator::reduce(View data, int root) { return collective({OpKind::reduce, data, {}, root}); }
-CommResult GroupCommunicator::all_reduce(View data) { return collective({OpKind::all_reduce, data, {}, 0}); }
+View GroupCommunicator::Stage::take(int which, const View& tensor) {
+  if (tensor.data == nullptr) return tensor;
+  if (tensor.bytes() > bytes[which]) {
+    memory[which] = device.reserve_host(tensor.bytes());
+    bytes[which] = tensor.bytes();
+  }
+  queue.copy(memory[which].get(), tensor.data, tensor.bytes());
+  return {memory[which].get(), tensor.type, tensor.shape};
+}
+
+void GroupCommunicator::Stage::give_back(const View& here, const View& tensor) {
+  queue.copy(tensor.data, here.data, tensor.bytes());
+}
+
+template <class Call>
+CommResult GroupCommunicator::through_host(const View& whole, const View& part, Call call) {
+  if (!stage_) return call(whole, part);
+  const auto* begin = whole.as<const std::byte>();
+  const bool inside = part.data != nullptr && part.data >= begin && part.data < begin + whole.bytes();
+  const View whole_here = stage_->take(0, whole);
+  const View part_here =
+      inside ? View{whole_here.as<std::byte>() + (part.as<const std::byte>() - begin), part.type, part.shape}
+             : stage_->take(1, part);
+  if (const Mark here = stage_->queue.mark()) here->wait();
+  const CommResult result = call(whole_here, part_here);
+  // What is copied back is copied before the next call's tensors come: all of it is in the queue's order.
+  stage_->give_back(whole_here, whole);
+  if (!inside) stage_->give_back(part_here, part);
+  return result;
+}
+
+// A send and a receive may be under way at once: each has its own memory.
+CommResult GroupCommunicator::send(View data, int to) {
+  return through_host(data, {}, [&](const View& here, const View&) { return point_to_point(here, to, true); });
+}
+CommResult GroupCommunicator::receive(View data, int from) {
+  return through_host({}, data, [&](const View&, const View& here) { return point_to_point(here, from, false); });
+}
+
+CommResult GroupCommunicator::run(OpKind kind, View whole, View part, int root) {
+  return through_host(whole, part, [&](const View& whole_here, const View& part_here) {
+    return collective({kind, whole_here, part_here, root});
+  });
+}
+CommResult GroupCommunicator::broadcast(View data, int root) { return run(OpKind::broadcast, data, {}, root); }
+CommResult GroupCommunicator::reduce(View data, int root) { return run(OpKind::reduce, data, {}, root); }
+CommResult GroupCommunicator::all_reduce(View data) { return run(OpKind::all_reduce, data, {}, 0); }
 CommResult GroupCommunicator::scatter(View whole, View part, int root) {
-  return collective({OpKind::scatter, whole, part, root});
+  return run(OpKind::scatter, whole, part, root);
 }
-CommResult GroupCommunicator::gather(View part, View whole, int root) {
-  return collective({OpKind::gather, whole, part, root});
-}
-CommResult GroupCommunicator::all_gather(View part, View whole) {
-  return collective({OpKind::all_gather, whole, part, 0});
-}
+CommResult GroupCommunicator::gather(View part, View whole, int root) { return run(OpKind::gather, whole, part, root); }
+CommResult GroupCommunicator::all_gather(View part, View whole) { return run(OpKind::all_gather, whole, part, 0); }
 CommResult GroupCommunicator::reduce_scatter(View whole, View part) {
-  return collective({OpKind::reduce_scatter, whole, part, 0});
+  return run(OpKind::reduce_scatter, whole, part, 0);
 }
 CommResult GroupCommunicator::all_to_all(View sent, View received) {
-  return collective({OpKind::all_to_all, sent, received, 0});
+  return run(OpKind::all_to_all, sent, received, 0);
 }
 
 namespace {

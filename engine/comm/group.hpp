@@ -97,6 +97,10 @@ class GroupCommunicator : public Communicator {
 
   friend class NcclCommunicator;  // which meets in a group of the world that started it up
 
+  /// For a transport that reaches the host's memory alone: of each call what lies in the device's is copied to memory
+  /// of the host, for which the lane's thread waits, and back.
+  void stage_through_host(Device& device, Queue& queue);
+
   const GroupSetting& setting() const { return setting_; }
   Device& device() { return *device_; }
   Queue& queue() { return *queue_; }
@@ -105,7 +109,10 @@ class GroupCommunicator : public Communicator {
   void count_unknown() { opaque_ = true; }
 
  private:
+  template <class Call>
+  CommResult through_host(const View& whole, const View& part, Call call);
   CommResult point_to_point(View data, int peer, bool is_send);
+  CommResult run(OpKind kind, View whole, View part, int root);
   CommResult collective(CollectiveCall call);
   void run_transfers(const CollectiveCall& call);
   /// The transfers of a list that this member takes part in, and the phases of the whole list.
@@ -121,6 +128,16 @@ class GroupCommunicator : public Communicator {
   HostQueue calling_thread_;
   Device* device_ = &host_;
   Queue* queue_ = &calling_thread_;
+  /// Where tensors lie and are copied from, and memory of the host for two of them.
+  struct Stage {
+    Device& device;
+    Queue& queue;
+    Memory memory[2];
+    std::int64_t bytes[2] = {};
+    View take(int which, const View& tensor);
+    void give_back(const View& here, const View& tensor);
+  };
+  std::optional<Stage> stage_;
   std::atomic<std::int64_t> sent_{0}, received_{0};  // a send and a receive may be under way in two threads
   std::atomic<bool> opaque_{false};
   std::vector<PeerBytes> last_sent_;  // touched by sends and collectives alone

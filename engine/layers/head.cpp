@@ -12,8 +12,6 @@ namespace {
 
 using kernels::KernelSet;
 
-constexpr std::int64_t block_bytes = std::int64_t{4} << 20;  ///< of fp32 logits at a time
-
 kernels::NormSpec norm_of(const Binding& binding) {
   return {.type = binding.model.type, .rows = binding.tokens(), .width = binding.width()};
 }
@@ -54,7 +52,8 @@ Launch head_forward(Binding binding) {
   const DType type = binding.model.type, logits_type = accumulation_type(type);
   const bool in_place = logits_type == type;
   const std::int64_t row_bytes = vocabulary * bytes_of(logits_type);
-  const std::int64_t rows_at_once = in_place ? tokens : std::clamp<std::int64_t>(block_bytes / row_bytes, 1, tokens);
+  const std::int64_t rows_at_once =
+      in_place ? tokens : std::clamp<std::int64_t>(binding.kernels.options.logits_bytes / row_bytes, 1, tokens);
 
   auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
   ScratchLayout scratch;

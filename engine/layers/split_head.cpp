@@ -16,8 +16,6 @@ namespace {
 
 using kernels::KernelSet;
 
-constexpr std::int64_t block_bytes = std::int64_t{4} << 20;  ///< of fp32 logits at a time
-
 /// Product and statistics of some rows.
 struct Rows {
   std::int64_t first = 0, count = 0;
@@ -64,7 +62,8 @@ Launch split_head_forward(Binding binding) {
   const DType type = binding.model.type, logits_type = accumulation_type(type);
   const bool in_place = logits_type == type;
   const std::int64_t row_bytes = words * bytes_of(logits_type);
-  const std::int64_t rows_at_once = in_place ? tokens : std::clamp<std::int64_t>(block_bytes / row_bytes, 1, tokens);
+  const std::int64_t rows_at_once =
+      in_place ? tokens : std::clamp<std::int64_t>(binding.kernels.options.logits_bytes / row_bytes, 1, tokens);
 
   ScratchLayout scratch;
   const std::int64_t wide_at = scratch.add_temporary(in_place ? 0 : rows_at_once * row_bytes);

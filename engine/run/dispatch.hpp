@@ -42,6 +42,10 @@ struct DispatchCalls {
   std::function<void(OpIndex op)> left{};
 };
 
+/// Steps that may be under way on queues: lanes are no further ahead of what has been told. Bounds what is enqueued,
+/// and what of a step must stay where it is until it is told.
+inline constexpr std::uint32_t steps_under_way = 4;
+
 class Dispatch {
  public:
   virtual ~Dispatch() = default;

@@ -20,8 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Steps that may be under way: lanes are no further ahead of what has been told. Bounds what is enqueued.
-constexpr std::uint32_t steps_under_way = 4;
 /// Ends that may still be asked for: of those steps, and of the one before that the oldest of them comes after.
 constexpr std::uint32_t kept_ends = steps_under_way + 1;
 /// Telling is in no hurry, and looking for what is done costs time on few cores.
@@ -76,7 +74,9 @@ class QueueDispatch final : public Dispatch {
         measures_alone_(measures_alone),
         calls_(std::move(calls)),
         ends_(program.ops.size()),
-        alone_ns_(program.ops.size(), -1) {}
+        alone_ns_(program.ops.size(), -1) {
+    for (const Op& op : program.ops) tokens_.push_back(to_token(op.id));
+  }
 
   ~QueueDispatch() override { stop(true); }
 
@@ -140,7 +140,9 @@ class QueueDispatch final : public Dispatch {
   void launch(Issued& issued, Queue& queue) {
     issued.begin = stamp(queue);
     const std::int64_t cpu = thread_cpu_ns();
+    device_.begin_range(tokens_[issued.op].c_str());
     issued.outcome = calls_.launch(issued.op, issued.step);
+    device_.end_range();
     issued.cpu_ns = thread_cpu_ns() - cpu;
     if (calls_.left) calls_.left(issued.op);
     issued.end = stamp(queue);
@@ -228,10 +230,9 @@ class QueueDispatch final : public Dispatch {
     const std::int64_t begin = std::max({issued.begin.time_ns(), last_end_[lane], told_ns_});
     const std::int64_t end = std::max(issued.end.time_ns(), begin);
     OpOutcome& outcome = done->outcome;
-    const std::int64_t active = outcome.active          ? outcome.active->time_ns()
-                                : issued.begin.mark     ? begin
-                                : outcome.active_ns < 0 ? begin
-                                                        : outcome.active_ns;
+    const std::int64_t active = outcome.active           ? outcome.active->time_ns()
+                                : outcome.active_ns >= 0 ? outcome.active_ns
+                                                         : begin;
     last_end_[lane] = end;
     for (PhaseRecord& phase : outcome.phases) {
       if (phase.begin) phase.begin_ns = phase.begin->time_ns();
@@ -279,6 +280,7 @@ class QueueDispatch final : public Dispatch {
   const bool measures_alone_;
   const DispatchCalls calls_;
   std::vector<std::array<Mark, kept_ends>> ends_;  ///< by op and step
+  std::vector<std::string> tokens_;                ///< by op
   std::uint32_t first_ = 0;
 
   std::mutex mutex_;

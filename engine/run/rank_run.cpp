@@ -32,7 +32,7 @@ RankRun::RankRun(RankSettings settings, int rank)
       compute_(settings_.platform ? settings_.platform->device : std::make_shared<HostDevice>()),
       queues_(*compute_, program_),
       arena_(*compute_, program_.arena_bytes, program_.host_bytes),
-      values_(compute_->reserve_host(told_steps * static_cast<std::int64_t>(sizeof(StepValues)))) {
+      values_(compute_->reserve_host(steps_under_way * static_cast<std::int64_t>(sizeof(StepValues)))) {
   compute_->use();
   const std::int64_t left_out = settings_.resume ? settings_.resume->updates_left_out() : 0;
   device_ = settings_.platform ? kernel_device(settings_.step, program_, arena_, *settings_.platform, queues_, left_out)
@@ -154,7 +154,7 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
   if (op.id.kind() == OpKind::gather && op.id.fields().purpose == Purpose::loss && op.root == program_.rank) {
     losses = view(op.uses.back().buffer);
     losses_ = losses.elements();
-    gathered_losses_ = compute_->reserve_host(told_steps * losses.bytes());
+    gathered_losses_ = compute_->reserve_host(steps_under_way * losses.bytes());
   }
   return [this, &communicator, &op, call, losses](std::uint32_t step) {
     const WireBytes before = communicator.wire_bytes();
@@ -167,7 +167,7 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
       throw CommError(std::string(e.what()) + " (at " + to_token(op.id) + " of step " + std::to_string(step) + ")");
     }
     if (losses.data != nullptr)
-      queues_.of(op.lane()).copy(gathered_losses_.get() + step % told_steps * losses.bytes(), losses.data,
+      queues_.of(op.lane()).copy(gathered_losses_.get() + step % steps_under_way * losses.bytes(), losses.data,
                                  losses.bytes());
     const WireBytes after = communicator.wire_bytes();
     outcome.wire_bytes = after.sent < 0 ? -1 : after.sent - before.sent;
@@ -203,7 +203,7 @@ RankRun::BoundOp RankRun::bind_load(const Op& op) {
   const auto ranks = static_cast<int>(wanted / tokens_of_one);
   // Drawn here, copied from here: what a step that is under way still copies stays as it is.
   const std::int64_t bytes = wanted * bytes_of(DType::i32);
-  const Memory drawn = compute_->reserve_host(2 * told_steps * bytes);
+  const Memory drawn = compute_->reserve_host(2 * steps_under_way * bytes);
   View tokens, targets;
   std::size_t use = 0;
   if (f.chunk == 0) tokens = view(op.uses[use++].buffer);
@@ -213,7 +213,7 @@ RankRun::BoundOp RankRun::bind_load(const Op& op) {
   const std::int64_t micro_batches = settings_.step.scenario.plan.micro_batches;
   return [this, drawn, bytes, tokens, targets, ranks, data, batch, micro_batches, samples, tokens_of_one,
           micro_batch = f.micro_batch, &queue = queues_.of(op.lane())](std::uint32_t step) {
-    auto* drawn_tokens = reinterpret_cast<std::int32_t*>(drawn.get() + step % told_steps * 2 * bytes);
+    auto* drawn_tokens = reinterpret_cast<std::int32_t*>(drawn.get() + step % steps_under_way * 2 * bytes);
     auto* drawn_targets = drawn_tokens + bytes / bytes_of(DType::i32);
     for (int r = 0; r < ranks; ++r)
       settings_.dataset->fill(step * batch + ((data + r) * micro_batches + micro_batch) * samples, samples,
@@ -267,7 +267,7 @@ void RankRun::die_if_told(std::uint32_t step) const {
 OpOutcome RankRun::launch(OpIndex index, std::uint32_t step) {
   OpOutcome outcome = bound_[index](step);
   if (index == last_op_)
-    device_->tell(reinterpret_cast<StepValues*>(values_.get())[step % told_steps], queues_.of(main_lane_));
+    device_->tell(reinterpret_cast<StepValues*>(values_.get())[step % steps_under_way], queues_.of(main_lane_));
   return outcome;
 }
 
@@ -300,10 +300,12 @@ void RankRun::record(Done of) {
         span.op.lane() == main_lane_ && executed.size() == 1)
       step.begin_ns = span.begin_ns;
     if (program_.arrivals_ahead && span.op.kind() == OpKind::receive) step.trace.arrivals.push_back(arrivals_++);
-    if (index == last_op_) step.values = reinterpret_cast<const StepValues*>(values_.get())[span.step % told_steps];
+    if (index == last_op_)
+      step.values = reinterpret_cast<const StepValues*>(values_.get())[span.step % steps_under_way];
     const OpFields f = span.op.fields();
     if (losses_ > 0 && f.kind == OpKind::gather && f.purpose == Purpose::loss) {
-      const auto* losses = reinterpret_cast<const double*>(gathered_losses_.get()) + span.step % told_steps * losses_;
+      const auto* losses =
+          reinterpret_cast<const double*>(gathered_losses_.get()) + span.step % steps_under_way * losses_;
       for (std::int64_t i = 0; i < losses_; ++i) step.gathered_losses += losses[i];
     }
     if (moves_bytes(f.kind)) {

@@ -68,8 +68,6 @@ class RankRun {
  private:
   struct StepRecord;
   using BoundOp = std::function<OpOutcome(std::uint32_t step)>;
-  /// Steps whose values may lie in the host's memory at once, not yet told: as many as a dispatch has under way.
-  static constexpr std::uint32_t told_steps = 8;
 
   BoundOp bind(OpIndex index);
   BoundOp bind_communication(const Op& op);
@@ -88,7 +86,7 @@ class RankRun {
   std::shared_ptr<Device> compute_;  ///< that computes; the host itself where ops sleep
   LaneQueues queues_;
   Arena arena_;
-  Memory values_;           ///< StepValues of told_steps steps, which the host reads
+  Memory values_;           ///< StepValues of the steps under way, which the host reads
   Memory gathered_losses_;  ///< of a main device: the same of its replicas' losses
   std::unique_ptr<ComputeDevice> device_;
   std::unique_ptr<CommTable> communicators_;

@@ -152,7 +152,9 @@ int run_worker(const WorkerJob& job) {
   for (int rank = 0; rank < step.grid.size(); ++rank)
     if (!process_world || process_world->rank() == rank) narrator.program(rank);
   for (int rank = 0; rank < step.grid.size(); ++rank)  // threads of one process have one clock
-    if (!process_world) telling.publisher.control(rank, ClockRecord{rank, monotonic_ns() - job.start_ns, 0, 0});
+    if (!process_world)
+      telling.publisher.control(rank, ClockRecord{rank, monotonic_ns() - job.start_ns, 0,
+                                                  platform ? platform->device->clock_uncertainty_ns() : 0});
   if (process_world) telling.publisher.control(process_world->rank(), fit_clock(*process_world, job.start_ns));
   if (platform && (!process_world || process_world->rank() == 0))
     telling.device_clock = std::make_unique<EmulatedClock>(

@@ -9,6 +9,8 @@ namespace rankscope::kernels {
 
 KernelSet cuda_kernels(Options options) {
   options.library = cuda::open_library();
+  options.logits_bytes = std::int64_t{512}
+                         << 20;  // some thousand rows of GPT-2's vocabulary: a product that fills a GPU
   const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
   KernelSet set;
   set.name = "cuda";

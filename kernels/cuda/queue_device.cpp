@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/range.hpp"
 #include "kernels/cuda/sum.hpp"
 
 namespace rankscope::kernels {
@@ -163,6 +164,8 @@ class CudaEngineDevice final : public Device {
     return {memory, memory->data()};
   }
   std::unique_ptr<Queue> make_queue() override { return std::make_unique<CudaQueue>(shared_); }
+  void begin_range(const char* name) override { cuda::begin_range(name); }
+  void end_range() override { cuda::end_range(); }
   std::int64_t context_bytes() const override { return context_bytes_; }
   void fit_clock() override { shared_->clock.fit(); }
   std::int64_t clock_uncertainty_ns() const override { return shared_->clock.current()->uncertainty_ns; }

@@ -77,6 +77,9 @@ class Device {
   virtual void fit_clock() = 0;
   /// Greatest error of Moment::time_ns by the latest fit.
   virtual std::int64_t clock_uncertainty_ns() const = 0;
+  /// What the calling thread enqueues between the two is called so by the device's profilers.
+  virtual void begin_range(const char*) {}
+  virtual void end_range() {}
   /// Held by whoever wants the device for itself while it measures: ranks may share it.
   std::mutex& turn() { return turn_; }
 

@@ -5,7 +5,7 @@
 // observer at all. The machine's cores are all busy with ranks, so whatever telemetry does anywhere on it takes time
 // from the steps.
 //
-//   telemetry_share_bench [PAIRS=120] [STEPS=5] [SCENARIO]
+//   telemetry_share_bench [PAIRS=120] [STEPS=5] [SCENARIO] [DEVICE=cpu|cuda]
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -162,6 +162,7 @@ int main(int argc, char** argv) {
   });
   RunSettings settings;
   settings.start_ns = monotonic_ns();
+  if (argc > 4) settings.device = argv[4];
   run_loopback(
       step, settings, [&](int rank) { return observers[static_cast<std::size_t>(rank)].get(); },
       [&](RankRun& run, int) {

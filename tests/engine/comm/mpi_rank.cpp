@@ -2,6 +2,7 @@
 // wrong, and the errors that a rank ends with, are printed in lines that begin with the rank.
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "engine/collective/cost.hpp"
 #include "engine/comm/mpi.hpp"
 #include "engine/mesh/rank_grid.hpp"
+#include "kernels/device/host.hpp"
 #include "tests/engine/comm/collective_calls.hpp"
 #include "tests/engine/comm/collective_cases.hpp"
 
@@ -55,6 +57,57 @@ Wrong run_cases(World& world) {
   std::vector<int> odd_or_even;
   for (int r = world.rank() % 2; r < world.size(); r += 2) odd_or_even.push_back(r);
   append(wrong, wrong_collectives(*world.group(odd_or_even, Lane::tensor, "ring"), DType::f32, 100));
+  return wrong;
+}
+
+// Memory that is not the host's, as far as a communicator can tell; what it copies is counted.
+class Elsewhere final : public Device {
+ public:
+  class Counting final : public Queue {
+   public:
+    void* handle() const override { return nullptr; }
+    void copy(void* to, const void* from, std::int64_t bytes) override {
+      ++copies;
+      here_.copy(to, from, bytes);
+    }
+    void fill(void* to, std::uint8_t byte, std::int64_t bytes) override { here_.fill(to, byte, bytes); }
+    void sum(DType type, std::span<void* const> into, std::span<const void* const> parts,
+             std::int64_t elements) override {
+      here_.sum(type, into, parts, elements);
+    }
+    Mark mark() override { return nullptr; }
+    void wait_for(const Mark&) override {}
+    std::atomic<int> copies = 0;
+
+   private:
+    HostQueue here_;
+  };
+  std::string_view name() const override { return "elsewhere"; }
+  bool is_host() const override { return false; }
+  void use() override {}
+  Memory reserve(std::int64_t bytes) override { return host_.reserve(bytes); }
+  Memory reserve_host(std::int64_t bytes) override { return host_.reserve(bytes); }
+  std::unique_ptr<Queue> make_queue() override { return std::make_unique<Counting>(); }
+  std::int64_t context_bytes() const override { return 0; }
+  void fit_clock() override {}
+  std::int64_t clock_uncertainty_ns() const override { return 0; }
+
+ private:
+  HostDevice host_;
+};
+
+Wrong run_staged(World& world) {
+  Wrong wrong;
+  Elsewhere device;
+  Elsewhere::Counting queue;
+  for (const char* algorithm : algorithms) {
+    const auto group = world.group(everyone(world), Lane::data, algorithm);
+    group->run_on(device, queue);
+    for (DType type : types)
+      for (std::int64_t elements : {0, 1, 7, 1000}) append(wrong, wrong_collectives(*group, type, elements));
+    append(wrong, wrong_messages(*group, 1000));
+  }
+  if (queue.copies == 0) wrong.push_back("nothing was copied to memory that MPI reaches");
   return wrong;
 }
 
@@ -205,6 +258,7 @@ Wrong run_killed(World& world) {
 
 const std::map<std::string, std::function<Wrong(World&)>> modes = {
     {"cases", run_cases},
+    {"staged", run_staged},
     {"lanes", run_lanes},
     {"late", run_late},
     {"missing", run_missing},

@@ -46,6 +46,13 @@ TEST_CASE("processes do all eight collectives and messages as threads do") {
   }
 }
 
+TEST_CASE("what lies in a memory that MPI does not reach goes through the host's, and comes back") {
+  const Ended ended = run("staged", 3);
+  INFO(ended.output);
+  CHECK(ended.status == 0);
+  CHECK(ended.output.empty());
+}
+
 TEST_CASE("many lanes of many processes talk at once") {
   const Ended ended = run("lanes", 4);
   INFO(ended.output);
