@@ -38,6 +38,7 @@ struct Plan {
   int data = 1, tensor = 1, pipeline = 1, zero = 0;
   std::string collective = "auto", offload = "none", recompute = "none";
   bool sequence_parallel = false;
+  std::string data_parallel = "all-reduce";
 };
 
 Scenario scenario_of(const Plan& plan, const std::string& precision = "fp32") {
@@ -53,6 +54,7 @@ Scenario scenario_of(const Plan& plan, const std::string& precision = "fp32") {
   s.plan.offload = plan.offload;
   s.plan.recompute = plan.recompute;
   s.plan.sequence_parallel = plan.sequence_parallel;
+  s.plan.data_parallel = plan.data_parallel;
   s.plan.micro_batches = 2;
   s.plan.precision = precision;
   s.plan.bucket_mib = 0.005;  // several
@@ -65,7 +67,7 @@ Scenario scenario_of(const Plan& plan, const std::string& precision = "fp32") {
 std::string text_of(const Plan& p) {
   return p.schedule + " data " + std::to_string(p.data) + " tensor " + std::to_string(p.tensor) + " pipeline " +
          std::to_string(p.pipeline) + " ZeRO " + std::to_string(p.zero) + " " + p.collective + " offload " + p.offload +
-         " recompute " + p.recompute;
+         " recompute " + p.recompute + " " + p.data_parallel;
 }
 
 /// What a run tells: losses by step, and whether times are in order.
@@ -142,7 +144,9 @@ int status_of_child(Body body) {
 TEST_CASE("on streams every plan trains the same model as one rank") {
   const Plan plan = GENERATE(Plan{"zb-h1", 1, 1, 2}, Plan{"1f1b", 2, 1, 2, 1}, Plan{"1f1b", 2, 1, 1, 2, "ring"},
                              Plan{"1f1b", 4, 1, 1, 3}, Plan{"1f1b", 2, 2, 1, 0, "tree", "none", "blocks", true},
-                             Plan{"1f1b", 2, 1, 1, 1, "auto", "optimizer"});
+                             Plan{"1f1b", 2, 1, 1, 1, "auto", "optimizer"},
+                             Plan{"1f1b", 2, 1, 1, 0, "auto", "none", "none", false, "main-device"},
+                             Plan{"1f1b", 2, 1, 1, 0, "auto", "none", "none", false, "parameter-server"});
   const VerifyResult result = verify(scenario_of(plan), on_gpu());
   INFO(text_of(plan) << "\n" << to_text(result));
   CHECK(result.passed);
