@@ -61,7 +61,7 @@ class Dispatch {
 /// All times are monotonic_ns() less `start_ns`. References must outlive it.
 std::unique_ptr<Dispatch> dispatch_on_host(const RankProgram& program, std::int64_t start_ns, DispatchCalls calls);
 
-/// `measures_alone`: in the first two steps of a run ops that compute have the device to themselves, one after the
+/// `measures_alone`: in the first two steps of all ops that compute have the device to themselves, one after the
 /// other over all ranks that share it, so that costs are those of a device of one's own.
 std::unique_ptr<Dispatch> dispatch_on_queues(const RankProgram& program, std::int64_t start_ns, Device& device,
                                              LaneQueues& queues, bool measures_alone, DispatchCalls calls);

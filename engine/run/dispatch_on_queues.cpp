@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <queue>
 #include <set>
 #include <thread>
@@ -82,6 +83,7 @@ class QueueDispatch final : public Dispatch {
 
   void begin(std::uint32_t first) override {
     first_ = told_ = first;
+    if (!measured_from_) measured_from_ = first;
     left_.clear();
     over_.clear();
     moments_ = {};
@@ -106,7 +108,7 @@ class QueueDispatch final : public Dispatch {
     Issued issued;
     issued.op = index;
     issued.step = step;
-    issued.alone = measures_alone_ && step - first_ < measured_steps && computes(op);
+    issued.alone = measures_alone_ && step - *measured_from_ < measured_steps && computes(op);
     if (issued.alone) {
       wait_here(queue.mark());  // for what it comes after: the device is nobody's meanwhile
       const std::lock_guard turn(device_.turn());
@@ -282,6 +284,7 @@ class QueueDispatch final : public Dispatch {
   std::vector<std::array<Mark, kept_ends>> ends_;  ///< by op and step
   std::vector<std::string> tokens_;                ///< by op
   std::uint32_t first_ = 0;
+  std::optional<std::uint32_t> measured_from_;
 
   std::mutex mutex_;
   std::condition_variable room_, wake_;

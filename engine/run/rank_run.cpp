@@ -151,12 +151,14 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
   Communicator& communicator = communicators_->of(op);
   const auto call = bind_call(program_, op, settings_.step.grid, arena_, communicator);
   View losses;
+  std::byte* told_losses = nullptr;
   if (op.id.kind() == OpKind::gather && op.id.fields().purpose == Purpose::loss && op.root == program_.rank) {
     losses = view(op.uses.back().buffer);
-    losses_ = losses.elements();
-    gathered_losses_ = compute_->reserve_host(steps_under_way * losses.bytes());
+    const GatheredLosses gathered{compute_->reserve_host(steps_under_way * losses.bytes()), losses.elements()};
+    told_losses = gathered.memory.get();
+    gathered_losses_.emplace(static_cast<OpIndex>(&op - program_.ops.data()), gathered);
   }
-  return [this, &communicator, &op, call, losses](std::uint32_t step) {
+  return [this, &communicator, &op, call, losses, told_losses](std::uint32_t step) {
     const WireBytes before = communicator.wire_bytes();
     OpOutcome outcome;
     try {
@@ -166,9 +168,8 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
     } catch (const CommError& e) {
       throw CommError(std::string(e.what()) + " (at " + to_token(op.id) + " of step " + std::to_string(step) + ")");
     }
-    if (losses.data != nullptr)
-      queues_.of(op.lane()).copy(gathered_losses_.get() + step % steps_under_way * losses.bytes(), losses.data,
-                                 losses.bytes());
+    if (told_losses != nullptr)
+      queues_.of(op.lane()).copy(told_losses + step % steps_under_way * losses.bytes(), losses.data, losses.bytes());
     const WireBytes after = communicator.wire_bytes();
     outcome.wire_bytes = after.sent < 0 ? -1 : after.sent - before.sent;
     if (settings_.observer) {
@@ -303,10 +304,11 @@ void RankRun::record(Done of) {
     if (index == last_op_)
       step.values = reinterpret_cast<const StepValues*>(values_.get())[span.step % steps_under_way];
     const OpFields f = span.op.fields();
-    if (losses_ > 0 && f.kind == OpKind::gather && f.purpose == Purpose::loss) {
+    if (const auto gathered = gathered_losses_.find(index); gathered != gathered_losses_.end()) {
+      const std::int64_t count = gathered->second.count;
       const auto* losses =
-          reinterpret_cast<const double*>(gathered_losses_.get()) + span.step % steps_under_way * losses_;
-      for (std::int64_t i = 0; i < losses_; ++i) step.gathered_losses += losses[i];
+          reinterpret_cast<const double*>(gathered->second.memory.get()) + span.step % steps_under_way * count;
+      for (std::int64_t i = 0; i < count; ++i) step.gathered_losses += losses[i];
     }
     if (moves_bytes(f.kind)) {
       const GroupKind group = program_.ops[index].group;

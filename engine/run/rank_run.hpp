@@ -67,6 +67,10 @@ class RankRun {
 
  private:
   struct StepRecord;
+  struct GatheredLosses {
+    Memory memory;
+    std::int64_t count = 0;  ///< of one step
+  };
   using BoundOp = std::function<OpOutcome(std::uint32_t step)>;
 
   BoundOp bind(OpIndex index);
@@ -86,8 +90,9 @@ class RankRun {
   std::shared_ptr<Device> compute_;  ///< that computes; the host itself where ops sleep
   LaneQueues queues_;
   Arena arena_;
-  Memory values_;           ///< StepValues of the steps under way, which the host reads
-  Memory gathered_losses_;  ///< of a main device: the same of its replicas' losses
+  Memory values_;  ///< StepValues of the steps under way, which the host reads
+  /// Of a main device, by op that gathers its replicas' losses: these, of the steps under way.
+  std::map<OpIndex, GatheredLosses> gathered_losses_;
   std::unique_ptr<ComputeDevice> device_;
   std::unique_ptr<CommTable> communicators_;
   std::vector<BoundOp> bound_;
@@ -99,7 +104,6 @@ class RankRun {
   Lane main_lane_ = Lane::compute;      ///< whose first and last op are the rank's step
   OpIndex first_op_ = 0, last_op_ = 0;  ///< of the main lane
   bool has_norm_ = false, gathers_losses_ = false;
-  std::int64_t losses_ = 0;     ///< that come to this rank
   std::uint64_t arrivals_ = 0;  ///< that an asynchronous server has received, over all runs
   double model_flops_ = 0;      ///< this rank's share of a step
   double repeated_flops_ = 0;   ///< by recomputation: HFU counts them, MFU does not
