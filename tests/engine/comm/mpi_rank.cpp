@@ -100,11 +100,11 @@ Wrong run_staged(World& world) {
   Wrong wrong;
   Elsewhere device;
   Elsewhere::Counting queue;
-  for (const char* algorithm : algorithms) {
+  for (const char* algorithm : {"auto", "ring"}) {
     const auto group = world.group(everyone(world), Lane::data, algorithm);
     group->run_on(device, queue);
     for (DType type : types)
-      for (std::int64_t elements : {0, 1, 7, 1000}) append(wrong, wrong_collectives(*group, type, elements));
+      for (std::int64_t elements : {0, 7}) append(wrong, wrong_collectives(*group, type, elements));
     append(wrong, wrong_messages(*group, 1000));
   }
   if (queue.copies == 0) wrong.push_back("nothing was copied to memory that MPI reaches");
