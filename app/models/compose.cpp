@@ -26,15 +26,18 @@ const StoreView& prediction_of(const FrameRequest& request) {
 
 RowCanvas canvas_of(const FrameRequest& request, const TimelineRow& row, Argb* pixels) {
   const double scale = request.device_scale;
-  const int top = static_cast<int>(std::lround((row.y - request.scroll) * scale));
-  const int bottom = static_cast<int>(std::lround((row.bottom() - request.scroll) * scale));
+  const int y = request.rows->view_y(row, request.scroll);
+  const int top = static_cast<int>(std::lround(y * scale));
+  const int bottom = static_cast<int>(std::lround((y + row.height) * scale));
+  // What scrolls passes under the pinned rows.
+  const int from = row.pinned ? 0 : static_cast<int>(std::lround(request.rows->pinned_height * scale));
   const double origin = -static_cast<double>(request.range.begin_ns) / request.scale().ns_per_pixel();
   const int phase = static_cast<int>(std::fmod(std::round(origin), 4096.0));
-  return {pixels, request.width, request.height, top, std::max(bottom - top, 1), phase};
+  return {pixels, request.width, request.height, top, std::max(bottom - top, 1), phase, from};
 }
 
 bool on_picture(const RowCanvas& canvas) {
-  return canvas.top < canvas.picture_height && canvas.top + canvas.height > 0;
+  return canvas.top < canvas.picture_height && canvas.top + canvas.height > canvas.from;
 }
 
 struct RowSpans {
@@ -129,7 +132,7 @@ std::vector<PixelShare> row_shares(const FrameRequest& request, const TimelineRo
   std::vector<PixelShare> one(sum.size());
   for (std::int32_t r = 1; r < row.rank_count; ++r) {
     std::fill(one.begin(), one.end(), PixelShare{});
-    request.run->shares({row.rank + r, row.lane, request.shown}, range, one);
+    request.run->shares({row.rank + r * row.rank_stride, row.lane, request.shown}, range, one);
     for (std::size_t x = 0; x < sum.size(); ++x) {
       for (std::size_t c = 0; c < span_class_count; ++c) sum[x].busy[c] += one[x].busy[c];
       sum[x].waiting += one[x].waiting;
@@ -251,7 +254,7 @@ void compose_lane(const FrameRequest& request, std::size_t row_index, const RowC
   if (reuse) fill(canvas, window.first, window.last, 0, canvas.height, colours.ground);
   if (compute && !request.overview) {
     hatch_idle(request, canvas, colours, window);
-    explain(request, row_index, canvas, colours, window, parts);
+    if (row.rank_count == 1) explain(request, row_index, canvas, colours, window, parts);
   }
   std::vector<PixelShare> shares = row_shares(request, row, window);
   Coverage coverage(shares, window.first);

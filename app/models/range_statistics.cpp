@@ -9,14 +9,15 @@
 
 namespace rankscope {
 
-RangeStatistics statistics_of(const StoreView& view, Obtained obtained, TimeRange range) {
+RangeStatistics statistics_of(const StoreView& view, Obtained obtained, TimeRange range,
+                              const std::function<bool(std::int32_t rank)>& only) {
   RangeStatistics result;
   result.range = range;
   result.mean.rank = -1;
   if (range.empty()) return result;
   std::map<std::int32_t, RankShare> ranks;
   for (const LaneKey& lane : view.lanes()) {
-    if (lane.obtained != obtained) continue;
+    if (lane.obtained != obtained || (only && !only(lane.rank))) continue;
     PixelShare share;
     view.shares(lane, range, {&share, 1});
     RankShare& rank = ranks[lane.rank];

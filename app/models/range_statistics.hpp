@@ -2,6 +2,7 @@
 // What the ranks do in a stretch of time: the table behind a selected range.
 #pragma once
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct RangeStatistics {
   RankShare mean;  ///< over the ranks; rank -1
 };
 
-/// Cost: one pixel per lane, whatever the range holds.
-RangeStatistics statistics_of(const StoreView& view, Obtained obtained, TimeRange range);
+/// Cost: one pixel per lane, whatever the range holds. `only`: of these ranks; empty: of all.
+RangeStatistics statistics_of(const StoreView& view, Obtained obtained, TimeRange range,
+                              const std::function<bool(std::int32_t rank)>& only = {});
 
 /// One line, largest part first: "12.3 ms · forward 30.1 % · backward 38.9 % · idle 31.0 % · transfers 4.1 %".
 std::string summary_of(const RangeStatistics& statistics);

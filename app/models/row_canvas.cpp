@@ -12,7 +12,7 @@ constexpr float least_blend = 0.3f;
 
 // Lines [y0, y1) of one column.
 void fill_column(const RowCanvas& canvas, int x, int y0, int y1, Argb colour) {
-  const int from = std::max({y0, 0, -canvas.top});
+  const int from = std::max({y0, 0, canvas.from - canvas.top});
   const int to = std::min({y1, canvas.height, canvas.picture_height - canvas.top});
   if (from >= to) return;
   Argb* pixel = canvas.picture + static_cast<std::ptrdiff_t>(canvas.top + from) * canvas.width + x;

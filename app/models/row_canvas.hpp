@@ -17,12 +17,14 @@ struct RowCanvas {
   int height = 0;  ///< of the row
   /// Where hatching is anchored: the pixel of time zero, so that it moves with the data.
   int phase = 0;
+  int from = 0;  ///< lines of the picture above this one are another's
 
   /// Line y of the row, or null outside the picture.
   Argb* line(int y) const {
     const int at = top + y;
-    return y < 0 || y >= height || at < 0 || at >= picture_height ? nullptr
-                                                                  : picture + static_cast<std::ptrdiff_t>(at) * width;
+    return y < 0 || y >= height || at < from || at >= picture_height
+               ? nullptr
+               : picture + static_cast<std::ptrdiff_t>(at) * width;
   }
 };
 

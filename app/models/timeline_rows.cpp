@@ -20,36 +20,97 @@ constexpr Density densities[] = {
 constexpr Density largest{96, 14, 10, 4, 48, true};  // more height than this helps nobody
 constexpr Density opened_by_hand{32, 9, 7, 2, 14, true};
 constexpr Density folded_by_hand{14, 0, 0, 0, 8, false};
+constexpr Density in_a_group{26, 8, 5, 2, 10, true};  // where groups are closed until somebody opens one
 
-TimelineRows lay_out(const std::vector<LaneSet>& ranks, bool with_prediction,
-                     const std::map<std::int32_t, bool>& chosen_open, const Density& general, int text_height) {
-  TimelineRows result;
-  int y = general.band_gap / 2;
-  for (const LaneSet& lanes : ranks) {
-    const auto chosen = chosen_open.find(lanes.rank);
-    const Density& look = chosen == chosen_open.end() || chosen->second == general.open ? general
-                          : chosen->second                                              ? opened_by_hand
-                                                                                        : folded_by_hand;
-    RankBand band{lanes.rank, y, 0, look.open, result.rows.size(), 0};
+// A group's heat row and the gap under it, while its ranks are not to be seen.
+constexpr std::pair<int, int> group_rows[] = {{72, 16}, {56, 14}, {44, 10}, {34, 8}, {26, 6}, {20, 5}, {16, 3}};
+constexpr int open_group_row = 14, under_open_group = 6, under_pinned = 10;
+// Pinned ranks leave at least this share of the height to the others.
+constexpr double most_pinned = 0.6;
+
+class Layout {
+ public:
+  Layout(const std::vector<LaneSet>& ranks, bool with_prediction, const RowChoice& choice, int text_height)
+      : ranks_(ranks), with_prediction_(with_prediction), choice_(choice), text_height_(text_height) {}
+
+  TimelineRows of(const Density& general, std::pair<int, int> group_row, int available) {
+    rows_ = {};
+    rows_.groups = choice_.groups;
+    y_ = general.band_gap / 2;
+    for (const std::int32_t rank : choice_.pinned)
+      if (rank >= 0 && rank < static_cast<std::int32_t>(ranks_.size())) add_rank(rank, general, false);
+    if (!rows_.rows.empty()) pin(available);
+    if (choice_.groups.empty()) {
+      for (std::size_t r = 0; r < ranks_.size(); ++r)
+        if (!is_pinned(r)) add_rank(static_cast<std::int32_t>(r), general, false);
+    } else {
+      for (std::size_t g = 0; g < choice_.groups.size(); ++g) add_group(static_cast<int>(g), general, group_row);
+    }
+    rows_.height = y_;
+    return std::move(rows_);
+  }
+
+ private:
+  bool is_pinned(std::size_t rank) const { return choice_.pinned.count(static_cast<std::int32_t>(rank)) > 0; }
+
+  // What has been laid out is pinned, unless it would take all the room.
+  void pin(int available) {
+    y_ += under_pinned;
+    if (y_ > available * most_pinned) return;
+    rows_.pinned_height = y_;
+    for (TimelineRow& row : rows_.rows) row.pinned = true;
+    for (RankBand& band : rows_.bands) band.pinned = true;
+  }
+
+  void add_group(int index, const Density& general, std::pair<int, int> group_row) {
+    const RankGroup& group = choice_.groups[static_cast<std::size_t>(index)];
+    const auto chosen = choice_.open_groups.find(group.name);
+    const bool open = chosen == choice_.open_groups.end() ? choice_.groups_open : chosen->second;
+    RankBand band{group.first, y_, open ? open_group_row : group_row.first, open, rows_.rows.size(), 1, index};
+    rows_.rows.push_back(
+        {RowKind::compute, group.first, group.count, Lane::compute, y_, band.height, group.stride, false});
+    y_ += band.height + (open ? under_open_group : group_row.second);
+    rows_.bands.push_back(band);
+    if (!open) return;
+    for (std::int32_t i = 0; i < group.count; ++i)
+      if (group.rank(i) < static_cast<std::int32_t>(ranks_.size()) &&
+          !is_pinned(static_cast<std::size_t>(group.rank(i))))
+        add_rank(group.rank(i), choice_.groups_open ? general : in_a_group, true);
+    y_ += under_open_group;
+  }
+
+  void add_rank(std::int32_t rank, const Density& general, bool member) {
+    const LaneSet& lanes = ranks_[static_cast<std::size_t>(rank)];
+    const auto chosen = choice_.open_ranks.find(rank);
+    const Density& look = chosen == choice_.open_ranks.end() || chosen->second == general.open ? general
+                          : chosen->second                                                     ? opened_by_hand
+                                                                                               : folded_by_hand;
+    RankBand band{rank, y_, 0, look.open, rows_.rows.size(), 0};
+    band.member = member;
     const auto add = [&](RowKind kind, Lane lane, int height) {
       if (height == 0) return;
-      if (y != band.y) y += look.row_gap;
-      result.rows.push_back({kind, lanes.rank, 1, lane, y, height});
-      y += height;
+      if (y_ != band.y) y_ += look.row_gap;
+      rows_.rows.push_back({kind, rank, 1, lane, y_, height});
+      y_ += height;
     };
     add(RowKind::compute, Lane::compute, look.compute);
-    if (with_prediction) add(RowKind::ghost, Lane::compute, look.ghost);
+    if (with_prediction_) add(RowKind::ghost, Lane::compute, look.ghost);
     for (const Lane lane : lanes.communication) add(RowKind::communication, lane, look.communication);
     // Two lines of label (rank, stage) beside an open band, without running into the next one.
-    if (look.open) y = std::max(y, band.y + std::min(2 * text_height, look.compute + 2 * look.band_gap));
-    band.row_count = result.rows.size() - band.first_row;
-    band.height = y - band.y;
-    result.bands.push_back(band);
-    y += look.band_gap;
+    if (look.open) y_ = std::max(y_, band.y + std::min(2 * text_height_, look.compute + 2 * look.band_gap));
+    band.row_count = rows_.rows.size() - band.first_row;
+    band.height = y_ - band.y;
+    rows_.bands.push_back(band);
+    y_ += look.band_gap;
   }
-  result.height = y;
-  return result;
-}
+
+  const std::vector<LaneSet>& ranks_;
+  bool with_prediction_;
+  const RowChoice& choice_;
+  int text_height_;
+  TimelineRows rows_;
+  int y_ = 0;
+};
 
 }  // namespace
 
@@ -68,11 +129,22 @@ std::optional<std::size_t> TimelineRows::band_at(int y) const {
 }
 
 std::optional<std::size_t> TimelineRows::find(std::int32_t rank, RowKind kind, Lane lane) const {
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (rows[i].rank <= rank && rank < rows[i].rank + rows[i].rank_count && rows[i].kind == kind &&
-        rows[i].lane == lane)
-      return i;
-  return std::nullopt;
+  std::optional<std::size_t> among;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].kind != kind || rows[i].lane != lane || !rows[i].contains(rank)) continue;
+    if (rows[i].rank_count == 1) return i;
+    if (!among) among = i;
+  }
+  return among;
+}
+
+const RankBand* TimelineRows::band_of(std::int32_t rank) const {
+  const RankBand* among = nullptr;
+  for (const RankBand& band : bands) {
+    if (band.group < 0 && band.rank == rank) return &band;
+    if (band.group >= 0 && groups[static_cast<std::size_t>(band.group)].contains(rank)) among = &band;
+  }
+  return among;
 }
 
 std::vector<LaneSet> lane_sets(const std::vector<LaneKey>& lanes, Obtained obtained, std::int32_t ranks) {
@@ -88,14 +160,24 @@ std::vector<LaneSet> lane_sets(const std::vector<LaneKey>& lanes, Obtained obtai
   return result;
 }
 
-TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_prediction,
-                          const std::map<std::int32_t, bool>& chosen_open, int available, int text_height) {
+TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_prediction, const RowChoice& choice,
+                          int available, int text_height) {
   // What a person folded or opened does not change how large the others are: the first arrangement that fits all
   // ranks untouched is the one.
+  RowChoice untouched;
+  untouched.groups = choice.groups;
+  untouched.groups_open = choice.groups_open;
+  Layout plain(ranks, with_prediction, untouched, text_height);
+  Layout chosen(ranks, with_prediction, choice, text_height);
+  if (!choice.groups.empty() && !choice.groups_open) {
+    const std::pair<int, int>* look = std::begin(group_rows);
+    while (look + 1 != std::end(group_rows) && plain.of(in_a_group, *look, available).height > available) ++look;
+    return chosen.of(in_a_group, *look, available);
+  }
+  const auto height_with = [&](const Density& look) { return plain.of(look, group_rows[0], available).height; };
   const Density* look = std::begin(densities);
-  int height = lay_out(ranks, with_prediction, {}, *look, text_height).height;
-  while (height > available && look + 1 != std::end(densities))
-    height = lay_out(ranks, with_prediction, {}, *++look, text_height).height;
+  int height = height_with(*look);
+  while (height > available && look + 1 != std::end(densities)) height = height_with(*++look);
   Density fitted = *look;
   if (height <= available && !ranks.empty()) {
     // The room that is left goes to the compute lanes, then between the bands, up to the next larger arrangement.
@@ -105,7 +187,7 @@ TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_predictio
     fitted.compute += taller;
     fitted.band_gap += std::min(spare - taller, std::max(larger.band_gap - look->band_gap, 0));
   }
-  return lay_out(ranks, with_prediction, chosen_open, fitted, text_height);
+  return chosen.of(fitted, group_rows[0], available);
 }
 
 TimelineRows lay_out_overview(std::int32_t ranks, int height) {

@@ -2,13 +2,17 @@
 // Where the rows of the time line stand: arithmetic without a GUI.
 //
 // A rank is a band of rows: its compute lane, tall; the prediction of it as a ghost; its communication lanes, thin.
-// When the height is short, bands shrink, then lose their thin rows, and at last become heat rows that scroll.
+// When the height is short, bands shrink, then lose their thin rows, and at last become heat rows that scroll. Ranks
+// may stand in groups: a group has a heat row, the mean of its ranks, under which they stand while it is open. Pinned
+// ranks stand at the top and do not scroll.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "app/models/rank_groups.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope {
@@ -25,27 +29,43 @@ struct TimelineRow {
   std::int32_t rank_count = 1;  ///< a row may stand for several ranks from `rank` on: the mean of their shares
   Lane lane = Lane::compute;
   int y = 0, height = 0;
+  std::int32_t rank_stride = 1;  ///< from one of its ranks to the next
+  bool pinned = false;           ///< it stands still while others scroll
   int bottom() const { return y + height; }
+  bool contains(std::int32_t r) const { return RankGroup{{}, rank, rank_count, rank_stride}.contains(r); }
   bool operator==(const TimelineRow&) const = default;
 };
 
-/// A rank's rows and the room for its label.
+/// A rank's rows and the room for its label; or a group's heat row.
 struct RankBand {
   std::int32_t rank = 0;
   int y = 0, height = 0;
-  bool open = true;  ///< false: the compute row alone
+  bool open = true;  ///< of a rank, false: the compute row alone; of a group: its ranks stand under it
   std::size_t first_row = 0, row_count = 0;
+  int group = -1;  ///< index into TimelineRows::groups; -1: a rank's
+  bool pinned = false;
+  bool member = false;  ///< a rank under its group's row
 };
 
 struct TimelineRows {
   std::vector<TimelineRow> rows;  ///< top to bottom
   std::vector<RankBand> bands;
+  std::vector<RankGroup> groups;
   int height = 0;
+  int pinned_height = 0;  ///< at the top, what does not scroll; the rest begins there
+
+  /// Where a row stands in a view scrolled by `scroll`, and what is at a place of that view.
+  int view_y(const TimelineRow& row, int scroll) const { return row.pinned ? row.y : row.y - scroll; }
+  int view_y(const RankBand& band, int scroll) const { return band.pinned ? band.y : band.y - scroll; }
+  int content_y(int view_y, int scroll) const { return view_y < pinned_height ? view_y : view_y + scroll; }
 
   std::optional<std::size_t> row_at(int y) const;
   /// The band at that height; the gap under a band belongs to it.
   std::optional<std::size_t> band_at(int y) const;
+  /// The rank's own row; else that of its group.
   std::optional<std::size_t> find(std::int32_t rank, RowKind kind, Lane lane) const;
+  /// The rank's own band; else that of its group.
+  const RankBand* band_of(std::int32_t rank) const;
 };
 
 /// What there is to lay out.
@@ -59,10 +79,18 @@ struct LaneSet {
 /// the same.
 std::vector<LaneSet> lane_sets(const std::vector<LaneKey>& lanes, Obtained obtained, std::int32_t ranks);
 
-/// Rows that fit `available` pixels if any arrangement does. `chosen_open`: ranks that a person opened or folded;
-/// the others go with the room there is. `text_height`: of one line of a label.
-TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_prediction,
-                          const std::map<std::int32_t, bool>& chosen_open, int available, int text_height = 16);
+/// How a person wants the rows.
+struct RowChoice {
+  std::map<std::int32_t, bool> open_ranks;  ///< opened or folded by hand; the others go with the room there is
+  std::vector<RankGroup> groups;            ///< empty: rank by rank
+  bool groups_open = false;                 ///< those that nobody opened or closed
+  std::map<std::string, bool> open_groups;  ///< by name: opened or closed by hand
+  std::set<std::int32_t> pinned;
+};
+
+/// Rows that fit `available` pixels if any arrangement does. `text_height`: of one line of a label.
+TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_prediction, const RowChoice& choice,
+                          int available, int text_height = 16);
 
 /// Rows of the overview: compute alone, in `height` pixels; several ranks share a row when there are more ranks than
 /// pixels.

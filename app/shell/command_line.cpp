@@ -4,6 +4,8 @@
 #include <QCommandLineParser>
 #include <QRegularExpression>
 
+#include "app/views/common/save_view.hpp"
+
 namespace rankscope::app {
 namespace {
 
@@ -19,14 +21,19 @@ QSize parse_size(const QString& text) {
 }
 
 struct Options {
-  QCommandLineOption screenshot{QStringLiteral("screenshot"),
-                                QStringLiteral("Draw into FILE.png without a display, and end."),
-                                QStringLiteral("FILE")};
+  QCommandLineOption screenshot{
+      QStringLiteral("screenshot"),
+      QStringLiteral(
+          "Without a display, draw into FILE.png or FILE.svg, or write a view's table into FILE.csv, and end."),
+      QStringLiteral("FILE")};
   QCommandLineOption view{QStringLiteral("view"),
                           QStringLiteral("With --screenshot: draw this view alone: %1.").arg(view_names().join(", ")),
                           QStringLiteral("NAME")};
   QCommandLineOption size{QStringLiteral("size"), QStringLiteral("With --screenshot: its size (1280x800)."),
                           QStringLiteral("WxH")};
+  QCommandLineOption presentation{
+      QStringLiteral("presentation"),
+      QStringLiteral("With --view: no letter below 24 pixels, for the last row of a class.")};
   QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("light or dark; without it as the system."),
                            QStringLiteral("NAME")};
   QCommandLineOption run{QStringLiteral("run"), QStringLiteral("Start the run of the scenario at once.")};
@@ -36,7 +43,7 @@ struct Options {
 
   void add_to(QCommandLineParser& parser) const {
     parser.setApplicationDescription(QStringLiteral("See a distributed training step, and understand it."));
-    parser.addOptions({screenshot, view, size, theme, run, help, version});
+    parser.addOptions({screenshot, view, size, presentation, theme, run, help, version});
     parser.addPositionalArgument(QStringLiteral("source"),
                                  QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file."),
                                  QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
@@ -77,8 +84,11 @@ CommandLine parse_command_line(const QStringList& arguments) {
   }
   if (parser.isSet(options.screenshot)) {
     line.screenshot = parser.value(options.screenshot);
-    if (!line.screenshot.endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
-      refuse(QStringLiteral("--screenshot %1: the name must end in .png").arg(line.screenshot));
+    const auto format = save_format_of(line.screenshot);
+    if (!format)
+      refuse(QStringLiteral("--screenshot %1: the name must end in .png, .svg or .csv").arg(line.screenshot));
+    if (format == SaveFormat::csv && !parser.isSet(options.view))
+      refuse(QStringLiteral("--screenshot %1: a table is a view's; --view NAME says which").arg(line.screenshot));
   }
   for (const auto& option : {options.view, options.size})
     if (parser.isSet(option) && line.screenshot.isEmpty())
@@ -90,6 +100,10 @@ CommandLine parse_command_line(const QStringList& arguments) {
       refuse(
           QStringLiteral("--view %1: unknown; known are %2").arg(line.view, view_names().join(QStringLiteral(", "))));
   }
+  line.presentation = parser.isSet(options.presentation);
+  if (line.presentation &&
+      (line.view.isEmpty() || line.view == QLatin1String("lab") || line.view == QLatin1String("plan")))
+    refuse(QStringLiteral("--presentation needs --view with a view other than lab and plan"));
   return line;
 }
 

@@ -10,12 +10,13 @@
 namespace rankscope::app {
 
 struct CommandLine {
-  QString source;            ///< scenario, trace, endpoint or join file as typed; empty: none
-  QString screenshot;        ///< picture to write; empty: open the window
-  QString view;              ///< with --screenshot: one view alone; empty: the whole window
-  QSize size{1280, 800};     ///< of the picture, device-independent pixels
-  std::optional<bool> dark;  ///< --theme; empty: as the system
-  bool run = false;          ///< start the run at once
+  QString source;             ///< scenario, trace, endpoint or join file as typed; empty: none
+  QString screenshot;         ///< picture (.png, .svg) or table (.csv) to write; empty: open the window
+  QString view;               ///< with --screenshot: one view alone; empty: the whole window
+  QSize size{1280, 800};      ///< of the picture, device-independent pixels
+  std::optional<bool> dark;   ///< --theme; empty: as the system
+  bool presentation = false;  ///< with a view: as for the last row of a class
+  bool run = false;           ///< start the run at once
   bool help = false, version = false;
 };
 

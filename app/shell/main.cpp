@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The program `rankscope`: the window, or a picture of it.
 #include <QApplication>
+#include <QLoggingCategory>
 #include <QSettings>
 #include <QStandardPaths>
 #include <QStyleFactory>
@@ -54,6 +55,8 @@ int run(int argc, char** argv) {
   else if (!has_display())
     return complain(1, "there is no display; --screenshot FILE.png draws without one");
 
+  // Nobody is there to read what the platform without a screen says about itself.
+  if (picture) QLoggingCategory::setFilterRules(QStringLiteral("default.warning=false"));
   QApplication application(argc, argv);
   QApplication::setApplicationName(QStringLiteral("rankscope"));
   QApplication::setOrganizationName(QStringLiteral("rankscope"));

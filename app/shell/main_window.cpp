@@ -8,14 +8,14 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QSpinBox>
-#include <QSplitter>
-#include <QTabWidget>
 #include <QVBoxLayout>
 
 #include "app/session/headline.hpp"
+#include "app/shell/dock_area.hpp"
 #include "app/shell/gap_strip.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/plan_panel.hpp"
+#include "app/shell/presentation.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/views/common/style.hpp"
@@ -33,7 +33,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int kept_log_lines = 5000, widest_panel = 720;
+constexpr int kept_log_lines = 5000;
 
 }  // namespace
 
@@ -56,13 +56,17 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   // A range that was just chosen is to be read: its table comes to the front.
   connect(&state_, &SharedState::selected_range_changed, this, [this, was = false]() mutable {
     const bool there = !state_.selected_range().empty();
-    if (there && !was) tabs_->setCurrentWidget(views_[QStringLiteral("range")]);
+    if (there && !was) docks_->bring(views_[QStringLiteral("range")]);
     was = there;
   });
   connect(lab_, &LabPanel::answers_changed, this, &MainWindow::take_answers);
   connect(lab_, &LabPanel::lab_wanted, this, qOverload<const QString&>(&MainWindow::open));
   connect(top_, &TopBar::scenario_wanted, this, qOverload<const QString&>(&MainWindow::open));
-  connect(timeline_, &TimelineView::described, status_, &StatusLine::describe);
+  // What the time line has room for is not said twice.
+  connect(timeline_, &TimelineView::described, status_, [this](const QString& words) {
+    status_->describe(timeline_->layout_now().details.isEmpty() ? words : QString());
+  });
+  connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) { notice_active(now); });
   set_theme(theme);
   take_state();
   if (remember_) restore_layout();
@@ -70,7 +74,10 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   timeline_->setFocus();
 }
 
-MainWindow::~MainWindow() { qApp->removeEventFilter(this); }
+MainWindow::~MainWindow() {
+  qApp->removeEventFilter(this);
+  stop_presenting();
+}
 
 void MainWindow::make_layout() {
   centre_ = new QWidget(this);
@@ -78,68 +85,51 @@ void MainWindow::make_layout() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   top_ = new TopBar(session_, state_, navigator_, centre_);
-  lab_ = new LabPanel(session_.figures(), centre_);
-  plan_ = new PlanPanel(session_, centre_);
-  gap_ = new GapStrip(session_.figures(), centre_);
+  docks_ = new DockArea(centre_);
+  lab_ = new LabPanel(session_.figures(), docks_);
+  plan_ = new PlanPanel(session_, docks_);
+  upper_ = new QWidget(docks_);
+  gap_ = new GapStrip(session_.figures(), upper_);
   status_ = new StatusLine(session_, centre_);
-  timeline_ = new TimelineView(state_, session_, navigator_, &session_.insights(), centre_);
-  views_[QStringLiteral("timeline")] = timeline_;
+  timeline_ = new TimelineView(state_, session_, navigator_, &session_.insights(), upper_);
+  auto* upper_column = new QVBoxLayout(upper_);
+  upper_column->setContentsMargins(0, 0, 0, 0);
+  upper_column->setSpacing(0);
+  upper_column->addWidget(timeline_, 1);
+  upper_column->addWidget(gap_);
+  docks_->setCentralWidget(upper_);
+  docks_->add_panel(QStringLiteral("lab"), tr("Lesson"), lab_, Qt::LeftDockWidgetArea);
+  docks_->add_panel(QStringLiteral("plan"), tr("Plan"), plan_, Qt::RightDockWidgetArea);
 
-  tabs_ = new QTabWidget(centre_);
-  tabs_->setDocumentMode(true);
   const auto add = [&](const char* name, const QString& title, DataView* view) {
-    views_[QLatin1String(name)] = view;
-    tabs_->addTab(view, title);
+    add_view(QLatin1String(name), title, view);
   };
   FiguresModel& figures = session_.figures();
-  add("memory", tr("Memory"), new MemoryView(state_, session_, tabs_));
-  add("range", tr("Range"), new RangeView(state_, session_, figures, tabs_));
-  add("collectives", tr("Collectives"), new TrafficView(state_, session_, figures, tabs_));
-  add("training", tr("Training"), new TrainingView(state_, session_, figures, tabs_));
-  add("scaling", tr("Scaling"), new ScalingView(state_, session_, tabs_));
-  add("grid", tr("Grid"), new GridView(state_, session_, figures, tabs_));
-  hang_ = new HangView(state_, session_, figures, tabs_);
+  add("timeline", tr("Time line"), timeline_);
+  add("memory", tr("Memory"), new MemoryView(state_, session_, &session_.insights(), docks_));
+  add("range", tr("Range"), new RangeView(state_, session_, figures, docks_));
+  add("collectives", tr("Collectives"), new TrafficView(state_, session_, figures, docks_));
+  add("training", tr("Training"), new TrainingView(state_, session_, figures, docks_));
+  add("scaling", tr("Scaling"), new ScalingView(state_, session_, docks_));
+  add("grid", tr("Grid"), new GridView(state_, session_, figures, docks_));
+  hang_ = new HangView(state_, session_, figures, docks_);
   add("hang", tr("Hang"), hang_);
   connect(hang_, &HangView::hang_told, this, [this](bool hangs) {
-    tabs_->setTabText(tabs_->indexOf(hang_), hangs ? tr("Hang ⚠") : tr("Hang"));
+    docks_->dock_of(hang_)->setWindowTitle(hangs ? tr("Hang ⚠") : tr("Hang"));
     if (hangs) add_log(hang_->title() + QLatin1Char('\n') + hang_->words(), true);
   });
-  add("compare", tr("Compare"), new CompareView(state_, session_, tabs_));
-  log_ = new QPlainTextEdit(tabs_);
+  add("compare", tr("Compare"), new CompareView(state_, session_, docks_));
+  log_ = new QPlainTextEdit(docks_);
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(kept_log_lines);
   log_->setFrameShape(QFrame::NoFrame);
   log_->setPlaceholderText(tr("What the engine says appears here."));
   log_->setAccessibleName(tr("Output of the engine"));
-  tabs_->addTab(log_, tr("Log"));
-
-  down_ = new QSplitter(Qt::Vertical, centre_);
-  down_->setObjectName(QStringLiteral("down"));
-  down_->setHandleWidth(1);
-  auto* upper = new QWidget(down_);
-  auto* upper_column = new QVBoxLayout(upper);
-  upper_column->setContentsMargins(0, 0, 0, 0);
-  upper_column->setSpacing(0);
-  upper_column->addWidget(timeline_, 1);
-  upper_column->addWidget(gap_);
-  down_->addWidget(upper);
-  down_->addWidget(tabs_);
-  down_->setStretchFactor(0, 3);
-  down_->setStretchFactor(1, 2);
-  down_->setSizes({520, 300});
-  down_->setChildrenCollapsible(false);
-
-  across_ = new QSplitter(Qt::Horizontal, centre_);
-  across_->setObjectName(QStringLiteral("across"));
-  across_->setHandleWidth(1);
-  across_->addWidget(lab_);
-  across_->addWidget(down_);
-  across_->addWidget(plan_);
-  across_->setStretchFactor(1, 1);
-  across_->setSizes({280, 850, 310});
+  docks_->add_tab(QStringLiteral("log"), tr("Log"), log_);
+  docks_->arrange_anew();
 
   column->addWidget(top_);
-  column->addWidget(across_, 1);
+  column->addWidget(docks_, 1);
   column->addWidget(status_);
   setCentralWidget(centre_);
 }
@@ -161,7 +151,7 @@ void MainWindow::open(const QString& text) {
     open(classify_source(text));
   } catch (const SourceError& error) {
     add_log(QString::fromUtf8(error.what()), true);
-    tabs_->setCurrentWidget(log_);
+    docks_->bring(log_);
   }
 }
 
@@ -182,7 +172,7 @@ void MainWindow::take_state() {
                                                   : session_.refusal());
   stop_->setEnabled(session_.can_stop());
   stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing runs"));
-  if (session_.state() == SessionState::failed) tabs_->setCurrentWidget(log_);
+  if (session_.state() == SessionState::failed) docks_->bring(log_);
   if (session_.state() == SessionState::starting) state_.set_follow(Follow::last_step);
 }
 
@@ -248,28 +238,6 @@ void MainWindow::add_log(const QString& text, bool bad) {
 
 QString MainWindow::log_text() const { return log_->toPlainText(); }
 
-QWidget* MainWindow::view_named(const QString& name) {
-  if (name == QLatin1String("plan")) return plan_;
-  if (name == QLatin1String("lab")) return lab_;
-  const auto found = views_.find(name);
-  if (found == views_.end()) return nullptr;
-  if (tabs_->indexOf(found->second) >= 0) tabs_->setCurrentWidget(found->second);
-  return found->second;
-}
-
-void MainWindow::show_alone(const QString& name) {
-  QWidget* view = view_named(name);
-  if (view == nullptr) return;
-  auto* column = static_cast<QVBoxLayout*>(centre_->layout());
-  for (QWidget* other : {static_cast<QWidget*>(top_), static_cast<QWidget*>(across_), static_cast<QWidget*>(status_)})
-    other->hide();
-  const bool panel = view == lab_ || view == plan_;
-  if (panel) view->setMaximumWidth(widest_panel);  // lines of a lesson longer than this cannot be read
-  column->addWidget(view, 1);
-  column->setAlignment(view, panel ? Qt::AlignHCenter : Qt::Alignment());
-  view->show();
-}
-
 bool MainWindow::settled() const {
   if (!session_.settled()) return false;
   for (const auto& [name, view] : views_)
@@ -284,6 +252,13 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::MouseButtonPress && watched->isWidgetType())
+    notice_active(static_cast<QWidget*>(watched));
+  if (event->type() == QEvent::KeyPress && presentation_ != nullptr && isActiveWindow() &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+    stop_presenting();
+    return true;
+  }
   // The time line's keys work wherever the focus is, except where one types.
   if (event->type() == QEvent::KeyPress && isActiveWindow()) {
     auto* key = static_cast<QKeyEvent*>(event);

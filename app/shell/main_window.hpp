@@ -12,16 +12,16 @@
 class QAction;
 class QMenu;
 class QPlainTextEdit;
-class QSplitter;
-class QTabWidget;
 
 namespace rankscope::app {
 
 class DataView;
+class DockArea;
 class GapStrip;
 class HangView;
 class LabPanel;
 class PlanPanel;
+class Presentation;
 class StatusLine;
 class TimelineView;
 class TopBar;
@@ -46,11 +46,22 @@ class MainWindow : public QMainWindow {
   QWidget* view_named(const QString& name);
   /// Shows that view alone, as large as the window.
   void show_alone(const QString& name);
+  /// The same for the last row of a class: nothing in it below 24 px. Not the lesson, not the plan.
+  void present(const QString& name);
+  void stop_presenting();
+  bool presenting() const { return presentation_ != nullptr; }
+  /// Writes that view, or the whole window where `view` is empty, as .png, .svg or .csv. Empty: all went well, else why
+  /// not, in a line.
+  QString save(const QString& view, const QString& file);
+  /// The view in which something was last done; the time line before that.
+  DataView* active_view() const;
+  QString name_of(const QWidget* view) const;
   /// Nothing is under way that would change the picture.
   bool settled() const;
 
   LabPanel& lab_panel() { return *lab_; }
   PlanPanel& plan_panel() { return *plan_; }
+  DockArea& docks() { return *docks_; }
   StatusLine& status_line() { return *status_; }
   TopBar& top_bar() { return *top_; }
   QString log_text() const;
@@ -64,6 +75,10 @@ class MainWindow : public QMainWindow {
  private:
   void make_actions();
   void make_layout();
+  void add_view(const QString& name, const QString& title, DataView* view);
+  QWidget* find_view(const QString& name) const;
+  void notice_active(QWidget* widget);
+  void save_dialog(const QString& view, const QString& title);
   QAction* add_action(const QString& name, const QKeySequence& key, const std::function<void()>& run,
                       const QString& help = {});
   void take_state();
@@ -74,7 +89,6 @@ class MainWindow : public QMainWindow {
   void add_recent(const SourceSpec& spec);
   void fill_recent();
   void open_dialog();
-  void save_picture();
   void show_palette();
   void show_help();
   void restore_layout();
@@ -86,9 +100,10 @@ class MainWindow : public QMainWindow {
   Session session_;
   Navigator navigator_;
   QAction *run_ = nullptr, *stop_ = nullptr, *palette_ = nullptr, *help_ = nullptr;
+  QAction *save_ = nullptr, *present_ = nullptr;
   QList<QAction*> commands_;
   QMenu *menu_ = nullptr, *recent_ = nullptr;
-  QWidget* centre_ = nullptr;
+  QWidget *centre_ = nullptr, *upper_ = nullptr;
   TopBar* top_ = nullptr;
   LabPanel* lab_ = nullptr;
   PlanPanel* plan_ = nullptr;
@@ -96,10 +111,12 @@ class MainWindow : public QMainWindow {
   StatusLine* status_ = nullptr;
   TimelineView* timeline_ = nullptr;
   HangView* hang_ = nullptr;
-  QTabWidget* tabs_ = nullptr;
-  QSplitter *across_ = nullptr, *down_ = nullptr;
+  DockArea* docks_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   std::map<QString, DataView*> views_;
+  DataView* active_ = nullptr;
+  Presentation* presentation_ = nullptr;
+  DataView* presented_ = nullptr;
 };
 
 }  // namespace rankscope::app

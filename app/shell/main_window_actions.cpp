@@ -8,13 +8,13 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QSettings>
-#include <QSplitter>
-#include <QTabWidget>
 
 #include "app/shell/command_palette.hpp"
+#include "app/shell/dock_area.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/timeline/timeline_view.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -49,7 +49,18 @@ void MainWindow::make_actions() {
   opened->setEnabled(false);
   QAction* follow =
       add_action(tr("Follow the run"), Qt::CTRL | Qt::Key_L, [this] { state_.set_follow(Follow::last_step); });
-  QAction* picture = add_action(tr("Save a picture of the window…"), Qt::CTRL | Qt::Key_P, [this] { save_picture(); });
+  save_ = add_action(tr("Save this view…"), QKeySequence::Save, [this] {
+    const DataView* view = active_view();
+    save_dialog(name_of(view), view->accessibleName());
+  });
+  QAction* picture = add_action(tr("Save a picture of the window…"), Qt::CTRL | Qt::Key_P,
+                                [this] { save_dialog({}, tr("the whole window")); });
+  present_ = add_action(tr("Present this view"), Qt::Key_F11, [this] {
+    if (presenting())
+      stop_presenting();
+    else
+      present(name_of(active_view()));
+  });
   QAction* theme = add_action(tr("Light or dark"), Qt::CTRL | Qt::Key_T, [this] {
     set_theme(theme_ == Theme::dark ? Theme::light : Theme::dark);
     if (remember_) QSettings().setValue(QStringLiteral("theme"), theme_ == Theme::dark ? "dark" : "light");
@@ -59,9 +70,30 @@ void MainWindow::make_actions() {
   help_ = add_action(
       tr("Keys"), Qt::Key_Question, [this] { show_help(); }, tr("Keys (?)"));
   QList<QAction*> views;
-  for (int i = 0; i < tabs_->count(); ++i)
-    views << add_action(tr("Show %1").arg(tabs_->tabText(i)), Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i),
-                        [this, i] { tabs_->setCurrentIndex(i); });
+  int number = 1;
+  for (QDockWidget* dock : docks_->docks()) {
+    if (dock->widget() == lab_ || dock->widget() == plan_) continue;
+    QAction* action = add_action(tr("Show %1").arg(dock->windowTitle()), {}, [this, view = dock->widget()] {
+      presenting() ? present(name_of(view)) : docks_->bring(view);
+    });
+    if (number <= 9) action->setShortcut(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number++));
+    views << action;
+  }
+  QList<QAction*> arrange;
+  for (QWidget* panel : {static_cast<QWidget*>(lab_), static_cast<QWidget*>(plan_)}) {
+    QDockWidget* dock = docks_->dock_of(panel);
+    arrange << add_action(tr("Show or hide: %1").arg(dock->windowTitle()),
+                          panel == lab_ ? Qt::CTRL | Qt::Key_B : Qt::CTRL | Qt::Key_J,
+                          [dock] { dock->setVisible(!dock->isVisible()); });
+  }
+  arrange << add_action(tr("Float this view, or dock it again"), {}, [this] {
+    if (QDockWidget* dock = docks_->dock_of(active_view())) dock->setFloating(!dock->isFloating());
+  });
+  arrange << add_action(tr("Arrange the window anew"), {}, [this] { docks_->arrange_anew(); });
+  QList<QAction*> groupings;
+  for (const Grouping grouping : every_grouping)
+    groupings << add_action(tr("Ranks %1").arg(QLatin1String(words_of(grouping))), {},
+                            [this, grouping] { timeline_->set_grouping(grouping); });
   QAction* quit = add_action(tr("Quit"), QKeySequence::Quit, [this] { close(); });
 
   menu_ = new QMenu(this);
@@ -73,8 +105,12 @@ void MainWindow::make_actions() {
   for (QAction* action : {run_, stop_, follow}) menu_->addAction(action);
   menu_->addSeparator();
   QMenu* view = menu_->addMenu(tr("View"));
-  for (QAction* action : views) view->addAction(action);
-  for (QAction* action : {picture, theme, palette_, help_}) menu_->addAction(action);
+  view->addActions(views);
+  view->addSeparator();
+  view->addActions(arrange);
+  view->addSeparator();
+  view->addActions(groupings);
+  for (QAction* action : {save_, picture, present_, theme, palette_, help_}) menu_->addAction(action);
   menu_->addSeparator();
   menu_->addAction(quit);
   top_->set_menu(menu_);
@@ -85,12 +121,6 @@ void MainWindow::open_dialog() {
   const QString file = QFileDialog::getOpenFileName(this, tr("Open"), QFileInfo(session_.spec().text).absolutePath(),
                                                     tr("Scenarios and recordings (*.toml *.mcap);;All files (*)"));
   if (!file.isEmpty()) open(file);
-}
-
-void MainWindow::save_picture() {
-  const QString file =
-      QFileDialog::getSaveFileName(this, tr("Save a picture"), QStringLiteral("rankscope.png"), tr("Pictures (*.png)"));
-  if (!file.isEmpty() && !grab().save(file)) add_log(tr("%1 could not be written").arg(file), true);
 }
 
 void MainWindow::show_palette() {
@@ -125,17 +155,13 @@ void MainWindow::fill_recent() {
 void MainWindow::restore_layout() {
   QSettings settings;
   restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-  across_->restoreState(settings.value(QStringLiteral("across")).toByteArray());
-  down_->restoreState(settings.value(QStringLiteral("down")).toByteArray());
-  tabs_->setCurrentIndex(settings.value(QStringLiteral("tab"), 0).toInt());
+  docks_->restoreState(settings.value(QStringLiteral("docks")).toByteArray());
 }
 
 void MainWindow::save_layout() const {
   QSettings settings;
   settings.setValue(QStringLiteral("geometry"), saveGeometry());
-  settings.setValue(QStringLiteral("across"), across_->saveState());
-  settings.setValue(QStringLiteral("down"), down_->saveState());
-  settings.setValue(QStringLiteral("tab"), tabs_->currentIndex());
+  settings.setValue(QStringLiteral("docks"), docks_->saveState());
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

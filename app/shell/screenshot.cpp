@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/screenshot.hpp"
 
-#include <QPixmap>
-
 namespace rankscope::app {
 namespace {
 
@@ -62,14 +60,19 @@ void Screenshot::look() {
     // Other sizes ask for other pictures: wait once more.
     alone_ = true;
     calm_ = 0;
-    window_.show_alone(line_.view);
+    if (line_.presentation)
+      window_.present(line_.view);
+    else
+      window_.show_alone(line_.view);
     window_.resize(line_.size);
     return;
   }
   timer_.stop();
   if (session.state() == SessionState::failed && session.view()->hello() == nullptr)
     return emit done(session.spec().kind == SourceKind::scenario && !started_ ? 2 : 1, session.failure());
-  if (!window_.grab().save(line_.screenshot)) return emit done(1, tr("%1 could not be written").arg(line_.screenshot));
+  const bool table = line_.screenshot.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive);
+  const QString why = window_.save(table ? line_.view : QString(), line_.screenshot);
+  if (!why.isEmpty()) return emit done(1, why);
   if (session.state() == SessionState::failed) return emit done(1, session.failure());
   emit done(0, {});
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/common/data_view.hpp"
 
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QPainter>
 
 #include "app/views/common/style.hpp"
@@ -13,6 +15,21 @@ DataView::DataView(SharedState& state, SnapshotSource& source, QWidget* parent)
 void DataView::set_theme(Theme theme) {
   colours_ = &palette_of(theme);
   update();
+}
+
+void DataView::set_presentation(double scale) {
+  presentation_ = scale;
+  update();
+}
+
+void DataView::contextMenuEvent(QContextMenuEvent* event) {
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  fill_menu(*menu, event->pos());
+  if (!menu->isEmpty()) menu->addSeparator();
+  emit menu_opens(menu);
+  if (menu->isEmpty()) return delete menu;
+  menu->popup(event->globalPos());
 }
 
 void DataView::set_veiled(bool veiled) {

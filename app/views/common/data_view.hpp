@@ -7,12 +7,14 @@
 #include "app/models/palette.hpp"
 #include "app/models/shared_state.hpp"
 #include "app/models/snapshot_source.hpp"
+#include "app/views/common/view_table.hpp"
 
+class QMenu;
 class QPainter;
 
 namespace rankscope::app {
 
-class DataView : public QWidget {
+class DataView : public QWidget, public TableSource {
   Q_OBJECT
  public:
   DataView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
@@ -21,12 +23,26 @@ class DataView : public QWidget {
   virtual void set_theme(Theme theme);
   /// False while an answer from a worker thread is under way: a picture taken now would be out of date.
   virtual bool settled() const { return true; }
+  /// What it shows, for CSV; nothing while it is veiled. No titles: it is no table.
+  ViewTable table() const override { return {}; }
+  /// Painted so many times as large as it paints itself, for the last row of a class; 1: not so. Its letters must then
+  /// be no smaller than the interface font's: none is below 24 px.
+  virtual void set_presentation(double scale);
+  double presentation() const { return presentation_; }
+  bool presents() const { return presentation_ > 1; }
   /// Shows nothing but why: a question about it is still open.
   void set_veiled(bool veiled);
   bool veiled() const { return veiled_; }
 
+ signals:
+  /// The view's menu is about to open: whoever can save the view or show it alone adds it.
+  void menu_opens(QMenu* menu);
+
  protected:
   virtual void on_veil() {}
+  /// Adds what a person can do with what is at that place.
+  virtual void fill_menu(QMenu&, QPoint) {}
+  void contextMenuEvent(QContextMenuEvent* event) override;
   SharedState& state() const { return state_; }
   SnapshotSource& source() const { return source_; }
 
@@ -35,6 +51,7 @@ class DataView : public QWidget {
   SnapshotSource& source_;
   const Palette* colours_;
   bool veiled_ = false;
+  double presentation_ = 1;
 };
 
 /// What a veiled view says.

@@ -41,14 +41,14 @@ QString label_of(MemoryClass memory) {
   return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
 }
 
-QFont interface_font(bool presentation) {
+QFont interface_font() {
   QFont font = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
-  font.setPixelSize(presentation ? 24 : 13);
+  font.setPixelSize(interface_pixels);
   return font;
 }
 
-QFont number_font(bool presentation) {
-  QFont font = interface_font(presentation);
+QFont number_font() {
+  QFont font = interface_font();
 #if QT_VERSION >= QT_VERSION_CHECK(6, 7, 0)
   font.setFeature("tnum", 1);
 #endif
@@ -87,12 +87,13 @@ QPalette qt_palette(const Palette& p) {
 
 QString style_sheet(const Palette& p) {
   load_icons();
+  // Qt moves a cell's text 3 px further in than its padding says, a header's not: hence 8 and 11.
   QString sheet = QStringLiteral(R"(
 QToolTip { color: @text; background: @panel; border: 1px solid @line; padding: 4px 6px; }
-QSplitter::handle { background: @line; }
-QSplitter::handle:horizontal { width: 1px; }
-QSplitter::handle:vertical { height: 1px; }
-QSplitter::handle:hover { background: @accent; }
+QMainWindow::separator { background: @line; width: 1px; height: 1px; }
+QMainWindow::separator:hover { background: @accent; }
+QDockWidget { color: @text; }
+QDockWidget::title { background: @panel; padding: 5px 12px; border-bottom: 1px solid @line; }
 #topBar, #leftPanel, #rightPanel, #statusBar { background: @panel; }
 #topBar { border-bottom: 1px solid @line; }
 #statusBar { border-top: 1px solid @line; }
@@ -138,9 +139,9 @@ QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url(:/rankscope/icons/down-@theme.xpm); width: 10px; height: 6px; }
 QComboBox::down-arrow:disabled { image: url(:/rankscope/icons/down-@theme-disabled.xpm); }
 QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @line; selection-background-color: @accent; selection-color: @onaccent; outline: none; }
-QTabWidget::tab-bar { left: 12px; }
 QTabBar { background: transparent; }
 QTabBar::tab { color: @dim; background: transparent; border: none; border-bottom: 2px solid transparent; padding: 6px 4px; margin: 0 12px 0 0; }
+QTabBar::tab:first { margin-left: 12px; }
 QTabBar::tab:selected { color: @text; border-bottom-color: @accent; font-weight: 600; }
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:focus { color: @accent; }
@@ -148,7 +149,7 @@ QTabWidget::pane { border: none; }
 QTableView { background: @ground; alternate-background-color: @ground; color: @text; border: none; gridline-color: @line; selection-background-color: @raised; selection-color: @text; outline: none; }
 QTableView::item { padding: 2px 8px; border-bottom: 1px solid @line; }
 QHeaderView { background: @ground; }
-QHeaderView::section { background: @ground; color: @dim; border: none; border-bottom: 1px solid @line; padding: 4px 8px; font-weight: 400; }
+QHeaderView::section { background: @ground; color: @dim; border: none; border-bottom: 1px solid @line; padding: 4px 11px; font-weight: 400; }
 QPlainTextEdit, QTextBrowser { background: @ground; color: @text; border: 1px solid @line; border-radius: 4px; selection-background-color: @accent; selection-color: @onaccent; }
 QMenu { background: @panel; color: @text; border: 1px solid @line; padding: 4px; }
 QMenu::item { padding: 5px 24px 5px 16px; border-radius: 3px; }

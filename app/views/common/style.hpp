@@ -22,10 +22,13 @@ inline QColor faded(Argb argb, double opacity) {
 Argb color_of(MemoryClass memory, const Palette& palette);
 QString label_of(MemoryClass memory);
 
-/// The platform's interface font at 13 px; `presentation` makes it 24 px.
-QFont interface_font(bool presentation = false);
+/// Pixels of the interface font, and of the smallest letters of a presentation.
+inline constexpr int interface_pixels = 13, presented_pixels = 24;
+
+/// The platform's interface font.
+QFont interface_font();
 /// The same with figures of one width: the interface font where its digits are, else the platform's fixed font.
-QFont number_font(bool presentation = false);
+QFont number_font();
 
 QPalette qt_palette(const Palette& palette);
 QString style_sheet(const Palette& palette);

@@ -32,10 +32,8 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
       words_(make_label({}, "text", this)),
       waits_(make_label(tr("Who waits for whom"), "caption", this)),
       where_(make_label(tr("Where every lane stands"), "caption", this)),
-      meetings_(meeting_titles(), 6),
-      lanes_(lane_titles(), 7),
-      meeting_table_(new QTableView(this)),
-      lane_table_(new QTableView(this)),
+      meetings_(new RowsTable(meeting_titles(), 6, tr("Communications that wait for somebody"), this)),
+      lanes_(new RowsTable(lane_titles(), 7, tr("Every rank's lanes"), this)),
       latest_([this](HangPicture picture) { deliver(std::move(picture)); }) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(12, 8, 12, 4);
@@ -43,20 +41,14 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   column->addWidget(title_);
   column->addWidget(words_);
   column->addWidget(waits_);
-  column->addWidget(meeting_table_);
+  column->addWidget(meetings_);
   column->addWidget(where_);
-  column->addWidget(lane_table_, 1);
+  column->addWidget(lanes_, 1);
   column->addStretch(0);
-  set_up_table(*meeting_table_, tr("Communications that wait for somebody"));
-  set_up_table(*lane_table_, tr("Every rank's lanes"));
-  meeting_table_->setModel(&meetings_);
-  lane_table_->setModel(&lanes_);
-  for (QTableView* table : {meeting_table_, lane_table_}) {
-    table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    table->setWordWrap(false);
-  }
-  lane_table_->horizontalHeader()->setStretchLastSection(true);
-  connect(lane_table_, &QTableView::clicked, this, [this](const QModelIndex& index) { select_lane(index.row()); });
+  // A heading belongs to what is under it.
+  for (QLabel* heading : {waits_, where_}) heading->setContentsMargins(0, 12, 0, 2);
+  lanes_->horizontalHeader()->setStretchLastSection(true);
+  connect(lanes_, &QTableView::clicked, this, [this](const QModelIndex& index) { select_lane(index.row()); });
   soon_.setSingleShot(true);
   soon_.setInterval(look_interval_ms);
   connect(&soon_, &QTimer::timeout, this, &HangView::refresh);
@@ -79,8 +71,8 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
 
 void HangView::set_theme(Theme theme) {
   DataView::set_theme(theme);
-  meetings_.set_theme(theme);
-  lanes_.set_theme(theme);
+  meetings_->set_theme(theme);
+  lanes_->set_theme(theme);
 }
 
 void HangView::set_live(bool live) {
@@ -123,15 +115,14 @@ void HangView::refresh() {
 
 void HangView::deliver(HangPicture picture) {
   picture_ = std::move(picture);
-  meetings_.set_rows(picture_.meetings);
-  lanes_.set_rows(picture_.lanes);
-  const bool waits = meetings_.rowCount() > 0;
+  meetings_->set_rows(picture_.meetings);
+  lanes_->set_rows(picture_.lanes);
+  const bool waits = meetings_->rows().rowCount() > 0;
   waits_->setVisible(waits);
-  meeting_table_->setVisible(waits);
-  const int rows = std::min(meetings_.rowCount(), most_meeting_rows);
-  meeting_table_->setFixedHeight(meeting_table_->horizontalHeader()->sizeHint().height() + rows * 26 + 4);
-  where_->setVisible(lanes_.rowCount() > 0);
-  lane_table_->setVisible(lanes_.rowCount() > 0);
+  meetings_->setVisible(waits);
+  meetings_->setFixedHeight(meetings_->height_of(most_meeting_rows));
+  where_->setVisible(lanes_->rows().rowCount() > 0);
+  lanes_->setVisible(lanes_->rows().rowCount() > 0);
   take_headline();
 }
 

@@ -4,12 +4,12 @@
 #pragma once
 #include <QElapsedTimer>
 #include <QLabel>
-#include <QTableView>
 #include <QTimer>
 
 #include "app/session/figures.hpp"
 #include "app/session/latest.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/rows_table.hpp"
 #include "app/views/hang/hang_rows.hpp"
 
 namespace rankscope::app {
@@ -27,9 +27,11 @@ class HangView : public DataView {
   const HangPicture& picture() const { return picture_; }
   QString title() const { return title_->text(); }
   QString words() const { return words_->text(); }
-  const RowsModel& meetings() const { return meetings_; }
-  const RowsModel& lanes() const { return lanes_; }
-  QTableView* lane_table() { return lane_table_; }
+  const RowsModel& meetings() const { return meetings_->rows(); }
+  const RowsModel& lanes() const { return lanes_->rows(); }
+  RowsTable* lane_table() { return lanes_; }
+  /// Where every lane stands.
+  ViewTable table() const override { return table_of(lanes_->rows()); }
 
  signals:
   /// A live run hangs, or moves again.
@@ -50,8 +52,7 @@ class HangView : public DataView {
   HangPicture picture_;
   bool live_ = false, hangs_ = false, moves_ = false;
   QLabel *title_, *words_, *waits_, *where_;
-  RowsModel meetings_, lanes_;
-  QTableView *meeting_table_, *lane_table_;
+  RowsTable *meetings_, *lanes_;
   QTimer soon_, clock_;
   QElapsedTimer quiet_, live_since_;          ///< since the newest event came
   std::int64_t events_ = 0, looked_at_ = -1;  ///< how many there were

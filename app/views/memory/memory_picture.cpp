@@ -95,7 +95,7 @@ std::vector<RankPeak> peaks_of(const MemoryRequest& request, const StepAt& step)
     last_rank = lane.rank;
     const auto greatest = greatest_of(*request.run, lane.rank, request.shown, step.range);
     if (!greatest) continue;
-    RankPeak peak{lane.rank, greatest->bytes, -1};
+    RankPeak peak{lane.rank, greatest->bytes, -1, greatest->op};
     if (predicted_range)
       if (const auto predicted = greatest_of(*request.prediction, lane.rank, Obtained::simulated, *predicted_range))
         peak.predicted = device_sum(predicted->bytes);
@@ -112,11 +112,11 @@ std::vector<MemoryColumn> columns_of(const std::vector<MemorySample>& samples, T
   MemoryColumn level;
   std::size_t next = 0;
   for (; next < samples.size() && samples[next].time_ns <= range.begin_ns; ++next)
-    level = {MemoryColumn::State::known, samples[next].bytes};
+    level = {MemoryColumn::State::known, samples[next].bytes, samples[next].op};
   for (int i = 0; i < columns; ++i) {
     MemoryColumn greatest = level;
     for (; next < samples.size() && column_at(samples[next].time_ns, range, columns) <= i; ++next) {
-      level = {MemoryColumn::State::known, samples[next].bytes};
+      level = {MemoryColumn::State::known, samples[next].bytes, samples[next].op};
       if (greatest.state != MemoryColumn::State::known || device_sum(level.bytes) > device_sum(greatest.bytes))
         greatest = level;
     }

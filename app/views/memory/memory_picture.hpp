@@ -17,12 +17,14 @@ namespace rankscope::app {
 struct MemoryColumn {
   enum class State : std::uint8_t { before, known, unknown } state = State::before;  ///< before: nothing told yet
   ClassBytes bytes{};
+  OpId op;  ///< that ran then
 };
 
 struct RankPeak {
   int rank = 0;
   ClassBytes bytes{};           ///< at the moment of the greatest sum within the step
   std::int64_t predicted = -1;  ///< its predicted greatest sum; -1 where there is none
+  OpId op{};                    ///< that ran then
 };
 
 struct MemoryPicture {

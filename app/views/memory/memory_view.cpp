@@ -20,6 +20,8 @@ namespace {
 constexpr int header_height = 34, title_height = 20, axis_width = 56, foot_height = 24, margin = 12;
 constexpr int top = header_height + title_height + 6;
 constexpr int widest_bar = 56, narrowest_bar = 6;
+constexpr int list_from = 860, list_width = 330;  // a view this wide has room for the list
+constexpr std::size_t listed_in_tip = 6;
 
 QString name(MemoryClass memory) { return label_of(memory); }
 
@@ -33,9 +35,13 @@ double of(const ClassBytes& bytes, MemoryClass memory) {
 
 }  // namespace
 
-MemoryView::MemoryView(SharedState& state, SnapshotSource& source, QWidget* parent)
-    : DataView(state, source, parent), ranks_(new QComboBox(this)), latest_([this](MemoryPicture picture) {
+MemoryView::MemoryView(SharedState& state, SnapshotSource& source, BubbleSource* programs, QWidget* parent)
+    : DataView(state, source, parent),
+      programs_(programs),
+      ranks_(new QComboBox(this)),
+      latest_([this](MemoryPicture picture) {
         picture_ = std::move(picture);
+        look_at_moment();
         update();
       }) {
   setMouseTracking(true);
@@ -51,7 +57,10 @@ MemoryView::MemoryView(SharedState& state, SnapshotSource& source, QWidget* pare
   });
   for (const auto signal : {&SharedState::visible_changed, &SharedState::shown_changed, &SharedState::step_changed})
     connect(&state, signal, this, &MemoryView::refresh);
-  connect(&state, &SharedState::cursor_changed, this, [this] { update(); });
+  connect(&state, &SharedState::cursor_changed, this, [this] {
+    look_at_moment();
+    update();
+  });
   connect(&state, &SharedState::selected_changed, this, [this, &state] {
     if (state.selected()) set_rank(state.selected()->rank);
   });
@@ -97,10 +106,16 @@ void MemoryView::resizeEvent(QResizeEvent* event) {
   refresh();
 }
 
+QRect MemoryView::alive_area() const {
+  if (width() < list_from || programs_ == nullptr) return {};
+  return {width() - margin - list_width, header_height, list_width, std::max(1, height() - header_height - 4)};
+}
+
 QRect MemoryView::peak_area() const {
+  const int right = alive_area().isEmpty() ? width() - margin : alive_area().left() - 2 * margin;
   const int bars = std::max<int>(1, static_cast<int>(picture_.peaks.size()));
-  const int wanted = std::clamp(bars * (widest_bar + 12), 140, std::max(140, width() * 2 / 5 - axis_width));
-  return {width() - margin - wanted, top, wanted, std::max(1, height() - top - foot_height - 4)};
+  const int wanted = std::clamp(bars * (widest_bar + 12), 140, std::max(140, right * 2 / 5 - axis_width));
+  return {right - wanted, top, wanted, std::max(1, height() - top - foot_height - 4)};
 }
 
 QRect MemoryView::time_area() const {
@@ -129,6 +144,11 @@ void MemoryView::paintEvent(QPaintEvent*) {
   }
   paint_time(painter);
   paint_peaks(painter);
+  if (const QRect list = alive_area(); !list.isEmpty()) {
+    painter.setPen(color(colours().line));
+    painter.drawLine(list.left() - margin, list.top(), list.left() - margin, list.bottom());
+    paint_alive(painter, list, alive_, colours());
+  }
   const int legend_left = ranks_->geometry().right() + 16;
   std::vector<std::pair<Argb, QString>> entries;
   for (int i = memory_class_count; i-- > 0;) {
@@ -301,10 +321,53 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   }
 }
 
+AliveList MemoryView::alive_while(OpId op, int rank, const QString& moment) const {
+  const auto program = programs_ != nullptr ? programs_->program(rank) : nullptr;
+  return alive_list(program.get(), rank, op, moment, alive_);
+}
+
+void MemoryView::look_at_moment() {
+  const auto cursor = state().cursor();
+  if (cursor && picture_.range.begin_ns <= *cursor && *cursor < picture_.range.end_ns && !picture_.columns.empty()) {
+    const double share =
+        static_cast<double>(*cursor - picture_.range.begin_ns) / static_cast<double>(picture_.range.length());
+    const auto column = std::min(static_cast<std::size_t>(share * static_cast<double>(picture_.columns.size())),
+                                 picture_.columns.size() - 1);
+    alive_ = alive_while(picture_.columns[column].op, picture_.rank, tr("at the cursor"));
+    return;
+  }
+  for (const RankPeak& peak : picture_.peaks)
+    if (peak.rank == picture_.rank) alive_ = alive_while(peak.op, peak.rank, tr("at its peak"));
+}
+
+ViewTable MemoryView::table() const {
+  ViewTable table{{tr("rank"), tr("at, ns; or its peak")}, {}};
+  for (int i = 0; i < memory_class_count; ++i) table.titles << tr("%1, bytes").arg(name(static_cast<MemoryClass>(i)));
+  table.titles << tr("device's sum, bytes") << tr("predicted sum, bytes");
+  if (veiled()) return table;
+  const auto add = [&](int rank, const QString& at, const ClassBytes& bytes, std::int64_t predicted) {
+    QStringList row{QString::number(rank), at};
+    for (const std::int64_t part : bytes) row << plain(part);
+    table.rows.push_back(row << plain(device_sum(bytes)) << (predicted < 0 ? QString() : plain(predicted)));
+  };
+  for (const RankPeak& peak : picture_.peaks) add(peak.rank, tr("peak"), peak.bytes, peak.predicted);
+  const double columns = static_cast<double>(picture_.columns.size());
+  for (std::size_t i = 0; i < picture_.columns.size(); ++i) {
+    const double share = static_cast<double>(i) / columns;
+    const std::int64_t time =
+        picture_.range.begin_ns + std::llround(share * static_cast<double>(picture_.range.length()));
+    if (picture_.columns[i].state == MemoryColumn::State::known)
+      add(picture_.rank, plain(time), picture_.columns[i].bytes, picture_.predicted[i]);
+  }
+  return table;
+}
+
 QString MemoryView::text_at(QPoint at) const {
   if (veiled()) return {};
   const QRect time = time_area(), bars = peak_area();
   const ClassBytes* bytes = nullptr;
+  OpId op;
+  int rank = picture_.rank;
   QString title;
   std::int64_t predicted = -1;
   if (time.contains(at) && static_cast<std::size_t>(at.x() - time.left()) < picture_.columns.size()) {
@@ -313,6 +376,7 @@ QString MemoryView::text_at(QPoint at) const {
     if (column.state == MemoryColumn::State::unknown) return tr("rank %1: not known, detail was lost here").arg(rank_);
     if (column.state != MemoryColumn::State::known) return {};
     bytes = &column.bytes;
+    op = column.op;
     title = tr("rank %1").arg(picture_.rank);
     predicted = picture_.predicted[index];
   } else if (bars.contains(at) && !picture_.peaks.empty()) {
@@ -320,6 +384,8 @@ QString MemoryView::text_at(QPoint at) const {
         static_cast<std::size_t>(at.x() - bars.left()) * picture_.peaks.size() / static_cast<std::size_t>(bars.width());
     if (index >= picture_.peaks.size()) return {};
     bytes = &picture_.peaks[index].bytes;
+    op = picture_.peaks[index].op;
+    rank = picture_.peaks[index].rank;
     title = tr("rank %1 at its peak").arg(picture_.peaks[index].rank);
     predicted = picture_.peaks[index].predicted;
   }
@@ -333,7 +399,17 @@ QString MemoryView::text_at(QPoint at) const {
   };
   for (auto memory = device_classes.rbegin(); memory != device_classes.rend(); ++memory) row(name(*memory), *memory);
   if (of(*bytes, MemoryClass::host) > 0) row(tr("in the host's memory"), MemoryClass::host);
-  return text + QStringLiteral("</table>");
+  text += QStringLiteral("</table>");
+  const AliveList list = alive_while(op, rank, {});
+  if (list.buffers.empty()) return text;
+  text += tr("alive while %1 runs:<table>").arg(QString::fromStdString(to_token(op)));
+  for (std::size_t i = 0; i < list.buffers.size() && i < listed_in_tip; ++i)
+    text += QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>")
+                .arg(QString::fromStdString(list.buffers[i].name).toHtmlEscaped(),
+                     text::bytes(static_cast<double>(list.buffers[i].bytes)));
+  text += QStringLiteral("</table>");
+  if (list.buffers.size() > listed_in_tip) text += tr("and %1 more").arg(list.buffers.size() - listed_in_tip);
+  return text;
 }
 
 bool MemoryView::event(QEvent* event) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Memory by class: of one rank over time, under the time line's range and cursor, and of all ranks at their peak, side
-// by side; the prediction as an outline.
+// by side; the prediction as an outline; and the buffers that are alive at the cursor, or at the peak.
 #pragma once
 #include <QComboBox>
 #include <QLabel>
 
+#include "app/models/bubble_source.hpp"
 #include "app/session/latest.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/memory/alive_list.hpp"
 #include "app/views/memory/memory_picture.hpp"
 
 namespace rankscope::app {
@@ -14,7 +16,8 @@ namespace rankscope::app {
 class MemoryView : public DataView {
   Q_OBJECT
  public:
-  MemoryView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
+  /// `programs` outlives the view; null: no buffers can be named.
+  MemoryView(SharedState& state, SnapshotSource& source, BubbleSource* programs = nullptr, QWidget* parent = nullptr);
   bool settled() const override { return latest_.settled(); }
 
   const MemoryPicture& picture() const { return picture_; }
@@ -23,6 +26,11 @@ class MemoryView : public DataView {
   /// Where the two plots are, in this widget's coordinates: their data areas without axes.
   QRect time_area() const;
   QRect peak_area() const;
+  /// The list of what is alive; empty where there is no room for it.
+  QRect alive_area() const;
+  const AliveList& alive() const { return alive_; }
+  /// Every rank at its peak, then the shown rank over the visible time.
+  ViewTable table() const override;
   /// The top of the axis, bytes.
   double axis_bytes() const;
 
@@ -44,11 +52,15 @@ class MemoryView : public DataView {
   void paint_peaks(QPainter& painter) const;
   void paint_axis(QPainter& painter, const QRect& area, bool labels) const;
   QString text_at(QPoint at) const;
+  void look_at_moment();  ///< what is alive at the cursor, else at the peak
+  AliveList alive_while(OpId op, int rank, const QString& moment) const;
   double y_of(double bytes, const QRect& area) const;
 
+  BubbleSource* programs_;
   QComboBox* ranks_;
   Latest<MemoryPicture> latest_;
   MemoryPicture picture_;
+  AliveList alive_;
   int rank_ = 0;
 };
 

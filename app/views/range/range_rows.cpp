@@ -24,9 +24,9 @@ std::optional<AnalysedStep> analysed(const StoreView& view, Obtained obtained, c
   const auto range = view.step_range(obtained, step);
   if (!range) return std::nullopt;
   AnalysedStep result;
-  result.spans = view.step_spans(obtained, step);
-  result.analysis =
-      analyse_step(context.programs, context.step.grid, spans_around(view, context, obtained, step), *range, step);
+  // Ops of the steps beside it that reach into this one are part of its time too.
+  result.spans = spans_around(view, context, obtained, step);
+  result.analysis = analyse_step(context.programs, context.step.grid, result.spans, *range, step);
   return result;
 }
 
@@ -35,8 +35,7 @@ std::optional<AnalysedStep> ideal_of(const RunContext& context) {
   if (context.ideal.spans.empty()) return std::nullopt;
   AnalysedStep result;
   result.analysis = analyse_simulation(context.programs, context.step.grid, context.ideal);
-  for (const Span& span : context.ideal.spans)
-    if (span.step == result.analysis.step) result.spans.push_back(span);
+  result.spans = context.ideal.spans;
   return result;
 }
 
@@ -163,6 +162,23 @@ RangePicture look_at_range(const RangeRequest& request) {
   }
   picture.analysis = std::move(analysis);
   return picture;
+}
+
+ViewTable plain_table(const RangeAnalysis& analysis, Obtained shown) {
+  ViewTable table{{tr("rank"), tr("as"), tr("length, s")}, {}};
+  for (int c = 0; c < time_class_count; ++c) table.titles << tr("%1, s").arg(name(name_of(static_cast<TimeClass>(c))));
+  table.titles << tr("of other unknown, s");
+  const auto add = [&](std::int32_t rank, const QString& how, const RangeTime& time) {
+    QStringList row{plain(std::int64_t{rank}), how, plain(time.length_s())};
+    for (const double seconds : time.seconds) row << plain(seconds);
+    table.rows.push_back(row << plain(time.unknown));
+  };
+  for (const RangeRow& row : analysis.ranks) {
+    add(row.rank, shown == Obtained::simulated ? tr("predicted") : name(name_of(shown)), row.measured);
+    if (row.predicted) add(row.rank, tr("predicted"), *row.predicted);
+    if (row.ideal) add(row.rank, tr("ideal, in units"), *row.ideal);
+  }
+  return table;
 }
 
 }  // namespace rankscope::app

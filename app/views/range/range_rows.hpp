@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/views/common/rows_model.hpp"
+#include "app/views/common/view_table.hpp"
 #include "engine/analyse/range.hpp"
 #include "engine/facts/facts.hpp"
 #include "telemetry/store/run_store.hpp"
@@ -30,5 +31,8 @@ struct RangePicture {
 };
 
 RangePicture look_at_range(const RangeRequest& request);
+
+/// Seconds by class of every rank, as it was, as predicted, and as in the textbook (in units of its own).
+ViewTable plain_table(const RangeAnalysis& analysis, Obtained shown);
 
 }  // namespace rankscope::app

@@ -25,28 +25,21 @@ RangeView::RangeView(SharedState& state, SnapshotSource& source, FiguresModel& f
       figures_(figures),
       title_(make_label("heading", this)),
       words_(make_label("dim", this)),
-      shares_({}, numbers_from),
-      gap_({tr("where the gap to the prediction comes from")}, 1),
-      share_table_(new QTableView(this)),
-      gap_table_(new QTableView(this)),
+      shares_(new RowsTable({}, numbers_from, tr("Shares of the chosen time by rank"), this)),
+      gap_(new RowsTable({tr("where the gap to the prediction comes from")}, 1, tr("Where the gap comes from"), this)),
       latest_([this](RangePicture picture) {
         picture_ = std::move(picture);
         title_->setText(picture_.title);
         words_->setText(picture_.words);
-        shares_.set_titles(picture_.titles);
-        shares_.set_rows(picture_.shares);
-        gap_.set_rows(picture_.gap);
+        shares_->set_titles(picture_.titles);
+        shares_->set_rows(picture_.shares);
+        gap_->set_rows(picture_.gap);
         arrange();
         update();
       }) {
   setMinimumSize(320, 140);
-  set_up_table(*share_table_, tr("Shares of the chosen time by rank"));
-  set_up_table(*gap_table_, tr("Where the gap comes from"));
-  share_table_->setModel(&shares_);
-  gap_table_->setModel(&gap_);
-  share_table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  gap_table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-  gap_table_->setFont(interface_font());
+  gap_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  gap_->setFont(interface_font());
   connect(&figures, &FiguresModel::changed, this, &RangeView::refresh);
   connect(&state, &SharedState::selected_range_changed, this, &RangeView::refresh);
   connect(&state, &SharedState::step_changed, this, &RangeView::refresh);
@@ -56,8 +49,8 @@ RangeView::RangeView(SharedState& state, SnapshotSource& source, FiguresModel& f
 
 void RangeView::set_theme(Theme theme) {
   DataView::set_theme(theme);
-  shares_.set_theme(theme);
-  gap_.set_theme(theme);
+  shares_->set_theme(theme);
+  gap_->set_theme(theme);
 }
 
 void RangeView::refresh() {
@@ -71,6 +64,12 @@ void RangeView::refresh() {
 
 void RangeView::on_veil() { arrange(); }
 
+// Every row names its rank, where on the screen it stands once: in a file rows are sorted and filtered.
+ViewTable RangeView::table() const {
+  if (veiled() || !picture_.analysis) return {{tr("rank"), tr("as"), tr("length, s")}, {}};
+  return plain_table(*picture_.analysis, state().shown());
+}
+
 void RangeView::showEvent(QShowEvent* event) {
   DataView::showEvent(event);
   refresh();
@@ -80,24 +79,24 @@ void RangeView::resizeEvent(QResizeEvent*) { arrange(); }
 
 void RangeView::arrange() {
   const bool there = picture_.analysis.has_value() && !veiled();
-  const bool compares = there && gap_.rowCount() > 0;
+  const bool compares = there && gap_->rows().rowCount() > 0;
   for (QWidget* part : {static_cast<QWidget*>(title_), static_cast<QWidget*>(words_)}) part->setVisible(there);
-  share_table_->setVisible(there);
-  gap_table_->setVisible(compares);
+  shares_->setVisible(there);
+  gap_->setVisible(compares);
   title_->setGeometry(margin, 6, width() - 2 * margin, line);
   words_->setGeometry(margin, 6 + line, width() - 2 * margin, line);
   const int top = 12 + 2 * line;
   // Beside each other where both can be read, else one under the other.
-  const int shares_width = share_table_->horizontalHeader()->length() + 24;
+  const int shares_width = shares_->horizontalHeader()->length() + 24;
   const bool beside = compares && width() >= 2 * margin + std::min(shares_width, 560) + 330;
   const int gap_width = beside ? std::max(330, width() - shares_width - 2 * margin) : 0;
   const int left_width = width() - margin - 4 - (beside ? gap_width : 0);
   const int left_height = compares && !beside ? (height() - top) / 2 : height() - top - 4;
-  share_table_->setGeometry(4, top, left_width, left_height);
+  shares_->setGeometry(4, top, left_width, left_height);
   if (beside)
-    gap_table_->setGeometry(left_width + 8, top, gap_width, height() - top - 4);
+    gap_->setGeometry(left_width + 8, top, gap_width, height() - top - 4);
   else
-    gap_table_->setGeometry(4, top + left_height, width() - margin - 4, height() - top - left_height - 4);
+    gap_->setGeometry(4, top + left_height, width() - margin - 4, height() - top - left_height - 4);
 }
 
 void RangeView::paintEvent(QPaintEvent*) {

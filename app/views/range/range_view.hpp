@@ -3,11 +3,11 @@
 // ops and as in the textbook; and what the gap to the prediction is made of.
 #pragma once
 #include <QLabel>
-#include <QTableView>
 
 #include "app/session/figures.hpp"
 #include "app/session/latest.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/rows_table.hpp"
 #include "app/views/range/range_rows.hpp"
 
 namespace rankscope::app {
@@ -19,8 +19,9 @@ class RangeView : public DataView {
   void set_theme(Theme theme) override;
   bool settled() const override { return latest_.settled(); }
   const RangePicture& picture() const { return picture_; }
-  const RowsModel& shares() const { return shares_; }
-  const RowsModel& gap() const { return gap_; }
+  const RowsModel& shares() const { return shares_->rows(); }
+  const RowsModel& gap() const { return gap_->rows(); }
+  ViewTable table() const override;
 
  protected:
   void on_veil() override;
@@ -35,8 +36,7 @@ class RangeView : public DataView {
   FiguresModel& figures_;
   RangePicture picture_;
   QLabel *title_, *words_;
-  RowsModel shares_, gap_;
-  QTableView *share_table_, *gap_table_;
+  RowsTable *shares_, *gap_;
   Latest<RangePicture> latest_;
 };
 

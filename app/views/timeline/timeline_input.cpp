@@ -28,6 +28,8 @@ void TimelineView::hover(QPoint at) {
   } else if (const FrameBubble* bubble = bubble_at(at)) {
     scene_.hover =
         HoverCard{at, details_of(bubble->stretch, insight_of(bubble->step).get(), time_at(at.x() + 0.5)), std::nullopt};
+  } else {
+    scene_.hover = group_card(at);
   }
   update();
 }
@@ -94,11 +96,7 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
 
 void TimelineView::click(QPoint at) {
   if (scene_.layout.labels.contains(at)) {
-    const auto band = scene_.rows->band_at(at.y() - scene_.layout.labels.top() + scene_.scroll);
-    if (!band) return;
-    const RankBand& chosen = scene_.rows->bands[*band];
-    chosen_open_[chosen.rank] = !chosen.open;
-    lay_out();
+    if (const RankBand* band = band_at(at.y())) toggle(RankBand(*band));
     return;
   }
   state().set_selected_range({});
@@ -177,6 +175,11 @@ bool TimelineView::press(int key) {
     case Qt::Key_BracketRight: navigator_.step_by(+1); return true;
     case Qt::Key_R:
       if (scene_.selected) state().set_selected_range({scene_.selected->box.begin_ns, scene_.selected->box.end_ns});
+      return true;
+    case Qt::Key_G: next_grouping(); return true;
+    case Qt::Key_T:
+      if (const auto selected = state().selected())
+        set_pinned(selected->rank, choice_.pinned.count(selected->rank) == 0);
       return true;
     case Qt::Key_Space: navigator_.toggle_playing(); return true;
     case Qt::Key_PageUp: scroll_to(scene_.scroll - scene_.layout.plot.height()); return true;
@@ -262,12 +265,11 @@ void TimelineView::bring_on_screen(TimeRange range, std::int32_t rank) {
     const std::int64_t middle = range.begin_ns + range.length() / 2;
     state().set_visible({middle - visible.length() / 2, middle - visible.length() / 2 + visible.length()});
   }
-  for (const RankBand& band : scene_.rows->bands)
-    if (band.rank == rank) {
-      if (band.y < scene_.scroll) scroll_to(band.y - 4);
-      if (band.y + band.height > scene_.scroll + scene_.layout.plot.height())
-        scroll_to(band.y + band.height - scene_.layout.plot.height() + 4);
-    }
+  const RankBand* band = scene_.rows->band_of(rank);
+  if (band == nullptr || band->pinned) return;
+  if (band->y - scene_.rows->pinned_height < scene_.scroll) scroll_to(band->y - scene_.rows->pinned_height - 4);
+  if (band->y + band->height > scene_.scroll + scene_.layout.plot.height())
+    scroll_to(band->y + band->height - scene_.layout.plot.height() + 4);
 }
 
 void TimelineView::scroll_to(int y) {

@@ -80,7 +80,7 @@ void TimelinePainter::box_labels() {
   const double left = s_.layout.plot.left(), right = s_.layout.plot.right() + 1;
   for (const FrameBox& box : s_.frame->boxes) {
     const TimelineRow& row = s_.rows->rows[box.row];
-    if (row.kind == RowKind::ghost || drawn >= most_labels) continue;
+    if (row.kind == RowKind::ghost || drawn >= most_labels || under_pinned(box.row)) continue;
     TextWidths& font = row.height >= 26 ? fonts_.title : fonts_.small;
     if (row.height < font.font().pixelSize() + 3) continue;
     const QRectF place = row_rect(box.row);
@@ -104,7 +104,7 @@ void TimelinePainter::bubble_labels() {
   for (const FrameBubble& bubble : s_.frame->bubbles) {
     const TimelineRow& row = s_.rows->rows[bubble.row];
     TextWidths& font = row.height >= 24 ? fonts_.small : fonts_.tiny;
-    if (row.height < font.font().pixelSize() + 3) continue;
+    if (row.height < font.font().pixelSize() + 3 || under_pinned(bubble.row)) continue;
     const QRectF place = row_rect(bubble.row);
     const auto room = label_room(left + scale_.x_of(bubble.stretch.begin_ns), left + scale_.x_of(bubble.stretch.end_ns),
                                  left, right, 8);
@@ -134,22 +134,31 @@ void TimelinePainter::bands() {
   double free_from = -1e9;  // where the label above ends: heat rows' labels yield
   const double line = fonts_.text.font().pixelSize() + 3.0;
   for (const RankBand& band : s_.rows->bands) {
-    const double top = area.top() + band.y - s_.scroll;
+    const double top = area.top() + s_.rows->view_y(band, s_.scroll);
     if (top > area.bottom() || top + band.height < area.top()) continue;
     if (band.row_count == 0) continue;
+    if (!band.pinned && top < area.top() + s_.rows->pinned_height - 8) continue;
     const TimelineRow& compute = s_.rows->rows[band.first_row];
-    const QString name = QStringLiteral("rank %1").arg(band.rank);
-    const QString place = s_.plan ? QString::fromStdString(place_of(*s_.plan, band.rank)) : QString();
-    const double width = area.width() - 10.0;
+    const RankGroup* group = band.group < 0 ? nullptr : &s_.rows->groups[static_cast<std::size_t>(band.group)];
+    const QString name =
+        group ? (band.open ? QStringLiteral("▾ ") : QStringLiteral("▸ ")) + QString::fromStdString(group->name)
+              : QStringLiteral("rank %1").arg(band.rank);
+    const QString place = group     ? QString::fromStdString(size_words(*group))
+                          : s_.plan ? QString::fromStdString(place_of(*s_.plan, band.rank))
+                                    : QString();
+    const double indent = band.member ? 12 : 0;
+    const double left = area.left() + indent;
+    const double width = area.width() - 10.0 - indent;
     const bool two_lines = !place.isEmpty() && band.height >= 2 * line - 4;
     double y = two_lines ? top + std::max(0.0, (std::min<double>(compute.height, band.height) - 2 * line) / 2)
                          : top + (compute.height - line) / 2;
     if (y < free_from) continue;
     TextWidths& name_font = compute.height >= 15 ? fonts_.title : fonts_.small;
-    text(name_font, {double(area.left()), y, width, line}, Qt::AlignLeft | Qt::AlignVCenter, name, s_.colours->text);
+    text(name_font, {left, y, width, line}, Qt::AlignLeft | Qt::AlignVCenter,
+         QFontMetricsF(name_font.font()).elidedText(name, Qt::ElideRight, width), s_.colours->text);
     free_from = y + line;
     if (two_lines) {
-      text(fonts_.small, {double(area.left()), y + line - 1, width, line}, Qt::AlignLeft | Qt::AlignVCenter,
+      text(fonts_.small, {left, y + line - 1, width, line}, Qt::AlignLeft | Qt::AlignVCenter,
            fonts_.small.width(place) <= width ? place : place.section(QStringLiteral(" · "), 0, 0), s_.colours->dim);
       free_from += line;
     }
@@ -165,14 +174,13 @@ void TimelinePainter::bands() {
         break;
       const QString words =
           row.kind == RowKind::ghost ? QStringLiteral("predicted") : QLatin1String(name_of_row(row.lane));
-      const double middle = area.top() + row.y - s_.scroll + row.height / 2.0;
+      const double middle = area.top() + s_.rows->view_y(row, s_.scroll) + row.height / 2.0;
       const double from = middle - tiny / 2;
       const bool beside = from < label_bottom;
       const double taken =
           beside ? std::max(name_font.width(name), two_lines ? fonts_.small.width(place) : 0.0) + 8 : 0;
       if ((i > 1 && from < row_free) || taken + fonts_.tiny.width(words) > width) continue;
-      text(fonts_.tiny, {double(area.left()), from, width, tiny}, Qt::AlignRight | Qt::AlignVCenter, words,
-           s_.colours->dim);
+      text(fonts_.tiny, {left, from, width, tiny}, Qt::AlignRight | Qt::AlignVCenter, words, s_.colours->dim);
       row_free = from + tiny;
     }
   }

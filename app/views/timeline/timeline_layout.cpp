@@ -5,7 +5,7 @@
 
 namespace rankscope::app {
 
-TimelineLayout TimelineLayout::of(QSize widget, int line, int label_width) {
+TimelineLayout TimelineLayout::of(QSize widget, int line, int label_width, bool legend_line) {
   constexpr int margin = 16, gap = 8;
   const int overview_height = 20, least_plot = 4 * line;
   TimelineLayout result;
@@ -17,11 +17,18 @@ TimelineLayout TimelineLayout::of(QSize widget, int line, int label_width) {
     rest -= height;
     return true;
   };
-  const bool header = takes(line + 2 * gap), overview = takes(overview_height + gap), details = takes(line + 12);
+  const bool header = takes(line + 2 * gap), legend = header && legend_line && takes(line + 2);
+  const bool overview = takes(overview_height + gap), details = takes(line + 12);
+  // A second line where the rows have room enough.
+  const int details_lines = details && rest >= 6 * line && takes(line) ? 2 : details ? 1 : 0;
   int y = header ? gap : 2;
   if (header) {
     result.header = {margin, y, std::max(widget.width() - 2 * margin, 1), line};
     y += line + gap;
+  }
+  if (legend) {
+    result.legend = {margin, y - gap / 2, std::max(widget.width() - 2 * margin, 1), line};
+    y += line + 2;
   }
   if (overview) {
     result.overview = {left, y, width, overview_height};
@@ -29,10 +36,11 @@ TimelineLayout TimelineLayout::of(QSize widget, int line, int label_width) {
   }
   result.axis = {left, y, width, line + 4};
   y += line + 4;
-  const int bottom = widget.height() - (details ? line + 12 : 0);
+  const int bottom = widget.height() - (details ? details_lines * line + 12 : 0);
   result.plot = {left, y, width, std::max(bottom - y, 1)};
   result.labels = {margin, y, std::max(left - margin, 1), std::max(bottom - y, 1)};
-  if (details) result.details = {margin, bottom + 5, std::max(widget.width() - 2 * margin, 1), line + 2};
+  if (details)
+    result.details = {margin, bottom + 5, std::max(widget.width() - 2 * margin, 1), details_lines * line + 2};
   return result;
 }
 

@@ -6,15 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/common/data_view.hpp"
+#include "app/views/common/save_view.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
-namespace {
-
-QString words(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
-
-}  // namespace
 
 TimelinePainter::TimelinePainter(QPainter& painter, const TimelineScene& scene, TimelineFonts& fonts)
     : p_(painter), s_(scene), fonts_(fonts), scale_(scene.scale()) {}
@@ -45,40 +40,6 @@ void TimelinePainter::paint() {
   cursor();
   details();
   card();
-}
-
-void TimelinePainter::header() {
-  const QRect area = s_.layout.header;
-  if (area.isEmpty()) return;
-  const QString title = QStringLiteral("Time line");
-  text(fonts_.title, area, Qt::AlignLeft | Qt::AlignVCenter, title, s_.colours->text);
-  const double summary_left = area.left() + fonts_.title.width(title) + 16;
-
-  // The legend stands at the right as far as the summary leaves room; it yields from its end.
-  constexpr double square = 10, gap = 5, between = 16;
-  const double summary_width = s_.summary.isEmpty() ? 0 : fonts_.text.width(s_.summary) + 24;
-  std::vector<std::pair<LegendEntry, QString>> entries;
-  double width = 0;
-  for (const LegendEntry& entry : s_.legend) {
-    const QString name = words(rankscope::name_of(entry.kind, entry.lane));
-    const double more = square + gap + fonts_.small.width(name) + between;
-    if (summary_left + summary_width + width + more > area.right()) break;
-    width += more;
-    entries.emplace_back(entry, name);
-  }
-  double x = area.right() + 1 - width + between;
-  for (const auto& [entry, name] : entries) {
-    p_.fillRect(QRectF(x, area.center().y() - square / 2 + 1, square, square),
-                color(s_.colours->of(entry.kind, entry.lane)));
-    x += square + gap;
-    text(fonts_.small, {x, double(area.top()), fonts_.small.width(name), double(area.height())},
-         Qt::AlignLeft | Qt::AlignVCenter, name, s_.colours->text);
-    x += fonts_.small.width(name) + between;
-  }
-  const double room = area.right() - summary_left - (entries.empty() ? 0 : width);
-  if (!s_.summary.isEmpty() && room > 40)
-    text(fonts_.text, {summary_left, double(area.top()), room, double(area.height())}, Qt::AlignLeft | Qt::AlignVCenter,
-         QFontMetricsF(fonts_.text.font()).elidedText(s_.summary, Qt::ElideRight, room), s_.colours->dim);
 }
 
 void TimelinePainter::image(const Frame& frame, QRect place, TimeRange shown) {
@@ -151,9 +112,48 @@ void TimelinePainter::axis() {
 void TimelinePainter::frame() {
   // Rows that have changed since the frame was composed are not drawn into the wrong place.
   if (s_.frame->request.rows != s_.rows && s_.frame->request.rows->rows != s_.rows->rows) return;
-  QRect place = s_.layout.plot;
-  place.translate(0, s_.frame->request.scroll - s_.scroll);
-  image(*s_.frame, place, s_.visible);
+  const QRect plot = s_.layout.plot;
+  const int by = s_.frame->request.scroll - s_.scroll, pinned = s_.rows->pinned_height;
+  if (by == 0 || pinned == 0) {
+    image(*s_.frame, plot.translated(0, by), s_.visible);
+  } else {
+    p_.save();
+    p_.setClipRect(QRect(plot.left(), plot.top(), plot.width(), pinned));
+    image(*s_.frame, plot, s_.visible);
+    p_.setClipRect(plot.adjusted(0, pinned, 0, 0));
+    image(*s_.frame, plot.translated(0, by), s_.visible);
+    p_.restore();
+  }
+  if (pinned > 0) {
+    p_.setPen(color(s_.colours->line));
+    p_.drawLine(QPointF(s_.layout.labels.left(), plot.top() + pinned - 4.5),
+                QPointF(plot.right(), plot.top() + pinned - 4.5));
+  }
+  if (paints_shapes(p_)) shapes();
+}
+
+// Boxes as shapes over the same boxes as pixels: sharp at any size.
+void TimelinePainter::shapes() {
+  for (const FrameBox& box : s_.frame->boxes) {
+    const TimelineRow& row = s_.rows->rows[box.row];
+    if (under_pinned(box.row)) continue;
+    const Argb fill = s_.colours->of(box.kind, row.lane);
+    QRectF rect = row_rect(box.row);
+    const double x0 = s_.frame->request.scale().x_of(std::max(box.box.begin_ns, box.box.active_ns));
+    const double per_pixel = s_.frame->request.device_scale;
+    const double left = row.kind == RowKind::ghost ? box.x0 : x0;
+    rect.setLeft(s_.layout.plot.left() + std::max(left / per_pixel, 0.0));
+    rect.setRight(s_.layout.plot.left() + std::min<double>(box.x1 / per_pixel, s_.layout.plot.width()));
+    if (rect.width() <= 0) continue;
+    if (row.kind == RowKind::ghost) {
+      p_.fillRect(rect, color(s_.colours->ground));
+      p_.setPen(color(mixed(s_.colours->ground, fill, 0.72f)));
+      p_.setBrush(Qt::NoBrush);
+      p_.drawRect(rect.adjusted(0.5, 0.5, -1.5, -0.5));
+    } else {
+      p_.fillRect(rect.adjusted(0, 0, -0.5, 0), color(fill));
+    }
+  }
 }
 
 void TimelinePainter::grid() {
@@ -168,9 +168,10 @@ void TimelinePainter::grid() {
     const double x = std::round(area.left() + scale_.x_of(tick.time_ns)) + 0.5;
     double free_from = area.top();
     for (const RankBand& band : s_.rows->bands) {
-      const double top = area.top() + band.y - s_.scroll;
+      const double top = area.top() + s_.rows->view_y(band, s_.scroll);
+      if (!band.pinned) free_from = std::max(free_from, double(area.top() + s_.rows->pinned_height));
       if (top - free_from >= 2) lines.append({x, free_from, x, top});
-      free_from = top + band.height;
+      free_from = std::max(free_from, top + band.height);
     }
     if (free_from < area.bottom()) lines.append({x, free_from, x, double(area.bottom())});
   }
@@ -179,13 +180,18 @@ void TimelinePainter::grid() {
 
 QRectF TimelinePainter::row_rect(std::size_t row) const {
   const TimelineRow& r = s_.rows->rows[row];
-  return {double(s_.layout.plot.left()), double(s_.layout.plot.top() + r.y - s_.scroll), double(s_.layout.plot.width()),
-          double(r.height)};
+  return {double(s_.layout.plot.left()), double(s_.layout.plot.top() + s_.rows->view_y(r, s_.scroll)),
+          double(s_.layout.plot.width()), double(r.height)};
+}
+
+bool TimelinePainter::under_pinned(std::size_t row) const {
+  const TimelineRow& r = s_.rows->rows[row];
+  return !r.pinned && s_.rows->view_y(r, s_.scroll) + r.height / 2 < s_.rows->pinned_height;
 }
 
 std::optional<QRectF> TimelinePainter::box_rect(const ShownBox& box) const {
   auto row = s_.rows->find(box.lane.rank, box.row, box.lane.lane);
-  if (!row) return std::nullopt;
+  if (!row || under_pinned(*row)) return std::nullopt;
   QRectF rect = row_rect(*row);
   const double left = s_.layout.plot.left();
   const double x0 = std::clamp(scale_.x_of(box.box.begin_ns), -50.0, s_.layout.plot.width() + 50.0);
@@ -301,15 +307,6 @@ void TimelinePainter::cursor() {
   text(fonts_.number, *flag, Qt::AlignCenter, cursor_label(), s_.colours->on_accent);
 }
 
-void TimelinePainter::details() {
-  const QRect area = s_.layout.details;
-  if (area.isEmpty()) return;
-  p_.setPen(color(s_.colours->line));
-  p_.drawLine(QPointF(0, area.top() - 4.5), QPointF(area.right() + 17, area.top() - 4.5));
-  const QString line = QFontMetricsF(fonts_.small.font()).elidedText(s_.details, Qt::ElideRight, area.width());
-  text(fonts_.small, area, Qt::AlignLeft | Qt::AlignVCenter, line, s_.colours->dim);
-}
-
 void TimelinePainter::scroll_bar() {
   const QRect area = s_.layout.plot;
   if (s_.rows->height <= area.height()) return;
@@ -321,40 +318,6 @@ void TimelinePainter::scroll_bar() {
   p_.setBrush(faded(s_.colours->dim, 0.7));
   p_.drawRoundedRect(QRectF(area.right() - 5, top + 2, 5, length - 4), 2.5, 2.5);
   p_.setRenderHint(QPainter::Antialiasing, false);
-}
-
-void TimelinePainter::card() {
-  if (!s_.hover || s_.hover->details.title.empty()) return;
-  constexpr double padding = 10, away = 14;
-  const double line = fonts_.text.font().pixelSize() + 5.0;
-  const QString title = QString::fromStdString(s_.hover->details.title);
-  double width = fonts_.title.width(title);
-  for (const std::string& text_line : s_.hover->details.lines)
-    width = std::max(width, fonts_.text.width(QString::fromStdString(text_line)));
-  width += 2 * padding;
-  const double height = line * (1 + double(s_.hover->details.lines.size())) + 2 * padding - 4;
-  const QRectF window(0, 0, s_.layout.header.isEmpty() ? s_.layout.plot.right() + 17 : s_.layout.header.right() + 17,
-                      s_.layout.plot.bottom() + 1);
-  // Below and right of the pointer, on its other side where there is no room.
-  QPointF at(s_.hover->at.x() + away, s_.hover->at.y() + away);
-  if (at.x() + width > window.right() - 4) at.setX(s_.hover->at.x() - away - width);
-  if (at.y() + height > window.bottom() - 4) at.setY(s_.hover->at.y() - away - height);
-  at.setX(std::max(at.x(), 4.0));
-  at.setY(std::max(at.y(), 4.0));
-  const QRectF card(at, QSizeF(width, height));
-  p_.setRenderHint(QPainter::Antialiasing);
-  p_.setPen(QPen(color(s_.colours->accent), 1));
-  p_.setBrush(color(s_.colours->panel));
-  p_.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
-  p_.setRenderHint(QPainter::Antialiasing, false);
-  double y = card.top() + padding - 2;
-  text(fonts_.title, {card.left() + padding, y, width - 2 * padding, line}, Qt::AlignLeft | Qt::AlignVCenter, title,
-       s_.colours->text);
-  for (const std::string& text_line : s_.hover->details.lines) {
-    y += line;
-    text(fonts_.text, {card.left() + padding, y, width - 2 * padding, line}, Qt::AlignLeft | Qt::AlignVCenter,
-         QString::fromStdString(text_line), s_.colours->dim);
-  }
 }
 
 }  // namespace rankscope::app

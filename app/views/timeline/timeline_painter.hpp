@@ -96,6 +96,8 @@ class TimelinePainter {
 
  private:
   void header();
+  double legend(QRect area, double from, double right);
+  void shapes();
   void overview();
   void axis();
   void bands();
@@ -114,6 +116,7 @@ class TimelinePainter {
   void scroll_bar();
 
   QRectF row_rect(std::size_t row) const;  ///< on the widget
+  bool under_pinned(std::size_t row) const;
   std::optional<QRectF> box_rect(const ShownBox& box) const;
   QPointF end_point(const MessageEnd& end, bool arrives) const;
   void image(const Frame& frame, QRect place, TimeRange shown);

@@ -94,14 +94,15 @@ void TimelineView::set_theme(Theme theme) {
   update();
 }
 
-void TimelineView::set_presentation(bool presentation) {
-  presentation_ = presentation;
-  fonts_ = TimelineFonts(interface_font(presentation), number_font(presentation));
-  if (presentation) {  // nothing below 24 px
+void TimelineView::set_presentation(double scale) {
+  DataView::set_presentation(scale);
+  fonts_ = TimelineFonts(interface_font(), number_font());
+  if (presents()) {  // no letters below the interface font's
     fonts_.small = fonts_.tiny = fonts_.text;
-    fonts_.number = TextWidths(number_font(true));
+    fonts_.number = TextWidths(number_font());
   }
   lay_out();
+  describe_step();
 }
 
 bool TimelineView::settled() const { return composer_->settled() && overview_composer_->settled(); }
@@ -129,23 +130,6 @@ void TimelineView::take_in() {
   describe_selection();
 }
 
-void TimelineView::lay_out() {
-  const int line = fonts_.text.font().pixelSize() + 5;
-  double label_width = fonts_.title.width(QStringLiteral("rank %1").arg(std::max<std::size_t>(lanes_.size(), 1) - 1));
-  for (const char* name : {"predicted", "B receive"})
-    label_width = std::max(label_width, fonts_.tiny.width(QLatin1String(name)));
-  if (scene_.plan && !lanes_.empty())
-    label_width = std::max(label_width, fonts_.small.width(QString::fromStdString(
-                                            place_of(*scene_.plan, static_cast<std::int32_t>(lanes_.size()) - 1))));
-  scene_.layout = TimelineLayout::of(size(), line, static_cast<int>(std::lround(std::min(label_width, 150.0))) + 14);
-  scene_.rows = std::make_shared<TimelineRows>(
-      lay_out_rows(lanes_, with_prediction_, chosen_open_, scene_.layout.plot.height(), line - 2));
-  scroll_to(scene_.scroll);
-  compose_frame();
-  compose_overview();
-  update();
-}
-
 void TimelineView::compose_frame() {
   if (state().visible().empty() || scene_.layout.plot.isEmpty() || !isVisible()) return;
   FrameRequest request;
@@ -154,7 +138,7 @@ void TimelineView::compose_frame() {
   request.shown = state().shown();
   request.rows = scene_.rows;
   request.range = state().visible();
-  request.device_scale = devicePixelRatioF();
+  request.device_scale = devicePixelRatioF() * presentation();
   request.width = static_cast<int>(std::lround(scene_.layout.plot.width() * request.device_scale));
   request.height = static_cast<int>(std::lround(scene_.layout.plot.height() * request.device_scale));
   request.scroll = scene_.scroll;
@@ -180,7 +164,7 @@ void TimelineView::compose_overview() {
   request.run = view;
   request.shown = state().shown();
   request.range = range;
-  request.device_scale = devicePixelRatioF();
+  request.device_scale = devicePixelRatioF() * presentation();
   request.width = static_cast<int>(std::lround(area.width() * request.device_scale));
   request.height = static_cast<int>(std::lround((area.height() - 2) * request.device_scale));
   request.theme = colours().theme;
@@ -215,6 +199,7 @@ void TimelineView::describe_step() {
   scene_.summary = QString::fromStdString(
       step_summary(*state().step(), static_cast<std::int32_t>(lanes_.size()), *range, insight.get()));
   scene_.legend = legend_of(*view, state().shown(), *range);
+  place_legend();
   update();
 }
 
@@ -245,7 +230,7 @@ void TimelineView::describe_selection() {
   emit described(scene_.details);
   if (scene_.details.isEmpty())
     scene_.details = QStringLiteral(
-        "W S zoom · A D move · F fit · . , next and previous op · [ ] step · shift-drag selects a range");
+        "W S zoom · A D move · F fit · . , next and previous op · [ ] step · shift-drag selects a range · G groups");
   update();
 }
 
@@ -253,16 +238,18 @@ std::int64_t TimelineView::time_at(double x) const { return scene_.scale().time_
 
 QPoint TimelineView::point_of(std::int32_t rank, std::int64_t time_ns) const {
   const auto row = scene_.rows->find(rank, RowKind::compute, Lane::compute);
-  const int y = row ? scene_.rows->rows[*row].y + scene_.rows->rows[*row].height / 2 : 0;
+  const TimelineRow* found = row ? &scene_.rows->rows[*row] : nullptr;
+  const int y = found ? scene_.rows->view_y(*found, scene_.scroll) + found->height / 2 : -scene_.scroll;
   const double x = PixelScale{state().visible(), double(scene_.layout.plot.width())}.x_of(time_ns);
-  return {scene_.layout.plot.left() + static_cast<int>(std::floor(x)), scene_.layout.plot.top() + y - scene_.scroll};
+  return {scene_.layout.plot.left() + static_cast<int>(std::floor(x)), scene_.layout.plot.top() + y};
 }
 
 std::optional<ShownBox> TimelineView::box_at(QPoint at) const {
   if (!scene_.layout.plot.contains(at)) return std::nullopt;
-  const auto index = scene_.rows->row_at(at.y() - scene_.layout.plot.top() + scene_.scroll);
+  const auto index = scene_.rows->row_at(scene_.rows->content_y(at.y() - scene_.layout.plot.top(), scene_.scroll));
   if (!index) return std::nullopt;
   const TimelineRow& row = scene_.rows->rows[*index];
+  if (row.rank_count > 1) return std::nullopt;  // no op is anyone's there
   const auto view = source().view();
   const double ns_per_pixel = scene_.scale().ns_per_pixel();
   const std::int64_t time = time_at(at.x() + 0.5);
@@ -297,7 +284,7 @@ std::optional<ShownBox> TimelineView::box_at(QPoint at) const {
 
 const FrameBubble* TimelineView::bubble_at(QPoint at) const {
   if (!scene_.frame || scene_.frame->request.rows != scene_.rows || !scene_.layout.plot.contains(at)) return nullptr;
-  const auto row = scene_.rows->row_at(at.y() - scene_.layout.plot.top() + scene_.scroll);
+  const auto row = scene_.rows->row_at(scene_.rows->content_y(at.y() - scene_.layout.plot.top(), scene_.scroll));
   const std::int64_t time = time_at(at.x() + 0.5);
   for (const FrameBubble& bubble : scene_.frame->bubbles)
     if (row == bubble.row && bubble.stretch.begin_ns <= time && time < bubble.stretch.end_ns) return &bubble;
@@ -352,7 +339,7 @@ void TimelineView::paintEvent(QPaintEvent*) {
   scene_.cursor = state().cursor();
   scene_.playing = state().playing();
   scene_.focused = hasFocus();
-  scene_.device_scale = devicePixelRatioF();
+  scene_.device_scale = devicePixelRatioF() * presentation();
   QPainter painter(this);
   // An exact frame covers the plot: filling what is under it would cost as much as drawing it.
   const bool covered = scene_.frame && scene_.frame->request.range == scene_.visible &&

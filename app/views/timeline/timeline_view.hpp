@@ -8,7 +8,7 @@
 //   W S  zoom in, out          A D  left, right        F  fit the selection or the step       wheel  zoom at the
 //   pointer . ,  next, previous op     [ ]  previous, next step   R  selection to range               drag   move ↑ ↓
 //   same time, other rank    N P  next, previous op of all ranks in time    Esc  drops the selection   Home  everything
-//   Space  plays     shift-drag  range
+//   Space  plays     shift-drag  range    G  groups ranks otherwise    T  pins the selected op's rank to the top
 #pragma once
 #include <QPointer>
 #include <map>
@@ -33,8 +33,15 @@ class TimelineView : public DataView {
   ~TimelineView() override;
 
   void set_theme(Theme theme) override;
-  /// Nothing below 24 px.
-  void set_presentation(bool presentation);
+  void set_presentation(double scale) override;
+  /// The spans of the visible time.
+  ViewTable table() const override;
+  Grouping grouping() const { return grouping_; }
+  void set_grouping(Grouping grouping);
+  /// To the next way of grouping that the plan has.
+  void next_grouping();
+  void set_pinned(std::int32_t rank, bool pinned);
+  const RowChoice& row_choice() const { return choice_; }
   bool settled() const override;
   QSize sizeHint() const override { return {1100, 420}; }
   QSize minimumSizeHint() const override { return {320, 160}; }
@@ -67,13 +74,13 @@ class TimelineView : public DataView {
   void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
   void showEvent(QShowEvent* event) override;
+  void fill_menu(QMenu& menu, QPoint at) override;
 
  private:
   enum class Gesture { none, pressed, panning, selecting, overview };
 
   // timeline_view.cpp: what is to be seen
   void take_in();        ///< another snapshot, or another way of looking at it
-  void lay_out();        ///< rows and parts, after a change of size, lanes or open ranks
   void compose_frame();  ///< asks for the picture of the present range
   void compose_overview();
   void describe_step();  ///< the header's line, the legend
@@ -84,6 +91,14 @@ class TimelineView : public DataView {
   std::shared_ptr<const StepInsight> insight_of(std::uint32_t step) const;
   SpanDetails details_of_box(const ShownBox& box) const;
   std::int64_t time_at(double x) const;
+
+  // timeline_arrange.cpp: how the rows stand
+  void lay_out();  ///< rows and parts, after a change of size, lanes, groups or what is open
+  void place_legend();
+  void toggle(const RankBand& band);
+  void open_all(bool open);
+  const RankBand* band_at(int y) const;  ///< y of the widget
+  std::optional<HoverCard> group_card(QPoint at) const;
 
   // timeline_input.cpp: what a person does
   void hover(QPoint at);
@@ -101,9 +116,10 @@ class TimelineView : public DataView {
   BubbleSource* bubbles_;
   TimelineFonts fonts_;
   TimelineScene scene_;
-  std::map<std::int32_t, bool> chosen_open_;
+  RowChoice choice_;
+  Grouping grouping_ = Grouping::automatic;
   std::vector<LaneSet> lanes_;
-  bool with_prediction_ = false, presentation_ = false;
+  bool with_prediction_ = false, legend_line_ = false;
   TimeRange step_range_;               ///< of the present step
   const void* planned_for_ = nullptr;  ///< the hello that scene_.plan was read from
 

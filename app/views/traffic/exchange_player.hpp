@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "app/models/palette.hpp"
+#include "app/views/traffic/exchange_painter.hpp"
 #include "app/views/traffic/exchange_scene.hpp"
 
 namespace rankscope::app {
@@ -19,6 +20,8 @@ class ExchangePlayer : public QWidget {
  public:
   explicit ExchangePlayer(QWidget* parent = nullptr);
   void set_theme(Theme theme);
+  /// No letters are smaller.
+  void set_smallest(int pixels);
   /// Null: nothing is chosen. Another exchange begins anew; the same one keeps its moment.
   void set_exchange(std::shared_ptr<const GroupExchange> exchange);
   const GroupExchange* exchange() const { return exchange_.get(); }
@@ -36,7 +39,7 @@ class ExchangePlayer : public QWidget {
   QToolButton* forward_button() { return forward_; }
   QToolButton* back_button() { return back_; }
   QComboBox* speeds() { return speeds_; }
-  /// Where member `member`'s box is painted.
+  /// Where member `member`'s box is painted; empty where members have no boxes.
   QRectF member_box(int member) const;
 
  protected:
@@ -45,21 +48,16 @@ class ExchangePlayer : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  struct Look;  ///< sizes that follow from the room there is
-  Look look() const;
+  ExchangeScene scene() const;
   void take_speed();
   void tick();
   void show_moment();
-  void paint_members(QPainter& painter, const Look& look) const;
-  void paint_moves(QPainter& painter, const Look& look) const;
-  void paint_times(QPainter& painter, const QRectF& area) const;
-  void paint_words(QPainter& painter) const;
-  Argb mark() const;
 
   std::shared_ptr<const GroupExchange> exchange_;
   const Palette* colours_;
   ExchangeTime time_;
   double at_ = 0;
+  int smallest_ = 9;
   QToolButton *back_, *play_, *forward_;
   QSlider* slider_;
   QComboBox* speeds_;

@@ -28,6 +28,11 @@ void HeatMap::set_theme(Theme theme) {
   update();
 }
 
+void HeatMap::set_smallest(int pixels) {
+  smallest_ = pixels;
+  update();
+}
+
 void HeatMap::set_matrix(std::shared_ptr<const TrafficMatrix> matrix, const QString& what) {
   matrix_ = std::move(matrix);
   what_ = what;
@@ -111,7 +116,7 @@ void HeatMap::paintEvent(QPaintEvent*) {
   const double cell = all.width() / m.side;
   const double gap = cell >= 10 ? 1 : 0;
   QFont numbers = number_font();
-  numbers.setPixelSize(11);
+  numbers.setPixelSize(smallest_);
   const QFontMetricsF metrics(numbers);
   painter.setFont(numbers);
   for (int from = 0; from < m.side; ++from)

@@ -14,6 +14,8 @@ class HeatMap : public QWidget {
  public:
   explicit HeatMap(QWidget* parent = nullptr);
   void set_theme(Theme theme);
+  /// No letters are smaller.
+  void set_smallest(int pixels);
   /// `what` names the traffic that is counted. Null: nothing is known.
   void set_matrix(std::shared_ptr<const TrafficMatrix> matrix, const QString& what);
   const TrafficMatrix* matrix() const { return matrix_.get(); }
@@ -36,6 +38,7 @@ class HeatMap : public QWidget {
   std::shared_ptr<const TrafficMatrix> matrix_;
   QString what_;
   const Palette* colours_;
+  int smallest_ = 11;
 };
 
 }  // namespace rankscope::app

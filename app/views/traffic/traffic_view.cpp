@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "app/views/common/rows_model.hpp"
 #include "app/views/common/style.hpp"
 #include "engine/facts/facts.hpp"
 
@@ -30,20 +31,10 @@ TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresMode
       parts_(new QButtonGroup(this)),
       latest_([this](Answer answer) { deliver(std::move(answer)); }) {
   table_->setModel(&model_);
-  table_->setShowGrid(false);
-  table_->setFont(number_font());
-  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  table_->setTabKeyNavigation(false);
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(row_height);
+  set_up_table(*table_, tr("Traffic of a step by purpose"));
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   for (const int words : {TrafficModel::purpose, TrafficModel::collective, TrafficModel::algorithm})
     table_->horizontalHeader()->setSectionResizeMode(words, QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setHighlightSections(false);
-  table_->setFrameShape(QFrame::NoFrame);
-  table_->setAccessibleName(tr("Traffic of a step by purpose"));
   instances_->setAccessibleName(tr("Which of the line's ops is played"));
   instances_->setToolTip(tr("Which of the line's ops is played"));
 
@@ -80,6 +71,29 @@ void TrafficView::set_theme(Theme theme) {
   DataView::set_theme(theme);
   player_->set_theme(theme);
   map_->set_theme(theme);
+}
+
+void TrafficView::set_presentation(double scale) {
+  DataView::set_presentation(scale);
+  player_->set_smallest(presents() ? interface_pixels : 9);
+  map_->set_smallest(presents() ? interface_pixels : 11);
+}
+
+ViewTable TrafficView::table() const {
+  ViewTable table{
+      {tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count a rank and step"), tr("sent a rank, bytes"),
+       tr("predicted, bytes"), tr("waiting, s"), tr("transfer, s"), tr("bus bandwidth, bytes/s")},
+      {}};
+  if (veiled()) return table;
+  const auto words = [](std::string_view name) {
+    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+  };
+  for (const TrafficLine& line : model_.lines())
+    table.rows.push_back({words(name_of(line.purpose)), words(name_of(line.kind)),
+                          line.members > 0 ? QString::number(line.members) : QString(), line.algorithm,
+                          plain(line.count), plain(line.bytes), plain(line.predicted), plain(line.waiting_s),
+                          plain(line.transfer_s), plain(line.bus_bandwidth)});
+  return table;
 }
 
 TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView& view, std::optional<TrafficKey> only,

@@ -21,6 +21,9 @@ class TrafficView : public DataView {
  public:
   TrafficView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
   void set_theme(Theme theme) override;
+  void set_presentation(double scale) override;
+  /// One line per purpose and op.
+  ViewTable table() const override;
   bool settled() const override { return latest_.settled(); }
   const TrafficModel& model() const { return model_; }
   QTableView* table() { return table_; }

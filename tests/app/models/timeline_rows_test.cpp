@@ -1,5 +1,8 @@
 #include "app/models/timeline_rows.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -11,6 +14,26 @@ std::vector<LaneSet> pipeline_ranks(int count) {
   for (int r = 0; r < count; ++r)
     ranks.push_back({r, {Lane::forward_send, Lane::forward_receive, Lane::backward_send, Lane::backward_receive}});
   return ranks;
+}
+
+RowChoice with(std::map<std::int32_t, bool> open_ranks) {
+  RowChoice choice;
+  choice.open_ranks = std::move(open_ranks);
+  return choice;
+}
+
+// 64 ranks: 4 tensor, 2 data, 8 stages.
+RunPlan megatron() {
+  RunPlan plan;
+  plan.grid = {4, 2, 8};
+  return plan;
+}
+
+RowChoice by(Grouping grouping, std::int32_t ranks, const RunPlan& plan) {
+  RowChoice choice;
+  choice.groups = rank_groups(grouping, ranks, &plan);
+  choice.groups_open = ranks <= most_single_ranks;
+  return choice;
 }
 
 }  // namespace
@@ -67,12 +90,12 @@ TEST_CASE("a higher window gives taller rows") {
 TEST_CASE("a rank folded by hand keeps its compute row alone, and the others keep their size") {
   const auto ranks = pipeline_ranks(4);
   const TimelineRows before = lay_out_rows(ranks, true, {}, 420);
-  const TimelineRows after = lay_out_rows(ranks, true, {{1, false}}, 420);
+  const TimelineRows after = lay_out_rows(ranks, true, with({{1, false}}), 420);
   CHECK(after.bands[1].row_count == 1);
   CHECK(after.bands[2].row_count == 6);
   CHECK(after.rows[0].height == before.rows[0].height);
   CHECK(after.height < before.height);
-  const TimelineRows opened = lay_out_rows(pipeline_ranks(32), true, {{5, true}}, 360);
+  const TimelineRows opened = lay_out_rows(pipeline_ranks(32), true, with({{5, true}}), 360);
   CHECK(opened.bands[5].row_count == 6);
   CHECK(opened.bands[6].row_count == 1);
 }
@@ -88,6 +111,104 @@ TEST_CASE("hit-testing finds the row under each of its pixels and nothing in the
   }
   CHECK(rows.band_at(rows.bands[1].y + rows.bands[1].height + 1) == 1u);
   CHECK_FALSE(rows.band_at(rows.height).has_value());
+}
+
+TEST_CASE("groups are the slices of the grid, and every rank is in one") {
+  const RunPlan plan = megatron();
+  const RankGrid& grid = plan.grid;
+  for (const auto& [grouping, kind, count] :
+       {std::tuple{Grouping::tensor, GroupKind::tensor, 16}, std::tuple{Grouping::data, GroupKind::data, 32}}) {
+    const auto groups = rank_groups(grouping, 64, &plan);
+    REQUIRE(groups.size() == static_cast<std::size_t>(count));
+    for (const RankGroup& group : groups) {
+      std::vector<int> members;
+      for (std::int32_t i = 0; i < group.count; ++i) members.push_back(group.rank(i));
+      INFO(group.name);
+      CHECK(members == grid.group_of(group.first, kind));
+      for (int rank = 0; rank < 64; ++rank)
+        CHECK(group.contains(rank) == (std::find(members.begin(), members.end(), rank) != members.end()));
+    }
+  }
+  CHECK(size_words(rank_groups(Grouping::data, 64, &plan)[0]) == "data group of 2");
+  const auto stages = rank_groups(Grouping::stage, 64, &plan);
+  REQUIRE(stages.size() == 8);
+  CHECK(stages[3].name == "stage 3");
+  for (std::int32_t i = 0; i < stages[3].count; ++i) CHECK(grid.coordinates_of(stages[3].rank(i)).pipeline == 3);
+  CHECK(rank_groups(Grouping::tensor, 64, &plan)[5].name == "stage 2 · data 1");
+}
+
+TEST_CASE("up to 32 ranks stand alone, more stand by stage, or in blocks where nothing is known of them") {
+  const RunPlan plan = megatron();
+  RunPlan small;
+  small.grid = {1, 4, 8};
+  CHECK(rank_groups(Grouping::automatic, 32, &small).empty());
+  CHECK(rank_groups(Grouping::automatic, 64, &plan) == rank_groups(Grouping::stage, 64, &plan));
+  RunPlan flat;
+  flat.grid = {1, 40, 1};
+  CHECK(rank_groups(Grouping::automatic, 40, &flat).size() == 3);
+  CHECK(rank_groups(Grouping::automatic, 40, nullptr).back().name == "ranks 32–39");
+  CHECK(rank_groups(Grouping::automatic, 64, &flat).size() == 4);  // the plan is of another run
+}
+
+TEST_CASE("sixty-four ranks are eight heat rows that fit, and one of them opens to its eight ranks") {
+  const RunPlan plan = megatron();
+  RowChoice choice = by(Grouping::automatic, 64, plan);
+  const TimelineRows closed = lay_out_rows(pipeline_ranks(64), true, choice, 360);
+  REQUIRE(closed.bands.size() == 8);
+  CHECK(closed.height <= 360);
+  for (const TimelineRow& row : closed.rows) CHECK(row.rank_count == 8);
+  CHECK(closed.rows[*closed.find(13, RowKind::compute, Lane::compute)].rank == 8);
+
+  choice.open_groups["stage 1"] = true;
+  const TimelineRows open = lay_out_rows(pipeline_ranks(64), true, choice, 360);
+  REQUIRE(open.bands.size() == 16);
+  CHECK(open.bands[1].open);
+  for (int i = 0; i < 8; ++i) {
+    CHECK(open.bands[static_cast<std::size_t>(2 + i)].rank == 8 + i);
+    CHECK(open.bands[static_cast<std::size_t>(2 + i)].row_count == 6);
+  }
+  CHECK(open.rows[*open.find(13, RowKind::compute, Lane::compute)].rank_count == 1);
+  CHECK(open.band_of(13)->rank == 13);
+  CHECK(open.band_of(20)->group == 2);
+  CHECK(open.rows[0].height == closed.rows[0].height);
+}
+
+TEST_CASE("a few ranks stand under the rows of their groups, each once") {
+  RunPlan plan;
+  plan.grid = {2, 2, 2};
+  const TimelineRows rows = lay_out_rows(pipeline_ranks(8), true, by(Grouping::data, 8, plan), 700);
+  std::vector<std::int32_t> order;
+  for (const RankBand& band : rows.bands)
+    if (band.group < 0) order.push_back(band.rank);
+  CHECK(order == std::vector<std::int32_t>{0, 2, 1, 3, 4, 6, 5, 7});
+  CHECK(rows.height <= 700);
+}
+
+TEST_CASE("pinned ranks stand at the top, and scrolling leaves them there") {
+  RowChoice choice;
+  choice.pinned = {5, 9};
+  const TimelineRows rows = lay_out_rows(pipeline_ranks(24), true, choice, 240);
+  REQUIRE(rows.height > 240);
+  REQUIRE(rows.bands.size() == 24);
+  CHECK(rows.bands[0].rank == 5);
+  CHECK(rows.bands[1].rank == 9);
+  CHECK(rows.bands[2].rank == 0);
+  REQUIRE(rows.pinned_height > rows.rows[rows.bands[1].first_row].bottom() - 1);
+  const int scroll = 57;
+  const TimelineRow& pinned = rows.rows[*rows.find(9, RowKind::compute, Lane::compute)];
+  const TimelineRow& other = rows.rows[*rows.find(7, RowKind::compute, Lane::compute)];
+  CHECK(rows.view_y(pinned, scroll) == pinned.y);
+  CHECK(rows.view_y(other, scroll) == other.y - scroll);
+  CHECK(rows.row_at(rows.content_y(rows.view_y(pinned, scroll), scroll)) ==
+        rows.find(9, RowKind::compute, Lane::compute));
+}
+
+TEST_CASE("pins that would take all the room scroll with the rest") {
+  RowChoice choice;
+  for (int r = 0; r < 20; ++r) choice.pinned.insert(r);
+  const TimelineRows rows = lay_out_rows(pipeline_ranks(24), true, choice, 240);
+  CHECK(rows.pinned_height == 0);
+  for (const TimelineRow& row : rows.rows) CHECK_FALSE(row.pinned);
 }
 
 TEST_CASE("lanes are grouped by rank, and a rank that has said nothing has a band all the same") {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/alive.hpp"
+
+#include <algorithm>
+
+namespace rankscope {
+
+std::vector<AliveBuffer> alive_at(const RankProgram& program, OpIndex op) {
+  const std::vector<Lifetime> lifetimes = lifetimes_of(program);
+  std::vector<AliveBuffer> alive;
+  for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    if (buffer.within >= 0 || buffer.bytes() == 0) continue;
+    const Lifetime& life = lifetimes[b];
+    if (buffer.persistent)
+      alive.push_back({buffer.name, ledger_class(buffer), buffer.bytes(), {}, {}});
+    else if (life.used() && life.first <= op && op <= life.last)
+      alive.push_back(
+          {buffer.name, ledger_class(buffer), buffer.bytes(), program.ops[life.first].id, program.ops[life.last].id});
+  }
+  if (program.scratch_bytes > 0)
+    alive.push_back({"scratch of the kernels", MemoryClass::buffers, program.scratch_bytes, {}, {}});
+  if (program.host_scratch_bytes > 0)
+    alive.push_back({"scratch of the host's kernels", MemoryClass::host, program.host_scratch_bytes, {}, {}});
+  std::stable_sort(alive.begin(), alive.end(),
+                   [](const AliveBuffer& a, const AliveBuffer& b) { return a.bytes > b.bytes; });
+  return alive;
+}
+
+std::optional<OpIndex> index_of(const RankProgram& program, OpId op) {
+  const auto found = std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& o) { return o.id == op; });
+  if (found == program.ops.end()) return std::nullopt;
+  return static_cast<OpIndex>(found - program.ops.begin());
+}
+
+}  // namespace rankscope

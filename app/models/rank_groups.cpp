@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/rank_groups.hpp"
+
+#include <algorithm>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int32_t block_of_ranks = 16;
+
+// " · " between what tells one group from the others of its kind.
+std::string joined(std::initializer_list<std::pair<const char*, std::pair<int, int>>> coordinates) {
+  std::string text;
+  for (const auto& [name, at] : coordinates)
+    if (at.first > 1) text += (text.empty() ? "" : " · ") + std::string(name) + " " + std::to_string(at.second);
+  return text.empty() ? "all ranks" : text;
+}
+
+std::vector<RankGroup> grid_groups(Grouping grouping, const RankGrid& grid) {
+  std::vector<RankGroup> groups;
+  switch (grouping) {
+    case Grouping::automatic:
+    case Grouping::none: return groups;
+    case Grouping::stage:
+      for (int p = 0; p < grid.pipeline; ++p)
+        groups.push_back({"stage " + std::to_string(p), grid.rank_of({0, 0, p}), grid.tensor * grid.data});
+      break;
+    case Grouping::tensor:
+      for (int p = 0; p < grid.pipeline; ++p)
+        for (int d = 0; d < grid.data; ++d)
+          groups.push_back({joined({{"stage", {grid.pipeline, p}}, {"data", {grid.data, d}}}), grid.rank_of({0, d, p}),
+                            grid.tensor, 1, "tensor group"});
+      break;
+    case Grouping::data:
+      for (int p = 0; p < grid.pipeline; ++p)
+        for (int t = 0; t < grid.tensor; ++t)
+          groups.push_back({joined({{"stage", {grid.pipeline, p}}, {"tensor", {grid.tensor, t}}}),
+                            grid.rank_of({t, 0, p}), grid.data, grid.tensor, "data group"});
+      break;
+  }
+  if (grid.servers > 0) groups.push_back({"servers", grid.workers(), grid.servers});
+  return groups;
+}
+
+std::vector<RankGroup> blocks(std::int32_t ranks) {
+  std::vector<RankGroup> groups;
+  for (std::int32_t first = 0; first < ranks; first += block_of_ranks) {
+    const std::int32_t count = std::min(block_of_ranks, ranks - first);
+    groups.push_back({"ranks " + std::to_string(first) + "–" + std::to_string(first + count - 1), first, count});
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::string size_words(const RankGroup& group) {
+  const std::string count = std::to_string(group.count);
+  return group.what == "ranks" ? count + (group.count == 1 ? " rank" : " ranks") : group.what + " of " + count;
+}
+
+const char* words_of(Grouping grouping) {
+  switch (grouping) {
+    case Grouping::automatic: return "automatically";
+    case Grouping::none: return "rank by rank";
+    case Grouping::stage: return "by stage";
+    case Grouping::tensor: return "by tensor group";
+    case Grouping::data: return "by data group";
+  }
+  return "";
+}
+
+bool can_group(Grouping grouping, const RunPlan* plan) {
+  switch (grouping) {
+    case Grouping::automatic:
+    case Grouping::none: return true;
+    case Grouping::stage: return plan && plan->grid.pipeline > 1;
+    case Grouping::tensor: return plan && plan->grid.tensor > 1;
+    case Grouping::data: return plan && plan->grid.data > 1;
+  }
+  return false;
+}
+
+std::vector<RankGroup> rank_groups(Grouping grouping, std::int32_t ranks, const RunPlan* plan) {
+  if (plan && plan->grid.size() != ranks) plan = nullptr;  // it is of another run
+  if (grouping == Grouping::none || (grouping == Grouping::automatic && ranks <= most_single_ranks)) return {};
+  if (grouping == Grouping::automatic)
+    for (const Grouping kind : {Grouping::stage, Grouping::tensor})
+      if (grouping == Grouping::automatic && can_group(kind, plan)) grouping = kind;
+  if (grouping == Grouping::automatic || !can_group(grouping, plan)) return blocks(ranks);
+  return grid_groups(grouping, plan->grid);
+}
+
+}  // namespace rankscope

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which ranks stand together in the time line: groups are slices of the rank grid, so three numbers say one.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/models/run_plan.hpp"
+
+namespace rankscope {
+
+enum class Grouping : std::uint8_t {
+  automatic,  ///< rank by rank up to most_single_ranks, above by stage, else as the plan is cut
+  none,       ///< rank by rank
+  stage,
+  tensor,
+  data,
+};
+inline constexpr std::array every_grouping{Grouping::automatic, Grouping::none, Grouping::stage, Grouping::tensor,
+                                           Grouping::data};
+
+/// More ranks than these have too little height each: heat rows by group that open.
+inline constexpr std::int32_t most_single_ranks = 32;
+
+/// Ranks first, first + stride, …
+struct RankGroup {
+  std::string name;  ///< "stage 3"; of the data groups "stage 2 · tensor 1"
+  std::int32_t first = 0, count = 1, stride = 1;
+  std::string what = "ranks";  ///< "8 ranks" or "data group of 8": see size_words
+  bool contains(std::int32_t rank) const {
+    return rank >= first && (rank - first) % stride == 0 && (rank - first) / stride < count;
+  }
+  std::int32_t rank(std::int32_t i) const { return first + i * stride; }
+  bool operator==(const RankGroup&) const = default;
+};
+
+/// "8 ranks", "data group of 8"
+std::string size_words(const RankGroup& group);
+
+/// What a menu says: "by stage".
+const char* words_of(Grouping grouping);
+
+/// Whether the plan has more than one group of that kind, or one with several ranks. `plan` may be null.
+bool can_group(Grouping grouping, const RunPlan* plan);
+
+/// The groups of `ranks` ranks, by first rank; each rank is in one. Empty: rank by rank. Without a plan, or where it
+/// has no such groups, blocks of ranks that follow each other.
+std::vector<RankGroup> rank_groups(Grouping grouping, std::int32_t ranks, const RunPlan* plan);
+
+}  // namespace rankscope

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/dock_area.hpp"
+
+#include <QTabBar>
+#include <QTimer>
+
+namespace rankscope::app {
+namespace {
+
+constexpr int lab_width = 280, plan_width = 310, tabs_height = 300;
+constexpr const char* panel_property = "panel";
+
+}  // namespace
+
+DockArea::DockArea(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
+  setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+  setDocumentMode(true);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+  setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+}
+
+QDockWidget* DockArea::add(const QString& name, const QString& title, QWidget* view, bool panel) {
+  auto* dock = new QDockWidget(title, this);
+  dock->setObjectName(name);
+  dock->setProperty(panel_property, panel);
+  dock->setWidget(view);
+  no_title_[dock] = new QWidget(dock);
+  dock->setTitleBarWidget(no_title_[dock]);
+  docks_ << dock;
+  dock_of_[view] = dock;
+  // Docks behind another tab are only moved out of sight: a view there would go on computing.
+  connect(dock, &QDockWidget::visibilityChanged, view, [this, dock, view](bool visible) {
+    if (dock->widget() == view) view->setVisible(visible);
+  });
+  const auto titles = [this] { QMetaObject::invokeMethod(this, &DockArea::take_titles, Qt::QueuedConnection); };
+  connect(dock, &QDockWidget::topLevelChanged, this, titles);
+  connect(dock, &QDockWidget::dockLocationChanged, this, titles);
+  connect(dock, &QDockWidget::visibilityChanged, this, titles);
+  return dock;
+}
+
+QDockWidget* DockArea::add_tab(const QString& name, const QString& title, QWidget* view) {
+  QDockWidget* before = nullptr;
+  for (QDockWidget* dock : docks_)
+    if (!dock->property(panel_property).toBool()) before = dock;
+  QDockWidget* dock = add(name, title, view, false);
+  addDockWidget(Qt::BottomDockWidgetArea, dock);
+  if (before != nullptr) tabifyDockWidget(before, dock);
+  return dock;
+}
+
+QDockWidget* DockArea::add_panel(const QString& name, const QString& title, QWidget* panel, Qt::DockWidgetArea side) {
+  QDockWidget* dock = add(name, title, panel, true);
+  dock->setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
+  addDockWidget(side, dock);
+  return dock;
+}
+
+// A tab is a title, and panels begin with a heading of their own; what stands alone or floats can be moved by its bar.
+void DockArea::take_titles() {
+  for (QDockWidget* dock : docks_) {
+    const bool tab = !tabifiedDockWidgets(dock).isEmpty() || dock->property(panel_property).toBool();
+    QWidget* wanted = tab && !dock->isFloating() ? no_title_[dock] : nullptr;
+    if (dock->titleBarWidget() == wanted) continue;
+    dock->setTitleBarWidget(wanted);
+    no_title_[dock]->setVisible(wanted != nullptr);
+  }
+  for (QTabBar* bar : findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+    bar->setElideMode(Qt::ElideNone);
+    bar->setExpanding(false);
+    bar->setDrawBase(false);
+  }
+}
+
+QDockWidget* DockArea::dock_of(const QWidget* view) const {
+  const auto found = dock_of_.find(view);
+  return found == dock_of_.end() ? nullptr : found->second;
+}
+
+void DockArea::bring(QWidget* view) {
+  QDockWidget* dock = dock_of(view);
+  if (dock == nullptr) return;
+  dock->show();
+  dock->raise();
+}
+
+bool DockArea::in_front(const QWidget* view) const {
+  const QDockWidget* dock = dock_of(view);
+  return dock != nullptr && dock->widget() == view && view->isVisible();
+}
+
+void DockArea::arrange_anew() {
+  QDockWidget* first = nullptr;
+  for (QDockWidget* dock : docks_) {
+    if (dock->property(panel_property).toBool()) {
+      dock->setFloating(false);
+      dock->show();
+      continue;
+    }
+    dock->setFloating(false);
+    addDockWidget(Qt::BottomDockWidgetArea, dock);
+    if (first != nullptr) tabifyDockWidget(first, dock);
+    if (first == nullptr) first = dock;
+    dock->show();
+  }
+  if (first != nullptr) first->raise();
+  for (QDockWidget* dock : docks_) {
+    if (dock->objectName() == QLatin1String("lab")) resizeDocks({dock}, {lab_width}, Qt::Horizontal);
+    if (dock->objectName() == QLatin1String("plan")) resizeDocks({dock}, {plan_width}, Qt::Horizontal);
+  }
+  if (first != nullptr) resizeDocks({first}, {tabs_height}, Qt::Vertical);
+  take_titles();
+}
+
+void DockArea::lend(QWidget* view) {
+  if (QDockWidget* dock = dock_of(view)) dock->hide();
+  view->setParent(nullptr);
+}
+
+void DockArea::take_back(QWidget* view) {
+  QDockWidget* dock = dock_of(view);
+  if (dock == nullptr) return;
+  dock->setWidget(view);
+  dock->show();
+  dock->raise();
+}
+
+void DockArea::showEvent(QShowEvent* event) {
+  QMainWindow::showEvent(event);
+  take_titles();
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window's views: which one is meant, how one is shown alone or to a class, and how one is saved.
+#include <QApplication>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QToolTip>
+#include <QVBoxLayout>
+
+#include "app/shell/dock_area.hpp"
+#include "app/shell/lab_panel.hpp"
+#include "app/shell/main_window.hpp"
+#include "app/shell/plan_panel.hpp"
+#include "app/shell/presentation.hpp"
+#include "app/shell/status_line.hpp"
+#include "app/shell/top_bar.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/common/elided_label.hpp"
+#include "app/views/common/save_view.hpp"
+#include "app/views/common/style.hpp"
+#include "app/views/timeline/timeline_view.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int widest_panel = 720;  // lines of a lesson longer than this cannot be read
+
+}  // namespace
+
+void MainWindow::add_view(const QString& name, const QString& title, DataView* view) {
+  views_[name] = view;
+  view->setAccessibleName(title);
+  if (view != timeline_) docks_->add_tab(name, title, view);
+  connect(view, &DataView::menu_opens, this, [this, view](QMenu* menu) {
+    active_ = view;
+    menu->addAction(save_);
+    menu->addAction(present_);
+  });
+}
+
+QWidget* MainWindow::find_view(const QString& name) const {
+  if (name == QLatin1String("plan")) return plan_;
+  if (name == QLatin1String("lab")) return lab_;
+  const auto found = views_.find(name);
+  return found == views_.end() ? nullptr : found->second;
+}
+
+QWidget* MainWindow::view_named(const QString& name) {
+  QWidget* view = find_view(name);
+  if (view != nullptr && presentation_ == nullptr) docks_->bring(view);
+  return view;
+}
+
+QString MainWindow::name_of(const QWidget* view) const {
+  for (const auto& [name, one] : views_)
+    if (one == view) return name;
+  return {};
+}
+
+void MainWindow::show_alone(const QString& name) {
+  QWidget* view = view_named(name);
+  if (view == nullptr) return;
+  auto* column = static_cast<QVBoxLayout*>(centre_->layout());
+  for (QWidget* other : {static_cast<QWidget*>(top_), static_cast<QWidget*>(docks_), static_cast<QWidget*>(status_)})
+    other->hide();
+  const bool panel = view == lab_ || view == plan_;
+  if (panel) view->setMaximumWidth(widest_panel);
+  docks_->lend(view);
+  column->addWidget(view, 1);
+  column->setAlignment(view, panel ? Qt::AlignHCenter : Qt::Alignment());
+  view->show();
+}
+
+// The view in which something was last done.
+void MainWindow::notice_active(QWidget* widget) {
+  for (QWidget* at = widget; at != nullptr; at = at->parentWidget())
+    if (auto* view = dynamic_cast<DataView*>(at)) {
+      active_ = view;
+      return;
+    }
+}
+
+DataView* MainWindow::active_view() const {
+  const bool seen = active_ == timeline_ || (active_ != nullptr && docks_->in_front(active_));
+  return seen ? active_ : timeline_;
+}
+
+void MainWindow::present(const QString& name) {
+  if (presentation_ != nullptr) stop_presenting();
+  auto* view = dynamic_cast<DataView*>(view_named(name));
+  if (view == nullptr) return;
+  presented_ = view;
+  docks_->lend(view);
+  auto* page = new QWidget;
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(0, 6, 0, 0);
+  column->setSpacing(4);
+  auto* heading = new ElidedLabel(page);
+  heading->setContentsMargins(16, 0, 16, 0);
+  heading->setProperty("role", QStringLiteral("dim"));
+  const auto take_heading = [this, heading] { heading->set_text(top_->source_text() + tr("  ·  Esc leaves")); };
+  connect(&session_, &Session::state_changed, heading, take_heading);
+  connect(&state_, &SharedState::shown_changed, heading, take_heading);
+  take_heading();
+  column->addWidget(heading);
+  column->addWidget(view, 1);
+  view->show();
+  view->set_presentation(Presentation::scale_up());
+  for (QWidget* other : {static_cast<QWidget*>(top_), static_cast<QWidget*>(docks_), static_cast<QWidget*>(status_)})
+    other->hide();
+  QFont tip = interface_font();
+  tip.setPixelSize(presented_pixels);
+  QToolTip::setFont(tip);
+  presentation_ = new Presentation(centre_);
+  centre_->layout()->addWidget(presentation_);
+  presentation_->present(page);
+  presentation_->setFocus();
+  view->setFocus();
+}
+
+void MainWindow::stop_presenting() {
+  if (presentation_ == nullptr) return;
+  QWidget* page = presentation_->release();
+  DataView* view = std::exchange(presented_, nullptr);
+  view->setParent(nullptr);
+  delete page;
+  delete std::exchange(presentation_, nullptr);
+  view->set_presentation(1);
+  QToolTip::setFont(interface_font());
+  for (QWidget* other : {static_cast<QWidget*>(top_), static_cast<QWidget*>(docks_), static_cast<QWidget*>(status_)})
+    other->show();
+  if (view == timeline_)
+    static_cast<QVBoxLayout*>(upper_->layout())->insertWidget(0, timeline_, 1);
+  else
+    docks_->take_back(view);
+  view->show();
+  view->setFocus();
+}
+
+QString MainWindow::save(const QString& view, const QString& file) {
+  if (view.isEmpty()) return save_view(*this, nullptr, file);
+  QWidget* widget = view_named(view);
+  if (widget == nullptr) return tr("%1: there is no such view").arg(view);
+  QWidget& painted = presentation_ != nullptr ? *static_cast<QWidget*>(presentation_) : *widget;
+  return save_view(painted, dynamic_cast<const TableSource*>(widget), file);
+}
+
+void MainWindow::save_dialog(const QString& view, const QString& title) {
+  const QString kinds =
+      view.isEmpty() ? tr("Picture (*.png);;Drawing (*.svg)") : tr("Picture (*.png);;Drawing (*.svg);;Table (*.csv)");
+  const QString name = view.isEmpty() ? QStringLiteral("rankscope") : view;
+  QString kind;
+  QString file =
+      QFileDialog::getSaveFileName(this, tr("Save: %1").arg(title), name + QStringLiteral(".png"), kinds, &kind);
+  if (file.isEmpty()) return;
+  if (QFileInfo(file).suffix().isEmpty()) file += kind.section(QLatin1Char('*'), 1).chopped(1);
+  const QString why = save(view, file);
+  add_log(why.isEmpty() ? tr("saved %1").arg(file) : why, !why.isEmpty());
+  if (!why.isEmpty()) docks_->bring(log_);
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/common/rows_table.hpp"
+
+#include <QHeaderView>
+
+namespace rankscope::app {
+
+RowsTable::RowsTable(QStringList titles, int numbers_from, const QString& name, QWidget* parent)
+    : QTableView(parent), model_(std::move(titles), numbers_from) {
+  set_up_table(*this, name);
+  setModel(&model_);
+  setWordWrap(false);
+  horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+}
+
+int RowsTable::height_of(int rows) const {
+  return horizontalHeader()->sizeHint().height() +
+         std::min(rows, model_.rowCount()) * verticalHeader()->defaultSectionSize() + 4;
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A table of finished words with its model: what views of rows and columns are made of.
+#pragma once
+#include <QTableView>
+
+#include "app/views/common/rows_model.hpp"
+#include "app/views/common/view_table.hpp"
+
+namespace rankscope::app {
+
+class RowsTable : public QTableView {
+  Q_OBJECT
+ public:
+  /// Columns are as wide as their words; those from `numbers_from` on are aligned right. `name` is for whoever cannot
+  /// see it.
+  RowsTable(QStringList titles, int numbers_from, const QString& name, QWidget* parent);
+
+  void set_theme(Theme theme) { model_.set_theme(theme); }
+  void set_titles(QStringList titles) { model_.set_titles(std::move(titles)); }
+  void set_rows(std::vector<std::vector<Cell>> rows) { model_.set_rows(std::move(rows)); }
+  const RowsModel& rows() const { return model_; }
+  /// Of its header and so many of its rows, at most those that there are.
+  int height_of(int rows) const;
+
+ private:
+  RowsModel model_;
+};
+
+}  // namespace rankscope::app

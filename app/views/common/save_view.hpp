@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any view into a file: PNG and SVG as it paints itself, CSV as the table it is. One mechanism for all views.
+#pragma once
+#include <QString>
+#include <QWidget>
+#include <optional>
+
+#include "app/views/common/view_table.hpp"
+
+namespace rankscope::app {
+
+enum class SaveFormat : std::uint8_t { png, svg, csv };
+
+/// By the name's ending; none for any other.
+std::optional<SaveFormat> save_format_of(const QString& file);
+
+/// Writes `widget` as it is painted now, or `table` where the name ends in .csv. Whole or not at all. Empty: it was
+/// written; else one line that says why not. `table` may be null for a widget that is none.
+QString save_view(QWidget& widget, const TableSource* table, const QString& file);
+
+/// True while a painter makes a file of lines and letters, not of pixels: a view may then paint as shapes what it
+/// composes as pixels for the screen.
+bool paints_shapes(const QPainter& painter);
+
+}  // namespace rankscope::app

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a view shows, as a table of plain text: what is saved as CSV, and what tests read.
+#pragma once
+#include <QAbstractItemModel>
+#include <QString>
+#include <QStringList>
+#include <vector>
+
+namespace rankscope::app {
+
+/// Numbers stand without groups or units; a column's unit stands in its title ("peak, bytes"). What is not known is an
+/// empty cell. A view with nothing to show has titles and no rows.
+struct ViewTable {
+  QStringList titles;
+  std::vector<QStringList> rows;
+};
+
+/// Whoever shows something that can be read as a table.
+class TableSource {
+ public:
+  virtual ~TableSource() = default;
+  virtual ViewTable table() const = 0;
+};
+
+/// RFC 4180: a header line, commas, quotes where they are needed, CRLF.
+QByteArray to_csv(const ViewTable& table);
+
+/// A model's words as they stand on the screen; an en dash (not known) becomes empty.
+ViewTable table_of(const QAbstractItemModel& model);
+
+/// A number with all its digits; empty when it is not finite.
+QString plain(double value);
+inline QString plain(std::int64_t value) { return QString::number(value); }
+
+}  // namespace rankscope::app

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/memory/alive_list.hpp"
+
+#include <QObject>
+
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr double row_height = 19, square = 10, bytes_width = 78;
+
+QString tr(const char* words) { return QObject::tr(words); }
+
+}  // namespace
+
+QString until_words(const AliveBuffer& buffer) {
+  return buffer.last.valid() ? tr("until %1").arg(QString::fromStdString(to_token(buffer.last))) : tr("always");
+}
+
+AliveList alive_list(const RankProgram* program, int rank, OpId op, const QString& moment, AliveList before) {
+  if (program != nullptr && before.rank == rank && before.op == op && op.valid()) {
+    before.moment = moment;
+    return before;
+  }
+  AliveList list;
+  list.rank = rank;
+  list.moment = moment;
+  const auto index = program != nullptr && op.valid() ? index_of(*program, op) : std::nullopt;
+  if (!index) return list;
+  list.op = op;
+  list.buffers = alive_at(*program, *index);
+  for (const AliveBuffer& buffer : list.buffers)
+    if (buffer.memory != MemoryClass::host) list.device_bytes += buffer.bytes;
+  return list;
+}
+
+void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, const Palette& colours) {
+  if (list.buffers.empty() || area.height() < 3 * row_height) return;
+  const QFontMetricsF metrics(interface_font());
+  const auto line = [&](double y, const QString& words, Argb colour, double width) {
+    painter.setFont(interface_font());
+    painter.setPen(color(colour));
+    painter.drawText(QRectF(area.left(), y, width, row_height), Qt::AlignLeft | Qt::AlignVCenter,
+                     metrics.elidedText(words, Qt::ElideRight, width));
+  };
+  double y = area.top();
+  line(y, tr("alive %1, while %2 runs").arg(list.moment, QString::fromStdString(to_token(list.op))), colours.dim,
+       area.width());
+  y += row_height;
+  line(y,
+       tr("rank %1: %2 buffers, %3")
+           .arg(list.rank)
+           .arg(list.buffers.size())
+           .arg(text::bytes(static_cast<double>(list.device_bytes))),
+       colours.text, area.width());
+  y += row_height + 4;
+  std::size_t shown = 0;
+  double rest = 0;
+  for (const AliveBuffer& buffer : list.buffers) {
+    const bool last = y + 2 * row_height > area.bottom() && shown + 1 < list.buffers.size();
+    if (last || y + row_height > area.bottom() + 1) {
+      rest += static_cast<double>(buffer.bytes);
+      continue;
+    }
+    painter.fillRect(QRectF(area.left(), y + (row_height - square) / 2, square, square),
+                     color(color_of(buffer.memory, colours)));
+    painter.setFont(number_font());
+    painter.setPen(color(colours.text));
+    painter.drawText(QRectF(area.right() - bytes_width, y, bytes_width, row_height), Qt::AlignRight | Qt::AlignVCenter,
+                     text::bytes(static_cast<double>(buffer.bytes)));
+    const double left = area.left() + square + 6, room = area.right() - bytes_width - 6 - left;
+    painter.setFont(interface_font());
+    const QString name = QString::fromStdString(buffer.name), until = until_words(buffer);
+    const double name_width = metrics.horizontalAdvance(name), until_width = metrics.horizontalAdvance(until);
+    const bool both = name_width + until_width + 12 <= room;
+    painter.drawText(QRectF(left, y, room, row_height), Qt::AlignLeft | Qt::AlignVCenter,
+                     metrics.elidedText(name, Qt::ElideMiddle, room));
+    if (both) {
+      painter.setPen(color(colours.dim));
+      painter.drawText(QRectF(left, y, room, row_height), Qt::AlignRight | Qt::AlignVCenter, until);
+    }
+    y += row_height;
+    ++shown;
+  }
+  if (shown < list.buffers.size())
+    line(y, tr("and %1 more, %2").arg(list.buffers.size() - shown).arg(text::bytes(rest)), colours.dim, area.width());
+}
+
+}  // namespace rankscope::app

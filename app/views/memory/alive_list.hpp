@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list "what is alive here": the buffers of a rank at one moment, largest first.
+#pragma once
+#include <QPainter>
+#include <QString>
+#include <memory>
+#include <vector>
+
+#include "app/models/alive.hpp"
+#include "app/models/palette.hpp"
+
+namespace rankscope::app {
+
+struct AliveList {
+  int rank = 0;
+  OpId op;         ///< while it runs; not valid(): nothing is known
+  QString moment;  ///< "at the cursor", "at its peak"
+  std::vector<AliveBuffer> buffers;
+  std::int64_t device_bytes = 0;  ///< their sum, without the host's
+};
+
+/// `program` may be null: then the list is empty. `before` is taken as it is where it is of the same op.
+AliveList alive_list(const RankProgram* program, int rank, OpId op, const QString& moment, AliveList before);
+
+/// In `area`, as many rows as it holds; the rest in one line under them.
+void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, const Palette& colours);
+
+/// Until which op it lives: "until B:c0:m3", "always".
+QString until_words(const AliveBuffer& buffer);
+
+}  // namespace rankscope::app

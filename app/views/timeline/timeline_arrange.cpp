@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the rows of the time line stand: grouped, opened, folded, pinned; and what it shows as a table.
+#include <QActionGroup>
+#include <QMenu>
+#include <algorithm>
+#include <cmath>
+
+#include "app/models/range_statistics.hpp"
+#include "app/models/time_axis.hpp"
+#include "app/views/common/style.hpp"
+#include "app/views/timeline/timeline_view.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr double widest_labels = 170;
+constexpr int member_indent = 12;
+// A file of more rows is no table any more: who wants all spans exports the recording.
+constexpr std::size_t most_table_rows = 1'000'000;
+
+QString words(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+}  // namespace
+
+void TimelineView::lay_out() {
+  const int line = fonts_.text.font().pixelSize() + 5;
+  const auto ranks = static_cast<std::int32_t>(lanes_.size());
+  choice_.groups = rank_groups(grouping_, ranks, scene_.plan.get());
+  choice_.groups_open = ranks <= most_single_ranks;
+  double label_width = fonts_.title.width(QStringLiteral("rank %1").arg(std::max(ranks, 1) - 1));
+  for (const char* name : {"predicted", "B receive"})
+    label_width = std::max(label_width, fonts_.tiny.width(QLatin1String(name)));
+  if (scene_.plan && ranks > 0)
+    label_width = std::max(label_width, fonts_.small.width(QString::fromStdString(place_of(*scene_.plan, ranks - 1))));
+  if (!choice_.groups.empty()) label_width += member_indent;
+  for (const RankGroup& group : choice_.groups)
+    label_width = std::max({label_width, fonts_.title.width(QStringLiteral("▸ ") + QString::fromStdString(group.name)),
+                            fonts_.small.width(QString::fromStdString(size_words(group)))});
+  const int labels = static_cast<int>(std::lround(std::min(label_width, widest_labels * line / 18.0))) + 14;
+  scene_.layout = TimelineLayout::of(size(), line, labels, legend_line_);
+  scene_.rows = std::make_shared<TimelineRows>(
+      lay_out_rows(lanes_, with_prediction_, choice_, scene_.layout.plot.height(), line - 2));
+  scroll_to(scene_.scroll);
+  compose_frame();
+  compose_overview();
+  update();
+}
+
+// The legend takes a line of its own where the header has no room for all of it.
+void TimelineView::place_legend() {
+  constexpr double between = 31;  // a square, and the gaps around it and the name
+  double width = fonts_.title.width(QStringLiteral("Time line")) + 16;
+  if (!scene_.summary.isEmpty()) width += fonts_.text.width(scene_.summary) + 24;
+  for (const LegendEntry& entry : scene_.legend)
+    width += fonts_.small.width(words(rankscope::name_of(entry.kind, entry.lane))) + between;
+  const bool own_line = width > scene_.layout.header.width();
+  if (own_line == legend_line_ || scene_.layout.header.isEmpty()) return;
+  legend_line_ = own_line;
+  lay_out();
+}
+
+void TimelineView::set_grouping(Grouping grouping) {
+  if (grouping == grouping_) return;
+  grouping_ = grouping;
+  choice_.open_groups.clear();
+  lay_out();
+}
+
+void TimelineView::next_grouping() {
+  auto at = std::find(every_grouping.begin(), every_grouping.end(), grouping_);
+  do {
+    if (++at == every_grouping.end()) at = every_grouping.begin();
+  } while (!can_group(*at, scene_.plan.get()));
+  set_grouping(*at);
+}
+
+void TimelineView::set_pinned(std::int32_t rank, bool pinned) {
+  if (pinned)
+    choice_.pinned.insert(rank);
+  else
+    choice_.pinned.erase(rank);
+  lay_out();
+}
+
+void TimelineView::toggle(const RankBand& band) {
+  if (band.group >= 0)
+    choice_.open_groups[scene_.rows->groups[static_cast<std::size_t>(band.group)].name] = !band.open;
+  else
+    choice_.open_ranks[band.rank] = !band.open;
+  lay_out();
+}
+
+void TimelineView::open_all(bool open) {
+  for (const RankGroup& group : scene_.rows->groups) choice_.open_groups[group.name] = open;
+  for (std::size_t r = 0; r < lanes_.size() && scene_.rows->groups.empty(); ++r)
+    choice_.open_ranks[static_cast<std::int32_t>(r)] = open;
+  lay_out();
+}
+
+const RankBand* TimelineView::band_at(int y) const {
+  const auto band = scene_.rows->band_at(scene_.rows->content_y(y - scene_.layout.plot.top(), scene_.scroll));
+  return band ? &scene_.rows->bands[*band] : nullptr;
+}
+
+void TimelineView::fill_menu(QMenu& menu, QPoint at) {
+  if (lanes_.empty()) return;
+  if (const RankBand* band = band_at(at.y()); band != nullptr && at.y() >= scene_.layout.plot.top()) {
+    const RankBand chosen = *band;
+    if (chosen.group < 0) {
+      const bool pinned = choice_.pinned.count(chosen.rank) > 0;
+      menu.addAction(pinned ? tr("Unpin rank %1").arg(chosen.rank) : tr("Pin rank %1 to the top").arg(chosen.rank),
+                     this, [this, chosen, pinned] { set_pinned(chosen.rank, !pinned); });
+      menu.addAction(chosen.open ? tr("Fold rank %1").arg(chosen.rank) : tr("Open rank %1").arg(chosen.rank), this,
+                     [this, chosen] { toggle(chosen); });
+    } else {
+      const QString name = QString::fromStdString(scene_.rows->groups[static_cast<std::size_t>(chosen.group)].name);
+      menu.addAction(chosen.open ? tr("Close %1").arg(name) : tr("Open %1").arg(name), this,
+                     [this, chosen] { toggle(chosen); });
+    }
+  }
+  menu.addAction(tr("Open all"), this, [this] { open_all(true); });
+  menu.addAction(tr("Fold all"), this, [this] { open_all(false); });
+  if (!choice_.pinned.empty())
+    menu.addAction(tr("Unpin all"), this, [this] {
+      choice_.pinned.clear();
+      lay_out();
+    });
+  menu.addSeparator();
+  auto* ways = new QActionGroup(&menu);
+  for (const Grouping grouping : every_grouping) {
+    QAction* action = menu.addAction(tr("Ranks %1").arg(QLatin1String(words_of(grouping))), this,
+                                     [this, grouping] { set_grouping(grouping); });
+    action->setCheckable(true);
+    action->setChecked(grouping == grouping_);
+    action->setEnabled(can_group(grouping, scene_.plan.get()));
+    ways->addAction(action);
+  }
+}
+
+// What the pixels of a group's row say at the pointer: the mean shares of its ranks there.
+std::optional<HoverCard> TimelineView::group_card(QPoint at) const {
+  const RankBand* band = scene_.layout.plot.contains(at) ? band_at(at.y()) : nullptr;
+  if (band == nullptr || band->group < 0 || lanes_.empty()) return std::nullopt;
+  const auto half = static_cast<std::int64_t>(std::ceil(2 * scene_.scale().ns_per_pixel()));
+  const std::int64_t time = time_at(at.x() + 0.5);
+  const RankGroup& group = scene_.rows->groups[static_cast<std::size_t>(band->group)];
+  const auto statistics = statistics_of(*source().view(), state().shown(), {time - half, time + half},
+                                        [&](std::int32_t rank) { return group.contains(rank); });
+  HoverCard card{at, {group.name + " · " + size_words(group), {"here, on average: " + summary_of(statistics)}}, {}};
+  card.details.lines.push_back(band->open ? "a click on its name closes it" : "a click on its name opens it");
+  return card;
+}
+
+ViewTable TimelineView::table() const {
+  ViewTable table{{tr("rank"), tr("lane"), tr("step"), tr("op"), tr("obtained"), tr("begin, ns"), tr("moving from, ns"),
+                   tr("end, ns")},
+                  {}};
+  const auto view = source().view();
+  for (const LaneKey& lane : view->lanes()) {
+    if (lane.obtained != state().shown()) continue;
+    for (const Span& span : view->spans(lane, state().visible(), 0, most_table_rows - table.rows.size()))
+      table.rows.push_back({plain(std::int64_t{lane.rank}), words(rankscope::name_of(lane.lane)),
+                            plain(std::int64_t{span.step}), QString::fromStdString(to_token(span.op)),
+                            words(rankscope::name_of(lane.obtained)), plain(span.begin_ns), plain(span.active_ns),
+                            plain(span.end_ns)});
+    if (table.rows.size() >= most_table_rows) break;
+  }
+  return table;
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/traffic/exchange_painter.hpp"
+
+#include <QObject>
+#include <algorithm>
+#include <cmath>
+
+#include "app/models/span_details.hpp"
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int words_height = 40, margin = 12;
+constexpr int most_boxes = 64;  // above, members have no boxes that could be read
+
+QString tr(const char* words) { return QObject::tr(words); }
+
+}  // namespace
+
+ExchangePainter::ExchangePainter(const ExchangeScene& scene) : s_(scene) {
+  const GroupExchange& e = *s_.exchange;
+  QRectF room = s_.room.adjusted(margin, words_height + 4, -margin, -8);
+  const int n = e.size();
+  // The members' times stand at the right where there is room for both; of an opaque exchange they are all there is.
+  const bool beside = room.width() >= 560;
+  const double times_width = e.opaque ? room.width() : beside ? std::min(room.width() * 0.42, 420.0) : 0;
+  times_ = QRectF(room.right() - times_width, room.top(), times_width, room.height());
+  boxes_ = n <= most_boxes && !e.opaque;
+  if (e.opaque) return;
+  if (times_width > 0) room.setRight(times_.left() - 2 * margin);
+  const double across = std::max(1.0, std::min(room.width(), room.height() * 1.6));
+  const double share = n <= 4 ? 0.26 : n <= 8 ? 0.2 : n <= 16 ? 0.13 : 0.08;
+  box_width_ = boxes_ ? std::clamp(across * share, 14.0, 116.0) : 6;
+  box_height_ = boxes_ ? std::clamp(std::min(box_width_ * 0.62, room.height() * 0.24), 12.0, 60.0) : 6;
+  ring_ = room.adjusted(box_width_ / 2, box_height_ / 2, -box_width_ / 2, -box_height_ / 2);
+  if (n > 2 && e.algorithm != Algorithm::tree) {
+    const double most = ring_.height() * 1.9;
+    if (ring_.width() > most) ring_.adjust((ring_.width() - most) / 2, 0, -(ring_.width() - most) / 2, 0);
+  }
+  places_ = member_places(e, ring_);
+}
+
+QRectF ExchangePainter::member_box(int member) const {
+  if (static_cast<std::size_t>(member) >= places_.size()) return {};
+  const QPointF at = places_[static_cast<std::size_t>(member)];
+  return {at.x() - box_width_ / 2, at.y() - box_height_ / 2, box_width_, box_height_};
+}
+
+Argb ExchangePainter::mark() const {
+  return s_.colours->of(is_collective(s_.exchange->kind) ? SpanClass::collective : SpanClass::transfer,
+                        s_.exchange->op.lane());
+}
+
+void ExchangePainter::paint(QPainter& painter) const {
+  words(painter);
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (!s_.exchange->moves.empty()) moves(painter);
+  if (!places_.empty()) members(painter);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  if (times_.width() > 0) times(painter, times_);
+}
+
+void ExchangePainter::words(QPainter& painter) const {
+  const GroupExchange& e = *s_.exchange;
+  QFont bold = interface_font();
+  bold.setWeight(QFont::DemiBold);
+  painter.setFont(bold);
+  painter.setPen(color(s_.colours->text));
+  QString title = QString::fromStdString(phrase_of(e.op));
+  title[0] = title[0].toUpper();
+  title += tr(" · %1 · step %2").arg(QString::fromStdString(to_token(e.op))).arg(e.step);
+  const QRectF line(s_.room.left() + margin, s_.room.top() + 4, s_.room.width() - 2 * margin, 17);
+  painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
+                   QFontMetricsF(bold).elidedText(title, Qt::ElideMiddle, line.width()));
+  QStringList words;
+  words << tr("%1 ranks").arg(e.size()) << text::bytes(static_cast<double>(e.bytes));
+  if (e.algorithm)
+    words << QString::fromUtf8(name_of(*e.algorithm).data(), static_cast<qsizetype>(name_of(*e.algorithm).size()));
+  if (e.opaque) {
+    words << tr("phases unknown");
+  } else if (e.phases > 0) {
+    const int phase = s_.time->phase_at(s_.at);
+    words << tr("phase %1 of %2: %3").arg(phase + 1).arg(e.phases).arg(phase_words(e, phase));
+    if (s_.time->clock() == PlayClock::recorded) words << text::nanoseconds(std::llround(s_.at));
+    words << (e.timed ? tr("recorded") : tr("not timed"));
+  }
+  painter.setFont(interface_font());
+  painter.setPen(color(s_.colours->dim));
+  painter.drawText(
+      line.translated(0, 18), Qt::AlignLeft | Qt::AlignVCenter,
+      QFontMetricsF(interface_font()).elidedText(words.join(QStringLiteral(" · ")), Qt::ElideRight, line.width()));
+}
+
+void ExchangePainter::members(QPainter& painter) const {
+  const GroupExchange& e = *s_.exchange;
+  const Holdings holdings = holdings_at(e, *s_.time, s_.at);
+  QFont font = interface_font();
+  font.setPixelSize(std::clamp(static_cast<int>(box_height_ * 0.34), s_.smallest, 13));
+  const QFontMetricsF metrics(font);
+  const auto chunks = static_cast<int>(e.chunk_bytes.size());
+  for (int m = 0; m < e.size(); ++m) {
+    const QPointF at = places_[static_cast<std::size_t>(m)];
+    const QRectF box(at.x() - box_width_ / 2, at.y() - box_height_ / 2, box_width_, box_height_);
+    painter.setPen(QPen(color(s_.colours->dim), 1));
+    painter.setBrush(color(s_.colours->panel));
+    painter.drawRoundedRect(box, 3, 3);
+    if (!boxes_) continue;
+    const QString number = QString::number(e.ranks[static_cast<std::size_t>(m)]);
+    const QString name = tr("rank %1").arg(number);
+    const bool cells = chunks > 0 && box.height() >= 24 && box.width() / chunks >= 3;
+    const QRectF title = cells ? QRectF(box.left(), box.top(), box.width(), box.height() * 0.46) : box;
+    painter.setFont(font);
+    painter.setPen(color(s_.colours->text));
+    painter.drawText(title, Qt::AlignCenter, metrics.horizontalAdvance(name) < box.width() - 4 ? name : number);
+    if (!cells) continue;
+    const QRectF strip(box.left() + 4, title.bottom(), box.width() - 8, box.bottom() - title.bottom() - 4);
+    const double width = strip.width() / chunks;
+    for (int c = 0; c < chunks; ++c) {
+      if (e.chunk_bytes[static_cast<std::size_t>(c)] == 0) continue;  // fewer elements than ranks
+      const QRectF cell(strip.left() + c * width, strip.top(), std::max(width - 1, 1.0), strip.height());
+      painter.fillRect(cell, color(mixed(s_.colours->panel, s_.colours->text, 0.14F)));
+      const double share = static_cast<double>(holdings.at(m, c)) / holdings.whole();
+      const double height = std::round(cell.height() * share);
+      painter.fillRect(QRectF(cell.left(), cell.bottom() - height, cell.width(), height), color(mark()));
+    }
+  }
+}
+
+void ExchangePainter::moves(QPainter& painter) const {
+  const GroupExchange& e = *s_.exchange;
+  // Who ever sends to whom, faintly; then what is under way.
+  painter.setBrush(Qt::NoBrush);
+  std::vector<std::pair<int, int>> drawn;
+  for (const ExchangeMove& move : e.moves) {
+    const std::pair<int, int> pair{std::min(move.from, move.to), std::max(move.from, move.to)};
+    if (e.size() > most_boxes || std::find(drawn.begin(), drawn.end(), pair) != drawn.end()) continue;
+    drawn.push_back(pair);
+    painter.setPen(QPen(color(s_.colours->line), 1.5));
+    painter.drawLine(places_[static_cast<std::size_t>(move.from)], places_[static_cast<std::size_t>(move.to)]);
+  }
+  QFont font = interface_font();
+  font.setPixelSize(std::max(11, s_.smallest));
+  font.setWeight(QFont::DemiBold);
+  const QFontMetricsF metrics(font);
+  const Argb fill = mark();
+  for (const ExchangeMove& move : e.moves) {
+    const double done = s_.time->done(move, s_.at);
+    if (done <= 0 || done >= 1) continue;
+    const QPointF from = places_[static_cast<std::size_t>(move.from)], to = places_[static_cast<std::size_t>(move.to)];
+    const QPointF way = to - from;
+    const double length = std::max(std::hypot(way.x(), way.y()), 1.0);
+    // A little aside of the line, so that two that pass each other are both seen.
+    const QPointF aside(-way.y() / length * 9, way.x() / length * 9);
+    // Boxes hide the line's ends: what moves is seen between them.
+    const double hidden = std::min(0.4, 0.5 * std::min(box_width_ / std::max(std::fabs(way.x()), 1.0),
+                                                       box_height_ / std::max(std::fabs(way.y()), 1.0)));
+    const QPointF at = from + way * (hidden + (1 - 2 * hidden) * done) + aside;
+    painter.setPen(QPen(color(fill), 2));
+    painter.drawLine(from + aside, at);
+    const QString words = !is_collective(e.kind)                    ? QString()
+                          : move.last_chunk - move.first_chunk == 1 ? QString::number(move.first_chunk)
+                          : move.last_chunk - move.first_chunk == static_cast<int>(e.chunk_bytes.size())
+                              ? tr("all")
+                              : QStringLiteral("%1–%2").arg(move.first_chunk).arg(move.last_chunk - 1);
+    const double width = std::max(metrics.horizontalAdvance(words) + 8, 16.0);
+    const QRectF token(at.x() - width / 2, at.y() - 9, width, 18);
+    painter.setPen(QPen(color(s_.colours->ground), 1.5));
+    painter.setBrush(color(fill));
+    painter.drawRoundedRect(token, 4, 4);
+    painter.setFont(font);
+    painter.setPen(color(s_.colours->ink_on(fill)));
+    painter.drawText(token, Qt::AlignCenter, words);
+  }
+}
+
+void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
+  const GroupExchange& e = *s_.exchange;
+  std::int64_t begin = 0, end = 0;
+  bool any = false;
+  for (const auto& span : e.spans) {
+    if (!span) continue;
+    begin = any ? std::min(begin, span->begin_ns) : span->begin_ns;
+    end = any ? std::max(end, span->end_ns) : span->end_ns;
+    any = true;
+  }
+  const double row = std::clamp((area.height() - 44) / std::max(e.size(), 1), 4.0, 26.0);
+  const bool named = row >= 14;
+  painter.setFont(interface_font());
+  painter.setPen(color(s_.colours->dim));
+  painter.drawText(QRectF(area.left(), area.top(), area.width(), 18), Qt::AlignLeft | Qt::AlignVCenter,
+                   any ? tr("thin: waiting; full: moving bytes") : tr("times not recorded"));
+  const QString why =
+      tr("Which chunk moves when is not known: the communicator's own algorithm does not tell. Set "
+         "collective in the plan to one of Rankscope's, such as ring, to see its phases.");
+  if (!any) {
+    if (e.opaque) painter.drawText(area.adjusted(0, 26, 0, 0), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, why);
+    return;
+  }
+  const double name_width = named ? 54 : 0, number_width = named ? 132 : 0;
+  const double left = area.left() + name_width, width = std::max(area.width() - name_width - number_width, 20.0);
+  const double scale = width / std::max<double>(static_cast<double>(end - begin), 1);
+  double y = area.top() + 24;
+  for (int m = 0; m < e.size() && y + row <= area.bottom() - 18; ++m, y += row) {
+    const auto& span = e.spans[static_cast<std::size_t>(m)];
+    painter.setPen(color(s_.colours->text));
+    if (named)
+      painter.drawText(QRectF(area.left(), y, name_width, row), Qt::AlignLeft | Qt::AlignVCenter,
+                       tr("rank %1").arg(e.ranks[static_cast<std::size_t>(m)]));
+    if (!span) {
+      painter.setPen(color(s_.colours->dim));
+      if (named) painter.drawText(QRectF(left, y, width, row), Qt::AlignLeft | Qt::AlignVCenter, tr("not recorded"));
+      continue;
+    }
+    const double x0 = left + static_cast<double>(span->begin_ns - begin) * scale;
+    const double x1 = left + static_cast<double>(span->active_ns - begin) * scale;
+    const double x2 = left + static_cast<double>(span->end_ns - begin) * scale;
+    const double middle = y + row / 2;
+    painter.fillRect(QRectF(x0, middle - 1, std::max(x1 - x0, 0.0), 2), color(mark()));
+    painter.fillRect(QRectF(x1, y + 2, std::max(x2 - x1, 1.0), row - 4), color(mark()));
+    if (!named) continue;
+    painter.setFont(number_font());
+    painter.setPen(color(s_.colours->dim));
+    painter.drawText(QRectF(area.right() - number_width + 8, y, number_width - 8, row),
+                     Qt::AlignRight | Qt::AlignVCenter,
+                     text::nanoseconds(span->active_ns - span->begin_ns) + QStringLiteral(" + ") +
+                         text::nanoseconds(span->end_ns - span->active_ns));
+    painter.setFont(interface_font());
+  }
+  painter.setPen(color(s_.colours->dim));
+  painter.drawText(QRectF(left, y + 2, width, 16), Qt::AlignLeft | Qt::AlignVCenter, text::nanoseconds(end - begin));
+  if (named)
+    painter.drawText(QRectF(area.right() - number_width, y + 2, number_width, 16), Qt::AlignRight | Qt::AlignVCenter,
+                     tr("waiting + moving"));
+  const QRectF rest(area.left(), y + 28, area.width(), area.bottom() - y - 28);
+  if (rest.height() < 36) return;
+  if (e.opaque) painter.drawText(rest, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, why);
+  if (e.moves.empty() || !is_collective(e.kind)) return;
+  const QString chunk = text::bytes(static_cast<double>(*std::max_element(e.chunk_bytes.begin(), e.chunk_bytes.end())));
+  painter.drawText(rest, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
+                   e.sums()
+                       ? tr("A cell is a chunk of the buffer (%1 here). It fills with the ranks whose parts are "
+                            "summed in it; full, it holds all %2.")
+                             .arg(chunk)
+                             .arg(e.size())
+                       : tr("A cell is a chunk of the buffer (%1 here). It is full where the rank has it.").arg(chunk));
+}
+
+}  // namespace rankscope::app
