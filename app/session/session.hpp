@@ -34,6 +34,8 @@ struct SessionOptions {
   QString recordings_folder;   ///< where runs are recorded; empty: they are not
   int start_limit_ms = 20000;  ///< how long a started engine may take until its first message
   int stop_grace_ms = 5000;
+  /// Detail of a live run that is kept here: what is older becomes a gap, and is in the recording. 0: all.
+  std::int64_t live_bytes = std::int64_t{400} << 20;
 };
 
 class Session : public SnapshotSource {

@@ -55,7 +55,7 @@ void Session::run() {
     return fail(QString::fromUtf8(error.what()));
   }
   ++run_number_;
-  set_store(std::make_shared<RunStore>());
+  set_store(std::make_shared<RunStore>(options_.live_bytes));
   context_.reset();
   insights_.set_context(nullptr);
   chosen_step_.reset();

@@ -2,7 +2,7 @@
 #include "app/shell/dock_area.hpp"
 
 #include <QTabBar>
-#include <QTimer>
+#include <utility>
 
 namespace rankscope::app {
 namespace {
@@ -10,9 +10,18 @@ namespace {
 constexpr int lab_width = 280, plan_width = 310, tabs_height = 300;
 constexpr const char* panel_property = "panel";
 
+/// Stands in for a title bar and takes no room.
+class NoTitle : public QWidget {
+ public:
+  using QWidget::QWidget;
+  QSize sizeHint() const override { return {0, 0}; }
+  QSize minimumSizeHint() const override { return {0, 0}; }
+};
+
 }  // namespace
 
-DockArea::DockArea(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
+DockArea::DockArea(QWidget* parent) : QMainWindow(parent) {
+  setWindowFlags(Qt::Widget);  // a main window would make itself a window again
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
   setDocumentMode(true);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
@@ -25,7 +34,7 @@ QDockWidget* DockArea::add(const QString& name, const QString& title, QWidget* v
   dock->setObjectName(name);
   dock->setProperty(panel_property, panel);
   dock->setWidget(view);
-  no_title_[dock] = new QWidget(dock);
+  no_title_[dock] = new NoTitle(dock);
   dock->setTitleBarWidget(no_title_[dock]);
   docks_ << dock;
   dock_of_[view] = dock;
@@ -105,12 +114,24 @@ void DockArea::arrange_anew() {
     dock->show();
   }
   if (first != nullptr) first->raise();
-  for (QDockWidget* dock : docks_) {
-    if (dock->objectName() == QLatin1String("lab")) resizeDocks({dock}, {lab_width}, Qt::Horizontal);
-    if (dock->objectName() == QLatin1String("plan")) resizeDocks({dock}, {plan_width}, Qt::Horizontal);
-  }
-  if (first != nullptr) resizeDocks({first}, {tabs_height}, Qt::Vertical);
+  take_sizes();
   take_titles();
+}
+
+void DockArea::take_sizes() {
+  for (QDockWidget* dock : docks_) {
+    const bool panel = dock->property(panel_property).toBool();
+    if (panel)
+      resizeDocks({dock}, {dockWidgetArea(dock) == Qt::LeftDockWidgetArea ? lab_width : plan_width}, Qt::Horizontal);
+    else
+      resizeDocks({dock}, {tabs_height}, Qt::Vertical);
+  }
+}
+
+bool DockArea::restore(const QByteArray& layout) {
+  if (layout.isEmpty() || !restoreState(layout)) return false;
+  sized_ = true;
+  return true;
 }
 
 void DockArea::lend(QWidget* view) {
@@ -129,6 +150,7 @@ void DockArea::take_back(QWidget* view) {
 void DockArea::showEvent(QShowEvent* event) {
   QMainWindow::showEvent(event);
   take_titles();
+  if (!std::exchange(sized_, true)) take_sizes();
 }
 
 }  // namespace rankscope::app

@@ -28,6 +28,8 @@ class DockArea : public QMainWindow {
   const QList<QDockWidget*>& docks() const { return docks_; }
   /// As it is when nobody has moved anything.
   void arrange_anew();
+  /// A layout that saveState() gave; false: it is none of ours.
+  bool restore(const QByteArray& layout);
 
   /// Takes a view out of its dock, for a while, and puts it back.
   void lend(QWidget* view);
@@ -39,11 +41,12 @@ class DockArea : public QMainWindow {
  private:
   QDockWidget* add(const QString& name, const QString& title, QWidget* view, bool panel);
   void take_titles();
+  void take_sizes();  ///< those of the first arrangement
 
   QList<QDockWidget*> docks_;
   std::map<const QWidget*, QDockWidget*> dock_of_;
-  std::map<QDockWidget*, QWidget*> no_title_;  ///< what stands in for the title bar of a dock that shows none
   bool sized_ = false;
+  std::map<QDockWidget*, QWidget*> no_title_;  ///< what stands in for the title bar of a dock that shows none
 };
 
 }  // namespace rankscope::app

@@ -11,7 +11,9 @@
 
 #include "app/shell/command_palette.hpp"
 #include "app/shell/dock_area.hpp"
+#include "app/shell/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
+#include "app/shell/plan_panel.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
@@ -155,7 +157,7 @@ void MainWindow::fill_recent() {
 void MainWindow::restore_layout() {
   QSettings settings;
   restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-  docks_->restoreState(settings.value(QStringLiteral("docks")).toByteArray());
+  docks_->restore(settings.value(QStringLiteral("docks")).toByteArray());
 }
 
 void MainWindow::save_layout() const {

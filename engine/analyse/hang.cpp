@@ -109,6 +109,38 @@ Group group_of(const Op& op, int rank, const RankGrid& grid) {
   return {counterpart(op.id), GroupKind::self, {op.peer, rank}};
 }
 
+/// How far each asynchronous server lets its workers go, by what has come of them.
+std::vector<HeldBack> bounds_of(const std::vector<RankPlace>& ranks, std::uint32_t first_step) {
+  std::vector<HeldBack> bounds;
+  for (const RankPlace& server : ranks) {
+    if (!server.program->arrivals_ahead) continue;
+    // Steps of each worker of which all has come: by the op that has come least far.
+    std::map<int, std::map<OpIndex, std::int64_t>> steps_of;
+    for (OpIndex op = 0; op < server.program->ops.size(); ++op)
+      if (server.program->ops[op].id.kind() == OpKind::receive)
+        steps_of[server.program->ops[op].peer].emplace(op, std::int64_t{first_step} - 1);
+    for (const auto& [key, ended] : server.ended_ns) {
+      const Op& op = server.program->ops[key.second];
+      if (op.id.kind() != OpKind::receive) continue;
+      std::int64_t& latest = steps_of[op.peer][key.second];
+      latest = std::max<std::int64_t>(latest, key.first);
+    }
+    HeldBack bound;
+    bound.server = server.program->rank;
+    std::int64_t oldest = INT64_MAX;
+    for (const auto& [worker, ops] : steps_of)
+      for (const auto& [op, step] : ops) oldest = std::min(oldest, step + 1);
+    if (oldest == INT64_MAX) continue;
+    bound.oldest = static_cast<std::uint32_t>(oldest);
+    bound.last = bound.oldest + static_cast<std::uint32_t>(*server.program->arrivals_ahead);
+    for (const auto& [worker, ops] : steps_of)
+      if (std::any_of(ops.begin(), ops.end(), [&](const auto& op) { return op.second + 1 == oldest; }))
+        bound.workers.push_back(worker);
+    bounds.push_back(std::move(bound));
+  }
+  return bounds;
+}
+
 Came how_far(const std::vector<RankPlace>& ranks, const Standstill& still, const Group& group, std::size_t member,
              std::uint32_t step, std::uint32_t first_step) {
   const int rank = group.members[member];
@@ -122,7 +154,11 @@ Came how_far(const std::vector<RankPlace>& ranks, const Standstill& still, const
   const LanePlace* lane = still.find(rank, id.lane());
   if (lane == nullptr) return Came::not_yet;
   // A server that takes what comes is in none of its receives in particular: it is ready for all of them.
-  if (!lane->in_order) return Came::in;
+  // But of who is ahead as far as staleness may be it takes nothing.
+  if (!lane->in_order) {
+    const HeldBack* bound = still.held_by_server(rank);
+    return receiver && bound != nullptr && step > bound->last ? Came::not_yet : Came::in;
+  }
   return lane->entered && lane->next == id && lane->next_step == step ? Came::in : Came::not_yet;
 }
 
@@ -169,9 +205,23 @@ bool at_own_work(const Standstill& still, int rank) {
   return !anything_left;  // a rank that has done all steps will not come either
 }
 
+/// Keeps the bounds that somebody has met.
+void keep_held_back(Standstill& still) {
+  std::erase_if(still.held_back, [&](const HeldBack& bound) {
+    return std::none_of(still.meetings.begin(), still.meetings.end(), [&](const Meeting& meeting) {
+      const std::vector<int> away = meeting.missing();
+      return std::find(away.begin(), away.end(), bound.server) != away.end();
+    });
+  });
+}
+
 void find_late(Standstill& still, const std::vector<End>& ends) {
   std::map<int, std::set<int>> waits_for;
   std::set<int> missing;
+  for (const HeldBack& bound : still.held_back) {
+    missing.insert(bound.workers.begin(), bound.workers.end());
+    waits_for[bound.server].insert(bound.workers.begin(), bound.workers.end());
+  }
   for (const Meeting& meeting : still.meetings) {
     const std::vector<int> away = meeting.missing();
     missing.insert(away.begin(), away.end());
@@ -243,6 +293,12 @@ const LanePlace* Standstill::find(int rank, Lane lane) const {
   return nullptr;
 }
 
+const HeldBack* Standstill::held_by_server(int server) const {
+  for (const HeldBack& bound : held_back)
+    if (bound.server == server) return &bound;
+  return nullptr;
+}
+
 const LanePlace* Standstill::own_work(int rank) const {
   for (const LanePlace& place : lanes)
     if (place.rank == rank && place.entered && !is_communication(place.next.kind())) return &place;
@@ -259,7 +315,9 @@ Standstill where_ranks_are(const std::vector<RankProgram>& programs, const RankG
       if (!rank.lanes[static_cast<std::size_t>(lane)].empty())
         still.lanes.push_back(place_of(rank, static_cast<Lane>(lane), first_step, steps));
   for (const Span& span : spans) still.last_event_ns = std::max(still.last_event_ns, span.end_ns);
+  still.held_back = bounds_of(ranks, first_step);
   find_meetings(still, ranks, grid, first_step);
+  keep_held_back(still);
   find_late(still, ends);
   put_late_first(still);
   return still;

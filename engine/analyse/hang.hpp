@@ -43,15 +43,26 @@ struct Meeting {
   std::vector<int> missing() const;   ///< their ranks
 };
 
+/// An asynchronous server's bound on staleness, reached: who is ahead is not served until the others have caught up.
+struct HeldBack {
+  int server = 0;
+  std::uint32_t oldest = 0;  ///< the step that lacks contributions
+  std::uint32_t last = 0;    ///< of later steps than this nothing is taken until then
+  std::vector<int> workers;  ///< whose contributions of `oldest` have not come
+};
+
 struct Standstill {
-  std::vector<LanePlace> lanes;   ///< by rank and lane: those that the rank's program has
-  std::vector<Meeting> meetings;  ///< that wait: for late ranks first, then longest first
+  std::vector<LanePlace> lanes;     ///< by rank and lane: those that the rank's program has
+  std::vector<Meeting> meetings;    ///< that wait: for late ranks first, then longest first
+  std::vector<HeldBack> held_back;  ///< by server: asynchronous ones in which somebody waits because he is ahead
   /// Ranks that others wait for, themselves or through others, and that wait for nobody: they are at work, or gone.
   std::vector<int> late;
   bool cycle = false;  ///< `late` wait for each other in a circle: the programs deadlock
   std::int64_t last_event_ns = 0;
 
   const LanePlace* find(int rank, Lane lane) const;
+  /// Null where nobody waits for that server because he is ahead.
+  const HeldBack* held_by_server(int server) const;
   /// The op that a late rank is in by itself, if any: not a communication.
   const LanePlace* own_work(int rank) const;
 };

@@ -1,13 +1,17 @@
 // What the time line costs: a million spans of 64 ranks at 1920 × 1080, from input posted to backing store flushed, on
 // the wall clock.
 //
-//   timeline_bench [SPANS [RANKS]]
+//   timeline_bench [SPANS [RANKS]] [--heavy] [--while COMMAND]
+//
+// --heavy: the spans of heavy_run.hpp. --while: that command runs meanwhile, at nice 10 as the window starts its
+// engine.
 //
 // "shown" is the first picture after the input: exact, or the last one moved and stretched to the new range. "exact" is
 // the first picture composed for the new range; where both are the same one, so are their times.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QMouseEvent>
+#include <QProcess>
 #include <QWheelEvent>
 #include <algorithm>
 #include <cstdio>
@@ -18,6 +22,7 @@
 #include <vector>
 
 #include "app/views/timeline/timeline_view.hpp"
+#include "tests/bench/heavy_run.hpp"
 #include "tests/bench/store_run.hpp"
 
 namespace {
@@ -111,19 +116,40 @@ QEvent* mouse(QEvent::Type type, QPointF at) {
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   bench::RunSize size;
-  if (argc > 1) size.spans = std::atoll(argv[1]);
-  if (argc > 2) size.ranks = std::atoi(argv[2]);
+  bool heavy = false;
+  QString beside;
+  std::vector<char*> numbers;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--heavy")
+      heavy = true;
+    else if (std::string(argv[i]) == "--while" && i + 1 < argc)
+      beside = QString::fromLocal8Bit(argv[++i]);
+    else
+      numbers.push_back(argv[i]);
+  }
+  if (numbers.size() > 0) size.spans = std::atoll(numbers[0]);
+  if (numbers.size() > 1) size.ranks = std::atoi(numbers[1]);
 
   QElapsedTimer clock;
   clock.start();
   RunStore store;
-  const std::int64_t spans = bench::invent_run(size, [&](const Message& message) { store.accept(message); });
+  const auto take = [&](const Message& message) { store.accept(message); };
+  const std::int64_t spans =
+      heavy ? bench::invent_heavy_run({size.spans, size.ranks}, take) : bench::invent_run(size, take);
   std::printf("%lld spans of %d ranks, %u threads; made and stored in %.0f ms\n", static_cast<long long>(spans),
               size.ranks, std::thread::hardware_concurrency(), milliseconds(clock));
 
   clock.restart();
   QApplication application(argc, argv);
   std::printf("application started in %.1f ms\n", milliseconds(clock));
+  QProcess engine;
+  if (!beside.isEmpty()) {
+    engine.setStandardOutputFile(QProcess::nullDevice());
+    engine.setStandardErrorFile(QProcess::nullDevice());
+    engine.start("nice", QStringList{"-n", "10", "sh", "-c", "exec " + beside});
+    engine.waitForStarted();
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+  }
   clock.restart();
   HeldSource source(store.view());
   SharedState state;
@@ -156,6 +182,11 @@ int main(int argc, char** argv) {
     state.set_visible(start);
     for (int i = 0; i < 300; ++i) stopwatch.time(wheel(centre, i % 20 < 10 ? 120 : -120));
     stopwatch.print((std::string("zoom, ") + name).c_str());
+  }
+  if (!beside.isEmpty()) {
+    if (engine.state() != QProcess::Running) std::printf("what was to run meanwhile has ended before\n");
+    engine.terminate();
+    engine.waitForFinished();
   }
   return 0;
 }

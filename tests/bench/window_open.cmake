@@ -1,5 +1,5 @@
 if(TARGET rankscope_shell)
   add_executable(window_open_bench window_open_bench.cpp)
   target_compile_definitions(window_open_bench PRIVATE RANKSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(window_open_bench PRIVATE rankscope_options rankscope_shell)
+  target_link_libraries(window_open_bench PRIVATE rankscope_options rankscope_shell rankscope_trace)
 endif()

@@ -10,6 +10,9 @@
 
 namespace rankscope::app {
 
+/// A table's words begin so far within it; a table at `cell_inset` has its words 12 px from the view's edge.
+inline constexpr int cell_padding = 11, cell_inset = 12 - cell_padding;
+
 enum class Tone : std::uint8_t { text, dim, bad, good };
 struct Cell {
   QString words{};

@@ -41,6 +41,13 @@ QString ranks_of(const Meeting& meeting, Came came) {
   return ranks.join(QStringLiteral(", ")) + (more > 0 ? tr(" and %1 more").arg(more) : QString());
 }
 
+/// "rank 2, whose step 17 has not come": for whom an asynchronous server waits before it takes from who is ahead.
+QString words_of(const HeldBack& bound) {
+  QStringList ranks;
+  for (const int rank : bound.workers) ranks << QString::number(rank);
+  return tr("rank %1, whose step %2 has not come").arg(ranks.join(QStringLiteral(", "))).arg(bound.oldest);
+}
+
 std::vector<Cell> row_of(const Meeting& meeting, const Standstill& still, std::int64_t origin_ns) {
   const bool message = meeting.group == GroupKind::self;
   const std::vector<int> away = meeting.missing();
@@ -75,6 +82,10 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
   Cell why{QString(), Tone::dim, {}};
   if (!lane.in_order) {
     now.words = tr("takes what comes");
+    if (const HeldBack* bound = still.held_by_server(lane.rank)) {
+      now.words = tr("takes what comes up to step %1").arg(bound->last);
+      why = {tr("waits for %1").arg(words_of(*bound)), Tone::bad, {}};
+    }
   } else if (!lane.next.valid()) {
     now.words = tr("done with all steps");
   } else if (lane.entered) {
@@ -91,6 +102,8 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
       const std::vector<int> away = meeting.missing();
       const bool for_late = std::any_of(away.begin(), away.end(), is_late);
       why = {tr("waits for rank %1").arg(ranks_of(meeting, Came::not_yet)), for_late ? Tone::bad : Tone::text, {}};
+      if (const HeldBack* bound = away.size() == 1 ? still.held_by_server(away.front()) : nullptr)
+        why.words += tr(", and that for %1").arg(words_of(*bound));
     }
   } else {
     now.words = tr("before %1").arg(op_of_step(lane.next, lane.next_step));

@@ -36,7 +36,7 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
       lanes_(new RowsTable(lane_titles(), 7, tr("Every rank's lanes"), this)),
       latest_([this](HangPicture picture) { deliver(std::move(picture)); }) {
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(12, 8, 12, 4);
+  column->setContentsMargins(cell_inset, 8, 12, 4);
   column->setSpacing(4);
   column->addWidget(title_);
   column->addWidget(words_);
@@ -46,7 +46,8 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   column->addWidget(lanes_, 1);
   column->addStretch(0);
   // A heading belongs to what is under it.
-  for (QLabel* heading : {waits_, where_}) heading->setContentsMargins(0, 12, 0, 2);
+  for (QLabel* heading : {waits_, where_}) heading->setContentsMargins(cell_padding, 12, 0, 2);
+  for (QLabel* label : {title_, words_}) label->setContentsMargins(cell_padding, 0, 0, 0);
   lanes_->horizontalHeader()->setStretchLastSection(true);
   connect(lanes_, &QTableView::clicked, this, [this](const QModelIndex& index) { select_lane(index.row()); });
   soon_.setSingleShot(true);

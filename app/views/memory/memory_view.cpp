@@ -20,7 +20,7 @@ namespace {
 constexpr int header_height = 34, title_height = 20, axis_width = 56, foot_height = 24, margin = 12;
 constexpr int top = header_height + title_height + 6;
 constexpr int widest_bar = 56, narrowest_bar = 6;
-constexpr int list_from = 860, list_width = 330;  // a view this wide has room for the list
+constexpr int list_from = 860, narrowest_list = 300, widest_list = 440;  // a view this wide has room for the list
 constexpr std::size_t listed_in_tip = 6;
 
 QString name(MemoryClass memory) { return label_of(memory); }
@@ -108,7 +108,8 @@ void MemoryView::resizeEvent(QResizeEvent* event) {
 
 QRect MemoryView::alive_area() const {
   if (width() < list_from || programs_ == nullptr) return {};
-  return {width() - margin - list_width, header_height, list_width, std::max(1, height() - header_height - 4)};
+  const int wide = std::clamp(width() * 3 / 10, narrowest_list, widest_list);
+  return {width() - margin - wide, header_height, wide, std::max(1, height() - header_height - 4)};
 }
 
 QRect MemoryView::peak_area() const {

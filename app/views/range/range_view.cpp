@@ -90,13 +90,13 @@ void RangeView::arrange() {
   const int shares_width = shares_->horizontalHeader()->length() + 24;
   const bool beside = compares && width() >= 2 * margin + std::min(shares_width, 560) + 330;
   const int gap_width = beside ? std::max(330, width() - shares_width - 2 * margin) : 0;
-  const int left_width = width() - margin - 4 - (beside ? gap_width : 0);
+  const int left_width = width() - margin - cell_inset - (beside ? gap_width : 0);
   const int left_height = compares && !beside ? (height() - top) / 2 : height() - top - 4;
-  shares_->setGeometry(4, top, left_width, left_height);
+  shares_->setGeometry(cell_inset, top, left_width, left_height);
   if (beside)
     gap_->setGeometry(left_width + 8, top, gap_width, height() - top - 4);
   else
-    gap_->setGeometry(4, top + left_height, width() - margin - 4, height() - top - left_height - 4);
+    gap_->setGeometry(cell_inset, top + left_height, width() - margin - cell_inset, height() - top - left_height - 4);
 }
 
 void RangeView::paintEvent(QPaintEvent*) {

@@ -220,7 +220,7 @@ void TrafficView::resizeEvent(QResizeEvent*) { arrange(); }
 
 QRect TrafficView::table_area() const {
   const int wanted = table_->horizontalHeader()->sizeHint().height() + model_.rowCount() * row_height + 6;
-  return {4, 4, width() - margin - 4, std::clamp(wanted, 60, height() * 2 / 5)};
+  return {cell_inset, 4, width() - margin - cell_inset, std::clamp(wanted, 60, height() * 2 / 5)};
 }
 
 void TrafficView::arrange() {
@@ -240,9 +240,11 @@ void TrafficView::arrange() {
     table_->setGeometry(table_area());
     rest.setTop(table_area().bottom() + 8);
   } else {
-    table_->setGeometry(rest.adjusted(4, 0, -margin, -4));
+    table_->setGeometry(rest.adjusted(cell_inset, 0, -margin, -4));
   }
-  const int map_width = std::clamp(rest.height() + 120, 220, width() * 2 / 5);
+  // An opaque exchange needs little room: its members' times are all that is known of it.
+  const bool opaque = player_->exchange() != nullptr && player_->exchange()->opaque;
+  const int map_width = std::clamp(rest.height() + 120, 220, width() * (opaque ? 3 : 2) / 5);
   QRect left = all ? rest.adjusted(0, 0, -map_width, 0) : rest;
   map_->setGeometry(all ? QRect(left.right() + 1, rest.top(), map_width, rest.height()) : rest);
   const int list_width = std::min(instances_->sizeHint().width() + 16, 560);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QPixmap>
+#include <set>
 
 #include "app/session/store_filler.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/memory/memory_view.hpp"
 #include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/runs.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -155,4 +157,94 @@ TEST_CASE("A veiled memory view shows no memory") {
   const QColor hidden = color(color_of(MemoryClass::parameters, palette_of(Theme::dark)));
   for (int y = 0; y < image.height(); y += 2)
     for (int x = 0; x < image.width(); x += 2) REQUIRE(image.pixelColor(x, y) != hidden);
+}
+
+namespace {
+
+/// The program of a small pipeline's rank, as the session knows it.
+class Programs : public BubbleSource {
+ public:
+  explicit Programs(const Prediction& prediction) : prediction_(prediction) {}
+  std::shared_ptr<const RankProgram> program(int rank) override {
+    return {prediction_.context, &prediction_.context->programs[static_cast<std::size_t>(rank)]};
+  }
+  std::shared_ptr<const StepInsight> insight(const std::shared_ptr<const StoreView>&,
+                                             const std::shared_ptr<const StoreView>&, Obtained,
+                                             std::uint32_t) override {
+    return nullptr;
+  }
+
+ private:
+  const Prediction& prediction_;
+};
+
+}  // namespace
+
+TEST_CASE("What is alive while an op runs is, class by class, what the ledger counts then") {
+  const Prediction prediction = predict(small_scenario());
+  REQUIRE(prediction.refusal.empty());
+  for (const RankProgram& program : prediction.context->programs) {
+    const MemoryProfile profile = memory_profile(program);
+    for (OpIndex i = 0; i < program.ops.size(); ++i) {
+      ClassBytes sums{};
+      for (const AliveBuffer& buffer : alive_at(program, i))
+        sums[static_cast<std::size_t>(buffer.memory)] += buffer.bytes;
+      INFO("rank " << program.rank << ", " << to_token(program.ops[i].id));
+      REQUIRE(sums == profile.at[i]);
+    }
+  }
+}
+
+TEST_CASE("The list names what is alive at the cursor, and at the peak where there is none; its sum is the plot's") {
+  application();
+  const Prediction prediction = predict(small_scenario());
+  Programs programs(prediction);
+  SharedState state;
+  HeldSource source(prediction.view, nullptr);
+  state.set_shown(Obtained::simulated);
+  const TimeRange step = *prediction.view->step_range(Obtained::simulated, 1);
+  state.set_extent(prediction.view->extent(Obtained::simulated));
+  state.set_visible(step);
+  state.set_step(1);
+  MemoryView view(state, source, &programs);
+  view.resize(1280, 500);
+  view.show();
+  REQUIRE(wait_until([&] { return view.settled() && !view.picture().empty(); }));
+  REQUIRE_FALSE(view.alive_area().isEmpty());
+  REQUIRE_FALSE(view.alive().buffers.empty());
+  CHECK(view.alive().device_bytes == device_sum(view.picture().peaks[0].bytes));
+  std::set<std::size_t> counts;
+  for (const double share : {0.1, 0.4, 0.9}) {
+    const TimeRange seen = view.picture().range;
+    const auto column = static_cast<std::size_t>(share * static_cast<double>(view.picture().columns.size()));
+    state.set_cursor(seen.begin_ns + static_cast<std::int64_t>((static_cast<double>(column) + 0.5) /
+                                                               static_cast<double>(view.picture().columns.size()) *
+                                                               static_cast<double>(seen.length())));
+    INFO(share);
+    CHECK(view.alive().device_bytes == device_sum(view.picture().columns[column].bytes));
+    counts.insert(view.alive().buffers.size());
+  }
+  CHECK(counts.size() > 1);
+}
+
+TEST_CASE("The table in a file is every rank's peak, then the shown rank over time") {
+  application();
+  SharedState state;
+  HeldSource source(one_step(Obtained::measured, 0), nullptr);
+  MemoryView view(state, source);
+  view.resize(900, 320);
+  state.set_extent({0, 100 * us});
+  state.set_visible({0, 100 * us});
+  view.show();
+  REQUIRE(wait_until([&] { return view.settled() && !view.picture().empty(); }));
+  const ViewTable table = view.table();
+  REQUIRE(table.rows.size() > 10);
+  CHECK(table.rows[0][1] == "peak");
+  const int sum = static_cast<int>(table.titles.size()) - 2;
+  CHECK(table.rows[0][sum] == "1000");
+  for (std::size_t i = 1; i < table.rows.size(); ++i) {
+    const std::int64_t time = table.rows[i][1].toLongLong();
+    if (time > 52 * us && time < 78 * us) CHECK(table.rows[i][sum] == "1000");
+    if (time > 0 && time < 48 * us) CHECK(table.rows[i][sum] == "400");
+  }
 }

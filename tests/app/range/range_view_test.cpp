@@ -22,7 +22,8 @@ class Held : public SnapshotSource {
 
 /// A run that took exactly what was predicted.
 struct Place {
-  Place() : scenario(small_scenario()), prediction((application(), predict(scenario))) {
+  explicit Place(const Scenario& what = small_scenario())
+      : scenario(what), prediction((application(), predict(scenario))) {
     REQUIRE(prediction.refusal.empty());
     source.run = known_run(scenario, 3);
     source.predicted = prediction.view;
@@ -87,4 +88,47 @@ TEST_CASE("A veiled view tells nothing") {
   Place p;
   p.view->set_veiled(true);
   for (QTableView* table : p.view->findChildren<QTableView*>()) CHECK_FALSE(table->isVisible());
+}
+
+TEST_CASE("Every rank's time is all of its stretch, also where ops of other steps reach into it") {
+  // Asynchronous servers: workers are up to three steps apart, so a step's time is full of others' ops.
+  const std::string plan = GENERATE("data = 4\ndata_parallel = \"parameter-server\"\nservers = 1\nstaleness = 2",
+                                    "pipeline = 2\nschedule = \"1f1b\"\nmicro_batches = 4");
+  Place p(small_scenario(plan));
+  const auto whole = p.source.view()->step_range(Obtained::measured, 1);
+  REQUIRE(whole);
+  const TimeRange part{whole->begin_ns + whole->length() / 5, whole->begin_ns + whole->length() / 2};
+  for (const TimeRange range : {TimeRange{}, part}) {
+    p.state.set_selected_range(range);
+    p.settle();
+    REQUIRE(p.view->picture().analysis);
+    for (const RangeRow& row : p.view->picture().analysis->ranks) {
+      const auto fills = [&](const RangeTime& time) {
+        double sum = 0;
+        for (const double seconds : time.seconds) sum += seconds;
+        INFO("rank " << row.rank << ", " << sum << " of " << time.length_s());
+        CHECK(sum == Approx(time.length_s()).epsilon(1e-9));
+      };
+      fills(row.measured);
+      REQUIRE(row.predicted);
+      fills(*row.predicted);
+      REQUIRE(row.ideal);
+      fills(*row.ideal);
+    }
+  }
+}
+
+TEST_CASE("The table in a file says of every row whose it is") {
+  Place p;
+  const ViewTable table = p.view->table();
+  REQUIRE(table.rows.size() == 6);  // two ranks: measured, predicted, ideal
+  for (const QStringList& row : table.rows) {
+    REQUIRE(row.size() == table.titles.size());
+    CHECK((row[0] == "0" || row[0] == "1"));
+    double sum = 0;
+    for (int c = 3; c + 1 < row.size(); ++c) sum += row[c].toDouble();
+    CHECK(sum == Approx(row[2].toDouble()));
+  }
+  p.view->set_veiled(true);
+  CHECK(p.view->table().rows.empty());
 }

@@ -2,17 +2,20 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDialog>
+#include <QDockWidget>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QMouseEvent>
-#include <QTabWidget>
+#include <QTemporaryDir>
 #include <QTest>
 
+#include "app/shell/dock_area.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/views/common/style.hpp"
 #include "app/views/memory/memory_view.hpp"
 #include "app/views/range/range_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
@@ -25,7 +28,7 @@ using namespace rankscope::app;
 namespace {
 
 std::unique_ptr<MainWindow> window_on(const QString& source) {
-  application();
+  application().setFont(interface_font());  // as the program does
   auto window = std::make_unique<MainWindow>(SessionOptions{}, Theme::dark, false);
   window->resize(1280, 800);
   window->show();
@@ -84,8 +87,7 @@ TEST_CASE("The time line's keys work wherever the focus is, and step through the
 
 TEST_CASE("Choosing a range with Shift and the pointer brings its table to the front") {
   const auto window = window_on("recomputation");
-  auto* tabs = window->findChild<QTabWidget*>();
-  REQUIRE(tabs->tabText(tabs->currentIndex()) == "Memory");
+  REQUIRE(window->docks().in_front(window->findChild<MemoryView*>()));
   auto* timeline = static_cast<TimelineView*>(window->view_named("timeline"));
   const TimeRange seen = window->state().visible();
   const QPoint from = timeline->point_of(0, seen.begin_ns + seen.length() / 4);
@@ -95,8 +97,8 @@ TEST_CASE("Choosing a range with Shift and the pointer brings its table to the f
                    Qt::ShiftModifier);
   QApplication::sendEvent(timeline, &move);
   QTest::mouseRelease(timeline, Qt::LeftButton, Qt::ShiftModifier, to);
-  CHECK(tabs->tabText(tabs->currentIndex()) == "Range");
-  auto* range = static_cast<RangeView*>(window->view_named("range"));
+  auto* range = window->findChild<RangeView*>();
+  CHECK(window->docks().in_front(range));
   REQUIRE(wait_until([&] { return range->settled() && range->picture().analysis.has_value(); }));
   CHECK(range->picture().analysis->range == window->state().selected_range());
 }
@@ -112,6 +114,48 @@ TEST_CASE("However much there is to say of an op, the window keeps its size") {
   CHECK(window->minimumSizeHint().width() <= 1280);
   auto* timeline = static_cast<TimelineView*>(window->view_named("timeline"));
   CHECK(timeline->scene().details.contains("held up by SEND.pipeline_backward:c2:m2 of rank 2"));
+}
+
+TEST_CASE("A view behind another tab is not visible, so it computes nothing, and floats when it is asked to") {
+  const auto window = window_on("recomputation");
+  auto* memory = window->findChild<MemoryView*>();
+  QWidget* range = window->view_named("range");
+  REQUIRE(wait_until([&] { return range->isVisible() && !memory->isVisible(); }));
+  window->view_named("memory");
+  REQUIRE(wait_until([&] { return memory->isVisible() && !range->isVisible(); }));
+  QDockWidget* dock = window->docks().dock_of(memory);
+  const QByteArray before = window->docks().saveState();
+  dock->setFloating(true);
+  CHECK(dock->isWindow());
+  REQUIRE(wait_until([&] { return memory->isVisible() && range->isVisible() == false; }));
+  window->docks().restoreState(before);
+  CHECK_FALSE(dock->isFloating());
+}
+
+TEST_CASE("Saved from the window, a view's file is that view's") {
+  const auto window = window_on("recomputation");
+  const QTemporaryDir folder;
+  for (const char* name : {"timeline", "memory", "range", "collectives", "hang"}) {
+    window->view_named(name);
+    REQUIRE(wait_until([&] { return window->settled(); }));
+    const QString file = folder.filePath(QString(name) + ".csv");
+    INFO(name);
+    REQUIRE(window->save(name, file) == QString());
+    QFile in(file);
+    REQUIRE(in.open(QIODevice::ReadOnly));
+    const QList<QByteArray> lines = in.readAll().split('\n');
+    REQUIRE(lines.size() > 1);
+    const auto commas = lines[0].count(',');
+    CHECK(commas >= 2);
+    if (QString(name) != "hang") CHECK(lines.size() > 3);  // a prediction hangs nowhere
+  }
+  CHECK(window->save("lab", folder.filePath("lab.csv")).contains("has no table"));
+  REQUIRE(window->save("timeline", folder.filePath("t.svg")).isEmpty());
+  QFile drawing(folder.filePath("t.svg"));
+  REQUIRE(drawing.open(QIODevice::ReadOnly));
+  const QByteArray svg = drawing.readAll();
+  CHECK(svg.contains(">Time line</text>"));
+  CHECK(svg.count("<rect") > 20);  // boxes are shapes, not pixels alone
 }
 
 TEST_CASE("A file that is none is refused in the window's log, and the window goes on") {

@@ -4,13 +4,15 @@
 #include <QTest>
 #include <QWheelEvent>
 #include <cmath>
+#include <set>
 
 #include "tests/app/models/known_run.hpp"
+#include "tests/app/painted_text.hpp"
 #include "tests/app/timeline/application.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
-using rankscope::app::TimelineView;
+using namespace rankscope::app;
 
 namespace {
 
@@ -228,6 +230,96 @@ TEST_CASE("a click on a rank's label folds it, another opens it") {
   CHECK(f.view.rows().bands[0].row_count > 1);
   QTest::mouseClick(&f.view, Qt::LeftButton, {}, {label.x(), f.view.point_of(1, 0).y()});
   CHECK(f.view.rows().bands[1].row_count == before);
+}
+
+TEST_CASE("more than thirty-two ranks are heat rows by group, and a click on a group's name opens it") {
+  auto run = std::make_unique<KnownRun>();
+  // Ranks 0 to 15 compute forward all the time, 16 to 31 backward, 32 to 39 a half each and are idle else.
+  for (int rank = 0; rank < 40; ++rank) {
+    if (rank < 16) run->span(rank, 0, "F:c0:m0", 0, 1000);
+    if (rank >= 16 && rank < 32) run->span(rank, 0, "B:c0:m0", 0, 1000);
+    if (rank >= 32) run->span(rank, 0, "F:c0:m0", 0, 500).span(rank, 0, "B:c0:m0", 500, 1000);
+  }
+  Fixture f(std::move(run));
+  REQUIRE(f.view.rows().bands.size() == 3);  // no plan is known: blocks of sixteen
+  CHECK(f.view.rows().bands[1].group == 1);
+  CHECK(f.colour(3, 700) == of(SpanClass::forward));
+  CHECK(f.colour(20, 200) == of(SpanClass::backward));
+  CHECK(f.colour(35, 200) == of(SpanClass::forward));
+  CHECK(f.colour(35, 800) == of(SpanClass::backward));
+
+  QTest::mouseMove(&f.view, f.view.point_of(20, 500'000));
+  REQUIRE(f.view.scene().hover);
+  CHECK(f.view.scene().hover->details.title == "ranks 16–31 · 16 ranks");
+  CHECK(f.view.scene().hover->details.lines[0].find("backward 100.0 %") != std::string::npos);
+  QTest::mouseClick(&f.view, Qt::LeftButton, {}, f.view.point_of(20, 500'000));
+  CHECK_FALSE(f.state.selected());  // no op there is anyone's
+
+  const QPoint label(f.view.layout_now().labels.left() + 4, f.view.point_of(20, 0).y());
+  QTest::mouseClick(&f.view, Qt::LeftButton, {}, label);
+  f.settle();
+  REQUIRE(f.view.rows().bands.size() == 19);
+  CHECK(f.view.rows().rows[*f.view.rows().find(20, RowKind::compute, Lane::compute)].rank_count == 1);
+  const RankBand* band = f.view.rows().band_of(16);
+  REQUIRE(band);
+  QTest::mouseClick(&f.view, Qt::LeftButton, {}, f.view.point_of(16, 500'000));
+  REQUIRE(f.state.selected());
+  CHECK(*f.state.selected() == SpanRef{16, 0, op("B:c0:m0"), Obtained::emulated});
+}
+
+TEST_CASE("a pinned rank stands still at the top while the others scroll under it, in rows and in pixels") {
+  auto run = std::make_unique<KnownRun>();
+  for (int rank = 0; rank < 30; ++rank) run->span(rank, 0, rank == 17 ? "B:c0:m0" : "F:c0:m0", 0, 1000);
+  Fixture f(std::move(run), {900, 260});
+  f.state.set_selected(SpanRef{17, 0, op("B:c0:m0"), Obtained::emulated});
+  f.key(Qt::Key_T);
+  REQUIRE(f.view.row_choice().pinned.count(17) == 1);
+  REQUIRE(f.view.rows().bands[0].rank == 17);
+  const QPoint at = f.view.point_of(17, 500'000);
+  CHECK(f.picture.pixelColor(at) == of(SpanClass::backward));
+  f.state.set_selected(std::nullopt);
+  f.key(Qt::Key_PageDown);
+  REQUIRE(f.view.scene().scroll > 0);
+  CHECK(f.view.point_of(17, 500'000) == at);
+  CHECK(f.picture.pixelColor(at) == of(SpanClass::backward));
+  // Nothing of another rank is painted where the pinned ones stand.
+  const QRect plot = f.view.layout_now().plot;
+  for (int y = 0; y < f.view.rows().pinned_height - 1; ++y)
+    REQUIRE(f.picture.pixelColor(plot.center().x(), plot.top() + y) != of(SpanClass::forward));
+  QTest::mouseClick(&f.view, Qt::LeftButton, {}, at);
+  REQUIRE(f.state.selected());
+  CHECK(f.state.selected()->rank == 17);
+  f.key(Qt::Key_T);
+  CHECK(f.view.row_choice().pinned.empty());
+  CHECK(f.view.rows().bands[0].rank == 0);
+}
+
+TEST_CASE("where the legend does not fit beside the summary, it has a line of its own, with all its entries") {
+  Fixture wide(two_stages(), {1400, 420}), narrow(two_stages(), {420, 420});
+  CHECK(wide.view.layout_now().legend.isEmpty());
+  CHECK_FALSE(narrow.view.layout_now().legend.isEmpty());
+  CHECK(narrow.view.layout_now().legend.top() >= narrow.view.layout_now().header.bottom());
+  for (Fixture* f : {&wide, &narrow}) {
+    QString all;
+    for (const PaintedText& text : painted_texts(f->view)) all += text.words + QLatin1Char('\n');
+    INFO(all.toStdString());
+    for (const char* name : {"forward", "backward", "send, receive"}) CHECK(all.contains(QLatin1String(name)));
+  }
+}
+
+TEST_CASE("the table of a time line is the spans of the visible time") {
+  Fixture f;
+  f.state.set_visible({0, 205'000});
+  const ViewTable table = f.view.table();
+  std::set<QString> ops;
+  for (const QStringList& row : table.rows) {
+    REQUIRE(row.size() == table.titles.size());
+    CHECK(row[5].toLongLong() < f.state.visible().end_ns);
+    ops.insert(row[0] + row[3]);
+  }
+  CHECK(ops.count("0F:c0:m1") == 1);
+  CHECK(ops.count("1RECV.pipeline_forward:c1:m0") == 1);
+  CHECK(ops.count("0B:c0:m1") == 0);
 }
 
 TEST_CASE("a press in the overview brings that time to the middle") {

@@ -1,5 +1,7 @@
 #include "engine/analyse/hang.hpp"
 
+#include "engine/program/compile.hpp"
+#include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/analyse/missing_rank.hpp"
@@ -133,4 +135,48 @@ TEST_CASE("a run that has done all its steps waits for nobody") {
   CHECK(still.late.empty());
   for (const LanePlace& lane : still.lanes) CHECK_FALSE(lane.next.valid());
   CHECK(sentence_of(still, {}).empty());
+}
+
+TEST_CASE("a worker of an asynchronous server that stops is late to those whom the bound on staleness holds back") {
+  const Scenario scenario = parse_scenario(
+      "[model]\nlayers = 2\nwidth = 32\nheads = 2\ncontext = 16\nvocabulary = 64\n[plan]\ndata = 4\n"
+      "data_parallel = \"parameter-server\"\nservers = 1\nstaleness = 2\n[train]\nglobal_batch = 16\n",
+      "servers.toml");
+  const StepProgram step = compile(scenario);
+  const std::vector<RankProgram> programs = step.all_programs();
+  const RankGrid& grid = step.grid;
+  const int server = 4;
+  const auto ahead = static_cast<std::uint32_t>(programs[server].arrivals_ahead.value());
+  const std::uint32_t stops = 2, last = stops + ahead;
+  const auto run = simulate(programs, grid, unit_costs(step.model, step.first_segment), static_cast<int>(last) + 3);
+  // Rank 2 never begins step 2. The others are served up to the bound, then compute one step more and push in vain.
+  const auto told_by = [&](std::uint32_t others_until) {
+    std::vector<Span> spans;
+    for (const Span& span : run.spans) {
+      const bool of_two = span.rank == 2 || (span.rank == server && span.op.fields().micro_batch == 2);
+      const bool computes = span.rank != server && span.op.lane() != Lane::server;
+      if (span.step < (of_two ? stops : others_until + 1) || (!of_two && computes && span.step == others_until + 1))
+        spans.push_back(span);
+    }
+    return spans;
+  };
+  const Standstill still = where_ranks_are(programs, grid, told_by(last), 0, 100, {});
+  CHECK(still.late == std::vector<int>{2});
+  REQUIRE(still.held_back.size() == 1);
+  CHECK(still.held_back[0].server == server);
+  CHECK(still.held_back[0].oldest == stops);
+  CHECK(still.held_back[0].last == last);
+  CHECK(still.held_back[0].workers == std::vector<int>{2});
+  REQUIRE(still.meetings.size() == 3);
+  for (const Meeting& meeting : still.meetings) CHECK(meeting.missing() == std::vector<int>{server});
+  const std::string sentence = sentence_of(still, {});
+  INFO(sentence);
+  CHECK(sentence.find("Rank 2 does not come: it is in ") == 0);
+  CHECK(sentence.find(" of step 2. Ranks 0, 1 and 3 wait for it.") != std::string::npos);
+
+  // Before the bound is met nobody waits: the server takes what comes.
+  const Standstill moving = where_ranks_are(programs, grid, told_by(last - 1), 0, 100, {});
+  CHECK(moving.meetings.empty());
+  CHECK(moving.held_back.empty());
+  CHECK(moving.late.empty());
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/presentation.hpp"
+
+#include <QTest>
+#include <map>
+
+#include "app/shell/command_line.hpp"
+#include "app/shell/dock_area.hpp"
+#include "app/shell/main_window.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/common/style.hpp"
+#include "app/views/timeline/timeline_view.hpp"
+#include "tests/app/painted_text.hpp"
+#include "tests/app/session/qt_application.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+std::unique_ptr<MainWindow> window_on(const QString& source, Theme theme = Theme::dark) {
+  application().setFont(interface_font());  // as the program does
+  auto window = std::make_unique<MainWindow>(SessionOptions{}, theme, false);
+  window->resize(1920, 1080);
+  window->show();
+  window->open(source);
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }));
+  return window;
+}
+
+QStringList data_views() {
+  QStringList names = view_names();
+  names.removeAll("lab");
+  names.removeAll("plan");
+  return names;
+}
+
+void settle(MainWindow& window) {
+  REQUIRE(wait_until([&] { return window.settled(); }));
+  QTest::qWait(30);
+  REQUIRE(wait_until([&] { return window.settled(); }));
+}
+
+/// The colour that most pixels in the text's box have: what it stands on.
+QColor under(const QImage& image, const QRectF& box) {
+  std::map<QRgb, int> counts;
+  const QRect area = box.toAlignedRect().intersected(image.rect());
+  for (int y = area.top(); y <= area.bottom(); ++y)
+    for (int x = area.left(); x <= area.right(); ++x) ++counts[image.pixel(x, y)];
+  QRgb most = image.pixel(area.center());
+  for (const auto& [colour, count] : counts)
+    if (count > counts[most]) most = colour;
+  return QColor::fromRgb(most);
+}
+
+}  // namespace
+
+TEST_CASE("In a presentation no letter of any view is below 24 pixels") {
+  const auto window = window_on("recomputation");
+  for (const QString& name : data_views()) {
+    window->present(name);
+    settle(*window);
+    REQUIRE(window->presenting());
+    const auto texts = painted_texts(*window);
+    INFO(name.toStdString());
+    CHECK_FALSE(texts.empty());
+    for (const PaintedText& text : texts) {
+      INFO(text.words.toStdString());
+      CHECK(text.pixels >= 24 - 1e-6);
+    }
+    window->stop_presenting();
+  }
+}
+
+TEST_CASE("The pointer and the keys reach a view through its enlargement, and Escape brings the window back") {
+  const auto window = window_on("recomputation");
+  auto* timeline = static_cast<TimelineView*>(window->view_named("timeline"));
+  window->present("timeline");
+  settle(*window);
+  auto* presentation = window->findChild<Presentation*>();
+  REQUIRE(presentation != nullptr);
+  const TimeRange seen = window->state().visible();
+  const QPoint inside = timeline->mapTo(timeline->window(), timeline->point_of(0, seen.begin_ns + seen.length() / 2));
+  const QPoint at(static_cast<int>(inside.x() * Presentation::scale_up()),
+                  static_cast<int>(inside.y() * Presentation::scale_up()));
+  QTest::mouseMove(presentation->viewport(), at);
+  REQUIRE(wait_until([&] { return window->state().cursor().has_value(); }));
+  CHECK(static_cast<double>(*window->state().cursor() - seen.begin_ns) ==
+        Approx(0.5 * static_cast<double>(seen.length())).epsilon(0.02));
+  QTest::keyClick(presentation, Qt::Key_W);
+  CHECK(window->state().visible().length() < seen.length());
+  window->activateWindow();
+  presentation->setFocus();
+  REQUIRE(wait_until([&] { return QApplication::focusWidget() == presentation; }));
+  QTest::keyClick(presentation, Qt::Key_Escape);
+  CHECK_FALSE(window->presenting());
+  CHECK(timeline->isVisible());
+  CHECK(timeline->window() == window.get());
+  CHECK_FALSE(timeline->presents());
+}
+
+TEST_CASE("A view that was presented is back in its dock, and a second one can be presented after it") {
+  const auto window = window_on("recomputation");
+  for (const char* name : {"memory", "grid"}) {
+    window->present(name);
+    settle(*window);
+    QWidget* view = window->view_named(name);
+    CHECK(view->window() != window.get());
+    window->stop_presenting();
+    CHECK(view->window() == window.get());
+    CHECK(window->docks().in_front(view));
+  }
+}
+
+TEST_CASE("Every text of every view has a contrast of 4.5 to what it stands on, in both themes") {
+  const Theme theme = GENERATE(Theme::dark, Theme::light);
+  const auto window = window_on("recomputation", theme);
+  for (const QString& name : data_views()) {
+    QWidget* view = window->view_named(name);
+    settle(*window);
+    const QImage image = view->grab().toImage();
+    for (const PaintedText& text : painted_texts(*view)) {
+      INFO(name.toStdString() << ": " << text.words.toStdString() << ", ink " << text.ink.name().toStdString() << " on "
+                              << under(image, text.box).name().toStdString());
+      CHECK(contrast(text.ink.rgb(), under(image, text.box).rgb()) >= 4.5);
+    }
+  }
+}

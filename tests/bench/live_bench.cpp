@@ -1,0 +1,171 @@
+// A live run in the window, for a long time: 64 ranks tell 200,000 events a second through publisher and relay, the
+// window follows at 1920 × 1080. How long frames take, and whether memory stays where it is.
+//
+//   live_bench [SECONDS [EVENTS_A_SECOND]]      600 and 200,000
+//
+// A frame is timed from the window's request to repaint until it is painted and flushed. Resident memory is looked at
+// after a fifth of the time (minute two of ten) and at the end.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QStyleFactory>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/shell/main_window.hpp"
+#include "app/views/common/style.hpp"
+#include "telemetry/relay/relay.hpp"
+#include "telemetry/stream/publisher.hpp"
+
+namespace {
+
+using namespace rankscope;
+using Clock = std::chrono::steady_clock;
+
+constexpr int ranks = 64, ops_a_step = 200;
+
+// In a process of its own: publisher and relay, as an engine has them.
+void tell(const std::string& endpoint, double seconds, double events_a_second) {
+  RelayOptions relay_options;
+  relay_options.endpoint = endpoint;
+  relay_options.session = {9};
+  Relay relay(relay_options);
+  PublisherOptions options;
+  options.session = {9};
+  options.relay = relay.join();
+  Publisher publisher(options);
+  Hello hello;
+  hello.title = "live, and long";
+  hello.ranks = ranks;
+  hello.steps = 1 << 30;
+  publisher.control(0, hello);
+  std::vector<LaneWriter*> lanes;
+  for (int r = 0; r < ranks; ++r) lanes.push_back(&publisher.lane(r, Lane::compute));
+  const auto begun = Clock::now();
+  std::int64_t told = 0;
+  std::uint32_t step = 0;
+  int op = 0;
+  while (Clock::now() - begun < std::chrono::duration<double>(seconds)) {
+    const double passed = std::chrono::duration<double>(Clock::now() - begun).count();
+    while (static_cast<double>(told) < passed * events_a_second) {
+      const auto length = static_cast<std::int64_t>(1e9 * ranks / events_a_second);
+      const std::int64_t begin = (std::int64_t{step} * ops_a_step + op) * length;
+      const OpKind kind = op % 2 == 0 ? OpKind::forward : OpKind::backward;
+      const OpId id = OpId::of({kind, Purpose::none, 0, op / 2, -1, Segment::whole, -1});
+      for (int r = 0; r < ranks; ++r)
+        lanes[static_cast<std::size_t>(r)]->span(
+            {r, step, id, begin, begin, begin + length * (70 + (op + r) % 25) / 100, 0});
+      told += ranks;
+      if (++op == ops_a_step) {
+        for (int r = 0; r < ranks; ++r) {
+          StepSummary summary;
+          summary.rank = r;
+          summary.step = step;
+          summary.begin_ns = std::int64_t{step} * ops_a_step * length;
+          summary.end_ns = summary.begin_ns + ops_a_step * length;
+          publisher.summary(summary);
+        }
+        op = 0;
+        ++step;
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  const PublisherStatus status = publisher.status();
+  std::printf("told %lld events in %u steps, dropped %lld, kept from a slow relay %lld messages\n",
+              static_cast<long long>(told), step, static_cast<long long>(status.dropped_events),
+              static_cast<long long>(status.unsent_detail));
+  std::fflush(stdout);
+}
+
+double resident_mib() {
+  std::ifstream statm("/proc/self/statm");
+  long pages = 0, resident = 0;
+  statm >> pages >> resident;
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+// Top-level widgets paint and flush within their UpdateRequest.
+class FrameClock : public QObject {
+ public:
+  explicit FrameClock(QApplication& application) { application.installEventFilter(this); }
+  std::vector<double> frames;  ///< ms
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() != QEvent::UpdateRequest || inside_ || !watched->isWidgetType()) return false;
+    inside_ = true;
+    QElapsedTimer clock;
+    clock.start();
+    watched->event(event);
+    frames.push_back(static_cast<double>(clock.nsecsElapsed()) * 1e-6);
+    inside_ = false;
+    return true;
+  }
+
+ private:
+  bool inside_ = false;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  setenv("QT_QPA_PLATFORM", "offscreen", 0);
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 600;
+  const double rate = argc > 2 ? std::atof(argv[2]) : 200'000;
+  const std::string folder = make_private_directory();
+  const std::string endpoint = "ipc://" + folder + "/run";
+  const pid_t child = fork();
+  if (child == 0) {
+    tell(endpoint, seconds + 2, rate);
+    _exit(0);
+  }
+
+  QApplication application(argc, argv);
+  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QApplication::setFont(app::interface_font());
+  app::MainWindow window(app::SessionOptions{}, Theme::dark, false);
+  window.resize(1920, 1080);
+  window.show();
+  window.open(QString::fromStdString(endpoint));
+  FrameClock frames(application);
+  QElapsedTimer clock;
+  clock.start();
+  double early = 0, slowest_turn = 0;
+  while (static_cast<double>(clock.elapsed()) < seconds * 1000) {
+    QElapsedTimer turn;
+    turn.start();
+    QCoreApplication::processEvents(QEventLoop::AllEvents);
+    slowest_turn = std::max(slowest_turn, static_cast<double>(turn.nsecsElapsed()) * 1e-6);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (early == 0 && static_cast<double>(clock.elapsed()) > seconds * 200) early = resident_mib();
+  }
+  const double late = resident_mib();
+  const auto view = window.session().view();
+  std::printf("%lld events came in %.0f s over %zu lanes, %lld known to be missing\n",
+              static_cast<long long>(view->event_count()), seconds, view->lanes().size(),
+              static_cast<long long>(view->dropped_count()));
+  std::vector<double>& times = frames.frames;
+  std::sort(times.begin(), times.end());
+  const auto at = [&](double share) {
+    return times.empty() ? 0 : times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
+  };
+  std::printf("%zu frames: median %.2f ms, p99 %.2f ms, max %.2f ms; longest turn of the event loop %.1f ms\n",
+              times.size(), at(0.5), at(0.99), at(1), slowest_turn);
+  std::printf("resident: %.0f MiB after %.0f s, %.0f MiB at the end (%+.1f %%)\n", early, seconds / 5, late,
+              100 * (late / early - 1));
+  kill(child, SIGTERM);
+  waitpid(child, nullptr, 0);
+  unlink((folder + "/run").c_str());
+  rmdir(folder.c_str());
+  return 0;
+}
