@@ -2,6 +2,7 @@
 #include "app/views/common/save_view.hpp"
 
 #include <QBuffer>
+#include <QPaintEngine>
 #include <QPainter>
 #include <QPixmap>
 #include <QSaveFile>
