@@ -77,6 +77,7 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
 MainWindow::~MainWindow() {
   qApp->removeEventFilter(this);
   stop_presenting();
+  delete centre_;  // the views' threads ask the session: they end before it does
 }
 
 void MainWindow::make_layout() {

@@ -4,6 +4,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMenu>
+#include <QPlainTextEdit>
 #include <QToolTip>
 #include <QVBoxLayout>
 
