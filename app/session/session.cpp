@@ -11,6 +11,8 @@ namespace {
 constexpr int frame_interval_ms = 40;
 /// Live, the whole-run numbers are made anew at most so often; they are medians and do not jump.
 constexpr int analysis_interval_ms = 400;
+/// A longer run than that is not held on to when it is left: its recording can be opened instead.
+constexpr std::int64_t most_kept_events = 5'000'000;
 
 }  // namespace
 
@@ -64,6 +66,11 @@ bool Session::can_run() const {
 bool Session::can_stop() const {
   return state_ == SessionState::starting || state_ == SessionState::running ||
          (state_ == SessionState::opening && spec_.kind != SourceKind::scenario);
+}
+
+QFileInfoList Session::recordings() const {
+  if (options_.recordings_folder.isEmpty()) return {};
+  return QDir(options_.recordings_folder).entryInfoList({QStringLiteral("*.mcap")}, QDir::Files, QDir::Time);
 }
 
 bool Session::settled() const { return predictor_.settled() && analyser_.settled() && insights_.settled(); }
@@ -210,6 +217,14 @@ void Session::open_endpoint(const SourceSpec& spec) {
 }
 
 void Session::set_store(std::shared_ptr<RunStore> store) {
+  if (store_) {
+    run_view_ = store_->view();
+    KeptRun left = kept_run(*this);
+    if (left.run && left.run->hello() != nullptr && left.run->event_count() <= most_kept_events) {
+      previous_ = std::move(left);
+      emit run_left();
+    }
+  }
   store_ = std::move(store);
   run_view_ = store_ ? store_->view() : nullptr;
   seen_revision_ = analysed_revision_ = 0;

@@ -10,9 +10,11 @@
 // is read; an endpoint is running while its session lasts. Everything slow happens on other threads.
 #pragma once
 #include <QElapsedTimer>
+#include <QFileInfo>
 #include <QTimer>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "app/models/snapshot_source.hpp"
 #include "app/session/analysis.hpp"
@@ -20,6 +22,7 @@
 #include "app/session/feed.hpp"
 #include "app/session/figures.hpp"
 #include "app/session/latest.hpp"
+#include "app/session/other_run.hpp"
 #include "app/session/prediction.hpp"
 #include "app/session/source_spec.hpp"
 
@@ -78,8 +81,17 @@ class Session : public SnapshotSource {
   QString failure() const { return failure_; }
   QString endpoint() const { return endpoint_; }
   QString recording() const { return recording_; }
+  /// The engine that is started; empty when there is none.
+  QString engine_program() const { return options_.engine.isEmpty() ? find_engine() : options_.engine; }
+  QString recordings_folder() const { return options_.recordings_folder; }
+  /// In which keys the plan differs from the file's, as arguments of the engine, but for those.
+  QStringList overrides(const std::set<std::string>& without = {}) const;
+  /// What was recorded of runs started in this window's folder, newest first.
+  QFileInfoList recordings() const;
   double progress() const { return progress_; }
   QString progress_words() const { return progress_words_; }
+  /// The run that was left last, by another run, a changed plan or another file; not there() when there was none.
+  const KeptRun& previous() const { return previous_; }
   /// False while an answer from a worker thread is under way.
   bool settled() const;
 
@@ -87,6 +99,7 @@ class Session : public SnapshotSource {
   void state_changed();
   void scenario_changed();  ///< another one, or another plan
   void progress_changed();
+  void run_left();  ///< previous() is another one
   void log(const QString& text, bool bad);
 
  private:
@@ -132,6 +145,7 @@ class Session : public SnapshotSource {
   std::optional<std::uint32_t> chosen_step_;
   QString refusal_, failure_, endpoint_, endpoint_folder_, recording_, progress_words_;
   double progress_ = 0;
+  KeptRun previous_;
 };
 
 }  // namespace rankscope::app

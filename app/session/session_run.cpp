@@ -9,28 +9,26 @@
 #include "telemetry/stream/join.hpp"
 
 namespace rankscope::app {
-namespace {
 
-/// The keys in which two scenarios differ, as --set takes them.
-QStringList overrides_between(Scenario file, Scenario wanted) {
+QStringList Session::overrides(const std::set<std::string>& without) const {
   QStringList result;
+  if (!edited_ || !file_scenario_ || !scenario_) return result;
+  Scenario file = *file_scenario_, wanted = *scenario_;
   for (const Key& key : scenario_keys()) {
     const Field before = key.field(file), after = key.field(wanted);
-    if (written(before) == written(after) || !given(after)) continue;
+    if (written(before) == written(after) || !given(after) || without.count(key.path()) > 0) continue;
     result << QStringLiteral("--set") << QString::fromStdString(key.path() + "=" + written(after));
   }
   return result;
 }
 
-}  // namespace
-
 EngineCommand Session::engine_command() {
-  EngineCommand command{options_.engine.isEmpty() ? find_engine() : options_.engine, {}};
+  EngineCommand command{engine_program(), {}};
   if (command.program.isEmpty()) throw SourceError("rankscope-engine is neither beside this program nor on PATH");
   endpoint_folder_ = QString::fromStdString(make_private_directory());
   endpoint_ = QStringLiteral("ipc://%1/run").arg(endpoint_folder_);
   command.arguments << QStringLiteral("run") << spec_.text << QStringLiteral("--publish") << endpoint_;
-  if (edited_) command.arguments << overrides_between(*file_scenario_, *scenario_);
+  command.arguments << overrides();
   if (!options_.recordings_folder.isEmpty() && QDir().mkpath(options_.recordings_folder)) {
     const QString name = QStringLiteral("%1-%2.mcap")
                              .arg(QFileInfo(spec_.text).completeBaseName(),

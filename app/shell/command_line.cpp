@@ -37,13 +37,16 @@ struct Options {
   QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("light or dark; without it as the system."),
                            QStringLiteral("NAME")};
   QCommandLineOption run{QStringLiteral("run"), QStringLiteral("Start the run of the scenario at once.")};
+  QCommandLineOption compare{QStringLiteral("compare"),
+                             QStringLiteral("A recording (.mcap) to lay beside the source in the compare view."),
+                             QStringLiteral("FILE")};
   QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("Print this and end.")};
   QCommandLineOption version{{QStringLiteral("v"), QStringLiteral("version")},
                              QStringLiteral("Print the version and end.")};
 
   void add_to(QCommandLineParser& parser) const {
     parser.setApplicationDescription(QStringLiteral("See a distributed training step, and understand it."));
-    parser.addOptions({screenshot, view, size, presentation, theme, run, help, version});
+    parser.addOptions({screenshot, view, size, presentation, theme, run, compare, help, version});
     parser.addPositionalArgument(QStringLiteral("source"),
                                  QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file."),
                                  QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
@@ -55,7 +58,7 @@ struct Options {
 QStringList view_names() {
   QStringList names;
   for (const char* name :
-       {"timeline", "memory", "range", "collectives", "training", "scaling", "grid", "hang", "compare", "plan", "lab"})
+       {"timeline", "memory", "range", "collectives", "training", "scaling", "validation", "grid", "program", "hang", "compare", "plan", "lab"})
     names << QLatin1String(name);
   return names;
 }
@@ -70,6 +73,7 @@ CommandLine parse_command_line(const QStringList& arguments) {
   line.help = parser.isSet(options.help);
   line.version = parser.isSet(options.version);
   line.run = parser.isSet(options.run);
+  line.compare = parser.value(options.compare);
   const QStringList sources = parser.positionalArguments();
   if (sources.size() > 1)
     refuse(QStringLiteral("one source at a time; %1 are given: %2")

@@ -16,6 +16,7 @@ struct CommandLine {
   QSize size{1280, 800};      ///< of the picture, device-independent pixels
   std::optional<bool> dark;   ///< --theme; empty: as the system
   bool presentation = false;  ///< with a view: as for the last row of a class
+  QString compare;            ///< recording for the compare view; empty: none
   bool run = false;           ///< start the run at once
   bool help = false, version = false;
 };

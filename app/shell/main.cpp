@@ -76,6 +76,7 @@ int run(int argc, char** argv) {
   if (picture) window.resize(line.size);
   window.show();
   window.open(spec);
+  if (!line.compare.isEmpty()) window.compare_with(line.compare);
   if (window.session().state() == SessionState::failed && spec.kind == SourceKind::scenario && picture)
     return complain(2, window.session().failure().toStdString());
 

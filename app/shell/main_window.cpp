@@ -23,11 +23,13 @@
 #include "app/views/grid/grid_view.hpp"
 #include "app/views/hang/hang_view.hpp"
 #include "app/views/memory/memory_view.hpp"
+#include "app/views/program/program_view.hpp"
 #include "app/views/range/range_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "app/views/traffic/traffic_view.hpp"
 #include "app/views/training/training_view.hpp"
+#include "app/views/validation/validation_view.hpp"
 #include "engine/scenario/read.hpp"
 
 namespace rankscope::app {
@@ -111,15 +113,26 @@ void MainWindow::make_layout() {
   add("range", tr("Range"), new RangeView(state_, session_, figures, docks_));
   add("collectives", tr("Collectives"), new TrafficView(state_, session_, figures, docks_));
   add("training", tr("Training"), new TrainingView(state_, session_, figures, docks_));
-  add("scaling", tr("Scaling"), new ScalingView(state_, session_, docks_));
+  scaling_ = new ScalingView(state_, session_, docks_);
+  add("scaling", tr("Scaling"), scaling_);
+  connect(scaling_, &ScalingView::log, this, &MainWindow::add_log);
+  add("validation", tr("Validation"), new ValidationView(state_, session_, docks_));
   add("grid", tr("Grid"), new GridView(state_, session_, figures, docks_));
+  auto* program = new ProgramView(state_, session_, docks_);
+  add("program", tr("Program"), program);
+  connect(plan_, &PlanPanel::text_wanted, this, [this, program] {
+    docks_->bring(program);
+    program->show_program(-1);
+    program->editor().setFocus();
+  });
   hang_ = new HangView(state_, session_, figures, docks_);
   add("hang", tr("Hang"), hang_);
   connect(hang_, &HangView::hang_told, this, [this](bool hangs) {
     docks_->dock_of(hang_)->setWindowTitle(hangs ? tr("Hang ⚠") : tr("Hang"));
     if (hangs) add_log(hang_->title() + QLatin1Char('\n') + hang_->words(), true);
   });
-  add("compare", tr("Compare"), new CompareView(state_, session_, docks_));
+  compare_ = new CompareView(state_, session_, navigator_, docks_);
+  add("compare", tr("Compare"), compare_);
   log_ = new QPlainTextEdit(docks_);
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(kept_log_lines);
@@ -157,12 +170,24 @@ void MainWindow::open(const QString& text) {
 }
 
 void MainWindow::open(const SourceSpec& spec) {
+  // A sweep is many runs: it is read beside what is open.
+  if (spec.kind == SourceKind::trace && is_sweep_file(spec.text)) {
+    docks_->bring(scaling_);
+    scaling_->open_sweep(spec.text);
+    add_recent(spec);
+    return;
+  }
   state_.set_playing(false);
   state_.set_selected({});
   state_.set_selected_range({});
   state_.set_follow(Follow::last_step);
   session_.open(spec);
   if (session_.state() != SessionState::failed) add_recent(spec);
+}
+
+void MainWindow::compare_with(const QString& trace) {
+  docks_->bring(compare_);
+  compare_->open(trace);
 }
 
 void MainWindow::take_state() {
@@ -229,6 +254,7 @@ void MainWindow::take_answers() {
   views_[QStringLiteral("collectives")]->set_veiled(traffic);
   views_[QStringLiteral("grid")]->set_veiled(shares || memory);
   views_[QStringLiteral("range")]->set_veiled(shares);
+  compare_->set_veiled(shares || memory || traffic);
 }
 
 void MainWindow::add_log(const QString& text, bool bad) {

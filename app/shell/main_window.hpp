@@ -15,6 +15,7 @@ class QPlainTextEdit;
 
 namespace rankscope::app {
 
+class CompareView;
 class DataView;
 class DockArea;
 class GapStrip;
@@ -22,6 +23,7 @@ class HangView;
 class LabPanel;
 class PlanPanel;
 class Presentation;
+class ScalingView;
 class StatusLine;
 class TimelineView;
 class TopBar;
@@ -41,6 +43,8 @@ class MainWindow : public QMainWindow {
   /// Opens a file or an endpoint; bad input is shown in the window.
   void open(const QString& text);
   void open(const SourceSpec& spec);
+  /// A recording beside the run, in the compare view.
+  void compare_with(const QString& trace);
 
   /// The widget of a view by its name in view_names(), made visible; null for none of them.
   QWidget* view_named(const QString& name);
@@ -111,6 +115,8 @@ class MainWindow : public QMainWindow {
   StatusLine* status_ = nullptr;
   TimelineView* timeline_ = nullptr;
   HangView* hang_ = nullptr;
+  CompareView* compare_ = nullptr;
+  ScalingView* scaling_ = nullptr;
   DockArea* docks_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   std::map<QString, DataView*> views_;

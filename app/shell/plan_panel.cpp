@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/session/hand_order.hpp"
 #include "app/shell/choice_field.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
@@ -47,6 +48,10 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   auto* head = new QHBoxLayout;
   head->addWidget(make_label(tr("Plan"), "heading", page));
   head->addStretch(1);
+  as_text_ = new QPushButton(tr("Edit as text"), page);
+  as_text_->setToolTip(tr("The order of every stage's forwards and backwards, written by hand"));
+  connect(as_text_, &QPushButton::clicked, this, &PlanPanel::text_wanted);
+  head->addWidget(as_text_);
   back_ = new QPushButton(tr("Back to the file"), page);
   back_->setToolTip(tr("Undo the changes to the plan"));
   connect(back_, &QPushButton::clicked, this, [this] { session_.revert(); });
@@ -127,8 +132,10 @@ void PlanPanel::add_fields(QGridLayout& form) {
              [](Scenario& s) -> int& { return s.plan.micro_batches; });
   add_number(form, tr("global batch"), tr("Samples a step over all replicas"), 1 << 24,
              [](Scenario& s) -> int& { return s.train.global_batch; });
-  add_choice(form, tr("schedule"), tr("In which order a stage runs forwards and backwards"), "plan.schedule",
-             [](Scenario& s) -> std::string& { return s.plan.schedule; });
+  add_choice(
+      form, tr("schedule"), tr("In which order a stage runs forwards and backwards; by-hand: as the text says"),
+      choices_known("plan.schedule"), choices_here("plan.schedule"), [](const Scenario& s) { return s.plan.schedule; },
+      [](Scenario& s, const std::string& v) { choose_schedule(s.plan, v); });
   add_choice(form, tr("recompute"), tr("Which activations are computed again instead of being kept"), "plan.recompute",
              [](Scenario& s) -> std::string& { return s.plan.recompute; });
   add_number(
@@ -279,6 +286,7 @@ void PlanPanel::take_state() {
                         session_.state() != SessionState::starting && session_.state() != SessionState::running &&
                         session_.state() != SessionState::stopping;
   for (const Field& field : fields_) field.box->setEnabled(editable);
+  as_text_->setVisible(session_.scenario().has_value());
   back_->setVisible(session_.edited());
   back_->setEnabled(editable);
   note_->setText(session_.refusal());

@@ -31,6 +31,10 @@ class PlanPanel : public QScrollArea {
   /// The field of that name, as its label says; null for none. For tests.
   QWidget* field_named(const QString& name) const;
 
+ signals:
+  /// The order of the stages is to be edited as text.
+  void text_wanted();
+
  private:
   using Applies = std::function<bool(const Scenario&)>;
   /// One key of the plan. Where it does not apply it is not there.
@@ -64,7 +68,7 @@ class PlanPanel : public QScrollArea {
   Session& session_;
   std::vector<Field> fields_;
   QLabel* note_;
-  QPushButton* back_;
+  QPushButton *back_, *as_text_;
   std::vector<std::array<QLabel*, 4>> cells_;
   QLabel* run_column_;
   std::set<PlanRow> hidden_;

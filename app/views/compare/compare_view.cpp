@@ -1,20 +1,264 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/compare/compare_view.hpp"
 
+#include <QDir>
+#include <QFileDialog>
+#include <QHeaderView>
 #include <QPainter>
+#include <QPushButton>
 
+#include "app/models/steps.hpp"
+#include "app/session/headline.hpp"
 #include "app/views/common/style.hpp"
+#include "app/views/timeline/timeline_view.hpp"
 
 namespace rankscope::app {
+namespace {
+
+constexpr int margin = 12, line = 20, control_height = 30;
+constexpr int table_width = 480;      ///< five columns of numbers
+constexpr int least_time_line = 150;  ///< of a run's, to be read
+constexpr int most_recordings_listed = 8;
+
+ElidedLabel* make_label(const char* role, QWidget* parent) {
+  auto* label = new ElidedLabel(parent);
+  label->setProperty("role", QLatin1String(role));
+  return label;
+}
+
+}  // namespace
+
+CompareView::CompareView(SharedState& state, Session& session, Navigator& navigator, QWidget* parent)
+    : DataView(state, session, parent),
+      session_(session),
+      other_navigator_(other_state_, other_),
+      choice_(new QPushButton(this)),
+      menu_(new QMenu(this)),
+      by_(new QComboBox(this)),
+      name_a_(make_label("caption", this)),
+      name_b_(make_label("caption", this)),
+      words_(make_label("text", this)),
+      rows_(compare_titles(), 1),
+      table_(new QTableView(this)) {
+  setMinimumSize(320, 140);
+  time_a_ = new TimelineView(state, session, navigator, &session.insights(), this);
+  time_b_ = new TimelineView(other_state_, other_, other_navigator_, &other_.insights(), this);
+  time_a_->setAccessibleName(tr("Time line of run A"));
+  time_b_->setAccessibleName(tr("Time line of run B"));
+  make_controls();
+  connect(&session, &Session::run_left, this, &CompareView::take_previous);
+  connect(&session.figures(), &FiguresModel::changed, this, &CompareView::take_figures);
+  connect(&session, &Session::scenario_changed, this, &CompareView::take_figures);
+  connect(&other_.figures(), &FiguresModel::changed, this, &CompareView::take_figures);
+  connect(&other_, &OtherRun::state_changed, this, &CompareView::take_other);
+  connect(&state, &SharedState::visible_changed, this, &CompareView::align);
+  connect(&state, &SharedState::step_changed, this, &CompareView::align);
+  connect(&other_state_, &SharedState::visible_changed, this, &CompareView::follow_other);
+  connect(&state, &SharedState::selected_changed, this, [this] {
+    couple_selection(this->state(), other_state_, *other_.view(), other_state_.shown(), other_state_.step());
+  });
+  connect(&other_state_, &SharedState::selected_changed, this, [this] {
+    couple_selection(other_state_, this->state(), *session_.view(), this->state().shown(), this->state().step());
+  });
+  take_other();
+}
+
+CompareView::~CompareView() = default;
+
+void CompareView::make_controls() {
+  choice_->setText(tr("Compare with…"));
+  choice_->setMenu(menu_);
+  connect(menu_, &QMenu::aboutToShow, this, &CompareView::fill_menu);
+  for (int i = 0; i < compare_by_count; ++i) by_->addItem(label_of(static_cast<CompareBy>(i)));
+  by_->setAccessibleName(tr("What the table compares"));
+  connect(by_, &QComboBox::currentIndexChanged, this, &CompareView::take_figures);
+  set_up_table(*table_, tr("Differences of the two runs"));
+  table_->setModel(&rows_);
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+}
+
+void CompareView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  rows_.set_theme(theme);
+  time_a_->set_theme(theme);
+  time_b_->set_theme(theme);
+}
+
+bool CompareView::settled() const {
+  return other_.settled() && (!time_b_->isVisible() || time_b_->settled()) &&
+         (!time_a_->isVisible() || time_a_->settled());
+}
+
+void CompareView::compare_by(CompareBy by) { by_->setCurrentIndex(static_cast<int>(by)); }
+
+void CompareView::fill_menu() {
+  menu_->clear();
+  const KeptRun& previous = session_.previous();
+  QAction* before = menu_->addAction(previous.there() ? tr("The run before: %1").arg(previous.name)
+                                                      : tr("The run before (there was none)"));
+  before->setEnabled(previous.there());
+  connect(before, &QAction::triggered, this, [this] {
+    chosen_ = false;
+    other_.keep(session_.previous());
+  });
+  const KeptRun now = kept_run(session_);
+  QAction* keep = menu_->addAction(now.there() ? tr("What is shown now, kept: %1").arg(now.name)
+                                               : tr("What is shown now (nothing is)"));
+  keep->setEnabled(now.there());
+  connect(keep, &QAction::triggered, this, [this, now] {
+    chosen_ = true;
+    other_.keep(now);
+  });
+  menu_->addSeparator();
+  const QFileInfoList files = session_.recordings();
+  for (int i = 0; i < files.size() && i < most_recordings_listed; ++i) {
+    const QString file = files[i].absoluteFilePath();
+    menu_->addAction(files[i].fileName(), this, [this, file] { open(file); });
+  }
+  menu_->addAction(tr("A recording…"), this, &CompareView::choose_recording);
+  menu_->addSeparator();
+  QAction* none = menu_->addAction(tr("Nothing"), this, [this] {
+    chosen_ = true;
+    other_.close();
+  });
+  none->setEnabled(other_.there());
+}
+
+void CompareView::choose_recording() {
+  const QString file =
+      QFileDialog::getOpenFileName(this, tr("Compare with a recording"), {}, tr("Recordings (*.mcap)"));
+  if (!file.isEmpty()) open(file);
+}
+
+void CompareView::open(const QString& trace) {
+  chosen_ = true;
+  other_.open(trace);
+}
+
+void CompareView::take_previous() {
+  if (!chosen_) other_.keep(session_.previous());
+}
+
+void CompareView::take_other() {
+  if (other_.there()) {
+    other_state_.set_shown(other_.obtained());
+    other_state_.hold();
+    align();
+  }
+  take_figures();
+}
+
+std::optional<TimeRange> CompareView::step_of_a() const {
+  return state().step() ? session_.view()->step_range(state().shown(), *state().step()) : std::nullopt;
+}
+
+std::optional<TimeRange> CompareView::step_of_b() const {
+  return other_state_.step() ? other_.view()->step_range(other_state_.shown(), *other_state_.step()) : std::nullopt;
+}
+
+void CompareView::align() {
+  if (coupling_ || !other_.there()) return;
+  coupling_ = true;
+  // The step of the same number, else the last whole one: a plan's steps are alike after the first.
+  const auto view = other_.view();
+  const Obtained obtained = other_state_.shown();
+  std::optional<std::uint32_t> step = state().step();
+  if (!step || !view->step_range(obtained, *step)) step = last_whole_step(*view, obtained);
+  other_state_.set_extent(view->extent(obtained));
+  other_state_.set_step(step);
+  other_.choose_step(step);
+  const auto a = step_of_a(), b = step_of_b();
+  if (a && b) other_state_.set_visible(moved(state().visible(), b->begin_ns - a->begin_ns));
+  coupling_ = false;
+}
+
+void CompareView::follow_other() {
+  if (coupling_) return;
+  coupling_ = true;
+  const auto a = step_of_a(), b = step_of_b();
+  if (a && b) {
+    state().hold();
+    state().set_visible(moved(other_state_.visible(), a->begin_ns - b->begin_ns));
+  }
+  coupling_ = false;
+}
+
+void CompareView::couple_selection(const SharedState& from, SharedState& to, const StoreView& run, Obtained obtained,
+                                   std::optional<std::uint32_t> step) {
+  if (coupling_ || !other_.there()) return;
+  coupling_ = true;
+  std::optional<SpanRef> same;
+  if (const auto selected = from.selected();
+      selected && step && run.find(selected->rank, *step, selected->op, obtained))
+    same = SpanRef{selected->rank, *step, selected->op, obtained};
+  to.set_selected(same);
+  coupling_ = false;
+}
+
+void CompareView::take_figures() {
+  const Figures &a = *session_.figures().latest(), &b = *other_.figures().latest();
+  const QString title = session_.scenario() ? QString::fromStdString(session_.scenario()->title) : QString();
+  const QString how = a.run ? tr("as it ran") : tr("predicted");
+  name_a_->set_text(title.isEmpty() ? tr("A") : tr("A: %1, %2").arg(title, how));
+  name_b_->set_text(other_.there() ? tr("B: %1").arg(other_.name()) : QString());
+  choice_->setText(other_.there() ? tr("Another…") : tr("Compare with…"));
+  rows_.set_rows(other_.there() ? compare_rows(a, b, static_cast<CompareBy>(by_->currentIndex()))
+                                : std::vector<std::vector<Cell>>{});
+  words_->set_text(!other_.failure().isEmpty() ? other_.failure() : compare_sentence(a, b));
+  arrange();
+  update();
+}
+
+void CompareView::on_veil() { arrange(); }
+
+void CompareView::showEvent(QShowEvent* event) {
+  DataView::showEvent(event);
+  align();
+}
+
+void CompareView::resizeEvent(QResizeEvent*) { arrange(); }
+
+void CompareView::arrange() {
+  const bool there = other_.there() && !veiled();
+  const int top = control_height + 8;
+  const int table = std::min(table_width, std::max(260, width() * 2 / 5)), left = width() - table - 8;
+  // Whoever sees the window's own time line needs no second one; alone, the view shows both.
+  const bool both = height() - top >= 2 * (least_time_line + line);
+  choice_->setGeometry(margin, 4, choice_->sizeHint().width(), control_height);
+  words_->setGeometry(margin + choice_->width() + 12, 4, width() - choice_->width() - 2 * margin - 12, control_height);
+  by_->setGeometry(left + 16, top, table - margin - 16, control_height);
+  table_->setGeometry(left + 8, top + control_height + 4, table - margin / 2, height() - top - control_height - 8);
+  int y = top;
+  const int each = (height() - top) / (both ? 2 : 1);
+  const auto place = [&](ElidedLabel* name, TimelineView* time) {
+    name->setGeometry(margin + 4, y, left - 2 * margin, line);
+    time->setGeometry(0, y + line, left, each - line);
+    y += each;
+  };
+  if (both) place(name_a_, time_a_);
+  place(name_b_, time_b_);
+  choice_->setVisible(!veiled());
+  for (QWidget* part : {static_cast<QWidget*>(name_b_), static_cast<QWidget*>(by_), static_cast<QWidget*>(table_),
+                        static_cast<QWidget*>(time_b_)})
+    part->setVisible(there);
+  words_->setVisible((there || !other_.failure().isEmpty()) && !veiled());
+  for (QWidget* part : {static_cast<QWidget*>(name_a_), static_cast<QWidget*>(time_a_)})
+    part->setVisible(there && both);
+}
 
 void CompareView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours().ground));
-  paint_empty(
-      painter, rect(), colours(), tr("Comparing runs is not there yet"),
-      tr("It will lay two runs under each other, aligned by step, with a table of differences. Until then, every view "
-         "compares the run with its prediction, and a second window can show a second recording."));
+  if (veiled()) return paint_veil(painter, rect(), colours());
+  if (other_.there()) return;
+  if (other_.reading())
+    return paint_empty(painter, rect(), colours(), tr("Reading %1").arg(other_.name()),
+                       tr("%1 % are here.").arg(static_cast<int>(other_.progress() * 100)));
+  paint_empty(painter, rect(), colours(), tr("Nothing to compare with yet"),
+              tr("Run, change the plan at the right and run again: the run before stands here beside the new one, step "
+                 "by step. Or choose a recording, or keep what is shown now, with the button above."));
 }
 
 }  // namespace rankscope::app

@@ -1,17 +1,75 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The compare view: two runs aligned by step. It has nothing to draw until two runs can be open at once, and says so.
+// The compare view: a second run's time line, aligned by step with the session's and zoomed with it, and a table of the
+// differences. Where there is room the session's own time line stands above it; else it is the window's.
 #pragma once
+#include <QComboBox>
+#include <QLabel>
+#include <QMenu>
+#include <QTableView>
+
+#include "app/models/navigator.hpp"
+#include "app/session/session.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/elided_label.hpp"
+#include "app/views/compare/compare_rows.hpp"
+
+class QPushButton;
 
 namespace rankscope::app {
+
+class TimelineView;
 
 class CompareView : public DataView {
   Q_OBJECT
  public:
-  using DataView::DataView;
+  CompareView(SharedState& state, Session& session, Navigator& navigator, QWidget* parent = nullptr);
+  ~CompareView() override;
+
+  void set_theme(Theme theme) override;
+  bool settled() const override;
+  OtherRun& other() { return other_; }
+  /// The second run's own state: coupled with the window's.
+  SharedState& other_state() { return other_state_; }
+  void compare_by(CompareBy by);
+  const RowsModel& rows() const { return rows_; }
+  QString words() const { return words_->whole_text(); }
+  /// Reads a recording to compare with.
+  void open(const QString& trace);
 
  protected:
+  void on_veil() override;
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void make_controls();
+  void fill_menu();
+  void choose_recording();
+  void take_previous();
+  void take_other();
+  void take_figures();
+  void align();  ///< the other run's step and range to the window's
+  void follow_other();
+  void couple_selection(const SharedState& from, SharedState& to, const StoreView& run, Obtained obtained,
+                        std::optional<std::uint32_t> step);
+  void arrange();
+  std::optional<TimeRange> step_of_a() const;
+  std::optional<TimeRange> step_of_b() const;
+
+  Session& session_;
+  OtherRun other_;
+  SharedState other_state_;
+  Navigator other_navigator_;
+  bool chosen_ = false;  ///< a person chose what to compare with: the run before does not take its place
+  bool coupling_ = false;
+  QPushButton* choice_;
+  QMenu* menu_;
+  QComboBox* by_;
+  ElidedLabel *name_a_, *name_b_, *words_;
+  RowsModel rows_;
+  QTableView* table_;
+  TimelineView *time_a_ = nullptr, *time_b_ = nullptr;
 };
 
 }  // namespace rankscope::app

@@ -1,20 +1,400 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/scaling/scaling_view.hpp"
 
+#include <QDateTime>
+#include <QDir>
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QHelpEvent>
 #include <QPainter>
+#include <QToolTip>
+#include <cmath>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+#include "engine/facts/sweep_file.hpp"
 
 namespace rankscope::app {
+namespace {
+
+constexpr int margin = 12, control_height = 30, line = 18;
+constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
+constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
+const char* const keys[] = {"plan.data", "plan.tensor", "plan.pipeline"};
+
+/// "1,024" has no room at an axis: "1.02k".
+QString short_number(double value) {
+  if (value >= 1e6) return QString::number(value / 1e6, 'g', 3) + QStringLiteral("M");
+  return value >= 1e4 ? QString::number(value / 1e3, 'g', 3) + QStringLiteral("k") : QString::number(value, 'g', 4);
+}
+
+PlotSeries series_of(const ScalingCurves& curves, const QString& name, PlotSeries::Mark mark, Argb colour,
+                     double ScalingSide::*value, const ScalingSide ScalingAt::*side, bool with_help) {
+  PlotSeries series{name, mark, colour, {}};
+  for (const ScalingAt& at : curves.points) {
+    const double y = (at.*side).*value;
+    if (!std::isfinite(y)) continue;
+    PlotPoint point{at.ranks, y, 0, 0, {}};
+    if (with_help) {
+      point.help = QObject::tr("%1 · %2 ranks\nstep %3, predicted %4\n%5 %6, predicted %7")
+                       .arg(at.name)
+                       .arg(at.ranks)
+                       .arg(text::seconds(at.run.step_seconds), text::seconds(at.predicted.step_seconds),
+                            text::number(at.run.rate), curves.rate_name, text::number(at.predicted.rate));
+      if (value == &ScalingSide::rate) {
+        point.low = at.rate_low;
+        point.high = at.rate_high;
+      }
+    }
+    series.points.push_back(point);
+  }
+  return series;
+}
+
+/// What the rates would be if every rank brought as much as those of the first point.
+PlotSeries ideal_of(const ScalingCurves& curves, Argb colour) {
+  PlotSeries series{QObject::tr("ideal"), PlotSeries::Mark::dashed, colour, {}};
+  double rate = std::nan(""), ranks = 1;
+  for (const ScalingAt& at : curves.points) {
+    if (!std::isfinite(rate)) {
+      rate = std::isfinite(at.run.rate) ? at.run.rate : at.predicted.rate;
+      ranks = at.ranks;
+    }
+    if (std::isfinite(at.run.rate) || std::isfinite(at.predicted.rate))
+      series.points.push_back({at.ranks, rate * at.ranks / ranks, 0, 0, {}});
+  }
+  return series;
+}
+
+}  // namespace
+
+bool is_sweep_file(const QString& file) {
+  try {
+    return is_sweep(file.toStdString());
+  } catch (const std::exception&) {
+    return false;  // whoever opens it will say what is wrong
+  }
+}
+
+ScalingView::ScalingView(SharedState& state, Session& session, QWidget* parent)
+    : DataView(state, session, parent),
+      session_(session),
+      what_(new QComboBox(this)),
+      key_(new QComboBox(this)),
+      how_(new QComboBox(this)),
+      measure_(new QPushButton(this)),
+      open_(new QPushButton(this)),
+      formula_(new ElidedLabel(this)),
+      source_(new ElidedLabel(this)),
+      rows_({}, 1),
+      table_(new QTableView(this)),
+      latest_([this](ScalingCurves curves) { take_curves(std::move(curves)); }),
+      tables_([this](std::vector<PublishedTable> tables) {
+        published_ = std::move(tables);
+        fill_choices();
+      }) {
+  setMinimumSize(320, 140);
+  setMouseTracking(true);
+  make_controls();
+  connect(&session, &Session::scenario_changed, this, [this] {
+    if (what() != What::plan) return;
+    stale_ = true;
+    refresh();
+  });
+  connect(&session, &Session::state_changed, this, [this] { measure_->setEnabled(measuring() || session_.can_run()); });
+}
+
+ScalingView::~ScalingView() = default;
+
+void ScalingView::make_controls() {
+  what_->setAccessibleName(tr("What is scaled"));
+  key_->setAccessibleName(tr("What grows"));
+  how_->setAccessibleName(tr("Strong or weak"));
+  for (const char* key : keys) key_->addItem(QLatin1String(key));
+  for (const Scaling scaling : {Scaling::strong, Scaling::weak})
+    how_->addItem(QString::fromStdString(std::string(name_of(scaling))));
+  how_->setToolTip(tr("Strong: the global batch stays. Weak: it grows with the ranks."));
+  open_->setText(tr("Open a sweep…"));
+  open_->setToolTip(tr("A recording of rankscope-engine sweep --record"));
+  for (auto* label : {formula_, source_}) label->setProperty("role", QStringLiteral("dim"));
+  set_up_table(*table_, tr("Scaling by number of ranks"));
+  table_->setModel(&rows_);
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->setWordWrap(false);
+  fill_choices();
+  connect(what_, &QComboBox::activated, this, [this] {
+    if (what() == What::sweep && sweep_file_.isEmpty()) return choose_file();
+    stale_ = true;
+    refresh();
+  });
+  for (QComboBox* box : {key_, how_})
+    connect(box, &QComboBox::currentIndexChanged, this, [this] {
+      stale_ = true;
+      refresh();
+    });
+  connect(open_, &QPushButton::clicked, this, &ScalingView::choose_file);
+  connect(measure_, &QPushButton::clicked, this, [this] { measuring() ? stop_measuring() : measure(); });
+  take_curves({});
+}
+
+void ScalingView::fill_choices() {
+  const int now = what_->currentIndex();
+  const QSignalBlocker quiet(what_);
+  what_->clear();
+  what_->addItem(tr("this plan"));
+  what_->addItem(sweep_file_.isEmpty() ? tr("a sweep…") : QFileInfo(sweep_file_).fileName());
+  for (const PublishedTable& table : published_) what_->addItem(QString::fromStdString(table.title));
+  what_->setCurrentIndex(std::max(0, now));
+}
+
+ScalingView::What ScalingView::what() const {
+  return what_->currentIndex() <= 0 ? What::plan : what_->currentIndex() == 1 ? What::sweep : What::published;
+}
+
+void ScalingView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  rows_.set_theme(theme);
+}
+
+void ScalingView::choose(const QString& key, Scaling scaling) {
+  what_->setCurrentIndex(0);
+  key_->setCurrentText(key);
+  how_->setCurrentIndex(scaling == Scaling::strong ? 0 : 1);
+  stale_ = true;
+  refresh();
+}
+
+void ScalingView::choose_published(const QString& file) {
+  for (std::size_t i = 0; i < published_.size(); ++i)
+    if (published_[i].file == file.toStdString()) what_->setCurrentIndex(static_cast<int>(i) + 2);
+  stale_ = true;
+  refresh();
+}
+
+void ScalingView::open_sweep(const QString& file) {
+  sweep_file_ = file;
+  fill_choices();
+  what_->setCurrentIndex(1);
+  stale_ = true;
+  refresh();
+}
+
+void ScalingView::choose_file() {
+  const QString file = QFileDialog::getOpenFileName(this, tr("Open a sweep"), {}, tr("Sweeps (*.mcap)"));
+  if (!file.isEmpty())
+    open_sweep(file);
+  else if (sweep_file_.isEmpty())
+    what_->setCurrentIndex(0);
+}
+
+void ScalingView::refresh() {
+  if (!isVisible() || !stale_) return;
+  stale_ = false;
+  if (!asked_for_tables_) {
+    asked_for_tables_ = true;
+    tables_.request([] {
+      std::vector<PublishedTable> tables;
+      try {
+        tables = read_all_published();
+      } catch (const ScenarioError&) {
+        return tables;  // none is installed: the list is shorter
+      }
+      std::erase_if(tables, [](const PublishedTable& table) { return !can_be_scaled(table); });
+      return tables;
+    });
+  }
+  switch (what()) {
+    case What::plan: {
+      if (!session_.scenario()) return take_curves({});
+      latest_.request([scenario = *session_.scenario(), key = key_->currentText().toStdString(),
+                       scaling = how_->currentIndex() == 0 ? Scaling::strong : Scaling::weak] {
+        return predicted_curves(scenario, key, scaling, most_predicted_ranks);
+      });
+      return;
+    }
+    case What::sweep:
+      latest_.request([file = sweep_file_] {
+        try {
+          return curves_of(read_sweep(file.toStdString()));
+        } catch (const std::exception& error) {
+          ScalingCurves none;
+          none.failure = QString::fromUtf8(error.what());
+          return none;
+        }
+      });
+      return;
+    case What::published: {
+      const auto at = static_cast<std::size_t>(what_->currentIndex() - 2);
+      if (at < published_.size()) latest_.request([table = published_[at]] { return curves_of(table); });
+      return;
+    }
+  }
+}
+
+void ScalingView::take_curves(ScalingCurves curves) {
+  curves_ = std::move(curves);
+  rows_.set_titles(scaling_titles(curves_));
+  rows_.set_rows(scaling_rows(curves_));
+  formula_->set_text(curves_.formula);
+  source_->set_text(curves_.source);
+  arrange();
+  update();
+}
+
+void ScalingView::measure() {
+  if (!session_.can_run() || measuring()) return;
+  const QString program = session_.engine_program();
+  const std::string key = key_->currentText().toStdString();
+  QDir folder(session_.recordings_folder().isEmpty() ? QDir::tempPath() : session_.recordings_folder());
+  folder.mkpath(QStringLiteral("."));
+  measured_file_ = folder.filePath(
+      QStringLiteral("sweep-%1.mcap").arg(QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"))));
+  QStringList arguments{QStringLiteral("sweep"),    session_.spec().text,
+                        QStringLiteral("--over"),   sweep_axis(key, most_measured_ranks),
+                        QStringLiteral("--steps"),  QString::number(measured_steps),
+                        QStringLiteral("--record"), measured_file_};
+  if (how_->currentIndex() == 1) arguments << QStringLiteral("--weak");
+  arguments << session_.overrides({key, "train.steps"});
+  progress_ = tr("Measuring on 1, 2, 4, … ranks");
+  engine_ = std::make_unique<EngineChild>(EngineCommand{program, arguments});
+  connect(engine_.get(), &EngineChild::line, this, [this](const QString& words, bool error) {
+    emit log(words, error);
+    if (!error) return;
+    progress_ = words;  // the engine tells point by point on standard error
+    update();
+  });
+  connect(engine_.get(), &EngineChild::ended, this,
+          [this](bool ok, int, const QString& reason) { take_measured(ok, reason); });
+  emit log(program + QLatin1Char(' ') + arguments.join(QLatin1Char(' ')), false);
+  engine_->start();
+  arrange();
+  update();
+}
+
+void ScalingView::stop_measuring() {
+  if (engine_) engine_->stop();
+}
+
+void ScalingView::take_measured(bool ok, const QString& reason) {
+  engine_.release()->deleteLater();  // it is the one that calls
+  progress_.clear();
+  if (!ok) emit log(reason, true);
+  // Points that were measured before one failed, or before it was stopped, are in the file.
+  if (QFileInfo::exists(measured_file_))
+    open_sweep(measured_file_);
+  else
+    take_curves([&] {
+      ScalingCurves none;
+      none.failure = reason;
+      return none;
+    }());
+}
+
+std::vector<Plot> ScalingView::plots() const {
+  const Argb ran = colours().accent, predicted = colours().of(SpanClass::transfer);
+  const bool published = !curves_.has_efficiency && !curves_.run_name.isEmpty();
+  using Mark = PlotSeries::Mark;
+  const auto both = [&](Plot& plot, double ScalingSide::*value) {
+    const bool alone = curves_.run_name.isEmpty();
+    plot.series.push_back(
+        series_of(curves_, tr("predicted"), Mark::line, predicted, value, &ScalingAt::predicted, false));
+    if (alone || published)
+      plot.series.push_back(series_of(curves_, {}, Mark::rings, predicted, value, &ScalingAt::predicted, true));
+    if (!alone)
+      plot.series.push_back(series_of(curves_, curves_.run_name, Mark::dots, ran, value, &ScalingAt::run, true));
+  };
+  Plot rate, share;
+  rate.title = tr("%1 by ranks").arg(curves_.rate_name);
+  rate.x = {true, {}, {}, short_number, {}};
+  for (const ScalingAt& at : curves_.points) rate.x.ticks.push_back(at.ranks);
+  rate.y = {!published, published ? std::optional(0.0) : std::nullopt, {}, short_number, {}};
+  if (!published) rate.series.push_back(ideal_of(curves_, colours().dim));
+  both(rate, &ScalingSide::rate);
+  share.x = rate.x;
+  if (curves_.has_efficiency) {
+    share.title = tr("Efficiency by ranks");
+    share.y = {false, 0.0, 1.1, [](double y) { return QString::number(y * 100) + QStringLiteral(" %"); }, {}};
+    both(share, &ScalingSide::efficiency);
+  } else {
+    share.title = tr("Step by ranks");
+    share.y = {true, {}, {}, text::seconds, {}};
+    both(share, &ScalingSide::step_seconds);
+  }
+  return {rate, share};
+}
+
+std::vector<QRectF> ScalingView::plot_areas() const {
+  const double top = control_height + 2 * line + 12, height_now = table_->y() - top - 4;
+  const double each = (width() - 3.0 * margin) / 2;
+  return {QRectF(margin, top, each, height_now), QRectF(2 * margin + each, top, each, height_now)};
+}
+
+void ScalingView::on_veil() { arrange(); }
+
+void ScalingView::showEvent(QShowEvent* event) {
+  DataView::showEvent(event);
+  refresh();
+}
+
+void ScalingView::resizeEvent(QResizeEvent*) { arrange(); }
+
+void ScalingView::arrange() {
+  int x = margin;
+  const bool plan = what() == What::plan;
+  measure_->setText(measuring() ? tr("Stop measuring") : tr("Measure"));
+  measure_->setToolTip(tr("Runs this plan on 1, 2, 4 and 8 ranks, %1 steps each, and lays what was measured over the "
+                          "curves")
+                           .arg(measured_steps));
+  measure_->setEnabled(measuring() || session_.can_run());
+  for (QWidget* part : {static_cast<QWidget*>(what_), static_cast<QWidget*>(key_), static_cast<QWidget*>(how_),
+                        static_cast<QWidget*>(measure_), static_cast<QWidget*>(open_)}) {
+    const bool of_plan = part == key_ || part == how_ || part == measure_;
+    part->setVisible(!veiled() && (plan || !of_plan));
+    if (!part->isVisibleTo(this)) continue;
+    const int wide = std::min(part->sizeHint().width(), 320);
+    part->setGeometry(x, 4, wide, control_height);
+    x += wide + 8;
+  }
+  const bool there = !curves_.points.empty() && curves_.failure.isEmpty() && !veiled();
+  formula_->setGeometry(margin, control_height + 8, width() - 2 * margin, line);
+  source_->setGeometry(margin, control_height + 8 + line, width() - 2 * margin, line);
+  const int rows = table_->horizontalHeader()->height() + 26 * std::min(rows_.rowCount(), 12) + 4;
+  const int below = std::max(80, std::min(rows, height() - control_height - 2 * line - 12 - 180));
+  table_->setGeometry(4, height() - below, width() - 8, below - 4);
+  for (QWidget* part : {static_cast<QWidget*>(formula_), static_cast<QWidget*>(source_), static_cast<QWidget*>(table_)})
+    part->setVisible(there);
+}
 
 void ScalingView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours().ground));
-  paint_empty(
-      painter, rect(), colours(), tr("Scaling cannot be drawn yet"),
-      tr("It will lay measured points of one model on 1, 2, 4, … ranks over the predicted curves. This version keeps "
-         "one run at a time; change the plan at the right to see what one more rank is predicted to bring."));
+  if (veiled()) return paint_veil(painter, rect(), colours());
+  const QRectF below(0, control_height + 8, width(), height() - control_height - 8);
+  if (measuring()) return paint_empty(painter, below, colours(), tr("The engine measures"), progress_);
+  if (!curves_.failure.isEmpty())
+    return paint_empty(painter, below, colours(), tr("There is nothing to scale here"), curves_.failure);
+  if (curves_.points.empty())
+    return paint_empty(painter, below, colours(), latest_.settled() ? tr("No plan is open") : tr("Predicting…"),
+                       tr("Open a scenario, and its plan is predicted on 1, 2, 4, … ranks; or open a sweep that "
+                          "rankscope-engine has recorded; or choose what others have published."));
+  const auto shown = plots();
+  const auto areas = plot_areas();
+  for (std::size_t i = 0; i < shown.size(); ++i) paint_plot(painter, areas[i], colours(), shown[i]);
+}
+
+bool ScalingView::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return DataView::event(event);
+  auto* help = static_cast<QHelpEvent*>(event);
+  const auto shown = plots();
+  const auto areas = plot_areas();
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    if (const PlotPoint* point = point_near(shown[i], areas[i], help->pos())) {
+      QToolTip::showText(help->globalPos(), point->help, this);
+      return true;
+    }
+  QToolTip::hideText();
+  return true;
 }
 
 }  // namespace rankscope::app

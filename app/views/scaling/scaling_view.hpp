@@ -1,18 +1,83 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The scaling view: measured points on predicted curves. It has nothing to draw until runs of one model with different
-// numbers of ranks can be collected, and says so.
+// The scaling view: measured points on predicted curves, for the plan at hand, for a sweep that was recorded, or for
+// rows that others have published. It measures the plan itself, too: the engine runs a sweep in the background.
 #pragma once
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QTableView>
+
+#include "app/session/engine_child.hpp"
+#include "app/session/session.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/elided_label.hpp"
+#include "app/views/plot/plot.hpp"
+#include "app/views/scaling/scaling_curves.hpp"
 
 namespace rankscope::app {
+
+/// True for the recording of a sweep, which is no run's.
+bool is_sweep_file(const QString& file);
 
 class ScalingView : public DataView {
   Q_OBJECT
  public:
-  using DataView::DataView;
+  ScalingView(SharedState& state, Session& session, QWidget* parent = nullptr);
+  ~ScalingView() override;
+
+  void set_theme(Theme theme) override;
+  bool settled() const override { return latest_.settled() && tables_.settled() && !measuring(); }
+  /// A sweep's recording; what is wrong with it is said in the view.
+  void open_sweep(const QString& file);
+  /// Of this plan: the key that grows, and how.
+  void choose(const QString& key, Scaling scaling);
+  /// One of the published tables by the name of its file.
+  void choose_published(const QString& file);
+  /// Runs the plan on 1, 2, 4, … ranks; the answer comes as a sweep.
+  void measure();
+  void stop_measuring();
+  bool measuring() const { return engine_ != nullptr; }
+
+  const ScalingCurves& curves() const { return curves_; }
+  const RowsModel& rows() const { return rows_; }
+  /// The two charts as painted now, left to right.
+  std::vector<Plot> plots() const;
+  std::vector<QRectF> plot_areas() const;
+
+ signals:
+  void log(const QString& words, bool bad);
 
  protected:
+  void on_veil() override;
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  enum class What : std::uint8_t { plan, sweep, published };
+  void make_controls();
+  void refresh();
+  void fill_choices();
+  void take_curves(ScalingCurves curves);
+  void choose_file();
+  void take_measured(bool ok, const QString& reason);
+  void arrange();
+  What what() const;
+
+  Session& session_;
+  QComboBox *what_, *key_, *how_;
+  QPushButton *measure_, *open_;
+  ElidedLabel *formula_, *source_;
+  RowsModel rows_;
+  QTableView* table_;
+  ScalingCurves curves_;
+  QString sweep_file_, measured_file_, progress_;
+  std::vector<PublishedTable> published_;
+  std::unique_ptr<EngineChild> engine_;
+  Latest<ScalingCurves> latest_;
+  Latest<std::vector<PublishedTable>> tables_;
+  bool asked_for_tables_ = false, stale_ = true;
 };
 
 }  // namespace rankscope::app

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/session/hand_order.hpp"
+
+#include <charconv>
+#include <stdexcept>
+
+#include "engine/schedule/schedule.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr const char* by_hand = "by-hand";
+
+PipelineShape shape_of(const PlanSpec& plan) { return {plan.pipeline, plan.virtual_stages, plan.micro_batches}; }
+
+/// "line 3: why" in its two parts.
+void take_apart(const std::string& what, OrderCheck& check) {
+  check.message = what;
+  constexpr std::string_view head = "line ";
+  if (what.compare(0, head.size(), head) != 0) return;
+  const auto colon = what.find(": ");
+  if (colon == std::string::npos) return;
+  std::from_chars(what.data() + head.size(), what.data() + colon, check.line);
+  check.message = what.substr(colon + 2);
+}
+
+/// The first word in quotes.
+std::string quoted_in(const std::string& message) {
+  const auto begin = message.find('\'');
+  const auto end = begin == std::string::npos ? begin : message.find('\'', begin + 1);
+  return end == std::string::npos ? std::string() : message.substr(begin + 1, end - begin - 1);
+}
+
+}  // namespace
+
+std::string order_text(const PlanSpec& plan) {
+  if (plan.schedule == by_hand) return plan.order;
+  return to_text(make_schedule(plan.schedule, shape_of(plan)));
+}
+
+void choose_schedule(PlanSpec& plan, const std::string& name) {
+  if (name == plan.schedule) return;
+  if (name == by_hand) {
+    try {
+      plan.order = order_text(plan);
+    } catch (const std::invalid_argument&) {
+      plan.order.clear();
+    }
+  } else {
+    plan.order.clear();
+  }
+  plan.schedule = name;
+}
+
+OrderCheck check_order(const std::string& text, const PlanSpec& plan) {
+  OrderCheck check;
+  try {
+    const ChunkSchedule schedule = by_hand_schedule(text, shape_of(plan));
+    check.ideal_bubble = ideal_bubble(schedule);
+    for (const auto& stage : schedule.order) check.ops += static_cast<int>(stage.size());
+    check.ok = true;
+  } catch (const std::invalid_argument& error) {
+    take_apart(error.what(), check);
+    check.token = quoted_in(check.message);
+  }
+  return check;
+}
+
+}  // namespace rankscope::app

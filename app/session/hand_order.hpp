@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The order of a plan's stages as text that a person edits: what it is now, and what is wrong with it. No widgets.
+#pragma once
+#include <limits>
+#include <string>
+
+#include "engine/scenario/scenario.hpp"
+
+namespace rankscope::app {
+
+/// The plan's order, a line a stage: its own, or what its schedule makes of it. Throws std::invalid_argument for a
+/// schedule that does not fit its shape.
+std::string order_text(const PlanSpec& plan);
+
+/// The plan with that schedule. "by-hand" begins with the order that there was; any other has none. An order that
+/// cannot be told begins empty.
+void choose_schedule(PlanSpec& plan, const std::string& name);
+
+struct OrderCheck {
+  bool ok = false;
+  int line = 0;         ///< from 1: where it goes wrong; 0: nowhere in particular
+  std::string token;    ///< the op that the message is about; empty: none, or the whole line
+  std::string message;  ///< why it cannot run, and what would do; empty when it can
+  /// Of an order that can run: with equal chunks and free links.
+  double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
+  int ops = 0;
+};
+/// For the plan's stages, virtual stages and micro-batches.
+OrderCheck check_order(const std::string& text, const PlanSpec& plan);
+
+}  // namespace rankscope::app

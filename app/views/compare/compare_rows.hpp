@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The compare view's words and rows, from the figures of two runs. No widgets.
+#pragma once
+#include <QString>
+#include <vector>
+
+#include "app/session/figures.hpp"
+#include "app/views/common/rows_model.hpp"
+
+namespace rankscope::app {
+
+/// What one chooses to compare by.
+enum class CompareBy { summary, time, causes, ops, ranks };
+inline constexpr int compare_by_count = 5;
+QString label_of(CompareBy by);
+
+/// "", "A", "B", "B − A", "%".
+QStringList compare_titles();
+/// Whole-run figures for the summary, else of the step that each of the two figures is about. Empty while one of the
+/// two is missing.
+std::vector<std::vector<Cell>> compare_rows(const Figures& a, const Figures& b, CompareBy by);
+/// Why B's step takes another time than A's, largest reasons first; empty while one of the two is missing.
+QString compare_sentence(const Figures& a, const Figures& b);
+
+}  // namespace rankscope::app

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A small chart as a value and its picture: curves and points over one axis, linear or logarithmic. What stands where
+// is plain arithmetic, so that it can be tested and asked by the pointer. No widgets.
+#pragma once
+#include <QPointF>
+#include <QRectF>
+#include <QString>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "app/models/palette.hpp"
+
+class QPainter;
+
+namespace rankscope::app {
+
+struct PlotPoint {
+  double x = 0, y = 0;
+  double low = 0, high = 0;  ///< of a bar through the point; equal: none
+  QString help{};            ///< what the pointer over it says
+};
+
+struct PlotSeries {
+  enum class Mark : std::uint8_t { line, dashed, dots, rings };
+  QString name;  ///< in the legend; empty: not there
+  Mark mark = Mark::line;
+  Argb colour = 0;
+  std::vector<PlotPoint> points;  ///< by x; those that are not finite are left out
+};
+
+struct PlotAxis {
+  bool logarithmic = false;
+  std::optional<double> low, high;         ///< ends that stay, whatever the points are
+  std::function<QString(double)> words{};  ///< a tick's label; empty: the number
+  std::vector<double> ticks{};             ///< where they stand; empty: on round values
+};
+
+struct Plot {
+  QString title;
+  PlotAxis x, y;
+  std::vector<PlotSeries> series;
+};
+
+/// Where things stand in `area`: the inner rectangle, and from values to it and back.
+struct PlotScale {
+  QRectF inner;
+  double x_low = 0, x_high = 1, y_low = 0, y_high = 1;
+  bool log_x = false, log_y = false;
+  QPointF at(double x, double y) const;
+  /// The value at a height.
+  double y_at(double pixel) const;
+  double x_at(double pixel) const;
+};
+PlotScale scale_of(const Plot& plot, const QRectF& area);
+
+/// Round values within the axis' ends: 1, 2, 5, 10, … where it is logarithmic (decades alone where these crowd).
+std::vector<double> ticks_of(double low, double high, bool logarithmic, int most);
+
+void paint_plot(QPainter& painter, const QRectF& area, const Palette& colours, const Plot& plot);
+
+/// The dot within some pixels of `at`; null where there is none.
+const PlotPoint* point_near(const Plot& plot, const QRectF& area, QPointF at);
+
+}  // namespace rankscope::app

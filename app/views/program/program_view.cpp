@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/program/program_view.hpp"
+
+#include <QPainter>
+#include <QRegularExpression>
+#include <QSyntaxHighlighter>
+#include <QTextBlock>
+#include <algorithm>
+#include <stdexcept>
+
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+#include "engine/facts/facts.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int margin = 12, control_height = 30;
+constexpr int pause_ms = 200;             ///< after the last key, before the text is looked at
+constexpr std::size_t most_ops = 20'000;  ///< of a program that is written out
+
+/// Ops in the colour of their boxes, comments dim.
+class OpColours : public QSyntaxHighlighter {
+ public:
+  explicit OpColours(QTextDocument* document) : QSyntaxHighlighter(document) {}
+  void set_palette(const Palette& palette) {
+    palette_ = &palette;
+    rehighlight();
+  }
+
+ protected:
+  void highlightBlock(const QString& text) override {
+    if (palette_ == nullptr) return;
+    static const QRegularExpression op(QStringLiteral("\\b(F|B|I|W|R)(?=:c\\d)|\\b(SEND|RECV|OPT|[A-Z]{5,})(?=[.:])"));
+    for (auto matches = op.globalMatch(text); matches.hasNext();) {
+      const QRegularExpressionMatch match = matches.next();
+      QTextCharFormat format;
+      format.setForeground(color(colour_of(match.captured())));
+      format.setFontWeight(QFont::DemiBold);
+      setFormat(static_cast<int>(match.capturedStart()), static_cast<int>(match.capturedLength()), format);
+    }
+    const qsizetype comment = text.indexOf(QLatin1Char('#'));
+    if (comment >= 0)
+      setFormat(static_cast<int>(comment), static_cast<int>(text.size() - comment), color(palette_->dim));
+  }
+
+ private:
+  Argb colour_of(const QString& kind) const {
+    if (kind == QLatin1String("F")) return palette_->of(SpanClass::forward);
+    if (kind == QLatin1String("B") || kind == QLatin1String("I")) return palette_->of(SpanClass::backward);
+    if (kind == QLatin1String("W")) return palette_->of(SpanClass::weight_gradient);
+    if (kind == QLatin1String("R")) return palette_->of(SpanClass::recompute);
+    if (kind == QLatin1String("OPT")) return palette_->of(SpanClass::optimizer);
+    if (kind == QLatin1String("SEND") || kind == QLatin1String("RECV")) return palette_->of(SpanClass::transfer);
+    return palette_->of(SpanClass::collective);
+  }
+  const Palette* palette_ = nullptr;
+};
+
+QString program_text(const RunContext& context, int rank) {
+  const RankProgram& program = context.programs[static_cast<std::size_t>(rank)];
+  if (program.ops.size() > most_ops)
+    return QObject::tr("# %1 ops: too long to be read. rankscope-engine plan --program prints it.")
+        .arg(text::count(static_cast<std::int64_t>(program.ops.size())));
+  return QString::fromStdString(to_text(program));
+}
+
+}  // namespace
+
+ProgramView::ProgramView(SharedState& state, Session& session, QWidget* parent)
+    : DataView(state, session, parent),
+      session_(session),
+      which_(new QComboBox(this)),
+      words_(new ElidedLabel(this)),
+      text_(new QPlainTextEdit(this)),
+      checker_([this](const OrderCheck& check) { take_check(check); }) {
+  setMinimumSize(320, 140);
+  which_->setAccessibleName(tr("Which text"));
+  which_->addItem(tr("order of the stages, to be edited"));
+  text_->setAccessibleName(tr("The program's text"));
+  text_->setFrameShape(QFrame::NoFrame);
+  text_->setTabChangesFocus(true);
+  colours_of_ops_ = std::make_unique<OpColours>(text_->document());
+  delay_.setSingleShot(true);
+  delay_.setInterval(pause_ms);
+  connect(&delay_, &QTimer::timeout, this, &ProgramView::request_check);
+  connect(text_, &QPlainTextEdit::textChanged, this, &ProgramView::take_text);
+  connect(which_, &QComboBox::currentIndexChanged, this, [this](int index) { show_program(index - 1); });
+  connect(&session, &Session::scenario_changed, this, &ProgramView::take_scenario);
+  connect(&session, &Session::state_changed, this, &ProgramView::take_scenario);
+  connect(&session.figures(), &FiguresModel::changed, this, &ProgramView::take_programs);
+  set_theme(Theme::dark);
+  take_scenario();
+}
+
+ProgramView::~ProgramView() = default;
+
+void ProgramView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  static_cast<OpColours&>(*colours_of_ops_).set_palette(colours());
+  text_->setFont(number_font());
+  mark();
+}
+
+bool ProgramView::editable() const {
+  const SessionState now = session_.state();
+  return shown_ < 0 && session_.spec().kind == SourceKind::scenario && session_.scenario() &&
+         now != SessionState::starting && now != SessionState::running && now != SessionState::stopping;
+}
+
+void ProgramView::show_program(int rank) {
+  if (shown_ == rank) return;
+  shown_ = rank;
+  which_->setCurrentIndex(rank + 1);
+  dirty_ = false;
+  plan_ = {};
+  take_scenario();
+}
+
+void ProgramView::take_scenario() {
+  text_->setReadOnly(!editable());
+  arrange();
+  update();
+  if (shown_ >= 0) return take_programs();
+  if (!session_.scenario()) {
+    plan_ = {};
+    fill({});
+    return words_->set_text({});
+  }
+  const PlanSpec& plan = session_.scenario()->plan;
+  // What one types has become the plan: the text stands as it was typed.
+  const bool own = plan.schedule == "by-hand" && plan.order == text_->toPlainText().toStdString();
+  if (plan == plan_ && (dirty_ || own)) return;
+  plan_ = plan;
+  if (own) return request_check();
+  dirty_ = false;
+  try {
+    fill(QString::fromStdString(order_text(plan)));
+  } catch (const std::invalid_argument& error) {
+    fill(QStringLiteral("# ") + QString::fromUtf8(error.what()));
+  }
+  request_check();
+}
+
+void ProgramView::take_programs() {
+  const auto context = session_.figures().latest()->context;
+  const int ranks = context ? static_cast<int>(context->programs.size()) : 0;
+  if (which_->count() != ranks + 1) {
+    const QSignalBlocker quiet(which_);
+    while (which_->count() > ranks + 1) which_->removeItem(which_->count() - 1);
+    while (which_->count() < ranks + 1) which_->addItem(tr("program of rank %1").arg(which_->count() - 1));
+    if (shown_ >= ranks) shown_ = -1;
+    which_->setCurrentIndex(shown_ + 1);
+    arrange();
+  }
+  if (shown_ < 0 || !context || !isVisible()) return;
+  const QString text = program_text(*context, shown_);
+  if (text != text_->toPlainText()) fill(text);
+  check_ = {};
+  words_->set_text(
+      tr("%1 ops in program order, to be read: one line an op, what it comes after, its bytes and buffers")
+          .arg(text::count(static_cast<std::int64_t>(context->programs[static_cast<std::size_t>(shown_)].ops.size()))));
+  mark();
+}
+
+void ProgramView::fill(const QString& text) {
+  filling_ = true;
+  text_->setPlainText(text);
+  filling_ = false;
+}
+
+void ProgramView::take_text() {
+  if (filling_ || shown_ >= 0) return;
+  dirty_ = true;
+  delay_.start();
+}
+
+void ProgramView::request_check() {
+  if (!session_.scenario() || shown_ >= 0) return;
+  checker_.request([text = text_->toPlainText().toStdString(), plan = session_.scenario()->plan] {
+    return check_order(text, plan);
+  });
+}
+
+void ProgramView::take_check(const OrderCheck& check) {
+  check_ = check;
+  mark();
+  if (!session_.scenario() || shown_ >= 0) return;
+  if (!check.ok) {
+    words_->set_text(check.line > 0 ? tr("Line %1: %2").arg(check.line).arg(QString::fromStdString(check.message))
+                                    : QString::fromStdString(check.message));
+    return;
+  }
+  words_->set_text(tr("%1 ops; with equal stages and free links its bubble is %2 of the step")
+                       .arg(check.ops)
+                       .arg(text::percent(check.ideal_bubble)));
+  if (!dirty_ || !editable()) return;
+  dirty_ = false;
+  Scenario scenario = *session_.scenario();
+  const std::string order = text_->toPlainText().toStdString();
+  if (scenario.plan.schedule == "by-hand" && scenario.plan.order == order) return;
+  scenario.plan.schedule = "by-hand";
+  scenario.plan.order = order;
+  plan_ = scenario.plan;
+  session_.edit(scenario);
+}
+
+void ProgramView::mark() {
+  const bool bad = shown_ < 0 && !check_.ok && !check_.message.empty();
+  words_->setProperty("role", bad ? QStringLiteral("bad") : QStringLiteral("dim"));
+  words_->style()->unpolish(words_);
+  words_->style()->polish(words_);
+  QList<QTextEdit::ExtraSelection> marks;
+  if (bad && check_.line > 0) {
+    const QTextBlock block = text_->document()->findBlockByNumber(check_.line - 1);
+    QTextEdit::ExtraSelection line;
+    line.cursor = QTextCursor(block);
+    line.cursor.select(QTextCursor::BlockUnderCursor);
+    line.format.setBackground(faded(colours().bad, 0.14));
+    line.format.setProperty(QTextFormat::FullWidthSelection, true);
+    marks << line;
+    // Of an op that stands twice it is the last that is too many.
+    const qsizetype at = check_.token.empty() ? -1 : block.text().lastIndexOf(QString::fromStdString(check_.token));
+    if (at >= 0) {
+      QTextEdit::ExtraSelection op;
+      op.cursor = QTextCursor(block);
+      op.cursor.setPosition(block.position() + static_cast<int>(at));
+      op.cursor.setPosition(op.cursor.position() + static_cast<int>(check_.token.size()), QTextCursor::KeepAnchor);
+      op.format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
+      op.format.setUnderlineColor(color(colours().bad));
+      op.format.setBackground(faded(colours().bad, 0.35));
+      marks << op;
+    }
+  }
+  text_->setExtraSelections(marks);
+}
+
+void ProgramView::showEvent(QShowEvent* event) {
+  DataView::showEvent(event);
+  take_programs();
+}
+
+void ProgramView::resizeEvent(QResizeEvent*) { arrange(); }
+
+void ProgramView::arrange() {
+  const bool there = session_.scenario().has_value();
+  for (QWidget* part : {static_cast<QWidget*>(which_), static_cast<QWidget*>(words_), static_cast<QWidget*>(text_)})
+    part->setVisible(there);
+  which_->setGeometry(margin, 4, which_->sizeHint().width(), control_height);
+  const int left = margin + which_->width() + 12;
+  words_->setGeometry(left, 4, width() - left - margin, control_height);
+  text_->setGeometry(margin - 4, control_height + 8, width() - 2 * margin + 8, height() - control_height - 12);
+}
+
+void ProgramView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(interface_font());
+  painter.fillRect(rect(), color(colours().ground));
+  if (!session_.scenario())
+    paint_empty(painter, rect(), colours(), tr("No program yet"),
+                tr("Open a scenario: the order of every stage's forwards and backwards stands here as text, and can be "
+                   "written by hand."));
+}
+
+}  // namespace rankscope::app

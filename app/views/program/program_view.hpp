@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The program as text. The order of every stage's ops can be edited by hand: it is checked as one types, where it goes
+// wrong is marked and explained, and as soon as it makes sense it is the plan, predicted and ready to run. The whole
+// program of any rank can be read.
+#pragma once
+#include <QComboBox>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QToolButton>
+
+#include "app/session/hand_order.hpp"
+#include "app/session/session.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/common/elided_label.hpp"
+
+class QSyntaxHighlighter;
+
+namespace rankscope::app {
+
+class ProgramView : public DataView {
+  Q_OBJECT
+ public:
+  ProgramView(SharedState& state, Session& session, QWidget* parent = nullptr);
+  ~ProgramView() override;
+
+  void set_theme(Theme theme) override;
+  bool settled() const override { return !delay_.isActive() && checker_.settled(); }
+  QPlainTextEdit& editor() { return *text_; }
+  const OrderCheck& check() const { return check_; }
+  QString words() const { return words_->whole_text(); }
+  /// The order (-1), or a rank's program.
+  void show_program(int rank);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void take_scenario();
+  void take_programs();
+  void take_text();
+  void request_check();
+  void take_check(const OrderCheck& check);
+  void mark();
+  void fill(const QString& text);
+  void arrange();
+  bool editable() const;
+
+  Session& session_;
+  QComboBox* which_;
+  ElidedLabel* words_;
+  QPlainTextEdit* text_;
+  std::unique_ptr<QSyntaxHighlighter> colours_of_ops_;
+  QTimer delay_;
+  OrderCheck check_;
+  Latest<OrderCheck> checker_;
+  int shown_ = -1;  ///< rank whose program is shown; -1: the order
+  bool filling_ = false, dirty_ = false;
+  PlanSpec plan_;  ///< that the text is about
+};
+
+}  // namespace rankscope::app

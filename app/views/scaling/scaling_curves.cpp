@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/scaling/scaling_curves.hpp"
+
+#include <QObject>
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "app/views/common/text.hpp"
+#include "engine/facts/prediction.hpp"
+#include "engine/model/model.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/validate/validate.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr double most_ops = 3e5;  ///< of one point's programs: made and laid out in a second or so
+constexpr double tera = 1e-12;
+
+QString tr(const char* words) { return QObject::tr(words); }
+
+QString words(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+ScalingSide side_of(const ScalingFigures& figures) {
+  return {figures.step_seconds, figures.tokens_per_s, figures.efficiency};
+}
+
+double tokens_of(const Scenario& scenario) {
+  return static_cast<double>(scenario.train.global_batch) * scenario.model.context;
+}
+
+Scenario at_value(const Scenario& base, const std::string& key, int value, Scaling scaling) {
+  Scenario scenario = base;
+  set_value(scenario, {key, std::to_string(value)}, key);
+  if (scaling == Scaling::weak) {
+    Scenario first = base;
+    set_value(first, {key, "1"}, key);
+    const std::int64_t batch = weak_batch(base.train.global_batch, scenario.plan.ranks(), first.plan.ranks());
+    scenario.train.global_batch = static_cast<int>(batch);
+  }
+  return scenario;
+}
+
+ScalingAt predicted_at(const Scenario& scenario, const QString& name) {
+  ScalingAt at;
+  at.ranks = scenario.plan.ranks();
+  at.name = name;
+  try {
+    check_scenario(scenario);
+    const StepProgram step = compile(scenario);
+    if (count_ops(step) > most_ops && !is_folded(step)) throw PlanError("too many ops to be predicted at once");
+    const Report report = predict_step(step);
+    at.predicted.step_seconds = report.step_seconds;
+    at.predicted.rate = tokens_of(scenario) / report.step_seconds;
+  } catch (const std::exception& error) {
+    at.reason = QString::fromUtf8(error.what());
+  }
+  return at;
+}
+
+/// Against the first point that has figures: S/(n/n1), S being the rates'.
+void add_efficiency(std::vector<ScalingAt>& points) {
+  const auto first =
+      std::find_if(points.begin(), points.end(), [](const ScalingAt& at) { return std::isfinite(at.predicted.rate); });
+  if (first == points.end()) return;
+  for (ScalingAt& at : points)
+    at.predicted.efficiency = at.predicted.rate / first->predicted.rate / (at.ranks / first->ranks);
+}
+
+double model_flops(const Scenario& scenario) {
+  return make_model(scenario).model_flops_per_sample() * scenario.train.global_batch;
+}
+
+}  // namespace
+
+ScalingCurves curves_of(const Sweep& sweep) {
+  const ScalingTable table = scaling_table(sweep);
+  ScalingCurves curves;
+  curves.title = tr("%1: %2 scaling, measured").arg(words(sweep.title), words(std::string(name_of(sweep.scaling))));
+  curves.rate_name = tr("tokens / s");
+  curves.formula = words(table.formula);
+  if (!table.baseline_words.empty())
+    curves.formula = tr("%1; against %2").arg(curves.formula, words(table.baseline_words));
+  curves.has_efficiency = table.comparable;
+  curves.source = tr("%1 on %2, %3 of each point, %4 cores; %5 clock")
+                      .arg(words(sweep.file), words(sweep.host))
+                      .arg(sweep.repeats == 1 ? tr("one run") : tr("%1 runs").arg(sweep.repeats))
+                      .arg(sweep.cores)
+                      .arg(words(std::string(name_of(sweep.clock))));
+  for (const ScalingRow& row : table.rows) {
+    const SweepPoint& point = sweep.points[static_cast<std::size_t>(row.point)];
+    ScalingAt at;
+    at.ranks = point.ranks;
+    at.name = words(point.words());
+    at.run = side_of(row.run);
+    at.predicted = side_of(row.predicted);
+    at.reason = words(row.reason);
+    const double tokens = static_cast<double>(point.tokens_per_step);
+    if (row.third_quartile > row.first_quartile) {
+      at.rate_low = tokens / row.third_quartile;
+      at.rate_high = tokens / row.first_quartile;
+    }
+    if (row.runs > 0) curves.run_name = words(std::string(name_of(row.obtained)));
+    curves.points.push_back(at);
+  }
+  std::stable_sort(curves.points.begin(), curves.points.end(),
+                   [](const ScalingAt& a, const ScalingAt& b) { return a.ranks < b.ranks; });
+  return curves;
+}
+
+ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key, Scaling scaling, int most_ranks) {
+  ScalingCurves curves;
+  curves.title = tr("%1: %2 scaling over %3, predicted")
+                     .arg(words(scenario.title), words(std::string(name_of(scaling))), words(key));
+  curves.rate_name = tr("tokens / s");
+  curves.source = tr("the cluster \"%1\"; nothing ran").arg(words(scenario.cluster.spec));
+  for (int value = 1; value <= most_ranks; value *= 2) {
+    Scenario point;
+    try {
+      point = at_value(scenario, key, value, scaling);
+    } catch (const ScenarioError& error) {
+      curves.failure = QString::fromUtf8(error.what());
+      return curves;
+    }
+    if (point.plan.ranks() > most_ranks) break;
+    curves.points.push_back(predicted_at(point, tr("%1 = %2").arg(words(key)).arg(value)));
+    // What more ranks are refused for is the same again.
+    const std::size_t count = curves.points.size();
+    if (count > 1 && !curves.points[count - 1].reason.isEmpty() && curves.points[count - 2].reason.isEmpty()) break;
+  }
+  add_efficiency(curves.points);
+  const auto first = std::find_if(curves.points.begin(), curves.points.end(),
+                                  [](const ScalingAt& at) { return std::isfinite(at.predicted.rate); });
+  if (first == curves.points.end()) {
+    curves.failure = curves.points.empty() ? tr("The plan has more than %1 ranks already").arg(most_ranks)
+                                           : curves.points.front().reason;
+    return curves;
+  }
+  curves.formula = scaling == Scaling::strong
+                       ? tr("efficiency = n₁·T₁ / (n·Tₙ), the batch stays; against %1").arg(first->name)
+                       : tr("efficiency = T₁ / Tₙ, the batch grows with the ranks; against %1").arg(first->name);
+  return curves;
+}
+
+bool can_be_scaled(const PublishedTable& table) {
+  std::set<int> ranks;
+  for (const PublishedRow& row : table.rows)
+    if (!row.choices.empty()) ranks.insert(row.choices.front().plan.ranks());
+  return table.quantity == Quantity::step_seconds && ranks.size() >= 3;
+}
+
+ScalingCurves curves_of(const PublishedTable& table) {
+  ScalingCurves curves;
+  curves.title = words(table.title);
+  curves.run_name = tr("published");
+  curves.rate_name = tr("model TFLOP/s a device");
+  curves.formula = tr("each row is another model, so there is no speed-up; constants: %1").arg(words(table.constants));
+  curves.source = words(table.source);
+  curves.has_efficiency = false;
+  const ValidatedTable predicted = validate(table);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const PublishedRow& row = table.rows[i];
+    if (row.choices.empty()) continue;
+    const Scenario& scenario = row.choices.front();
+    ScalingAt at;
+    at.ranks = scenario.plan.ranks();
+    at.name = words(row.name);
+    at.fitted = row.fitted;
+    const double flops = model_flops(scenario) / at.ranks * tera;
+    at.run.step_seconds = row.published * unit_of(table.unit);
+    at.predicted.step_seconds = predicted.rows[i].predicted() * unit_of(table.unit);
+    at.run.rate = flops / at.run.step_seconds;
+    at.predicted.rate = flops / at.predicted.step_seconds;
+    curves.points.push_back(at);
+  }
+  std::stable_sort(curves.points.begin(), curves.points.end(),
+                   [](const ScalingAt& a, const ScalingAt& b) { return a.ranks < b.ranks; });
+  return curves;
+}
+
+QStringList scaling_titles(const ScalingCurves& curves) {
+  QStringList titles{QString(), tr("ranks"), tr("step, predicted")};
+  const bool ran = !curves.run_name.isEmpty();
+  if (ran) titles << curves.run_name << tr("predicted is off by");
+  titles << tr("%1, predicted").arg(curves.rate_name);
+  if (ran) titles << curves.run_name;
+  if (curves.has_efficiency) titles << tr("efficiency, predicted");
+  if (curves.has_efficiency && ran) titles << curves.run_name;
+  const bool any_reason =
+      std::any_of(curves.points.begin(), curves.points.end(), [](const ScalingAt& at) { return !at.reason.isEmpty(); });
+  if (any_reason) titles << tr("why not");
+  return titles;
+}
+
+std::vector<std::vector<Cell>> scaling_rows(const ScalingCurves& curves) {
+  const bool ran = !curves.run_name.isEmpty();
+  std::vector<std::vector<Cell>> rows;
+  for (const ScalingAt& at : curves.points) {
+    const Tone tone = at.reason.isEmpty() ? Tone::text : Tone::dim;
+    QString name = at.name;
+    if (at.fitted) name += tr(" (fitted to)");
+    const double error = at.predicted.step_seconds / at.run.step_seconds - 1;
+    std::vector<Cell> row{{name, tone, at.reason},
+                          {QString::number(at.ranks, 'f', 0), tone, at.reason},
+                          {text::seconds(at.predicted.step_seconds), Tone::dim, at.reason}};
+    if (ran) {
+      row.push_back({text::seconds(at.run.step_seconds), tone, at.reason});
+      const QString sign = error > 0 ? QStringLiteral("+") : QStringLiteral("−");
+      row.push_back({std::isfinite(error) ? sign + text::percent(std::fabs(error)) : text::unknown(), Tone::dim, {}});
+    }
+    row.push_back({text::number(at.predicted.rate), Tone::dim, {}});
+    if (ran) row.push_back({text::number(at.run.rate), tone, {}});
+    if (curves.has_efficiency) row.push_back({text::percent(at.predicted.efficiency), Tone::dim, {}});
+    if (curves.has_efficiency && ran) row.push_back({text::percent(at.run.efficiency), tone, {}});
+    row.push_back({at.reason, Tone::dim, at.reason});
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+QString sweep_axis(const std::string& key, int most) {
+  QStringList values;
+  for (int value = 1; value <= most; value *= 2) values << QString::number(value);
+  return words(key) + QLatin1Char('=') + values.join(QLatin1Char(','));
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the scaling view draws, from three sources: the plan at hand, predicted for more and more ranks; a sweep that
+// was measured; rows that others have published. No widgets.
+#pragma once
+#include <QString>
+#include <QStringList>
+#include <vector>
+
+#include "app/views/common/rows_model.hpp"
+#include "engine/analyse/scaling.hpp"
+#include "engine/validate/published.hpp"
+
+namespace rankscope::app {
+
+/// What is known of one number of ranks; NaN where it is not.
+struct ScalingSide {
+  double step_seconds = std::numeric_limits<double>::quiet_NaN();
+  double rate = std::numeric_limits<double>::quiet_NaN();  ///< see ScalingCurves::rate_name
+  double efficiency = std::numeric_limits<double>::quiet_NaN();
+};
+struct ScalingAt {
+  double ranks = 0;
+  QString name;     ///< "plan.data = 4"
+  ScalingSide run;  ///< measured, or published
+  ScalingSide predicted;
+  double rate_low = 0, rate_high = 0;  ///< of the steps' quartiles; equal: not known
+  bool fitted = false;                 ///< a constant of the prediction was fitted to it
+  QString reason;                      ///< why there are no figures
+};
+
+struct ScalingCurves {
+  QString title;
+  QString run_name;   ///< "measured", "emulated", "published"; empty: nothing was
+  QString rate_name;  ///< "tokens / s", "model TFLOP/s a device"
+  QString formula;    ///< what efficiency is, and against which point
+  QString source;     ///< where the numbers come from
+  QString failure;
+  bool has_efficiency = true;
+  std::vector<ScalingAt> points;  ///< by ranks
+};
+
+/// A recording of `rankscope-engine sweep`.
+ScalingCurves curves_of(const Sweep& sweep);
+
+/// The scenario with `key` ("plan.data", "plan.tensor" or "plan.pipeline") at 1, 2, 4, … up to `most_ranks`, predicted.
+/// Strong scaling keeps the global batch; weak lets it grow with the ranks. Ends with the first number of ranks
+/// that cannot be predicted. Slow: for worker threads.
+ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key, Scaling scaling, int most_ranks);
+
+/// Published step times over the numbers of ranks that they were measured on, and what is predicted for them.
+ScalingCurves curves_of(const PublishedTable& table);
+/// True for a table of step times on several numbers of ranks.
+bool can_be_scaled(const PublishedTable& table);
+
+QStringList scaling_titles(const ScalingCurves& curves);
+std::vector<std::vector<Cell>> scaling_rows(const ScalingCurves& curves);
+
+/// What --over takes for a sweep of that key: "plan.data=1,2,4,8", powers of two to at most `most`.
+QString sweep_axis(const std::string& key, int most);
+
+}  // namespace rankscope::app

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The validation view's tables, and a picture of each, from what engine/validate says. No widgets.
+#pragma once
+#include <vector>
+
+#include "app/views/common/rows_model.hpp"
+#include "app/views/plot/plot.hpp"
+#include "engine/validate/validate.hpp"
+
+namespace rankscope::app {
+
+/// Title, rows, mean and worst error, Kendall's τ of all tables.
+QStringList table_titles();
+std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tables);
+
+/// Row, published, predicted, error, and what is to be known of it: fitted to, an interval.
+QStringList validated_titles(const ValidatedTable& table);
+std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table);
+
+/// Predicted over published: points on the line are right. Rows that a constant was fitted to are rings.
+Plot plot_of(const ValidatedTable& table, const Palette& colours);
+
+}  // namespace rankscope::app

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/validation/validation_view.hpp"
+
+#include <QHeaderView>
+#include <QHelpEvent>
+#include <QItemSelectionModel>
+#include <QPainter>
+#include <QToolTip>
+
+#include "app/views/common/style.hpp"
+#include "engine/scenario/read.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int margin = 12, line = 18, row_height = 26;
+
+}  // namespace
+
+ValidationView::ValidationView(SharedState& state, SnapshotSource& source, QWidget* parent)
+    : DataView(state, source, parent),
+      tables_(table_titles(), 1),
+      rows_({}, 1),
+      table_list_(new QTableView(this)),
+      row_list_(new QTableView(this)),
+      source_(new ElidedLabel(this)),
+      constants_(new ElidedLabel(this)),
+      latest_([this](Answer answer) { take(std::move(answer)); }) {
+  setMinimumSize(320, 140);
+  setMouseTracking(true);
+  set_up_table(*table_list_, tr("Published tables"));
+  set_up_table(*row_list_, tr("Rows of the published table"));
+  table_list_->setModel(&tables_);
+  row_list_->setModel(&rows_);
+  for (QTableView* list : {table_list_, row_list_}) {
+    list->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    list->setWordWrap(false);
+  }
+  table_list_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+  row_list_->horizontalHeader()->setStretchLastSection(true);
+  for (ElidedLabel* label : {source_, constants_}) label->setProperty("role", QStringLiteral("dim"));
+  connect(table_list_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& index) { choose(index.row()); });
+  arrange();
+}
+
+void ValidationView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  tables_.set_theme(theme);
+  rows_.set_theme(theme);
+}
+
+void ValidationView::showEvent(QShowEvent* event) {
+  DataView::showEvent(event);
+  if (asked_) return;
+  asked_ = true;
+  latest_.request([] {
+    Answer answer;
+    try {
+      for (const PublishedTable& table : read_all_published()) answer.tables.push_back(validate(table));
+    } catch (const std::exception& error) {
+      answer.failure = QString::fromUtf8(error.what());
+    }
+    return answer;
+  });
+}
+
+void ValidationView::take(Answer answer) {
+  answer_ = std::move(answer);
+  tables_.set_rows(table_rows(answer_.tables));
+  if (!answer_.tables.empty()) table_list_->selectRow(0);
+  choose(0);
+}
+
+const ValidatedTable* ValidationView::chosen() const {
+  const auto at = static_cast<std::size_t>(std::max(chosen_, 0));
+  return at < answer_.tables.size() ? &answer_.tables[at] : nullptr;
+}
+
+void ValidationView::choose(int table) {
+  chosen_ = table;
+  if (const ValidatedTable* now = chosen()) {
+    rows_.set_titles(validated_titles(*now));
+    rows_.set_rows(validated_rows(*now));
+    source_->set_text(tr("Source: %1").arg(QString::fromStdString(now->source)));
+    constants_->set_text(tr("Constants: %1").arg(QString::fromStdString(now->constants)));
+  }
+  arrange();
+  update();
+}
+
+QRectF ValidationView::plot_area() const {
+  // Below the list, where that leaves room; else there is none.
+  const double top = table_list_->geometry().bottom() + margin;
+  return {4, top, static_cast<double>(table_list_->width()), is_wide() ? std::max(0.0, height() - top - 6) : 0};
+}
+
+void ValidationView::arrange() {
+  const bool there = chosen() != nullptr;
+  const int whole = table_list_->horizontalHeader()->height() + row_height * tables_.rowCount() + 6;
+  const int list_width = is_wide() ? std::min(620, width() * 9 / 20) : width() - 8;
+  const int list_height = is_wide() ? std::min(height() - 8, whole) : std::min(height() * 2 / 5, whole);
+  table_list_->setGeometry(4, 4, list_width, list_height);
+  const int left = is_wide() ? list_width + 2 * margin : margin, top = is_wide() ? 6 : list_height + 10;
+  source_->setGeometry(left, top, width() - left - margin, line);
+  constants_->setGeometry(left, top + line, width() - left - margin, line);
+  const int from = top + 2 * line + 6;
+  row_list_->setGeometry(left - 8, from, width() - left + 4, height() - from - 4);
+  for (QWidget* part : {static_cast<QWidget*>(table_list_), static_cast<QWidget*>(row_list_),
+                        static_cast<QWidget*>(source_), static_cast<QWidget*>(constants_)})
+    part->setVisible(there);
+}
+
+void ValidationView::resizeEvent(QResizeEvent*) { arrange(); }
+
+void ValidationView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(interface_font());
+  painter.fillRect(rect(), color(colours().ground));
+  if (!answer_.failure.isEmpty())
+    return paint_empty(painter, rect(), colours(), tr("The published rows cannot be predicted"), answer_.failure);
+  const ValidatedTable* now = chosen();
+  if (now == nullptr)
+    return paint_empty(painter, rect(), colours(), tr("Predicting what others have measured…"),
+                       tr("Every published row under scenarios/published is predicted from the cluster's file."));
+  if (const QRectF area = plot_area(); area.height() > 140)
+    paint_plot(painter, area, colours(), plot_of(*now, colours()));
+}
+
+bool ValidationView::event(QEvent* event) {
+  const ValidatedTable* now = chosen();
+  if (event->type() != QEvent::ToolTip || now == nullptr) return DataView::event(event);
+  auto* help = static_cast<QHelpEvent*>(event);
+  const Plot plot = plot_of(*now, colours());
+  if (const PlotPoint* point = point_near(plot, plot_area(), help->pos()))
+    QToolTip::showText(help->globalPos(), point->help, this);
+  else
+    QToolTip::hideText();
+  return true;
+}
+
+}  // namespace rankscope::app

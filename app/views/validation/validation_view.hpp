@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The validation view: every published row beside its prediction, with the error, where the constants come from, and
+// which rows they were fitted to. It needs no run and no plan.
+#pragma once
+#include <QTableView>
+
+#include "app/session/latest.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/common/elided_label.hpp"
+#include "app/views/validation/validation_rows.hpp"
+
+namespace rankscope::app {
+
+class ValidationView : public DataView {
+  Q_OBJECT
+ public:
+  ValidationView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
+
+  void set_theme(Theme theme) override;
+  bool settled() const override { return !asked_ || latest_.settled(); }
+  const RowsModel& tables() const { return tables_; }
+  const RowsModel& rows() const { return rows_; }
+  QString words() const { return source_->whole_text(); }
+  QRectF plot_area() const;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  struct Answer {
+    std::vector<ValidatedTable> tables;
+    QString failure;
+  };
+  void take(Answer answer);
+  void choose(int table);
+  void arrange();
+  bool is_wide() const { return width() >= 900; }  ///< the list stands beside what is chosen of it
+  const ValidatedTable* chosen() const;
+
+  Answer answer_;
+  int chosen_ = 0;
+  bool asked_ = false;
+  RowsModel tables_, rows_;
+  QTableView *table_list_, *row_list_;
+  ElidedLabel *source_, *constants_;
+  Latest<Answer> latest_;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QMouseEvent>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "app/views/compare/compare_view.hpp"
+#include "app/views/timeline/timeline_view.hpp"
+#include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/recording.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+const char* const gpipe = "pipeline = 2\nschedule = \"gpipe\"\nmicro_batches = 4";
+const char* const naive = "pipeline = 2\nschedule = \"naive\"\nmicro_batches = 4";
+
+/// A recording of each plan: A in the session, B beside it.
+struct TwoRuns {
+  QTemporaryDir folder;
+  SharedState state;
+  Session session;
+  Navigator navigator{state, session};
+  std::unique_ptr<CompareView> view;
+
+  QString recording(const char* name, const char* plan) const {
+    return record(folder.filePath(name), small_scenario(plan), 4);
+  }
+  void open(const QString& file) {
+    session.open({SourceKind::trace, file});
+    REQUIRE(wait_until([&] { return session.state() == SessionState::ended && session.settled(); }));
+    state.set_shown(Obtained::measured);
+    state.set_extent(session.view()->extent(Obtained::measured));
+    navigator.show_step(1);
+    session.choose_step(1);
+    REQUIRE(wait_until([&] { return session.settled(); }));
+  }
+  TwoRuns() {
+    application();
+    view = std::make_unique<CompareView>(state, session, navigator);
+    view->resize(1200, 700);
+    view->show();
+  }
+  void open_both() {
+    open(recording("gpipe.mcap", gpipe));
+    view->open(recording("naive.mcap", naive));
+    REQUIRE(wait_until([&] { return view->settled() && view->other().figures().latest()->step.has_value(); }));
+  }
+  TimeRange step_a() const { return *session.view()->step_range(Obtained::measured, 1); }
+  TimeRange step_b() const { return *view->other().view()->step_range(Obtained::measured, 1); }
+};
+
+double number_of(const QString& cell) { return cell.section(QLatin1Char(' '), 0, 0).remove(',').toDouble(); }
+
+}  // namespace
+
+TEST_CASE("Two runs stand side by side, aligned by step") {
+  TwoRuns runs;
+  runs.open_both();
+  CHECK(runs.view->other_state().step() == 1u);
+  const TimeRange a = runs.state.visible(), b = runs.view->other_state().visible();
+  CHECK(a.begin_ns - runs.step_a().begin_ns == b.begin_ns - runs.step_b().begin_ns);
+  CHECK(a.length() == b.length());
+}
+
+TEST_CASE("Zooming the one zooms the other") {
+  TwoRuns runs;
+  runs.open_both();
+  const TimeRange step = runs.step_a();
+  runs.state.hold();
+  runs.state.set_visible({step.begin_ns + step.length() / 4, step.begin_ns + step.length() / 2});
+  const TimeRange b = runs.view->other_state().visible();
+  CHECK(b.begin_ns - runs.step_b().begin_ns == step.length() / 4);
+  CHECK(b.length() == runs.state.visible().length());
+  // And back: B's own time line moved by the keyboard moves A's.
+  auto lines = runs.view->findChildren<TimelineView*>();
+  REQUIRE(lines.size() == 2);
+  REQUIRE(wait_until([&] { return runs.view->settled(); }));
+  const TimeRange before = runs.state.visible();
+  QTest::keyClick(lines[1], Qt::Key_W);
+  const TimeRange after = runs.state.visible();
+  CHECK(after.length() < before.length());
+  CHECK(after.begin_ns - runs.step_a().begin_ns ==
+        runs.view->other_state().visible().begin_ns - runs.step_b().begin_ns);
+}
+
+TEST_CASE("The op that is chosen in the one is chosen in the other") {
+  TwoRuns runs;
+  runs.open_both();
+  const OpId op = parse_token("B:c1:m2").value();
+  const auto span = [&] {
+    for (const Span& any : runs.session.view()->step_spans(Obtained::measured, 1))
+      if (any.rank == 1 && any.op.fields().kind == OpKind::backward && any.op.fields().micro_batch == 2) return any;
+    FAIL("rank 1 has no backward of micro-batch 2; " << to_token(op));
+    return Span{};
+  }();
+  runs.state.set_selected(SpanRef{1, 1, span.op, Obtained::measured});
+  REQUIRE(runs.view->other_state().selected());
+  CHECK(runs.view->other_state().selected()->op == span.op);
+  runs.state.set_selected({});
+  CHECK_FALSE(runs.view->other_state().selected());
+}
+
+TEST_CASE("The table says where the time of the longer step went") {
+  TwoRuns runs;
+  runs.open_both();
+  const Figures &a = *runs.session.figures().latest(), &b = *runs.view->other().figures().latest();
+  REQUIRE(a.step);
+  // Naive stages take turns, so the step is longer, and what it is longer by is bubble.
+  CHECK(b.step->seconds() > 1.2 * a.step->seconds());
+  const auto rows = compare_rows(a, b, CompareBy::time);
+  REQUIRE(rows.size() >= 3);
+  CHECK(rows[0][0].words == "the whole step");
+  CHECK(rows[1][0].words == "bubble");
+  CHECK(rows[1][3].words.startsWith("+"));
+  CHECK(rows[1][3].tone == Tone::bad);
+  CHECK(runs.view->words().contains("longer than A's"));
+  CHECK(runs.view->words().contains("bubble +"));
+  runs.view->compare_by(CompareBy::ranks);
+  CHECK(runs.view->rows().rowCount() == 4);
+  CHECK(runs.view->rows().words(0, 0) == "rank 0, compute");
+  // Both compute the same, to what the words show.
+  CHECK(number_of(runs.view->rows().words(0, 1)) == Approx(number_of(runs.view->rows().words(0, 2))).epsilon(0.02));
+}
+
+TEST_CASE("The run before takes its place beside the next by itself, until one chooses") {
+  TwoRuns runs;
+  runs.open(runs.recording("gpipe.mcap", gpipe));
+  CHECK_FALSE(runs.view->other().there());
+  runs.open(runs.recording("naive.mcap", naive));
+  REQUIRE(runs.view->other().there());
+  CHECK(runs.view->other().view()->hello() != nullptr);
+  CHECK(runs.session.previous().there());
+  const QString chosen = runs.recording("third.mcap", gpipe);
+  runs.view->open(chosen);
+  REQUIRE(wait_until([&] { return runs.view->other().there(); }));
+  CHECK(runs.view->other().name() == "third.mcap");
+  runs.open(runs.recording("gpipe.mcap", gpipe));
+  CHECK(runs.view->other().name() == "third.mcap");
+}
+
+TEST_CASE("What cannot be read is said in place of the table") {
+  TwoRuns runs;
+  runs.open(runs.recording("gpipe.mcap", gpipe));
+  runs.view->open("/nowhere/run.mcap");
+  CHECK_FALSE(runs.view->other().there());
+  CHECK(runs.view->words().contains("/nowhere/run.mcap"));
+}
+
+TEST_CASE("Two predictions can be compared without a run") {
+  application();
+  QTemporaryDir folder;
+  QFile file(folder.filePath("small.toml"));
+  REQUIRE(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray::fromStdString(to_toml(small_scenario(gpipe))));
+  file.close();
+  SharedState state;
+  Session session;
+  session.open({SourceKind::scenario, file.fileName()});
+  REQUIRE(wait_until([&] { return session.state() == SessionState::ready && session.settled(); }));
+  Navigator navigator(state, session);
+  CompareView view(state, session, navigator);
+  view.other().keep(kept_run(session));
+  Scenario changed = *session.scenario();
+  changed.plan.schedule = "naive";
+  session.edit(changed);
+  REQUIRE(wait_until([&] { return session.settled() && view.settled() && view.other().figures().latest()->shown(); }));
+  const auto rows = compare_rows(*session.figures().latest(), *view.other().figures().latest(), CompareBy::summary);
+  REQUIRE_FALSE(rows.empty());
+  CHECK(rows[2][0].words == "bubble");
+  CHECK(number_of(rows[2][1].words) > number_of(rows[2][2].words));  // A is the naive plan now
+}

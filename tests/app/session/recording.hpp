@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A recording whose truth is known (runs.hpp), written as a recorder does.
+#pragma once
+#include <QString>
+#include <map>
+
+#include "telemetry/trace/trace_writer.hpp"
+#include "tests/app/session/runs.hpp"
+#include "tests/catch.hpp"
+
+namespace rankscope::app {
+
+/// Messages with the numbers that a recorder would see.
+inline QString record(const QString& path, const Scenario& scenario, int steps) {
+  TraceWriter writer(path.toStdString());
+  std::map<int, std::pair<std::uint64_t, std::uint64_t>> counts;
+  tell_run(
+      [&](int rank, Event event) {
+        auto& [messages, control] = counts[rank];
+        if (is_control(event)) ++control;
+        writer.accept({{}, rank, ++messages, control, std::move(event)});
+      },
+      scenario, steps);
+  REQUIRE(writer.close());
+  return path;
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QTableView>
+#include <QTest>
+
+#include "app/views/validation/validation_view.hpp"
+#include "tests/app/models/known_run.hpp"
+#include "tests/app/session/qt_application.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+class NoRun : public SnapshotSource {
+ public:
+  std::shared_ptr<const StoreView> view() const override { return run_.view(); }
+
+ private:
+  KnownRun run_;
+};
+
+ValidatedTable known_table() {
+  ValidatedTable table;
+  table.title = "known";
+  table.unit = "us";
+  table.rows = {
+      {"exact", 10, 10, 10, false}, {"twice", 10, 20, 20, false}, {"open", 10, 8, 9, false}, {"fit", 5, 5, 5, true}};
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("Rows say how far they are off, which are open and which were fitted to") {
+  const auto rows = validated_rows(known_table());
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0][3].words == "+0.0 %");
+  CHECK(rows[0][3].tone == Tone::good);
+  CHECK(rows[1][3].words == "+100.0 %");
+  CHECK(rows[1][3].tone == Tone::bad);
+  CHECK(rows[2][3].words.startsWith(QChar(0x2212)));  // 9 of 10, the nearest that the source allows
+  CHECK(rows[2][3].words.contains("10.0 %"));
+  CHECK(rows[2][4].words.contains("8.00 to 9.00"));
+  CHECK(rows[3][4].words.contains("fitted to"));
+  CHECK(rows[3][3].tone == Tone::dim);
+  CHECK(validated_titles(known_table())[1] == QString::fromUtf8("published, µs"));
+}
+
+TEST_CASE("A row that was fitted to is a ring, and equal lies on the line") {
+  const Plot plot = plot_of(known_table(), palette_of(Theme::light));
+  REQUIRE(plot.series.size() == 3);
+  CHECK(plot.series[1].points.size() == 3);
+  CHECK(plot.series[2].mark == PlotSeries::Mark::rings);
+  CHECK(plot.series[2].points.size() == 1);
+  const PlotScale scale = scale_of(plot, QRectF(0, 0, 400, 300));
+  const QPointF low = scale.at(5, 5), high = scale.at(20, 20), middle = scale.at(10, 10);
+  // Logarithmic both ways: 10 is halfway from 5 to 20.
+  CHECK(middle.x() == Approx((low.x() + high.x()) / 2));
+  CHECK(middle.y() == Approx((low.y() + high.y()) / 2));
+}
+
+TEST_CASE("Ticks are round and yield to room") {
+  CHECK(ticks_of(0, 1, false, 5) == std::vector<double>{0, 0.2, 0.4, 0.6000000000000001, 0.8, 1});
+  CHECK(ticks_of(1, 100, true, 10) == std::vector<double>{1, 2, 5, 10, 20, 50, 100});
+  CHECK(ticks_of(1, 1000, true, 4) == std::vector<double>{1, 10, 100, 1000});
+  CHECK(ticks_of(-1, 10, true, 4).empty());
+}
+
+TEST_CASE("Every published table is listed with its error, and the keys choose one") {
+  application();
+  SharedState state;
+  NoRun source;
+  ValidationView view(state, source);
+  view.resize(1280, 500);
+  view.show();
+  REQUIRE(wait_until([&] { return view.settled() && view.tables().rowCount() > 0; }));
+  const auto published = read_all_published();
+  REQUIRE(view.tables().rowCount() == static_cast<int>(published.size()));
+  CHECK(view.rows().rowCount() == static_cast<int>(published.front().rows.size()));
+  CHECK(view.words().contains(QString::fromStdString(published.front().source)));
+  QTableView* list = nullptr;
+  for (QTableView* table : view.findChildren<QTableView*>())
+    if (table->accessibleName() == "Published tables") list = table;
+  REQUIRE(list != nullptr);
+  list->setFocus();
+  QTest::keyClick(list, Qt::Key_Down);
+  CHECK(view.rows().rowCount() == static_cast<int>(published[1].rows.size()));
+  CHECK(view.words().contains(QString::fromStdString(published[1].source)));
+  // Nothing of the picture lies under the tables.
+  for (QTableView* table : view.findChildren<QTableView*>())
+    CHECK_FALSE(QRectF(table->geometry()).intersects(view.plot_area()));
+}
