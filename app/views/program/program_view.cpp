@@ -80,7 +80,7 @@ ProgramView::ProgramView(SharedState& state, Session& session, QWidget* parent)
   text_->setAccessibleName(tr("The program's text"));
   text_->setFrameShape(QFrame::NoFrame);
   text_->setTabChangesFocus(true);
-  colours_of_ops_ = std::make_unique<OpColours>(text_->document());
+  colours_of_ops_ = new OpColours(text_->document());
   delay_.setSingleShot(true);
   delay_.setInterval(pause_ms);
   connect(&delay_, &QTimer::timeout, this, &ProgramView::request_check);
@@ -93,11 +93,12 @@ ProgramView::ProgramView(SharedState& state, Session& session, QWidget* parent)
   take_scenario();
 }
 
-ProgramView::~ProgramView() = default;
+// The highlighter goes with the document, and has the document say that it changed.
+ProgramView::~ProgramView() { text_->disconnect(this); }
 
 void ProgramView::set_theme(Theme theme) {
   DataView::set_theme(theme);
-  static_cast<OpColours&>(*colours_of_ops_).set_palette(colours());
+  static_cast<OpColours*>(colours_of_ops_)->set_palette(colours());
   text_->setFont(number_font());
   mark();
 }
@@ -166,11 +167,16 @@ void ProgramView::take_programs() {
 void ProgramView::fill(const QString& text) {
   filling_ = true;
   text_->setPlainText(text);
+  last_ = text_->toPlainText();
   filling_ = false;
 }
 
 void ProgramView::take_text() {
   if (filling_ || shown_ >= 0) return;
+  // New colours are a change of the document, too.
+  const QString now = text_->toPlainText();
+  if (now == last_) return;
+  last_ = now;
   dirty_ = true;
   delay_.start();
 }

@@ -51,7 +51,8 @@ class ProgramView : public DataView {
   QComboBox* which_;
   ElidedLabel* words_;
   QPlainTextEdit* text_;
-  std::unique_ptr<QSyntaxHighlighter> colours_of_ops_;
+  QSyntaxHighlighter* colours_of_ops_;
+  QString last_;  ///< text, as far as it was looked at
   QTimer delay_;
   OrderCheck check_;
   Latest<OrderCheck> checker_;

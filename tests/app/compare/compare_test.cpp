@@ -19,6 +19,7 @@ const char* const naive = "pipeline = 2\nschedule = \"naive\"\nmicro_batches = 4
 
 /// A recording of each plan: A in the session, B beside it.
 struct TwoRuns {
+  QApplication& everything = application();
   QTemporaryDir folder;
   SharedState state;
   Session session;
@@ -38,7 +39,6 @@ struct TwoRuns {
     REQUIRE(wait_until([&] { return session.settled(); }));
   }
   TwoRuns() {
-    application();
     view = std::make_unique<CompareView>(state, session, navigator);
     view->resize(1200, 700);
     view->show();
@@ -52,7 +52,8 @@ struct TwoRuns {
   TimeRange step_b() const { return *view->other().view()->step_range(Obtained::measured, 1); }
 };
 
-double number_of(const QString& cell) { return cell.section(QLatin1Char(' '), 0, 0).remove(',').toDouble(); }
+/// Of "31.0 %" and "1,234 ms", whose space does not break.
+double number_of(const QString& cell) { return cell.section(QChar::Nbsp, 0, 0).remove(',').toDouble(); }
 
 }  // namespace
 

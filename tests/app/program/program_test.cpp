@@ -24,13 +24,13 @@ PlanSpec two_stages(int micro_batches = 2) {
 const char* const hand = "stage 0: F:c0:m0 F:c0:m1 B:c0:m0 B:c0:m1\nstage 1: F:c1:m0 B:c1:m0 F:c1:m1 B:c1:m1\n";
 
 struct Editing {
+  QApplication& everything = application();
   QTemporaryDir folder;
   SharedState state;
   Session session;
   std::unique_ptr<ProgramView> view;
 
   Editing() {
-    application();
     view = std::make_unique<ProgramView>(state, session);
     view->resize(900, 300);
     view->show();

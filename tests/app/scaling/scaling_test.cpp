@@ -38,7 +38,7 @@ Sweep known_sweep() {
     SweepRun run;
     run.point = i;
     run.obtained = Obtained::emulated;
-    run.step_seconds = {seconds[i], seconds[i] * 1.1, seconds[i] * 0.9};
+    run.step_seconds = {seconds[i], seconds[i] * 1.1, seconds[i] * 0.9, seconds[i] * 0.8, seconds[i] * 1.2};
     run.predicted_step_seconds = predicted[i];
     sweep.runs.push_back(run);
   }
