@@ -40,13 +40,19 @@ struct Options {
   QCommandLineOption compare{QStringLiteral("compare"),
                              QStringLiteral("A recording (.mcap) to lay beside the source in the compare view."),
                              QStringLiteral("FILE")};
+  QCommandLineOption teach{QStringLiteral("teach"),
+                           QStringLiteral("Open a class on this machine, and write what students join with into FILE."),
+                           QStringLiteral("FILE")};
+  QCommandLineOption attend{QStringLiteral("attend"), QStringLiteral("Join the class of a teacher's FILE."),
+                            QStringLiteral("FILE")};
+  QCommandLineOption name{QStringLiteral("name"), QStringLiteral("With --attend: as whom."), QStringLiteral("NAME")};
   QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("Print this and end.")};
   QCommandLineOption version{{QStringLiteral("v"), QStringLiteral("version")},
                              QStringLiteral("Print the version and end.")};
 
   void add_to(QCommandLineParser& parser) const {
     parser.setApplicationDescription(QStringLiteral("See a distributed training step, and understand it."));
-    parser.addOptions({screenshot, view, size, presentation, theme, run, compare, help, version});
+    parser.addOptions({screenshot, view, size, presentation, theme, run, compare, teach, attend, name, help, version});
     parser.addPositionalArgument(QStringLiteral("source"),
                                  QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file."),
                                  QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
@@ -57,8 +63,8 @@ struct Options {
 
 QStringList view_names() {
   QStringList names;
-  for (const char* name :
-       {"timeline", "memory", "range", "collectives", "training", "scaling", "validation", "grid", "program", "hang", "compare", "plan", "lab"})
+  for (const char* name : {"timeline", "memory", "range", "collectives", "training", "scaling", "validation", "grid",
+                           "program", "hang", "compare", "plan", "lab"})
     names << QLatin1String(name);
   return names;
 }
@@ -74,6 +80,13 @@ CommandLine parse_command_line(const QStringList& arguments) {
   line.version = parser.isSet(options.version);
   line.run = parser.isSet(options.run);
   line.compare = parser.value(options.compare);
+  line.teach = parser.value(options.teach);
+  line.attend = parser.value(options.attend);
+  line.name = parser.value(options.name);
+  if (!line.teach.isEmpty() && !line.attend.isEmpty())
+    refuse(QStringLiteral("--teach and --attend: one window is a teacher's or a student's"));
+  if (line.name.isEmpty() != line.attend.isEmpty())
+    refuse(QStringLiteral("--attend FILE and --name NAME belong together"));
   const QStringList sources = parser.positionalArguments();
   if (sources.size() > 1)
     refuse(QStringLiteral("one source at a time; %1 are given: %2")

@@ -2,15 +2,16 @@
 #include "app/shell/lab_panel.hpp"
 
 #include <QDoubleSpinBox>
+#include <QFileInfo>
 #include <QLabel>
 #include <QPushButton>
 #include <QRegularExpression>
-#include <QSlider>
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTextList>
 #include <algorithm>
 
+#include "app/shell/share_guess.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
@@ -86,14 +87,15 @@ LessonParts parts_of(const QString& markdown) {
   return parts;
 }
 
-LabPanel::LabPanel(FiguresModel& figures, QWidget* parent)
-    : QScrollArea(parent), figures_(figures), labs_(all_labs()), colours_(&palette_of(Theme::dark)) {
+LabPanel::LabPanel(FiguresModel& figures, ClassRoom* room, QWidget* parent)
+    : QScrollArea(parent), figures_(figures), room_(room), labs_(all_labs()), colours_(&palette_of(Theme::dark)) {
   setObjectName(QStringLiteral("leftPanel"));
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setMinimumWidth(200);
   connect(&figures, &FiguresModel::changed, this, &LabPanel::take_figures);
+  if (room_ != nullptr) connect(room_, &ClassRoom::changed, this, &LabPanel::take_class);
   rebuild();
 }
 
@@ -105,6 +107,7 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
   summary_ = summary;
   if (another) {
     answers_.clear();
+    told_to_class_.clear();
     if (lab_)
       for (const Question& question : lab_->questions) answers_.push_back({question, {}, {}});
   }
@@ -118,6 +121,8 @@ void LabPanel::set_theme(Theme theme) {
 }
 
 void LabPanel::rebuild() {
+  class_updates_.clear();
+  class_line_ = nullptr;
   page_ = new QWidget;
   layout_ = new QVBoxLayout(page_);
   layout_->setContentsMargins(16, 16, 16, 16);
@@ -127,6 +132,10 @@ void LabPanel::rebuild() {
     if (here != labs_.end())
       layout_->addWidget(
           make_label(tr("LAB %1 OF %2").arg(here - labs_.begin() + 1).arg(labs_.size()), "caption", page_));
+  }
+  if (room_ != nullptr && (room_->teaching() || room_->attending())) {
+    class_line_ = make_label(room_->words(), "caption", page_);
+    layout_->addWidget(class_line_);
   }
   layout_->addWidget(make_label(title_.isEmpty() ? tr("Nothing is open") : title_, "title", page_));
   if (!summary_.isEmpty()) layout_->addWidget(make_label(summary_, "dim", page_));
@@ -176,33 +185,15 @@ void LabPanel::add_question(std::size_t index) {
   column->setSpacing(8);
   column->addWidget(make_label(answer.guess ? tr("Your prediction") : tr("Before you run"), "caption", card));
   column->addWidget(make_label(QString::fromStdString(answer.question.ask), "text", card));
+  const bool share = answer.question.unit == "%";
   if (!answer.guess) {
-    auto* row = new QHBoxLayout;
-    auto* box = new QDoubleSpinBox(card);
-    box->setRange(0, answer.question.unit == "%" ? 100 : 1e12);
-    box->setDecimals(answer.question.unit == "%" ? 0 : 2);
-    if (!answer.question.unit.empty()) box->setSuffix(QLatin1Char(' ') + QString::fromStdString(answer.question.unit));
-    box->setButtonSymbols(QAbstractSpinBox::NoButtons);
-    box->setAccessibleName(QString::fromStdString(answer.question.ask));
-    box->setFont(number_font());
-    if (answer.question.unit == "%") {
-      auto* slider = new QSlider(Qt::Horizontal, card);
-      slider->setRange(0, 100);
-      slider->setAccessibleName(QString::fromStdString(answer.question.ask));
-      connect(slider, &QSlider::valueChanged, box, &QDoubleSpinBox::setValue);
-      connect(box, &QDoubleSpinBox::valueChanged, slider, [slider](double value) { slider->setValue(qRound(value)); });
-      row->addWidget(slider, 1);
-      box->setFixedWidth(72);
-    }
-    row->addWidget(box, answer.question.unit == "%" ? 0 : 1);
-    column->addLayout(row);
-    auto* keep = new QPushButton(tr("Keep my answer"), card);
-    connect(keep, &QPushButton::clicked, this, [this, index, box] { keep_guess(index, box->value()); });
-    column->addWidget(keep);
+    add_guess(index, *column, card);
   } else if (!answer.open()) {
+    if (share) add_drawn(*answer.guess, {}, *column, card);
     column->addWidget(
         make_label(tr("%1 is kept. Press Run to see.").arg(value_text(answer.question, *answer.guess)), "dim", card));
   } else {
+    if (share) add_drawn(*answer.guess, answer.measured, *column, card);
     column->addWidget(
         make_label(tr("You said %1. Measured: %2.")
                        .arg(value_text(answer.question, *answer.guess), value_text(answer.question, *answer.measured)),
@@ -214,7 +205,83 @@ void LabPanel::add_question(std::size_t index) {
     if (!answer.question.why.empty())
       column->addWidget(make_label(QString::fromStdString(answer.question.why), "dim", card));
   }
+  if (room_ != nullptr && room_->teaching()) add_class(index, *column, card);
   layout_->addWidget(card);
+}
+
+void LabPanel::add_drawn(double guess, std::optional<double> measured, QVBoxLayout& column, QWidget* card) {
+  auto* drawn = new ShareGuess(*colours_, card);
+  drawn->set_value(guess);
+  drawn->set_kept(true);
+  drawn->set_measured(measured);
+  column.addWidget(drawn);
+}
+
+void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) {
+  const Question& question = answers_[index].question;
+  const bool share = question.unit == "%";
+  auto* box = new QDoubleSpinBox(card);
+  box->setRange(0, share ? 100 : 1e12);
+  box->setDecimals(share ? 0 : 2);
+  if (!question.unit.empty()) box->setSuffix(QLatin1Char(' ') + QString::fromStdString(question.unit));
+  box->setButtonSymbols(QAbstractSpinBox::NoButtons);
+  box->setAccessibleName(QString::fromStdString(question.ask));
+  box->setFont(number_font());
+  if (share) {
+    auto* drawn = new ShareGuess(*colours_, card);
+    drawn->setAccessibleName(QString::fromStdString(question.ask));
+    connect(drawn, &ShareGuess::value_changed, box, &QDoubleSpinBox::setValue);
+    connect(box, &QDoubleSpinBox::valueChanged, drawn, &ShareGuess::set_value);
+    column.addWidget(drawn);
+  }
+  auto* row = new QHBoxLayout;
+  auto* keep = new QPushButton(tr("Keep my answer"), card);
+  connect(keep, &QPushButton::clicked, this, [this, index, box] { keep_guess(index, box->value()); });
+  row->addWidget(box, 1);
+  row->addWidget(keep, 1);
+  column.addLayout(row);
+}
+
+// What others have said would be a hint: the teacher's window, which all see, keeps it back until it is asked for.
+void LabPanel::add_class(std::size_t index, QVBoxLayout& column, QWidget* card) {
+  const auto guesses = [this, index] { return room_->guesses(lab_name(), static_cast<int>(index)); };
+  const auto count = [guesses] { return tr("%1 of the class have answered").arg(guesses().size()); };
+  if (told_to_class_.count(index) == 0) {
+    auto* show = new QPushButton(card);
+    connect(show, &QPushButton::clicked, this, [this, index] {
+      told_to_class_.insert(index);
+      rebuild();
+    });
+    class_updates_.push_back([show, count] { show->setText(tr("%1: show").arg(count())); });
+    column.addWidget(show);
+  } else {
+    const Answer& answer = answers_[index];
+    auto* line = make_label({}, "caption", card);
+    auto* histogram = new GuessHistogram(*colours_, QString::fromStdString(answer.question.unit), card);
+    if (answer.open()) histogram->set_measured(answer.measured);
+    class_updates_.push_back([line, histogram, guesses, count] {
+      line->setText(count());
+      histogram->set_guesses(guesses());
+    });
+    column.addWidget(line);
+    column.addWidget(histogram);
+  }
+  class_updates_.back()();
+}
+
+QString LabPanel::lab_name() const {
+  return lab_ ? QFileInfo(QString::fromStdString(lab_->file)).completeBaseName() : QString();
+}
+
+// In place where it can be: one may be about to type.
+void LabPanel::take_class() {
+  const bool in_class = room_->teaching() || room_->attending();
+  if (in_class != (class_line_ != nullptr) || room_->teaching() != was_teaching_) {
+    was_teaching_ = room_->teaching();
+    rebuild();
+  }
+  if (class_line_ != nullptr) class_line_->setText(room_->words());
+  for (const auto& update : class_updates_) update();
 }
 
 void LabPanel::add_next_lab() {
@@ -234,6 +301,7 @@ void LabPanel::keep_guess(std::size_t question, double guess) {
   if (question >= answers_.size() || answers_[question].guess) return;
   answers_[question].guess = guess;
   answers_[question].measured.reset();
+  if (room_ != nullptr) room_->answer(lab_name(), static_cast<int>(question), guess);
   take_figures();
   rebuild();
   emit answers_changed();

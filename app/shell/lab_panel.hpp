@@ -3,12 +3,16 @@
 #pragma once
 #include <QScrollArea>
 #include <QVBoxLayout>
+#include <functional>
+#include <set>
 #include <vector>
 
 #include "app/models/palette.hpp"
+#include "app/session/class_room.hpp"
 #include "app/session/figures.hpp"
 #include "app/shell/answer.hpp"
 
+class QLabel;
 class QTextBrowser;
 
 namespace rankscope::app {
@@ -23,7 +27,8 @@ LessonParts parts_of(const QString& markdown);
 class LabPanel : public QScrollArea {
   Q_OBJECT
  public:
-  explicit LabPanel(FiguresModel& figures, QWidget* parent = nullptr);
+  /// `room` may be null: then there is no class.
+  explicit LabPanel(FiguresModel& figures, ClassRoom* room = nullptr, QWidget* parent = nullptr);
 
   /// Null: the scenario is no lesson; `title` and `summary` are shown all the same.
   void set_lab(const std::optional<Lab>& lab, const QString& title, const QString& summary);
@@ -45,8 +50,18 @@ class LabPanel : public QScrollArea {
   void add_text(const QString& markdown);
   void add_question(std::size_t index);
   void add_next_lab();
+  void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
+  void add_drawn(double guess, std::optional<double> measured, QVBoxLayout& column, QWidget* card);
+  void add_guess(std::size_t index, QVBoxLayout& column, QWidget* card);
+  void take_class();
+  QString lab_name() const;
 
   FiguresModel& figures_;
+  ClassRoom* room_;
+  std::set<std::size_t> told_to_class_;               ///< questions whose answers the teacher shows to all
+  std::vector<std::function<void()>> class_updates_;  ///< of what the cards say of the class
+  QLabel* class_line_ = nullptr;
+  bool was_teaching_ = false;
   const std::vector<Lab> labs_;  ///< all that are installed
   std::optional<Lab> lab_;
   QString title_, summary_;

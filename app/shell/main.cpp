@@ -77,6 +77,11 @@ int run(int argc, char** argv) {
   window.show();
   window.open(spec);
   if (!line.compare.isEmpty()) window.compare_with(line.compare);
+  if (!line.teach.isEmpty())
+    if (const QString why = window.teach(line.teach, false); !why.isEmpty()) return complain(2, why.toStdString());
+  if (!line.attend.isEmpty())
+    if (const QString why = window.attend(line.attend, line.name); !why.isEmpty())
+      return complain(2, why.toStdString());
   if (window.session().state() == SessionState::failed && spec.kind == SourceKind::scenario && picture)
     return complain(2, window.session().failure().toStdString());
 

@@ -89,7 +89,7 @@ void MainWindow::make_layout() {
   column->setSpacing(0);
   top_ = new TopBar(session_, state_, navigator_, centre_);
   docks_ = new DockArea(centre_);
-  lab_ = new LabPanel(session_.figures(), docks_);
+  lab_ = new LabPanel(session_.figures(), &room_, docks_);
   plan_ = new PlanPanel(session_, docks_);
   upper_ = new QWidget(docks_);
   gap_ = new GapStrip(session_.figures(), upper_);

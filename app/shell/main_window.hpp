@@ -7,6 +7,7 @@
 #include "app/models/navigator.hpp"
 #include "app/models/palette.hpp"
 #include "app/models/shared_state.hpp"
+#include "app/session/class_room.hpp"
 #include "app/session/session.hpp"
 
 class QAction;
@@ -63,6 +64,10 @@ class MainWindow : public QMainWindow {
   /// Nothing is under way that would change the picture.
   bool settled() const;
 
+  ClassRoom& class_room() { return room_; }
+  /// Opens a class, or joins one; what is wrong is said in the log. Empty: all went well.
+  QString teach(const QString& join_file, bool beyond);
+  QString attend(const QString& join_file, const QString& name);
   LabPanel& lab_panel() { return *lab_; }
   PlanPanel& plan_panel() { return *plan_; }
   DockArea& docks() { return *docks_; }
@@ -78,6 +83,7 @@ class MainWindow : public QMainWindow {
 
  private:
   void make_actions();
+  void make_class_actions(QMenu* menu);
   void make_layout();
   void add_view(const QString& name, const QString& title, DataView* view);
   QWidget* find_view(const QString& name) const;
@@ -102,6 +108,7 @@ class MainWindow : public QMainWindow {
   bool remember_;
   SharedState state_;
   Session session_;
+  ClassRoom room_{state_, session_};
   Navigator navigator_;
   QAction *run_ = nullptr, *stop_ = nullptr, *palette_ = nullptr, *help_ = nullptr;
   QAction *save_ = nullptr, *present_ = nullptr;

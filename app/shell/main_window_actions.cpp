@@ -113,6 +113,7 @@ void MainWindow::make_actions() {
   view->addSeparator();
   view->addActions(groupings);
   for (QAction* action : {save_, picture, present_, theme, palette_, help_}) menu_->addAction(action);
+  make_class_actions(menu_->addMenu(tr("Class")));
   menu_->addSeparator();
   menu_->addAction(quit);
   top_->set_menu(menu_);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/session/class_room.hpp"
+
+#include <QDir>
+#include <QFileInfo>
+
+#include "engine/op/op_id.hpp"
+#include "telemetry/classroom/student.hpp"
+#include "telemetry/classroom/teacher.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int look_interval_ms = 60;
+
+}  // namespace
+
+ClassRoom::ClassRoom(SharedState& state, Session& session, QObject* parent)
+    : QObject(parent), state_(state), session_(session) {
+  timer_.setInterval(look_interval_ms);
+  connect(&timer_, &QTimer::timeout, this, &ClassRoom::look_round);
+}
+
+ClassRoom::~ClassRoom() { leave(); }
+
+void ClassRoom::teach(const QString& join_file, bool beyond) {
+  leave();
+  classroom::TeacherOptions options;
+  options.secured = beyond;
+  if (beyond) {
+    options.endpoint = "tcp://0.0.0.0:*";
+  } else {
+    folder_ = QString::fromStdString(make_private_directory());
+    options.endpoint = folder_.toStdString() + "/class";
+    options.endpoint.insert(0, "ipc://");
+  }
+  auto teacher = std::make_unique<classroom::Teacher>(options);
+  write_join_file(join_file.toStdString(), teacher->join());
+  teacher_ = std::move(teacher);
+  timer_.start();
+  look_round();
+  emit changed();
+}
+
+void ClassRoom::attend(const QString& join_file, const QString& name) {
+  leave();
+  student_ = std::make_unique<classroom::StudentLine>(read_join_file(join_file.toStdString()), name.toStdString());
+  following_ = true;
+  timer_.start();
+  look_round();
+  emit changed();
+}
+
+void ClassRoom::leave() {
+  timer_.stop();
+  const bool was = teacher_ || student_;
+  teacher_.reset();
+  student_.reset();
+  any_followed_ = false;
+  answers_ = 0;
+  words_.clear();
+  if (!folder_.isEmpty()) QDir(folder_).removeRecursively();
+  folder_.clear();
+  if (was) emit changed();
+}
+
+void ClassRoom::set_following(bool following) {
+  if (following == following_) return;
+  following_ = following;
+  any_followed_ = false;
+  look_round();
+  emit changed();
+}
+
+void ClassRoom::show_view(const QString& name) { view_ = name; }
+
+QString ClassRoom::words() const { return words_; }
+
+int ClassRoom::student_count() const { return teacher_ ? static_cast<int>(teacher_->status().students) : 0; }
+
+std::vector<double> ClassRoom::guesses(const QString& lab, int question) const {
+  return teacher_ ? teacher_->guesses(lab.toStdString(), question) : std::vector<double>{};
+}
+
+void ClassRoom::answer(const QString& lab, int question, double guess) {
+  if (student_) student_->answer({lab.toStdString(), question, guess});
+}
+
+classroom::Look ClassRoom::look_now() const {
+  classroom::Look look;
+  if (session_.spec().kind == SourceKind::scenario)
+    look.lab = QFileInfo(session_.spec().text).completeBaseName().toStdString();
+  look.view = view_.toStdString();
+  const auto range = state_.step() ? session_.view()->step_range(state_.shown(), *state_.step()) : std::nullopt;
+  if (!range) return look;
+  look.step = state_.step();
+  look.begin_ns = state_.visible().begin_ns - range->begin_ns;
+  look.end_ns = state_.visible().end_ns - range->begin_ns;
+  if (const auto selected = state_.selected()) {
+    look.rank = selected->rank;
+    look.op = to_token(selected->op);
+  }
+  return look;
+}
+
+void ClassRoom::look_round() {
+  QString words;
+  if (teacher_) {
+    teacher_->show(look_now());
+    const auto status = teacher_->status();
+    std::size_t answers = 0;
+    for (const classroom::Student& student : teacher_->students()) answers += student.answers.size();
+    words = tr("Teaching: %1 students, %2 answers").arg(status.students).arg(answers);
+    if (status.turned_away > 0) words += tr(", %1 turned away").arg(status.turned_away);
+    if (status.garbage > 0) words += tr(", %1 messages not understood").arg(status.garbage);
+  } else if (student_) {
+    const auto status = student_->status();
+    words = !status.connected ? tr("In a class: looking for the teacher…")
+            : following_      ? tr("In a class: following the teacher")
+                              : tr("In a class: on your own");
+    if (const auto look = student_->look(); look && following_ && (!any_followed_ || !(*look == followed_)))
+      follow(*look);
+  }
+  if (words == words_) return;
+  words_ = words;
+  emit changed();
+}
+
+void ClassRoom::follow(const classroom::Look& look) {
+  const QString lab = QString::fromStdString(look.lab);
+  const QString here = QFileInfo(session_.spec().text).completeBaseName();
+  if (!lab.isEmpty() && lab != here) {
+    emit lab_wanted(lab);
+    if (QFileInfo(session_.spec().text).completeBaseName() != lab) return;  // not installed here: again next time
+  }
+  // The step comes when the lab's prediction, or its run, is there.
+  const bool ready = session_.state() != SessionState::opening && session_.state() != SessionState::starting;
+  if (!ready) return;
+  any_followed_ = true;
+  followed_ = look;
+  if (!look.view.empty() && QString::fromStdString(look.view) != view_) {
+    view_ = QString::fromStdString(look.view);
+    emit view_wanted(view_);
+  }
+  if (!look.step) return;
+  const auto view = session_.view();
+  std::uint32_t step = *look.step;
+  auto range = view->step_range(state_.shown(), step);
+  if (!range) {
+    // Another run, of fewer steps: its last.
+    const auto steps = view->steps(state_.shown());
+    if (steps.empty()) return;
+    step = steps.back();
+    range = view->step_range(state_.shown(), step);
+    if (!range) return;
+  }
+  state_.hold();
+  state_.set_step(step);
+  state_.set_visible({range->begin_ns + look.begin_ns, range->begin_ns + look.end_ns});
+  std::optional<SpanRef> selected;
+  if (const auto op = look.rank >= 0 ? parse_token(look.op) : std::nullopt;
+      op && view->find(look.rank, step, *op, state_.shown()))
+    selected = SpanRef{look.rank, step, *op, state_.shown()};
+  state_.set_selected(selected);
+}
+
+}  // namespace rankscope::app

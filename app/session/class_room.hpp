@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window's part in a class: a teacher's tells what it looks at and gathers answers, a student's follows and tells
+// what was answered. GUI thread only; the sockets have threads of their own.
+#pragma once
+#include <QObject>
+#include <QTimer>
+#include <memory>
+#include <vector>
+
+#include "app/models/shared_state.hpp"
+#include "app/session/session.hpp"
+#include "telemetry/classroom/messages.hpp"
+
+namespace rankscope::classroom {
+class StudentLine;
+class Teacher;
+}  // namespace rankscope::classroom
+
+namespace rankscope::app {
+
+class ClassRoom : public QObject {
+  Q_OBJECT
+ public:
+  ClassRoom(SharedState& state, Session& session, QObject* parent = nullptr);
+  ~ClassRoom() override;
+
+  /// Opens a class, and writes what students need into `join_file` (mode 0600). `beyond`: not this machine alone, with
+  /// keys. Throws JoinError.
+  void teach(const QString& join_file, bool beyond);
+  /// Joins the class of that file. Throws JoinError.
+  void attend(const QString& join_file, const QString& name);
+  void leave();
+
+  bool teaching() const { return teacher_ != nullptr; }
+  bool attending() const { return student_ != nullptr; }
+  /// A student may look at something else for a while.
+  bool following() const { return following_; }
+  void set_following(bool following);
+  /// One line for the status: who is there, or whether the teacher is.
+  QString words() const;
+
+  /// The teacher's: what the class has said; in the question's unit.
+  std::vector<double> guesses(const QString& lab, int question) const;
+  int student_count() const;
+  /// The student's: told to the teacher.
+  void answer(const QString& lab, int question, double guess);
+  /// The view in front, for the others to see too.
+  void show_view(const QString& name);
+
+ signals:
+  void changed();  ///< who is there, what was said, in a class or not
+  void lab_wanted(const QString& name);
+  void view_wanted(const QString& name);
+
+ private:
+  void look_round();
+  classroom::Look look_now() const;
+  void follow(const classroom::Look& look);
+
+  SharedState& state_;
+  Session& session_;
+  QTimer timer_;
+  std::unique_ptr<classroom::Teacher> teacher_;
+  std::unique_ptr<classroom::StudentLine> student_;
+  classroom::Look followed_;
+  QString view_, folder_, words_;
+  bool following_ = true, any_followed_ = false;
+  std::size_t answers_ = 0;  ///< that the teacher had when it looked last
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window in a class: to teach one, to join one, and what the others' windows then do.
+#include <QAction>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QMenu>
+#include <QPlainTextEdit>
+
+#include "app/shell/dock_area.hpp"
+#include "app/shell/lab_panel.hpp"
+#include "app/shell/main_window.hpp"
+#include "app/views/common/data_view.hpp"
+#include "engine/scenario/resources.hpp"
+#include "telemetry/stream/join.hpp"
+
+namespace rankscope::app {
+
+void MainWindow::make_class_actions(QMenu* menu) {
+  QAction* teach_here = add_action(tr("Teach a class on this machine…"), {}, [this] {
+    const QString file = QFileDialog::getSaveFileName(this, tr("Write the file that students join with"),
+                                                      QStringLiteral("class.join"), tr("Join files (*.join)"));
+    if (!file.isEmpty()) teach(file, false);
+  });
+  QAction* teach_beyond = add_action(tr("Teach a class over the network, with keys…"), {}, [this] {
+    const QString file = QFileDialog::getSaveFileName(this, tr("Write the file that students join with"),
+                                                      QStringLiteral("class.join"), tr("Join files (*.join)"));
+    if (!file.isEmpty()) teach(file, true);
+  });
+  QAction* join = add_action(tr("Join a class…"), {}, [this] {
+    const QString file =
+        QFileDialog::getOpenFileName(this, tr("The teacher's join file"), {}, tr("Join files (*.join)"));
+    if (file.isEmpty()) return;
+    const QString name = QInputDialog::getText(this, tr("Join a class"), tr("Your name"));
+    if (!name.trimmed().isEmpty()) attend(file, name.trimmed());
+  });
+  QAction* follow = add_action(tr("Follow the teacher"), {}, [this] { room_.set_following(!room_.following()); });
+  follow->setCheckable(true);
+  QAction* leave = add_action(tr("Leave the class"), {}, [this] { room_.leave(); });
+  for (QAction* action : {teach_here, teach_beyond, join, follow, leave}) menu->addAction(action);
+  const auto take = [this, follow, leave] {
+    follow->setEnabled(room_.attending());
+    follow->setChecked(room_.attending() && room_.following());
+    leave->setEnabled(room_.teaching() || room_.attending());
+  };
+  connect(&room_, &ClassRoom::changed, this, take);
+  take();
+  // A file that is none of the labs here is not opened: names come from outside.
+  connect(&room_, &ClassRoom::lab_wanted, this, [this](const QString& name) {
+    for (const auto& file : lab_files())
+      if (QString::fromStdString(file.stem().string()) == name) return open(QString::fromStdString(file.string()));
+  });
+  connect(&room_, &ClassRoom::view_wanted, this, [this](const QString& name) {
+    if (QWidget* view = find_view(name)) docks_->bring(view);
+  });
+  for (const auto& [name, view] : views_)
+    if (QDockWidget* dock = docks_->dock_of(view))
+      connect(dock, &QDockWidget::visibilityChanged, &room_, [this, name = name](bool visible) {
+        if (visible && room_.teaching()) room_.show_view(name);
+      });
+}
+
+QString MainWindow::teach(const QString& join_file, bool beyond) {
+  try {
+    room_.teach(join_file, beyond);
+    add_log(tr("A class is open; students join with %1").arg(join_file), false);
+    return {};
+  } catch (const JoinError& error) {
+    const QString why = QString::fromUtf8(error.what());
+    add_log(why, true);
+    docks_->bring(log_);
+    return why;
+  }
+}
+
+QString MainWindow::attend(const QString& join_file, const QString& name) {
+  try {
+    room_.attend(join_file, name);
+    return {};
+  } catch (const JoinError& error) {
+    const QString why = QString::fromUtf8(error.what());
+    add_log(why, true);
+    docks_->bring(log_);
+    return why;
+  }
+}
+
+}  // namespace rankscope::app

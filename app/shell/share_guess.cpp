@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/share_guess.hpp"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr double bar_height = 26, gap = 4, side = 2;
+
+void paint_share(QPainter& painter, const QRectF& bar, double edge, const Palette& colours, double strength) {
+  painter.fillRect(QRectF(bar.left(), bar.top(), edge - bar.left(), bar.height()),
+                   faded(colours.of(SpanClass::forward), strength));
+  const QRectF idle(edge, bar.top(), bar.right() - edge, bar.height());
+  painter.fillRect(idle, color(colours.ground));
+  painter.fillRect(idle, QBrush(color(colours.hatch), Qt::BDiagPattern));
+  painter.setPen(QPen(color(colours.line), 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(bar);
+}
+
+}  // namespace
+
+ShareGuess::ShareGuess(const Palette& colours, QWidget* parent) : QWidget(parent), colours_(colours) {
+  setFocusPolicy(Qt::StrongFocus);
+  setCursor(Qt::SizeHorCursor);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setToolTip(tr("Drag the edge: the hatched part is what you guess"));
+}
+
+QSize ShareGuess::sizeHint() const {
+  return {200, static_cast<int>(measured_ ? 2 * bar_height + gap + 2 : bar_height + 2)};
+}
+
+double ShareGuess::x_of(double percent) const {
+  // What one guesses is the end of the bar: idle after what is done.
+  return side + (width() - 2 * side) * (1 - percent / 100);
+}
+
+void ShareGuess::set_value(double percent) {
+  const double now = std::clamp(std::round(percent), 0.0, 100.0);
+  if (now == value_) return;
+  value_ = now;
+  update();
+  emit value_changed(value_);
+}
+
+void ShareGuess::set_kept(bool kept) {
+  kept_ = kept;
+  setCursor(kept ? Qt::ArrowCursor : Qt::SizeHorCursor);
+  setFocusPolicy(kept ? Qt::NoFocus : Qt::StrongFocus);
+  if (kept) setToolTip({});
+  update();
+}
+
+void ShareGuess::set_measured(std::optional<double> percent) {
+  measured_ = percent;
+  updateGeometry();
+  update();
+}
+
+void ShareGuess::drag(double x) {
+  if (!kept_) set_value(100 * (1 - (x - side) / (width() - 2 * side)));
+}
+
+void ShareGuess::mousePressEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton) drag(event->position().x());
+}
+
+void ShareGuess::mouseMoveEvent(QMouseEvent* event) {
+  if (event->buttons() & Qt::LeftButton) drag(event->position().x());
+}
+
+void ShareGuess::keyPressEvent(QKeyEvent* event) {
+  const int by = event->modifiers() & Qt::ShiftModifier ? 10 : 1;
+  if (kept_ || (event->key() != Qt::Key_Left && event->key() != Qt::Key_Right)) return QWidget::keyPressEvent(event);
+  set_value(value_ + (event->key() == Qt::Key_Left ? by : -by));  // the edge goes where the key points
+}
+
+void ShareGuess::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(interface_font());
+  const QRectF bar(side, 1, width() - 2 * side, bar_height);
+  paint_share(painter, bar, x_of(value_), colours_, 0.75);
+  if (measured_) {
+    const QRectF below = bar.translated(0, bar_height + gap);
+    paint_share(painter, below, x_of(*measured_), colours_, 0.4);
+    painter.setPen(color(colours_.text));
+    painter.drawText(below.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, tr("measured"));
+    painter.drawText(bar.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, tr("your guess"));
+  } else if (!kept_) {
+    painter.setPen(QPen(color(hasFocus() ? colours_.accent : colours_.text), 3));
+    painter.drawLine(QPointF(x_of(value_), 1), QPointF(x_of(value_), bar_height + 1));
+  }
+}
+
+GuessHistogram::GuessHistogram(const Palette& colours, const QString& unit, QWidget* parent)
+    : QWidget(parent), colours_(colours), unit_(unit) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+GuessHistogram::Bins GuessHistogram::bins_of(const std::vector<double>& guesses, const QString& unit, int most) {
+  Bins bins;
+  if (unit == QLatin1String("%")) {
+    bins = {0, 100, std::vector<int>(10)};
+  } else if (!guesses.empty()) {
+    const auto [least, greatest] = std::minmax_element(guesses.begin(), guesses.end());
+    bins.low = *least;
+    bins.high = *greatest > *least ? *greatest : *least + std::max(1.0, std::fabs(*least) * 0.1);
+    // Square root of the number, as a histogram of few is read best.
+    const int wanted = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(guesses.size()))) + 1);
+    bins.counts.resize(static_cast<std::size_t>(std::clamp(wanted, 3, most)));
+  }
+  for (const double guess : guesses) {
+    const auto count = static_cast<double>(bins.counts.size());
+    const double at = (std::clamp(guess, bins.low, bins.high) - bins.low) / (bins.high - bins.low) * count;
+    ++bins.counts[static_cast<std::size_t>(std::min(at, count - 1))];
+  }
+  return bins;
+}
+
+void GuessHistogram::set_guesses(std::vector<double> guesses) {
+  if (guesses == guesses_) return;
+  guesses_ = std::move(guesses);
+  bins_ = bins_of(guesses_, unit_);
+  setAccessibleName(tr("%1 guesses of the class").arg(guesses_.size()));
+  update();
+}
+
+void GuessHistogram::set_measured(std::optional<double> value) {
+  measured_ = value;
+  update();
+}
+
+void GuessHistogram::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(number_font());
+  const QRectF inner(2, 4, width() - 4, height() - 26);
+  const int most = bins_.counts.empty() ? 0 : *std::max_element(bins_.counts.begin(), bins_.counts.end());
+  const double each = inner.width() / static_cast<double>(std::max<std::size_t>(bins_.counts.size(), 1));
+  for (std::size_t i = 0; i < bins_.counts.size() && most > 0; ++i) {
+    const double high = inner.height() * bins_.counts[i] / most;
+    const QRectF bar(inner.left() + static_cast<double>(i) * each + 1, inner.bottom() - high, each - 2, high);
+    painter.fillRect(bar, color(colours_.accent));
+    if (bins_.counts[i] == 0 || high < 16) continue;
+    painter.setPen(color(colours_.ink_on(colours_.accent)));
+    painter.drawText(bar, Qt::AlignHCenter | Qt::AlignTop, QString::number(bins_.counts[i]));
+  }
+  painter.setPen(QPen(color(colours_.line), 1));
+  painter.drawLine(inner.bottomLeft(), inner.bottomRight());
+  painter.setPen(color(colours_.dim));
+  const QRectF below(inner.left(), inner.bottom() + 2, inner.width(), 18);
+  const auto words = [&](double value) {
+    return unit_.isEmpty() ? text::number(value) : text::number(value) + QChar(0xA0) + unit_;
+  };
+  if (bins_.counts.empty()) return painter.drawText(below, Qt::AlignLeft, tr("nobody has answered yet"));
+  painter.drawText(below, Qt::AlignLeft, words(bins_.low));
+  painter.drawText(below, Qt::AlignRight, words(bins_.high));
+  if (!measured_ || *measured_ < bins_.low || *measured_ > bins_.high) return;
+  const double x = inner.left() + inner.width() * (*measured_ - bins_.low) / (bins_.high - bins_.low);
+  painter.setPen(QPen(color(colours_.good), 2));
+  painter.drawLine(QPointF(x, inner.top()), QPointF(x, inner.bottom() + 3));
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A guess that is drawn: a step as a bar, whose hatched part one drags to the share that it is thought to be. After the
+// run the measured share stands below it; for a teacher, the guesses of the class as dots.
+#pragma once
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "app/models/palette.hpp"
+
+namespace rankscope::app {
+
+class ShareGuess : public QWidget {
+  Q_OBJECT
+ public:
+  ShareGuess(const Palette& colours, QWidget* parent = nullptr);
+
+  /// In percent of the step, 0 … 100.
+  double value() const { return value_; }
+  void set_value(double percent);
+  /// Once kept it can't be moved.
+  void set_kept(bool kept);
+  void set_measured(std::optional<double> percent);
+  /// Where on the widget a share stands.
+  double x_of(double percent) const;
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override { return {120, sizeHint().height()}; }
+
+ signals:
+  void value_changed(double percent);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void drag(double x);
+
+  const Palette& colours_;
+  double value_ = 0;
+  std::optional<double> measured_;
+  bool kept_ = false;
+};
+
+/// How the guesses of a class are spread: bars over equal stretches of the axis, and where the measured value lies.
+class GuessHistogram : public QWidget {
+  Q_OBJECT
+ public:
+  GuessHistogram(const Palette& colours, const QString& unit, QWidget* parent = nullptr);
+  void set_guesses(std::vector<double> guesses);
+  void set_measured(std::optional<double> value);
+
+  struct Bins {
+    double low = 0, high = 1;
+    std::vector<int> counts;
+  };
+  const Bins& bins() const { return bins_; }
+  /// Stretches of the guesses' range, no more than `most`; of percent always 0 … 100 in tens.
+  static Bins bins_of(const std::vector<double>& guesses, const QString& unit, int most = 12);
+
+  QSize sizeHint() const override { return {200, 92}; }
+  QSize minimumSizeHint() const override { return {120, 92}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  const Palette& colours_;
+  QString unit_;
+  std::vector<double> guesses_;
+  std::optional<double> measured_;
+  Bins bins_;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,48 @@
+// What windows of a class say to each other: the teacher's what it looks at, the students' who they are and what they
+// answer. One JSON object a message, small and bounded; whatever is none of these is refused, never guessed at.
+//
+//   student                          teacher
+//     hello {name}              →
+//     answer {lab, question, guess} →                          again replaces what it said before
+//                               ←    look {…}                  at once, on every change, and every second
+//
+// None of this touches a run: it goes through a socket of the class alone, beside the relay's.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace rankscope::classroom {
+
+inline constexpr std::size_t longest_message = 4096;  ///< bytes; a longer one is not read
+inline constexpr std::size_t longest_name = 40;       ///< characters of UTF-8, in bytes
+inline constexpr int most_questions = 32;
+
+/// What the teacher's window shows, and how: what students' windows follow.
+struct Look {
+  std::string lab;   ///< name of a lab's file without ".toml"; empty: none is open
+  std::string view;  ///< name of the view in front; empty: not said
+  std::optional<std::uint32_t> step;
+  /// The visible stretch of that step, from its begin. Runs differ, so times of the whole run would mean nothing.
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::int32_t rank = -1;  ///< of the selected op; -1: none is
+  std::string op;          ///< its token
+  bool operator==(const Look&) const = default;
+};
+struct Hello {
+  std::string name;
+};
+struct Answer {
+  std::string lab;
+  int question = 0;  ///< from 0, in the lesson's order
+  double guess = 0;  ///< in the question's unit
+};
+using Message = std::variant<Look, Hello, Answer>;
+
+std::string to_text(const Message& message);
+/// nullopt for whatever is no such message, with `why` in one line.
+std::optional<Message> parse(std::string_view text, std::string* why = nullptr);
+
+}  // namespace rankscope::classroom

@@ -1,0 +1,129 @@
+#include "telemetry/classroom/student.hpp"
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "telemetry/classroom/socket_loop.hpp"
+#include "telemetry/stream/link.hpp"
+
+namespace rankscope::classroom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int longest_queue = 16;
+constexpr std::size_t most_answers = 64 * most_questions;
+
+/// At most so many bytes, and no character cut in two.
+std::string cut(std::string text, std::size_t longest) {
+  if (text.size() <= longest) return text;
+  while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0) == 0x80) --longest;
+  return text.substr(0, longest);
+}
+
+}  // namespace
+
+struct StudentLine::State {
+  std::string name;
+  zmq::context_t context{1};
+  zmq::socket_t socket{context, zmq::socket_type::dealer};
+  std::atomic<bool> ending{false};
+  std::thread thread;
+
+  mutable std::mutex mutex;
+  std::optional<Look> look;
+  std::map<std::pair<std::string, int>, Answer> answers;
+  std::deque<std::pair<std::string, int>> unsaid;  // answers that the teacher may lack; one goes at a time
+  StudentStatus counts;
+  Clock::time_point heard{}, said{};
+
+  void run();
+  void read();
+  void say();
+  void say_all_again();
+};
+
+void StudentLine::State::run() {
+  std::vector<zmq::pollitem_t> items{{socket.handle(), 0, ZMQ_POLLIN, 0}};
+  while (!ending) {
+    zmq::poll(items, loop_interval);
+    const std::lock_guard lock(mutex);
+    read();
+    say();
+  }
+}
+
+void StudentLine::State::read() {
+  for (int i = 0; i < longest_queue; ++i) {
+    const auto frames = receive_frames(socket, 1);
+    if (!frames) return;
+    std::string why = "a message of several parts";
+    const auto message = frames->empty() ? std::nullopt : parse(frames->front(), &why);
+    const Look* told = message ? std::get_if<Look>(&*message) : nullptr;
+    if (told == nullptr) {
+      ++counts.garbage;
+      counts.last_garbage = message ? "a message that is not for students" : why;
+      continue;
+    }
+    if (Clock::now() - heard > silence_limit) say_all_again();  // a teacher that came back knows nothing of us
+    heard = Clock::now();
+    ++counts.looks;
+    look = *told;
+  }
+}
+
+void StudentLine::State::say_all_again() {
+  unsaid.clear();
+  for (const auto& [key, one] : answers) unsaid.push_back(key);
+}
+
+// Hello is the sign of life, too.
+void StudentLine::State::say() {
+  const auto now = Clock::now();
+  if (now - said > look_interval && send_frame(socket, to_text(Hello{name}))) said = now;
+  if (!unsaid.empty() && send_frame(socket, to_text(answers.at(unsaid.front())))) unsaid.pop_front();
+}
+
+StudentLine::StudentLine(const Join& join, const std::string& name) : state_(std::make_unique<State>()) {
+  state_->name = cut(name, longest_name);
+  try {
+    link::set_up_client(state_->socket, join);
+    state_->socket.set(zmq::sockopt::sndhwm, static_cast<int>(most_answers));
+    state_->socket.set(zmq::sockopt::rcvhwm, longest_queue);
+    state_->socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(longest_message));
+    state_->socket.connect(join.endpoint);
+  } catch (const zmq::error_t& error) {
+    throw JoinError("'" + join.endpoint + "' cannot be reached: " + error.what());
+  }
+  state_->thread = std::thread([this] { state_->run(); });
+}
+
+StudentLine::~StudentLine() {
+  state_->ending = true;
+  state_->thread.join();
+}
+
+std::optional<Look> StudentLine::look() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->look;
+}
+
+void StudentLine::answer(const Answer& answer) {
+  const std::lock_guard lock(state_->mutex);
+  const std::pair key{answer.lab, answer.question};
+  if (state_->answers.size() >= most_answers && state_->answers.count(key) == 0) return;
+  state_->answers[key] = answer;
+  state_->unsaid.push_back(key);
+}
+
+StudentStatus StudentLine::status() const {
+  const std::lock_guard lock(state_->mutex);
+  StudentStatus status = state_->counts;
+  status.connected = state_->heard != Clock::time_point{} && Clock::now() - state_->heard < silence_limit;
+  return status;
+}
+
+}  // namespace rankscope::classroom

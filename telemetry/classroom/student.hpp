@@ -1,0 +1,40 @@
+// A student's side of a class: hears what the teacher looks at, and says what was answered. It comes back by itself
+// when the connection was lost.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "telemetry/classroom/messages.hpp"
+#include "telemetry/stream/join.hpp"
+
+namespace rankscope::classroom {
+
+struct StudentStatus {
+  bool connected = false;    ///< the teacher was heard of in the last seconds
+  std::int64_t looks = 0;    ///< that have come
+  std::int64_t garbage = 0;  ///< messages that were no look
+  std::string last_garbage;
+};
+
+class StudentLine {
+ public:
+  /// Dials in, and runs a thread of its own. Throws JoinError for an endpoint or keys that make no sense.
+  StudentLine(const Join& join, const std::string& name);
+  ~StudentLine();
+  StudentLine(const StudentLine&) = delete;
+  StudentLine& operator=(const StudentLine&) = delete;
+
+  /// The latest; nullopt until one has come.
+  std::optional<Look> look() const;
+  /// Told until the teacher must have it: again after every reconnection. At most most_questions a lab.
+  void answer(const Answer& answer);
+  StudentStatus status() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rankscope::classroom

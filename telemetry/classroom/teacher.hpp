@@ -1,0 +1,62 @@
+// The teacher's side of a class: one bound socket that the students' windows dial. It tells them all what to look at,
+// and keeps what each has answered. Bounded in everything that comes from outside; nothing here waits for anybody.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "telemetry/classroom/messages.hpp"
+#include "telemetry/stream/join.hpp"
+
+namespace rankscope::classroom {
+
+struct TeacherOptions {
+  std::string endpoint;  ///< to bind: ipc:///DIRECTORY/NAME, tcp://127.0.0.1:*, or beyond this machine with keys
+  bool secured = false;  ///< with keys, made here: without them none but this machine is let in
+  std::size_t most_students = 256;
+  int most_messages_a_second = 60;  ///< of one student; what is more is garbage
+};
+
+struct Student {
+  std::string name;
+  bool here = false;  ///< was heard of in the last seconds
+  /// The latest answer to each question of each lab.
+  std::map<std::pair<std::string, int>, double> answers;
+};
+
+struct TeacherStatus {
+  std::int64_t students = 0;     ///< that are here now
+  std::int64_t messages = 0;     ///< taken
+  std::int64_t garbage = 0;      ///< nothing of ours, too long, too many, or from more students than there is room for
+  std::int64_t turned_away = 0;  ///< handshakes with a wrong key
+  std::string last_garbage;      ///< why
+};
+
+class Teacher {
+ public:
+  /// Binds, and runs a thread of its own. Throws JoinError for an endpoint that check_publishable refuses or that
+  /// cannot be bound.
+  explicit Teacher(TeacherOptions options);
+  ~Teacher();
+  Teacher(const Teacher&) = delete;
+  Teacher& operator=(const Teacher&) = delete;
+
+  /// What a student's window needs; all students share it. `host` replaces a wildcard address; empty: this machine.
+  Join join(const std::string& host = {}) const;
+  const std::string& endpoint() const;  ///< with the port that the system chose
+
+  void show(const Look& look);
+  std::vector<Student> students() const;
+  /// The guesses of all students for that question, in no order.
+  std::vector<double> guesses(const std::string& lab, int question) const;
+  TeacherStatus status() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rankscope::classroom
