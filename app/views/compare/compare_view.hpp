@@ -27,6 +27,7 @@ class CompareView : public DataView {
 
   void set_theme(Theme theme) override;
   bool settled() const override;
+  ViewTable table() const override { return veiled() ? ViewTable{} : table_of(rows_); }
   OtherRun& other() { return other_; }
   /// The second run's own state: coupled with the window's.
   SharedState& other_state() { return other_state_; }

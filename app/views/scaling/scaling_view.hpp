@@ -27,6 +27,7 @@ class ScalingView : public DataView {
 
   void set_theme(Theme theme) override;
   bool settled() const override { return latest_.settled() && tables_.settled() && !measuring(); }
+  ViewTable table() const override { return veiled() ? ViewTable{} : table_of(rows_); }
   /// A sweep's recording; what is wrong with it is said in the view.
   void open_sweep(const QString& file);
   /// Of this plan: the key that grows, and how.

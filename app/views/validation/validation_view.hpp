@@ -18,6 +18,7 @@ class ValidationView : public DataView {
 
   void set_theme(Theme theme) override;
   bool settled() const override { return !asked_ || latest_.settled(); }
+  ViewTable table() const override { return table_of(rows_); }
   const RowsModel& tables() const { return tables_; }
   const RowsModel& rows() const { return rows_; }
   QString words() const { return source_->whole_text(); }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/session/store_filler.hpp"
 #include "app/views/training/decimate.hpp"
 #include "app/views/training/training_view.hpp"
 #include "tests/app/session/qt_application.hpp"
@@ -11,6 +12,27 @@ using namespace rankscope;
 using namespace rankscope::app;
 
 namespace {
+
+/// One rank, whose step of 0.1 s has 20 million FLOPs, half as many again with recomputation, on a device of 1 GFLOP/s.
+class KnownSource : public SnapshotSource {
+ public:
+  KnownSource() {
+    StoreFiller filler(store_);
+    Hello hello;
+    hello.ranks = 1;
+    hello.peak_flops = 1e9;
+    filler.add(0, hello);
+    StepSummary summary;
+    summary.learning_rate = 0.002;
+    summary.model_flops = 2e7;
+    summary.hardware_flops = 3e7;
+    filler.add(0, summary);
+  }
+  std::shared_ptr<const StoreView> view() const override { return store_.view(); }
+
+ private:
+  RunStore store_;
+};
 
 class EmptySource : public SnapshotSource {
  public:
@@ -62,4 +84,27 @@ TEST_CASE("The training view draws the report's steps") {
   CHECK(view.points(TrainingView::loss).at(2) == QPointF(2, 3));
   CHECK(view.points(TrainingView::gradient_norm).at(1) == QPointF(1, 2));
   CHECK(view.points(TrainingView::tokens_per_s).at(0) == QPointF(0, 1000));
+}
+
+TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and both are saved with the learning rate") {
+  application();
+  SharedState state;
+  KnownSource source;
+  FiguresModel figures;
+  TrainingView view(state, source, figures);
+  view.resize(1280, 400);
+  view.show();
+  auto latest = std::make_shared<Figures>();
+  latest->run.emplace();
+  latest->run->ranks = 1;
+  latest->run->steps.push_back({0, 5.0, 1.0, 0.1, 1000.0});
+  figures.set(latest);
+  REQUIRE(wait_until([&] { return view.points(TrainingView::mfu).size() == 1; }));
+  CHECK(view.points(TrainingView::mfu).at(0).y() == Approx(20));
+  CHECK(view.points(TrainingView::learning_rate).at(0).y() == Approx(0.002));
+  const ViewTable table = view.table();
+  REQUIRE(table.rows.size() == 1);
+  REQUIRE(table.rows[0].size() == table.titles.size());
+  CHECK(table.titles.last().startsWith("HFU"));
+  CHECK(table.rows[0].last().toDouble() == Approx(30));
 }
