@@ -12,28 +12,23 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Devices that share a way out, and its bytes/s.
-struct Level {
-  int devices;
-  double way_out;
-};
-
 int rails_of(const ClusterSpec& cluster) { return cluster.rails > 0 ? cluster.rails : cluster.devices_per_node; }
 
 /// From the device outwards; of a node's ports a share is used.
-std::vector<Level> levels_of(const ClusterSpec& c, double inter_share) {
+std::vector<NetworkLevel> levels_of(const ClusterSpec& c, double inter_share) {
   const double intra = positive_figure(c.intra_bandwidth, "intra_bandwidth", c) * c.intra_efficiency;
-  std::vector<Level> levels;
+  std::vector<NetworkLevel> levels;
   if (c.devices_per_card > 1) {
-    levels.push_back({1, positive_figure(c.card_bandwidth, "card_bandwidth", c) * c.intra_efficiency});
-    levels.push_back({c.devices_per_card, intra * c.devices_per_card});
+    levels.push_back({"device", 1, positive_figure(c.card_bandwidth, "card_bandwidth", c) * c.intra_efficiency});
+    levels.push_back({"card", c.devices_per_card, intra * c.devices_per_card});
   } else {
-    levels.push_back({1, intra});
+    levels.push_back({"device", 1, intra});
   }
   const double node = rails_of(c) * positive_figure(c.inter_bandwidth, "inter_bandwidth", c) * inter_share;
-  levels.push_back({c.devices_per_node, node});
+  levels.push_back({"node", c.devices_per_node, node});
   if (c.nodes_per_switch > 0)
-    levels.push_back({c.devices_per_node * c.nodes_per_switch, node * c.nodes_per_switch / c.oversubscription});
+    levels.push_back(
+        {"leaf switch", c.devices_per_node * c.nodes_per_switch, node * c.nodes_per_switch / c.oversubscription});
   return levels;
 }
 
@@ -83,7 +78,7 @@ Protocol full_rate(const ClusterSpec& cluster, std::span<const int> members) {
 double slowest_way_out(const ClusterSpec& cluster, std::span<const int> members, double inter_share) {
   if (members.size() < 2) return infinite;
   double bandwidth = infinite;
-  for (const Level& level : levels_of(cluster, inter_share)) {
+  for (const NetworkLevel& level : levels_of(cluster, inter_share)) {
     if (level.devices > 1 && within_one(members, level.devices)) break;
     for_each_unit(members, level.devices, [&](int count, int unit) {
       bandwidth = std::min(bandwidth, way_out(cluster, level, unit) * count / level.devices);
@@ -100,7 +95,7 @@ double ring_seconds(const ClusterSpec& cluster, const Protocol& protocol, OpKind
       cluster.collective_latency_s + rounds * ((n - nodes) * protocol.intra_hop + (nodes - 1) * protocol.inter_hop);
   if (kind == OpKind::all_to_all) {
     double seconds = 0;
-    for (const Level& level : levels_of(cluster, cluster.inter_efficiency)) {
+    for (const NetworkLevel& level : levels_of(cluster, cluster.inter_efficiency)) {
       if (within_one(members, level.devices)) break;
       for_each_unit(members, level.devices, [&](int count, int unit) {
         const double leaving = bytes * (n - count) / n;  // of each member's tensor
@@ -151,6 +146,10 @@ double hierarchical_seconds(const ClusterSpec& cluster, std::span<const int> mem
 }
 
 }  // namespace
+
+std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster) {
+  return levels_of(cluster, cluster.inter_efficiency);
+}
 
 bool has_topology(const ClusterSpec& cluster) { return cluster.rails > 0; }
 

@@ -7,11 +7,21 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "engine/op/kind.hpp"
 #include "engine/scenario/scenario.hpp"
 
 namespace rankscope {
+
+/// Units of one kind, each with one way out that all its devices share; from the device outwards.
+struct NetworkLevel {
+  const char* name = "";  ///< "device", "card", "node", "leaf switch"
+  int devices = 1;        ///< of one unit
+  double way_out = 0;     ///< bytes/s each way, efficiencies included
+};
+/// Throws std::invalid_argument when the cluster lacks a figure.
+std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster);
 
 /// True for a cluster that says how it hangs together (cluster.rails); others have one link between any two devices.
 bool has_topology(const ClusterSpec& cluster);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The topology view: the cluster's devices, cards, nodes and switches, each coloured by how busy its way out is in one
+// step of the plan, and a table of the busiest.
+#pragma once
+#include "app/session/figures.hpp"
+#include "app/session/latest.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/common/elided_label.hpp"
+#include "app/views/common/rows_table.hpp"
+#include "app/views/topology/topology_picture.hpp"
+
+namespace rankscope::app {
+
+class TopologyView : public DataView {
+  Q_OBJECT
+ public:
+  TopologyView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
+
+  void set_theme(Theme theme) override;
+  bool settled() const override { return latest_.settled(); }
+  ViewTable table() const override { return veiled() ? ViewTable{} : table_of(table_->rows()); }
+  const Topology& topology() const { return topology_; }
+  TopologyLayout layout_now() const;
+
+ protected:
+  void on_veil() override { arrange(); }
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  void refresh();
+  void arrange();
+  QRectF area() const;
+
+  FiguresModel& figures_;
+  ElidedLabel* words_;
+  RowsTable* table_;
+  Topology topology_;
+  std::pair<int, int> hovered_{-1, -1};
+  Latest<Topology> latest_;
+};
+
+}  // namespace rankscope::app
