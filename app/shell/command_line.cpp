@@ -64,7 +64,7 @@ struct Options {
 QStringList view_names() {
   QStringList names;
   for (const char* name : {"timeline", "memory", "range", "collectives", "training", "scaling", "validation", "grid",
-                           "program", "hang", "compare", "plan", "lab"})
+                           "topology", "program", "hang", "compare", "plan", "lab"})
     names << QLatin1String(name);
   return names;
 }

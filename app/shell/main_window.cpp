@@ -27,6 +27,7 @@
 #include "app/views/range/range_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
+#include "app/views/topology/topology_view.hpp"
 #include "app/views/traffic/traffic_view.hpp"
 #include "app/views/training/training_view.hpp"
 #include "app/views/validation/validation_view.hpp"
@@ -118,6 +119,7 @@ void MainWindow::make_layout() {
   connect(scaling_, &ScalingView::log, this, &MainWindow::add_log);
   add("validation", tr("Validation"), new ValidationView(state_, session_, docks_));
   add("grid", tr("Grid"), new GridView(state_, session_, figures, docks_));
+  add("topology", tr("Topology"), new TopologyView(state_, session_, figures, docks_));
   auto* program = new ProgramView(state_, session_, docks_);
   add("program", tr("Program"), program);
   connect(plan_, &PlanPanel::text_wanted, this, [this, program] {
@@ -254,6 +256,7 @@ void MainWindow::take_answers() {
   views_[QStringLiteral("collectives")]->set_veiled(traffic);
   views_[QStringLiteral("grid")]->set_veiled(shares || memory);
   views_[QStringLiteral("range")]->set_veiled(shares);
+  views_[QStringLiteral("topology")]->set_veiled(traffic);
   compare_->set_veiled(shares || memory || traffic);
 }
 

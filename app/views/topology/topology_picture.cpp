@@ -16,7 +16,8 @@ constexpr double gap_y = 26, most_height = 64;
 QString tr(const char* words) { return QObject::tr(words); }
 
 QString plain(std::string_view name) {
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace(QLatin1Char('_'), QLatin1Char(' '));
+  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
+      .replace(QLatin1Char('_'), QLatin1Char(' '));
 }
 
 /// Purposes of what leaves a unit, largest first: "data gradient 12 MiB, tensor 3 MiB".
@@ -144,7 +145,7 @@ QString describe(const Topology& topology, std::size_t level, std::size_t unit) 
 }
 
 QStringList topology_titles() {
-  return {tr("way out of a"), tr("units"), tr("each way"),     tr("busiest carries, a step"),
+  return {tr("way out of a"), tr("units"), tr("each way"),       tr("busiest carries, a step"),
           tr("busy"),         tr("mean"),  tr("which, and what")};
 }
 

@@ -28,7 +28,8 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
         topology_ = std::move(topology);
         table_->set_rows(topology_rows(topology_));
         words_->set_text(tr("%1 · %2 in a step of %3, as rings; a shade says how busy a unit's way out is")
-                             .arg(topology_.cluster, topology_.counted ? tr("bytes as counted") : tr("bytes as predicted"),
+                             .arg(topology_.cluster,
+                                  topology_.counted ? tr("bytes as counted") : tr("bytes as predicted"),
                                   text::seconds(topology_.step_seconds)));
         arrange();
         update();
@@ -86,9 +87,10 @@ void TopologyView::paintEvent(QPaintEvent*) {
   if (veiled()) return paint_veil(painter, rect(), colours());
   if (!topology_.failure.isEmpty() || topology_.loads.empty())
     return paint_empty(painter, rect(), colours(), tr("No links to show"),
-                       topology_.failure.isEmpty() ? tr("Open a scenario: its cluster's links stand here, with what the "
-                                                        "plan puts on them.")
-                                                   : topology_.failure);
+                       topology_.failure.isEmpty()
+                           ? tr("Open a scenario: its cluster's links stand here, with what the "
+                                "plan puts on them.")
+                           : topology_.failure);
   const TopologyLayout layout = layout_now();
   const QFontMetricsF metrics(painter.font());
   const auto middle = [](const QRectF& box) { return box.center().x(); };
@@ -99,14 +101,14 @@ void TopologyView::paintEvent(QPaintEvent*) {
       const QRectF& box = layout.boxes[level][unit];
       double above = layout.network.isEmpty() ? -1 : layout.network.bottom();
       if (level + 1 < layout.boxes.size()) {
-        const std::size_t parent = unit * static_cast<std::size_t>(devices) /
-                                   static_cast<std::size_t>(topology_.levels[level + 1].devices);
+        const std::size_t parent =
+            unit * static_cast<std::size_t>(devices) / static_cast<std::size_t>(topology_.levels[level + 1].devices);
         above = layout.boxes[level + 1][parent].bottom();
       }
       if (above < 0 || box.width() < 2) continue;
       const double share = std::clamp(topology_.share(level, unit), 0.0, 1.0);
-      painter.setPen(QPen(color(mixed(colours().line, colours().accent, static_cast<float>(std::sqrt(share)))),
-                          1 + 7 * share));
+      painter.setPen(
+          QPen(color(mixed(colours().line, colours().accent, static_cast<float>(std::sqrt(share)))), 1 + 7 * share));
       painter.drawLine(QPointF(middle(box), box.top()), QPointF(middle(box), above));
     }
   }

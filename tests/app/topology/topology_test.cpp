@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QMouseEvent>
+#include <QTest>
+
+#include "app/views/topology/topology_view.hpp"
+#include "engine/simulate/link_load.hpp"
+#include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/runs.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+/// Two nodes of two devices: 100 bytes/s from a device, 50 from a node.
+ClusterSpec two_nodes() {
+  ClusterSpec cluster;
+  cluster.devices_per_node = 2;
+  cluster.intra_bandwidth = 100;
+  cluster.inter_bandwidth = 25;
+  return cluster;
+}
+
+const LinkLoad& load_of(const std::vector<std::vector<LinkLoad>>& loads, std::size_t level, std::size_t unit) {
+  return loads.at(level).at(unit);
+}
+
+class NoRun : public SnapshotSource {
+ public:
+  std::shared_ptr<const StoreView> view() const override { return view_; }
+
+ private:
+  std::shared_ptr<const StoreView> view_ = RunStore().view();
+};
+
+}  // namespace
+
+TEST_CASE("A message within a node passes two devices, one between nodes the nodes' ways out as well") {
+  const auto levels = network_levels(two_nodes());
+  REQUIRE(levels.size() == 2);
+  CHECK(levels[1].way_out == 50);
+  const std::vector<Flow> flows{{0, 1, Purpose::tensor, 10}, {1, 2, Purpose::pipeline_forward, 30}};
+  const auto loads = link_loads(levels, flows, 4);
+  CHECK(load_of(loads, 0, 0).out == 10);
+  CHECK(load_of(loads, 0, 1).in == 10);
+  CHECK(load_of(loads, 0, 1).out == 30);
+  CHECK(load_of(loads, 1, 0).out == 30);  // tensor stays inside
+  CHECK(load_of(loads, 1, 1).in == 30);
+  CHECK(load_of(loads, 1, 1).out == 0);
+  CHECK(load_of(loads, 1, 0).out_by_purpose[static_cast<std::size_t>(Purpose::tensor)] == 0);
+  // 30 bytes over 50 bytes/s in a step of two seconds.
+  CHECK(utilisation(load_of(loads, 1, 0), levels[1], 2) == Approx(0.3));
+}
+
+TEST_CASE("An all-reduce over four ranks sends 2 · 3/4 of the tensor from each, and once over each node's way out") {
+  const Prediction prediction = predict(small_scenario("data = 4\nmicro_batches = 1"));
+  REQUIRE(prediction.context);
+  const auto& programs = prediction.context->programs;
+  const auto flows = flows_of(programs, prediction.context->step.grid);
+  double of_rank_0 = 0, whole = 0;
+  for (const Flow& flow : flows)
+    if (flow.from == 0 && flow.purpose == Purpose::data_gradient) {
+      CHECK(flow.to == 1);
+      of_rank_0 += flow.bytes;
+    }
+  for (const Op& op : programs[0].ops)
+    if (op.id.kind() == OpKind::all_reduce && op.id.fields().purpose == Purpose::data_gradient)
+      whole += static_cast<double>(programs[0].payload_bytes(op));
+  REQUIRE(whole > 0);
+  CHECK(of_rank_0 == Approx(1.5 * whole));
+  std::vector<Flow> gradients;
+  for (const Flow& flow : flows)
+    if (flow.purpose == Purpose::data_gradient) gradients.push_back(flow);
+  const auto loads = link_loads(network_levels(two_nodes()), gradients, 4);
+  CHECK(load_of(loads, 1, 0).out == Approx(of_rank_0));  // 1 → 2
+  CHECK(load_of(loads, 1, 0).in == Approx(of_rank_0));   // 3 → 0
+}
+
+TEST_CASE("Counted bytes take the place of predicted ones, where they were counted") {
+  std::vector<Flow> flows{{0, 1, Purpose::tensor, 10}, {0, 2, Purpose::tensor, 30}, {1, 0, Purpose::tensor, 40}};
+  StepSummary first, second;
+  first.rank = 0;
+  first.traffic.push_back({Purpose::tensor, OpKind::all_reduce, 1, 0, 80});
+  second.rank = 1;
+  second.traffic.push_back({Purpose::tensor, OpKind::all_reduce, 1, 0, -1});  // opaque
+  CHECK(scale_to_counted(flows, {first, second}));
+  CHECK(flows[0].bytes == Approx(20));
+  CHECK(flows[1].bytes == Approx(60));
+  CHECK(flows[2].bytes == Approx(40));
+  CHECK_FALSE(scale_to_counted(flows, {second}));
+}
+
+TEST_CASE("Every box lies over those that it holds, and the pointer finds it") {
+  application();
+  SharedState state;
+  NoRun source;
+  FiguresModel figures;
+  TopologyView view(state, source, figures);
+  view.resize(800, 400);
+  view.show();
+  const Prediction prediction = predict(small_scenario("data = 4\nmicro_batches = 1"));
+  auto latest = std::make_shared<Figures>();
+  latest->context = prediction.context;
+  latest->predicted = prediction.report;
+  figures.set(latest);
+  REQUIRE(wait_until([&] { return view.settled() && !view.topology().loads.empty(); }));
+  const TopologyLayout layout = view.layout_now();
+  REQUIRE(layout.boxes.front().size() == 4);
+  for (std::size_t level = 1; level < layout.boxes.size(); ++level)
+    for (std::size_t unit = 0; unit < layout.boxes[level].size(); ++unit) {
+      const QRectF& box = layout.boxes[level][unit];
+      CHECK(box.bottom() < layout.boxes[level - 1].front().top());
+      CHECK(QRectF(view.rect()).contains(box));
+    }
+  CHECK(layout.at(layout.boxes[0][2].center()) == std::pair{0, 2});
+  CHECK(layout.at(QPointF(-5, -5)) == std::pair{-1, -1});
+  CHECK(view.table().rows.size() == view.topology().levels.size());
+  CHECK(describe(view.topology(), 0, 2).contains("rank 2"));
+}
+
+TEST_CASE("Without programs the view says why it has no links") {
+  const Topology none = topology_of({});
+  CHECK_FALSE(none.failure.isEmpty());
+  CHECK(none.loads.empty());
+}
