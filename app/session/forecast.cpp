@@ -2,10 +2,12 @@
 #include "app/session/forecast.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "app/session/store_filler.hpp"
 #include "engine/scenario/read.hpp"
+#include "engine/simulate/folded.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -82,6 +84,46 @@ std::shared_ptr<const StoreView> forecast_store(const Scenario& scenario, const 
     filler.add(static_cast<int>(rank), memory_of(programs[rank], own));
   }
   filler.add(-1, End{-1, true, last_step, {}, false});
+  return store.view();
+}
+
+std::shared_ptr<const StoreView> folded_store(const Scenario& scenario, double step_seconds) {
+  Scenario alone = scenario;
+  alone.plan.data = alone.plan.tensor = 1;
+  alone.plan.sequence_parallel = false;
+  constexpr int steps = 2;
+  RunStore store;
+  StoreFiller filler(store);
+  Hello hello;
+  hello.title = scenario.title;
+  hello.scenario_toml = to_toml(alone);
+  hello.ranks = scenario.plan.pipeline;
+  hello.steps = steps;
+  hello.headline = ClockDomain::device;
+  hello.peak_flops = scenario.cluster.peak_flops(scenario.compute_type());
+  filler.add(-1, hello);
+  const auto ns = [](double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); };
+  const RankGrid grid = scenario.plan.grid();
+  for (int stage = 0; stage < scenario.plan.pipeline; ++stage) {
+    const std::vector<FoldedSpan> ops = fold_timeline(scenario, grid.rank_of({0, 0, stage}));
+    SpanBatch batch{Obtained::simulated, ClockDomain::device, {}};
+    for (int step = 0; step < steps; ++step)
+      for (const FoldedSpan& op : ops) {
+        const std::int64_t shift = step * ns(step_seconds);
+        Span span;
+        span.rank = stage;
+        span.step = static_cast<std::uint32_t>(step);
+        span.op = op.op;
+        span.begin_ns = span.active_ns = shift + ns(op.begin);
+        span.end_ns = shift + ns(op.end);
+        batch.spans.push_back(span);
+        if (batch.spans.size() < spans_per_batch) continue;
+        filler.add(stage, batch);
+        batch.spans.clear();
+      }
+    if (!batch.spans.empty()) filler.add(stage, batch);
+  }
+  filler.add(-1, End{-1, true, steps - 1, {}, false});
   return store.view();
 }
 

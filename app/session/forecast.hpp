@@ -15,4 +15,8 @@ namespace rankscope::app {
 std::shared_ptr<const StoreView> forecast_store(const Scenario& scenario, const std::vector<RankProgram>& programs,
                                                 const std::vector<Span>& spans);
 
+/// One rank of each stage, which stands for all of its stage: rank s of this store is stage s. For plans of too many
+/// ops; two steps, one after the other.
+std::shared_ptr<const StoreView> folded_store(const Scenario& scenario, double step_seconds);
+
 }  // namespace rankscope::app

@@ -17,7 +17,10 @@ struct Prediction {
   std::shared_ptr<const RunContext> context;  ///< program of every rank, and the textbook's steps
   Simulation predicted;                       ///< by the cluster's figures
   Report report;                              ///< as if the prediction had been run
-  std::shared_ptr<const StoreView> view;      ///< its spans and memory, obtained as simulated
+  /// Of a plan that is too big to be made op by op: what is shown in its place, and why it cannot run here. Then there
+  /// is no context, and `view` holds one rank of each stage.
+  std::string folded;
+  std::shared_ptr<const StoreView> view;  ///< its spans and memory, obtained as simulated
 };
 
 /// A plan that cannot run gives a refusal, not an exception.

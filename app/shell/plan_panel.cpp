@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QStyle>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -289,6 +290,11 @@ void PlanPanel::take_state() {
   as_text_->setVisible(session_.scenario().has_value());
   back_->setVisible(session_.edited());
   back_->setEnabled(editable);
+  // What is shown folded is no mistake.
+  const bool folded = session_.predicted() && !session_.predicted()->folded.empty();
+  note_->setProperty("role", folded ? QStringLiteral("dim") : QStringLiteral("bad"));
+  note_->style()->unpolish(note_);
+  note_->style()->polish(note_);
   note_->setText(session_.refusal());
   note_->setVisible(!note_->text().isEmpty());
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/session/prediction.hpp"
+#include "engine/facts/prediction.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/scenario/resources.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+TEST_CASE("A plan of too many ops is shown by one rank of each stage, as long as the engine predicts") {
+  const Scenario scenario = read_scenario(find_scenario("gpt-1t-frontier").string());
+  const Prediction prediction = predict(scenario);
+  CAPTURE(prediction.refusal);
+  REQUIRE(prediction.refusal.empty());
+  CHECK_FALSE(prediction.folded.empty());
+  CHECK(prediction.context == nullptr);
+  CHECK(prediction.report.folded);
+  REQUIRE(prediction.view);
+  CHECK(prediction.view->hello()->ranks == scenario.plan.pipeline);
+  const double predicted = predict_step(compile(scenario)).step_seconds;
+  CHECK(prediction.report.step_seconds == Approx(predicted));
+  const auto steps = prediction.view->steps(Obtained::simulated);
+  REQUIRE(steps.size() == 2);
+  // From the first op of a step to that of the next.
+  const auto range = prediction.view->step_range(Obtained::simulated, 0);
+  CHECK(static_cast<double>(range->length()) * 1e-9 == Approx(predicted).epsilon(1e-6));
+}
+
+TEST_CASE("A plan of too many ops whose ranks are not alike is refused with what sets them apart") {
+  Scenario scenario = read_scenario(find_scenario("gpt-1t-frontier").string());
+  scenario.plan.collective = "ring";
+  const Prediction prediction = predict(scenario);
+  CHECK(prediction.refusal.find("collective") != std::string::npos);
+  CHECK(prediction.folded.empty());
+}
