@@ -3,9 +3,13 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 
 #include "app/views/common/text.hpp"
+#include "engine/facts/facts.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -24,6 +28,7 @@ QString label_of(GridQuantity quantity) {
     case GridQuantity::exposed: return tr("exposed communication, share of the step");
     case GridQuantity::unknown_time: return tr("unknown, share of the step");
     case GridQuantity::peak_memory: return tr("peak memory");
+    case GridQuantity::lateness: return tr("lateness at collectives");
   }
   return {};
 }
@@ -41,6 +46,11 @@ std::vector<double> values_of(const Figures& figures, GridQuantity quantity) {
     }
     return values;
   }
+  if (quantity == GridQuantity::lateness) {
+    if (figures.context) values = lateness_of(*figures.context, figures.step_spans);
+    values.resize(static_cast<std::size_t>(std::max(report->ranks, 0)), std::numeric_limits<double>::quiet_NaN());
+    return values;
+  }
   const StepAnalysis* step = figures.shown_step();
   if (step == nullptr) return values;
   for (std::size_t rank = 0; rank < values.size() && rank < step->ranks.size(); ++rank) {
@@ -53,14 +63,54 @@ std::vector<double> values_of(const Figures& figures, GridQuantity quantity) {
             shares[TimeClass::tensor] + shares[TimeClass::pipeline] + shares[TimeClass::data] + shares[TimeClass::zero];
         break;
       case GridQuantity::unknown_time: values[rank] = shares.unknown; break;
-      case GridQuantity::peak_memory: break;
+      case GridQuantity::peak_memory:
+      case GridQuantity::lateness: break;
     }
   }
   return values;
 }
 
 QString text_of(GridQuantity quantity, double value) {
+  if (quantity == GridQuantity::lateness) return text::seconds(value);
   return quantity == GridQuantity::peak_memory ? text::bytes(value) : text::percent(value);
+}
+
+double full_scale(GridQuantity quantity, const std::vector<double>& values) {
+  if (quantity != GridQuantity::peak_memory && quantity != GridQuantity::lateness) return 1;
+  double greatest = 0;
+  for (const double value : values)
+    if (std::isfinite(value)) greatest = std::max(greatest, value);
+  return greatest;
+}
+
+std::vector<double> lateness_of(const RunContext& context, const std::vector<Span>& step_spans) {
+  const RankGrid& grid = context.step.grid;
+  std::map<OpId, GroupKind> groups;
+  for (const RankProgram& program : context.programs)
+    for (const Op& op : program.ops)
+      if (is_collective(op.id.kind())) groups.emplace(op.id, op.group);
+  // A collective is an op of one group: its first member stands for it.
+  std::map<std::pair<OpId, int>, std::int64_t> first;
+  const auto key_of = [&](const Span& span) -> std::optional<std::pair<OpId, int>> {
+    const auto kind = groups.find(span.op);
+    if (kind == groups.end()) return std::nullopt;
+    const auto members = grid.group_of(span.rank, kind->second);
+    if (members.size() < 2) return std::nullopt;
+    return std::pair{span.op, members.front()};
+  };
+  for (const Span& span : step_spans)
+    if (const auto key = key_of(span)) {
+      const auto [at, fresh] = first.emplace(*key, span.begin_ns);
+      if (!fresh) at->second = std::min(at->second, span.begin_ns);
+    }
+  std::vector<double> sums(static_cast<std::size_t>(grid.size())), counts(sums.size());
+  for (const Span& span : step_spans)
+    if (const auto key = key_of(span); key && span.rank >= 0 && span.rank < grid.size()) {
+      sums[static_cast<std::size_t>(span.rank)] += static_cast<double>(span.begin_ns - first.at(*key)) * 1e-9;
+      ++counts[static_cast<std::size_t>(span.rank)];
+    }
+  for (std::size_t rank = 0; rank < sums.size(); ++rank) sums[rank] /= counts[rank];  // NaN of none
+  return sums;
 }
 
 int GridLayout::rank_at(QPointF point) const {

@@ -10,13 +10,18 @@
 
 namespace rankscope::app {
 
-enum class GridQuantity { compute, bubble, exposed, unknown_time, peak_memory };
-inline constexpr int grid_quantity_count = 5;
+enum class GridQuantity { compute, bubble, exposed, unknown_time, peak_memory, lateness };
+inline constexpr int grid_quantity_count = 6;
 QString label_of(GridQuantity quantity);
 
-/// Value of each rank: a share of the step, or bytes. NaN where it is not known.
+/// Value of each rank: a share of the step, bytes, or seconds. NaN where it is not known.
 std::vector<double> values_of(const Figures& figures, GridQuantity quantity);
 QString text_of(GridQuantity quantity, double value);
+/// What fills a cell: 1 for a share, the greatest value of what is no share; 0 where nothing is known.
+double full_scale(GridQuantity quantity, const std::vector<double>& values);
+/// How long after the first of its group a rank enters a collective of the step, on average over those that it shares
+/// with others: seconds.
+std::vector<double> lateness_of(const RunContext& context, const std::vector<Span>& step_spans);
 
 /// Stages from left to right, data-parallel replicas from top to bottom; the tensor ranks of one place stand side by
 /// side in it, closer together.

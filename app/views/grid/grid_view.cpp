@@ -74,10 +74,7 @@ void GridView::paintEvent(QPaintEvent*) {
 void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
   const Figures& figures = *figures_.latest();
   const std::vector<double> values = values_of(figures, quantity_);
-  double greatest = quantity_ == GridQuantity::peak_memory ? 0 : 1;
-  if (quantity_ == GridQuantity::peak_memory)
-    for (const double value : values)
-      if (std::isfinite(value)) greatest = std::max(greatest, value);
+  const double greatest = full_scale(quantity_, values);
   const QFontMetricsF metrics(painter.font());
 
   painter.setPen(color(colours().dim));
@@ -160,6 +157,32 @@ QString GridView::describe(int rank) const {
   };
   return text + members(GroupKind::pipeline, tr("pipeline group")) + members(GroupKind::data, tr("data group")) +
          members(GroupKind::tensor, tr("tensor group"));
+}
+
+ViewTable GridView::table() const {
+  ViewTable table{{tr("rank"), tr("stage"), tr("replica"), tr("tensor")}, {}};
+  if (veiled()) return {};
+  const Figures& figures = *figures_.latest();
+  const RankGrid grid = grid_of(figures);
+  std::vector<std::vector<double>> values;
+  for (int i = 0; i < grid_quantity_count; ++i) {
+    const auto quantity = static_cast<GridQuantity>(i);
+    const QString unit = quantity == GridQuantity::peak_memory ? tr(", bytes")
+                         : quantity == GridQuantity::lateness  ? tr(", seconds")
+                                                               : QString();
+    table.titles << label_of(quantity) + unit;
+    values.push_back(values_of(figures, quantity));
+  }
+  for (int rank = 0; rank < grid.size(); ++rank) {
+    const Coordinates at = grid.coordinates_of(rank);
+    QStringList row{QString::number(rank), QString::number(at.pipeline), QString::number(at.data),
+                    QString::number(at.tensor)};
+    for (const auto& of_quantity : values)
+      row << (static_cast<std::size_t>(rank) < of_quantity.size() ? plain(of_quantity[static_cast<std::size_t>(rank)])
+                                                                  : QString());
+    table.rows.push_back(row);
+  }
+  return table;
 }
 
 void GridView::mouseMoveEvent(QMouseEvent* event) {

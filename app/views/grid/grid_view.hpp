@@ -13,6 +13,8 @@ class GridView : public DataView {
   Q_OBJECT
  public:
   GridView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
+  /// Every quantity of every rank.
+  ViewTable table() const override;
   GridQuantity quantity() const { return quantity_; }
   void set_quantity(GridQuantity quantity);
   /// The cells as painted now.

@@ -4,6 +4,7 @@
 
 #include "app/views/common/style.hpp"
 #include "app/views/grid/grid_view.hpp"
+#include "engine/facts/facts.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 
@@ -85,4 +86,35 @@ TEST_CASE("A busier rank is painted stronger") {
     CHECK(to_accent < before);
     before = to_accent;
   }
+}
+
+TEST_CASE("A rank is as late as it enters collectives after the first of its group") {
+  RunContext context;
+  context.step.grid = RankGrid{1, 2, 2};  // ranks 0 and 1 are replicas of stage 0, 2 and 3 of stage 1
+  const OpId first = parse_token("ALLREDUCE.data_gradient:c0:i0").value();
+  const OpId second = parse_token("ALLREDUCE.data_gradient:c1:i0").value();
+  for (int rank = 0; rank < 4; ++rank) {
+    RankProgram program;
+    program.rank = rank;
+    Op op;
+    op.id = rank < 2 ? first : second;
+    op.group = GroupKind::data;
+    program.ops.push_back(op);
+    context.programs.push_back(program);
+  }
+  const auto span = [](int rank, OpId op, std::int64_t begin_ns) {
+    Span result;
+    result.rank = rank;
+    result.op = op;
+    result.begin_ns = begin_ns;
+    return result;
+  };
+  const auto lateness = lateness_of(context, {span(0, first, 5'000), span(1, first, 2'000), span(2, second, 9'000)});
+  REQUIRE(lateness.size() == 4);
+  CHECK(lateness[0] == Approx(3e-6));
+  CHECK(lateness[1] == 0);
+  CHECK(lateness[2] == 0);         // the first of its group, whenever that is
+  CHECK(std::isnan(lateness[3]));  // it never came
+  CHECK(full_scale(GridQuantity::lateness, lateness) == Approx(3e-6));
+  CHECK(full_scale(GridQuantity::bubble, lateness) == 1);
 }
