@@ -22,6 +22,7 @@ class DockArea;
 class GapStrip;
 class HangView;
 class LabPanel;
+class LookHistory;
 class PlanPanel;
 class Presentation;
 class ScalingView;
@@ -84,6 +85,7 @@ class MainWindow : public QMainWindow {
  private:
   void make_actions();
   void make_class_actions(QMenu* menu);
+  void make_undo_actions(QMenu* menu);
   void make_layout();
   void add_view(const QString& name, const QString& title, DataView* view);
   QWidget* find_view(const QString& name) const;
@@ -123,6 +125,7 @@ class MainWindow : public QMainWindow {
   TimelineView* timeline_ = nullptr;
   HangView* hang_ = nullptr;
   CompareView* compare_ = nullptr;
+  LookHistory* history_ = nullptr;
   ScalingView* scaling_ = nullptr;
   DockArea* docks_ = nullptr;
   QPlainTextEdit* log_ = nullptr;

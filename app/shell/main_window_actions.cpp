@@ -12,6 +12,7 @@
 #include "app/shell/command_palette.hpp"
 #include "app/shell/dock_area.hpp"
 #include "app/shell/lab_panel.hpp"
+#include "app/shell/look_history.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/top_bar.hpp"
@@ -113,11 +114,35 @@ void MainWindow::make_actions() {
   view->addSeparator();
   view->addActions(groupings);
   for (QAction* action : {save_, picture, present_, theme, palette_, help_}) menu_->addAction(action);
+  menu_->addSeparator();
+  make_undo_actions(menu_);
   make_class_actions(menu_->addMenu(tr("Class")));
   menu_->addSeparator();
   menu_->addAction(quit);
   top_->set_menu(menu_);
   top_->set_actions(run_, stop_, palette_, help_);
+}
+
+void MainWindow::make_undo_actions(QMenu* menu) {
+  history_ = new LookHistory(
+      state_, session_,
+      {[this] { return docks_->saveState(); }, [this](const QByteArray& layout) { docks_->restore(layout); }}, 400,
+      this);
+  QAction* undo =
+      add_action(tr("Undo: selection, zoom, plan, layout"), QKeySequence::Undo, [this] { history_->undo(); });
+  QAction* redo = add_action(tr("Redo"), QKeySequence::Redo, [this] { history_->redo(); });
+  const auto take = [this, undo, redo] {
+    undo->setEnabled(history_->can_undo());
+    redo->setEnabled(history_->can_redo());
+  };
+  connect(history_, &LookHistory::changed, this, take);
+  take();
+  for (QDockWidget* dock : docks_->docks()) {
+    connect(dock, &QDockWidget::dockLocationChanged, history_, &LookHistory::note_layout);
+    connect(dock, &QDockWidget::topLevelChanged, history_, &LookHistory::note_layout);
+  }
+  menu->addAction(undo);
+  menu->addAction(redo);
 }
 
 void MainWindow::open_dialog() {
