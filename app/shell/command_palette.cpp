@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace rankscope::app {
 namespace {
@@ -30,6 +31,12 @@ bool matches(const QString& query, const QString& name) {
     ++at;
   }
   return true;
+}
+
+int distance(const QString& query, const QString& name) {
+  const qsizetype at = name.indexOf(query.trimmed(), 0, Qt::CaseInsensitive);
+  if (at < 0) return 2;
+  return at == 0 || name[at - 1].isSpace() ? 0 : 1;
 }
 
 CommandPalette::CommandPalette(QList<QAction*> actions, QWidget* parent)
@@ -62,10 +69,17 @@ QStringList CommandPalette::shown() const {
 
 void CommandPalette::filter(const QString& query) {
   list_->clear();
+  QList<int> found;
   for (int i = 0; i < actions_.size(); ++i) {
+    const QString name = plain_name(actions_[i]);
+    if (actions_[i]->isEnabled() && !name.isEmpty() && matches(query, name)) found << i;
+  }
+  std::stable_sort(found.begin(), found.end(), [&](int a, int b) {
+    return distance(query, plain_name(actions_[a])) < distance(query, plain_name(actions_[b]));
+  });
+  for (const int i : found) {
     const QAction* action = actions_[i];
     const QString name = plain_name(action);
-    if (!action->isEnabled() || name.isEmpty() || !matches(query, name)) continue;
     const QString keys = keys_of(action);
     auto* item = new QListWidgetItem(keys.isEmpty() ? name : name + QStringLiteral("    ") + keys, list_);
     item->setData(Qt::UserRole, i);

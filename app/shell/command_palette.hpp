@@ -13,6 +13,10 @@ namespace rankscope::app {
 /// True when the letters of `query` stand in `name` in that order, spaces aside; case does not matter.
 bool matches(const QString& query, const QString& name);
 
+/// How far a name is from what was typed: 0 where a word of it begins so, 1 where it stands within, 2 where only its
+/// letters do.
+int distance(const QString& query, const QString& name);
+
 class CommandPalette : public QDialog {
   Q_OBJECT
  public:

@@ -18,6 +18,7 @@
 #include "app/shell/top_bar.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
+#include "engine/scenario/resources.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -97,6 +98,11 @@ void MainWindow::make_actions() {
   for (const Grouping grouping : every_grouping)
     groupings << add_action(tr("Ranks %1").arg(QLatin1String(words_of(grouping))), {},
                             [this, grouping] { timeline_->set_grouping(grouping); });
+  for (const auto& lab : lab_files()) {
+    const QString file = QString::fromStdString(lab.string());
+    add_action(tr("Open lab: %1").arg(QFileInfo(file).completeBaseName()), {},
+               [this, file] { MainWindow::open(file); });
+  }
   QAction* quit = add_action(tr("Quit"), QKeySequence::Quit, [this] { close(); });
 
   menu_ = new QMenu(this);

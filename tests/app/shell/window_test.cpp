@@ -9,6 +9,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "app/shell/command_palette.hpp"
 #include "app/shell/dock_area.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
@@ -242,6 +243,20 @@ TEST_CASE("The layers of stages are words that are checked as the plan is") {
   QTest::keyClicks(words, "3 2");
   QTest::keyClick(words, Qt::Key_Return);
   REQUIRE(wait_until([&] { return !window->session().refusal().isEmpty(); }));
+}
+
+TEST_CASE("The command palette puts whole words first, and opens labs") {
+  CHECK(distance("lab", "Open lab: pipeline-1f1b") == 0);
+  CHECK(distance("pen", "Open lab") == 1);
+  CHECK(distance("olb", "Open lab") == 2);
+  const auto window = window_on("pipeline-1f1b");
+  CommandPalette palette(window->actions(), window.get());
+  palette.show();
+  auto* line = palette.findChild<QLineEdit*>();
+  REQUIRE(line != nullptr);
+  QTest::keyClicks(line, "lab: data-par");
+  REQUIRE_FALSE(palette.shown().isEmpty());
+  CHECK(palette.shown().front() == "Open lab: data-parallel");
 }
 
 // Pictures to be looked at: RANKSCOPE_PICTURES=FOLDER shell_test "[.pictures]"
