@@ -49,7 +49,40 @@ std::optional<double> report_value(const Report& report, const QString& path) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-bool Answer::right() const { return open() && std::fabs(*guess - *measured) <= question.tolerance; }
+std::vector<double> report_series(const Report& report, const QString& path) {
+  const QStringList keys = path.split(QLatin1Char('.'));
+  std::vector<double> series;
+  if (keys.size() != 3 || keys[1] != QLatin1String("*")) return series;
+  const json root = to_json(report);
+  const auto list = root.find(keys[0].toStdString());
+  if (list == root.end() || !list->is_array()) return series;
+  for (const json& entry : *list) {
+    const auto value = entry.find(keys[2].toStdString());
+    series.push_back(value != entry.end() && value->is_number() ? value->get<double>() : std::nan(""));
+  }
+  return series;
+}
+
+std::size_t series_size(const std::optional<Scenario>& scenario, const QString& path) {
+  if (!scenario) return 0;
+  return static_cast<std::size_t>(path.startsWith(QLatin1String("steps")) ? scenario->train.steps
+                                                                          : scenario->plan.ranks());
+}
+
+double Answer::distance() const {
+  double sum = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < std::min(drawn.size(), series.size()); ++i) {
+    if (!std::isfinite(series[i])) continue;
+    sum += std::fabs(drawn[i] - series[i]);
+    ++count;
+  }
+  return count > 0 ? sum / static_cast<double>(count) : std::nan("");
+}
+
+bool Answer::right() const {
+  return open() && (question.drawn() ? distance() : std::fabs(*guess - *measured)) <= question.tolerance;
+}
 
 QString value_text(const Question& question, double value) {
   const QString number = question.unit == "%" ? QString::number(value, 'f', 1) : text::number(value);

@@ -7,6 +7,7 @@
 
 #include "engine/analyse/report.hpp"
 #include "engine/scenario/lab.hpp"
+#include "engine/scenario/scenario.hpp"
 
 namespace rankscope::app {
 
@@ -14,8 +15,17 @@ namespace rankscope::app {
 /// "traffic.pipeline_forward.bytes_per_rank" (lists by rank or purpose); nullopt where there is none or it is null.
 std::optional<double> report_value(const Report& report, const QString& path);
 
+/// The values at a path such as "memory.*.activations", one for each entry of the list; NaN where it is not known.
+std::vector<double> report_series(const Report& report, const QString& path);
+/// How many values one draws for a path of a series: ranks, or steps. 0 while that is not known.
+std::size_t series_size(const std::optional<Scenario>& scenario, const QString& path);
+
 struct Answer {
   Question question;
+  std::vector<double> drawn;   ///< of a drawn question; then `guess` is their mean
+  std::vector<double> series;  ///< what was measured of it; `measured` is their mean
+  /// Mean distance of what was drawn from what was measured, in the unit; NaN of a question that is not drawn.
+  double distance() const;
   std::optional<double> guess;     ///< in the question's unit; kept for good once given
   std::optional<double> measured;  ///< in the question's unit
   /// The answer may be shown: a guess was kept, and there was a run after it.

@@ -10,8 +10,12 @@
 #include <QTextBrowser>
 #include <QTextList>
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "app/shell/share_guess.hpp"
+#include "app/shell/sketch.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
@@ -186,18 +190,26 @@ void LabPanel::add_question(std::size_t index) {
   column->addWidget(make_label(answer.guess ? tr("Your prediction") : tr("Before you run"), "caption", card));
   column->addWidget(make_label(QString::fromStdString(answer.question.ask), "text", card));
   const bool share = answer.question.unit == "%";
+  if (answer.question.drawn() && (!answer.guess || !answer.drawn.empty())) add_sketch(index, *column, card);
   if (!answer.guess) {
-    add_guess(index, *column, card);
+    if (!answer.question.drawn()) add_guess(index, *column, card);
   } else if (!answer.open()) {
     if (share) add_drawn(*answer.guess, {}, *column, card);
-    column->addWidget(
-        make_label(tr("%1 is kept. Press Run to see.").arg(value_text(answer.question, *answer.guess)), "dim", card));
+    column->addWidget(make_label(
+        answer.drawn.empty() ? tr("%1 is kept. Press Run to see.").arg(value_text(answer.question, *answer.guess))
+                             : tr("What you drew is kept. Press Run to see."),
+        "dim", card));
   } else {
     if (share) add_drawn(*answer.guess, answer.measured, *column, card);
-    column->addWidget(
-        make_label(tr("You said %1. Measured: %2.")
-                       .arg(value_text(answer.question, *answer.guess), value_text(answer.question, *answer.measured)),
-                   "text", card));
+    if (!answer.drawn.empty())
+      column->addWidget(
+          make_label(tr("What you drew is %1 off, on average.").arg(value_text(answer.question, answer.distance())),
+                     "text", card));
+    else
+      column->addWidget(make_label(
+          tr("You said %1. Measured: %2.")
+              .arg(value_text(answer.question, *answer.guess), value_text(answer.question, *answer.measured)),
+          "text", card));
     column->addWidget(make_label(
         answer.right() ? tr("Right, within %1.").arg(value_text(answer.question, answer.question.tolerance))
                        : tr("More than %1 apart.").arg(value_text(answer.question, answer.question.tolerance)),
@@ -215,6 +227,38 @@ void LabPanel::add_drawn(double guess, std::optional<double> measured, QVBoxLayo
   drawn->set_kept(true);
   drawn->set_measured(measured);
   column.addWidget(drawn);
+}
+
+void LabPanel::add_sketch(std::size_t index, QVBoxLayout& column, QWidget* card) {
+  const Answer& answer = answers_[index];
+  const Question& question = answer.question;
+  const QString path = QString::fromStdString(question.answer_from);
+  const std::size_t count = answer.guess ? answer.drawn.size() : series_size(figures_.latest()->scenario, path);
+  if (count == 0) {
+    waits_for_size_ = true;
+    return;
+  }
+  auto* sketch = new Sketch(*colours_, count, question.most, QString::fromStdString(question.unit),
+                            path.startsWith(QLatin1String("steps")) ? tr("step") : tr("rank"), card);
+  sketch->setAccessibleName(QString::fromStdString(question.ask));
+  column.addWidget(sketch);
+  if (answer.guess) {
+    sketch->set_values(answer.drawn);
+    sketch->set_kept(true);
+    if (answer.open()) sketch->set_measured(answer.series);
+    return;
+  }
+  auto* keep = new QPushButton(tr("Keep my drawing"), card);
+  keep->setEnabled(false);
+  connect(sketch, &Sketch::drawn, keep, [keep] { keep->setEnabled(true); });
+  connect(keep, &QPushButton::clicked, this, [this, index, sketch] { keep_drawing(index, sketch->values()); });
+  column.addWidget(keep);
+}
+
+void LabPanel::keep_drawing(std::size_t question, const std::vector<double>& values) {
+  if (question >= answers_.size() || answers_[question].guess || values.empty()) return;
+  answers_[question].drawn = values;
+  keep_guess(question, std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()));
 }
 
 void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) {
@@ -308,12 +352,17 @@ void LabPanel::keep_guess(std::size_t question, double guess) {
 }
 
 void LabPanel::take_figures() {
-  bool changed = false;
   const auto figures = figures_.latest();
+  bool changed = std::exchange(waits_for_size_, false) && figures->scenario;
   for (Answer& answer : answers_) {
     std::optional<double> measured;
     // An answer before the guess would be told by the tables: there it is hidden until the guess is kept.
-    if (answer.guess && figures->run)
+    if (answer.guess && figures->run && answer.question.drawn()) {
+      answer.series = report_series(*figures->run, QString::fromStdString(answer.question.answer_from));
+      double sum = 0;
+      for (double& value : answer.series) sum += value *= answer.question.scale;
+      if (!answer.series.empty() && std::isfinite(sum)) measured = sum / static_cast<double>(answer.series.size());
+    } else if (answer.guess && figures->run)
       if (const auto value = report_value(*figures->run, QString::fromStdString(answer.question.answer_from)))
         measured = *value * answer.question.scale;
     if (measured == answer.measured) continue;

@@ -36,6 +36,8 @@ class LabPanel : public QScrollArea {
   const std::vector<Answer>& answers() const { return answers_; }
   /// Keeps the guess of that question, as its button does.
   void keep_guess(std::size_t question, double guess);
+  /// The same of a drawn question.
+  void keep_drawing(std::size_t question, const std::vector<double>& values);
 
  signals:
   /// A guess was kept, or an answer has come: what is hidden may be another.
@@ -52,6 +54,7 @@ class LabPanel : public QScrollArea {
   void add_next_lab();
   void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
   void add_drawn(double guess, std::optional<double> measured, QVBoxLayout& column, QWidget* card);
+  void add_sketch(std::size_t index, QVBoxLayout& column, QWidget* card);
   void add_guess(std::size_t index, QVBoxLayout& column, QWidget* card);
   void take_class();
   QString lab_name() const;
@@ -66,6 +69,7 @@ class LabPanel : public QScrollArea {
   std::optional<Lab> lab_;
   QString title_, summary_;
   std::vector<Answer> answers_;
+  bool waits_for_size_ = false;  ///< a question to be drawn has no axis yet
   QWidget* page_ = nullptr;
   QVBoxLayout* layout_ = nullptr;
   QTextBrowser* text_ = nullptr;

@@ -50,6 +50,7 @@ constexpr std::string_view scalars[] = {
     "time.other",
 };
 constexpr std::string_view memory_fields[] = {"parameters", "gradients", "optimizer", "activations", "buffers", "peak"};
+constexpr std::string_view step_fields[] = {"loss", "grad_norm", "seconds", "tokens_per_s"};
 constexpr std::string_view traffic_fields[] = {"count", "bytes_per_rank", "predicted"};
 
 template <class Range>
@@ -111,6 +112,7 @@ Question question_of(const Table& table, const std::string& at) {
   question.unit = fields.text("unit", at, false);
   question.answer_from = fields.text("answer_from", at, true);
   question.tolerance = fields.number("tolerance", 0);
+  question.most = fields.number("most", 0);
   question.why = fields.text("why", at, false);
   fields.refuse_others();
   const auto* unit = std::find_if(std::begin(units), std::end(units), [&](Unit u) { return u.name == question.unit; });
@@ -124,6 +126,12 @@ Question question_of(const Table& table, const std::string& at) {
   if (!is_report_value(question.answer_from))
     refuse(fields.at("answer_from"),
            "the report has no '" + question.answer_from + "'; name one of its values, such as \"bubble.measured\"");
+  if (question.drawn() != (question.most > 0))
+    refuse(question.drawn() ? at : fields.at("most"),
+           question.drawn() ? "a drawn answer needs 'most', the top of what one draws on, in the question's unit"
+                            : "most is the top of what one draws on, and '" + question.answer_from +
+                                  "' is one number; take it away, or ask for a value of each, such as "
+                                  "\"memory.*.activations\"");
   if (question.tolerance <= 0)
     refuse(document::find(table, "tolerance") ? fields.at("tolerance") : at,
            "a prediction is never exactly right; give a tolerance greater than 0, in the question's unit");
@@ -180,9 +188,11 @@ bool is_report_value(const std::string& path) {
   if (first == std::string::npos || first == last) return false;
   const std::string head = path.substr(0, first), middle = path.substr(first + 1, last - first - 1);
   const std::string field = path.substr(last + 1);
+  const bool all = middle == "*";
   if (head == "memory")
-    return !middle.empty() && middle.find_first_not_of("0123456789") == std::string::npos &&
+    return !middle.empty() && (all || middle.find_first_not_of("0123456789") == std::string::npos) &&
            holds(memory_fields, field);
+  if (head == "steps") return all && holds(step_fields, field);
   return head == "traffic" && is_purpose(middle) && holds(traffic_fields, field);
 }
 

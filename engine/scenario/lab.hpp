@@ -16,8 +16,11 @@ struct Question {
   /// "step_seconds", "mfu"; an entry of a list is named by what it is about: "memory.0.activations" (rank 0),
   /// "traffic.pipeline_forward.bytes_per_rank".
   std::string answer_from;
-  double tolerance = 0;  ///< in the unit: a prediction within it is right
-  std::string why;       ///< the arithmetic, shown with the answer
+  double tolerance = 0;  ///< in the unit: a prediction within it is right; of a drawn one its mean distance
+  /// "memory.*.activations", "steps.*.loss": a value for each rank or step, which is drawn up to `most` (in the unit).
+  double most = 0;
+  bool drawn() const { return answer_from.find(".*.") != std::string::npos; }
+  std::string why;  ///< the arithmetic, shown with the answer
   bool operator==(const Question&) const = default;
 };
 

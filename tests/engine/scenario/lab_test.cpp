@@ -79,6 +79,9 @@ TEST_CASE("a lesson that cannot be taught is refused with its place") {
        "lab.toml:11:1: unknown unit 'furlong'; known: %, ms, s, KiB, MiB and GFLOP/s"},
       {replaced(good, "tolerance = 3", "tolerance = 0"),
        "lab.toml:13:1: a prediction is never exactly right; give a tolerance greater than 0, in the question's unit"},
+      {replaced(good, "tolerance = 3", "tolerance = 3\nmost = 9"),
+       "lab.toml:14:1: most is the top of what one draws on, and 'bubble.measured' is one number; take it away, or ask "
+       "for a value of each, such as \"memory.*.activations\""},
       {replaced(good, "ask = \"How much is idle?\"", "ask = 4"), "lab.toml:10:1: ask is an integer; it takes a string"},
       {"lab = 4\n", "lab.toml:1:1: lab is an integer; it is a table: write [lab]"},
   };
@@ -87,9 +90,10 @@ TEST_CASE("a lesson that cannot be taught is refused with its place") {
 
 TEST_CASE("the values a question may ask for are those of the report") {
   for (const char* path : {"bubble.ideal", "bubble_span.predicted", "time.data", "mfu", "memory.0.activations",
-                           "memory.12.peak", "traffic.pipeline_forward.count", "traffic.data_gradient.bytes_per_rank"})
+                           "memory.12.peak", "traffic.pipeline_forward.count", "traffic.data_gradient.bytes_per_rank",
+                           "memory.*.peak", "steps.*.loss"})
     CHECK(is_report_value(path));
-  for (const char* path : {"", "bubble", "time.fun", "memory.x.peak", "memory..peak", "memory.peak", "memory.0.rank",
+  for (const char* path : {"", "bubble", "time.fun", "memory.x.peak", "steps.3.loss", "steps.*.fun", "traffic.*.count", "memory..peak", "memory.peak", "memory.0.rank",
                            "traffic.none.count", "traffic.gossip.count", "bubble.measured.x"})
     CHECK(!is_report_value(path));
 }

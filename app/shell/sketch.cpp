@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/sketch.hpp"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr std::size_t most_bars = 32;  // more than that are a curve
+
+}  // namespace
+
+Sketch::Sketch(const Palette& colours, std::size_t count, double most, const QString& unit, const QString& each,
+               QWidget* parent)
+    : QWidget(parent),
+      colours_(colours),
+      most_(most),
+      unit_(unit),
+      each_(each),
+      values_(std::max<std::size_t>(count, 1), 0.0) {
+  setFocusPolicy(Qt::StrongFocus);
+  setCursor(Qt::CrossCursor);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setToolTip(tr("Draw with the pointer; or choose a %1 with ← and →, and its value with ↑ and ↓").arg(each_));
+}
+
+QRectF Sketch::inner() const { return {4, 18, width() - 8.0, height() - 38.0}; }
+
+QPointF Sketch::at(std::size_t index, double value) const {
+  const QRectF area = inner();
+  const double each = area.width() / static_cast<double>(values_.size());
+  return {area.left() + each * (static_cast<double>(index) + 0.5),
+          area.bottom() - area.height() * std::clamp(value / most_, 0.0, 1.0)};
+}
+
+std::size_t Sketch::index_at(double x) const {
+  const QRectF area = inner();
+  const double share = std::clamp((x - area.left()) / area.width(), 0.0, 1.0);
+  return std::min(static_cast<std::size_t>(share * static_cast<double>(values_.size())), values_.size() - 1);
+}
+
+void Sketch::set_values(const std::vector<double>& values) {
+  if (values.size() != values_.size()) return;
+  values_ = values;
+  update();
+}
+
+void Sketch::set_kept(bool kept) {
+  kept_ = kept;
+  setCursor(kept ? Qt::ArrowCursor : Qt::CrossCursor);
+  setFocusPolicy(kept ? Qt::NoFocus : Qt::StrongFocus);
+  if (kept) setToolTip({});
+}
+
+void Sketch::set_measured(std::vector<double> values) {
+  measured_ = std::move(values);
+  update();
+}
+
+// A quick stroke skips places: those between get what lies on the line.
+void Sketch::stroke(QPointF from, QPointF to) {
+  if (kept_) return;
+  const QRectF area = inner();
+  const std::size_t first = index_at(std::min(from.x(), to.x())), last = index_at(std::max(from.x(), to.x()));
+  chosen_ = index_at(to.x());
+  for (std::size_t i = first; i <= last; ++i) {
+    const double x = at(i, 0).x(), run = to.x() - from.x();
+    const double along = std::fabs(run) < 1e-9 ? 1 : std::clamp((x - from.x()) / run, 0.0, 1.0);
+    const double y = from.y() + along * (to.y() - from.y());
+    values_[i] = most_ * std::clamp((area.bottom() - y) / area.height(), 0.0, 1.0);
+  }
+  update();
+  emit drawn();
+}
+
+void Sketch::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
+  last_ = event->position();
+  stroke(last_, last_);
+}
+
+void Sketch::mouseMoveEvent(QMouseEvent* event) {
+  if (!(event->buttons() & Qt::LeftButton)) return;
+  stroke(last_, event->position());
+  last_ = event->position();
+}
+
+void Sketch::keyPressEvent(QKeyEvent* event) {
+  const double by = most_ / (event->modifiers() & Qt::ShiftModifier ? 10 : 50);
+  double& value = values_[chosen_];
+  switch (kept_ ? 0 : event->key()) {
+    case Qt::Key_Left: chosen_ = chosen_ > 0 ? chosen_ - 1 : 0; break;
+    case Qt::Key_Right: chosen_ = std::min(chosen_ + 1, values_.size() - 1); break;
+    case Qt::Key_Up: value = std::min(value + by, most_); break;
+    case Qt::Key_Down: value = std::max(value - by, 0.0); break;
+    default: return QWidget::keyPressEvent(event);
+  }
+  update();
+  emit drawn();
+}
+
+void Sketch::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setFont(interface_font());
+  const QRectF area = inner();
+  painter.fillRect(area, color(colours_.ground));
+  painter.setPen(QPen(color(hasFocus() ? colours_.accent : colours_.line), 1));
+  painter.drawRect(area);
+  const bool bars = values_.size() <= most_bars;
+  const double wide = area.width() / static_cast<double>(values_.size()) * 0.7;
+  QPainterPath guess, measured;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const QPointF top = at(i, values_[i]);
+    if (bars)
+      painter.fillRect(QRectF(top.x() - wide / 2, top.y(), wide, area.bottom() - top.y()),
+                       faded(colours_.accent, 0.55));
+    if (i == 0)
+      guess.moveTo(top);
+    else
+      guess.lineTo(top);
+    if (i >= measured_.size() || !std::isfinite(measured_[i])) continue;
+    const QPointF real = at(i, measured_[i]);
+    if (bars) {
+      painter.setPen(QPen(color(colours_.good), 3));
+      painter.drawLine(real - QPointF(wide / 2, 0), real + QPointF(wide / 2, 0));
+    } else if (measured.isEmpty()) {
+      measured.moveTo(real);
+    } else {
+      measured.lineTo(real);
+    }
+  }
+  if (!bars) {
+    painter.setPen(QPen(color(colours_.accent), 2));
+    painter.drawPath(guess);
+    painter.setPen(QPen(color(colours_.good), 2));
+    painter.drawPath(measured);
+  }
+  painter.setPen(color(colours_.dim));
+  const QString unit = unit_.isEmpty() ? QString() : QChar(0xA0) + unit_;
+  painter.drawText(QRectF(area.left(), 0, area.width(), 16), Qt::AlignLeft, text::number(most_) + unit);
+  if (!kept_ && hasFocus())
+    painter.drawText(QRectF(area.left(), 0, area.width(), 16), Qt::AlignRight,
+                     QStringLiteral("%1 %2: %3").arg(each_).arg(chosen_).arg(text::number(values_[chosen_]) + unit));
+  else if (!measured_.empty())
+    painter.drawText(QRectF(area.left(), 0, area.width(), 16), Qt::AlignRight, tr("line: measured"));
+  const QRectF below(area.left(), area.bottom() + 3, area.width(), 16);
+  if (bars && wide > 18) {
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      painter.drawText(QRectF(at(i, 0).x() - 20, below.top(), 40, 16), Qt::AlignHCenter, QString::number(i));
+  } else {
+    painter.drawText(below, Qt::AlignLeft, QStringLiteral("%1 0").arg(each_));
+    painter.drawText(below, Qt::AlignRight, QString::number(values_.size() - 1));
+  }
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A guess that is drawn: one value for each rank, or for each step, with the pointer's stroke or with the keys. After
+// the run what was measured stands over it.
+#pragma once
+#include <QWidget>
+#include <vector>
+
+#include "app/models/palette.hpp"
+
+namespace rankscope::app {
+
+class Sketch : public QWidget {
+  Q_OBJECT
+ public:
+  /// `count` values from 0 to `most`; `each`: what they are of ("rank").
+  Sketch(const Palette& colours, std::size_t count, double most, const QString& unit, const QString& each,
+         QWidget* parent = nullptr);
+
+  const std::vector<double>& values() const { return values_; }
+  void set_values(const std::vector<double>& values);
+  /// Once kept it can't be changed.
+  void set_kept(bool kept);
+  void set_measured(std::vector<double> values);
+  /// Where on the widget a value stands.
+  QPointF at(std::size_t index, double value) const;
+
+  QSize sizeHint() const override { return {200, 132}; }
+  QSize minimumSizeHint() const override { return {120, 132}; }
+
+ signals:
+  void drawn();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void stroke(QPointF from, QPointF to);
+  std::size_t index_at(double x) const;
+  QRectF inner() const;
+
+  const Palette& colours_;
+  double most_;
+  QString unit_, each_;
+  std::vector<double> values_, measured_;
+  std::size_t chosen_ = 0;
+  QPointF last_;
+  bool kept_ = false;
+};
+
+}  // namespace rankscope::app
