@@ -21,7 +21,10 @@ ClassRoom::ClassRoom(SharedState& state, Session& session, QObject* parent)
   connect(&timer_, &QTimer::timeout, this, &ClassRoom::look_round);
 }
 
-ClassRoom::~ClassRoom() { leave(); }
+ClassRoom::~ClassRoom() {
+  blockSignals(true);  // whoever listens may be half gone
+  leave();
+}
 
 void ClassRoom::teach(const QString& join_file, bool beyond) {
   leave();

@@ -35,8 +35,8 @@ CompareView::CompareView(SharedState& state, Session& session, Navigator& naviga
       choice_(new QPushButton(this)),
       menu_(new QMenu(this)),
       by_(new QComboBox(this)),
-      name_a_(make_label("caption", this)),
-      name_b_(make_label("caption", this)),
+      name_a_(make_label("dim", this)),
+      name_b_(make_label("dim", this)),
       words_(make_label("text", this)),
       rows_(compare_titles(), 1),
       table_(new QTableView(this)) {

@@ -19,7 +19,7 @@ constexpr int margin = 12, control_height = 30;
 constexpr int pause_ms = 200;             ///< after the last key, before the text is looked at
 constexpr std::size_t most_ops = 20'000;  ///< of a program that is written out
 
-/// Ops in the colour of their boxes, comments dim.
+/// Ops on the colour of their boxes, comments dim.
 class OpColours : public QSyntaxHighlighter {
  public:
   explicit OpColours(QTextDocument* document) : QSyntaxHighlighter(document) {}
@@ -35,7 +35,7 @@ class OpColours : public QSyntaxHighlighter {
     for (auto matches = op.globalMatch(text); matches.hasNext();) {
       const QRegularExpressionMatch match = matches.next();
       QTextCharFormat format;
-      format.setForeground(color(colour_of(match.captured())));
+      format.setBackground(faded(colour_of(match.captured()), 0.25));  // as letters they could hardly be read
       format.setFontWeight(QFont::DemiBold);
       setFormat(static_cast<int>(match.capturedStart()), static_cast<int>(match.capturedLength()), format);
     }
