@@ -113,7 +113,7 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
     answers_.clear();
     told_to_class_.clear();
     if (lab_)
-      for (const Question& question : lab_->questions) answers_.push_back({question, {}, {}});
+      for (const Question& question : lab_->questions) answers_.emplace_back().question = question;
   }
   rebuild();
   emit answers_changed();
