@@ -3,6 +3,7 @@
 #include "engine/facts/prediction.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/scenario/resources.hpp"
+#include "engine/simulate/folded.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
