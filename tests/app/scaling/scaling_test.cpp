@@ -129,7 +129,7 @@ TEST_CASE("The charts' points lie where the numbers say") {
   view.resize(900, 500);
   view.show();
   view.open_sweep(written(folder, known_sweep()));
-  REQUIRE(wait_until([&] { return view.settled() && !view.curves().points.empty(); }));
+  REQUIRE(wait_until([&] { return view.settled() && !view.curves().points.empty(); }, 60000));
   CHECK(view.rows().rowCount() == 4);
   const auto plots = view.plots();
   const auto areas = view.plot_areas();
@@ -195,7 +195,7 @@ TEST_CASE("A sweep that is none is refused in words") {
   view.resize(900, 500);
   view.show();
   view.open_sweep("/nowhere/sweep.mcap");
-  REQUIRE(wait_until([&] { return view.settled() && !view.curves().failure.isEmpty(); }));
+  REQUIRE(wait_until([&] { return view.settled() && !view.curves().failure.isEmpty(); }, 60000));
   CHECK(view.curves().failure.contains("/nowhere/sweep.mcap"));
   CHECK_FALSE(is_sweep_file("/nowhere/sweep.mcap"));
 }

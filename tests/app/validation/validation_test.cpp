@@ -76,7 +76,7 @@ TEST_CASE("Every published table is listed with its error, and the keys choose o
   ValidationView view(state, source);
   view.resize(1280, 500);
   view.show();
-  REQUIRE(wait_until([&] { return view.settled() && view.tables().rowCount() > 0; }));
+  REQUIRE(wait_until([&] { return view.settled() && view.tables().rowCount() > 0; }, 60000));
   const auto published = read_all_published();
   REQUIRE(view.tables().rowCount() == static_cast<int>(published.size()));
   CHECK(view.rows().rowCount() == static_cast<int>(published.front().rows.size()));
