@@ -257,6 +257,7 @@ void MainWindow::take_answers() {
   views_[QStringLiteral("grid")]->set_veiled(shares || memory);
   views_[QStringLiteral("range")]->set_veiled(shares);
   views_[QStringLiteral("topology")]->set_veiled(traffic);
+  views_[QStringLiteral("program")]->set_veiled(shares);
   compare_->set_veiled(shares || memory || traffic);
 }
 

@@ -197,9 +197,11 @@ void ProgramView::take_check(const OrderCheck& check) {
                                     : QString::fromStdString(check.message));
     return;
   }
-  words_->set_text(tr("%1 ops; with equal stages and free links its bubble is %2 of the step")
-                       .arg(check.ops)
-                       .arg(text::percent(check.ideal_bubble)));
+  // A question about the bubble must not be answered here.
+  words_->set_text(veiled() ? tr("%1 ops; it can run").arg(check.ops)
+                            : tr("%1 ops; with equal stages and free links its bubble is %2 of the step")
+                                  .arg(check.ops)
+                                  .arg(text::percent(check.ideal_bubble)));
   if (!dirty_ || !editable()) return;
   dirty_ = false;
   Scenario scenario = *session_.scenario();

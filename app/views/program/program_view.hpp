@@ -32,6 +32,7 @@ class ProgramView : public DataView {
   void show_program(int rank);
 
  protected:
+  void on_veil() override { request_check(); }
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;

@@ -214,6 +214,10 @@ void TrainingView::arrange() {
   const int columns = std::clamp(width() / least_width, 1, static_cast<int>(curve_count));
   const int lines = std::max(1, height() / least_height);
   int place = 0;
+  for (int i = 0; i < static_cast<int>(curve_count); ++i) {
+    layout_->setColumnStretch(i, i < columns ? 1 : 0);
+    layout_->setRowStretch(i, i < lines ? 1 : 0);
+  }
   for (const Panel& panel : panels_) {
     const bool there = !empty_ && !panel.line->points().isEmpty() && place < columns * lines;
     layout_->removeWidget(panel.view);
