@@ -63,7 +63,11 @@ CompareView::CompareView(SharedState& state, Session& session, Navigator& naviga
   take_other();
 }
 
-CompareView::~CompareView() = default;
+// The time lines' threads read the other run: they end first.
+CompareView::~CompareView() {
+  delete time_a_;
+  delete time_b_;
+}
 
 void CompareView::make_controls() {
   choice_->setText(tr("Compare with…"));

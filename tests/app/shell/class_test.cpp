@@ -75,7 +75,7 @@ TEST_CASE("What students answer is a histogram in the teacher's window, and told
   ada->lab_panel().keep_guess(0, 27);
   grace->lab_panel().keep_guess(0, 83);
   REQUIRE(wait_until([&] { return teacher->class_room().guesses("pipeline-1f1b", 0).size() == 2; }));
-  CHECK(teacher->class_room().words().contains("2 students"));
+  CHECK(wait_until([&] { return teacher->class_room().words().contains("2 students"); }));
   CHECK(teacher->lab_panel().findChildren<GuessHistogram*>().isEmpty());
   QPushButton* show = nullptr;
   REQUIRE(wait_until([&] {
