@@ -32,7 +32,7 @@ std::vector<NetworkLevel> levels_of(const ClusterSpec& c, double inter_share) {
   return levels;
 }
 
-double way_out(const ClusterSpec& cluster, const Level& level, int unit) {
+double way_out(const ClusterSpec& cluster, const NetworkLevel& level, int unit) {
   const bool slow = level.devices == cluster.devices_per_node && unit == cluster.slow_node;
   return slow ? level.way_out / cluster.slow_node_factor : level.way_out;
 }
