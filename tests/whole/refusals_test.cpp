@@ -134,7 +134,7 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
       {{"run", file, "--steps", "3x"}, "rankscope-engine: --steps: ", {"'3x'", "whole number"}},
       {{"run", file, "--threads", "0"}, "rankscope-engine: --threads: ", {"in range", "256"}},
       {{"run", file, "--comm", "pigeons"}, "rankscope-engine: --comm: ", {"pigeons", "loopback,mpi"}},
-      {{"run", file, "--device", "cuda"}, "rankscope-engine: --device: ", {"cuda", "cpu,sleep"}},
+      {{"run", file, "--device", "gpu"}, "rankscope-engine: --device: ", {"gpu", "cpu,cuda,sleep"}},
       {{"run", file, "--clock", "sundial"}, "rankscope-engine: --clock: ", {"sundial", "wall,device"}},
       {{"run", file, "--device", "sleep", "--clock", "device"}, "--clock device: ", {"use --clock wall"}},
       {{"run", file, "--keep", "every:0"}, "--keep: ", {"'every:0'", "last:TIME"}},

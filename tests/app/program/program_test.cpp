@@ -2,6 +2,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTextBlock>
 
 #include "app/views/program/program_view.hpp"
 #include "engine/schedule/schedule.hpp"

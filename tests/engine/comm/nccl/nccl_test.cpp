@@ -147,6 +147,11 @@ TEST_CASE(
     const auto group = world.group(first_ranks(3), Lane::data, "auto");
     std::vector<float> values(4);
     group->all_reduce({values.data(), DType::f32, {world.rank() == 2 ? 4 : 3}});
+    // The call is enqueued; that it failed is known a little later.
+    for (int i = 0; i < 1000; ++i) {
+      world.throw_if_failed();
+      std::this_thread::sleep_for(10ms);
+    }
   });
   for (const std::string& error : errors) {
     CHECK_THAT(error, ContainsText("all_reduce on lane data with rank "));
