@@ -68,13 +68,13 @@ Report folded_report(const StepProgram& step) {
   report.tflops_per_device = folded.model_flops / (folded.seconds * report.ranks) * 1e-12;
   report.mfu = folded.mfu(scenario.cluster, type, report.ranks);
   report.hfu = folded.hfu(scenario.cluster, type, report.ranks);
-  for (const FoldedTraffic& row : folded.traffic) {
+  for (const FoldedTraffic& moved : folded.traffic) {
     TrafficReport traffic;
-    traffic.purpose = row.purpose;
-    traffic.collective = row.kind;
-    traffic.group = group_of(row);
-    traffic.count = row.count;
-    traffic.predicted = row.bytes_per_rank;
+    traffic.purpose = moved.purpose;
+    traffic.collective = moved.kind;
+    traffic.group = group_of(moved);
+    traffic.count = moved.count;
+    traffic.predicted = moved.bytes_per_rank;
     report.traffic.push_back(traffic);
   }
   for (int stage = 0; stage < step.grid.pipeline; ++stage) {
