@@ -29,18 +29,6 @@ void add_device(Report& report, const ClusterSpec& cluster) {
   report.device = fit;
 }
 
-/// Whose ranks a folded plan's collective is among.
-GroupKind group_of(const FoldedTraffic& row) {
-  if (!is_collective(row.kind)) return GroupKind::self;
-  switch (row.purpose) {
-    case Purpose::data_gradient:
-    case Purpose::zero_parameter:
-    case Purpose::zero_gradient: return GroupKind::data;
-    case Purpose::embedding: return GroupKind::embedding;
-    default: return GroupKind::tensor;  // sums of blocks, and what is gathered of split messages
-  }
-}
-
 Report folded_report(const StepProgram& step) {
   const Scenario& scenario = step.scenario;
   const FoldedStep folded = fold_step(scenario);
@@ -68,11 +56,11 @@ Report folded_report(const StepProgram& step) {
   report.tflops_per_device = folded.model_flops / (folded.seconds * report.ranks) * 1e-12;
   report.mfu = folded.mfu(scenario.cluster, type, report.ranks);
   report.hfu = folded.hfu(scenario.cluster, type, report.ranks);
-  for (const FoldedTraffic& moved : folded.traffic) {
+  for (const FoldedTraffic& moved : fold_traffic(scenario, step.model)) {
     TrafficReport traffic;
     traffic.purpose = moved.purpose;
     traffic.collective = moved.kind;
-    traffic.group = group_of(moved);
+    traffic.group = moved.group;
     traffic.count = moved.count;
     traffic.predicted = moved.bytes_per_rank;
     report.traffic.push_back(traffic);

@@ -13,14 +13,6 @@
 
 namespace rankscope {
 
-/// What a rank sends in a step, on average over the ranks that take part; collectives as rings send them.
-struct FoldedTraffic {
-  Purpose purpose = Purpose::none;
-  OpKind kind = OpKind::send;
-  double count = 0;           ///< ops of a rank
-  double bytes_per_rank = 0;  ///< in all of them
-};
-
 /// An op of a folded rank's time line, seconds from the step's begin. A chunk's forward or backward holds what is
 /// computed again and what tensor ranks exchange within it; ops of the step as a whole (reductions, the update) have no
 /// chunk. Op ids are those of programs that are folded to chunks.
@@ -43,7 +35,6 @@ struct FoldedStep {
   std::size_t ops = 0;                         ///< that were laid out
   double ideal_bubble = 0;                     ///< of the schedule: see ideal_bubble
   std::vector<StageMemory> memory;             ///< [stage]
-  std::vector<FoldedTraffic> traffic;          ///< by purpose and kind
 
   double mfu(const ClusterSpec& cluster, DType type, int ranks) const;
   double hfu(const ClusterSpec& cluster, DType type, int ranks) const;
@@ -69,6 +60,17 @@ FoldedStep fold_step(const Scenario& scenario, const Model& model);
 /// The time line of one named rank (any world rank): in the order in which its ops begin on each lane. Ranks of a stage
 /// are alike, but for a straggler's replica (fault.slow_rank). Throws as fold_step, and for a rank that is not there.
 std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank);
+
+/// What a rank sends in a step, on average over the ranks that take part; collectives as rings send them.
+struct FoldedTraffic {
+  Purpose purpose = Purpose::none;
+  OpKind kind = OpKind::send;
+  GroupKind group = GroupKind::self;  ///< of a collective
+  double count = 0;                   ///< ops of a rank
+  double bytes_per_rank = 0;          ///< in all of them
+};
+/// By purpose, kind and group. Throws as fold_step.
+std::vector<FoldedTraffic> fold_traffic(const Scenario& scenario, const Model& model);
 
 /// Seconds of one micro-batch, what tensor ranks exchange apart from what they compute.
 struct BlockSeconds {
