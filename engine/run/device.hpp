@@ -16,6 +16,7 @@ namespace rankscope {
 struct StepValues {
   double loss_sum = 0;     ///< nats over the tokens of this rank's samples; only where the head is
   double square_norm = 0;  ///< of the gradients this rank counts
+  double loss_scale = 0;   ///< that its gradients were multiplied by; 0: none is in use
 };
 
 /// A compute op, or a copy between host and device, bound: launches it for that step, on its lane's queue.

@@ -194,7 +194,9 @@ class KernelDevice : public ComputeDevice {
       Queue& queue = workspace_.queue();
       queue.copy(total, own, sizeof *own);
       queue.copy(&totals().square_norm, own, sizeof *own);
-      if (loss_scale_) totals().square_norm = loss_scale_->unscaled_square(*own);
+      if (!loss_scale_) return;
+      totals().square_norm = loss_scale_->unscaled_square(*own);
+      totals().loss_scale = loss_scale_->scale();
     };
   }
 

@@ -147,7 +147,7 @@ Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {
   return {wire::Event::Summary,
           wire::CreateSummary(out, e.rank, e.step, e.begin_ns, e.end_ns, e.loss, e.gradient_square_norm,
                               e.learning_rate, e.tokens, e.model_flops, e.hardware_flops, peaks, e.peak_total_bytes,
-                              traffic, e.spans_emitted, e.spans_dropped, sent)
+                              traffic, e.spans_emitted, e.spans_dropped, sent, e.loss_scale)
               .Union()};
 }
 

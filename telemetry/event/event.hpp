@@ -98,6 +98,7 @@ struct StepSummary {
   std::vector<TrafficRow> traffic;
   std::int64_t spans_emitted = 0, spans_dropped = 0;
   std::vector<SentBytes> sent;  ///< by receiving rank; left out where there is no room (has_room_for)
+  double loss_scale = 0;        ///< fp16: what the step's loss was multiplied by; 0 without loss scaling
   bool operator==(const StepSummary&) const = default;
 };
 

@@ -93,6 +93,7 @@ Event read(const wire::Summary& t, const DecodeLimits& limits, std::int32_t& unk
     for (const wire::SentBytes* link : *sent)
       e.sent.push_back({rank_in_range(link->to(), limits, 0), within(link->bytes(), 0, greatest_bytes, "sent bytes")});
   }
+  e.loss_scale = t.loss_scale();
   e.spans_emitted = within(t.spans_emitted(), 0, greatest_bytes, "spans emitted");
   e.spans_dropped = within(t.spans_dropped(), 0, greatest_bytes, "spans dropped");
   return e;

@@ -46,6 +46,7 @@ void ScalarTopics::accept(const StepSummary& summary) {
   step.tokens += summary.tokens;
   step.square_norm += summary.gradient_square_norm;
   step.learning_rate = std::max(step.learning_rate, summary.learning_rate);
+  step.loss_scale = std::max(step.loss_scale, summary.loss_scale);
   if (std::isfinite(summary.loss) && summary.tokens > 0) {
     step.weighted_loss += summary.loss * static_cast<double>(summary.tokens);
     step.loss_tokens += summary.tokens;
@@ -70,6 +71,7 @@ void ScalarTopics::tell_step(std::uint32_t number, const Step& step) {
   if (step.loss_tokens > 0) one("/loss", "loss", step.weighted_loss / static_cast<double>(step.loss_tokens));
   if (step.square_norm > 0) one("/gradient_norm", "norm", std::sqrt(step.square_norm));
   one("/learning_rate", "rate", step.learning_rate);
+  if (step.loss_scale > 0) one("/loss_scale", "scale", step.loss_scale);
   one("/step_seconds", "seconds", seconds);
   if (seconds > 0) one("/tokens_per_second", "rate", static_cast<double>(step.tokens) / seconds);
 }

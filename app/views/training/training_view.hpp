@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The training view: over the steps the loss with the floor of the data's entropy, gradient norm, learning rate, tokens
-// a second, and the share of the devices' peak that is used, with recomputation and without.
+// The training view: over the steps the loss with the floor of the data's entropy, gradient norm, learning rate, loss
+// scale, tokens a second, and the share of the devices' peak that is used, with recomputation and without.
 #pragma once
-#include <QChartView>
 #include <QGridLayout>
-#include <QLineSeries>
+#include <QScrollArea>
 #include <QTimer>
-#include <QValueAxis>
 #include <array>
-#include <limits>
 
-#include "app/session/figures.hpp"
 #include "app/views/common/data_view.hpp"
-#include "app/views/training/decimate.hpp"
+#include "app/views/training/curve_chart.hpp"
+#include "app/views/training/training_rows.hpp"
 
 namespace rankscope::app {
 
@@ -23,11 +20,9 @@ class TrainingView : public DataView {
   void set_theme(Theme theme) override;
   bool settled() const override { return !limit_.isActive() || !waiting_; }
 
-  enum Curve { loss, gradient_norm, learning_rate, tokens_per_s, mfu, curve_count };
   /// By step: all curves, and HFU.
   ViewTable table() const override;
-  /// The points drawn now.
-  QList<QPointF> points(Curve curve) const;
+  const CurveChart& chart(Curve curve) const { return *charts_[static_cast<std::size_t>(curve)]; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -36,36 +31,19 @@ class TrainingView : public DataView {
   void on_veil() override { arrange(); }
 
  private:
-  struct Panel {
-    QChartView* view = nullptr;
-    QLineSeries* line = nullptr;
-    QLineSeries* floor = nullptr;   ///< of the loss alone
-    QLineSeries* second = nullptr;  ///< HFU beside MFU
-    QLineSeries* marker = nullptr;  ///< the chosen step
-    QValueAxis* steps = nullptr;
-    QValueAxis* values = nullptr;
-  };
-
-  /// One step's figures; NaN where they are not known.
-  struct Row {
-    std::uint32_t step = 0;
-    std::array<double, curve_count> values{};
-    double hfu = std::numeric_limits<double>::quiet_NaN();
-  };
-  std::vector<Row> rows_now() const;
+  CurveChart& of(Curve curve) { return *charts_[static_cast<std::size_t>(curve)]; }
+  std::vector<TrainingRow> rows() const { return training_rows(*figures_.latest(), *source().view()); }
   void arrange();
-  Panel make_panel(const QString& title, Curve curve);
-  void colour(Panel& panel, Curve curve);
   void request();
   void refresh();
-  void draw(Curve curve, const std::vector<CurvePoint>& points, double floor);
   void mark_step();
 
   FiguresModel& figures_;
+  QScrollArea* scroll_;
   QGridLayout* layout_;
-  std::array<Panel, curve_count> panels_{};
+  std::array<CurveChart*, curve_count> charts_{};
   QTimer limit_;  ///< at most five updates a second
-  bool waiting_ = false, empty_ = true;
+  bool waiting_ = false;
 };
 
 }  // namespace rankscope::app

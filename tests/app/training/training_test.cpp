@@ -24,6 +24,7 @@ class KnownSource : public SnapshotSource {
     filler.add(0, hello);
     StepSummary summary;
     summary.learning_rate = 0.002;
+    summary.loss_scale = 512;
     summary.model_flops = 2e7;
     summary.hardware_flops = 3e7;
     filler.add(0, summary);
@@ -75,15 +76,15 @@ TEST_CASE("The training view draws the report's steps") {
   TrainingView view(state, source, figures);
   view.resize(900, 300);
   view.show();
-  CHECK(view.points(TrainingView::loss).isEmpty());
+  CHECK(view.chart(Curve::loss).points().isEmpty());
   auto latest = std::make_shared<Figures>();
   latest->run.emplace();
   for (std::uint32_t i = 0; i < 3; ++i) latest->run->steps.push_back({i, 5.0 - i, 1.0 + i, 0.1, 1000.0});
   figures.set(latest);
-  REQUIRE(wait_until([&] { return view.points(TrainingView::loss).size() == 3; }));
-  CHECK(view.points(TrainingView::loss).at(2) == QPointF(2, 3));
-  CHECK(view.points(TrainingView::gradient_norm).at(1) == QPointF(1, 2));
-  CHECK(view.points(TrainingView::tokens_per_s).at(0) == QPointF(0, 1000));
+  REQUIRE(wait_until([&] { return view.chart(Curve::loss).points().size() == 3; }));
+  CHECK(view.chart(Curve::loss).points().at(2) == QPointF(2, 3));
+  CHECK(view.chart(Curve::gradient_norm).points().at(1) == QPointF(1, 2));
+  CHECK(view.chart(Curve::tokens_per_s).points().at(0) == QPointF(0, 1000));
 }
 
 TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and both are saved with the learning rate") {
@@ -99,12 +100,43 @@ TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and b
   latest->run->ranks = 1;
   latest->run->steps.push_back({0, 5.0, 1.0, 0.1, 1000.0});
   figures.set(latest);
-  REQUIRE(wait_until([&] { return view.points(TrainingView::mfu).size() == 1; }));
-  CHECK(view.points(TrainingView::mfu).at(0).y() == Approx(20));
-  CHECK(view.points(TrainingView::learning_rate).at(0).y() == Approx(0.002));
+  REQUIRE(wait_until([&] { return view.chart(Curve::mfu).points().size() == 1; }));
+  CHECK(view.chart(Curve::mfu).points().at(0).y() == Approx(20));
+  CHECK(view.chart(Curve::learning_rate).points().at(0).y() == Approx(0.002));
+  CHECK(view.chart(Curve::loss_scale).points().at(0).y() == Approx(512));
   const ViewTable table = view.table();
   REQUIRE(table.rows.size() == 1);
   REQUIRE(table.rows[0].size() == table.titles.size());
   CHECK(table.titles.last().startsWith("HFU"));
   CHECK(table.rows[0].last().toDouble() == Approx(30));
+}
+
+TEST_CASE("Every curve that is known is drawn, however low the view is, with two ticks at least and none of them cut") {
+  application();
+  SharedState state;
+  KnownSource source;
+  FiguresModel figures;
+  TrainingView view(state, source, figures);
+  auto latest = std::make_shared<Figures>();
+  latest->run.emplace();
+  latest->run->ranks = 1;
+  for (std::uint32_t i = 0; i < 30; ++i)
+    latest->run->steps.push_back({i, 5.5 - 0.1 * i, 1.0 + i % 3, 0.1, 43000.0 + 700 * (i % 2)});
+  figures.set(latest);
+  for (const QSize size : {QSize(660, 170), QSize(660, 300), QSize(1280, 760), QSize(1900, 200)}) {
+    view.resize(size);
+    view.show();
+    REQUIRE(wait_until([&] { return view.chart(Curve::loss).points().size() == 30; }));
+    qApp->processEvents();
+    for (const Curve curve : {Curve::loss, Curve::gradient_norm, Curve::learning_rate, Curve::loss_scale,
+                              Curve::tokens_per_s, Curve::mfu}) {
+      const CurveChart& chart = view.chart(curve);
+      INFO(size.width() << " x " << size.height() << ", curve " << static_cast<int>(curve));
+      CHECK(chart.isVisibleTo(&view));
+      CHECK(chart.width() >= 230);
+      CHECK(chart.height() >= 120);
+      CHECK(chart.value_labels().size() >= 2);
+    }
+  }
+  CHECK(view.chart(Curve::tokens_per_s).value_labels().contains(QStringLiteral("20,000")));
 }

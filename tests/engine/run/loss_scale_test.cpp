@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "engine/checkpoint/checkpoint.hpp"
 #include "engine/run/job.hpp"
@@ -43,24 +44,26 @@ struct Seen {
   std::vector<std::array<double, 3>> scale;
 };
 
-struct Norms : RankObserver {
+struct Told : RankObserver {
   void span(Lane, const Span&) override {}
   void memory(Lane, const MemorySample&) override {}
   void phase(Lane, const PhaseSpan&) override {}
   void step_done(const StepSummary& s, const StepTrace&) override {
     const std::lock_guard lock(mutex);
     square[s.step] += s.gradient_square_norm;
+    scales[s.step].insert(s.loss_scale);
   }
   std::mutex mutex;
   std::map<std::uint32_t, double> square;
+  std::map<std::uint32_t, std::set<double>> scales;  ///< by step, what the ranks said
 };
 
-std::vector<Seen> run(const Scenario& scenario, std::map<std::uint32_t, double>* squares = nullptr) {
+std::vector<Seen> run(const Scenario& scenario, Told* told = nullptr) {
   const StepProgram step = compile(scenario);
   std::vector<Seen> ranks(static_cast<std::size_t>(step.grid.size()));
-  Norms norms;
+  Told own;
   run_loopback(
-      step, {}, [&](int) { return &norms; },
+      step, {}, [&](int) { return told ? told : &own; },
       [&](RankRun& rank_run, int rank) {
         Seen& seen = ranks[static_cast<std::size_t>(rank)];
         for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(scenario.train.steps); ++s) {
@@ -76,7 +79,6 @@ std::vector<Seen> run(const Scenario& scenario, std::map<std::uint32_t, double>*
           }
         }
       });
-  if (squares) *squares = norms.square;
   return ranks;
 }
 
@@ -111,7 +113,10 @@ TEST_CASE("an overflow on one rank leaves the step out on all, and does not coun
 TEST_CASE("the scale is doubled after a window without an overflow") {
   Scenario s = scenario_of({2, 1, 0});
   s.train.loss_scale_window = 2;
-  const std::vector<Seen> ranks = run(s);
+  Told told;
+  const std::vector<Seen> ranks = run(s, &told);
+  using Scales = std::set<double>;  // all ranks tell the scale that the step's gradients had, not the one it leaves
+  CHECK(told.scales == std::map<std::uint32_t, Scales>{{0, {1024}}, {1, {1024}}, {2, {2048}}, {3, {2048}}});
   for (const Seen& seen : ranks) {
     CHECK(seen.scale[0][0] == 1024);
     CHECK(seen.scale[1][0] == 2048);
@@ -123,14 +128,14 @@ TEST_CASE("the scale is doubled after a window without an overflow") {
 TEST_CASE("the scale changes neither the norm that clips nor, beyond rounding, what is trained") {
   Scenario s = scenario_of({2, 2, 1});
   s.train.clip = 0.05;  // clips in every step: a norm of scaled gradients would clip them all away
-  std::map<std::uint32_t, double> once, scaled;
+  Told once, scaled;
   s.train.loss_scale = 64;
   const std::vector<Seen> a = run(s, &once);
   s.train.loss_scale = 1024;
   const std::vector<Seen> b = run(s, &scaled);
-  for (const auto& [step, square] : once) {
+  for (const auto& [step, square] : once.square) {
     CHECK(std::sqrt(square) > 2 * s.train.clip);
-    CHECK(std::sqrt(scaled.at(step)) == Approx(std::sqrt(square)).epsilon(0.01));
+    CHECK(std::sqrt(scaled.square.at(step)) == Approx(std::sqrt(square)).epsilon(0.01));
   }
   double off = 0, size = 0;
   for (std::size_t rank = 0; rank < a.size(); ++rank)

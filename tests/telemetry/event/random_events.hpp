@@ -84,6 +84,7 @@ class RandomEvents {
         s.loss = number(0, 100) * 0.125;
         s.gradient_square_norm = number(0, 100) * 0.5;
         s.learning_rate = 3e-4;
+        s.loss_scale = 65536;
         s.tokens = some(1 << 30);
         s.model_flops = number(0, 100) * 1e12;
         s.hardware_flops = s.model_flops * 1.25;

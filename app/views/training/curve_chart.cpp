@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/training/curve_chart.hpp"
+
+#include <QGraphicsLayout>
+#include <QLegend>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/views/common/axis.hpp"
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int step_label_width = 64, value_label_height = 36;  ///< room that a tick takes, with air
+constexpr double air = 0.06;                                   ///< over and under the curve, as a share
+
+QList<QPointF> list_of(const std::vector<CurvePoint>& points) {
+  QList<QPointF> list;
+  list.reserve(static_cast<qsizetype>(points.size()));
+  for (const CurvePoint& point : points) list.append({point.x, point.y});
+  return list;
+}
+
+/// Between which values the curve is drawn.
+std::pair<double, double> ends_of(const CurveData& data, bool from_zero) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  const auto take = [&](double y) {
+    low = std::min(low, y);
+    high = std::max(high, y);
+  };
+  for (const auto* points : {&data.points, &data.dashed})
+    for (const CurvePoint& point : *points)
+      if (std::isfinite(point.y)) take(point.y);
+  if (data.level) take(*data.level);
+  if (from_zero) take(0);
+  if (!(high > low)) {
+    const double half = std::max(1e-9, std::fabs(low) * 0.1);
+    return {low - half, high + half};
+  }
+  const double extra = (high - low) * air;
+  return {from_zero ? low : low - extra, high + extra};
+}
+
+/// At most `most` round ticks, but two at least where that is possible: one alone is no scale.
+std::vector<double> ticks_for(double low, double high, int most) {
+  std::vector<double> ticks;
+  constexpr int further = 6;  // among so many steps of 1, 2 and 5 is one that stands twice in the range
+  for (int n = std::max(2, most), last = n + further; n <= last && ticks.size() < 2; ++n)
+    ticks = round_ticks(low, high, n);
+  return ticks;
+}
+
+/// All its digits: two ticks never read the same, and an axis keeps no second one of a name.
+QString words_of(double tick) {
+  if (std::fabs(tick) >= 1000) return text::count(std::llround(tick));
+  return QString::number(std::fabs(tick) < 1e-12 ? 0 : tick, 'g', 9);
+}
+
+}  // namespace
+
+CurveChart::CurveChart(const QString& title, bool from_zero, QWidget* parent)
+    : QWidget(parent),
+      from_zero_(from_zero),
+      title_(new QLabel(title, this)),
+      note_(new QLabel(this)),
+      view_(new QChartView(new QChart, this)),
+      marker_(new QLineSeries),
+      dashed_(new QLineSeries),
+      line_(new QLineSeries),
+      steps_(new QValueAxis),
+      values_(new QCategoryAxis) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 6, 0, 0);
+  column->setSpacing(0);
+  for (QLabel* label : {title_, note_}) {
+    label->setProperty("role", label == title_ ? QStringLiteral("heading") : QStringLiteral("dim"));
+    label->setContentsMargins(10, 0, 0, 0);
+    label->setWordWrap(true);
+    column->addWidget(label);
+  }
+  column->addWidget(view_, 1);
+  QChart& chart = *view_->chart();
+  chart.legend()->hide();
+  chart.setBackgroundVisible(false);
+  chart.setMargins(QMargins(4, 4, 8, 4));
+  chart.layout()->setContentsMargins(0, 0, 0, 0);
+  chart.addAxis(steps_, Qt::AlignBottom);
+  chart.addAxis(values_, Qt::AlignLeft);
+  values_->setLabelsPosition(QCategoryAxis::AxisLabelsPositionOnValue);
+  values_->setTruncateLabels(false);
+  steps_->setLabelFormat(QStringLiteral("%d"));
+  steps_->setTickType(QValueAxis::TicksDynamic);
+  steps_->setTickAnchor(0);
+  steps_->setTitleText(tr("step"));
+  steps_->setGridLineVisible(false);
+  for (QLineSeries* series : {marker_, dashed_, line_}) {
+    chart.addSeries(series);
+    series->attachAxis(steps_);
+    series->attachAxis(values_);
+  }
+  view_->setFrameShape(QFrame::NoFrame);
+  view_->setRenderHint(QPainter::Antialiasing);
+  view_->setBackgroundBrush(Qt::NoBrush);
+  view_->setAccessibleName(title);
+  view_->setMinimumSize(120, 80);
+}
+
+void CurveChart::set_colours(const Palette& p, Argb line, Argb dashed) {
+  for (QAbstractAxis* axis : {static_cast<QAbstractAxis*>(steps_), static_cast<QAbstractAxis*>(values_)}) {
+    axis->setLabelsFont(number_font());
+    axis->setTitleFont(interface_font());
+    axis->setTitleBrush(color(p.dim));
+    axis->setLabelsColor(color(p.dim));
+    axis->setLinePenColor(color(p.line));
+    axis->setGridLineColor(color(p.line));
+  }
+  line_->setPen(QPen(color(line), 1.5));
+  dashed_->setPen(QPen(color(dashed), 1.5, Qt::DashLine));
+  marker_->setPen(QPen(faded(p.text, 0.35), 1));
+}
+
+void CurveChart::show_data(const CurveData& shown) {
+  data_ = shown;
+  draw();
+}
+
+void CurveChart::draw() {
+  const int pixels = std::max(width() - 60, 50);
+  const auto points = decimated(data_.points, pixels);
+  line_->setPointsVisible(points.size() == 1);
+  line_->replace(list_of(points));
+  // A note stands under the title of each chart, or their plots would not stand in line.
+  note_->setText(data_.note.isEmpty() ? QStringLiteral(" ") : data_.note);
+  if (points.empty()) return;
+  if (data_.level)
+    dashed_->replace(QList<QPointF>{{points.front().x, *data_.level},
+                                    {std::max(points.front().x + 1, points.back().x), *data_.level}});
+  else
+    dashed_->replace(list_of(decimated(data_.dashed, pixels)));
+  tick();
+}
+
+void CurveChart::tick() {
+  const QList<QPointF> points = line_->points();
+  if (points.isEmpty()) return;
+  const double first = points.front().x(), last = std::max(first + 1, points.back().x());
+  const std::vector<double> steps = ticks_for(first, last, width() / step_label_width);
+  steps_->setRange(first, last);
+  steps_->setTickInterval(std::max(1.0, steps.size() > 1 ? std::round(steps[1] - steps[0]) : last - first));
+  const auto [low, high] = ends_of(data_, from_zero_);
+  for (const QString& label : values_->categoriesLabels()) values_->remove(label);
+  values_->setRange(low, high);
+  values_->setStartValue(low);
+  for (const double tick : ticks_for(low, high, view_->height() / value_label_height))
+    values_->append(words_of(tick), tick);
+  mark_step(step_);
+}
+
+void CurveChart::mark_step(std::optional<double> step) {
+  step_ = step;
+  marker_->clear();
+  if (step && filled()) marker_->replace(QList<QPointF>{{*step, values_->min()}, {*step, values_->max()}});
+}
+
+void CurveChart::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  draw();
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One curve over the steps as a Qt chart, with a title, what it is of, and a mark at the chosen step. A second curve or
+// a level may lie under it, dashed.
+#pragma once
+#include <QCategoryAxis>
+#include <QChartView>
+#include <QLabel>
+#include <QLineSeries>
+#include <QValueAxis>
+#include <optional>
+#include <vector>
+
+#include "app/models/palette.hpp"
+#include "app/views/training/decimate.hpp"
+
+namespace rankscope::app {
+
+/// What a chart shows.
+struct CurveData {
+  std::vector<CurvePoint> points;  ///< by x, which are steps; those that are not finite are left out
+  std::vector<CurvePoint> dashed;  ///< the same of the curve under it; empty: none
+  std::optional<double> level;     ///< a dashed line over all steps
+  QString note;                    ///< under the title
+};
+
+class CurveChart : public QWidget {
+  Q_OBJECT
+ public:
+  /// `from_zero`: what wobbles by a tenth should look like a tenth.
+  CurveChart(const QString& title, bool from_zero, QWidget* parent);
+  void set_colours(const Palette& colours, Argb line, Argb dashed);
+  void show_data(const CurveData& shown);
+  /// At that step; nullopt: nowhere.
+  void mark_step(std::optional<double> step);
+  /// Whether a curve is there.
+  bool filled() const { return !line_->points().isEmpty(); }
+  /// The points drawn now.
+  QList<QPointF> points() const { return line_->points(); }
+  /// The labels of the upright axis, from below.
+  QStringList value_labels() const { return values_->categoriesLabels(); }
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void draw();
+  void tick();  ///< as many ticks as there is room for
+
+  bool from_zero_;
+  CurveData data_;
+  std::optional<double> step_;
+  QLabel *title_, *note_;
+  QChartView* view_;
+  QLineSeries *marker_, *dashed_, *line_;
+  QValueAxis* steps_;
+  QCategoryAxis* values_;  ///< for labels of our own words
+};
+
+}  // namespace rankscope::app
