@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What would help: predicts the plans beside the one that is looked at (engine/facts/alternatives), on a worker thread.
+#pragma once
+#include <QTimer>
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "app/session/latest.hpp"
+#include "engine/facts/alternatives.hpp"
+
+namespace rankscope::app {
+
+class Adviser : public QObject {
+  Q_OBJECT
+ public:
+  explicit Adviser(QObject* parent = nullptr);
+  ~Adviser() override;
+
+  /// Asked once the plan has stood for a moment; what was asked before is given up.
+  void ask(const Scenario& scenario);
+  void drop();
+  /// Of the scenario asked last; null while it is not known, or when that plan cannot run.
+  const std::shared_ptr<const Alternatives>& latest() const { return latest_; }
+  /// True while nothing is under way.
+  bool settled() const { return !wanted_ && worker_.settled(); }
+
+ signals:
+  void changed();
+
+ private:
+  struct Answer {
+    std::uint64_t number = 0;
+    std::shared_ptr<const Alternatives> alternatives;
+  };
+  void start();
+  void take(const Answer& answer);
+
+  QTimer patience_;
+  std::optional<Scenario> wanted_;  ///< not yet begun
+  std::shared_ptr<const Alternatives> latest_;
+  std::shared_ptr<std::atomic<std::uint64_t>> number_ = std::make_shared<std::atomic<std::uint64_t>>(0);
+  Latest<Answer> worker_;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/alternatives_list.hpp"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+QString change_of(double value, double before) {
+  const double share = value / before - 1;
+  if (!std::isfinite(share)) return text::unknown();
+  if (std::fabs(share) < 0.0005) return AlternativesList::tr("as now");
+  return (share < 0 ? QStringLiteral("−") : QStringLiteral("+")) + text::percent(std::fabs(share));
+}
+
+QLabel* add_words(QVBoxLayout& column, const QString& words, QWidget* parent) {
+  auto* label = new QLabel(words, parent);
+  label->setProperty("role", QStringLiteral("dim"));
+  label->setWordWrap(true);
+  column.addWidget(label);
+  return label;
+}
+
+}  // namespace
+
+QString words_of(const Alternative& other, const Alternative& now) {
+  QString words =
+      AlternativesList::tr("step %1, memory %2")
+          .arg(change_of(other.step_seconds, now.step_seconds), change_of(other.peak_bytes, now.peak_bytes));
+  if (std::isfinite(other.bubble) && (other.bubble > 0 || now.bubble > 0))
+    words += AlternativesList::tr(",\nbubble %1").arg(text::percent(other.bubble));
+  return words;
+}
+
+AlternativesList::AlternativesList(Adviser& adviser, QWidget* parent)
+    : QWidget(parent), adviser_(adviser), column_(new QVBoxLayout(this)) {
+  column_->setContentsMargins(0, 0, 0, 0);
+  column_->setSpacing(8);
+  auto* heading = new QLabel(tr("What would help"), this);
+  heading->setProperty("role", QStringLiteral("heading"));
+  heading->setToolTip(
+      tr("Plans one change away that train the same on as many ranks, as predicted by the cluster's figures"));
+  column_->addWidget(heading);
+  connect(&adviser, &Adviser::changed, this, &AlternativesList::rebuild);
+  rebuild();
+}
+
+void AlternativesList::set_veiled(bool veiled) {
+  if (veiled == veiled_) return;
+  veiled_ = veiled;
+  rebuild();
+}
+
+void AlternativesList::set_editable(bool editable) {
+  if (editable == editable_) return;
+  editable_ = editable;
+  rebuild();
+}
+
+void AlternativesList::rebuild() {
+  delete rows_;
+  rows_ = new QWidget(this);
+  auto* rows = new QVBoxLayout(rows_);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(2);
+  column_->addWidget(rows_);
+  const auto all = adviser_.latest();
+  if (veiled_) {
+    add_words(*rows, tr("Hidden until the questions are answered and the plan has run."), rows_);
+    return;
+  }
+  if (all == nullptr) {
+    add_words(*rows, adviser_.settled() ? text::unknown() : tr("Predicting the plans beside this one…"), rows_);
+    return;
+  }
+  const std::vector<Alternative> best = worth_trying(*all);
+  if (best.empty())
+    add_words(*rows, tr("No single change is predicted to make a step 1 % shorter, or its memory 10 % smaller."),
+              rows_);
+  for (const Alternative& other : best) {
+    auto* change = new QPushButton(QString::fromStdString(other.change), rows_);
+    change->setProperty("role", QStringLiteral("link"));
+    change->setEnabled(editable_);
+    change->setToolTip(tr("Change the plan so; \"Back to the file\" undoes it"));
+    connect(change, &QPushButton::clicked, this, [this, plan = other.plan] { emit wanted(plan); });
+    rows->addWidget(change, 0, Qt::AlignLeft);
+    QLabel* words = add_words(*rows, words_of(other, all->now), rows_);
+    words->setContentsMargins(0, 0, 0, 6);
+    change->setAccessibleDescription(words->text());
+  }
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// "What would help": plans one change away that are faster or smaller, each to be taken by a click.
+#pragma once
+#include <QWidget>
+
+#include "app/session/adviser.hpp"
+
+class QLabel;
+class QVBoxLayout;
+
+namespace rankscope::app {
+
+class AlternativesList : public QWidget {
+  Q_OBJECT
+ public:
+  explicit AlternativesList(Adviser& adviser, QWidget* parent = nullptr);
+  /// Says nothing: a question is open that this would answer.
+  void set_veiled(bool veiled);
+  /// Whether a click may change the plan.
+  void set_editable(bool editable);
+
+ signals:
+  void wanted(const rankscope::PlanSpec& plan);
+
+ private:
+  void rebuild();
+
+  Adviser& adviser_;
+  QVBoxLayout* column_;
+  QWidget* rows_ = nullptr;
+  bool veiled_ = false, editable_ = true;
+};
+
+/// "step −8.1 %, memory +12 %, bubble 15.8 %", against the plan as it is.
+QString words_of(const Alternative& other, const Alternative& now);
+
+}  // namespace rankscope::app
