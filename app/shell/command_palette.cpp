@@ -142,6 +142,9 @@ HelpSheet::HelpSheet(const QList<QAction*>& actions, QWidget* parent) : QDialog(
   line(QStringLiteral("↑  ↓"), tr("the same time on another rank"), 0);
   line(QStringLiteral("]  ["), tr("next step, previous step"), 0);
   line(tr("R"), tr("make the selected op the range"), 0);
+  line(tr("G"), tr("group ranks by stage, tensor or data group"), 0);
+  line(tr("T"), tr("pin the rank at the top, or let it go"), 0);
+  line(tr("PgUp  PgDn"), tr("further ranks"), 0);
   line(tr("Space"), tr("play in slow motion, pause"), 0);
   line(tr("Esc"), tr("drop the selection"), 0);
   row = 0;

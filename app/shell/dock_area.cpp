@@ -4,6 +4,8 @@
 #include <QTabBar>
 #include <utility>
 
+#include "app/shell/tab_overflow.hpp"
+
 namespace rankscope::app {
 namespace {
 
@@ -79,6 +81,10 @@ void DockArea::take_titles() {
     bar->setElideMode(Qt::ElideNone);
     bar->setExpanding(false);
     bar->setDrawBase(false);
+    if (auto* overflow = TabOverflow::of(*bar))
+      overflow->fit();
+    else
+      new TabOverflow(*bar);
   }
 }
 

@@ -226,6 +226,13 @@ void MainWindow::take_lab() {
     if (lab) summary = QString::fromStdString(lab->summary);
   }
   const auto view = session_.view();
+  // The lesson of what was recorded: its run is there, so there is nothing to guess.
+  if (scenario && session_.spec().kind != SourceKind::scenario)
+    for (const Lab& known : all_labs())
+      if (known.title == scenario->title) {
+        lab = known;
+        lab->questions.clear();
+      }
   if (const Hello* hello = view->hello(); hello != nullptr && session_.spec().kind != SourceKind::scenario)
     summary = tr("Ran on %1, %2 steps planned over %3 ranks (%4, %5), started %6.")
                   .arg(QString::fromStdString(hello->host))
@@ -239,9 +246,10 @@ void MainWindow::take_lab() {
 
 void MainWindow::take_answers() {
   std::set<PlanRow> hidden;
-  bool shares = false, memory = false, traffic = false;
+  bool shares = false, memory = false, traffic = false, open_questions = false;
   for (const Answer& answer : lab_->answers()) {
     if (answer.open()) continue;
+    open_questions = true;
     const QString path = QString::fromStdString(answer.question.answer_from);
     const auto rows = rows_telling(path);
     hidden.insert(rows.begin(), rows.end());
@@ -250,6 +258,7 @@ void MainWindow::take_answers() {
     traffic = traffic || rows.count(PlanRow::sent) > 0;
   }
   plan_->set_hidden(hidden);
+  plan_->set_advice_hidden(open_questions);
   gap_->set_veiled(shares);
   session_.insights().set_veiled(shares);
   views_[QStringLiteral("memory")]->set_veiled(memory);
@@ -270,7 +279,7 @@ void MainWindow::add_log(const QString& text, bool bad) {
 QString MainWindow::log_text() const { return log_->toPlainText(); }
 
 bool MainWindow::settled() const {
-  if (!session_.settled()) return false;
+  if (!session_.settled() || !plan_->settled()) return false;
   for (const auto& [name, view] : views_)
     if (view->isVisible() && !view->settled()) return false;
   return true;

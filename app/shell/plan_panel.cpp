@@ -13,6 +13,7 @@
 
 #include "app/session/hand_order.hpp"
 #include "app/shell/choice_field.hpp"
+#include "app/shell/proof_section.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/scenario/support.hpp"
@@ -90,6 +91,13 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
     cells_.push_back(cells);
   }
   column->addLayout(table);
+  column->addWidget(make_rule(page));
+  advice_ = new AlternativesList(adviser_, page);
+  connect(advice_, &AlternativesList::wanted, this,
+          [this](const PlanSpec& plan) { edit([&](Scenario& scenario) { scenario.plan = plan; }); });
+  column->addWidget(advice_);
+  column->addWidget(make_rule(page));
+  column->addWidget(new ProofSection(session, page));
   column->addStretch(1);
   setWidget(page);
   connect(&session, &Session::scenario_changed, this, &PlanPanel::take_scenario);
@@ -277,6 +285,9 @@ void PlanPanel::take_scenario() {
       field.show(*session_.scenario());
     }
     fit_width();
+    adviser_.ask(*session_.scenario());
+  } else {
+    adviser_.drop();
   }
   filling_ = false;
   take_state();
@@ -287,6 +298,12 @@ void PlanPanel::take_state() {
                         session_.state() != SessionState::starting && session_.state() != SessionState::running &&
                         session_.state() != SessionState::stopping;
   for (const Field& field : fields_) field.box->setEnabled(editable);
+  advice_->set_editable(editable);
+  // A run shares the processor with nobody here; who asked meanwhile asks again when it is over.
+  if (session_.scenario() && session_.spec().kind == SourceKind::scenario) {
+    if (!editable && !adviser_.settled()) adviser_.drop();
+    if (editable && adviser_.settled() && adviser_.latest() == nullptr) adviser_.ask(*session_.scenario());
+  }
   as_text_->setVisible(session_.scenario().has_value());
   back_->setVisible(session_.edited());
   back_->setEnabled(editable);

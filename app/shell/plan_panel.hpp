@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "app/models/palette.hpp"
+#include "app/session/adviser.hpp"
 #include "app/session/session.hpp"
+#include "app/shell/alternatives_list.hpp"
 #include "app/shell/choice_field.hpp"
 #include "app/shell/plan_figures.hpp"
 #include "app/shell/stepper.hpp"
@@ -26,6 +28,11 @@ class PlanPanel : public QScrollArea {
   void set_theme(Theme theme);
   /// Rows that must not be read yet.
   void set_hidden(const std::set<PlanRow>& rows);
+  /// Nor what other plans would do.
+  void set_advice_hidden(bool hidden) { advice_->set_veiled(hidden); }
+  /// Nothing is under way that would change the picture.
+  bool settled() const { return adviser_.settled(); }
+  const Adviser& adviser() const { return adviser_; }
   /// The text of a cell: column 0 ideal, 1 predicted, 2 measured.
   QString cell_text(PlanRow row, int column) const;
   /// The field of that name, as its label says; null for none. For tests.
@@ -66,6 +73,8 @@ class PlanPanel : public QScrollArea {
   void edit(const std::function<void(Scenario&)>& change);
 
   Session& session_;
+  Adviser adviser_;
+  AlternativesList* advice_;
   std::vector<Field> fields_;
   QLabel* note_;
   QPushButton *back_, *as_text_;

@@ -130,14 +130,19 @@ int verify_plan(const Input& input, const std::string& device) {
   const VerifyResult result = verify(scenario, settings);
   if (input.json) {
     nlohmann::json json = to_json(predicted_report(step));
-    double losses = 0, gradients = 0, parameters = 0;
+    double losses = 0, gradients = 0, parameters = 0, tolerance = 0;
+    int tensors = 0, bit_equal = 0;
     for (const ParityRun& run : result.runs) {
+      tolerance = std::max(tolerance, run.tolerance);
+      tensors += run.errors.tensors;
+      bit_equal += run.errors.bit_equal;
       losses = std::max(losses, run.errors.losses);
       gradients = std::max(gradients, run.errors.gradients);
       if (run.judges_parameters) parameters = std::max(parameters, run.errors.parameters);
     }
-    json["verify"] = {
-        {"passed", result.passed}, {"losses", losses}, {"gradients", gradients}, {"parameters", parameters}};
+    json["verify"] = {{"passed", result.passed}, {"replayed", result.replayed}, {"losses", losses},
+                      {"gradients", gradients},  {"parameters", parameters},    {"tolerance", tolerance},
+                      {"tensors", tensors},      {"bit_equal", bit_equal}};
     std::cout << json.dump(2) << "\n";
   } else {
     std::cout << to_text(result);

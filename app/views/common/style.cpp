@@ -121,6 +121,9 @@ QPushButton:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QLineE
 QPushButton[role="primary"] { color: @onaccent; background: @accent; border-color: @accent; font-weight: 600; }
 QPushButton[role="primary"]:hover { background: @accentover; }
 QPushButton[role="primary"]:disabled { color: @faint; background: @panel; border-color: @line; }
+QPushButton[role="link"] { color: @accent; background: transparent; border: none; padding: 0; text-align: left; }
+QPushButton[role="link"]:hover, QPushButton[role="link"]:focus { text-decoration: underline; }
+QPushButton[role="link"]:disabled { color: @text; }
 QToolButton { color: @text; background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 3px 6px; }
 QToolButton:hover { border-color: @line; background: @raised; }
 QToolButton:disabled { color: @faint; }

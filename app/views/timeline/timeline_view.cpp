@@ -354,7 +354,10 @@ void TimelineView::paintEvent(QPaintEvent*) {
     TimelinePainter(painter, scene_, fonts_).paint();
 }
 
-void TimelineView::resizeEvent(QResizeEvent*) { lay_out(); }
+void TimelineView::resizeEvent(QResizeEvent*) {
+  lay_out();
+  place_legend();
+}
 
 void TimelineView::showEvent(QShowEvent*) { lay_out(); }
 

@@ -305,6 +305,10 @@ TEST_CASE("where the legend does not fit beside the summary, it has a line of it
     INFO(all.toStdString());
     for (const char* name : {"forward", "backward", "send, receive"}) CHECK(all.contains(QLatin1String(name)));
   }
+  narrow.view.resize(1400, 420);
+  CHECK(narrow.view.layout_now().legend.isEmpty());
+  narrow.view.resize(420, 420);
+  CHECK_FALSE(narrow.view.layout_now().legend.isEmpty());
 }
 
 TEST_CASE("the table of a time line is the spans of the visible time") {

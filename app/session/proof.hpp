@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Same training? `rankscope-engine verify` as a child process, and what it found in words.
+#pragma once
+#include <QByteArray>
+#include <memory>
+
+#include "app/session/engine_child.hpp"
+
+namespace rankscope::app {
+
+class Proof : public QObject {
+  Q_OBJECT
+ public:
+  enum class State : std::uint8_t { none, running, passed, failed };
+  using QObject::QObject;
+
+  /// `arguments`: the scenario's file and its overrides.
+  void start(const QString& engine, const QStringList& arguments);
+  void stop();
+  /// What was found is about another plan now. Stops what runs.
+  void forget();
+  State state() const { return state_; }
+  /// What was found, or why there was nothing to find; empty while there is nothing to say.
+  QString words() const { return words_; }
+
+ signals:
+  void changed();
+
+ private:
+  void set(State state, const QString& words);
+  void take_end(bool ok, int status, const QString& reason);
+
+  State state_ = State::none;
+  QString words_;
+  QByteArray output_;
+  std::unique_ptr<EngineChild> child_;
+};
+
+/// What `verify --json` printed, as a sentence, and whether the plan passed. Throws std::runtime_error for anything
+/// else.
+struct Verdict {
+  bool passed = false;
+  QString words;
+};
+Verdict verdict_of(const QByteArray& json);
+
+}  // namespace rankscope::app

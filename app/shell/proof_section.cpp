@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/proof_section.hpp"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QStyle>
+#include <QVBoxLayout>
+
+namespace rankscope::app {
+
+ProofSection::ProofSection(Session& session, QWidget* parent)
+    : QWidget(parent), session_(session), words_(new QLabel(this)), button_(new QPushButton(this)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
+  auto* heading = new QLabel(tr("Same training?"), this);
+  heading->setProperty("role", QStringLiteral("heading"));
+  column->addWidget(heading);
+  words_->setWordWrap(true);
+  words_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  column->addWidget(words_);
+  column->addWidget(button_);
+  connect(button_, &QPushButton::clicked, this, [this] {
+    if (proof_.state() == Proof::State::running)
+      proof_.stop();
+    else
+      proof_.start(session_.engine_program(), QStringList{session_.spec().text} + session_.overrides());
+  });
+  connect(&proof_, &Proof::changed, this, &ProofSection::take_in);
+  connect(&session, &Session::scenario_changed, &proof_, &Proof::forget);
+  connect(&session, &Session::scenario_changed, this, &ProofSection::take_in);
+  connect(&session, &Session::state_changed, this, &ProofSection::take_in);
+  take_in();
+}
+
+void ProofSection::take_in() {
+  // A recording's plan may lack its scenario's file; a plan that cannot run can neither be proved.
+  setVisible(session_.spec().kind == SourceKind::scenario);
+  const Proof::State state = proof_.state();
+  const bool runs = state == Proof::State::running;
+  words_->setText(!proof_.words().isEmpty() ? proof_.words()
+                  : runs                    ? tr("Training five steps under this plan and on one rank…")
+                         : tr("Not checked: five steps under this plan and on one rank must give the "
+                              "same losses, gradients and parameters."));
+  words_->setProperty("role", state == Proof::State::passed   ? QStringLiteral("good")
+                              : state == Proof::State::failed ? QStringLiteral("bad")
+                                                              : QStringLiteral("dim"));
+  words_->style()->unpolish(words_);
+  words_->style()->polish(words_);
+  button_->setText(runs ? tr("Stop") : tr("Verify against one rank"));
+  button_->setEnabled(runs || session_.can_run());
+}
+
+}  // namespace rankscope::app

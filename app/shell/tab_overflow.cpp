@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/shell/tab_overflow.hpp"
+
+#include <QEvent>
+#include <QMenu>
+#include <QTabBar>
+#include <QToolButton>
+#include <utility>
+#include <vector>
+
+namespace rankscope::app {
+
+TabOverflow::TabOverflow(QTabBar& bar) : QObject(&bar), bar_(bar), more_(new QToolButton(&bar)) {
+  bar.setUsesScrollButtons(true);  // without, the window could not be narrower than all tabs; none is ever to be seen
+  more_->setObjectName(QStringLiteral("moreTabs"));
+  more_->setPopupMode(QToolButton::InstantPopup);
+  more_->setToolTip(tr("Further views"));
+  more_->setFocusPolicy(Qt::TabFocus);
+  more_->setMenu(new QMenu(more_));
+  more_->hide();
+  connect(more_->menu(), &QMenu::aboutToShow, this, &TabOverflow::fill_menu);
+  connect(&bar, &QTabBar::currentChanged, this, &TabOverflow::fit_soon);
+  bar.installEventFilter(this);
+  fit_soon();
+}
+
+TabOverflow* TabOverflow::of(const QTabBar& bar) {
+  return bar.findChild<TabOverflow*>(QString(), Qt::FindDirectChildrenOnly);
+}
+
+bool TabOverflow::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == &bar_ && (event->type() == QEvent::Resize || event->type() == QEvent::Show ||
+                           event->type() == QEvent::StyleChange || event->type() == QEvent::FontChange))
+    fit_soon();
+  return QObject::eventFilter(watched, event);
+}
+
+// Not within the bar's own layout, and once for many events.
+void TabOverflow::fit_soon() {
+  if (std::exchange(awaited_, true)) return;
+  QMetaObject::invokeMethod(this, &TabOverflow::fit, Qt::QueuedConnection);
+}
+
+void TabOverflow::fit() {
+  awaited_ = false;
+  if (fitting_ || bar_.count() == 0) return;
+  fitting_ = true;
+  bar_.setUpdatesEnabled(false);
+  std::vector<int> widths;
+  int all = 0;
+  for (int i = 0; i < bar_.count(); ++i) bar_.setTabVisible(i, true);
+  for (int i = 0; i < bar_.count(); ++i) {
+    widths.push_back(bar_.tabRect(i).width());
+    all += widths.back();
+  }
+  const bool fits = all <= bar_.width();
+  more_->setText(tr("More ▾"));
+  more_->adjustSize();
+  const int current = bar_.currentIndex();
+  int room = bar_.width();
+  if (!fits) room -= more_->width() + (current >= 0 ? widths[static_cast<std::size_t>(current)] : 0);
+  bool ended = false;  // the first that does not fit ends the row: what stands there is in the order of all
+  for (int i = 0; i < bar_.count() && !fits; ++i) {
+    if (i == current) continue;
+    ended = ended || room < widths[static_cast<std::size_t>(i)];
+    if (ended)
+      bar_.setTabVisible(i, false);
+    else
+      room -= widths[static_cast<std::size_t>(i)];
+  }
+  more_->setVisible(!fits);
+  more_->move(bar_.width() - more_->width(), (bar_.height() - more_->height()) / 2);
+  more_->raise();
+  bar_.setUpdatesEnabled(true);
+  fitting_ = false;
+}
+
+void TabOverflow::fill_menu() {
+  QMenu* menu = more_->menu();
+  menu->clear();
+  for (int i = 0; i < bar_.count(); ++i)
+    if (!bar_.isTabVisible(i)) menu->addAction(bar_.tabText(i), this, [this, i] { bar_.setCurrentIndex(i); });
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A tab bar that cuts no title: tabs there is no room for are left out, and a button at the end lists them. The chosen
+// tab is always there.
+#pragma once
+#include <QObject>
+
+class QTabBar;
+class QToolButton;
+
+namespace rankscope::app {
+
+class TabOverflow : public QObject {
+  Q_OBJECT
+ public:
+  /// Lives as long as the bar. Once for each.
+  explicit TabOverflow(QTabBar& bar);
+  /// The bar's; null while it has none.
+  static TabOverflow* of(const QTabBar& bar);
+
+  /// Leaves out what does not fit now. Call it when titles changed; it sees by itself when the bar does.
+  void fit();
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void fit_soon();
+  void fill_menu();
+
+  QTabBar& bar_;
+  QToolButton* more_;
+  bool fitting_ = false, awaited_ = false;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What stands under the plan: what would help, and the proof that it is the same training. And tabs that do not fit.
+#include <QFile>
+#include <QMenu>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include "app/shell/dock_area.hpp"
+#include "app/shell/main_window.hpp"
+#include "app/shell/plan_panel.hpp"
+#include "app/shell/proof_section.hpp"
+#include "app/shell/tab_overflow.hpp"
+#include "app/views/common/style.hpp"
+#include "tests/app/session/qt_application.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+constexpr const char* small_pipeline = R"(title = "a small pipeline"
+[model]
+layers = 8
+width = 32
+heads = 2
+context = 16
+vocabulary = 64
+[plan]
+pipeline = 4
+micro_batches = 8
+[train]
+global_batch = 16
+)";
+
+/// A scenario without a lesson, in a window whose engine is the given program.
+struct Opened {
+  QTemporaryDir folder;
+  std::unique_ptr<MainWindow> window;
+
+  explicit Opened(const QByteArray& engine = {}) {
+    application().setFont(interface_font());
+    QFile scenario(folder.filePath("small.toml"));
+    REQUIRE(scenario.open(QIODevice::WriteOnly));
+    scenario.write(small_pipeline);
+    scenario.close();
+    SessionOptions options;
+    if (!engine.isEmpty()) {
+      QFile program(folder.filePath("engine"));
+      REQUIRE(program.open(QIODevice::WriteOnly));
+      program.write(engine);
+      program.close();
+      program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+      options.engine = program.fileName();
+    }
+    window = std::make_unique<MainWindow>(options, Theme::dark, false);
+    window->resize(1280, 800);
+    window->show();
+    window->open(scenario.fileName());
+    REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }, 30000));
+  }
+  QPushButton* button(const QString& text) const {
+    for (auto* found : window->plan_panel().findChildren<QPushButton*>())
+      if (found->text() == text) return found;
+    return nullptr;
+  }
+  ProofSection& proof() const { return *window->plan_panel().findChild<ProofSection*>(); }
+};
+
+}  // namespace
+
+TEST_CASE("Under the plan stands what would help, and a click on it changes the plan") {
+  const Opened opened;
+  const auto advice = opened.window->plan_panel().adviser().latest();
+  REQUIRE(advice);
+  REQUIRE_FALSE(worth_trying(*advice).empty());
+  const Alternative best = worth_trying(*advice).front();
+  QPushButton* change = opened.button(QString::fromStdString(best.change));
+  REQUIRE(change);
+  CHECK(change->accessibleDescription().startsWith("step −"));
+  QTest::mouseClick(change, Qt::LeftButton);
+  REQUIRE(opened.window->session().scenario());
+  CHECK(opened.window->session().scenario()->plan == best.plan);
+  REQUIRE(wait_until([&] { return opened.window->settled(); }, 30000));
+  CHECK(opened.window->plan_panel().adviser().latest()->now.step_seconds == Approx(best.step_seconds));
+}
+
+TEST_CASE("While a lab's question is open nothing says what would help") {
+  application().setFont(interface_font());
+  MainWindow window({}, Theme::dark, false);
+  window.show();
+  window.open("pipeline-1f1b");
+  REQUIRE(wait_until([&] { return window.session().state() == SessionState::ready && window.settled(); }, 30000));
+  REQUIRE(window.plan_panel().adviser().latest());
+  const auto* list = window.plan_panel().findChild<AlternativesList*>();
+  CHECK(list->findChildren<QPushButton*>().isEmpty());
+}
+
+TEST_CASE("A plan is proved against one rank on demand, and another plan is not what was proved") {
+  const Opened opened(R"(#!/bin/sh
+test "$1" = verify || exit 3
+cat <<END
+{"verify": {"passed": true, "replayed": false, "losses": 2.3e-9, "gradients": 5.7e-7, "parameters": 1.7e-7,
+"tolerance": 1e-5, "tensors": 202, "bit_equal": 21}}
+END
+)");
+  QPushButton* verify = opened.button("Verify against one rank");
+  REQUIRE(verify);
+  QTest::mouseClick(verify, Qt::LeftButton);
+  REQUIRE(wait_until([&] { return opened.proof().proof().state() == Proof::State::passed; }));
+  CHECK(opened.proof().proof().words() ==
+        "✓ equals one rank: 202 tensors, 21 bit-equal; largest relative error 5.7e-07, of gradients (tolerance 1e-05)");
+  Scenario other = *opened.window->session().scenario();
+  other.plan.micro_batches = 4;
+  opened.window->session().edit(other);
+  CHECK(opened.proof().proof().state() == Proof::State::none);
+}
+
+TEST_CASE("A proof that fails, one that is not given, and one that is stopped say so") {
+  const Verdict failed =
+      verdict_of(R"({"verify": {"passed": false, "losses": 0.5, "gradients": 0.1, "parameters": 0, "tensors": 7}})");
+  CHECK_FALSE(failed.passed);
+  CHECK(failed.words.startsWith("✗ is not the same training: 7 tensors"));
+  CHECK(failed.words.contains("5.0e-01, of losses"));
+  CHECK_THROWS(verdict_of("{}"));
+  CHECK_THROWS(verdict_of("not JSON"));
+
+  const Opened refusing("#!/bin/sh\necho 'this plan cannot run here' >&2\nexit 2\n");
+  QTest::mouseClick(refusing.button("Verify against one rank"), Qt::LeftButton);
+  REQUIRE(wait_until([&] { return refusing.proof().proof().state() == Proof::State::failed; }));
+  CHECK(refusing.proof().proof().words().contains("this plan cannot run here"));
+
+  const Opened slow("#!/bin/sh\nsleep 600\n");
+  QTest::mouseClick(slow.button("Verify against one rank"), Qt::LeftButton);
+  REQUIRE(slow.proof().proof().state() == Proof::State::running);
+  QPushButton* stop = slow.button("Stop");
+  REQUIRE(stop);
+  QTest::mouseClick(stop, Qt::LeftButton);
+  CHECK(slow.proof().proof().state() == Proof::State::none);
+}
+
+TEST_CASE("Tabs there is no room for are listed at the end, none is cut, and the chosen one is always there") {
+  const Opened opened;
+  QTabBar* bar = nullptr;
+  for (QTabBar* found : opened.window->docks().findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly))
+    if (found->count() > 5) bar = found;
+  REQUIRE(bar);
+  auto* more = bar->findChild<QToolButton*>("moreTabs");
+  REQUIRE(more);
+  for (const int width : {1280, 1000, 1920, 1100}) {
+    opened.window->resize(width, 800);
+    QTest::qWait(50);
+    INFO("window of " << width << ", bar of " << bar->width());
+    CHECK(bar->isTabVisible(bar->currentIndex()));
+    int right = 0, hidden = 0;
+    for (int i = 0; i < bar->count(); ++i) {
+      if (!bar->isTabVisible(i)) ++hidden;
+      if (bar->isTabVisible(i)) right = std::max(right, bar->tabRect(i).right());
+    }
+    CHECK(right <= (more->isVisible() ? more->x() : bar->width()));
+    CHECK(more->isVisible() == (hidden > 0));
+    if (width == 1000) CHECK(hidden > 0);
+    if (hidden == 0) continue;
+    int last = bar->count() - 1;
+    while (bar->isTabVisible(last)) --last;
+    emit more->menu()->aboutToShow();
+    REQUIRE(more->menu()->actions().size() == hidden);
+    more->menu()->actions().last()->trigger();
+    QTest::qWait(50);
+    CHECK(bar->currentIndex() == last);
+    CHECK(bar->isTabVisible(last));
+  }
+}
