@@ -1,5 +1,4 @@
 // Matrix products by cuBLASLt, with bias and residual in the same kernel.
-#include <cublasLt.h>
 #include <cuda_runtime.h>
 
 #include <array>
@@ -8,6 +7,7 @@
 #include <string>
 
 #include "kernels/cuda/bias.hpp"
+#include "kernels/cuda/cublas_library.hpp"
 #include "kernels/cuda/geometry.hpp"
 #include "kernels/cuda/library.hpp"
 #include "kernels/cuda/matrix_product.hpp"
@@ -19,33 +19,32 @@ constexpr std::int64_t workspace_limit = 32 << 20;  ///< what NVIDIA recommends 
 constexpr std::int64_t workspace_alignment = 256;
 constexpr std::int64_t vector_bytes = 16;
 
-void check(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    throw std::runtime_error(std::string("cuBLASLt: ") + what + ": " + cublasLtGetStatusName(status));
-}
-
 struct Library {
-  Library() { check(cublasLtCreate(&handle), "opening the library"); }
-  ~Library() { cublasLtDestroy(handle); }
+  Library() { check(api.create(&handle), "opening the library"); }
+  ~Library() { api.destroy(handle); }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
+  void check(cublasStatus_t status, const char* what) const {
+    if (status != CUBLAS_STATUS_SUCCESS)
+      throw std::runtime_error(std::string("cuBLASLt: ") + what + ": " + api.status_name(status));
+  }
+  const CublasLt api = load_cublas();
   cublasLtHandle_t handle = nullptr;
 };
 
 /// Owns a descriptor of the library.
-template <class Handle, cublasStatus_t (*destroy)(Handle)>
+template <class Handle>
 struct Owned {
-  Handle value = nullptr;
-  Owned() = default;
+  using Destroy = cublasStatus_t (*)(Handle);
+  explicit Owned(Destroy destroys) : destroy(destroys) {}
   ~Owned() {
     if (value != nullptr) destroy(value);
   }
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
+  const Destroy destroy;
+  Handle value = nullptr;
 };
-using Description = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
-using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
-using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
 cudaDataType_t data_type_of(DType type) {
   switch (type) {
@@ -59,10 +58,18 @@ cudaDataType_t data_type_of(DType type) {
   throw Unsupported("the kernel set 'cuda' has no matrix products in " + std::string(rankscope::name_of(type)));
 }
 
+using Layout = Owned<cublasLtMatrixLayout_t>;
+
 class LibraryProduct final : public MatrixProduct {
  public:
   LibraryProduct(const ProductSpec& spec, std::shared_ptr<Library> library, bool tf32)
-      : spec_(spec), library_(std::move(library)), plain_(make_plain_product(spec)) {
+      : spec_(spec),
+        library_(std::move(library)),
+        plain_(make_plain_product(spec)),
+        description_(library_->api.forget_product),
+        left_(library_->api.forget_matrix),
+        right_(library_->api.forget_matrix),
+        result_(library_->api.forget_matrix) {
     const bool f64 = spec.type == DType::f64;
     const cudaDataType_t scale_type = f64 ? CUDA_R_64F : CUDA_R_32F;
     const cublasComputeType_t compute = f64                               ? CUBLAS_COMPUTE_64F
@@ -70,7 +77,7 @@ class LibraryProduct final : public MatrixProduct {
                                                                           : CUBLAS_COMPUTE_32F;
     // The library's epilogue wants the bias in the result's type, and has none in fp64.
     fused_bias_ = spec.bias && spec.result == spec.type && !f64;
-    check(cublasLtMatmulDescCreate(&description_.value, compute, scale_type), "describing a product");
+    library_->check(library_->api.describe_product(&description_.value, compute, scale_type), "describing a product");
     const ColumnMajorProduct p = column_major(spec);
     const auto transposition = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
     describe(CUBLASLT_MATMUL_DESC_TRANSA, transposition(p.left_transposed));
@@ -103,12 +110,13 @@ class LibraryProduct final : public MatrixProduct {
     auto* workspace = reinterpret_cast<std::byte*>(
         pieces_of(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(stream.workspace)), workspace_alignment) *
         workspace_alignment);
-    check(cublasLtMatmul(library_->handle, description_.value, f64 ? static_cast<const void*>(&one) : &one_f32,
-                         operands.b, left_.value, operands.a, right_.value,
-                         f64 ? static_cast<const void*>(&times) : &times_f32, added, result_.value, operands.c,
-                         result_.value, &*algorithm, workspace, static_cast<std::size_t>(algorithm_bytes_),
-                         static_cast<cudaStream_t>(stream.handle)),
-          "running a product");
+    library_->check(
+        library_->api.multiply(library_->handle, description_.value, f64 ? static_cast<const void*>(&one) : &one_f32,
+                               operands.b, left_.value, operands.a, right_.value,
+                               f64 ? static_cast<const void*>(&times) : &times_f32, added, result_.value, operands.c,
+                               result_.value, &*algorithm, workspace, static_cast<std::size_t>(algorithm_bytes_),
+                               static_cast<cudaStream_t>(stream.handle)),
+        "running a product");
     if (spec_.bias && !fused_bias_)
       add_bias(operands.c, spec_.result, operands.bias, spec_.type, spec_.m, spec_.n, stream);
   }
@@ -116,22 +124,23 @@ class LibraryProduct final : public MatrixProduct {
  private:
   template <class Value>
   void describe(cublasLtMatmulDescAttributes_t attribute, const Value& value) const {
-    check(cublasLtMatmulDescSetAttribute(description_.value, attribute, &value, sizeof value), "describing a product");
+    library_->check(library_->api.set_of_product(description_.value, attribute, &value, sizeof value),
+                    "describing a product");
   }
 
-  static void lay_out(Layout& layout, DType type, std::int64_t rows, std::int64_t columns) {
-    check(cublasLtMatrixLayoutCreate(&layout.value, data_type_of(type), static_cast<std::uint64_t>(rows),
-                                     static_cast<std::uint64_t>(columns), rows),
-          "describing a matrix");
+  void lay_out(Layout& layout, DType type, std::int64_t rows, std::int64_t columns) const {
+    library_->check(library_->api.describe_matrix(&layout.value, data_type_of(type), static_cast<std::uint64_t>(rows),
+                                                  static_cast<std::uint64_t>(columns), rows),
+                    "describing a matrix");
   }
 
   /// The library's first choice for operands at multiples of 16 bytes, or of their elements only.
   void choose(bool aligned) {
-    Preference preference;
-    check(cublasLtMatmulPreferenceCreate(&preference.value), "choosing an algorithm");
+    const CublasLt& api = library_->api;
+    Owned<cublasLtMatmulPreference_t> preference(api.forget_preference);
+    library_->check(api.make_preference(&preference.value), "choosing an algorithm");
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
-      check(cublasLtMatmulPreferenceSetAttribute(preference.value, attribute, &value, sizeof value),
-            "choosing an algorithm");
+      library_->check(api.set_preference(preference.value, attribute, &value, sizeof value), "choosing an algorithm");
     };
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(workspace_limit));
     // No sums by atomics: the same operands give the same bits.
@@ -145,12 +154,11 @@ class LibraryProduct final : public MatrixProduct {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, of_result);
     cublasLtMatmulHeuristicResult_t found{};
     int count = 0;
-    const cublasStatus_t status =
-        cublasLtMatmulAlgoGetHeuristic(library_->handle, description_.value, left_.value, right_.value, result_.value,
-                                       result_.value, preference.value, 1, &found, &count);
+    const cublasStatus_t status = api.choose(library_->handle, description_.value, left_.value, right_.value,
+                                             result_.value, result_.value, preference.value, 1, &found, &count);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && count == 0)) return;
-    check(status, "choosing an algorithm");
-    check(found.state, "choosing an algorithm");
+    library_->check(status, "choosing an algorithm");
+    library_->check(found.state, "choosing an algorithm");
     algorithm_[aligned ? 1 : 0] = found.algo;
     algorithm_bytes_ = std::max(algorithm_bytes_, static_cast<std::int64_t>(found.workspaceSize));
     workspace_bytes_ = algorithm_bytes_ > 0 ? algorithm_bytes_ + workspace_alignment : 0;
@@ -159,7 +167,7 @@ class LibraryProduct final : public MatrixProduct {
   ProductSpec spec_;
   std::shared_ptr<Library> library_;
   std::shared_ptr<const MatrixProduct> plain_;
-  Description description_;
+  Owned<cublasLtMatmulDesc_t> description_;
   Layout left_, right_, result_;
   bool fused_bias_ = false;
   std::array<std::optional<cublasLtMatmulAlgo_t>, 2> algorithm_;  ///< without and with alignment

@@ -1,0 +1,28 @@
+// cuBLASLt's functions, loaded when a GPU is asked for: linked, the library costs every start of every program a third
+// of a second, on machines without a GPU too.
+#pragma once
+#include <cublasLt.h>
+
+namespace rankscope::kernels::cuda {
+
+struct CublasLt {
+  decltype(&cublasLtGetStatusName) status_name;
+  decltype(&cublasLtCreate) create;
+  decltype(&cublasLtDestroy) destroy;
+  decltype(&cublasLtMatmulDescCreate) describe_product;
+  decltype(&cublasLtMatmulDescDestroy) forget_product;
+  decltype(&cublasLtMatmulDescSetAttribute) set_of_product;
+  decltype(&cublasLtMatrixLayoutCreate) describe_matrix;
+  decltype(&cublasLtMatrixLayoutDestroy) forget_matrix;
+  decltype(&cublasLtMatmulPreferenceCreate) make_preference;
+  decltype(&cublasLtMatmulPreferenceDestroy) forget_preference;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) choose;
+  decltype(&cublasLtMatmul) multiply;
+};
+
+/// libcublasLt as the system finds it, or where it was found while configuring. It stays loaded. Throws DeviceError in
+/// one line when it is not there or lacks a function.
+CublasLt load_cublas();
+
+}  // namespace rankscope::kernels::cuda
