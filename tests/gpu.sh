@@ -1,11 +1,27 @@
 #!/usr/bin/env bash
 # Builds what runs on GPUs, checks it on one, measures it, and prints one table.
-#   bash tests/gpu.sh                     all of it; fails where there is no GPU
-#   bash tests/gpu.sh --build-only        builds, and says what would have run
-#   bash tests/gpu.sh --bundle DIR        builds, and puts the programs and this script into DIR, for a machine on which
-#                                         nothing can be installed; there: bash DIR/gpu.sh
-# Everything is written to a log beside the programs as well. With --quick only the checks in small sizes; with
-# --part kernels, verify or speed only that part, where a machine is lent for minutes.
+#   bash tests/gpu.sh                  all of it; fails where there is no GPU
+#   bash tests/gpu.sh --build-only     builds, and says what would have run
+#   bash tests/gpu.sh --dry-run        builds nothing and runs nothing: prints every command
+#   bash tests/gpu.sh --part NAME      that part alone (again for another); --quick: the checks in small sizes only
+#   bash tests/gpu.sh --bin DIR        programs that were built before, instead of building
+#   bash tests/gpu.sh --table          the table of what --results has gathered; runs nothing
+#
+# On a machine that is lent for minutes, without a network, one part a command. What every part leaves in --results DIR
+# (six small files) is added to what the others left, and the table is of all of it. With --seconds N nothing is begun
+# that could last longer: what there was no time for is a row of the table, and the command ends by itself.
+#   here:   CMAKE_CUDA_ARCHITECTURES=90 bash tests/gpu.sh --bundle DIR [--part NAME]
+#           stripped programs, the libraries that they need, this script: DIR, and DIR.tar.gz to carry. With --part only
+#           that part's programs, where all of them are too large to be carried at once.
+#   there:  tar xzf DIR.tar.gz && bash DIR/gpu.sh --part NAME --seconds 570 --results RESULTS
+#   part         programs                              needs there beside the driver       at most
+#   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes
+#   sanitizer    kernels_cuda_test                     cuBLASLt, compute-sanitizer         9 minutes
+#   verify       rankscope-engine                      cuBLASLt                            8 minutes, one a plan at most
+#   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
+#   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
+#   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
+# The most telling first: kernels, verify, speed-124m.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 say() { printf 'gpu.sh: %s\n' "$*" >&2; }
@@ -14,139 +30,178 @@ fail() {
   exit "${status:-1}"
 }
 
-build_only='' bundle='' quick='' part='kernels verify speed'
+all_parts=(kernels sanitizer verify speed-124m speed-1.5b telemetry)
+programs_of() {
+  case $1 in
+    kernels) echo kernels_cuda_test cuda_kernels_bench ;;
+    sanitizer) echo kernels_cuda_test ;;
+    verify) echo rankscope-engine ;;
+    speed-*) echo gpu_step ;;
+    telemetry) echo telemetry_share_bench ;;
+  esac
+}
+
+build_only='' bundle='' quick='' bin='' dry='' table_only='' results='' seconds='' parts=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --build-only) build_only=1 ;;
     --quick) quick=1 ;;
-    --part)
-      part=${2:?--part wants kernels, verify or speed}
+    --dry-run) dry=1 ;;
+    --table) table_only=1 ;;
+    --part | --bin | --bundle | --results | --seconds)
+      [[ $# -gt 1 ]] || status=2 fail "$1 wants a value"
+      case $1 in
+        --part)
+          [[ " ${all_parts[*]} " == *" $2 "* ]] || status=2 fail "--part $2: there is ${all_parts[*]}"
+          parts+=("$2")
+          ;;
+        --bin) bin=$(cd "$2" && pwd) ;;
+        --bundle) bundle=$2 ;;
+        --results) results=$2 ;;
+        --seconds)
+          [[ $2 =~ ^[1-9][0-9]*$ ]] || status=2 fail "--seconds $2: wants a whole number from 1 on"
+          seconds=$2
+          ;;
+      esac
       shift
       ;;
-    --bundle)
-      bundle=${2:?--bundle wants a folder}
-      shift
-      ;;
-    *) status=2 fail "--build-only, --quick, --part NAME or --bundle DIR, not '$1'" ;;
+    *) status=2 fail "'$1' is no option; the first lines of gpu.sh list them" ;;
   esac
   shift
 done
+[[ ${#parts[@]} -gt 0 ]] || parts=("${all_parts[@]}")
+mapfile -t programs < <(for part in "${parts[@]}"; do programs_of "$part"; done | tr ' ' '\n' | sort -u)
 
-programs=(kernels_cuda_test cuda_kernels_bench rankscope-engine gpu_step telemetry_share_bench)
-
-# From a checkout: build. From a bundle: the programs lie beside this script.
-if [[ -x $here/${programs[0]} ]]; then
-  bin=$here log=$here/gpu.log peer=$here/gpu_peer_pytorch.py
+# From a bundle the programs and the scripts lie beside this one; from a checkout they are built.
+if [[ -f $here/gpu_table.py ]]; then
+  bin=${bin:-$here} tools=$here peer=$here/gpu_peer_pytorch.py
   export RANKSCOPE_RESOURCES=$here
+  results=${results:-$here/results}
 else
   root=$(cd "$here/.." && pwd)
-  preset=cuda build=$root/build/cuda
-  bin=$build/bin log=$build.gpu.log peer=$here/bench/gpu_peer_pytorch.py
+  tools=$here/gpu peer=$here/bench/gpu_peer_pytorch.py
+  results=${results:-$root/build/gpu-results}
+fi
+if [[ -n $table_only ]]; then exec python3 "$tools/gpu_table.py" "$results"; fi
+if [[ -z $bin && -n $dry ]]; then bin=BIN; fi
+if [[ -z $bin ]]; then
+  build=$root/build/cuda bin=$root/build/cuda/bin
   mkdir -p "$root/build"
   bash "$root/resources/setup/install.sh" || say "going on with what is installed"
-  say "building ${programs[*]} in build/$preset (details: build/$preset.log)"
-  (cd "$root" && cmake --preset $preset -DRANKSCOPE_APP=OFF ${CMAKE_CUDA_ARCHITECTURES:+-DCMAKE_CUDA_ARCHITECTURES="$CMAKE_CUDA_ARCHITECTURES"} &&
-    cmake --build "$build" --parallel "$(nproc)" --target "${programs[@]}") >"$root/build/$preset.log" 2>&1 || {
-    grep -E 'error|Error|FAILED' "$root/build/$preset.log" | head -n 30 >&2
-    fail "the build failed (above; all of it: build/$preset.log)"
+  say "building ${programs[*]} in build/cuda (details: build/cuda.log)"
+  (cd "$root" && cmake --preset cuda -DRANKSCOPE_APP=OFF ${CMAKE_CUDA_ARCHITECTURES:+-DCMAKE_CUDA_ARCHITECTURES="$CMAKE_CUDA_ARCHITECTURES"} &&
+    cmake --build "$build" --parallel "$(nproc)" --target "${programs[@]}") >"$root/build/cuda.log" 2>&1 || {
+    grep -E 'error|Error|FAILED' "$root/build/cuda.log" | head -n 30 >&2
+    fail "the build failed (above; all of it: build/cuda.log)"
   }
 fi
 
 if [[ -n $bundle ]]; then
-  mkdir -p "$bundle"
-  cp "${programs[@]/#/$bin/}" "$here/gpu.sh" "$peer" "$bundle/"
   mkdir -p "$bundle/clusters"
+  cp "$here/gpu.sh" "$tools/gpu_table.py" "$peer" "$bundle/"
   cp "$root"/scenarios/clusters/*.toml "$bundle/clusters/"
   for program in "${programs[@]}"; do
     # The C library and the driver are the other machine's, and so is cuBLASLt, which is half a gigabyte.
     ldd "$bin/$program" | awk '$3 ~ /^\// { print $3 }' |
       { grep -v -E '/(libc|libm|libdl|librt|libpthread|libcuda|libcublas[^/]*|libnv[^/]*)\.so' || true; } |
       xargs -r -I{} cp -Ln {} "$bundle/"
+    strip -o "$bundle/$program" "$bin/$program"
   done
-  say "$bundle: $(du -sh "$bundle" | cut -f 1); on the GPU machine: bash $(basename "$bundle")/gpu.sh"
+  tar -C "$(dirname "$bundle")" -czf "$bundle.tar.gz" "$(basename "$bundle")"
+  say "$bundle.tar.gz: $(du -h "$bundle.tar.gz" | cut -f 1) ($(du -sh "$bundle" | cut -f 1) unpacked)"
   exit 0
 fi
 
 # cuBLASLt may lie where the loader does not look: in the toolkit, or in a Python environment.
-export LD_LIBRARY_PATH=$here${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-if ldd "$bin/${programs[0]}" | grep -q 'libcublasLt.*not found'; then
-  found=''
+cublas_folder() {
+  local folder
   for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda*/lib64 /usr/local/cuda*/targets/*/lib \
     $(python3 -c 'import nvidia, os; print(*(os.path.join(r, d) for p in nvidia.__path__ for r, ds, _ in os.walk(p) for d in ds if d == "lib"))' 2>/dev/null || true); do
-    if compgen -G "$folder/libcublasLt.so.*" >/dev/null; then found=$folder; fi
+    if compgen -G "$folder/libcublasLt.so.*" >/dev/null; then
+      echo "$folder"
+      return
+    fi
   done
-  [[ -n $found ]] || fail "no libcublasLt here: it comes with the CUDA toolkit"
-  export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$found
-fi
-
-gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -n 1 || true)
-if [[ -z $gpu ]]; then
+}
+for program in "${programs[@]}"; do
+  [[ -n $dry || -x $bin/$program ]] || status=2 fail "there is no $program in $bin; --part NAME needs fewer programs"
+done
+if [[ -z $dry ]]; then
+  gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -n 1 || true)
   if [[ -n $build_only ]]; then
-    say "built; no GPU here, so nothing of it has run"
+    say "built; ${gpu:+the GPU here ($gpu) was not used}${gpu:-no GPU here, so nothing of it has run}"
     exit 0
   fi
-  fail "built, but there is no GPU here to run it on (--build-only accepts that)"
-fi
-if [[ -n $build_only ]]; then
-  say "built; the GPU here ($gpu) was not used"
-  exit 0
-fi
-
-# Runs one check: its row of the table, and its output in the log.
-rows=() failed=0
-check() {
-  local name=$1 begin=$SECONDS output result=passed
-  shift
-  if ! output=$("$@" 2>&1); then result=FAILED failed=1; fi
-  printf '== %s: %s\n%s\n' "$name" "$*" "$output" >>"$log"
-  [[ $result == passed ]] || printf '%s\n' "$output" | tail -n 40
-  rows+=("$(printf '%-74s %-8s %5d s' "$name" "$result" $((SECONDS - begin)))")
-}
-has_part() { [[ " $part " == *" $1 "* ]]; }
-
-: >"$log"
-say "on $gpu"
-export RANKSCOPE_REQUIRE_GPU=1
-bench=''
-if has_part kernels; then
-  check "every op, every type, small sizes" env RANKSCOPE_SMALL_SIZES=1 "$bin/kernels_cuda_test"
-  [[ -n $quick ]] || check "every op, every type, sizes of models" "$bin/kernels_cuda_test"
-fi
-if has_part kernels && [[ -z $quick ]]; then
-  sanitizer=$(command -v compute-sanitizer || compgen -G '/usr/local/cuda*/bin/compute-sanitizer' | head -n 1 || true)
-  if [[ -n $sanitizer ]]; then
-    for tool in memcheck racecheck; do
-      check "compute-sanitizer $tool, small sizes" timeout 420 env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_EXACT_ALLOCATIONS=1 \
-        "$sanitizer" --tool $tool --error-exitcode 9 --launch-timeout 60 "$bin/kernels_cuda_test" "every op*"
-    done
-  else
-    rows+=("$(printf '%-74s %-8s' "compute-sanitizer" "not here")")
+  [[ -n $gpu ]] || fail "there is no GPU here to run it on (--build-only and --dry-run accept that)"
+  export LD_LIBRARY_PATH=$bin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  if ! ldconfig -p | grep -q libcublasLt; then
+    found=$(cublas_folder)
+    [[ -n $found ]] || fail "no libcublasLt here: it comes with the CUDA toolkit, and with PyTorch"
+    export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$found
   fi
-  bench=$("$bin/cuda_kernels_bench" 2>&1) || failed=1
-  printf '%s\n' "$bench" >>"$log"
+  mkdir -p "$results"
+  printf '%s\n' "$gpu" >"$results/machine.txt"
+  touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,gpu.log}
+  say "on $gpu"
+fi
+export RANKSCOPE_REQUIRE_GPU=1
+
+# One check, of so many seconds at most: its row (a later run of it replaces an earlier one's), its output in the log,
+# and in a file of the results where one is named: at its end (+FILE) or in place of what was there.
+failed=0
+row() {
+  local name=$1 result=$2 took=$3 others
+  others=$(grep -v -F "$name"$'\t' "$results/rows.tsv" || true)
+  printf '%s' "${others:+$others$'\n'}" >"$results/rows.tsv"
+  printf '%s\t%s\t%s\n' "$name" "$result" "$took" >>"$results/rows.tsv"
+}
+check() {
+  local name=$1 most=$2 into=$3 begin=$SECONDS output result=passed
+  shift 3
+  if [[ -n $dry ]]; then
+    printf '%s\n  ' "$name (at most $most s)" && printf ' %q' "$@" && printf '\n'
+    return
+  fi
+  if [[ -n $seconds && $((SECONDS + most)) -gt $seconds ]]; then
+    row "$name" "no time" 0
+    return
+  fi
+  if ! output=$(timeout "$most" "$@" 2>&1); then result=FAILED failed=1; fi
+  printf '== %s: %s\n%s\n' "$name" "$*" "$output" >>"$results/gpu.log"
+  case $into in
+    +*) printf '%s\n' "$output" >>"$results/${into#+}" ;;
+    ?*) printf '%s\n' "$output" >"$results/$into" ;;
+  esac
+  [[ $result == passed ]] || printf '%s\n' "$output" | tail -n 40
+  row "$name" "$result" $((SECONDS - begin))
+  say "$name: $result, $((SECONDS - begin)) s"
+}
+has_part() { [[ " ${parts[*]} " == *" $1 "* ]]; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if has_part kernels; then
+  check "every op, every type, small sizes" 120 "" env RANKSCOPE_SMALL_SIZES=1 "$bin/kernels_cuda_test"
+  if [[ -z $quick ]]; then
+    check "every op, every type, sizes of models" 280 "" "$bin/kernels_cuda_test"
+    check "kernels beside their limits" 120 kernels.txt "$bin/cuda_kernels_bench"
+  fi
+fi
+
+if has_part sanitizer && [[ -z $quick ]]; then
+  sanitizer=$(command -v compute-sanitizer || compgen -G '/usr/local/cuda*/bin/compute-sanitizer' | head -n 1 || true)
+  for tool in memcheck racecheck; do
+    if [[ -n $sanitizer || -n $dry ]]; then
+      check "compute-sanitizer $tool, small sizes" 270 "" env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_EXACT_ALLOCATIONS=1 \
+        "${sanitizer:-compute-sanitizer}" --tool $tool --error-exitcode 9 --launch-timeout 60 "$bin/kernels_cuda_test" "every op*"
+    else
+      row "compute-sanitizer $tool, small sizes" "not here" 0
+    fi
+  done
 fi
 
 # Plans of one to eight ranks that share the GPU: each trains the model that one rank trains.
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cat >"$work/plan.toml" <<'TOML'
-title = "plans on one GPU"
-[model]
-kind = "gpt"
-layers = 8
-width = 128
-heads = 4
-context = 64
-vocabulary = 256
-dropout = 0.1
-[plan]
-micro_batches = 4
-bucket_mib = 0.25
-[train]
-global_batch = 32
-optimizer = "adamw"
-clip = 1.0
-TOML
 plans=(
   ""
   "data=2"
@@ -174,31 +229,68 @@ plans=(
 )
 [[ -z $quick ]] || plans=("" "data=2 tensor=2 pipeline=2" "data=8 zero=3")
 if has_part verify; then
+  cat >"$work/plan.toml" <<'TOML'
+title = "plans on one GPU"
+[model]
+kind = "gpt"
+layers = 8
+width = 128
+heads = 4
+context = 64
+vocabulary = 256
+dropout = 0.1
+[plan]
+micro_batches = 4
+bucket_mib = 0.25
+[train]
+global_batch = 32
+optimizer = "adamw"
+clip = 1.0
+TOML
+  [[ -z $dry ]] || cat "$work/plan.toml"
   for plan in "${plans[@]}"; do
     sets=()
     for pair in $plan; do
       [[ $pair == *=[a-z]* && $pair != *=true ]] && pair=${pair%%=*}="\"${pair#*=}\""
       sets+=(--set "plan.$pair")
     done
-    check "verify ${plan:-one rank}" timeout 120 "$bin/rankscope-engine" verify "$work/plan.toml" --device cuda "${sets[@]}"
+    file=$work/plan.toml
+    [[ -z $dry ]] || file=plan.toml
+    check "verify ${plan:-one rank}" 60 "" "$bin/rankscope-engine" verify "$file" --device cuda "${sets[@]}"
+  done
+  # More GPUs than one: a GPU for each rank, over NCCL.
+  count=$(nvidia-smi --list-gpus 2>/dev/null | wc -l || true)
+  for plan in "data=2" "pipeline=2 schedule=zb-h1" "data=2 zero=3" "tensor=2"; do
+    sets=()
+    for pair in $plan; do
+      [[ $pair == *=[a-z]* ]] && pair=${pair%%=*}="\"${pair#*=}\""
+      sets+=(--set "plan.$pair")
+    done
+    if [[ -n $dry || $count -ge 2 ]]; then
+      check "verify over nccl, $plan" 90 "" "$bin/rankscope-engine" verify "${file}" --device cuda --comm nccl "${sets[@]}"
+    else
+      row "verify over nccl, $plan" "one GPU" 0
+    fi
   done
 fi
 
-# GPT-2 beside PyTorch, one after the other on the same GPU; telemetry on and off; memory beside its prediction.
-table=''
-if has_part speed && [[ -z $quick ]]; then
-  : >"$work/speed"
-  for size in "gpt2-124m 32 1 20" "gpt2-1.5b 8 1 12"; do
-    read -ra words <<<"$size"
-    check "GPT-2 steps, ${words[0]}" bash -c "timeout 240 '$bin/gpu_step' $size | tee -a '$work/speed'"
-    for how in '' --compile; do
-      if python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-        check "PyTorch's steps, ${words[0]} ${how:-eager}" bash -c "timeout 300 python3 '$peer' $size $how | tee -a '$work/speed'"
-      else
-        rows+=("$(printf '%-74s %-8s' "PyTorch's steps, ${words[0]} ${how:-eager}" "not here")")
-      fi
-    done
+# GPT-2 beside PyTorch, one after the other on the same GPU.
+speed() {
+  local model=$1 samples=$2 steps=$3 most=$4 how
+  [[ -n $dry ]] || { grep -v -F "\"$model\"" "$results/speed.jsonl" >"$work/kept" || true; cp "$work/kept" "$results/speed.jsonl"; }
+  check "GPT-2 steps, $model" "$most" +speed.jsonl "$bin/gpu_step" "$model" "$samples" 1 "$steps"
+  for how in eager compiled; do
+    if [[ -n $dry ]] || python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
+      check "PyTorch's steps, $model, $how" "$most" +speed.jsonl python3 "$peer" "$model" "$samples" 1 "$steps" --"$how"
+    else
+      row "PyTorch's steps, $model, $how" "not here" 0
+    fi
   done
+}
+if has_part speed-124m && [[ -z $quick ]]; then speed gpt2-124m 32 20 150; fi
+if has_part speed-1.5b && [[ -z $quick ]]; then speed gpt2-1.5b 8 12 180; fi
+
+if has_part telemetry && [[ -z $quick ]]; then
   cat >"$work/gpt2.toml" <<'TOML'
 title = "GPT-2 124M"
 [model]
@@ -215,35 +307,11 @@ precision = "bf16"
 global_batch = 32
 clip = 1.0
 TOML
-  check "telemetry on and off, GPT-2 124M, 30 pairs of 4 steps" bash -c \
-    "timeout 240 '$bin/telemetry_share_bench' 30 4 '$work/gpt2.toml' cuda | tee '$work/telemetry'"
-  table=$(python3 - "$work" <<'PYTHON'
-import json, os, sys
-rows = [json.loads(line) for line in open(os.path.join(sys.argv[1], "speed")) if line.startswith("{")]
-print(f"{'':12}{'':22}{'step':>10}{'tokens/s':>12}{'MFU':>7}")
-for r in rows:
-    mfu = f"{100 * r['mfu']:6.1f}%" if "mfu" in r else ""
-    print(f"{r['model']:12}{r['engine'][:21]:22}{1e3 * r['step_seconds']:8.2f} ms{r['tokens_per_s']:12.0f}{mfu:>7}")
-for model in dict.fromkeys(r["model"] for r in rows):
-    ours = [r for r in rows if r["model"] == model and r["engine"] == "rankscope"]
-    theirs = [r for r in rows if r["model"] == model and "compiled" in r["engine"]]
-    for r in ours:
-        if theirs:
-            print(f"{model}: {r['tokens_per_s'] / theirs[0]['tokens_per_s']:.2f} times PyTorch compiled (at least 1)")
-        for name, c in r["classes"].items():
-            print(f"{model}: {name:10} {100 * c['of_step']:5.1f}% of the step, {100 * c['of_limit']:5.1f}% of its limit")
-        m = r["memory"]
-        print(f"{model}: memory {m['used_bytes'] / 2**30:.2f} GiB, predicted {m['predicted_bytes'] / 2**30:.2f} GiB "
-              f"({100 * m['off_by']:+.1f}%, within 5%), of it the context {m['context_bytes'] / 2**20:.0f} MiB and "
-              f"workspaces {m['workspace_bytes'] / 2**20:.0f} MiB")
-PYTHON
-  ) || failed=1
-  [[ ! -s $work/telemetry ]] || table+=$'\n'$(grep 'cost of telemetry' "$work/telemetry" || true)' (under 1 %)'
-  printf '%s\n' "$table" >>"$log"
+  check "telemetry on and off, GPT-2 124M, 30 pairs of 4 steps" 240 telemetry.txt \
+    "$bin/telemetry_share_bench" 30 4 "$work/gpt2.toml" cuda
 fi
 
-printf '%s\n' "" "GPU: $gpu" "" "${rows[@]}"
-[[ -z $bench ]] || printf '%s\n' "" "$bench"
-[[ -z $table ]] || printf '%s\n' "" "$table"
-printf '\n%s\n' "all of it: $log"
+[[ -z $dry ]] || exit 0
+python3 "$tools/gpu_table.py" "$results" || failed=1
+printf '\n%s\n' "all of it: $results"
 exit $failed

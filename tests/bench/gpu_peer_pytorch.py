@@ -2,21 +2,45 @@
 """The model of gpu_step.cpp in PyTorch, on the same GPU: GPT-2 with scaled-dot-product attention and fused AdamW, bf16
 autocast over fp32 weights, gradients clipped to 1, eager or compiled.
 
-    gpu_peer_pytorch.py [MODEL=gpt2-124m|gpt2-1.5b] [SAMPLES=16] [MICRO_BATCHES=1] [STEPS=20] [--compile]
+    gpu_peer_pytorch.py [MODEL=gpt2-124m|gpt2-1.5b] [SAMPLES=16] [MICRO_BATCHES=1] [STEPS=20] [--eager|--compiled]
 
-Prints one JSON object.
+Prints one JSON object. With --arguments it prints what it understood, and needs no PyTorch.
 """
+import argparse
 import json
 import math
 import statistics
 import sys
 
+CONTEXT, VOCABULARY, WARM_UP = 1024, 50304, 3
+SIZES = {"gpt2-124m": (12, 768, 12), "gpt2-1.5b": (48, 1600, 25)}
+
+
+def positive(text):
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 on")
+    return int(text)
+
+
+def understood(words):
+    parser = argparse.ArgumentParser(prog="gpu_peer_pytorch.py")
+    parser.add_argument("model", nargs="?", default="gpt2-124m", choices=SIZES)
+    for name, default in (("samples", 16), ("micro_batches", 1), ("steps", 20)):
+        parser.add_argument(name, nargs="?", default=default, type=positive)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--eager", dest="compiled", action="store_false", default=False)
+    how.add_argument("--compiled", action="store_true")
+    parser.add_argument("--arguments", action="store_true", help="print what was understood, and end")
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__" and "--arguments" in sys.argv:
+    print(json.dumps(vars(understood(sys.argv[1:]))))
+    sys.exit()
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-
-CONTEXT, VOCABULARY, WARM_UP = 1024, 50304, 3
-SIZES = {"gpt2-124m": (12, 768, 12), "gpt2-1.5b": (48, 1600, 25)}
 
 
 class Block(nn.Module):
@@ -59,12 +83,9 @@ class Gpt(nn.Module):
 
 
 def main():
-    compiled = "--compile" in sys.argv
-    words = [w for w in sys.argv[1:] if not w.startswith("--")]
-    name = words[0] if words else "gpt2-124m"
-    samples, micro_batches, steps = (int(words[i]) if len(words) > i else d for i, d in ((1, 16), (2, 1), (3, 20)))
-    if name not in SIZES:
-        sys.exit(f"gpu_peer_pytorch.py: there is no model '{name}'; there is {' and '.join(SIZES)}")
+    arguments = understood(sys.argv[1:])
+    name, compiled = arguments.model, arguments.compiled
+    samples, micro_batches, steps = arguments.samples, arguments.micro_batches, arguments.steps
     if not torch.cuda.is_available():
         sys.exit("gpu_peer_pytorch.py: this PyTorch finds no GPU")
     torch.manual_seed(1)

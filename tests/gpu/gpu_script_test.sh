@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Tests tests/gpu.sh where there is no GPU. gpu_script_test.sh RANKSCOPE-ENGINE
+set -euo pipefail
+engine=$1
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+wrong=0
+complain() {
+  printf 'wrong: %s\n' "$*"
+  wrong=1
+}
+expect() { # expect WHAT TEXT PATTERN: the text has a line that matches
+  grep -q -E -e "$3" <<<"$2" || complain "$1: no line matches '$3' in:"$'\n'"$2"
+}
+
+# Commands: every part has some, and every plan that would be verified is a plan.
+commands=$(bash "$tests/gpu.sh" --dry-run --bin "$(dirname "$engine")")
+for program in kernels_cuda_test cuda_kernels_bench gpu_step telemetry_share_bench compute-sanitizer; do
+  expect "commands" "$commands" "(^|[ /])$program( |\$)"
+  [[ $program == compute-sanitizer ]] ||
+    grep -q -r -E "(rankscope_test|add_executable)\(${program%_test}" "$tests" --include=CMakeLists.txt --include='*.cmake' ||
+    complain "no target makes $program"
+done
+sed -n '/^title/,/^clip/p' <<<"$commands" >"$work/plan.toml"
+count=0
+while read -r words; do
+  eval "set -- $words" # as the shell would run it, quoted by itself
+  shift 2
+  plan=()
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      --device | --comm) shift ;;
+      plan.toml) plan+=("$work/plan.toml") ;;
+      *) plan+=("$1") ;;
+    esac
+    shift
+  done
+  "$engine" plan --json "${plan[@]}" >"$work/out" 2>&1 || complain "no plan: ${plan[*]}: $(cat "$work/out")"
+  count=$((count + 1))
+done < <(grep -E "rankscope-engine verify" <<<"$commands")
+[[ $count -ge 20 ]] || complain "only $count plans would be verified"
+
+# The peer's arguments, as the script gives them.
+while read -r words; do
+  eval "set -- $words"
+  python3 "${@:2}" --arguments >"$work/out" 2>&1 || complain "the peer does not take ${*:2}: $(cat "$work/out")"
+done < <(grep -E "gpu_peer_pytorch.py gpt2" <<<"$commands")
+expect "the last of them" "$(cat "$work/out")" '"model": "gpt2-1.5b", "samples": 8, "micro_batches": 1, "steps": 12, "compiled": true'
+if python3 "$tests/bench/gpu_peer_pytorch.py" gpt3 --arguments >/dev/null 2>&1; then complain "the peer takes a model that is none"; fi
+
+# Refusals: one line, status 2.
+for bad in "--part nothing" "--seconds 0" "--what" "--results"; do
+  status=0
+  read -ra words <<<"$bad"
+  said=$(bash "$tests/gpu.sh" "${words[@]}" 2>&1) || status=$?
+  [[ $status == 2 && $(wc -l <<<"$said") == 1 ]] || complain "$bad: status $status, $said"
+done
+
+# The table, from what two parts left.
+mkdir "$work/results"
+echo "NVIDIA H200, 580.1, 143771 MiB" >"$work/results/machine.txt"
+printf 'verify one rank\tpassed\t3\nverify data=2\tpassed\t5\ntelemetry\tno time\t0\n' >"$work/results/rows.tsv"
+{
+  echo "a warning that is none of its business"
+  echo '{"engine": "rankscope", "model": "gpt2-124m", "step_seconds": 0.05, "tokens_per_s": 600000, "mfu": 0.5,
+         "classes": {"attention": {"of_step": 0.25, "of_limit": 0.5}}, "memory": {"used_bytes": 2147483648,
+         "predicted_bytes": 2147483648, "off_by": 0.0, "context_bytes": 536870912, "workspace_bytes": 33554432}}' | tr -d '\n'
+  echo
+  echo '{"engine": "pytorch 2.11.0 eager", "model": "gpt2-124m", "step_seconds": 0.1, "tokens_per_s": 300000}'
+  echo '{"engine": "pytorch 2.11.0 compiled", "model": "gpt2-124m", "step_seconds": 0.0625, "tokens_per_s": 480000}'
+} >"$work/results/speed.jsonl"
+echo "cost of telemetry: mean +0.40 %, median +0.30 %, 95 % upper bound of the mean +0.70 % of a step" >"$work/results/telemetry.txt"
+table=$(bash "$tests/gpu.sh" --table --results "$work/results") || complain "the table of what passed fails"
+expect "the table" "$table" '^GPU: NVIDIA H200'
+expect "the table" "$table" '^verify data=2 +passed +5 s$'
+expect "the table" "$table" '^telemetry +no time$'
+expect "the table" "$table" '^2 passed, 1 no time$'
+expect "the table" "$table" '^gpt2-124m +rankscope +50.00 ms +600000 +50.0%$'
+expect "the table" "$table" '^gpt2-124m: 1.25 times PyTorch compiled'
+expect "the table" "$table" 'attention +25.0% of the step, +50.0% of its limit'
+expect "the table" "$table" 'memory 2.00 GiB, predicted 2.00 GiB \(\+0.0%'
+expect "the table" "$table" 'cost of telemetry: .*\(under 1 %\)$'
+printf 'compute-sanitizer\tFAILED\t9\n' >>"$work/results/rows.tsv"
+if bash "$tests/gpu.sh" --table --results "$work/results" >/dev/null; then complain "a failed check does not fail the table"; fi
+if bash "$tests/gpu.sh" --table --results "$work/none" >/dev/null 2>&1; then complain "nothing is a table"; fi
+exit $wrong
