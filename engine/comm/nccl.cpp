@@ -53,7 +53,14 @@ class NcclWorld final : public World {
 }  // namespace
 
 std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions options, NcclOptions nccl) {
-  return std::make_unique<NcclWorld>(open_nccl(nccl.library), std::move(start_up), std::move(options));
+  std::shared_ptr<const NcclLibrary> library;
+  try {
+    library = open_nccl(nccl.library);
+  } catch (const CommError& error) {
+    start_up->abort(error.what());  // the others are about to wait for this rank
+    throw;
+  }
+  return std::make_unique<NcclWorld>(std::move(library), std::move(start_up), std::move(options));
 }
 
 void check_nccl_library(const NcclOptions& nccl) { open_nccl(nccl.library); }

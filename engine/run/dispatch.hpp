@@ -53,6 +53,8 @@ class Dispatch {
   virtual void begin(std::uint32_t first) = 0;
   /// On the op's lane's thread, once all that it comes after has been run.
   virtual void run(OpIndex op, std::uint32_t step) = 0;
+  /// A lane has failed, and others may wait for what it will not do any more: they throw. Any thread.
+  virtual void give_up() = 0;
   /// After the lanes have ended: waits until all that was run is done and told. `failed`: what is not told yet is not
   /// told any more. Throws what went wrong on the device.
   virtual void end(bool failed) = 0;

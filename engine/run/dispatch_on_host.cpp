@@ -31,6 +31,7 @@ class HostDispatch final : public Dispatch {
     if (calls_.left) calls_.left(index);
   }
 
+  void give_up() override {}  // nobody waits here
   void end(bool) override {}
 
  private:

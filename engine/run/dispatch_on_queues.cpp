@@ -123,6 +123,14 @@ class QueueDispatch final : public Dispatch {
     entered_ns_[lane_of(op)] = never;
   }
 
+  void give_up() override {
+    {
+      const std::lock_guard lock(mutex_);
+      given_up_ = true;
+    }
+    room_.notify_all();
+  }
+
   void end(bool failed) override {
     stop(failed);
     if (failure_ && !failed) std::rethrow_exception(failure_);
@@ -152,8 +160,9 @@ class QueueDispatch final : public Dispatch {
 
   void wait_for_room(std::uint32_t step, std::size_t lane) {
     std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return step - told_ < steps_under_way || failure_; });
+    room_.wait(lock, [&] { return step - told_ < steps_under_way || failure_ || given_up_; });
     if (failure_) std::rethrow_exception(failure_);
+    if (given_up_) throw std::runtime_error("another lane of this rank has failed");  // which comes first, and is told
     entered_ns_[lane] = monotonic_ns();
   }
 

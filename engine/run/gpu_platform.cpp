@@ -8,23 +8,29 @@
 namespace rankscope {
 namespace {
 
-kernels::CudaDevice first_gpu() {
+kernels::CudaDevice usable_gpu(int gpu) {
   std::string reason;
   const auto devices = kernels::cuda_devices(&reason);
   if (devices.empty()) throw DeviceError("the device 'cuda' cannot be used here: " + reason);
-  const kernels::CudaDevice& first = devices.front();
-  if (first.major < 8)
-    throw DeviceError("the device 'cuda' cannot be used here: " + first.name + " has compute capability " +
-                      std::to_string(first.major) + "." + std::to_string(first.minor) + ", and 8.0 is the least");
-  return first;
+  const kernels::CudaDevice& chosen = devices.at(static_cast<std::size_t>(gpu));
+  if (chosen.major < 8)
+    throw DeviceError("the device 'cuda' cannot be used here: " + chosen.name + " has compute capability " +
+                      std::to_string(chosen.major) + "." + std::to_string(chosen.minor) + ", and 8.0 is the least");
+  return chosen;
 }
 
 }  // namespace
 
-void check_gpu_platform() { first_gpu(); }
+void check_gpu_platform() { usable_gpu(0); }
 
-std::shared_ptr<const Platform> open_gpu_platform(int threads) {
-  std::shared_ptr<Device> device = kernels::cuda_device(first_gpu().index);
+std::vector<std::string> gpu_bus_ids() {
+  std::vector<std::string> ids;
+  for (const kernels::CudaDevice& device : kernels::cuda_devices()) ids.push_back(device.bus_id);
+  return ids;
+}
+
+std::shared_ptr<const Platform> open_gpu_platform(int threads, int gpu) {
+  std::shared_ptr<Device> device = kernels::cuda_device(usable_gpu(gpu).index);
   device->use();
   return std::make_shared<Platform>(
       Platform{std::move(device), kernels::cuda_kernels(), kernels::cpu_kernels({.threads = threads})});

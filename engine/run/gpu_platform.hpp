@@ -6,7 +6,8 @@ namespace rankscope {
 
 /// Throws DeviceError where there is no GPU that can be used.
 void check_gpu_platform();
-/// The first GPU that this process may use. Throws DeviceError.
-std::shared_ptr<const Platform> open_gpu_platform(int threads);
+/// A GPU that this process may use, by its number among gpu_bus_ids(). Throws DeviceError.
+std::shared_ptr<const Platform> open_gpu_platform(int threads, int gpu);
+std::vector<std::string> gpu_bus_ids();
 
 }  // namespace rankscope

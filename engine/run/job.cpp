@@ -6,57 +6,77 @@
 #include <vector>
 
 #include "engine/comm/loopback.hpp"
+#include "engine/comm/nccl.hpp"
 
 namespace rankscope {
 namespace {
 
-/// What all ranks of a process share, read only.
-struct Shared {
-  std::unique_ptr<Dataset> dataset;
-  std::shared_ptr<const Platform> platform;  ///< null: ops sleep
-};
-
-Shared make_shared_parts(const StepProgram& step, const RunSettings& settings) {
-  Shared shared;
-  if (settings.device == "sleep") return shared;
-  shared.platform = settings.platform ? settings.platform : open_platform(settings.device, settings.threads_per_rank);
-  shared.dataset = open_dataset(step.scenario);
-  return shared;
+std::unique_ptr<Dataset> dataset_of(const StepProgram& step, const RunSettings& settings) {
+  return settings.device == "sleep" ? nullptr : open_dataset(step.scenario);
 }
 
-void run_rank(const StepProgram& step, const RunSettings& settings, const Shared& shared, World& world,
-              const ObserverOf& observer, const RankBody& body, bool own_process,
-              std::function<void(const std::string&)> on_failure) {
+/// Null: ops sleep.
+std::shared_ptr<const Platform> platform_of(const RunSettings& settings) {
+  if (settings.device == "sleep" || settings.platform) return settings.platform;
+  return open_platform(settings.device, settings.threads_per_rank);
+}
+
+/// What a rank has beside its settings.
+struct Place {
+  World& world;
+  const Dataset* dataset;
+  std::shared_ptr<const Platform> platform;
+  bool own_process = false, shares_device = false;
+};
+
+void run_rank(const StepProgram& step, const RunSettings& settings, const Place& place, const ObserverOf& observer,
+              const RankBody& body, std::function<void(const std::string&)> on_failure) {
+  const int number = place.world.rank();
   RankSettings rank(step);
-  rank.world = &world;
-  rank.dataset = shared.dataset.get();
-  rank.platform = shared.platform;
-  rank.shares_device = !own_process && world.size() > 1;
-  rank.observer = observer ? observer(world.rank()) : nullptr;
+  rank.world = &place.world;
+  rank.dataset = place.dataset;
+  rank.platform = place.platform;
+  rank.shares_device = place.shares_device;
+  rank.observer = observer ? observer(number) : nullptr;
   rank.start_ns = settings.start_ns;
   rank.stress = settings.stress;
   rank.checkpoint_folder = settings.checkpoint_folder;
   rank.resume = settings.resume;
-  rank.kill_by_signal = own_process;
+  rank.kill_by_signal = place.own_process;
   rank.on_failure = std::move(on_failure);
-  std::unique_ptr<RankRun> run;
-  if (!shared.platform) {
+  if (!place.platform) {
     // Costs are asked for while binding; the ops of this program are those of the RankRun's own copy.
-    const auto program = std::make_shared<RankProgram>(step.program_for(world.rank()));
+    const auto program = std::make_shared<RankProgram>(step.program_for(number));
     rank.sleep_cost_ns = [program, &settings](const Op& op) { return settings.sleep_cost_ns(*program, op); };
   }
-  run = std::make_unique<RankRun>(std::move(rank), world.rank());
+  RankRun run(std::move(rank), number);
   if (body)
-    body(*run, world.rank());
+    body(run, number);
   else
-    run->run(settings.first_step, settings.steps - settings.first_step);
+    run.run(settings.first_step, settings.steps - settings.first_step);
 }
 
 }  // namespace
 
+RunSettings over_nccl(RunSettings settings, int ranks) {
+  const auto gpus = static_cast<int>(gpus_here().size());
+  if (gpus < ranks)
+    throw DeviceError("the communicator 'nccl' needs a GPU for each rank: the plan has " + std::to_string(ranks) +
+                      ", and this machine " + std::to_string(gpus) + "; use 'loopback' to share one");
+  settings.communicator = "nccl";
+  settings.platform_of = [device = settings.device, threads = settings.threads_per_rank](int rank) {
+    return open_platform(device, threads, rank);
+  };
+  settings.over = [comm = settings.comm](std::unique_ptr<World> threads) {
+    return nccl_world(std::move(threads), comm);
+  };
+  return settings;
+}
+
 void run_loopback(const StepProgram& step, const RunSettings& settings, const ObserverOf& observer,
                   const RankBody& body) {
-  const Shared shared = make_shared_parts(step, settings);
+  const std::unique_ptr<Dataset> dataset = dataset_of(step, settings);
+  const std::shared_ptr<const Platform> shared = settings.platform_of ? nullptr : platform_of(settings);
   const std::shared_ptr<LoopbackHub> hub = make_loopback(step.grid.size(), settings.comm);
   std::mutex mutex;
   std::optional<RunFailure> first_failure;
@@ -69,13 +89,16 @@ void run_loopback(const StepProgram& step, const RunSettings& settings, const Ob
     std::vector<std::jthread> ranks;
     for (int rank = 0; rank < step.grid.size(); ++rank)
       ranks.emplace_back([&, rank] {
-        const std::unique_ptr<World> mine = world(hub, rank);
+        std::unique_ptr<World> mine = world(hub, rank);
         try {
-          run_rank(step, settings, shared, *mine, observer, body, false,
-                   [&fail, rank](const std::string& why) { fail(rank, why); });
+          const auto platform = settings.platform_of ? settings.platform_of(rank) : shared;
+          if (platform) platform->device->use();
+          if (settings.over) mine = settings.over(std::move(mine));
+          run_rank(step, settings, {*mine, dataset.get(), platform, false, shared && step.grid.size() > 1}, observer,
+                   body, [&fail, rank](const std::string& why) { fail(rank, why); });
         } catch (const std::exception& e) {
           fail(rank, e.what());
-          mine->abort("rank " + std::to_string(rank) + ": " + e.what());
+          if (mine) mine->abort("rank " + std::to_string(rank) + ": " + e.what());
         }
       });
   }
@@ -85,7 +108,8 @@ void run_loopback(const StepProgram& step, const RunSettings& settings, const Ob
 void run_process_rank(const StepProgram& step, const RunSettings& settings, World& world, const ObserverOf& observer,
                       const RankBody& body) {
   try {
-    run_rank(step, settings, make_shared_parts(step, settings), world, observer, body, true, {});
+    const std::unique_ptr<Dataset> dataset = dataset_of(step, settings);
+    run_rank(step, settings, {world, dataset.get(), platform_of(settings), true, false}, observer, body, {});
   } catch (const std::exception& e) {
     world.abort("rank " + std::to_string(world.rank()) + ": " + e.what());
     throw RunFailure(world.rank(), e.what(), dynamic_cast<const CommError*>(&e) != nullptr);

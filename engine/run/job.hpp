@@ -13,16 +13,20 @@
 namespace rankscope {
 
 struct RunSettings {
-  std::string communicator = "loopback";     ///< "loopback" or "mpi"
+  std::string communicator = "loopback";     ///< "loopback", "mpi" or "nccl"
   std::string device = "cpu";                ///< "cpu", "cuda" or "sleep"
   std::shared_ptr<const Platform> platform;  ///< null: what `device` names is opened
-  int threads_per_rank = 1;                  ///< of the compute lane
-  std::uint32_t first_step = 0;              ///< counted from 0; after a resumption not 0
-  std::uint32_t steps = 1;                   ///< where it ends: the first one that is not run
-  StressSpec stress;                         ///< RankSettings::stress
-  std::string checkpoint_folder;             ///< RankSettings::checkpoint_folder
-  const Checkpoint* resume = nullptr;        ///< RankSettings::resume
-  std::int64_t start_ns = 0;                 ///< monotonic_ns() that reported times count from
+  /// Ranks as threads with a device each, instead of one that they share; called on the rank's thread.
+  std::function<std::shared_ptr<const Platform>(int rank)> platform_of;
+  /// Ranks as threads that talk over this, made of what they have: loopback. The rank's device is in use.
+  std::function<std::unique_ptr<World>(std::unique_ptr<World> threads)> over;
+  int threads_per_rank = 1;            ///< of the compute lane
+  std::uint32_t first_step = 0;        ///< counted from 0; after a resumption not 0
+  std::uint32_t steps = 1;             ///< where it ends: the first one that is not run
+  StressSpec stress;                   ///< RankSettings::stress
+  std::string checkpoint_folder;       ///< RankSettings::checkpoint_folder
+  const Checkpoint* resume = nullptr;  ///< RankSettings::resume
+  std::int64_t start_ns = 0;           ///< monotonic_ns() that reported times count from
   CommOptions comm;
   std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of device "sleep"
 };
@@ -39,6 +43,10 @@ struct RunFailure : std::runtime_error {
 using ObserverOf = std::function<RankObserver*(int rank)>;
 /// What one rank does with its RankRun: by default, all steps at once.
 using RankBody = std::function<void(RankRun& run, int rank)>;
+
+/// These settings for ranks that are threads of this process with a GPU each, and talk over NCCL. Throws DeviceError
+/// where there are fewer GPUs than ranks.
+RunSettings over_nccl(RunSettings settings, int ranks);
 
 /// Runs every rank on a thread of its own and returns when all have ended. Throws RunFailure for the rank that failed
 /// first.

@@ -9,9 +9,11 @@ void check_gpu_platform() {
       "again, or use --device cpu");
 }
 
-std::shared_ptr<const Platform> open_gpu_platform(int) {
+std::shared_ptr<const Platform> open_gpu_platform(int, int) {
   check_gpu_platform();
   return nullptr;
 }
+
+std::vector<std::string> gpu_bus_ids() { return {}; }
 
 }  // namespace rankscope

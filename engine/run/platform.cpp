@@ -7,25 +7,27 @@
 namespace rankscope {
 namespace {
 
-std::shared_ptr<const Platform> open_cpu(int threads) {
+std::shared_ptr<const Platform> open_cpu(int threads, int) {
   const kernels::KernelSet set = kernels::cpu_kernels({.threads = threads});
   return std::make_shared<Platform>(Platform{std::make_shared<HostDevice>(), set, set});
 }
 
 struct Row {
   std::string_view name;
-  std::shared_ptr<const Platform> (*open)(int threads);
+  std::shared_ptr<const Platform> (*open)(int threads, int gpu);
   void (*check)();
 };
 constexpr Row table[] = {{"cpu", open_cpu, [] {}}, {"cuda", open_gpu_platform, check_gpu_platform}};
 
 }  // namespace
 
-std::shared_ptr<const Platform> open_platform(std::string_view name, int threads) {
+std::shared_ptr<const Platform> open_platform(std::string_view name, int threads, int gpu) {
   for (const Row& row : table)
-    if (row.name == name) return row.open(threads);
+    if (row.name == name) return row.open(threads, gpu);
   throw std::invalid_argument("unknown device '" + std::string(name) + "'; known: cpu, cuda, sleep");
 }
+
+std::vector<std::string> gpus_here() { return gpu_bus_ids(); }
 
 void check_platform(std::string_view name) {
   for (const Row& row : table)

@@ -19,7 +19,10 @@ struct Platform {
 
 /// "cpu" or "cuda", with so many CPU threads for a launch on the host. Throws DeviceError for one that cannot be used
 /// here, in one line that says what is missing; std::invalid_argument for a name that is not known.
-std::shared_ptr<const Platform> open_platform(std::string_view name, int threads = 1);
+/// `gpu`: which of those that gpus_here() lists.
+std::shared_ptr<const Platform> open_platform(std::string_view name, int threads = 1, int gpu = 0);
+/// PCI bus ids of the GPUs that this process may use; none on the device "cpu", or in a build without CUDA.
+std::vector<std::string> gpus_here();
 
 /// Whether it computes on this machine: a platform, and not "sleep".
 bool is_platform(std::string_view name);

@@ -117,6 +117,7 @@ std::int64_t RankRun::reserved_bytes() const {
 
 void RankRun::run(std::uint32_t first, std::uint32_t count) {
   const auto fail = [this](const std::string& why) {
+    dispatch_->give_up();
     if (settings_.on_failure) settings_.on_failure(why);
     if (settings_.world) settings_.world->abort("rank " + std::to_string(program_.rank) + ": " + why);
   };

@@ -16,6 +16,7 @@
 #include "engine/worker/own_runs.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/stages.hpp"
+#include "engine/worker/supervise.hpp"
 #include "engine/worker/sweep.hpp"
 #include "engine/worker/worker.hpp"
 #include "telemetry/stream/join.hpp"
@@ -120,13 +121,16 @@ int simulate_plan(const Input& input, double tokens) {
   return 0;
 }
 
-int verify_plan(const Input& input, const std::string& device) {
+int verify_plan(const Input& input, const RunRequest& request) {
+  const std::string& device = request.device;
   check_platform(device);
+  if (request.communicator == "nccl") check_nccl(request);
   const Scenario scenario = with_stages(read(input), true, device);
   const StepProgram step = compile(scenario);
   check_runs(step);
   RunSettings settings;
   settings.device = device;
+  if (request.communicator == "nccl") settings = over_nccl(settings, step.grid.size());
   const VerifyResult result = verify(scenario, settings);
   if (input.json) {
     nlohmann::json json = to_json(predicted_report(step));
@@ -194,8 +198,10 @@ int sweep_plans(const Input& input, SweepRequest request) {
 
 /// What runs, how its ranks talk and which clock counts: the same for one run and for many.
 void add_how(CLI::App* command, RunRequest& request) {
-  command->add_option("--comm", request.communicator, "how ranks talk: loopback (threads of one process) or mpi")
-      ->check(CLI::IsMember({"loopback", "mpi"}));
+  command
+      ->add_option("--comm", request.communicator,
+                   "how ranks talk: loopback (threads of one process), mpi, or nccl (a GPU for each rank)")
+      ->check(CLI::IsMember({"loopback", "mpi", "nccl"}));
   command
       ->add_option("--device", request.device,
                    "what computes: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps its "
@@ -258,8 +264,13 @@ int main(int argc, char** argv) {
 
   auto* verify_command = app.add_subcommand("verify", "prove that the plan trains the same model as one rank");
   add_input(verify_command, input);
-  verify_command->add_option("--device", request.device, "what computes: cpu, or cuda (a GPU that all ranks share)")
+  verify_command
+      ->add_option("--device", request.device, "what computes: cpu, or cuda (a GPU; under loopback all ranks share it)")
       ->check(CLI::IsMember({"cpu", "cuda"}));
+  verify_command
+      ->add_option("--comm", request.communicator,
+                   "how ranks, threads of this process, talk: loopback, or nccl (a GPU for each rank)")
+      ->check(CLI::IsMember({"loopback", "nccl"}));
 
   SweepRequest sweep;
   auto* sweep_command =
@@ -322,7 +333,7 @@ int main(int argc, char** argv) {
     if (*plan_command) return plan(input, program_of);
     if (*simulate_command) return simulate_plan(input, tokens);
     if (*run_command) return run_plan(input, request, instead);
-    if (*verify_command) return verify_plan(input, request.device);
+    if (*verify_command) return verify_plan(input, request);
     if (*sweep_command) return sweep_plans(input, std::move(sweep));
     if (*validate_command)
       return own ? validate_own(own_folder, own_name, input.json) : validate_all(input.json, without_each);
@@ -343,6 +354,9 @@ int main(int argc, char** argv) {
     return bad_input;
   } catch (const DataError& e) {
     std::cerr << input.scenario << ": " << e.what() << std::endl;
+    return bad_input;
+  } catch (const DeviceError& e) {  // what is asked for is not there; what fails while it runs is a RunFailure
+    std::cerr << "rankscope-engine: " << e.what() << std::endl;
     return bad_input;
   } catch (const std::exception& e) {
     std::cerr << "rankscope-engine: " << e.what() << std::endl;

@@ -16,6 +16,7 @@
 
 #include "engine/checkpoint/checkpoint.hpp"
 #include "engine/comm/mpi.hpp"
+#include "engine/comm/nccl.hpp"
 #include "engine/facts/facts.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/platform.hpp"
@@ -115,7 +116,7 @@ ChildExit run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::st
 /// be elsewhere, and get its name if it is one that can be resolved.
 std::string address_for_workers(const RunRequest& request) {
   const std::string here = "127.0.0.1";
-  if (request.communicator != "mpi") return here;
+  if (request.communicator == "loopback") return here;
   std::array<char, 256> name{};
   addrinfo* found = nullptr;
   if (gethostname(name.data(), name.size() - 1) != 0 || getaddrinfo(name.data(), nullptr, nullptr, &found) != 0)
@@ -178,16 +179,33 @@ void tell(const Attempt& attempt) {
 
 }  // namespace
 
+void check_nccl(const RunRequest& request) {
+  if (request.device != "cuda")
+    throw ScenarioError("--comm nccl: it moves what lies on GPUs; add --device cuda, or use --comm loopback");
+  try {
+    check_platform(request.device);
+    check_nccl_library();
+  } catch (const DeviceError& e) {
+    throw ScenarioError(std::string("--comm nccl: ") + e.what());
+  } catch (const CommError& e) {
+    throw ScenarioError(std::string("--comm nccl: ") + e.what());
+  }
+}
+
 void check_request(const RunRequest& request) {
   std::string error;
   if (!parse_keep(request.keep, &error)) throw ScenarioError("--keep: " + error);
   if (request.clock == "device" && !is_platform(request.device))
     throw ScenarioError("--clock device: it is made of the CPU time that ops took, and --device " + request.device +
                         " takes none; use --clock wall");
-  if (request.communicator == "mpi" && !mpi_is_built_in())
-    throw ScenarioError("--comm mpi: this rankscope-engine was built without MPI; use --comm loopback");
-  if (request.communicator == "mpi" && !is_in_path("mpirun"))
-    throw ScenarioError("--comm mpi: there is no mpirun in PATH; install Open MPI, or use --comm loopback");
+  if (request.communicator != "loopback") {
+    const std::string how = "--comm " + request.communicator;
+    if (!mpi_is_built_in())
+      throw ScenarioError(how + ": this rankscope-engine was built without MPI; use --comm loopback");
+    if (!is_in_path("mpirun"))
+      throw ScenarioError(how + ": there is no mpirun in PATH; install Open MPI, or use --comm loopback");
+  }
+  if (request.communicator == "nccl") check_nccl(request);
   if (!request.publish.empty()) check_publishable(request.publish, !request.join_file.empty());
 }
 

@@ -11,6 +11,9 @@ namespace rankscope {
 
 /// Refuses what can be refused before anything is made. Throws ScenarioError and JoinError.
 void check_request(const RunRequest& request);
+/// Refuses `--comm nccl` where this host lacks a GPU or the library; other hosts' ranks look for theirs. Throws
+/// ScenarioError.
+void check_nccl(const RunRequest& request);
 /// Data files are named from the scenario's folder, which the worker does not know.
 Scenario with_absolute_data(Scenario scenario);
 

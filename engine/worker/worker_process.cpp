@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/comm/mpi.hpp"
+#include "engine/comm/nccl.hpp"
 #include "engine/run/calibrate.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/clock_fit.hpp"
@@ -112,18 +113,33 @@ int run_worker(const WorkerJob& job) {
   const Scenario scenario = read_job_scenario(job);
   const StepProgram step = compile(scenario);
   std::vector<RankProgram> programs = step.all_programs();
-  const std::shared_ptr<const Platform> platform =
-      is_platform(job.request.device) ? open_platform(job.request.device, job.request.threads) : nullptr;
-  if (platform) set_scratch(step, programs, *platform);
-
   RunSettings settings;
+  settings.comm.record_phases = true;
+  std::unique_ptr<World> process_world;
+  std::optional<ClockRecord> fitted_clock;
+  int gpu = 0;
+  if (job.request.communicator != "loopback") {
+    process_world = mpi_world(settings.comm);
+    if (process_world->size() != step.grid.size())
+      throw std::runtime_error("mpirun started " + std::to_string(process_world->size()) + " ranks, but the plan has " +
+                               std::to_string(step.grid.size()));
+    fitted_clock = fit_clock(*process_world, job.start_ns);  // by messages of the hosts, which NCCL has not
+  }
+  if (job.request.communicator == "nccl") gpu = gpu_of_rank(*process_world, gpus_here());
+  const std::shared_ptr<const Platform> platform =
+      is_platform(job.request.device) ? open_platform(job.request.device, job.request.threads, gpu) : nullptr;
+  if (platform) set_scratch(step, programs, *platform);
+  if (job.request.communicator == "nccl") {
+    platform->device->use();
+    process_world = nccl_world(std::move(process_world), settings.comm);
+  }
+
   settings.communicator = job.request.communicator;
   settings.device = job.request.device;
   settings.platform = platform;
   settings.threads_per_rank = job.request.threads;
   settings.steps = static_cast<std::uint32_t>(scenario.train.steps);
   settings.start_ns = job.start_ns;
-  settings.comm.record_phases = true;
 
   settings.checkpoint_folder = job.request.checkpoint;
   std::optional<Checkpoint> resume;
@@ -133,13 +149,6 @@ int run_worker(const WorkerJob& job) {
     settings.first_step = static_cast<std::uint32_t>(resume->steps_done());
   }
 
-  std::unique_ptr<World> process_world;
-  if (settings.communicator == "mpi") {
-    process_world = mpi_world(settings.comm);
-    if (process_world->size() != step.grid.size())
-      throw std::runtime_error("mpirun started " + std::to_string(process_world->size()) + " ranks, but the plan has " +
-                               std::to_string(step.grid.size()));
-  }
   Costs costs = settings.device == "sleep" ? modelled_costs(scenario, step.model) : Costs{};
   settings.sleep_cost_ns = costs.compute_ns;
   Telling telling(publisher_options(job));
@@ -155,7 +164,7 @@ int run_worker(const WorkerJob& job) {
     if (!process_world)
       telling.publisher.control(rank, ClockRecord{rank, monotonic_ns() - job.start_ns, 0,
                                                   platform ? platform->device->clock_uncertainty_ns() : 0});
-  if (process_world) telling.publisher.control(process_world->rank(), fit_clock(*process_world, job.start_ns));
+  if (fitted_clock) telling.publisher.control(process_world->rank(), *fitted_clock);
   if (platform && (!process_world || process_world->rank() == 0))
     telling.device_clock = std::make_unique<EmulatedClock>(
         programs, step.grid, costs,

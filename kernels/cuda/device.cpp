@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdio>
 #include <utility>
 
 #include "kernels/device/device.hpp"
@@ -16,6 +17,12 @@ void check(cudaError_t error, const char* what) {
 
 cudaStream_t stream_of(void* handle) { return static_cast<cudaStream_t>(handle); }
 cudaEvent_t event_of(void* handle) { return static_cast<cudaEvent_t>(handle); }
+std::string bus_id_of(const cudaDeviceProp& properties) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.0", static_cast<unsigned>(properties.pciDomainID),
+                static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID));
+  return text;
+}
 std::size_t size_of(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
 }  // namespace
@@ -34,7 +41,8 @@ std::vector<CudaDevice> cuda_devices(std::string* reason) {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, i), "reading a device's properties");
     devices.push_back({i, properties.name, properties.major, properties.minor, properties.multiProcessorCount,
-                       static_cast<std::int64_t>(properties.totalGlobalMem), properties.l2CacheSize});
+                       static_cast<std::int64_t>(properties.totalGlobalMem), properties.l2CacheSize,
+                       bus_id_of(properties)});
   }
   return devices;
 }

@@ -14,6 +14,7 @@ struct CudaDevice {
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;
   std::int64_t memory_bytes = 0, l2_bytes = 0;
+  std::string bus_id{};  ///< PCI's, the same for every process: "0000:3b:00.0"
 };
 
 /// The GPUs that this process can use; none where there is no driver or no device. `reason`, if given, then says why in

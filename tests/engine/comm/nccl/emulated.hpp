@@ -1,6 +1,7 @@
 // What a test may ask of the emulated libnccl beside NCCL's own functions.
 #pragma once
 #include <functional>
+#include <vector>
 
 namespace emulated_nccl {
 
@@ -19,6 +20,9 @@ extern "C" {
 const char* emulated_nccl_misuse();
 /// From now on this member of every communicator is gone as if its process had died; -1 for none.
 void emulated_nccl_lose(int rank);
-/// From now on streams are not emulated_nccl::Stream, but what `enqueue` takes.
-void emulated_nccl_streams(void (*enqueue)(void* stream, std::function<void()> work));
+/// From now on streams are not emulated_nccl::Stream, but what `enqueue` takes; what is enqueued there waits for its
+/// peers, and reads and writes members' memory, in which `touched` lie, within `transfer`.
+void emulated_nccl_streams(void (*enqueue)(void* stream, std::function<void()> work),
+                           void (*transfer)(const std::vector<const void*>& touched,
+                                            const std::function<void()>& work));
 }

@@ -37,6 +37,8 @@ std::atomic<int> lost_rank{-1};
 void (*enqueue_on)(void* stream, std::function<void()> work) = [](void* stream, std::function<void()> work) {
   static_cast<emulated_nccl::Stream*>(stream)->enqueue(std::move(work));
 };
+void (*transfer)(const std::vector<const void*>& touched, const std::function<void()>& work) =
+    [](const std::vector<const void*>&, const std::function<void()>& work) { work(); };
 int ids = 0;
 
 void note(const std::string& what) {
@@ -190,7 +192,11 @@ struct Communicator {
         agree = false;
         note("members of a communicator call " + other.signature() + " and " + call.signature());
       }
-    if (agree) perform(slot.calls);
+    if (agree) {
+      std::vector<const void*> touched;
+      for (const Collective& one : slot.calls) touched.insert(touched.end(), {one.from, one.to});
+      transfer(touched, [&slot] { perform(slot.calls); });
+    }
     for (Communicator* owner : slot.owners)
       if (!agree) owner->error = NcclResult::invalid_usage;
     for (const auto& one : slot.flights) one->left = 0;
@@ -214,8 +220,9 @@ struct Communicator {
         note("rank " + std::to_string(from) + " and rank " + std::to_string(to) + " mean different sizes of a message");
         error = NcclResult::invalid_usage;
       } else {
-        std::memcpy(post.is_send ? other.data : post.data, post.is_send ? post.data : other.data,
-                    bytes(post.type, post.count));
+        void* const into = post.is_send ? other.data : post.data;
+        const void* const sent = post.is_send ? post.data : other.data;
+        transfer({into, sent}, [&] { std::memcpy(into, sent, bytes(post.type, post.count)); });
       }
       --post.flight->left;
       --other.flight->left;
@@ -473,7 +480,12 @@ const char* emulated_nccl_misuse() {
   return misuse_told.c_str();
 }
 
-void emulated_nccl_streams(void (*enqueue)(void* stream, std::function<void()> work)) { enqueue_on = enqueue; }
+void emulated_nccl_streams(void (*enqueue)(void* stream, std::function<void()> work),
+                           void (*transfer_with)(const std::vector<const void*>& touched,
+                                                 const std::function<void()>& work)) {
+  enqueue_on = enqueue;
+  transfer = transfer_with;
+}
 
 void emulated_nccl_lose(int rank) {
   lost_rank = rank;

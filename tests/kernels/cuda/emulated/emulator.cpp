@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -61,6 +62,7 @@ struct Thread {
 };
 
 struct Machine {
+  std::mutex running_one;  ///< devices take turns: what device code sees of itself is static
   Order order = Order::forward;
   std::unique_ptr<std::byte[]> stacks;
   std::vector<Thread> threads;
@@ -153,6 +155,7 @@ void set_order(Order order) { machine().order = order; }
 
 void run(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& body) {
   Machine& m = machine();
+  const std::lock_guard one_at_a_time(m.running_one);
   const std::size_t count = std::size_t{block.x} * block.y * block.z;
   if (count == 0 || count > most_threads || block.z > 64 || shared_bytes > shared_limit || grid.y > 65535 ||
       grid.z > 65535 || grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7FFFFFFF)

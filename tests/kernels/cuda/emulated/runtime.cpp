@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -16,8 +17,11 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace emulated {
+
+struct Gpu;
 
 /// Recording makes a new place; who waits for an older one goes on waiting for that.
 struct Event {
@@ -39,6 +43,8 @@ struct Event {
     const std::lock_guard lock(mutex);
     return place;
   }
+  explicit Event(Gpu& its_gpu) : gpu(its_gpu) {}
+  Gpu& gpu;
   std::mutex mutex;
   std::shared_ptr<Place> place;  ///< null: never recorded
 };
@@ -55,6 +61,8 @@ std::int64_t now_ns() {
 }
 
 struct Stream {
+  explicit Stream(Gpu& its_gpu) : gpu(its_gpu) {}
+  Gpu& gpu;
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::function<void()>> works;
@@ -63,20 +71,16 @@ struct Stream {
   std::thread thread;
 };
 
-/// As there is one GPU in a machine, there is one of these in a program.
+}  // namespace
+
 struct Gpu {
   std::mutex working;  ///< held by the one piece of work that runs
   std::byte* memory = nullptr;
 
   std::mutex mutex;                              ///< guards what follows
   std::map<std::size_t, std::size_t> allocated;  ///< begin, bytes
-  std::map<std::byte*, std::size_t> pinned;
   std::map<Stream*, std::shared_ptr<Stream>> streams;
-  Pace pace;
   std::string failure;
-  std::uint64_t made = 0;
-
-  std::atomic<std::uint64_t> works{0}, waits{0}, waits_for_nothing{0}, allocations{0};
 
   Gpu() {
     void* data = mmap(nullptr, memory_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -87,30 +91,60 @@ struct Gpu {
     const auto* at = static_cast<const std::byte*>(data);
     return at >= memory && at < memory + memory_bytes;
   }
+  bool has_failed() {
+    const std::lock_guard lock(mutex);
+    return !failure.empty();
+  }
+  void fail(const char* why) {
+    const std::lock_guard lock(mutex);
+    if (failure.empty()) failure = why;
+  }
+  void open() { mprotect(memory, memory_bytes, PROT_READ | PROT_WRITE); }
+  void close() { mprotect(memory, memory_bytes, PROT_NONE); }
 };
 
-Gpu& gpu() {
-  static Gpu* const the_gpu = new Gpu;  // outlives every static of the program
-  return *the_gpu;
+namespace {
+
+/// What a program finds in its machine.
+struct Node {
+  std::array<Gpu, gpu_count> gpus;
+
+  std::mutex mutex;  ///< guards what follows
+  std::map<std::byte*, std::size_t> pinned;
+  Pace pace;
+  std::uint64_t made = 0;
+
+  std::atomic<std::uint64_t> works{0}, waits{0}, waits_for_nothing{0}, allocations{0};
+};
+
+Node& node() {
+  static Node* const the_node = new Node;  // outlives every static of the program
+  return *the_node;
 }
 
-/// The device at work: its memory is within reach only now.
-void work_on(Gpu& g, const std::function<void()>& work) {
-  const std::lock_guard lock(g.working);
-  mprotect(g.memory, memory_bytes, PROT_READ | PROT_WRITE);
+thread_local int current = 0;  // cudaSetDevice's
+Gpu& current_gpu() { return node().gpus[static_cast<std::size_t>(current)]; }
+
+Gpu* gpu_of(const void* data) {
+  for (Gpu& gpu : node().gpus)
+    if (gpu.holds(data)) return &gpu;
+  return nullptr;
+}
+
+/// These devices at work: their memory is within reach only now. In the order of their addresses, so that nobody waits
+/// for who waits for him.
+template <class Work>
+void work_on(const std::vector<Gpu*>& gpus, const Work& work) {
+  std::vector<std::unique_lock<std::mutex>> locks;
+  for (Gpu* gpu : gpus) locks.emplace_back(gpu->working);
+  for (Gpu* gpu : gpus) gpu->open();
   try {
     work();
   } catch (const std::exception& error) {
-    const std::lock_guard failing(g.mutex);
-    if (g.failure.empty()) g.failure = error.what();
+    for (Gpu* gpu : gpus) gpu->fail(error.what());
   }
-  mprotect(g.memory, memory_bytes, PROT_NONE);
-  ++g.works;
-}
-
-bool has_failed() {
-  const std::lock_guard lock(gpu().mutex);
-  return !gpu().failure.empty();
+  for (Gpu* gpu : gpus) gpu->close();
+  ++node().works;
 }
 
 std::uint64_t mixed(std::uint64_t x) {
@@ -122,8 +156,8 @@ std::uint64_t mixed(std::uint64_t x) {
 void dawdle(Stream& stream) {
   Pace pace;
   {
-    const std::lock_guard lock(gpu().mutex);
-    pace = gpu().pace;
+    const std::lock_guard lock(node().mutex);
+    pace = node().pace;
   }
   if (pace.greatest_delay_us == 0) return;
   const std::uint64_t drawn = mixed(pace.seed * 0x9E3779B97F4A7C15u + ++stream.draw);
@@ -166,37 +200,65 @@ void wait_until_idle(Stream& stream) {
 }
 
 bool is_host_pageable(const void* data) {
-  Gpu& g = gpu();
-  if (g.holds(data)) return false;
-  const std::lock_guard lock(g.mutex);
+  if (gpu_of(data) != nullptr) return false;
+  Node& n = node();
+  const std::lock_guard lock(n.mutex);
   const auto* at = static_cast<const std::byte*>(data);
-  const auto after = g.pinned.upper_bound(const_cast<std::byte*>(at));
-  if (after == g.pinned.begin()) return true;
+  const auto after = n.pinned.upper_bound(const_cast<std::byte*>(at));
+  if (after == n.pinned.begin()) return true;
   const auto& [begin, bytes] = *std::prev(after);
   return at >= begin + bytes;
+}
+
+Stream& stream_of(cudaStream_t handle) { return *static_cast<Stream*>(handle); }
+
+/// A copy may go to another device's stream, and touches what holds its ends.
+cudaError_t enqueue_copy(cudaStream_t handle, void* to, const void* from, std::size_t bytes) {
+  Gpu& gpu = stream_of(handle).gpu;
+  if (gpu.has_failed()) return cudaErrorLaunchFailure;
+  push(handle, [=] { transfer({to, from}, [=] { std::memmove(to, from, bytes); }); });
+  return cudaSuccess;
 }
 
 }  // namespace
 
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
   if (stream == nullptr) {
-    const std::lock_guard lock(gpu().working);  // on memory of the host; it throws where it is called
+    const std::lock_guard lock(current_gpu().working);  // on memory of the host; it throws where it is called
     work();
     return cudaSuccess;
   }
-  if (has_failed()) return cudaErrorLaunchFailure;
-  push(stream, [work = std::move(work)] { work_on(gpu(), work); });
+  Gpu& gpu = stream_of(stream).gpu;
+  if (&gpu != &current_gpu()) return cudaErrorInvalidResourceHandle;
+  if (gpu.has_failed()) return cudaErrorLaunchFailure;
+  push(stream, [&gpu, work = std::move(work)] { work_on({&gpu}, work); });
   return cudaSuccess;
 }
 
+cudaError_t enqueue_waiting(cudaStream_t stream, std::function<void()> work) {
+  Gpu& gpu = stream_of(stream).gpu;
+  if (&gpu != &current_gpu()) return cudaErrorInvalidResourceHandle;
+  if (gpu.has_failed()) return cudaErrorLaunchFailure;
+  push(stream, std::move(work));
+  return cudaSuccess;
+}
+
+void transfer(const std::vector<const void*>& touched, const std::function<void()>& work) {
+  std::vector<Gpu*> gpus;
+  for (Gpu& gpu : node().gpus)
+    if (std::any_of(touched.begin(), touched.end(), [&](const void* data) { return gpu.holds(data); }))
+      gpus.push_back(&gpu);
+  work_on(gpus, work);
+}
+
 void set_pace(Pace pace) {
-  const std::lock_guard lock(gpu().mutex);
-  gpu().pace = pace;
+  const std::lock_guard lock(node().mutex);
+  node().pace = pace;
 }
 
 Counts counts() {
-  const Gpu& g = gpu();
-  return {g.works, g.waits, g.waits_for_nothing, g.allocations};
+  const Node& n = node();
+  return {n.works, n.waits, n.waits_for_nothing, n.allocations};
 }
 
 }  // namespace emulated
@@ -217,128 +279,144 @@ const char* cudaGetErrorName(cudaError_t error) {
 const char* cudaGetErrorString(cudaError_t error) {
   if (error != cudaErrorLaunchFailure) return cudaGetErrorName(error);
   static thread_local std::string why;
-  const std::lock_guard lock(gpu().mutex);
-  why = gpu().failure;
+  why = "a device failed";
+  for (Gpu& gpu : node().gpus) {
+    const std::lock_guard lock(gpu.mutex);
+    if (!gpu.failure.empty()) why = gpu.failure;
+  }
   return why.c_str();
 }
-cudaError_t cudaGetLastError() { return has_failed() ? cudaErrorLaunchFailure : cudaSuccess; }
+cudaError_t cudaGetLastError() { return current_gpu().has_failed() ? cudaErrorLaunchFailure : cudaSuccess; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = gpu_count;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device != 0) return cudaErrorInvalidValue;
+  if (device < 0 || device >= gpu_count) return cudaErrorInvalidValue;
   *properties = {};
   std::strcpy(properties->name, "emulated");
   properties->major = 9;
   properties->multiProcessorCount = 1;
   properties->totalGlobalMem = memory_bytes;
+  properties->pciBusID = device + 1;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidValue; }
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= gpu_count) return cudaErrorInvalidValue;
+  current = device;
+  return cudaSuccess;
+}
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  const std::lock_guard lock(gpu().mutex);
+  Gpu& gpu = current_gpu();
+  const std::lock_guard lock(gpu.mutex);
   *total = *free = memory_bytes;
-  for (const auto& [begin, bytes] : gpu().allocated) *free -= bytes;
+  for (const auto& [begin, bytes] : gpu.allocated) *free -= bytes;
   return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
-  Gpu& g = gpu();
+  Gpu& gpu = current_gpu();
   bytes = (bytes + granule - 1) / granule * granule;
   std::size_t at = 0;
   {
-    const std::lock_guard lock(g.mutex);
-    for (const auto& [begin, taken] : g.allocated) {
+    const std::lock_guard lock(gpu.mutex);
+    for (const auto& [begin, taken] : gpu.allocated) {
       if (begin - at >= bytes) break;
       at = begin + taken;
     }
     if (at + bytes > memory_bytes) return cudaErrorMemoryAllocation;
-    g.allocated[at] = bytes;
+    gpu.allocated[at] = bytes;
   }
-  ++g.allocations;
-  *data = g.memory + at;
-  work_on(g, [&] { std::memset(g.memory + at, 0xFF, bytes); });  // NaN: nothing that could be taken for zeros
+  ++node().allocations;
+  *data = gpu.memory + at;
+  // NaN: nothing that could be taken for zeros
+  work_on({&gpu}, [&] { std::memset(gpu.memory + at, 0xFF, bytes); });
   return cudaSuccess;
 }
 cudaError_t cudaFree(void* data) {
   if (data == nullptr) return cudaSuccess;
-  Gpu& g = gpu();
+  Gpu* const gpu = gpu_of(data);
+  if (gpu == nullptr) return cudaErrorInvalidValue;
   std::map<emulated::Stream*, std::shared_ptr<emulated::Stream>> streams;  // kept while they are waited for
   {
-    const std::lock_guard lock(g.mutex);
-    streams = g.streams;
+    const std::lock_guard lock(gpu->mutex);
+    streams = gpu->streams;
   }
   for (const auto& [handle, stream] : streams) wait_until_idle(*stream);
-  const std::lock_guard lock(g.mutex);
-  return g.allocated.erase(static_cast<std::size_t>(static_cast<std::byte*>(data) - g.memory)) > 0
+  const std::lock_guard lock(gpu->mutex);
+  return gpu->allocated.erase(static_cast<std::size_t>(static_cast<std::byte*>(data) - gpu->memory)) > 0
              ? cudaSuccess
              : cudaErrorInvalidValue;
 }
 cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
   bytes = (bytes + granule - 1) / granule * granule;
   *data = std::aligned_alloc(granule, bytes);
-  const std::lock_guard lock(gpu().mutex);
-  gpu().pinned[static_cast<std::byte*>(*data)] = bytes;
+  const std::lock_guard lock(node().mutex);
+  node().pinned[static_cast<std::byte*>(*data)] = bytes;
   return cudaSuccess;
 }
 cudaError_t cudaFreeHost(void* data) {
   {
-    const std::lock_guard lock(gpu().mutex);
-    gpu().pinned.erase(static_cast<std::byte*>(data));
+    const std::lock_guard lock(node().mutex);
+    node().pinned.erase(static_cast<std::byte*>(data));
   }
   std::free(data);
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned) {
-  const auto owned = std::make_shared<emulated::Stream>();
+  Gpu& gpu = current_gpu();
+  const auto owned = std::make_shared<emulated::Stream>(gpu);
   emulated::Stream* const stream = owned.get();
   {
-    const std::lock_guard lock(gpu().mutex);
-    gpu().streams[stream] = owned;
-    stream->draw = ++gpu().made << 32;
+    const std::lock_guard lock(node().mutex);
+    stream->draw = ++node().made << 32;
+  }
+  {
+    const std::lock_guard lock(gpu.mutex);
+    gpu.streams[stream] = owned;
   }
   stream->thread = std::thread([stream] { run_stream(*stream); });
   *handle = stream;
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
-  auto* stream = static_cast<emulated::Stream*>(handle);
+  emulated::Stream& stream = stream_of(handle);
   {
-    const std::lock_guard lock(stream->mutex);
-    stream->closing = true;
+    const std::lock_guard lock(stream.mutex);
+    stream.closing = true;
   }
-  stream->changed.notify_all();
-  stream->thread.join();  // what is enqueued is done first
-  const std::lock_guard lock(gpu().mutex);
-  gpu().streams.erase(stream);
+  stream.changed.notify_all();
+  stream.thread.join();  // what is enqueued is done first
+  Gpu& gpu = stream.gpu;
+  const std::lock_guard lock(gpu.mutex);
+  gpu.streams.erase(&stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
-  wait_until_idle(*static_cast<emulated::Stream*>(handle));
+  wait_until_idle(stream_of(handle));
   return cudaGetLastError();
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned) {
-  Gpu& g = gpu();
-  ++g.waits;
+  Node& n = node();
+  ++n.waits;
   const std::shared_ptr<Event::Place> place = event->latest();
   if (!place) {
-    ++g.waits_for_nothing;
+    ++n.waits_for_nothing;
     return cudaSuccess;
   }
   {
-    const std::lock_guard lock(g.mutex);
-    if (g.pace.ignores_waits) return cudaSuccess;
+    const std::lock_guard lock(n.mutex);
+    if (n.pace.ignores_waits) return cudaSuccess;
   }
   push(handle, [place] { place->wait(); });
   return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t handle) {
-  const cudaError_t error = enqueue(handle, [to, from, bytes] { std::memmove(to, from, bytes); });
+  const cudaError_t error = enqueue_copy(handle, to, from, bytes);
   // Memory that is not pinned is staged, and the call waits.
   if (error == cudaSuccess && (is_host_pageable(to) || is_host_pageable(from))) return cudaStreamSynchronize(handle);
   return error;
@@ -348,7 +426,7 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = new Event;
+  *event = new Event(current_gpu());
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -356,7 +434,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
-  if (has_failed()) return cudaErrorLaunchFailure;
+  if (&event->gpu != &stream_of(handle).gpu) return cudaErrorInvalidResourceHandle;
+  if (event->gpu.has_failed()) return cudaErrorLaunchFailure;
   const auto place = std::make_shared<Event::Place>();
   {
     const std::lock_guard lock(event->mutex);
@@ -371,15 +450,16 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  if (has_failed()) return cudaErrorLaunchFailure;
+  if (event->gpu.has_failed()) return cudaErrorLaunchFailure;
   const auto place = event->latest();
   return !place || place->is_reached() ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (const auto place = event->latest()) place->wait();
-  return cudaGetLastError();
+  return event->gpu.has_failed() ? cudaErrorLaunchFailure : cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  if (&from->gpu != &to->gpu) return cudaErrorInvalidResourceHandle;
   std::int64_t stamps[2];
   int i = 0;
   for (const cudaEvent_t event : {from, to}) {

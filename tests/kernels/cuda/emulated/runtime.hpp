@@ -1,10 +1,15 @@
 // The part of CUDA's runtime that kernels/cuda and the engine use, on the host: streams are threads that take what is
-// enqueued in order and at their own pace, memory of the device is out of the host's reach, events that were never
-// recorded hold nobody up. Work on the null stream is done at once.
+// enqueued in order and at their own pace, memory of a device is out of the reach of the host and of other devices'
+// kernels, events that were never recorded hold nobody up. Work on the null stream is done at once. What belongs to
+// another device than the calling thread's is refused where CUDA refuses it.
+//
+// A device runs one piece of work at a time, which never waits; what waits (for events, for peers in a collective)
+// holds up its own stream only.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -26,6 +31,7 @@ using cudaEvent_t = emulated::Event*;
 struct cudaDeviceProp {
   char name[256];
   int major, minor, multiProcessorCount, l2CacheSize;
+  int pciDomainID, pciBusID, pciDeviceID;
   std::size_t totalGlobalMem;
 };
 
@@ -55,8 +61,16 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
 
 namespace emulated {
 
+inline constexpr int gpu_count = 4;
+
 /// Runs `work` on the device when its stream comes to it. What it throws fails the device: every later call says so.
+/// Refused where the stream is not of the calling thread's device.
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
+
+/// The same for a kernel that waits for peers: it has its stream to itself, and devices' memory within transfer() only.
+cudaError_t enqueue_waiting(cudaStream_t stream, std::function<void()> work);
+/// Runs `work` on the devices whose memory these lie in: all that it touches.
+void transfer(const std::vector<const void*>& touched, const std::function<void()>& work);
 
 /// How streams go on from now on. Their pace is drawn by the seed.
 struct Pace {

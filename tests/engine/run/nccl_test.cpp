@@ -1,0 +1,221 @@
+// Whole plans over the nccl communicator, on emulated GPUs' streams and an emulated library: the real executor,
+// binding, kernels' sources and communicators.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "engine/comm/loopback.hpp"
+#include "engine/comm/nccl.hpp"
+#include "engine/run/verify.hpp"
+#include "kernels/cpu/cpu.hpp"
+#include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/queue_device.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/comm/nccl/emulated.hpp"
+#include "tests/kernels/cuda/emulated/runtime.hpp"
+
+using namespace rankscope;
+using namespace std::chrono_literals;
+
+namespace {
+
+template <class Function>
+Function* emulated_function(const char* name) {
+  void* library = dlopen(RANKSCOPE_EMULATED_NCCL, RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+std::string misuse() { return emulated_function<decltype(emulated_nccl_misuse)>("emulated_nccl_misuse")(); }
+
+void enqueue_on_gpu(void* stream, std::function<void()> work) {
+  if (emulated::enqueue_waiting(stream, std::move(work)) != cudaSuccess) std::abort();
+}
+
+std::shared_ptr<const Platform> emulated_gpu(int index) {
+  return std::make_shared<Platform>(
+      Platform{kernels::cuda_device(index), kernels::cuda_kernels(), kernels::cpu_kernels()});
+}
+
+/// Ranks share the first GPU.
+RunSettings on_one_gpu(std::uint32_t steps) {
+  emulated::set_pace({.seed = 5, .greatest_delay_us = 50});
+  RunSettings settings;
+  settings.platform = emulated_gpu(0);
+  settings.steps = steps;
+  return settings;
+}
+
+/// A GPU for each rank.
+RunSettings over_emulated_nccl(std::uint32_t steps) {
+  emulated_function<decltype(emulated_nccl_streams)>("emulated_nccl_streams")(enqueue_on_gpu, emulated::transfer);
+  RunSettings settings = on_one_gpu(steps);
+  settings.platform = nullptr;
+  settings.platform_of = emulated_gpu;
+  settings.over = [comm = settings.comm](std::unique_ptr<World> threads) {
+    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+  };
+  return settings;
+}
+
+struct Plan {
+  std::string schedule;
+  int data, tensor, pipeline, zero;
+  std::string collective;
+};
+
+Scenario scenario_of(const Plan& plan) {
+  Scenario s;
+  s.title = "over nccl";
+  s.model = {"gpt", 2, 16, 2, 8, 32, true, 0.1};
+  s.plan.schedule = plan.schedule;
+  s.plan.data = plan.data;
+  s.plan.tensor = plan.tensor;
+  s.plan.pipeline = plan.pipeline;
+  s.plan.zero = plan.zero;
+  s.plan.collective = plan.collective;
+  s.plan.micro_batches = 2;
+  s.plan.bucket_mib = 0.005;
+  s.train.global_batch = 2 * plan.data;
+  s.train.optimizer = "sgd";
+  s.train.clip = 0.5;
+  return s;
+}
+
+std::string text_of(const Plan& p) {
+  return p.schedule + " data " + std::to_string(p.data) + " tensor " + std::to_string(p.tensor) + " pipeline " +
+         std::to_string(p.pipeline) + " ZeRO " + std::to_string(p.zero) + " " + p.collective;
+}
+
+class Told : public RankObserver {
+ public:
+  void span(Lane, const Span&) override {}
+  void memory(Lane, const MemorySample&) override {}
+  void phase(Lane, const PhaseSpan&) override {}
+  void step_done(const StepSummary& summary, const StepTrace&) override {
+    const std::lock_guard lock(mutex_);
+    if (!std::isnan(summary.loss)) losses[{summary.rank, summary.step}] = summary.loss;
+    norms[{summary.rank, summary.step}] = summary.gradient_square_norm;
+  }
+  std::map<std::pair<int, std::uint32_t>, double> losses, norms;
+
+ private:
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+TEST_CASE("over nccl every plan trains the same model as one rank, with a GPU for each rank, within NCCL's rules") {
+  const Plan plan =
+      GENERATE(Plan{"1f1b", 2, 1, 1, 0, "auto"}, Plan{"1f1b", 2, 1, 2, 1, "auto"}, Plan{"gpipe", 1, 2, 2, 0, "auto"},
+               Plan{"1f1b", 4, 1, 1, 3, "auto"}, Plan{"1f1b", 2, 2, 1, 2, "tree"}, Plan{"zb-h1", 2, 1, 2, 0, "ring"});
+  RunSettings settings = over_emulated_nccl(1);
+  const bool meet = plan.zero == 0;  // with and without meeting on the host
+  settings.over = [meet](std::unique_ptr<World> threads) {
+    CommOptions comm;
+    comm.stamp_arrivals = meet;
+    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+  };
+  settings.stress.poison = true;
+  const VerifyResult result = verify(scenario_of(plan), settings);
+  INFO(text_of(plan) << "\n" << to_text(result));
+  CHECK(result.passed);
+  CHECK(misuse() == "");
+}
+
+TEST_CASE("what ranks on GPUs of their own lose over nccl is what they lose on one that they share") {
+  const Plan plan = GENERATE(Plan{"1f1b", 2, 1, 2, 0, "auto"}, Plan{"1f1b", 2, 2, 1, 2, "auto"});
+  INFO(text_of(plan));
+  const StepProgram step = compile(scenario_of(plan));
+  Told shared, own;
+  run_loopback(step, on_one_gpu(3), [&](int) { return &shared; });
+  run_loopback(step, over_emulated_nccl(3), [&](int) { return &own; });
+  REQUIRE(own.losses.size() == shared.losses.size());
+  REQUIRE(own.losses.size() >= 3);
+  for (const auto& [place, loss] : shared.losses) CHECK(own.losses.at(place) == Approx(loss).epsilon(1e-5));
+  for (const auto& [place, norm] : shared.norms) CHECK(own.norms.at(place) == Approx(norm).epsilon(1e-4));
+  CHECK(misuse() == "");
+}
+
+TEST_CASE("with every edge between streams missing, plans over nccl do not train the same model") {
+  const RunSettings settings = over_emulated_nccl(1);
+  emulated::set_pace({.seed = 5, .greatest_delay_us = 50, .ignores_waits = true});
+  bool passed = true;
+  try {
+    passed = verify(scenario_of({"1f1b", 2, 1, 2, 0, "auto"}), settings).passed;
+  } catch (const RunFailure&) {
+    passed = false;
+  }
+  CHECK_FALSE(passed);
+  misuse();
+}
+
+TEST_CASE("a rank that fails in the midst of a run over nccl ends the others, streams and all, and is named") {
+  const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 2, 0, "auto"}));
+  RunSettings settings = over_emulated_nccl(50);
+  std::atomic<int> calls{0};
+  settings.over = [&calls](std::unique_ptr<World> threads) {
+    CommOptions comm;
+    comm.before = [&calls](int rank, Lane lane, const char*) {
+      if (rank == 1 && lane == Lane::data && ++calls == 20) throw std::runtime_error("planted");
+    };
+    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  int failed = -1;
+  std::string why;
+  try {
+    run_loopback(step, settings, {});
+  } catch (const RunFailure& failure) {
+    failed = failure.rank;
+    why = failure.what();
+  }
+  CHECK(failed == 1);
+  CHECK_THAT(why, ContainsText("planted"));
+  CHECK(std::chrono::steady_clock::now() - begin < 40s);  // the limit of a wait is a minute
+  misuse();                                               // ranks could not leave in order
+}
+
+TEST_CASE("a peer that is gone while its collective is on the device ends the run with the call and its peers named") {
+  const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 1, 0, "auto"}));
+  RunSettings settings = over_emulated_nccl(1000);
+  std::atomic<int> calls{0};
+  const auto lose = emulated_function<decltype(emulated_nccl_lose)>("emulated_nccl_lose");
+  settings.over = [&](std::unique_ptr<World> threads) {
+    CommOptions comm;
+    comm.stamp_arrivals = false;
+    comm.before = [&](int rank, Lane lane, const char*) {
+      if (rank == 1 && lane == Lane::data && ++calls == 20) lose(1);
+    };
+    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+  };
+  std::string why;
+  try {
+    run_loopback(step, settings, {});
+  } catch (const RunFailure& failure) {
+    why = failure.what();
+  }
+  lose(-1);
+  CHECK_THAT(why, ContainsText("on lane data"));
+  CHECK_THAT(why, ContainsText("remote process exited"));
+  misuse();
+}
+
+TEST_CASE("a plan with more ranks than there are GPUs is refused before it runs") {
+  CHECK_THROWS_WITH(over_nccl({}, emulated::gpu_count + 1), ContainsText("needs a GPU for each rank: the plan has 5"));
+}
+
+TEST_CASE("an emulated GPU takes work from threads that use it only, as CUDA does") {
+  const auto first = kernels::cuda_device(0), second = kernels::cuda_device(1);
+  second->use();
+  const auto queue = second->make_queue();
+  first->use();
+  CHECK_THROWS_AS(queue->fill(second->reserve(64).get(), 0, 64), DeviceError);
+  CHECK_THROWS_AS(queue->mark(), DeviceError);
+  second->use();
+  CHECK_NOTHROW(queue->mark()->wait());
+}
