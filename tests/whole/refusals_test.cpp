@@ -123,7 +123,9 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
   const std::string file = lab("pipeline-1f1b");
   const std::vector<Refused> rows{
       {{}, "rankscope-engine: ", {"subcommand is required", "--help"}},
-      {{"frobnicate"}, "rankscope-engine: ", {"no command 'frobnicate'", "plan, simulate, run, verify, sweep, validate and search"}},
+      {{"frobnicate"},
+       "rankscope-engine: ",
+       {"no command 'frobnicate'", "plan, simulate, run, verify, sweep, validate and search"}},
       {{"search", file, "--best", "0"}, "rankscope-engine: --best: ", {"'0'", "from 1"}},
       {{"run"}, "rankscope-engine: ", {"SCENARIO is required"}},
       {{"plan", file, "more"}, "rankscope-engine: ", {"more"}},
@@ -133,7 +135,8 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
       {{"run", file, "--steps", "0"}, "rankscope-engine: --steps: ", {"'0'", "from 1"}},
       {{"run", file, "--steps", "3x"}, "rankscope-engine: --steps: ", {"'3x'", "whole number"}},
       {{"run", file, "--threads", "0"}, "rankscope-engine: --threads: ", {"in range", "256"}},
-      {{"run", file, "--comm", "pigeons"}, "rankscope-engine: --comm: ", {"pigeons", "loopback,mpi"}},
+      {{"run", file, "--comm", "pigeons"}, "rankscope-engine: --comm: ", {"pigeons", "loopback,mpi,nccl"}},
+      {{"verify", file, "--comm", "nccl"}, "--comm nccl: ", {"--device cuda"}},
       {{"run", file, "--device", "gpu"}, "rankscope-engine: --device: ", {"gpu", "cpu,cuda,sleep"}},
       {{"run", file, "--clock", "sundial"}, "rankscope-engine: --clock: ", {"sundial", "wall,device"}},
       {{"run", file, "--device", "sleep", "--clock", "device"}, "--clock device: ", {"use --clock wall"}},
@@ -177,6 +180,19 @@ TEST_CASE("what is missing on the machine is named before anything starts") {
   INFO(ended.err);
   CHECK(ended.status == 2);
   CHECK(ended.err.find("--comm mpi: there is no mpirun in PATH") == 0);
+  CHECK(folder.sessions().empty());
+}
+
+TEST_CASE("a GPU that is not there is refused in one line, whatever asks for it") {
+  const Folder folder;
+  for (const char* command : {"run", "verify", "sweep"}) {
+    const Ended ended = engine(folder, {command, lab("pipeline-1f1b"), "--device", "cuda"},
+                               {.environment = {"CUDA_VISIBLE_DEVICES="}, .input = {}});
+    INFO(command << ": " << ended.err);
+    CHECK(ended.status == 2);
+    CHECK(ended.err.find("rankscope-engine: the device 'cuda' ") == 0);
+    CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
+  }
   CHECK(folder.sessions().empty());
 }
 
