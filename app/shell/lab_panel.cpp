@@ -168,8 +168,10 @@ void LabPanel::add_lesson() {
   if (told)
     add_text(parts.after);
   else if (!parts.after.isEmpty())
-    layout_->addWidget(
-        make_label(tr("What to compare, and why it is so, opens when you have answered and run."), "dim", page_));
+    layout_->addWidget(make_label(simulated_
+                                      ? tr("What to compare, and why it is so, opens when you have answered.")
+                                      : tr("What to compare, and why it is so, opens when you have answered and run."),
+                                  "dim", page_));
 }
 
 void LabPanel::add_text(const QString& markdown) {
@@ -187,7 +189,8 @@ void LabPanel::add_question(std::size_t index) {
   auto* column = new QVBoxLayout(card);
   column->setContentsMargins(12, 10, 12, 12);
   column->setSpacing(8);
-  column->addWidget(make_label(answer.guess ? tr("Your prediction") : tr("Before you run"), "caption", card));
+  const QString before = simulated_ ? tr("Before you look") : tr("Before you run");
+  column->addWidget(make_label(answer.guess ? tr("Your prediction") : before, "caption", card));
   column->addWidget(make_label(QString::fromStdString(answer.question.ask), "text", card));
   const bool share = answer.question.unit == "%";
   if (answer.question.drawn() && (!answer.guess || !answer.drawn.empty())) add_sketch(index, *column, card);
@@ -195,10 +198,10 @@ void LabPanel::add_question(std::size_t index) {
     if (!answer.question.drawn()) add_guess(index, *column, card);
   } else if (!answer.open()) {
     if (share) add_drawn(*answer.guess, {}, *column, card);
-    column->addWidget(make_label(
-        answer.drawn.empty() ? tr("%1 is kept. Press Run to see.").arg(value_text(answer.question, *answer.guess))
-                             : tr("What you drew is kept. Press Run to see."),
-        "dim", card));
+    const QString kept = answer.drawn.empty() ? tr("%1 is kept.").arg(value_text(answer.question, *answer.guess))
+                                              : tr("What you drew is kept.");
+    const QString then = simulated_ ? tr(" The simulation is under way.") : tr(" Press Run to see.");
+    column->addWidget(make_label(kept + then, "dim", card));
   } else {
     if (share) add_drawn(*answer.guess, answer.measured, *column, card);
     if (!answer.drawn.empty())
@@ -207,7 +210,7 @@ void LabPanel::add_question(std::size_t index) {
                      "text", card));
     else
       column->addWidget(make_label(
-          tr("You said %1. Measured: %2.")
+          (simulated_ ? tr("You said %1. Simulated: %2.") : tr("You said %1. Measured: %2."))
               .arg(value_text(answer.question, *answer.guess), value_text(answer.question, *answer.measured)),
           "text", card));
     column->addWidget(make_label(
@@ -353,17 +356,21 @@ void LabPanel::keep_guess(std::size_t question, double guess) {
 
 void LabPanel::take_figures() {
   const auto figures = figures_.latest();
+  const Report* told = figures->run                       ? &*figures->run
+                       : simulated_ && figures->predicted ? &*figures->predicted
+                                                          : nullptr;
   bool changed = std::exchange(waits_for_size_, false) && figures->scenario;
   for (Answer& answer : answers_) {
+    if (answer.open() && edited_) continue;
     std::optional<double> measured;
     // An answer before the guess would be told by the tables: there it is hidden until the guess is kept.
-    if (answer.guess && figures->run && answer.question.drawn()) {
-      answer.series = report_series(*figures->run, QString::fromStdString(answer.question.answer_from));
+    if (answer.guess && told && answer.question.drawn()) {
+      answer.series = report_series(*told, QString::fromStdString(answer.question.answer_from));
       double sum = 0;
       for (double& value : answer.series) sum += value *= answer.question.scale;
       if (!answer.series.empty() && std::isfinite(sum)) measured = sum / static_cast<double>(answer.series.size());
-    } else if (answer.guess && figures->run)
-      if (const auto value = report_value(*figures->run, QString::fromStdString(answer.question.answer_from)))
+    } else if (answer.guess && told)
+      if (const auto value = report_value(*told, QString::fromStdString(answer.question.answer_from)))
         measured = *value * answer.question.scale;
     if (measured == answer.measured) continue;
     // Live, the value moves with every step: only what a person reads as another value redraws the card.

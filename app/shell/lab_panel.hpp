@@ -34,6 +34,12 @@ class LabPanel : public QScrollArea {
   void set_lab(const std::optional<Lab>& lab, const QString& title, const QString& summary);
   void set_theme(Theme theme);
   const std::vector<Answer>& answers() const { return answers_; }
+  /// `edited`: the plan is another than the lesson's, so answers that are open stay as they are. `simulated`: the
+  /// lesson's machine is not here, so that the simulation answers and not a run. Before set_lab.
+  void set_plan(bool edited, bool simulated) {
+    edited_ = edited;
+    simulated_ = simulated;
+  }
   /// Keeps the guess of that question, as its button does.
   void keep_guess(std::size_t question, double guess);
   /// The same of a drawn question.
@@ -69,6 +75,7 @@ class LabPanel : public QScrollArea {
   std::optional<Lab> lab_;
   QString title_, summary_;
   std::vector<Answer> answers_;
+  bool edited_ = false, simulated_ = false;
   bool waits_for_size_ = false;  ///< a question to be drawn has no axis yet
   QWidget* page_ = nullptr;
   QVBoxLayout* layout_ = nullptr;

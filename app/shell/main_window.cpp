@@ -240,6 +240,7 @@ void MainWindow::take_lab() {
                   .arg(hello->ranks)
                   .arg(QString::fromStdString(hello->communicator), QString::fromStdString(hello->device),
                        QString::fromStdString(hello->started_utc));
+  lab_->set_plan(session_.edited(), scenario && !is_here(scenario->cluster));
   lab_->set_lab(lab, title, summary);
   setWindowTitle(title.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(title));
 }

@@ -143,6 +143,13 @@ QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
   if (!figures.step || !figures.forecast) return {};
   const double measured = figures.step->seconds(), predicted = figures.forecast->seconds();
   if (!(predicted > 0)) return {};
+  // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
+  if (figures.run && figures.run->plan.staleness > 0)
+    return tr("No worker waits for the others: from the first who begins to the last who ends this step takes %1, "
+              "while "
+              "the run makes a step every %2 (predicted %3).")
+        .arg(text::seconds(measured), text::seconds(figures.run->step_seconds),
+             text::seconds(figures.run->predicted_step_seconds));
   const double points = (measured / predicted - 1) * 100;
   const QString who = figures.run && figures.run->obtained == Obtained::emulated ? tr("Emulated") : tr("Measured");
   QString sentence = std::fabs(points) < 0.05 ? tr("%1 as predicted: %2.").arg(who, text::seconds(measured))

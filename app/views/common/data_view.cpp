@@ -40,8 +40,10 @@ void DataView::set_veiled(bool veiled) {
 }
 
 void paint_veil(QPainter& painter, const QRectF& area, const Palette& colours) {
-  paint_empty(painter, area, colours, DataView::tr("Hidden for now"),
-              DataView::tr("A question at the left asks for this. Keep your answer and run the plan, and it opens."));
+  paint_empty(
+      painter, area, colours, DataView::tr("Hidden for now"),
+      DataView::tr("A question at the left asks for this. It opens once your answer is kept and the plan has run; on a "
+                   "machine that is not here, once it is simulated."));
 }
 
 void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,

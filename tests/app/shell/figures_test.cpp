@@ -112,6 +112,13 @@ TEST_CASE("The gap is a sentence with its largest reasons, of one rank or of all
   CHECK(gap_sentence(figures) == u("Measured 12.0\u00A0ms, predicted 10.0\u00A0ms: 20.0 % longer · rank 1: bubble by "
                                    "straggler 2.20 ms more, +11.0 points · compute +9.0 points over all ranks"));
   CHECK(gap_sentence(figures, 1).endsWith("+11.0 points"));
+  // Of asynchronous workers a step's length is no pace, and is not held against one.
+  figures.run->plan.staleness = 2;
+  figures.run->step_seconds = 0.005;
+  figures.run->predicted_step_seconds = 0.004;
+  CHECK(
+      gap_sentence(figures).contains(u("takes 12.0\u00A0ms, while the run makes a step every 5.00\u00A0ms (predicted "
+                                       "4.00\u00A0ms)")));
 }
 
 TEST_CASE("A report's value is found by its path, lists by rank or purpose") {

@@ -72,6 +72,32 @@ TEST_CASE("Keeping a guess before the run does not open the answer") {
   CHECK(window->plan_panel().cell_text(PlanRow::bubble, 1) == "?");
 }
 
+TEST_CASE(
+    "A lesson on a machine that is not here is answered by the simulation, and its answers stay when the plan "
+    "changes") {
+  const auto window = window_on("tensor-inside");
+  LabPanel& lab = window->lab_panel();
+  REQUIRE_FALSE(lab.answers().empty());
+  for (std::size_t i = 0; i < lab.answers().size(); ++i) {
+    CHECK_FALSE(lab.answers()[i].open());
+    lab.keep_guess(i, 27);
+  }
+  const Report& told = *window->session().figures().latest()->predicted;
+  std::vector<double> answers;
+  for (const Answer& answer : lab.answers()) {
+    REQUIRE(answer.open());
+    CHECK(*answer.measured ==
+          *report_value(told, QString::fromStdString(answer.question.answer_from)) * answer.question.scale);
+    answers.push_back(*answer.measured);
+  }
+  CHECK_FALSE(window->plan_panel().cell_text(PlanRow::step, 1).contains('?'));
+  Scenario other = *window->session().scenario();
+  other.plan.micro_batches *= 2;
+  window->session().edit(other);
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }, 30000));
+  for (std::size_t i = 0; i < answers.size(); ++i) CHECK(lab.answers()[i].measured == answers[i]);
+}
+
 TEST_CASE("The time line's keys work wherever the focus is, and step through the steps") {
   const auto window = window_on("pipeline-1f1b");
   const auto steps = window->session().view()->steps(Obtained::simulated);
