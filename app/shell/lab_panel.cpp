@@ -6,9 +6,11 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QScrollBar>
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTextList>
+#include <QTimer>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -110,6 +112,7 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
   title_ = title;
   summary_ = summary;
   if (another) {
+    verticalScrollBar()->setValue(0);
     answers_.clear();
     told_to_class_.clear();
     if (lab_)
@@ -125,7 +128,9 @@ void LabPanel::set_theme(Theme theme) {
 }
 
 void LabPanel::rebuild() {
+  const int seen = verticalScrollBar()->value();
   class_updates_.clear();
+  first_question_ = nullptr;
   class_line_ = nullptr;
   page_ = new QWidget;
   layout_ = new QVBoxLayout(page_);
@@ -144,6 +149,7 @@ void LabPanel::rebuild() {
   layout_->addWidget(make_label(title_.isEmpty() ? tr("Nothing is open") : title_, "title", page_));
   if (!summary_.isEmpty()) layout_->addWidget(make_label(summary_, "dim", page_));
   if (lab_) {
+    add_way_to_questions();
     add_lesson();
   } else if (!title_.isEmpty() && summary_.isEmpty()) {
     layout_->addWidget(
@@ -157,6 +163,23 @@ void LabPanel::rebuild() {
   layout_->addStretch(1);
   if (lab_) add_next_lab();
   setWidget(page_);
+  // Another page begins at its top, and the lesson's texts take their heights once they are shown.
+  QTimer::singleShot(0, page_, [this, seen] { verticalScrollBar()->setValue(seen); });
+}
+
+// A lesson is longer than the panel: whoever does not read to its end would not know why the answers are hidden.
+void LabPanel::add_way_to_questions() {
+  const auto open = std::count_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return !answer.guess; });
+  if (open == 0) return;
+  const QString when = simulated_ ? tr("before you look") : tr("before you run");
+  auto* way =
+      new QPushButton(open == 1 ? tr("A question %1 ↓").arg(when) : tr("%1 questions %2 ↓").arg(open).arg(when), page_);
+  way->setProperty("role", QStringLiteral("link"));
+  way->setToolTip(tr("What they ask for is hidden until they are answered"));
+  connect(way, &QPushButton::clicked, this, [this] {
+    if (first_question_ != nullptr) verticalScrollBar()->setValue(first_question_->y() - layout_->spacing());
+  });
+  layout_->addWidget(way, 0, Qt::AlignLeft);
 }
 
 void LabPanel::add_lesson() {
@@ -222,6 +245,7 @@ void LabPanel::add_question(std::size_t index) {
   }
   if (room_ != nullptr && room_->teaching()) add_class(index, *column, card);
   layout_->addWidget(card);
+  if (first_question_ == nullptr && !answer.guess) first_question_ = card;
 }
 
 void LabPanel::add_drawn(double guess, std::optional<double> measured, QVBoxLayout& column, QWidget* card) {

@@ -55,6 +55,7 @@ class LabPanel : public QScrollArea {
   void rebuild();
   void take_figures();
   void add_lesson();
+  void add_way_to_questions();
   void add_text(const QString& markdown);
   void add_question(std::size_t index);
   void add_next_lab();
@@ -78,6 +79,7 @@ class LabPanel : public QScrollArea {
   bool edited_ = false, simulated_ = false;
   bool waits_for_size_ = false;  ///< a question to be drawn has no axis yet
   QWidget* page_ = nullptr;
+  QWidget* first_question_ = nullptr;  ///< the card of the first that has no answer yet
   QVBoxLayout* layout_ = nullptr;
   QTextBrowser* text_ = nullptr;
   const Palette* colours_;

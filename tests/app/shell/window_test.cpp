@@ -6,6 +6,8 @@
 #include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QMouseEvent>
+#include <QPushButton>
+#include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -70,6 +72,31 @@ TEST_CASE("Keeping a guess before the run does not open the answer") {
     CHECK_FALSE(answer.open());
   }
   CHECK(window->plan_panel().cell_text(PlanRow::bubble, 1) == "?");
+}
+
+TEST_CASE("The lesson leads to its questions, and stays where one reads when an answer is kept") {
+  const auto window = window_on("pipeline-1f1b");
+  LabPanel& lab = window->lab_panel();
+  REQUIRE(lab.answers().size() >= 2);
+  const auto way = [&]() -> QPushButton* {
+    for (auto* button : lab.findChildren<QPushButton*>())
+      if (button->text().endsWith(QString::fromUtf8("before you run ↓"))) return button;
+    return nullptr;
+  };
+  REQUIRE(way());
+  CHECK(way()->text().startsWith(QString::number(lab.answers().size())));
+  QTest::mouseClick(way(), Qt::LeftButton);
+  const int at = lab.verticalScrollBar()->value();
+  CHECK(at > 100);
+  lab.keep_guess(0, 27);
+  QTest::qWait(50);
+  CHECK(std::abs(lab.verticalScrollBar()->value() - at) < 40);  // the link that is gone may have been a line
+  for (std::size_t i = 1; i < lab.answers().size(); ++i) lab.keep_guess(i, 27);
+  QTest::qWait(50);
+  CHECK_FALSE(way());
+  window->open("data-parallel");
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }));
+  CHECK(lab.verticalScrollBar()->value() == 0);
 }
 
 TEST_CASE(
