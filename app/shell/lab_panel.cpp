@@ -112,7 +112,7 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
   title_ = title;
   summary_ = summary;
   if (another) {
-    verticalScrollBar()->setValue(0);
+    place_ = 0;
     answers_.clear();
     told_to_class_.clear();
     if (lab_)
@@ -128,7 +128,7 @@ void LabPanel::set_theme(Theme theme) {
 }
 
 void LabPanel::rebuild() {
-  const int seen = verticalScrollBar()->value();
+  if (!place_) place_ = verticalScrollBar()->value();
   class_updates_.clear();
   first_question_ = nullptr;
   class_line_ = nullptr;
@@ -164,7 +164,7 @@ void LabPanel::rebuild() {
   if (lab_) add_next_lab();
   setWidget(page_);
   // Another page begins at its top, and the lesson's texts take their heights once they are shown.
-  QTimer::singleShot(0, page_, [this, seen] { verticalScrollBar()->setValue(seen); });
+  QTimer::singleShot(0, page_, [this] { verticalScrollBar()->setValue(*std::exchange(place_, std::nullopt)); });
 }
 
 // A lesson is longer than the panel: whoever does not read to its end would not know why the answers are hidden.

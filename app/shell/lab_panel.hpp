@@ -78,6 +78,7 @@ class LabPanel : public QScrollArea {
   std::vector<Answer> answers_;
   bool edited_ = false, simulated_ = false;
   bool waits_for_size_ = false;  ///< a question to be drawn has no axis yet
+  std::optional<int> place_;  ///< where the panel will be scrolled to, while a new page is laid out
   QWidget* page_ = nullptr;
   QWidget* first_question_ = nullptr;  ///< the card of the first that has no answer yet
   QVBoxLayout* layout_ = nullptr;
