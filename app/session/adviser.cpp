@@ -18,12 +18,15 @@ Adviser::~Adviser() { ++*number_; }
 
 void Adviser::ask(const Scenario& scenario) {
   drop();
+  asked_ = true;
   wanted_ = scenario;
   patience_.start();
+  emit changed();
 }
 
 void Adviser::drop() {
   ++*number_;
+  asked_ = false;
   wanted_.reset();
   patience_.stop();
   if (latest_ == nullptr) return;

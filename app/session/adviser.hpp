@@ -20,6 +20,8 @@ class Adviser : public QObject {
   /// Asked once the plan has stood for a moment; what was asked before is given up.
   void ask(const Scenario& scenario);
   void drop();
+  /// Since the last drop().
+  bool asked() const { return asked_; }
   /// Of the scenario asked last; null while it is not known, or when that plan cannot run.
   const std::shared_ptr<const Alternatives>& latest() const { return latest_; }
   /// True while nothing is under way.
@@ -37,6 +39,7 @@ class Adviser : public QObject {
   void take(const Answer& answer);
 
   QTimer patience_;
+  bool asked_ = false;
   std::optional<Scenario> wanted_;  ///< not yet begun
   std::shared_ptr<const Alternatives> latest_;
   std::shared_ptr<std::atomic<std::uint64_t>> number_ = std::make_shared<std::atomic<std::uint64_t>>(0);

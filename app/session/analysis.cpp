@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/analysis.hpp"
 
+#include <algorithm>
+
 #include "app/models/steps.hpp"
 #include "app/session/forecast.hpp"
 #include "app/session/headline.hpp"
@@ -9,7 +11,8 @@ namespace rankscope::app {
 namespace {
 
 /// Steps taken apart for medians: few while the run shares the machine with this, enough when it is over.
-constexpr std::size_t steps_while_running = 8, steps_when_over = 24;
+constexpr std::size_t steps_while_running = 8, steps_when_over = 24, least_steps = 3;
+constexpr std::size_t most_spans_taken_apart = 300'000;  ///< some tenths of a second
 
 bool has_data(const StoreView* run) { return run != nullptr && run->hello() != nullptr && run->event_count() > 0; }
 
@@ -46,9 +49,18 @@ InsightContext make_context(const AnalysisRequest& request) {
   return context;
 }
 
+/// Fewer where a step is so large that many would keep the tables waiting.
+std::size_t steps_taken_apart(const StoreView& run, bool over) {
+  const std::size_t steps = std::max<std::size_t>(1, run.steps(headline_of(run)).size());
+  const std::size_t spans = static_cast<std::size_t>(std::max<std::int64_t>(run.event_count(), 1)) / steps;
+  const std::size_t most = over ? steps_when_over : steps_while_running;
+  return std::clamp<std::size_t>(most_spans_taken_apart / std::max<std::size_t>(spans, 1), std::min(least_steps, most),
+                                 most);
+}
+
 void look_at_run(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
   const StoreView& run = *request.run;
-  RunFacts facts = facts_of_run(run, *context.run, request.over ? steps_when_over : steps_while_running);
+  RunFacts facts = facts_of_run(run, *context.run, steps_taken_apart(run, request.over));
   if (!facts.predicted && request.prediction && request.prediction->refusal.empty())
     facts.predicted = request.prediction->predicted;
   figures.run = make_report(facts);

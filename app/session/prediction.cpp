@@ -19,8 +19,11 @@ constexpr double most_ops = 1e6;  // laid out, stored and taken apart in a few s
 /// Ranks alike by symmetry are one. Throws PlanError for a plan whose ranks are not alike.
 void fold(const StepProgram& step, double ops, Prediction& prediction) {
   const Scenario& scenario = step.scenario;
-  const std::string size = "The programs of this plan's " + std::to_string(step.grid.size()) + " ranks have some " +
-                           std::to_string(std::llround(ops / 1e6)) + " million ops, too many to be run or shown here";
+  const std::string ranks = std::to_string(step.grid.size()) + " ranks";
+  const std::string size = ops > most_ops ? "The programs of this plan's " + ranks + " have some " +
+                                                std::to_string(std::llround(ops / 1e6)) +
+                                                " million ops, too many to be run or shown here"
+                                          : "This plan's " + ranks + " are of a machine that is not here";
   if (!is_folded(step)) throw PlanError(size + ", and one rank cannot stand for others: " + why_not_folded(scenario));
   prediction.report = predict_step(step);
   prediction.view = folded_store(scenario, prediction.report.step_seconds);
@@ -37,7 +40,7 @@ Prediction predict(const Scenario& scenario) {
   try {
     check_scenario(scenario);
     const StepProgram step = compile(scenario);
-    if (const double ops = count_ops(step); ops > most_ops) {
+    if (const double ops = count_ops(step); ops > most_ops || (!is_here(scenario.cluster) && is_folded(step))) {
       fold(step, ops, prediction);
       return prediction;
     }

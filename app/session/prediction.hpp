@@ -23,6 +23,9 @@ struct Prediction {
   std::shared_ptr<const StoreView> view;  ///< its spans and memory, obtained as simulated
 };
 
+/// False for a machine that one does not own: its plans are simulated, not run.
+inline bool is_here(const ClusterSpec& cluster) { return cluster.spec == "laptop"; }
+
 /// A plan that cannot run gives a refusal, not an exception.
 Prediction predict(const Scenario& scenario);
 

@@ -11,6 +11,8 @@ namespace {
 constexpr int frame_interval_ms = 40;
 /// Live, the whole-run numbers are made anew at most so often; they are medians and do not jump.
 constexpr int analysis_interval_ms = 400;
+// What is drawn and taken apart while a recording is read is out of date at once, and takes time from reading it.
+constexpr int reading_frame_interval_ms = 400, reading_analysis_interval_ms = 2000;
 /// A longer run than that is not held on to when it is left: its recording can be opened instead.
 constexpr std::int64_t most_kept_events = 5'000'000;
 
@@ -129,6 +131,8 @@ void Session::leave() {
   context_.reset();
   insights_.set_context(nullptr);
   chosen_step_.reset();
+  since_look_.invalidate();
+  since_analysis_.invalidate();
   refusal_.clear();
   failure_.clear();
   endpoint_.clear();
@@ -232,18 +236,23 @@ void Session::set_store(std::shared_ptr<RunStore> store) {
 
 void Session::look() {
   if (!store_) return;
+  const bool reading = state_ == SessionState::opening;
+  if (reading && since_look_.isValid() && since_look_.elapsed() < reading_frame_interval_ms) return;
+  since_look_.start();
+  const int analysis_interval = reading ? reading_analysis_interval_ms : analysis_interval_ms;
   run_view_ = store_->view();
   if (run_view_->revision() == seen_revision_) {
     // The last growth may have come within the interval after the last analysis.
     if (analysed_revision_ != seen_revision_ && since_analysis_.isValid() &&
-        since_analysis_.elapsed() > analysis_interval_ms)
+        since_analysis_.elapsed() > analysis_interval)
       request_figures();
     return;
   }
   seen_revision_ = run_view_->revision();
   if (!scenario_ && run_view_->hello() != nullptr) learn_scenario();
   emit changed();
-  if (!since_analysis_.isValid() || since_analysis_.elapsed() > analysis_interval_ms) request_figures();
+  if (reading && !since_analysis_.isValid()) since_analysis_.start();
+  if (!since_analysis_.isValid() || since_analysis_.elapsed() > analysis_interval) request_figures();
 }
 
 void Session::learn_scenario() {

@@ -141,7 +141,7 @@ class Session : public SnapshotSource {
   QTimer ticker_, start_limit_;
   std::uint64_t seen_revision_ = 0, analysed_revision_ = 0;
   std::uint64_t run_number_ = 0;  ///< of the run that an analysis under way is about
-  QElapsedTimer since_analysis_;
+  QElapsedTimer since_analysis_, since_look_;
   std::optional<std::uint32_t> chosen_step_;
   QString refusal_, failure_, endpoint_, endpoint_folder_, recording_, progress_words_;
   double progress_ = 0;

@@ -126,6 +126,7 @@ void Session::on_engine_ended(bool ok, const QString& reason) {
 
 void Session::finish_run() {
   start_limit_.stop();
+  since_look_.invalidate();
   look();
   const bool anything = store_ && run_view_->hello() != nullptr;
   for (const End& end : store_ ? run_view_->ends() : std::vector<End>{})

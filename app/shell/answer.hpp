@@ -20,9 +20,6 @@ std::vector<double> report_series(const Report& report, const QString& path);
 /// How many values one draws for a path of a series: ranks, or steps. 0 while that is not known.
 std::size_t series_size(const std::optional<Scenario>& scenario, const QString& path);
 
-/// False for a machine that one does not own: a lesson on it is answered by the simulation, not by a run.
-inline bool is_here(const ClusterSpec& cluster) { return cluster.spec == "laptop"; }
-
 struct Answer {
   Question question;
   std::vector<double> drawn;   ///< of a drawn question; then `guess` is their mean

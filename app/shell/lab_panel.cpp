@@ -298,6 +298,9 @@ void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) 
   box->setButtonSymbols(QAbstractSpinBox::NoButtons);
   box->setAccessibleName(QString::fromStdString(question.ask));
   box->setFont(number_font());
+  // As wide as there is room, not as the greatest number that could be typed: the page would be wider than the panel.
+  box->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  box->setMinimumWidth(60);
   if (share) {
     auto* drawn = new ShareGuess(*colours_, card);
     drawn->setAccessibleName(QString::fromStdString(question.ask));

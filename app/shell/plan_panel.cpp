@@ -285,10 +285,8 @@ void PlanPanel::take_scenario() {
       field.show(*session_.scenario());
     }
     fit_width();
-    adviser_.ask(*session_.scenario());
-  } else {
-    adviser_.drop();
   }
+  adviser_.drop();
   filling_ = false;
   take_state();
 }
@@ -299,11 +297,7 @@ void PlanPanel::take_state() {
                         session_.state() != SessionState::stopping;
   for (const Field& field : fields_) field.box->setEnabled(editable);
   advice_->set_editable(editable);
-  // A run shares the processor with nobody here; who asked meanwhile asks again when it is over.
-  if (session_.scenario() && session_.spec().kind == SourceKind::scenario) {
-    if (!editable && !adviser_.settled()) adviser_.drop();
-    if (editable && adviser_.settled() && adviser_.latest() == nullptr) adviser_.ask(*session_.scenario());
-  }
+  take_advice();
   as_text_->setVisible(session_.scenario().has_value());
   back_->setVisible(session_.edited());
   back_->setEnabled(editable);
@@ -316,6 +310,17 @@ void PlanPanel::take_state() {
   note_->setVisible(!note_->text().isEmpty());
 }
 
+// Asked of a plan that was predicted itself. A run, or a recording that is read, shares the processor with nobody here.
+void PlanPanel::take_advice() {
+  const SessionState state = session_.state();
+  const bool quiet = state == SessionState::ready || state == SessionState::ended || state == SessionState::failed;
+  if (!quiet && adviser_.asked() && adviser_.latest() == nullptr) adviser_.drop();
+  const auto& predicted = session_.predicted();
+  if (quiet && !adviser_.asked() && predicted && predicted->refusal.empty() && session_.scenario() &&
+      predicted->scenario.plan == session_.scenario()->plan)
+    adviser_.ask(predicted->scenario);
+}
+
 void PlanPanel::set_hidden(const std::set<PlanRow>& rows) {
   if (rows == hidden_) return;
   hidden_ = rows;
@@ -323,6 +328,7 @@ void PlanPanel::set_hidden(const std::set<PlanRow>& rows) {
 }
 
 void PlanPanel::take_figures() {
+  take_advice();
   const auto figures = session_.figures().latest();
   run_column_->setText(run_column_name(*figures));
   const QFont numbers = number_font();

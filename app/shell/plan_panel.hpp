@@ -70,6 +70,7 @@ class PlanPanel : public QScrollArea {
   void take_scenario();
   void take_state();
   void take_figures();
+  void take_advice();
   void edit(const std::function<void(Scenario&)>& change);
 
   Session& session_;

@@ -10,7 +10,8 @@
 namespace rankscope {
 namespace {
 
-constexpr double least_gain = 0.01;    ///< of step time that is told
+constexpr double most_ops = 1e5;     ///< of a plan that is not folded: its programs are laid out in tenths of a second
+constexpr double least_gain = 0.01;  ///< of step time that is told
 constexpr double least_saving = 0.10;  ///< of memory
 
 class Changes {
@@ -124,7 +125,9 @@ class Changes {
 void predict_into(Alternative& alternative, Scenario scenario) {
   scenario.plan = alternative.plan;
   check_scenario(scenario);
-  const Report report = predict_step(compile(scenario));
+  const StepProgram step = compile(scenario);
+  if (!is_folded(step) && count_ops(step) > most_ops) throw PlanError("too many ops to be laid out beside others");
+  const Report report = predict_step(step);
   alternative.step_seconds = report.step_seconds;
   alternative.bubble = report.bubble.predicted;
   alternative.peak_bytes = 0;

@@ -31,7 +31,7 @@ struct Alternatives {
 };
 
 /// `go_on` is asked before each prediction; false leaves the rest out. Throws what predict_step throws of the plan
-/// itself; others that cannot run are left out.
+/// itself, and PlanError when it has more ops than are laid out in tenths of a second; others like these are left out.
 Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& go_on = {});
 
 /// Those that are worth a look: at least one per cent faster (at most `faster` of them), and of the others at least a

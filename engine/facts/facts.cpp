@@ -1,6 +1,7 @@
 #include "engine/facts/facts.hpp"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "engine/program/passes.hpp"
@@ -77,18 +78,45 @@ RunFacts facts_of_plan(const RunContext& context, const Costs& costs) {
   return facts;
 }
 
+namespace {
+
+/// Steps with what lies beside them: each is asked of the store once, if they are asked for in their order.
+class StepsInOrder {
+ public:
+  StepsInOrder(const StoreView& store, const RunContext& context, Obtained obtained)
+      : store_(store), obtained_(obtained), steps_(store.steps(obtained)), apart_(steps_apart(context.programs)) {}
+
+  std::vector<Span> around(std::uint32_t step) {
+    std::vector<Span> spans;
+    const auto range = store_.step_range(obtained_, step);
+    if (!range) return spans;
+    const auto at = std::lower_bound(steps_.begin(), steps_.end(), step) - steps_.begin();
+    const auto first = std::max<std::ptrdiff_t>(at - apart_, 0);
+    const auto last = std::min<std::ptrdiff_t>(at + apart_, std::ssize(steps_) - 1);
+    known_.erase(known_.begin(), known_.lower_bound(first));
+    for (auto i = first; i <= last; ++i) {
+      const auto [found, is_new] = known_.try_emplace(i);
+      if (is_new) found->second = store_.step_spans(obtained_, steps_[static_cast<std::size_t>(i)]);
+      for (const Span& span : found->second)
+        if (span.step == step || (span.end_ns > range->begin_ns && span.begin_ns < range->end_ns))
+          spans.push_back(span);
+    }
+    return spans;
+  }
+
+ private:
+  const StoreView& store_;
+  Obtained obtained_;
+  std::vector<std::uint32_t> steps_;
+  int apart_;
+  std::map<std::ptrdiff_t, std::vector<Span>> known_;  ///< by place among the steps
+};
+
+}  // namespace
+
 std::vector<Span> spans_around(const StoreView& store, const RunContext& context, Obtained obtained,
                                std::uint32_t step) {
-  std::vector<Span> spans;
-  const auto range = store.step_range(obtained, step);
-  if (!range) return spans;
-  const std::vector<std::uint32_t> steps = store.steps(obtained);
-  const auto at = std::lower_bound(steps.begin(), steps.end(), step) - steps.begin();
-  const int apart = steps_apart(context.programs);
-  for (auto i = std::max<std::ptrdiff_t>(at - apart, 0); i <= at + apart && i < std::ssize(steps); ++i)
-    for (const Span& span : store.step_spans(obtained, steps[static_cast<std::size_t>(i)]))
-      if (span.step == step || (span.end_ns > range->begin_ns && span.begin_ns < range->end_ns)) spans.push_back(span);
-  return spans;
+  return StepsInOrder(store, context, obtained).around(step);
 }
 
 RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::size_t steps_with_spans) {
@@ -115,12 +143,13 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
     facts.predicted = std::move(predicted);
   }
   const std::vector<std::uint32_t> steps = store.steps(facts.obtained);
+  StepsInOrder spans_of(store, context, facts.obtained);
   const std::size_t first_with_spans = steps.size() - std::min(steps.size(), steps_with_spans);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto range = store.step_range(facts.obtained, steps[i]);
     if (!range) continue;
     facts.observed.push_back({steps[i], facts.obtained, facts.clock, *range, {}});
-    if (i >= first_with_spans) facts.observed.back().spans = spans_around(store, context, facts.obtained, steps[i]);
+    if (i >= first_with_spans) facts.observed.back().spans = spans_of.around(steps[i]);
   }
   return facts;
 }

@@ -176,11 +176,18 @@ class View final : public StoreView {
       const auto way = static_cast<std::size_t>(obtained);
       if (!data->steps[way].find(step)) continue;
       const auto first = static_cast<std::ptrdiff_t>(found.size());
-      for (const auto& lane : data->lanes[way])
-        if (lane) collect_step(*lane, step, found);
-      std::sort(found.begin() + first, found.end(), [](const Span& a, const Span& b) {
+      const auto earlier = [](const Span& a, const Span& b) {
         return std::tie(a.begin_ns, a.end_ns, a.op) < std::tie(b.begin_ns, b.end_ns, b.op);
-      });
+      };
+      for (const auto& lane : data->lanes[way]) {
+        if (!lane) continue;
+        const auto of_lane = static_cast<std::ptrdiff_t>(found.size());
+        collect_step(*lane, step, found);
+        // A lane is in order of begin, and nearly always in this one.
+        if (!std::is_sorted(found.begin() + of_lane, found.end(), earlier))
+          std::sort(found.begin() + of_lane, found.end(), earlier);
+        std::inplace_merge(found.begin() + first, found.begin() + of_lane, found.end(), earlier);
+      }
       if (const std::int64_t by = correction(*data, obtained))
         std::for_each(found.begin() + first, found.end(), [&](Span& span) { span = moved(span, by); });
     }

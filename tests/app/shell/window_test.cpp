@@ -74,6 +74,22 @@ TEST_CASE("Keeping a guess before the run does not open the answer") {
   CHECK(window->plan_panel().cell_text(PlanRow::bubble, 1) == "?");
 }
 
+TEST_CASE("No lesson is wider than its panel, with all its questions") {
+  application().setFont(interface_font());
+  FiguresModel figures;
+  LabPanel panel(figures);
+  panel.resize(280, 700);
+  panel.show();
+  REQUIRE(all_labs().size() >= 10);
+  for (const Lab& lab : all_labs()) {
+    panel.set_lab(lab, QString::fromStdString(lab.title), QString::fromStdString(lab.summary));
+    QTest::qWait(5);
+    INFO(lab.file);
+    CHECK(panel.widget()->minimumSizeHint().width() <= panel.viewport()->width());
+    CHECK(panel.widget()->width() <= panel.viewport()->width());
+  }
+}
+
 TEST_CASE("The lesson leads to its questions, and stays where one reads when an answer is kept") {
   const auto window = window_on("pipeline-1f1b");
   LabPanel& lab = window->lab_panel();
