@@ -15,7 +15,7 @@ namespace rankscope {
 /// What a rank's compute lane learns in a step beside its tensors.
 struct StepValues {
   double loss_sum = 0;     ///< nats over the tokens of this rank's samples; only where the head is
-  double square_norm = 0;  ///< of the gradients this rank counts
+  double square_norm = 0;  ///< of the gradients this rank counts, multiplied by loss_scale where that is not 0
   double loss_scale = 0;   ///< that its gradients were multiplied by; 0: none is in use
 };
 

@@ -30,12 +30,17 @@ class KernelDevice : public ComputeDevice {
         queues_(queues),
         main_lane_(main_lane_of(program)),
         updates_left_out_(updates_left_out),
-        scalars_(device_.reserve(sizeof(Scalars))) {
+        scalars_(device_.reserve(sizeof(Scalars))),
+        seen_(device_.reserve_host(sizeof(Seen))) {
     for (const Buffer& buffer : program.buffers)
-      if (buffer.name == loss_scale_name) loss_scale_ = LossScale(view_of(buffer).as<double>());
-    if (loss_scale_ && !device_.is_host())
-      throw kernels::Unsupported("plan.precision = \"fp16\" does not run on the device '" +
-                                 std::string(device_.name()) + "' yet: its loss scale is kept by the host; use bf16");
+      if (buffer.name == loss_scale_name) loss_scale_state_ = view_of(buffer).as<double>();
+    if (loss_scale_state_ != nullptr)
+      loss_scale_ = LossScale(device_.is_host() ? loss_scale_state_ : seen().loss_scale);
+    if (loss_scale_ && !device_.is_host() && step.scenario.plan.data_parallel != "all-reduce")
+      throw kernels::Unsupported("plan.precision = \"fp16\" with plan.data_parallel = \"" +
+                                 step.scenario.plan.data_parallel + "\" does not run on the device '" +
+                                 std::string(device_.name()) +
+                                 "' yet: its loss scale comes from another rank; use bf16");
     if (program.arrivals_ahead && !device_.is_host())
       throw kernels::Unsupported("plan.staleness > 0 does not run on the device '" + std::string(device_.name()) +
                                  "' yet: its servers look at what has come on the host; use plan.staleness = 0");
@@ -85,7 +90,10 @@ class KernelDevice : public ComputeDevice {
     for (const Buffer& buffer : program_.buffers)
       if (buffer.persistent && buffer.within < 0)
         (buffer.host ? static_cast<Queue&>(here) : queue).fill(view_of(buffer).data, 0, buffer.bytes());
-    if (loss_scale_) loss_scale_->reset(step_.scenario.train.loss_scale);
+    if (loss_scale_) {
+      loss_scale_->reset(step_.scenario.train.loss_scale);
+      tell_loss_scale(queue);
+    }
     const int tensor = step_.grid.coordinates_of(program_.rank).tensor;
     for (const Buffer& buffer : program_.buffers) {
       const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
@@ -113,6 +121,41 @@ class KernelDevice : public ComputeDevice {
     double coefficient = 1;  ///< what its gradients are clipped by
   };
   Scalars& scalars() const { return *reinterpret_cast<Scalars*>(scalars_.get()); }
+  /// What of the device's memory the host decides by or changes, where it reaches it.
+  struct Seen {
+    double square_norm = 0, coefficient = 1;
+    double loss_scale[3] = {};
+  };
+  Seen& seen() const { return *reinterpret_cast<Seen*>(seen_.get()); }
+  static constexpr std::int64_t loss_scale_bytes = sizeof(Seen::loss_scale);
+
+  /// The step's total square norm, for the host to decide by: the first op of the compute lane that asks waits for what
+  /// comes before it on that lane.
+  double look_at(const double* total, std::uint32_t step) {
+    if (device_.is_host()) return *total;
+    if (norm_seen_of_ != step) {
+      Queue& queue = workspace_.queue();
+      queue.copy(&seen().square_norm, total, sizeof *total);
+      if (const Mark copied = queue.mark()) copied->wait();
+      norm_seen_of_ = step;
+    }
+    return seen().square_norm;
+  }
+  /// The host's copy of the loss scale goes to where checkpoints and updates on the host find it.
+  void tell_loss_scale(Queue& queue) const {
+    if (!device_.is_host()) queue.copy(loss_scale_state_, seen().loss_scale, loss_scale_bytes);
+  }
+  /// The compute lane's. A checkpoint may have brought another one than initialise() has: it is there before the first
+  /// launch asks.
+  const std::optional<LossScale>& loss_scale() {
+    if (loss_scale_ && !is_loss_scale_known_ && !device_.is_host()) {
+      Queue& queue = workspace_.queue();
+      queue.copy(seen().loss_scale, loss_scale_state_, loss_scale_bytes);
+      if (const Mark copied = queue.mark()) copied->wait();
+    }
+    is_loss_scale_known_ = true;
+    return loss_scale_;
+  }
   StepValues& totals() const { return scalars().totals; }
   void put_initial(const Buffer& buffer, Queue& queue, int tensor) {
     const HostTensor values = HostTensor::to_write(device_, view_of(buffer));
@@ -129,7 +172,7 @@ class KernelDevice : public ComputeDevice {
   }
 
   /// What the op's launch is told in a step; planted faults of launches are here.
-  LaunchContext context_of(const Op& op, std::uint32_t step) const { return context_of(op, step, loss_scale_); }
+  LaunchContext context_of(const Op& op, std::uint32_t step) { return context_of(op, step, loss_scale()); }
   /// The same under that loss scale: the compute lane's own, or the host's copy.
   LaunchContext context_of(const Op& op, std::uint32_t step, const std::optional<LossScale>& scale) const {
     const TrainSpec& train = step_.scenario.train;
@@ -184,7 +227,7 @@ class KernelDevice : public ComputeDevice {
   }
 
   // Operands: this rank's square norm, the total (this rank's until the all-reduce), then the gradients. With a loss
-  // scale both are of scaled gradients; what is told is not.
+  // scale both are of scaled gradients, and so is what is told, with the scale.
   BoundCompute bind_norm_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     Launch launch = bind_square_norm(std::span(views).subspan(2), views[0].as<double>(), kernels_, workspace_);
@@ -194,16 +237,16 @@ class KernelDevice : public ComputeDevice {
       Queue& queue = workspace_.queue();
       queue.copy(total, own, sizeof *own);
       queue.copy(&totals().square_norm, own, sizeof *own);
-      if (!loss_scale_) return;
-      totals().square_norm = loss_scale_->unscaled_square(*own);
-      totals().loss_scale = loss_scale_->scale();
+      if (loss_scale_)  // changed once this is done: adjust() has waited for what comes before it
+        queue.copy(&totals().loss_scale, device_.is_host() ? loss_scale_state_ : seen().loss_scale, sizeof(double));
     };
   }
 
   // Operands: the total square norm of the step, the loss scale's state.
   BoundCompute bind_loss_scale_op(const Op& op) {
-    return [this, total = views_of(op)[0].as<double>()](std::uint32_t) {
-      loss_scale_->adjust(std::isfinite(*total), step_.scenario.train.loss_scale_window);
+    return [this, total = views_of(op)[0].as<double>()](std::uint32_t step) {
+      loss_scale_->adjust(std::isfinite(look_at(total, step)), step_.scenario.train.loss_scale_window);
+      tell_loss_scale(workspace_.queue());
     };
   }
 
@@ -268,10 +311,13 @@ class KernelDevice : public ComputeDevice {
     const double clip = step_.scenario.train.clip;
     const auto* total = views[0].as<double>();
     if (loss_scale_)
-      return [this, &op, launch = std::move(launch), coefficient, clip, total,
-              scale = LossScale(views.back().as<double>())](std::uint32_t step) {
-        if (!std::isfinite(*total)) return;  // an overflow on any rank leaves out the step on all
-        *coefficient = kernels::clip_coefficient(scale.unscaled_square(*total), clip) / scale.scale();
+      return [this, &op, launch = std::move(launch), coefficient, clip, total, on_host, &workspace,
+              scale = on_host ? LossScale(views.back().as<double>()) : *loss_scale_](std::uint32_t step) {
+        const double square = on_host ? *total : look_at(total, step);
+        if (!std::isfinite(square)) return;  // an overflow on any rank leaves out the step on all
+        double& decided = on_host ? *coefficient : seen().coefficient;
+        decided = kernels::clip_coefficient(scale.unscaled_square(square), clip) / scale.scale();
+        if (!on_host) workspace.queue().copy(coefficient, &decided, sizeof decided);
         launch(context_of(op, step, scale));
       };
     const auto clipped = set.prepare(&kernels::KernelSet::clip_coefficient, kernels::FlatSpec{DType::f64, 1});
@@ -291,10 +337,14 @@ class KernelDevice : public ComputeDevice {
   const Lane main_lane_;
   const std::int64_t updates_left_out_;
   const Memory scalars_;  ///< Scalars
+  const Memory seen_;     ///< Seen
   double host_coefficient_ = 1;
   Workspace workspace_, host_workspace_;  ///< of the compute lane and of the host's
-  std::optional<LossScale> loss_scale_;   ///< fp16's
-  std::uint64_t updates_on_arrival_ = 0;  ///< an asynchronous server's, all on one lane
+  std::optional<LossScale> loss_scale_;   ///< fp16's, where the host reads and changes it
+  double* loss_scale_state_ = nullptr;    ///< its place in the device's memory
+  bool is_loss_scale_known_ = false;
+  std::optional<std::uint32_t> norm_seen_of_;  ///< the step that look_at() has waited for
+  std::uint64_t updates_on_arrival_ = 0;       ///< an asynchronous server's, all on one lane
 };
 
 }  // namespace

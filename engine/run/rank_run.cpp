@@ -353,6 +353,7 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   if (!settings_.platform || program_.arrivals_ahead)
     summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
   summary.loss_scale = record.values.loss_scale;
+  if (summary.loss_scale > 0) summary.gradient_square_norm /= summary.loss_scale * summary.loss_scale;
   summary.model_flops = model_flops_;
   summary.hardware_flops = model_flops_ + repeated_flops_;
   summary.peak_bytes = peaks.by_class;

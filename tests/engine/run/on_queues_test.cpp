@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "engine/run/verify.hpp"
 #include "kernels/cpu/cpu.hpp"
@@ -95,11 +96,12 @@ class Told : public RankObserver {
     const std::lock_guard lock(mutex_);
     if (!std::isnan(summary.loss)) losses[summary.step] += summary.loss;  // of replicas
     square_norm[summary.step] += summary.gradient_square_norm;
+    scales[summary.step] = summary.loss_scale;
     peak[summary.rank] = std::max(peak[summary.rank], summary.peak_total_bytes);
     for (const std::int64_t cost : trace.cpu_ns) costs_are_told = costs_are_told && cost >= 0;
   }
 
-  std::map<std::uint32_t, double> losses, square_norm;
+  std::map<std::uint32_t, double> losses, square_norm, scales;
   std::map<int, std::int64_t> peak;
   int spans = 0, phases = 0;
   bool in_order = true, costs_are_told = true;
@@ -225,7 +227,38 @@ TEST_CASE("an event that was never recorded holds nobody up, which is why the en
   CHECK(emulated::counts().waits_for_nothing == before + 1);
 }
 
+TEST_CASE("fp16 with a loss scale trains on streams, on the host's lane too, and over ranks") {
+  const Plan plan =
+      GENERATE(Plan{"1f1b", 1, 1, 2}, Plan{"1f1b", 2, 1, 1, 2}, Plan{"1f1b", 2, 1, 1, 1, "auto", "optimizer"});
+  const VerifyResult result = verify(scenario_of(plan, "fp16"), on_gpu());
+  INFO(text_of(plan) << "\n" << to_text(result));
+  CHECK(result.passed);
+}
+
+TEST_CASE("a GPU leaves out the step that overflows, halves the loss scale, and tells the CPU's norms") {
+  Scenario scenario = scenario_of({"1f1b", 2, 1, 1}, "fp16");
+  scenario.train.optimizer = "adamw";
+  scenario.train.loss_scale = 1024;
+  scenario.train.loss_scale_window = 2;
+  scenario.fault.plant = "overflow";
+  Told on_cpu, on_device;
+  run_told(scenario, {}, 5, on_cpu);
+  run_told(scenario, on_gpu(), 5, on_device);
+  REQUIRE(on_cpu.scales.size() == 5);
+  CHECK(on_device.scales == on_cpu.scales);
+  std::set<double> different;
+  for (const auto& [step, scale] : on_cpu.scales) different.insert(scale);
+  CHECK(different.size() > 1);
+  for (const auto& [step, loss] : on_cpu.losses) CHECK(on_device.losses.at(step) == Approx(loss).epsilon(2e-2));
+  for (const auto& [step, square] : on_cpu.square_norm) {
+    INFO("step " << step);
+    CHECK(std::isfinite(square) == std::isfinite(on_device.square_norm.at(step)));
+    if (std::isfinite(square)) CHECK(on_device.square_norm.at(step) == Approx(square).epsilon(4e-2));
+  }
+}
+
 TEST_CASE("what a GPU cannot run yet is refused by name") {
-  Scenario scenario = scenario_of({"1f1b"}, "fp16");
-  CHECK_THROWS_WITH(verify(scenario, on_gpu(0)), ContainsText("plan.precision = \"fp16\" does not run on the device"));
+  const Scenario scenario = scenario_of({"1f1b", 2, 1, 1, 0, "auto", "none", "none", false, "main-device"}, "fp16");
+  CHECK_THROWS_WITH(verify(scenario, on_gpu(0)),
+                    ContainsText("plan.precision = \"fp16\" with plan.data_parallel = \"main-device\" does not run"));
 }
