@@ -58,7 +58,13 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
   try {
     auto plan = std::make_shared<RunPlan>();
     plan->scenario = parse_scenario(hello->scenario_toml, "the session's scenario");
-    plan->grid = plan->scenario.plan.grid();
+    PlanSpec& whole = plan->scenario.plan;
+    if (hello->ranks == whole.pipeline && hello->ranks < whole.ranks()) {
+      plan->alike = whole.ranks() / whole.pipeline;
+      whole.data = whole.tensor = 1;
+      whole.sequence_parallel = false;
+    }
+    plan->grid = whole.grid();
     return plan;
   } catch (const std::exception&) {
     return nullptr;  // a newer scenario: the time line shows ranks without their places

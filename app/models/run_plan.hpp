@@ -14,6 +14,9 @@ namespace rankscope {
 struct RunPlan {
   Scenario scenario;
   RankGrid grid;
+  /// Ranks that each of the session's stands for: of a folded prediction there is one of each stage, and then scenario
+  /// and grid are of these alone.
+  std::int32_t alike = 1;
 };
 
 /// The plan in the session's hello; null where none came, or where it can't be read by this version.

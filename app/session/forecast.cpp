@@ -88,16 +88,13 @@ std::shared_ptr<const StoreView> forecast_store(const Scenario& scenario, const 
 }
 
 std::shared_ptr<const StoreView> folded_store(const Scenario& scenario, double step_seconds) {
-  Scenario alone = scenario;
-  alone.plan.data = alone.plan.tensor = 1;
-  alone.plan.sequence_parallel = false;
   constexpr int steps = 2;
   RunStore store;
   StoreFiller filler(store);
   Hello hello;
   hello.title = scenario.title;
-  hello.scenario_toml = to_toml(alone);
-  hello.ranks = scenario.plan.pipeline;
+  hello.scenario_toml = to_toml(scenario);
+  hello.ranks = scenario.plan.pipeline;  // fewer than the plan has: RunPlan sees that each stands for others
   hello.steps = steps;
   hello.headline = ClockDomain::device;
   hello.peak_flops = scenario.cluster.peak_flops(scenario.compute_type());

@@ -140,10 +140,14 @@ void TimelinePainter::bands() {
     if (!band.pinned && top < area.top() + s_.rows->pinned_height - 8) continue;
     const TimelineRow& compute = s_.rows->rows[band.first_row];
     const RankGroup* group = band.group < 0 ? nullptr : &s_.rows->groups[static_cast<std::size_t>(band.group)];
+    const bool folded = s_.plan && s_.plan->alike > 1;
     const QString name =
-        group ? (band.open ? QStringLiteral("▾ ") : QStringLiteral("▸ ")) + QString::fromStdString(group->name)
-              : QStringLiteral("rank %1").arg(band.rank);
+        group    ? (band.open ? QStringLiteral("▾ ") : QStringLiteral("▸ ")) + QString::fromStdString(group->name)
+        : folded ? (s_.plan->grid.pipeline > 1 ? QString::fromStdString(place_of(*s_.plan, band.rank))
+                                               : QStringLiteral("every rank"))
+                 : QStringLiteral("rank %1").arg(band.rank);
     const QString place = group     ? QString::fromStdString(size_words(*group))
+                          : folded  ? QStringLiteral("%1 ranks alike").arg(s_.plan->alike)
                           : s_.plan ? QString::fromStdString(place_of(*s_.plan, band.rank))
                                     : QString();
     const double indent = band.member ? 12 : 0;

@@ -196,8 +196,9 @@ void TimelineView::describe_step() {
   if (!range) return;
   step_range_ = *range;
   const auto insight = insight_of(*state().step());
+  const std::int32_t alike = scene_.plan ? scene_.plan->alike : 1;
   scene_.summary = QString::fromStdString(
-      step_summary(*state().step(), static_cast<std::int32_t>(lanes_.size()), *range, insight.get()));
+      step_summary(*state().step(), static_cast<std::int32_t>(lanes_.size()) * alike, *range, insight.get()));
   scene_.legend = legend_of(*view, state().shown(), *range);
   place_legend();
   update();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/run_plan.hpp"
 #include "app/session/prediction.hpp"
 #include "engine/facts/prediction.hpp"
 #include "engine/scenario/read.hpp"
@@ -17,6 +18,11 @@ TEST_CASE("A plan of too many ops is shown by one rank of each stage, as long as
   CHECK_FALSE(prediction.folded.empty());
   CHECK(prediction.context == nullptr);
   CHECK(prediction.report.folded);
+  // Each of the view's ranks is one of a stage, and stands for all of them.
+  const auto plan = plan_of(*prediction.view);
+  REQUIRE(plan);
+  CHECK(plan->grid.size() == prediction.scenario.plan.pipeline);
+  CHECK(plan->alike * plan->grid.size() == prediction.scenario.plan.ranks());
   REQUIRE(prediction.view);
   CHECK(prediction.view->hello()->ranks == scenario.plan.pipeline);
   const double predicted = predict_step(compile(scenario)).step_seconds;
