@@ -94,11 +94,19 @@ struct DeviceFit {
   bool fits() const { return needed <= bytes; }
 };
 
+/// What a lost node took with it (cluster.lost_node); the report is of what goes on.
+struct LostReplicas {
+  int node = 0, replicas = 0, replicas_before = 0;
+  double tokens_per_s_before = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// A whole training run at the predicted pace.
 struct RunBudget {
   double tokens = 0, days = 0;
-  double joules = std::numeric_limits<double>::quiet_NaN();  ///< of all devices, busy all the time; NaN where the
-                                                             ///< cluster does not say its power
+  /// Of all devices, and a device's average: in the bubble cluster.idle_watts, else power_watts. NaN where the cluster
+  /// does not say its power.
+  double joules = std::numeric_limits<double>::quiet_NaN();
+  double watts = std::numeric_limits<double>::quiet_NaN();
   /// With failures and checkpoints, where the cluster says how often devices fail (all NaN elsewhere): the share of the
   /// time that is progress, days until the tokens are trained, failures until then, and seconds of training from one
   /// checkpoint to the next.
@@ -161,9 +169,10 @@ struct Report {
   std::vector<TrafficReport> traffic;  ///< by purpose, kind and group
   std::vector<LinkReport> links;       ///< by sender and receiver; none above most_linked_ranks
   TelemetryReport telemetry;
-  bool folded = false;              ///< simulated stage by stage, ranks alike being one; else from programs
-  std::optional<DeviceFit> device;  ///< where the cluster says how much memory its devices have
-  std::optional<RunBudget> budget;  ///< where one was asked for
+  bool folded = false;               ///< simulated stage by stage, ranks alike being one; else from programs
+  std::optional<DeviceFit> device;   ///< where the cluster says how much memory its devices have
+  std::optional<RunBudget> budget;   ///< where one was asked for
+  std::optional<LostReplicas> lost;  ///< where a node is gone
 };
 
 Report make_report(const RunFacts& facts);

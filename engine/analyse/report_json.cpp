@@ -51,10 +51,19 @@ Json budget_json(const std::optional<RunBudget>& budget) {
   return {{"tokens", budget->tokens},
           {"days", known(budget->days)},
           {"joules", known(budget->joules)},
+          {"watts_per_device", known(budget->watts)},
           {"goodput", known(budget->goodput)},
           {"days_with_failures", known(budget->days_with_failures)},
           {"failures", known(budget->failures)},
           {"checkpoint_interval_s", known(budget->checkpoint_interval)}};
+}
+
+Json lost_json(const std::optional<LostReplicas>& lost) {
+  if (!lost) return nullptr;
+  return {{"node", lost->node},
+          {"replicas", lost->replicas},
+          {"replicas_before", lost->replicas_before},
+          {"tokens_per_s_before", known(lost->tokens_per_s_before)}};
 }
 
 }  // namespace
@@ -116,7 +125,8 @@ nlohmann::json to_json(const Report& report) {
             {"overhead", known(report.telemetry.overhead)}}},
           {"folded", report.folded},
           {"device_memory", device_json(report.device)},
-          {"budget", budget_json(report.budget)}};
+          {"budget", budget_json(report.budget)},
+          {"lost", lost_json(report.lost)}};
 }
 
 }  // namespace rankscope

@@ -126,8 +126,20 @@ std::string memory_table(const Report& report) {
   return text;
 }
 
+/// What is left without a lost node.
+std::string lost_line(const Report& report) {
+  const LostReplicas& lost = *report.lost;
+  if (lost.replicas == 0) return row("lost node", format("node %d: no rank of this plan was on it", lost.node));
+  const double after = report.steps.empty() ? std::nan("") : report.steps.back().tokens_per_s;
+  return row("lost node",
+             format("node %d and with it %d of %d replicas; the others go on at %.4g of %.4g tokens/s (%+.1f %%)",
+                    lost.node, lost.replicas, lost.replicas_before, after, lost.tokens_per_s_before,
+                    100 * (after / lost.tokens_per_s_before - 1)));
+}
+
 std::string fit_lines(const Report& report) {
   std::string text;
+  if (report.lost) text += lost_line(report);
   if (report.device) {
     const DeviceFit& d = *report.device;
     text += row("device memory", format("%s of %s on rank %d, with %s for context and %.0f %% allocator slack: %s",
@@ -146,7 +158,9 @@ std::string fit_lines(const Report& report) {
   if (report.budget) {
     const RunBudget& b = *report.budget;
     text += row("whole run", format("%.4g tokens in %.4g days", b.tokens, b.days) +
-                                 (std::isnan(b.joules) ? "" : format(", %.4g MWh", b.joules / 3.6e9)));
+                                 (std::isnan(b.joules)
+                                      ? ""
+                                      : format(", %.4g MWh at %.0f W a device on average", b.joules / 3.6e9, b.watts)));
     if (!std::isnan(b.goodput))
       text +=
           row("with failures", format("%.4g days: %.3g failures, a checkpoint every %.3g min, %.1f %% of it progress",

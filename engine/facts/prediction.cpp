@@ -6,6 +6,7 @@
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/folded.hpp"
 #include "engine/simulate/goodput.hpp"
+#include "engine/simulate/lost_node.hpp"
 
 namespace rankscope {
 namespace {
@@ -116,6 +117,19 @@ Report predict_step(const StepProgram& step,
   return report;
 }
 
+Report predict_scenario(const Scenario& scenario,
+                        const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare) {
+  const auto after = after_lost_node(scenario);
+  if (!after) return predict_step(compile(scenario), prepare);
+  Scenario whole = scenario;
+  whole.cluster.lost_node = -1;
+  const Report before = predict_step(compile(whole), prepare);
+  Report report = after->replicas_lost > 0 ? predict_step(compile(after->scenario), prepare) : before;
+  report.lost = {scenario.cluster.lost_node, after->replicas_lost, after->replicas_before,
+                 before.steps.empty() ? std::nan("") : before.steps.back().tokens_per_s};
+  return report;
+}
+
 RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens, int checkpoint_every) {
   RunBudget budget;
   budget.tokens = tokens;
@@ -130,7 +144,11 @@ RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tok
     budget.failures = kept.failures;
     budget.checkpoint_interval = kept.interval;
   }
-  if (cluster.power_watts > 0) budget.joules = seconds * cluster.power_watts * report.ranks;
+  if (cluster.power_watts > 0) {
+    const double bubble = report.time[TimeClass::bubble];
+    budget.watts = cluster.average_watts(std::isnan(bubble) ? 0 : bubble);
+    budget.joules = seconds * budget.watts * report.ranks;
+  }
   return budget;
 }
 

@@ -23,6 +23,11 @@ bool is_folded(const StepProgram& step);
 Report predict_step(const StepProgram& step,
                     const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare = {});
 
+/// The scenario's, compiled; without the replicas that a lost node took with it (after_lost_node), which the report
+/// then names. Throws as compile, predict_step and after_lost_node.
+Report predict_scenario(const Scenario& scenario,
+                        const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare = {});
+
 /// A run of so many tokens at the report's pace; with a checkpoint every so many steps (0: as often as loses least),
 /// where the cluster says how often devices fail.
 RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens, int checkpoint_every = 0);

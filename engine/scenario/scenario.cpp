@@ -18,6 +18,10 @@ double ClusterSpec::peak_flops(DType type) const {
   throw std::invalid_argument("there is no peak for products of type " + std::string(name_of(type)));
 }
 
+double ClusterSpec::average_watts(double waiting) const {
+  return power_watts * (1 - waiting) + (idle_watts > 0 ? idle_watts : power_watts) * waiting;
+}
+
 DType Scenario::dtype_of_precision(const std::string& precision) {
   for (DType type : {DType::f64, DType::f32, DType::bf16, DType::f16})
     if (precision == name_of(type)) return type;

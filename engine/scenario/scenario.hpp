@@ -110,6 +110,7 @@ struct ClusterSpec {
   double product_efficiency = 1, memory_efficiency = 1;  ///< shares of the two peaks that long kernels sustain
   double cache_bandwidth = 0;  ///< bytes/s from the shared cache to all multiprocessors; 0 infinite
   double power_watts = 0;      ///< of one busy device; 0 not said
+  double idle_watts = 0;       ///< of one that waits; 0: as a busy one
   double context_bytes = 0;    ///< of the device's memory that the driver and libraries' handles take
   double allocator_slack = 0;  ///< what an allocator loses between its blocks, as a share of what is asked of it
 
@@ -127,6 +128,7 @@ struct ClusterSpec {
   int devices_per_card = 1;  ///< devices on one card, with a link of their own
   double card_latency_s = 0, card_bandwidth = 0;
   int rails = 0;                                      ///< network ports of a node; 0 one for each device
+  int ring_ports = 0;                                 ///< of them that one group's collectives use; 0 all
   int nodes_per_switch = 0;                           ///< nodes below one leaf of the fat tree; 0 all
   double oversubscription = 1;                        ///< of a leaf: bandwidth of its nodes over that of its uplinks
   double intra_efficiency = 1, inter_efficiency = 1;  ///< shares of the links' rates that collectives reach
@@ -136,6 +138,7 @@ struct ClusterSpec {
   double collective_latency_s = 0;  ///< of a collective as such, beside its hops
   int slow_node = -1;               ///< one node whose network ports are slow; -1: none
   double slow_node_factor = 1;      ///< by how much
+  int lost_node = -1;               ///< one node that is gone, with all replicas that had ranks there; -1: none
   double ring_fill = 0;             ///< hops' worth of time that a ring's rounds lose by filling and draining
 
   // What runs there, where it is not this engine.
@@ -144,6 +147,7 @@ struct ClusterSpec {
   bool overlap = true;              ///< messages between stages and gradients' reductions run beside compute
   bool split_transfers = false;     ///< tensor ranks send a share each to the next stage, which gathers them
   int reduced_bytes = 0;            ///< of a gradient's element as it is reduced; 0 that of its type
+  int sent_bytes = 0;               ///< of it as it is sent, cast for that and back; 0 as it is summed
   bool overlap_exchanges = false;   ///< tensor ranks' exchanges of input gradients run beside weights' gradients
   bool recompute_whole = false;     ///< blocks are computed again to their end, their last product, too
   /// How a weight's gradient joins the sum over micro-batches: "fused" into its product, "added" by a kernel that reads
@@ -160,6 +164,8 @@ struct ClusterSpec {
   std::vector<MeasuredCost> costs;  ///< what that file holds
 
   double peak_flops(DType type) const;
+  /// Watts of a device that waits for others for this share of its time.
+  double average_watts(double waiting) const;
   bool operator==(const ClusterSpec&) const = default;
 };
 

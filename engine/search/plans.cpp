@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "engine/search/search.hpp"
 
@@ -21,17 +22,44 @@ struct Recomputation {
   const char* what;
   int blocks;  ///< together
 };
-constexpr Recomputation recomputations[] = {{"none", 1},   {"selective", 1}, {"blocks", 1},
-                                            {"blocks", 2}, {"blocks", 4},    {"sqrt", 1}};
+
+/// None, attention's scores, and all blocks in groups: of every size up to a chunk that leaves another number of
+/// groups, since of such sizes the least needs least.
+std::vector<Recomputation> recomputations(int blocks) {
+  std::vector<Recomputation> found = {{"none", 1}, {"selective", 1}};
+  int groups = 0;
+  for (int together = 1; together <= blocks; ++together) {
+    if ((blocks + together - 1) / together == groups) continue;
+    groups = (blocks + together - 1) / together;
+    found.push_back({"blocks", together});
+  }
+  return found;
+}
+
+/// How layers are laid out: evenly, and with fewer on the last chunk, which has the head, where that makes a
+/// difference.
+std::vector<const char*> layouts(const Model& model, int chunks) {
+  if (chunks == 1 || split_by_cost(model, chunks) == split_evenly(model, chunks)) return {"even"};
+  return {"even", "cost"};
+}
+
+Model model_of(const Scenario& scenario, int tensor) {
+  Scenario one = scenario;
+  one.plan = PlanSpec{};
+  one.plan.tensor = tensor;
+  one.plan.precision = scenario.plan.precision;
+  one.train.global_batch = 1;
+  return make_model(one);
+}
 
 /// The schedules that a pipeline of that shape can run.
 std::vector<Placement> placements(int pipeline, int micro_batches, int layers) {
   if (pipeline == 1) return {{"1f1b", 1}};
-  std::vector<Placement> found = {{"gpipe", 1}, {"1f1b", 1}, {"zb-h1", 1}, {"zb-h2", 1}};
+  std::vector<Placement> found = {{"naive", 1}, {"gpipe", 1}, {"1f1b", 1}, {"zb-h1", 1}, {"zb-h2", 1}};
   if (layers >= 2 * pipeline) found.push_back({"zb-v", 2});
+  // Also where layers do not come out even: then some chunks have one more.
   if (micro_batches % pipeline == 0)
-    for (int v = 2; v * pipeline <= layers; ++v)
-      if (layers % (v * pipeline) == 0) found.push_back({"interleaved", v});
+    for (int v = 2; v * pipeline <= layers; ++v) found.push_back({"interleaved", v});
   return found;
 }
 
@@ -42,37 +70,57 @@ std::vector<PlanSpec> all_plans(const Scenario& scenario) {
   std::vector<PlanSpec> plans;
   for (const int tensor : divisors(ranks)) {
     if (tensor > scenario.cluster.devices_per_node || scenario.model.heads % tensor != 0) continue;
+    const Model model = model_of(scenario, tensor);
+    std::map<int, std::vector<const char*>> layouts_of;  // chunks
     for (const int pipeline : divisors(ranks / tensor)) {
       const int data = ranks / tensor / pipeline;
       if (pipeline > scenario.model.layers || batch % data != 0) continue;
       for (const int micro_batches : divisors(batch / data)) {
         if (micro_batches > 65535) continue;
-        for (const Placement& placement : placements(pipeline, micro_batches, scenario.model.layers))
-          for (const int zero : {0, 1, 2, 3})
-            for (const Recomputation& recomputation : recomputations)
-              for (const bool parallel : {false, true}) {
-                if ((zero > 0 && data == 1) || (parallel && tensor == 1)) continue;
-                // Groups of more blocks than a chunk has are groups of a chunk.
-                if (recomputation.blocks > std::max(1, scenario.model.layers / (pipeline * placement.chunks))) continue;
-                PlanSpec plan = scenario.plan;
-                plan.tensor = tensor;
-                plan.pipeline = pipeline;
-                plan.data = data;
-                plan.micro_batches = micro_batches;
-                plan.schedule = placement.schedule;
-                plan.virtual_stages = placement.chunks;
-                plan.stages = "even";
-                plan.order.clear();
-                plan.zero = zero;
-                plan.recompute = recomputation.what;
-                plan.recompute_blocks = recomputation.blocks;
-                plan.sequence_parallel = parallel;
-                plans.push_back(std::move(plan));
-              }
+        for (const Placement& placement : placements(pipeline, micro_batches, scenario.model.layers)) {
+          const int chunks = pipeline * placement.chunks;
+          const auto [known, made] = layouts_of.try_emplace(chunks);
+          if (made) known->second = layouts(model, chunks);
+          PlanSpec plan = scenario.plan;
+          plan.tensor = tensor;
+          plan.pipeline = pipeline;
+          plan.data = data;
+          plan.micro_batches = micro_batches;
+          plan.schedule = placement.schedule;
+          plan.virtual_stages = placement.chunks;
+          plan.order.clear();
+          for (const char* stages : known->second)
+            for (const int zero : {0, 1, 2, 3})
+              for (const Recomputation& recomputation : recomputations((scenario.model.layers + chunks - 1) / chunks))
+                for (const bool parallel : {false, true}) {
+                  if ((zero > 0 && data == 1) || (parallel && tensor == 1)) continue;
+                  plan.stages = stages;
+                  plan.zero = zero;
+                  plan.recompute = recomputation.what;
+                  plan.recompute_blocks = recomputation.blocks;
+                  plan.sequence_parallel = parallel;
+                  plans.push_back(plan);
+                }
+        }
       }
     }
   }
   return plans;
+}
+
+std::vector<std::string> settings_of(const PlanSpec& plan) {
+  const auto number = [](const char* key, int value) { return key + ("=" + std::to_string(value)); };
+  return {number("data", plan.data),
+          number("tensor", plan.tensor),
+          number("pipeline", plan.pipeline),
+          number("virtual", plan.virtual_stages),
+          "schedule=" + plan.schedule,
+          "stages=" + plan.stages,
+          number("micro_batches", plan.micro_batches),
+          number("zero", plan.zero),
+          "recompute=" + plan.recompute,
+          number("recompute_blocks", plan.recompute_blocks),
+          std::string("sequence_parallel=") + (plan.sequence_parallel ? "true" : "false")};
 }
 
 std::string short_name(const PlanSpec& plan, int global_batch) {
@@ -83,6 +131,7 @@ std::string short_name(const PlanSpec& plan, int global_batch) {
           part("b", global_batch / (plan.data * plan.micro_batches)) + part("zero", plan.zero);
   text += "recompute " + plan.recompute;
   if (plan.recompute_blocks > 1) text += " by " + std::to_string(plan.recompute_blocks);
+  if (plan.stages != "even") text += " stages by " + plan.stages;
   return plan.sequence_parallel ? text + " sp" : text;
 }
 

@@ -15,9 +15,9 @@
 namespace rankscope {
 
 /// All plans of the scenario's number of ranks for its model and global batch: data × tensor (up to a node) × pipeline,
-/// virtual stages, schedule, micro-batches, ZeRO 0 to 3, recomputation (none, selective, of every block, of two,
-/// four or √L together), sequence
-/// parallelism. Of the scenario's plan they keep everything else.
+/// virtual stages, schedule, layers laid out evenly or by cost, micro-batches, ZeRO 0 to 3, recomputation (none,
+/// selective, of blocks in groups of every size that makes a difference), sequence parallelism. Of the scenario's plan
+/// they keep everything else.
 std::vector<PlanSpec> all_plans(const Scenario& scenario);
 
 /// Seconds that a plan's step takes at least, and bytes that its fullest device holds at least.
@@ -25,9 +25,9 @@ struct PlanBound {
   double seconds = 0, bytes = 0;
 };
 
-/// Closed forms over one block's seconds, each computed once: the last stage's own work, its wait for the first
-/// micro-batch to come and for the last one to go back, and the update; the states of the stage with fewest blocks, and
-/// the activations that the schedule has in flight on the first one.
+/// Closed forms over one block's seconds, each computed once: of the stage for which it is most, its own work, its wait
+/// for the first micro-batch to come and for the last one to go back; and the update. The states of the stage with most
+/// blocks, or those of the first one with the activations that the schedule has in flight there.
 class PlanBounds {
  public:
   explicit PlanBounds(const Scenario& scenario);
@@ -69,6 +69,9 @@ std::vector<LostTime> why_slower(const FoldedStep& faster, const FoldedStep& slo
 
 nlohmann::json to_json(const SearchResult& result);
 std::string to_text(const SearchResult& result);
+
+/// The keys that a search sets, as `--set` takes them: "data=16", "tensor=8", …
+std::vector<std::string> settings_of(const PlanSpec& plan);
 
 /// "t8 p8 d16 v3 interleaved m96 b1 zero1 selective sp".
 std::string short_name(const PlanSpec& plan, int global_batch);

@@ -18,6 +18,8 @@ Json result_json(const PlanResult& r) {
             {"micro_batches", r.plan.micro_batches},
             {"zero", r.plan.zero},
             {"recompute", r.plan.recompute},
+            {"recompute_blocks", r.plan.recompute_blocks},
+            {"stages", r.plan.stages},
             {"sequence_parallel", r.plan.sequence_parallel}}},
           {"step_seconds", whole},
           {"device_bytes", r.bytes},

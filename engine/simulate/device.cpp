@@ -52,7 +52,10 @@ double memory_seconds(const ClusterSpec& cluster, double bytes) {
 }
 
 double product_seconds(const ClusterSpec& cluster, DType type, const Product& product) {
-  const double peak = positive_figure(cluster.peak_flops(type), "peak FLOP/s in the plan's precision", cluster);
+  double peak = positive_figure(cluster.peak_flops(type), "peak FLOP/s in the plan's precision", cluster);
+  const bool misaligned = load_width(product, bytes_of(type)) < 1;
+  if (cluster.multiprocessors > 0 && product.batch > 1 && bytes_of(type) == 2 && misaligned)
+    peak = std::min(peak, positive_figure(cluster.peak_flops_fp32, "peak_flops_fp32", cluster));
   const double rate = peak * cluster.product_efficiency;
   const double through_memory = memory_seconds(cluster, product.bytes(type));
   const double roofline = std::max(product.flops() / rate + cluster.op_overhead_s, through_memory);

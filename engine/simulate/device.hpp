@@ -27,8 +27,10 @@ struct Product {
 /// Seconds, the launch included. The library is taken to choose the fastest of the tiles R×C, C×R, C×C and halves of
 /// these (R, C: cluster.tile_rows, tile_columns), and to divide a long inner dimension among multiprocessors that would
 /// be idle, whose parts must then be summed through memory. Rows of k or n elements that are not whole multiples of 16
-/// bytes are loaded in smaller pieces, at so much less of the cache's bandwidth. Never less than the roofline. Without
-/// cluster.multiprocessors it is the roofline. Throws std::invalid_argument that names the figure that is missing.
+/// bytes are loaded in smaller pieces, at so much less of the cache's bandwidth; of 16-bit products in batches, whose
+/// matrices then begin anywhere, cuBLAS makes kernels without tensor cores, which run at the peak of fp32 (heads of 108
+/// elements in BLOOM's trials: bloom-trials.toml). Never less than the roofline. Without cluster.multiprocessors it is
+/// the roofline. Throws std::invalid_argument that names the figure that is missing.
 double product_seconds(const ClusterSpec& cluster, DType type, const Product& product);
 
 /// Seconds of a kernel that moves so many bytes through memory, the launch included.

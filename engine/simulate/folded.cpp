@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -199,7 +200,7 @@ class Folded {
     const bool shards = plan_.shards();
     const bool each_micro_batch = shards && scenario_.plan.zero >= 2;
     const auto element = static_cast<double>(bytes_of(model_.type));
-    const double gradient = gradient_bytes(cluster_, model_.type);
+    const double gradient = gradient_bytes(cluster_, model_.type), sent = sent_gradient_bytes(cluster_, model_.type);
     const bool loss_scale = scenario_.plan.precision == "fp16";
     const std::vector<StageParameters> parameters =
         parameters_of_stages(scenario_, model_, schedule_, plan_.first_segment);
@@ -213,12 +214,14 @@ class Folded {
       const auto data_group = group(static_cast<int>(s), GroupKind::data);
       const bool scatters = shards && !cluster_.reduce_whole;
       exposed[s] =
-          plan_.collective(scatters ? OpKind::reduce_scatter : OpKind::all_reduce, data_group, elements * gradient);
+          plan_.collective(scatters ? OpKind::reduce_scatter : OpKind::all_reduce, data_group, elements * sent);
+      if (sent != gradient && grid_.data > 1)  // cast, and cast back
+        exposed[s] += 2 * memory_seconds(cluster_, elements * (gradient + sent));
       if (each_micro_batch) {
         exposed[s] = cluster_.overlap ? chunks_[static_cast<std::size_t>(last_chunk_[s])].last_reduce : 0;
       } else if (cluster_.overlap) {
         // The last bucket can only be reduced when the last backward has ended.
-        const double buckets = std::max(1.0, elements * gradient / (scenario_.plan.bucket_mib * 1048576));
+        const double buckets = std::max(1.0, elements * sent / (scenario_.plan.bucket_mib * 1048576));
         exposed[s] = std::max(exposed[s] / buckets, exposed[s] - last_backward_[s]);
       }
       own_update[s] = memory_seconds(cluster_, elements * update / (shards ? grid_.data : 1));
@@ -253,8 +256,10 @@ class Folded {
     for (double* part :
          {&step_.compute, &step_.recompute, &step_.tensor, &step_.pipeline, &step_.data, &step_.zero, &step_.optimizer})
       *part /= count;
-    step_.bubble = step_.seconds - step_.compute - step_.recompute - step_.tensor - step_.pipeline - step_.data -
-                   step_.zero - step_.optimizer;
+    const double rest = step_.seconds - step_.compute - step_.recompute - step_.tensor - step_.pipeline - step_.data -
+                        step_.zero - step_.optimizer;
+    step_.bubble =
+        std::abs(rest) > 1e-9 * step_.seconds ? rest : 0;  // without a pipeline only the sums' rounding is left;
     step_.model_flops = model_.model_flops_per_sample() * scenario_.train.global_batch;
     step_.hardware_flops =
         step_.model_flops + recomputed_flops_ * grid_.tensor * grid_.data * scenario_.plan.micro_batches;

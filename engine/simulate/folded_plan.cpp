@@ -128,10 +128,11 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) const {
 void FoldedPlan::add_sharding(ChunkSeconds& sum, int begin, int end, int stage) const {
   const auto data_group = group(stage, GroupKind::data);
   if (data_group.size() < 2) return;
-  const double gradient = gradient_bytes(cluster, model.type), element = static_cast<double>(bytes_of(model.type));
+  const double gradient = gradient_bytes(cluster, model.type), sent = sent_gradient_bytes(cluster, model.type);
+  const auto element = static_cast<double>(bytes_of(model.type));
   for (const double elements : elements_of_parts(model, begin, end)) {
     if (scenario.plan.zero == 3) sum.gather += collective(OpKind::all_gather, data_group, elements * element);
-    const double reduce = collective(OpKind::reduce_scatter, data_group, elements * gradient);
+    const double reduce = collective(OpKind::reduce_scatter, data_group, elements * sent);
     sum.reduce += reduce;
     sum.shard_bytes += elements * gradient / grid.data;
     if (sum.last_reduce == 0) sum.last_reduce = reduce;  // parts are reduced from the last to the first

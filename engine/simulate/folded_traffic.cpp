@@ -64,7 +64,7 @@ void add_exchanges(Traffic& traffic, const FoldedPlan& plan, int chunk) {
     });
   });
   if (plan.scenario.plan.zero < 2) return;
-  const double gradient = gradient_bytes(plan.cluster, plan.model.type);
+  const double gradient = sent_gradient_bytes(plan.cluster, plan.model.type);
   const auto element = static_cast<double>(bytes_of(plan.model.type));
   for (const double elements : elements_of_parts(plan.model, begin, end)) {
     const auto add = [&](Purpose purpose, OpKind kind, double count, double bytes) {
@@ -78,7 +78,7 @@ void add_exchanges(Traffic& traffic, const FoldedPlan& plan, int chunk) {
 /// What data ranks exchange of a stage once a step.
 void add_reductions(Traffic& traffic, const FoldedPlan& plan, int stage, double elements) {
   const int zero = plan.scenario.plan.zero;
-  const double gradient = gradient_bytes(plan.cluster, plan.model.type);
+  const double gradient = sent_gradient_bytes(plan.cluster, plan.model.type);
   const auto add = [&](Purpose purpose, OpKind kind, double bytes) {
     traffic.add_collective(stage, purpose, kind, GroupKind::data, 1, plan.grid.data, bytes);
   };

@@ -216,6 +216,10 @@ double gradient_bytes(const ClusterSpec& cluster, DType type) {
   return cluster.reduced_bytes > 0 ? cluster.reduced_bytes : static_cast<double>(bytes_of(accumulation_type(type)));
 }
 
+double sent_gradient_bytes(const ClusterSpec& cluster, DType type) {
+  return cluster.sent_bytes > 0 ? cluster.sent_bytes : gradient_bytes(cluster, type);
+}
+
 int blocks_repeated_together(const PlanSpec& plan, int blocks) {
   if (plan.recompute == "sqrt") return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(blocks))));
   return plan.recompute == "blocks" ? plan.recompute_blocks : 0;

@@ -82,6 +82,9 @@ std::vector<double> elements_of_parts(const Model& model, int begin, int end);
 /// Bytes of a gradient's element as it is reduced: cluster.reduced_bytes, or its type's.
 double gradient_bytes(const ClusterSpec& cluster, DType type);
 
+/// The same of its message (cluster.sent_bytes).
+double sent_gradient_bytes(const ClusterSpec& cluster, DType type);
+
 /// How many blocks of a chunk of `blocks` are computed again together; 0 where none are ("none", "selective").
 int blocks_repeated_together(const PlanSpec& plan, int blocks);
 

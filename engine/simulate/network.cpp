@@ -80,16 +80,30 @@ double slowest_way_out(const ClusterSpec& cluster, std::span<const int> members,
   double bandwidth = infinite;
   for (const NetworkLevel& level : levels_of(cluster, inter_share)) {
     if (level.devices > 1 && within_one(members, level.devices)) break;
+    const bool is_node = level.devices == cluster.devices_per_node;
     for_each_unit(members, level.devices, [&](int count, int unit) {
-      bandwidth = std::min(bandwidth, way_out(cluster, level, unit) * count / level.devices);
+      double share = static_cast<double>(count) / level.devices;
+      if (is_node && cluster.ring_ports > 0)
+        share = std::min(share, static_cast<double>(cluster.ring_ports) / rails_of(cluster));
+      bandwidth = std::min(bandwidth, way_out(cluster, level, unit) * share);
     });
   }
   return bandwidth;
 }
 
-double ring_seconds(const ClusterSpec& cluster, const Protocol& protocol, OpKind kind, std::span<const int> members,
-                    double bytes) {
-  const int n = static_cast<int>(members.size()), nodes = placement_of(members, cluster.devices_per_node).nodes;
+/// What of a group decides its collectives' time.
+struct Ring {
+  Placement placement;
+  double bandwidth = 0;
+};
+
+Ring ring_of(const ClusterSpec& cluster, std::span<const int> members) {
+  return {placement_of(members, cluster.devices_per_node), ring_bandwidth(cluster, members)};
+}
+
+double ring_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol& protocol, OpKind kind,
+                    std::span<const int> members, double bytes) {
+  const int n = static_cast<int>(members.size()), nodes = ring.placement.nodes;
   const double rounds = kind == OpKind::all_reduce || kind == OpKind::broadcast || kind == OpKind::reduce ? 2 : 1;
   const double latency =
       cluster.collective_latency_s + rounds * ((n - nodes) * protocol.intra_hop + (nodes - 1) * protocol.inter_hop);
@@ -105,17 +119,15 @@ double ring_seconds(const ClusterSpec& cluster, const Protocol& protocol, OpKind
     return latency + seconds / protocol.share;
   }
   const double hops = rounds * (n - 1) + rounds / 2 * cluster.ring_fill;
-  return latency + hops / n * bytes / (ring_bandwidth(cluster, members) * protocol.share);
+  return latency + hops / n * bytes / (ring.bandwidth * protocol.share);
 }
 
-double tree_seconds(const ClusterSpec& cluster, const Protocol& protocol, OpKind kind, std::span<const int> members,
-                    double bytes) {
-  const Placement placement = placement_of(members, cluster.devices_per_node);
+double tree_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol& protocol, OpKind kind, double bytes) {
   const double rounds = kind == OpKind::all_reduce ? 2 : 1;
-  const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(placement.nodes - 1)));
+  const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(ring.placement.nodes - 1)));
   return cluster.collective_latency_s +
-         rounds * ((placement.greatest - 1) * protocol.intra_hop + depth * protocol.inter_hop +
-                   bytes / (ring_bandwidth(cluster, members) * protocol.share));
+         rounds * ((ring.placement.greatest - 1) * protocol.intra_hop + depth * protocol.inter_hop +
+                   bytes / (ring.bandwidth * protocol.share));
 }
 
 /// The faster of the cluster's protocols.
@@ -126,9 +138,10 @@ double with_best_protocol(const ClusterSpec& cluster, std::span<const int> membe
   return std::min(full, seconds({cluster.quick_intra_latency_s, cluster.quick_inter_latency_s, cluster.quick_share}));
 }
 
-double best_ring(const ClusterSpec& cluster, OpKind kind, std::span<const int> members, double bytes) {
+double best_ring(const ClusterSpec& cluster, const Ring& ring, OpKind kind, std::span<const int> members,
+                 double bytes) {
   return with_best_protocol(cluster, members, [&](const Protocol& protocol) {
-    return ring_seconds(cluster, protocol, kind, members, bytes);
+    return ring_seconds(cluster, ring, protocol, kind, members, bytes);
   });
 }
 
@@ -140,9 +153,10 @@ double hierarchical_seconds(const ClusterSpec& cluster, std::span<const int> mem
     if (across.empty() || member / cluster.devices_per_node != across.back() / cluster.devices_per_node)
       across.push_back(member);
   const auto inside = members.first(static_cast<std::size_t>(g));
-  return best_ring(cluster, OpKind::reduce_scatter, inside, bytes) +
-         best_ring(cluster, OpKind::all_reduce, across, bytes / g) +
-         best_ring(cluster, OpKind::all_gather, inside, bytes);
+  const Ring within = ring_of(cluster, inside);
+  return best_ring(cluster, within, OpKind::reduce_scatter, inside, bytes) +
+         best_ring(cluster, ring_of(cluster, across), OpKind::all_reduce, across, bytes / g) +
+         best_ring(cluster, within, OpKind::all_gather, inside, bytes);
 }
 
 }  // namespace
@@ -160,16 +174,17 @@ double ring_bandwidth(const ClusterSpec& cluster, std::span<const int> members) 
 double collective_seconds(const ClusterSpec& cluster, Route route, OpKind kind, std::span<const int> members,
                           double bytes) {
   if (members.size() < 2) return 0;
-  const double ring = best_ring(cluster, kind, members, bytes);
+  const Ring of_group = ring_of(cluster, members);
+  const double ring = best_ring(cluster, of_group, kind, members, bytes);
   const bool to_or_from_one = kind == OpKind::broadcast || kind == OpKind::reduce;
   if ((route == Route::tree || route == Route::best) && (kind == OpKind::all_reduce || to_or_from_one)) {
     const double tree = with_best_protocol(cluster, members, [&](const Protocol& protocol) {
-      return tree_seconds(cluster, protocol, kind, members, bytes);
+      return tree_seconds(cluster, of_group, protocol, kind, bytes);
     });
     return route == Route::tree ? tree : std::min(ring, tree);
   }
   if (route == Route::hierarchical && kind == OpKind::all_reduce) {
-    const Placement placement = placement_of(members, cluster.devices_per_node);
+    const Placement& placement = of_group.placement;
     if (placement.nodes > 1 && placement.least == placement.greatest && placement.least > 1)
       return hierarchical_seconds(cluster, members, bytes);
   }

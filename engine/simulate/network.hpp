@@ -2,8 +2,9 @@
 //
 // Contention: all groups of a kind are taken to communicate at the same time, as they do in a training step. A unit (a
 // card, a node, a leaf) has one way out that all its devices share, so a group with m of a unit's d devices gets m/d of
-// it; of a node with rails network ports that is one rail for each device where there are as many. The ports of
-// cluster.slow_node are slow_node_factor times as slow.
+// it; of a node with rails network ports that is one rail for each device where there are as many, and never more than
+// cluster.ring_ports of them (NCCL leads all rings of a group through the ports that are nearest to their ends). The
+// ports of cluster.slow_node are slow_node_factor times as slow.
 #pragma once
 #include <cstdint>
 #include <span>

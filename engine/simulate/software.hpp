@@ -14,6 +14,7 @@ namespace rankscope {
 ///                   gradients over data ranks comes behind the last backward
 ///
 /// What else a cluster says of its software is in the costs (modelled_costs): fused, split_transfers, recompute_whole.
+/// Messages that are cast for their way (sent_bytes) are known to folded plans alone.
 /// Throws std::invalid_argument for another reduced_bytes.
 RankProgram as_run_on(const ClusterSpec& cluster, RankProgram program);
 

@@ -25,7 +25,8 @@ constexpr NamedQuantity quantities[] = {{"step_seconds", Quantity::step_seconds}
                                         {"peak_bytes", Quantity::peak_bytes},
                                         {"reserved_bytes", Quantity::reserved_bytes},
                                         {"hardware_share", Quantity::hardware_share},
-                                        {"device_hours", Quantity::device_hours}};
+                                        {"device_hours", Quantity::device_hours},
+                                        {"device_joules", Quantity::device_joules}};
 
 [[noreturn]] void refuse(const std::string& file, const toml::node& at, const std::string& what) {
   const toml::source_position place = at.source().begin;
@@ -59,7 +60,8 @@ class Reader {
     table.source = text("source");
     table.constants = text("constants");
     table.unit = text("unit");
-    if (unit_of(table.unit) == 0) refuse(file_, root_, "unit '" + table.unit + "' is none of s, ms, us, h, GB and %");
+    if (unit_of(table.unit) == 0)
+      refuse(file_, root_, "unit '" + table.unit + "' is none of s, ms, us, h, GB, TJ and %");
     table.judged = root_["judged"].value_or(true);
     const std::string named = text("quantity");
     const auto known = std::find_if(std::begin(quantities), std::end(quantities),
@@ -90,8 +92,8 @@ class Reader {
     row.published = *published;
     row.bytes = (*from)["bytes"].value_or(0.0);
     row.tokens = (*from)["tokens"].value_or(0.0);
-    if (quantity == Quantity::device_hours && !(row.tokens > 0))
-      refuse(file_, node, "a row of device_hours has tokens");
+    if ((quantity == Quantity::device_hours || quantity == Quantity::device_joules) && !(row.tokens > 0))
+      refuse(file_, node, "a row of device_hours or device_joules has tokens");
     row.fitted = (*from)["fitted"].value_or(false);
     std::vector<Override> keys = common_;
     add_keys(keys, file_, *from);
@@ -131,6 +133,7 @@ double unit_of(const std::string& unit) {
   if (unit == "us") return 1e-6;
   if (unit == "h") return 3600;
   if (unit == "GB") return 1e9;
+  if (unit == "TJ") return 1e12;
   return unit == "%" ? 1e-2 : 0;
 }
 

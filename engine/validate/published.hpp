@@ -19,13 +19,14 @@ enum class Quantity {
   reserved_bytes,          ///< the same as an allocator holds it that keeps freed blocks: what nvidia-smi shows
   hardware_share,          ///< of the peak FLOP/s, recomputation counted (HFU)
   device_hours,            ///< of all devices together, for `tokens` of training without a stop
+  device_joules,           ///< the same
 };
 
 struct PublishedRow {
   std::string name;
   double published = 0;  ///< in the table's unit
   double bytes = 0;      ///< of Quantity::all_reduce_seconds
-  double tokens = 0;     ///< of Quantity::device_hours
+  double tokens = 0;     ///< of Quantity::device_hours and device_joules
   bool fitted = false;   ///< a constant of its cluster was fitted to it
   /// One scenario, or one for each choice that the source leaves open.
   std::vector<Scenario> choices;
@@ -35,7 +36,7 @@ struct PublishedTable {
   std::string file;  ///< name without ".toml"
   std::string title, source;
   std::string constants;  ///< where the constants of its clusters come from
-  std::string unit;       ///< as printed: "s", "ms", "us", "h", "GB", "%"
+  std::string unit;       ///< as printed: "s", "ms", "us", "h", "GB", "TJ", "%"
   Quantity quantity = Quantity::step_seconds;
   bool judged = true;  ///< false where the source leaves open what was measured; it then says so in `source`
   std::vector<PublishedRow> rows;

@@ -31,6 +31,11 @@ double device_bytes(const Scenario& s, std::int64_t (StageMemory::*of_stage)() c
   return most * (1 + s.cluster.allocator_slack) + s.cluster.context_bytes;
 }
 
+/// Devices times the steps that a row's tokens take.
+double devices_and_steps(const Scenario& s, const PublishedRow& row) {
+  return s.plan.ranks() * row.tokens / (static_cast<double>(s.train.global_batch) * s.model.context);
+}
+
 void summarise(ValidatedTable& table) {
   std::vector<double> published, predicted;
   double sum = 0, worst = 0;
@@ -67,9 +72,10 @@ double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
     }
     case Quantity::peak_bytes: return device_bytes(s, &StageMemory::peak);
     case Quantity::reserved_bytes: return device_bytes(s, &StageMemory::reserved);
-    case Quantity::device_hours: {
-      const double tokens = static_cast<double>(s.train.global_batch) * s.model.context;
-      return fold_step(s).seconds * s.plan.ranks() * row.tokens / tokens;
+    case Quantity::device_hours: return fold_step(s).seconds * devices_and_steps(s, row);
+    case Quantity::device_joules: {
+      const FoldedStep step = fold_step(s);
+      return step.seconds * devices_and_steps(s, row) * s.cluster.average_watts(step.bubble / step.seconds);
     }
     case Quantity::hardware_share: return fold_step(s).hfu(s.cluster, s.compute_type(), s.plan.ranks());
   }

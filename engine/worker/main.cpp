@@ -11,6 +11,7 @@
 #include "engine/scenario/read.hpp"
 #include "engine/scenario/resources.hpp"
 #include "engine/search/search.hpp"
+#include "engine/simulate/lost_node.hpp"
 #include "engine/validate/leave_one_out.hpp"
 #include "engine/validate/validate.hpp"
 #include "engine/worker/own_runs.hpp"
@@ -89,11 +90,11 @@ CLI::Validator whole_number(int least) {
       "", "");
 }
 
-Report predicted_report(const StepProgram& step) {
-  return predict_step(step, [](const StepProgram& of, std::span<RankProgram> programs) {
-    set_scratch(of, programs, *open_platform("cpu"));
-  });
+void add_scratch(const StepProgram& of, std::span<RankProgram> programs) {
+  set_scratch(of, programs, *open_platform("cpu"));
 }
+
+Report predicted_report(const StepProgram& step) { return predict_step(step, add_scratch); }
 
 int plan(const Input& input, int program_of) {
   const StepProgram step = compile(with_stages(read(input), false));
@@ -114,7 +115,7 @@ int plan(const Input& input, int program_of) {
 int simulate_plan(const Input& input, double tokens) {
   const StepProgram step = compile(with_stages(read(input), false));
   if (!is_folded(step)) check_runs(step);
-  Report report = predicted_report(step);
+  Report report = predict_scenario(step.scenario, add_scratch);
   if (tokens > 0)
     report.budget = budget_of(report, step.scenario.cluster, tokens, step.scenario.train.checkpoint_every);
   print(report, input.json);
@@ -171,7 +172,9 @@ int validate_all(bool json, bool without_each) {
 }
 
 int search_plans(const Input& input, std::size_t best) {
-  const SearchResult result = search(read(input), best);
+  Scenario scenario = read(input);
+  if (const auto after = after_lost_node(scenario)) scenario = after->scenario;
+  const SearchResult result = search(scenario, best);
   if (input.json)
     std::cout << to_json(result).dump(2) << "\n";
   else

@@ -134,3 +134,34 @@ TEST_CASE("a budget with failures takes longer by what they and checkpoints cost
   CHECK(budget.failures == Approx(budget.days_with_failures * 24 / (50'000.0 / 512)));
   CHECK(budget_of(report, cluster, 1e12, 10'000).goodput < budget.goodput);
 }
+
+TEST_CASE("a device that waits draws less, and a run's energy is its average") {
+  const Report report = predict_step(compile(on_selene(8, 8, 8, 64)));
+  ClusterSpec cluster = on_selene(8, 8, 8, 64).cluster;
+  const double bubble = report.time[TimeClass::bubble];
+  REQUIRE(bubble > 0.05);
+  cluster.power_watts = 400;
+  cluster.idle_watts = 0;  // not said: as a busy one
+  const RunBudget busy = budget_of(report, cluster, 1e12);
+  CHECK(busy.watts == Approx(400));
+  CHECK(busy.joules == Approx(400 * 512 * busy.days * 86400));
+  cluster.idle_watts = 100;
+  const RunBudget waiting = budget_of(report, cluster, 1e12);
+  CHECK(waiting.watts == Approx(400 - 300 * bubble));
+  CHECK(waiting.joules / busy.joules == Approx(waiting.watts / 400));
+}
+
+TEST_CASE("a lost node's report is that of the replicas that are left, and says what was lost") {
+  Scenario s = on_selene(8, 8, 8, 64);
+  const Report before = predict_scenario(s);
+  CHECK_FALSE(before.lost);
+  s.cluster.lost_node = 5;
+  const Report after = predict_scenario(s);
+  REQUIRE(after.lost);
+  CHECK(after.lost->replicas == 1);
+  CHECK(after.ranks == 7 * 64);
+  CHECK(after.steps.back().tokens_per_s < 0.9 * before.steps.back().tokens_per_s);
+  CHECK(after.lost->tokens_per_s_before == before.steps.back().tokens_per_s);
+  CHECK(to_text(after).find("1 of 8 replicas") != std::string::npos);
+  CHECK(to_json(after)["lost"]["replicas_before"] == 8);
+}

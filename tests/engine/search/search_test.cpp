@@ -121,3 +121,26 @@ TEST_CASE("why a plan is slower adds up to how much slower it is") {
   for (const LostTime& lost : why_slower(result.best[0].step, result.best[1].step)) sum += lost.seconds;
   CHECK(sum == Approx(result.best[1].step.seconds - result.best[0].step.seconds).margin(1e-9));
 }
+
+TEST_CASE("what a plan is set by, set again, is that plan") {
+  const Scenario s = small("selene", 16);
+  std::size_t number = 0, by_cost = 0;
+  for (const PlanSpec& plan : all_plans(s)) {
+    by_cost += plan.stages == "cost";
+    if (number++ % 37 != 0) continue;
+    std::vector<Override> overrides;
+    for (const std::string& setting : settings_of(plan)) overrides.push_back(parse_override("plan." + setting));
+    for (const char* rest : {"plan.precision=fp16", "model.layers=12", "model.heads=16", "model.width=2048",
+                             "train.global_batch=64", "cluster.spec=selene"})
+      overrides.push_back(parse_override(rest));
+    CHECK(parse_scenario("", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml", overrides).plan == plan);
+  }
+  CHECK(by_cost > 0);  // the head of 32,000 words is worth a block or two
+}
+
+TEST_CASE("the text says what sets the second apart, and how to simulate the first") {
+  const SearchResult result = search(small("selene", 8), 2);
+  const std::string text = to_text(result);
+  CHECK(text.find(" in place of ") != std::string::npos);
+  CHECK(text.find("--set schedule=" + result.best.front().plan.schedule) != std::string::npos);
+}

@@ -109,3 +109,16 @@ TEST_CASE("an AdamW step in separate passes moves 62 bytes a parameter in fp16, 
   // Gradients read by the norm and by the update, states 6 · 4, the weight written.
   CHECK(update_bytes_per_parameter(2, 4, 12, true, false) == 34);
 }
+
+TEST_CASE("heads whose rows begin anywhere keep products in batches off the tensor cores") {
+  ClusterSpec c = small();
+  c.peak_flops_fp16 = 160e9;
+  const auto seconds = [&](std::int64_t head, std::int64_t batch) {
+    return product_seconds(c, DType::f16, {160, 160, head, batch});
+  };
+  // 104 and 112 elements are 16 bytes' multiples, 108 are not: sixteen times as slow, as fp32.
+  CHECK(seconds(112, 8) < 1.2 * seconds(104, 8));
+  CHECK(seconds(108, 8) > 10 * seconds(104, 8));
+  CHECK(seconds(108, 8) == Approx(product_seconds(c, DType::f32, {160, 160, 108, 8})).epsilon(0.1));
+  CHECK(seconds(108, 1) < 2.5 * seconds(104, 1));  // one product alone has kernels for any alignment
+}

@@ -186,3 +186,19 @@ TEST_CASE("all-reduces of nccl-tests on A100s with NVSwitch: within 6 % on avera
   CHECK(large / 49 < 0.06);
   CHECK(small_sum / 28 < 0.10);
 }
+
+TEST_CASE("a group's rings have so many of a node's ports, however many of its ranks are there") {
+  ClusterSpec c = small();
+  c.ring_ports = 1;
+  CHECK(ring_bandwidth(c, ranks(16)) == 10e9);   // all devices of two nodes, and one port of four
+  CHECK(ring_bandwidth(c, ranks(2, 8)) == 5e9);  // half a port was its share before
+  CHECK(ring_bandwidth(c, ranks(8)) == 100e9);   // within a node there are no ports
+  c.ring_ports = 2;
+  CHECK(ring_bandwidth(c, ranks(16)) == 20e9);
+}
+
+TEST_CASE("Jean Zay's ports give the all-reduce that was measured there") {
+  // 4 GB over the 32 devices of four nodes in 1.531 s.
+  const double seconds = collective_seconds(spec("jean-zay"), Route::best, OpKind::all_reduce, ranks(32), 4e9);
+  CHECK(seconds == Approx(1.531).epsilon(0.03));
+}

@@ -1,0 +1,21 @@
+// What goes on training when a node is gone.
+#pragma once
+#include <optional>
+
+#include "engine/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// A replica that had a rank on the lost node cannot go on. The others begin anew on the nodes that are left, each with
+/// its own samples as before: the batch is smaller, and with ZeRO each holds more of what is shared out.
+struct AfterLoss {
+  Scenario scenario;      ///< of the replicas that are left, on a cluster without that node
+  int replicas_lost = 0;  ///< 0: none of the plan's ranks was there
+  int replicas_before = 0;
+};
+
+/// nullopt where the cluster has lost none (cluster.lost_node). Throws std::invalid_argument when every replica had a
+/// rank there, and for plans with servers or a main device, which have ranks that none can stand in for.
+std::optional<AfterLoss> after_lost_node(const Scenario& scenario);
+
+}  // namespace rankscope
