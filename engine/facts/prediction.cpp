@@ -45,7 +45,7 @@ Report folded_report(const StepProgram& step) {
   row.seconds = folded.seconds;
   row.tokens_per_s = static_cast<double>(scenario.train.global_batch) * step.model.spec.context / folded.seconds;
   report.steps.push_back(row);
-  report.bubble.ideal = folded.ideal_bubble;
+  report.bubble.ideal = ideal_bubble(step.schedule);
   report.bubble.predicted = folded.bubble / folded.seconds;
   using enum TimeClass;
   const std::pair<TimeClass, double> parts[] = {{compute, folded.compute},     {recompute, folded.recompute},

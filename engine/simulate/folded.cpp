@@ -43,7 +43,6 @@ class Folded {
     lay_out();
     if (scenario_.fault.slow_rank >= 0) lay_out_straggler();
     finish();
-    step_.ideal_bubble = ideal_bubble(schedule_);
     step_.memory = fold_memory(scenario_, model_, schedule_, plan_.first_segment);
     return std::move(step_);
   }

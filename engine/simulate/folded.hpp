@@ -33,7 +33,6 @@ struct FoldedStep {
   double bubble = 0;
   double model_flops = 0, hardware_flops = 0;  ///< of all ranks; the second with recomputation
   std::size_t ops = 0;                         ///< that were laid out
-  double ideal_bubble = 0;                     ///< of the schedule: see ideal_bubble
   std::vector<StageMemory> memory;             ///< [stage]
 
   double mfu(const ClusterSpec& cluster, DType type, int ranks) const;

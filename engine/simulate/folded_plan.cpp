@@ -130,9 +130,14 @@ void FoldedPlan::add_sharding(ChunkSeconds& sum, int begin, int end, int stage) 
   if (data_group.size() < 2) return;
   const double gradient = gradient_bytes(cluster, model.type), sent = sent_gradient_bytes(cluster, model.type);
   const auto element = static_cast<double>(bytes_of(model.type));
+  double known = 0, gather = 0, reduce = 0;  // blocks are alike
   for (const double elements : elements_of_parts(model, begin, end)) {
-    if (scenario.plan.zero == 3) sum.gather += collective(OpKind::all_gather, data_group, elements * element);
-    const double reduce = collective(OpKind::reduce_scatter, data_group, elements * sent);
+    if (elements != known) {
+      known = elements;
+      if (scenario.plan.zero == 3) gather = collective(OpKind::all_gather, data_group, elements * element);
+      reduce = collective(OpKind::reduce_scatter, data_group, elements * sent);
+    }
+    sum.gather += gather;
     sum.reduce += reduce;
     sum.shard_bytes += elements * gradient / grid.data;
     if (sum.last_reduce == 0) sum.last_reduce = reduce;  // parts are reduced from the last to the first

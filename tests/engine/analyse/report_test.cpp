@@ -210,10 +210,11 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {"bubble", "bubble_span",  "budget", "clock",     "device_memory",     "folded",
-                                         "hfu",    "links",        "lost",   "memory",    "mfu",               "obtained",
-                                         "plan",   "ranks",  "step_seconds", "steps",  "telemetry", "tflops_per_device", "time",
-                                         "traffic"};
+  const std::vector<std::string> keys = {
+      "bubble", "bubble_span", "budget",       "clock",  "device_memory", "folded",
+      "hfu",    "links",       "lost",         "memory", "mfu",           "obtained",
+      "plan",   "ranks",       "step_seconds", "steps",  "telemetry",     "tflops_per_device",
+      "time",   "traffic"};
   const nlohmann::json full = to_json(make_report(facts_of(3)));
   const nlohmann::json empty = to_json(make_report(RunFacts{}));
   for (const auto& json : {full, empty}) {
