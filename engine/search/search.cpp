@@ -76,6 +76,31 @@ class Found {
   std::optional<PlanResult> nearest_;
 };
 
+/// Calls work(0) to work(n - 1) on so many threads (0: as many as the machine has), each with a `work` of its own from
+/// `make`. Rethrows the first exception.
+template <class Make>
+void on_all_threads(std::size_t n, unsigned threads, Make make) {
+  std::atomic<std::size_t> next{0};
+  std::mutex failure_mutex;
+  std::exception_ptr failure;
+  const auto run = [&] {
+    try {
+      auto work = make();
+      for (std::size_t i = next++; i < n; i = next++) work(i);
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+      next = n;
+    }
+  };
+  std::vector<std::thread> team;
+  const unsigned wanted = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  for (unsigned t = 1; t < wanted; ++t) team.emplace_back(run);
+  run();
+  for (std::thread& thread : team) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
 }  // namespace
 
 SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads) {
@@ -90,8 +115,8 @@ SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads
   result.plans = plans.size();
 
   PlanBounds bounds(scenario);
-  std::vector<PlanBound> bound;
-  for (const PlanSpec& plan : plans) bound.push_back(bounds.of(plan));
+  std::vector<PlanBound> bound(plans.size());
+  on_all_threads(plans.size(), threads, [&] { return [&](std::size_t i) { bound[i] = bounds.of(plans[i]); }; });
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (result.device_bytes > 0 && bound[i].bytes > result.device_bytes)
@@ -103,37 +128,21 @@ SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads
             [&](std::size_t a, std::size_t b) { return bound[a].seconds < bound[b].seconds; });
 
   Found found(std::max<std::size_t>(1, keep), result.device_bytes);
-  std::atomic<std::size_t> next{0};
-  std::mutex failure_mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    Scenario mine = scenario;
+  on_all_threads(order.size(), threads, [&] {
     // What decides a rank's model: tensor ranks, samples of a micro-batch, sequence parallelism.
-    std::map<std::tuple<int, int, bool>, Model> models;
-    for (std::size_t i = next++; i < order.size(); i = next++) {
-      if (found.beats(bound[order[i]])) continue;
-      try {
-        mine.plan = plans[order[i]];
-        if (first_complaint(mine)) continue;  // such as rows that tensor ranks cannot share
-        const auto [model, made] =
-            models.try_emplace({mine.plan.tensor, mine.micro_batch_size(), mine.plan.sequence_parallel});
-        if (made) model->second = make_model(mine);
-        PlanResult one{mine.plan, fold_step(mine, model->second), 0};
-        one.bytes = bytes_of_fullest(one.step, mine.cluster);
-        found.add(std::move(one));
-      } catch (...) {
-        const std::lock_guard lock(failure_mutex);
-        if (!failure) failure = std::current_exception();
-        next = order.size();
-      }
-    }
-  };
-  std::vector<std::thread> team;
-  const unsigned wanted = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-  for (unsigned t = 1; t < wanted; ++t) team.emplace_back(work);
-  work();
-  for (std::thread& thread : team) thread.join();
-  if (failure) std::rethrow_exception(failure);
+    using Models = std::map<std::tuple<int, int, bool>, Model>;
+    return [&, models = Models{}, mine = scenario](std::size_t i) mutable {
+      if (found.beats(bound[order[i]])) return;
+      mine.plan = plans[order[i]];
+      if (first_complaint(mine)) return;  // such as rows that tensor ranks cannot share
+      const auto [model, made] =
+          models.try_emplace({mine.plan.tensor, mine.micro_batch_size(), mine.plan.sequence_parallel});
+      if (made) model->second = make_model(mine);
+      PlanResult one{mine.plan, fold_step(mine, model->second), 0};
+      one.bytes = bytes_of_fullest(one.step, mine.cluster);
+      found.add(std::move(one));
+    };
+  });
   found.move_to(result);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
