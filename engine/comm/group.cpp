@@ -158,18 +158,13 @@ CommResult GroupCommunicator::point_to_point(View data, int peer, bool is_send) 
   return result;
 }
 
-void GroupCommunicator::stage_through_host(Device& device, Queue& queue) {
-  stage_.emplace(Stage{device, queue, {}, {}});
-}
+void GroupCommunicator::stage_through_host(Device& device, Queue& queue) { stage_.emplace(Stage{device, queue}); }
 
 View GroupCommunicator::Stage::take(int which, const View& tensor) {
   if (tensor.data == nullptr) return tensor;
-  if (tensor.bytes() > bytes[which]) {
-    memory[which] = device.reserve_host(tensor.bytes());
-    bytes[which] = tensor.bytes();
-  }
-  queue.copy(memory[which].get(), tensor.data, tensor.bytes());
-  return {memory[which].get(), tensor.type, tensor.shape};
+  std::byte* const here = memory[which].at_least(tensor.bytes(), device, &Device::reserve_host);
+  queue.copy(here, tensor.data, tensor.bytes());
+  return {here, tensor.type, tensor.shape};
 }
 
 void GroupCommunicator::Stage::give_back(const View& here, const View& tensor) {
@@ -263,11 +258,7 @@ const GroupCommunicator::OwnTransfers& GroupCommunicator::own_transfers(const Co
 }
 
 std::byte* GroupCommunicator::scratch(std::int64_t bytes) {
-  if (bytes > scratch_bytes_) {
-    scratch_ = device_->reserve(bytes);
-    scratch_bytes_ = bytes;
-  }
-  return scratch_.get();
+  return scratch_.at_least(bytes, *device_, &Device::reserve);
 }
 
 void GroupCommunicator::run_transfers(const CollectiveCall& call) {

@@ -12,6 +12,7 @@
 
 #include "engine/collective/transfer.hpp"
 #include "engine/comm/communicator.hpp"
+#include "engine/comm/growing.hpp"
 #include "engine/comm/options.hpp"
 #include "kernels/device/host.hpp"
 
@@ -132,8 +133,7 @@ class GroupCommunicator : public Communicator {
   struct Stage {
     Device& device;
     Queue& queue;
-    Memory memory[2];
-    std::int64_t bytes[2] = {};
+    GrowingMemory memory[2]{};
     View take(int which, const View& tensor);
     void give_back(const View& here, const View& tensor);
   };
@@ -144,8 +144,7 @@ class GroupCommunicator : public Communicator {
   std::vector<PhaseRecord> phases_;
   // By kind, elements and root: lists are long, and steps repeat them.
   std::map<std::array<std::int64_t, 3>, OwnTransfers> own_transfers_;
-  Memory scratch_;
-  std::int64_t scratch_bytes_ = 0;
+  GrowingMemory scratch_;
 };
 
 /// "rank 1, rank 3", shortened when there are many.

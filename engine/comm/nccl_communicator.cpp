@@ -84,12 +84,8 @@ void NcclCommunicator::issue_messages(std::span<const Message> messages, const c
 void NcclCommunicator::move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) {
   std::int64_t needed = 0;
   for (const Message& m : messages) needed += m.add ? m.bytes() : 0;
-  if (needed > staging_bytes_) {
-    staging_ = device().reserve(needed);
-    staging_bytes_ = needed;
-  }
   std::vector<Message> moved(messages.begin(), messages.end());
-  std::byte* staged = staging_.get();
+  std::byte* staged = staging_.at_least(needed, device(), &Device::reserve);
   for (Message& m : moved) {
     if (!m.add) continue;
     m.data = staged;

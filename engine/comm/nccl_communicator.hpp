@@ -31,8 +31,7 @@ class NcclCommunicator final : public GroupCommunicator {
   std::unique_ptr<GroupCommunicator> host_;
   std::unique_ptr<NcclClique> clique_;  ///< null in a group of one
   std::vector<int> others_;             ///< world ranks
-  Memory staging_;                      ///< where an added message arrives before it is added
-  std::int64_t staging_bytes_ = 0;
+  GrowingMemory staging_;               ///< where an added message arrives before it is added
 };
 
 }  // namespace rankscope::comm

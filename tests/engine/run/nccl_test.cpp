@@ -2,6 +2,7 @@
 // binding, kernels' sources and communicators.
 #include <dlfcn.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "engine/comm/loopback.hpp"
 #include "engine/comm/nccl.hpp"
@@ -203,6 +205,48 @@ TEST_CASE("a peer that is gone while its collective is on the device ends the ru
   CHECK_THAT(why, ContainsText("on lane data"));
   CHECK_THAT(why, ContainsText("remote process exited"));
   misuse();
+}
+
+// A GPU gives memory back once all that was launched on it is done: here rank 0's all_reduce on another lane, for which
+// rank 1 comes only after the one that asks for more memory.
+TEST_CASE("a collective that needs more memory than the one before does not wait for another lane's peer") {
+  over_emulated_nccl(1);
+  CommOptions comm;
+  comm.stamp_arrivals = false;
+  comm.time_limit = 5s;
+  const auto hub = make_loopback(2, comm);
+  std::array<std::string, 2> errors;
+  std::vector<std::jthread> ranks;
+  for (int rank = 0; rank < 2; ++rank)
+    ranks.emplace_back([&, rank] {
+      try {
+        const auto device = kernels::cuda_device(rank);
+        device->use();
+        const auto mine = nccl_world(world(hub, rank), comm, {RANKSCOPE_EMULATED_NCCL});
+        const auto other = mine->group({0, 1}, Lane::zero_gather, "auto"),
+                   ring = mine->group({0, 1}, Lane::data, "ring");
+        const auto other_queue = device->make_queue(), ring_queue = device->make_queue();
+        other->run_on(*device, *other_queue);
+        ring->run_on(*device, *ring_queue);
+        const Memory memory = device->reserve(8192);
+        ring_queue->fill(memory.get(), 0, 8192);
+        const auto sum = [&](Communicator& group, std::int64_t elements) {
+          group.all_reduce({memory.get() + (&group == other.get() ? 4096 : 0), DType::f32, {elements}});
+        };
+        if (rank == 0) sum(*other, 8);
+        sum(*ring, 8);
+        sum(*ring, 1000);
+        ring_queue->mark()->wait();
+        if (rank == 1) sum(*other, 8);
+        other_queue->mark()->wait();
+        mine->throw_if_failed();
+        mine->exchange("nobody leaves before all are done");
+      } catch (const std::exception& error) {
+        errors[static_cast<std::size_t>(rank)] = error.what();
+      }
+    });
+  ranks.clear();
+  CHECK(errors == std::array<std::string, 2>{});
 }
 
 TEST_CASE("a plan with more ranks than there are GPUs is refused before it runs") {
