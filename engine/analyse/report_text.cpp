@@ -132,7 +132,7 @@ std::string lost_line(const Report& report) {
   if (lost.replicas == 0) return row("lost node", format("node %d: no rank of this plan was on it", lost.node));
   const double after = report.steps.empty() ? std::nan("") : report.steps.back().tokens_per_s;
   return row("lost node",
-             format("node %d and with it %d of %d replicas; the others go on at %.4g of %.4g tokens/s (%+.1f %%)",
+             format("node %d and with it %d of %d replicas; the others go on at %.0f of %.0f tokens/s (%+.1f %%)",
                     lost.node, lost.replicas, lost.replicas_before, after, lost.tokens_per_s_before,
                     100 * (after / lost.tokens_per_s_before - 1)));
 }
