@@ -270,3 +270,22 @@ TEST_CASE("a folded rank's time line is its schedule's ops in order, ends with t
     CHECK(fold_timeline(s, grid.rank_of({1, 1, 2})).back().end > line.back().end);
   }
 }
+
+TEST_CASE("gradients that are cast for their way are half the bytes, for a little time, in the same memory") {
+  Scenario wide = on("selene", {"gpt", 16, 4096, 32, 2048, 51200, true, 0.1}, plan_of(8, 8, 2, 1, "1f1b", 8), 64);
+  wide.cluster.reduced_bytes = 4;
+  Scenario cast = wide;
+  cast.cluster.sent_bytes = 2;
+  const auto bytes = [](const Scenario& s) {
+    double sum = 0;
+    for (const FoldedTraffic& moved : fold_traffic(s, make_model(s)))
+      if (moved.purpose == Purpose::data_gradient) sum += moved.bytes_per_rank;
+    return sum;
+  };
+  CHECK(bytes(wide) > 0);
+  CHECK(bytes(cast) == Approx(bytes(wide) / 2));
+  const FoldedStep before = fold_step(wide), now = fold_step(cast);
+  CHECK(now.data < 0.7 * before.data);
+  CHECK(now.data > 0.5 * before.data);  // the casts take their time
+  CHECK(now.memory.front().peak() == before.memory.front().peak());
+}

@@ -120,8 +120,7 @@ TEST_CASE("choices that a source leaves open make an interval, and a wrong table
 TEST_CASE(
     "step times that nothing was fitted to are within 4 % on average and 9 % at worst, but for BLOOM's 104 heads") {
   for (const PublishedTable& published : tables()) {
-    if (published.quantity != Quantity::step_seconds || !published.judged || published.file == "bloom-batch" ||
-        published.file == "megatron-2019")
+    if (published.quantity != Quantity::step_seconds || !published.judged || published.file == "megatron-2019")
       continue;
     const ValidatedTable table = validate(published);
     INFO(table.title);
@@ -141,9 +140,9 @@ TEST_CASE("without a table the others of its device give nearly the same constan
   for (const LeftOutTable& table : left_out) {
     INFO(table.file << ": " << table.product_efficiency << ", " << table.memory_efficiency << ", mean "
                     << table.mean_error << ", worst " << table.worst_error);
-    CHECK(table.product_efficiency > 0.75);
-    CHECK(table.memory_efficiency > 0.5);
-    CHECK(table.mean_error < 0.07);
+    CHECK(table.product_efficiency == Approx(0.870).margin(0.04));  // as a benchmark of single products has it
+    CHECK(table.memory_efficiency == Approx(0.643).margin(0.03));
+    CHECK(table.mean_error < 0.05);
     CHECK(table.worst_error >= table.mean_error);
   }
   CHECK(to_json(left_out)["leave_one_out"].size() == left_out.size());
