@@ -43,7 +43,7 @@ class Folded {
     lay_out();
     if (scenario_.fault.slow_rank >= 0) lay_out_straggler();
     finish();
-    step_.memory = fold_memory(scenario_, model_, schedule_, plan_.first_segment);
+    step_.memory = fold_memory(scenario_, model_, schedule_, plan_.first_segment, parameters_);
     return std::move(step_);
   }
 
@@ -201,12 +201,10 @@ class Folded {
     const auto element = static_cast<double>(bytes_of(model_.type));
     const double gradient = gradient_bytes(cluster_, model_.type), sent = sent_gradient_bytes(cluster_, model_.type);
     const bool loss_scale = scenario_.plan.precision == "fp16";
-    const std::vector<StageParameters> parameters =
-        parameters_of_stages(scenario_, model_, schedule_, plan_.first_segment);
     double reduced = 0, updating = 0, gathering = 0;
     std::vector<double> exposed(stages), own_update(stages), own_gather(stages);
     for (std::size_t s = 0; s < stages; ++s) {
-      const StageParameters& own = parameters[s];
+      const StageParameters& own = parameters_[s];
       const double elements = own.elements, states = own.state_bytes;
       const double update =
           update_bytes_per_parameter(element, gradient, states / elements, cluster_.fused, loss_scale);
@@ -271,6 +269,8 @@ class Folded {
   const RankGrid& grid_;
   const ChunkSchedule& schedule_ = plan_.schedule;
   std::vector<ChunkSeconds> chunks_;
+  std::vector<StageParameters> parameters_ =
+      parameters_of_stages(scenario_, model_, schedule_, plan_.first_segment);  ///< [stage]
   double recomputed_flops_ = 0;  // of one rank of each stage and one micro-batch
   std::vector<double> end_, last_backward_;
   std::vector<int> last_chunk_;  ///< [stage]: of its last backward

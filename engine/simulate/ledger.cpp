@@ -168,6 +168,7 @@ struct ChunkBytes {
   double again = 0;   ///< computed again for the backward, less what it has given up: when it needs most
   double halves = 0;  ///< from the input gradient to the weight gradient
   double transient = 0;
+  double largest_part = 0;  ///< elements of what ZeRO-3 gathers at a time
 };
 
 ChunkBytes bytes_of_chunk(const Keeper& keeper, const Scenario& scenario, const Model& model, int begin, int end) {
@@ -301,6 +302,13 @@ StageParameters parameters_of_stage(const Scenario& scenario, const Model& model
 
 std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
                                      const std::vector<int>& first_segment) {
+  return fold_memory(scenario, model, schedule, first_segment,
+                     parameters_of_stages(scenario, model, schedule, first_segment));
+}
+
+std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
+                                     const std::vector<int>& first_segment,
+                                     const std::vector<StageParameters>& parameters) {
   const ClusterSpec& cluster = scenario.cluster;
   const Keeper keeper(model, cluster);
   const int chunks = schedule.shape.chunks();
@@ -309,10 +317,13 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
   for (int c = 0; c < chunks; ++c) {
     const int begin = first_segment[static_cast<std::size_t>(c)], end = first_segment[static_cast<std::size_t>(c) + 1];
     const auto [found, made] = known.try_emplace(parts_of(model, begin, end));
-    if (made) found->second = bytes_of_chunk(keeper, scenario, model, begin, end);
+    if (made) {
+      found->second = bytes_of_chunk(keeper, scenario, model, begin, end);
+      for (const double elements : elements_of_parts(model, begin, end))
+        found->second.largest_part = std::max(found->second.largest_part, elements);
+    }
     of_chunk.push_back(found->second);
   }
-  const std::vector<StageParameters> parameters = parameters_of_stages(scenario, model, schedule, first_segment);
   const auto stage_of = [&](int c) { return schedule.stage_of_chunk[static_cast<std::size_t>(c)]; };
 
   std::vector<StageMemory> memory;
@@ -374,10 +385,7 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
     const bool shards = scenario.plan.data > 1 && scenario.plan.zero >= 2;
     double part = 0;
     for (int c = 0; shards && c < chunks; ++c)
-      if (stage_of(c) == stage)
-        for (const double elements : elements_of_parts(model, first_segment[static_cast<std::size_t>(c)],
-                                                       first_segment[static_cast<std::size_t>(c) + 1]))
-          part = std::max(part, elements);
+      if (stage_of(c) == stage) part = std::max(part, of_chunk[static_cast<std::size_t>(c)].largest_part);
     const double bucket = scenario.plan.zero == 3
                               ? part * gradient
                               : std::max(own.largest * gradient, scenario.plan.bucket_mib * 1048576);

@@ -71,6 +71,11 @@ StageParameters parameters_of_stage(const Scenario& scenario, const Model& model
 std::vector<StageParameters> parameters_of_stages(const Scenario& scenario, const Model& model,
                                                   const ChunkSchedule& schedule, const std::vector<int>& first_segment);
 
+/// fold_memory where these are known already.
+std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
+                                     const std::vector<int>& first_segment,
+                                     const std::vector<StageParameters>& parameters);
+
 /// Of segments [begin, end): how many are in front of their blocks, the blocks, and how many are behind. Chunks of
 /// equal parts are alike in all but their blocks' numbers.
 std::array<int, 3> parts_of(const Model& model, int begin, int end);
