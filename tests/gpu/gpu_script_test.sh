@@ -57,6 +57,43 @@ for bad in "--part nothing" "--seconds 0" "--what" "--results"; do
   [[ $status == 2 && $(wc -l <<<"$said") == 1 ]] || complain "$bad: status $status, $said"
 done
 
+# The whole way, on a machine that pretends: programs that do nothing, one of which fails for one plan.
+fake=$work/fake
+mkdir "$fake"
+program() { # program NAME COMMANDS
+  printf '#!/usr/bin/env bash\n%s\n' "$2" >"$fake/$1"
+  chmod +x "$fake/$1"
+}
+program nvidia-smi '[[ $1 == --list-gpus ]] && echo "GPU 0" || echo "a GPU that is none, 1, 2 MiB"'
+program ldconfig 'echo libcublasLt.so.13'
+program compute-sanitizer 'exit 0'
+program kernels_cuda_test '[[ $RANKSCOPE_REQUIRE_GPU == 1 ]]'
+program cuda_kernels_bench 'echo "a kernel at 90% of its limit"'
+program rankscope-engine '[[ "$*" != *data=8*zero=3* ]] || { echo "DIFFERS from one rank"; exit 1; }'
+program gpu_step 'echo "{\"engine\": \"rankscope\", \"model\": \"$1\", \"step_seconds\": 0.5, \"tokens_per_s\": 7,
+  \"classes\": {}, \"memory\": {\"used_bytes\": 0, \"predicted_bytes\": 1, \"off_by\": 0, \"context_bytes\": 0, \"workspace_bytes\": 0}}" | tr -d "\n"'
+program telemetry_share_bench 'echo "cost of telemetry: mean +0.10 %"'
+on_fake() { PATH=$fake:$PATH bash "$tests/gpu.sh" --bin "$fake" --results "$work/gathered" "$@" 2>/dev/null; }
+status=0
+table=$(on_fake) || status=$?
+[[ $status == 1 ]] || complain "a plan that differs: status $status"
+expect "the pretended table" "$table" '^GPU: a GPU that is none'
+expect "the pretended table" "$table" '^verify data=8 zero=3 +FAILED'
+expect "the pretended table" "$table" '^verify data=4 zero=2 +passed'
+expect "the pretended table" "$table" '^verify over nccl, data=2 +one GPU$'
+expect "the pretended table" "$table" '^compute-sanitizer racecheck, small sizes +passed'
+expect "the pretended table" "$table" '^a kernel at 90% of its limit$'
+expect "the pretended table" "$table" '^gpt2-1.5b +rankscope +500.00 ms'
+expect "the pretended table" "$table" '^cost of telemetry: mean \+0.10 %'
+rows=$(wc -l <"$work/gathered/rows.tsv")
+table=$(on_fake --part verify --seconds 30) || true
+expect "what there was no time for" "$table" '^verify data=4 zero=2 +no time$'
+expect "what another part has left" "$table" '^a kernel at 90% of its limit$'
+[[ $(wc -l <"$work/gathered/rows.tsv") == "$rows" ]] || complain "a check that is run again has two rows"
+steps=$(grep -c rankscope "$work/gathered/speed.jsonl")
+on_fake --part speed-124m >/dev/null || true
+[[ $(grep -c rankscope "$work/gathered/speed.jsonl") == "$steps" ]] || complain "steps that are measured again are two"
+
 # The table, from what two parts left.
 mkdir "$work/results"
 echo "NVIDIA H200, 580.1, 143771 MiB" >"$work/results/machine.txt"
