@@ -50,6 +50,12 @@ class NcclWorld final : public World {
   std::shared_ptr<NcclSession> session_;
 };
 
+std::string host_name() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
 }  // namespace
 
 std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions options, NcclOptions nccl) {
@@ -66,9 +72,17 @@ std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions o
 void check_nccl_library(const NcclOptions& nccl) { open_nccl(nccl.library); }
 
 int gpu_of_rank(World& world, const std::vector<std::string>& visible) {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return gpu_of_rank(world, visible, host);
+  return gpu_of_rank(world, visible, host_name());
+}
+
+int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible) {
+  return shared_gpu_of_rank(world, visible, host_name());
+}
+
+int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host) {
+  const std::vector<std::string> hosts = world.exchange(host);
+  const auto before = std::count(hosts.begin(), hosts.begin() + world.rank(), host);
+  return visible.empty() ? 0 : static_cast<int>(before % static_cast<std::ptrdiff_t>(visible.size()));
 }
 
 int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host) {

@@ -37,5 +37,9 @@ void check_nccl_library(const NcclOptions& nccl = {});
 int gpu_of_rank(World& world, const std::vector<std::string>& visible);
 /// The same of a host of that name.
 int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host);
+/// The same where ranks may share a GPU (mpi): a host's ranks take the GPUs that they see in turn. 0 where none is
+/// seen.
+int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible);
+int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host);
 
 }  // namespace rankscope

@@ -125,7 +125,9 @@ int run_worker(const WorkerJob& job) {
                                std::to_string(step.grid.size()));
     fitted_clock = fit_clock(*process_world, job.start_ns);  // by messages of the hosts, which NCCL has not
   }
-  if (job.request.communicator == "nccl") gpu = gpu_of_rank(*process_world, gpus_here());
+  if (process_world && job.request.device == "cuda")
+    gpu = job.request.communicator == "nccl" ? gpu_of_rank(*process_world, gpus_here())
+                                             : shared_gpu_of_rank(*process_world, gpus_here());
   const std::shared_ptr<const Platform> platform =
       is_platform(job.request.device) ? open_platform(job.request.device, job.request.threads, gpu) : nullptr;
   if (platform) set_scratch(step, programs, *platform);

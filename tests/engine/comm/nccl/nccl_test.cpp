@@ -395,3 +395,19 @@ TEST_CASE("ranks of a host take its GPUs in turn, and one too many is told so") 
       "rank 4 is the 3. rank on host a and sees 2 GPUs, none of which is free: the communicator 'nccl' needs a GPU for "
       "each rank; use 'loopback' to share one");
 }
+
+TEST_CASE("ranks that may share GPUs take those of their host in turn") {
+  struct Rank {
+    const char* host;
+    std::vector<std::string> sees;
+  };
+  const std::vector<Rank> ranks = {{"a", {"a:0", "a:1"}}, {"b", {"b:0"}}, {"a", {"a:0", "a:1"}},
+                                   {"b", {"b:0"}},        {"c", {}},      {"a", {"a:0", "a:1"}}};
+  std::vector<int> gpu(ranks.size(), -1);
+  const auto errors = run_ranks(static_cast<int>(ranks.size()), {}, [&](World& world) {
+    const auto r = static_cast<std::size_t>(world.rank());
+    gpu[r] = shared_gpu_of_rank(world, ranks[r].sees, ranks[r].host);
+  });
+  CHECK(errors == std::vector<std::string>(ranks.size()));
+  CHECK(gpu == std::vector<int>{0, 0, 1, 0, 0, 0});
+}
