@@ -19,7 +19,7 @@ inline QApplication& application() {
 }
 
 /// Handles events until `condition` holds; false when it does not within the limit.
-inline bool wait_until(const std::function<bool()>& condition, int limit_ms = 10000) {
+inline bool wait_until(const std::function<bool()>& condition, int limit_ms = 30000) {
   application();
   QElapsedTimer since;
   since.start();
