@@ -137,17 +137,14 @@ void CurveChart::draw() {
   note_->setText(data_.note.isEmpty() ? QStringLiteral(" ") : data_.note);
   if (points.empty()) return;
   if (data_.level)
-    dashed_->replace(QList<QPointF>{{points.front().x, *data_.level},
-                                    {std::max(points.front().x + 1, points.back().x), *data_.level}});
+    dashed_->replace(QList<QPointF>{{data_.first, *data_.level}, {data_.last, *data_.level}});
   else
     dashed_->replace(list_of(decimated(data_.dashed, pixels)));
   tick();
 }
 
 void CurveChart::tick() {
-  const QList<QPointF> points = line_->points();
-  if (points.isEmpty()) return;
-  const double first = points.front().x(), last = std::max(first + 1, points.back().x());
+  const double first = data_.first, last = std::max(first + 1, data_.last);
   const std::vector<double> steps = ticks_for(first, last, width() / step_label_width);
   steps_->setRange(first, last);
   steps_->setTickInterval(std::max(1.0, steps.size() > 1 ? std::round(steps[1] - steps[0]) : last - first));

@@ -17,6 +17,7 @@ namespace rankscope::app {
 
 /// What a chart shows.
 struct CurveData {
+  double first = 0, last = 1;      ///< steps between which all charts stand, whatever is known of this one
   std::vector<CurvePoint> points;  ///< by x, which are steps; those that are not finite are left out
   std::vector<CurvePoint> dashed;  ///< the same of the curve under it; empty: none
   std::optional<double> level;     ///< a dashed line over all steps

@@ -97,7 +97,13 @@ void TrainingView::refresh() {
   limit_.start();
   std::array<CurveData, curve_count> curves;
   const auto at = [&](Curve curve) -> CurveData& { return curves[static_cast<std::size_t>(curve)]; };
-  for (const TrainingRow& row : rows()) {
+  const std::vector<TrainingRow> rows = this->rows();
+  for (CurveData& curve : curves) {
+    if (rows.empty()) break;
+    curve.first = rows.front().step;
+    curve.last = std::max(curve.first + 1, static_cast<double>(rows.back().step));
+  }
+  for (const TrainingRow& row : rows) {
     const auto x = static_cast<double>(row.step);
     for (std::size_t c = 0; c < curve_count; ++c)
       if (std::isfinite(row.values[c])) curves[c].points.push_back({x, row.values[c]});
