@@ -8,13 +8,14 @@
 #include <map>
 #include <optional>
 
+#include "app/models/run_plan.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/facts/facts.hpp"
 
 namespace rankscope::app {
 namespace {
 
-constexpr double widest_place = 360, highest_place = 150, most_gap = 8;
+constexpr double widest_place = 600, most_gap = 8;
 
 double gap_between(double room, int places) { return std::min(most_gap, room / places * 0.15); }
 
@@ -29,6 +30,19 @@ QString label_of(GridQuantity quantity) {
     case GridQuantity::unknown_time: return tr("unknown, share of the step");
     case GridQuantity::peak_memory: return tr("peak memory");
     case GridQuantity::lateness: return tr("lateness at collectives");
+  }
+  return {};
+}
+
+QString brief_label_of(GridQuantity quantity) {
+  const auto tr = [](const char* text) { return QCoreApplication::translate("GridView", text); };
+  switch (quantity) {
+    case GridQuantity::compute: return tr("compute");
+    case GridQuantity::bubble: return tr("bubble");
+    case GridQuantity::exposed: return tr("exposed");
+    case GridQuantity::unknown_time: return tr("unknown");
+    case GridQuantity::peak_memory: return tr("peak memory");
+    case GridQuantity::lateness: return tr("late by");
   }
   return {};
 }
@@ -119,14 +133,16 @@ int GridLayout::rank_at(QPointF point) const {
   return -1;
 }
 
+int place_rows(const RankGrid& grid) { return std::max(grid.data, grid.servers); }
+
 GridLayout lay_out_grid(const RankGrid& grid, const QRectF& area) {
   GridLayout layout;
   layout.grid = grid;
   // Parameter servers have a column of their own beside the stages.
-  const int columns = grid.pipeline + (grid.servers > 0 ? 1 : 0), rows = std::max(grid.data, grid.servers);
+  const int columns = grid.pipeline + (grid.servers > 0 ? 1 : 0), rows = place_rows(grid);
   const double gap_x = gap_between(area.width(), columns), gap_y = gap_between(area.height(), rows);
   layout.place_width = std::min(widest_place, (area.width() - gap_x * (columns - 1)) / columns);
-  layout.place_height = std::min(highest_place, (area.height() - gap_y * (rows - 1)) / rows);
+  layout.place_height = (area.height() - gap_y * (rows - 1)) / rows;
   for (int stage = 0; stage < grid.pipeline; ++stage)
     layout.stage_left.push_back(area.left() + stage * (layout.place_width + gap_x));
   for (int replica = 0; replica < grid.data; ++replica)
@@ -145,6 +161,44 @@ GridLayout lay_out_grid(const RankGrid& grid, const QRectF& area) {
                               layout.replica_top[static_cast<std::size_t>(at.data)], width, layout.place_height);
   }
   return layout;
+}
+
+QStringList ranking_titles() {
+  QStringList titles{QCoreApplication::translate("GridView", "rank")};
+  for (int i = 0; i < grid_quantity_count; ++i) titles << brief_label_of(static_cast<GridQuantity>(i));
+  return titles;
+}
+
+GridRanking rank_by(const Figures& figures, GridQuantity quantity) {
+  GridRanking ranking;
+  const Report* report = figures.shown();
+  if (report == nullptr) return ranking;
+  const RankGrid grid = report->plan.grid();
+  Scenario scenario;
+  scenario.plan = report->plan;
+  const RunPlan plan{scenario, grid};
+  std::vector<std::vector<double>> values;
+  for (int i = 0; i < grid_quantity_count; ++i) values.push_back(values_of(figures, static_cast<GridQuantity>(i)));
+  const auto value = [&](int of_quantity, int rank) {
+    const auto& all = values[static_cast<std::size_t>(of_quantity)];
+    return static_cast<std::size_t>(rank) < all.size() ? all[static_cast<std::size_t>(rank)] : std::nan("");
+  };
+  for (int rank = 0; rank < grid.size(); ++rank) ranking.ranks.push_back(rank);
+  const int chosen = static_cast<int>(quantity);
+  std::stable_sort(ranking.ranks.begin(), ranking.ranks.end(), [&](int a, int b) {
+    const double x = value(chosen, a), y = value(chosen, b);
+    return std::isfinite(x) && (!std::isfinite(y) || x > y);
+  });
+  for (const int rank : ranking.ranks) {
+    const std::string place = place_of(plan, rank);
+    QString name = QCoreApplication::translate("GridView", "rank %1").arg(rank);
+    if (!place.empty()) name += QStringLiteral(" · ") + QString::fromStdString(place);
+    std::vector<Cell> row{{name, Tone::text, {}}};
+    for (int i = 0; i < grid_quantity_count; ++i)
+      row.push_back({text_of(static_cast<GridQuantity>(i), value(i, rank)), i == chosen ? Tone::text : Tone::dim, {}});
+    ranking.rows.push_back(std::move(row));
+  }
+  return ranking;
 }
 
 }  // namespace rankscope::app

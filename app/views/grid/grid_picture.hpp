@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/session/figures.hpp"
+#include "app/views/common/rows_model.hpp"
 #include "engine/mesh/rank_grid.hpp"
 
 namespace rankscope::app {
@@ -13,6 +14,7 @@ namespace rankscope::app {
 enum class GridQuantity { compute, bubble, exposed, unknown_time, peak_memory, lateness };
 inline constexpr int grid_quantity_count = 6;
 QString label_of(GridQuantity quantity);
+QString brief_label_of(GridQuantity quantity);
 
 /// Value of each rank: a share of the step, bytes, or seconds. NaN where it is not known.
 std::vector<double> values_of(const Figures& figures, GridQuantity quantity);
@@ -34,6 +36,16 @@ struct GridLayout {
   /// The rank at a point; -1 outside of all cells.
   int rank_at(QPointF point) const;
 };
+/// Rows of places: replicas, or parameter servers where they are more.
+int place_rows(const RankGrid& grid);
 GridLayout lay_out_grid(const RankGrid& grid, const QRectF& area);
+
+/// Every rank with all its quantities, the greatest of the chosen one first; ranks without one last.
+struct GridRanking {
+  std::vector<int> ranks;  ///< [row]
+  std::vector<std::vector<Cell>> rows;
+};
+QStringList ranking_titles();
+GridRanking rank_by(const Figures& figures, GridQuantity quantity);
 
 }  // namespace rankscope::app

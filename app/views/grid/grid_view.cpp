@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/grid/grid_view.hpp"
 
+#include <QHeaderView>
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -9,12 +10,15 @@
 #include <cmath>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {
 namespace {
 
 constexpr int header_height = 36, margin = 12, side_label = 76, top_label = 22;
+constexpr int least_place = 72, highest_place = 150, least_rows = 3;
+constexpr int scale_bar = 160;
 
 RankGrid grid_of(const Figures& figures) {
   const Report* report = figures.shown();
@@ -24,7 +28,10 @@ RankGrid grid_of(const Figures& figures) {
 }  // namespace
 
 GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent)
-    : DataView(state, source, parent), figures_(figures), quantities_(new QComboBox(this)) {
+    : DataView(state, source, parent),
+      figures_(figures),
+      quantities_(new QComboBox(this)),
+      ranking_(new RowsTable(ranking_titles(), 1, tr("Ranks in the order of the quantity"), this)) {
   setMouseTracking(true);
   setMinimumSize(320, 140);
   for (int i = 0; i < grid_quantity_count; ++i) quantities_->addItem(label_of(static_cast<GridQuantity>(i)));
@@ -33,26 +40,93 @@ GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   quantities_->adjustSize();
   connect(quantities_, &QComboBox::currentIndexChanged, this,
           [this](int index) { set_quantity(static_cast<GridQuantity>(index)); });
-  const auto take = [this] {
-    on_veil();
+  ranking_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  ranking_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+  connect(ranking_, &QTableView::clicked, this, [this](const QModelIndex& index) {
+    hovered_ = index.row() < static_cast<int>(ranked_.size()) ? ranked_[static_cast<std::size_t>(index.row())] : -1;
     update();
-  };
-  connect(&figures, &FiguresModel::changed, this, take);
-  quantities_->hide();
+  });
+  connect(&figures, &FiguresModel::changed, this, &GridView::take);
+  take();
 }
 
-void GridView::on_veil() { quantities_->setVisible(grid_of(*figures_.latest()).size() > 0 && !veiled()); }
+void GridView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  ranking_->set_theme(theme);
+}
+
+// All quantities of all ranks are made where somebody looks.
+void GridView::take() {
+  values_ = values_of(*figures_.latest(), quantity_);
+  if (isVisible()) {
+    GridRanking ranking = rank_by(*figures_.latest(), quantity_);
+    ranked_ = std::move(ranking.ranks);
+    ranking_->set_rows(std::move(ranking.rows));
+  }
+  arrange();
+  update();
+}
+
+void GridView::on_veil() { arrange(); }
+
+void GridView::resizeEvent(QResizeEvent*) { arrange(); }
+
+void GridView::showEvent(QShowEvent* event) {
+  DataView::showEvent(event);
+  take();
+}
 
 void GridView::set_quantity(GridQuantity quantity) {
   quantity_ = quantity;
   quantities_->setCurrentIndex(static_cast<int>(quantity));
-  update();
+  take();
+}
+
+// The ranking takes what cells of a good height leave; where that is too little, cells take all.
+void GridView::arrange() {
+  const RankGrid grid = grid_of(*figures_.latest());
+  const bool there = grid.size() > 0 && !veiled();
+  const int room = height() - header_height - top_label - margin, rows = std::max(1, place_rows(grid));
+  const int least_ranking = ranking_->height_of(std::min(least_rows, grid.size())) + margin;
+  const bool ranks = there && room - rows * least_place >= least_ranking;
+  cells_height_ = room;
+  if (ranks) {
+    ranking_->resize(width() - margin - cell_inset, ranking_->height());
+    const int wanted = ranking_->height_of(grid.size()) + margin;
+    cells_height_ = std::clamp(room - wanted, rows * least_place, rows * highest_place);
+    ranking_->setGeometry(cell_inset, header_height + top_label + cells_height_ + margin, width() - margin - cell_inset,
+                          height_of_whole_rows(*ranking_, room - cells_height_ - margin));
+  }
+  quantities_->setVisible(there);
+  ranking_->setVisible(ranks);
 }
 
 GridLayout GridView::layout_now() const {
-  const QRectF area(margin + side_label, header_height + top_label, width() - 2 * margin - side_label,
-                    height() - header_height - top_label - margin);
+  const QRectF area(margin + side_label, header_height + top_label, width() - 2 * margin - side_label, cells_height_);
   return lay_out_grid(grid_of(*figures_.latest()), area);
+}
+
+Argb GridView::fill_of(double share) const {
+  return mixed(colours().panel, colours().accent, static_cast<float>(0.08 + 0.92 * std::clamp(share, 0.0, 1.0)));
+}
+
+void GridView::paint_scale(QPainter& painter) const {
+  const double greatest = full_scale(quantity_, values_);
+  if (!(greatest > 0)) return;
+  painter.setFont(number_font());
+  const QFontMetricsF metrics(number_font());
+  const QString none = text_of(quantity_, 0), most = text_of(quantity_, greatest);
+  const double left = quantities_->geometry().right() + 2.0 * margin;
+  const double before = metrics.horizontalAdvance(none) + 8, after = metrics.horizontalAdvance(most) + 8;
+  const double wide = std::min<double>(scale_bar, width() - margin - left - before - after);
+  if (wide < 40) return;
+  const QRectF bar(left + before, quantities_->geometry().center().y() - 6, wide, 12);
+  for (int x = 0; x < static_cast<int>(bar.width()); ++x)
+    painter.fillRect(QRectF(bar.left() + x, bar.top(), 1, bar.height()), color(fill_of(x / bar.width())));
+  painter.setPen(color(colours().dim));
+  painter.drawText(QRectF(left, bar.top() - 4, before - 8, 20), Qt::AlignRight | Qt::AlignVCenter, none);
+  painter.drawText(QRectF(bar.right() + 8, bar.top() - 4, after, 20), Qt::AlignLeft | Qt::AlignVCenter, most);
+  painter.setFont(interface_font());
 }
 
 void GridView::paintEvent(QPaintEvent*) {
@@ -68,14 +142,13 @@ void GridView::paintEvent(QPaintEvent*) {
            "with its step or by its memory."));
     return;
   }
+  paint_scale(painter);
   paint_cells(painter, layout_now());
 }
 
 void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
-  const Figures& figures = *figures_.latest();
-  const std::vector<double> values = values_of(figures, quantity_);
-  const double greatest = full_scale(quantity_, values);
-  const QFontMetricsF metrics(painter.font());
+  const double greatest = full_scale(quantity_, values_);
+  const QFontMetricsF metrics(painter.font()), numbers(number_font());
 
   painter.setPen(color(colours().dim));
   const double stage_step = layout.stage_left.size() > 1 ? layout.stage_left[1] - layout.stage_left[0] : 1e9;
@@ -96,11 +169,10 @@ void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
 
   for (std::size_t rank = 0; rank < layout.cells.size(); ++rank) {
     const QRectF& cell = layout.cells[rank];
-    const double value = rank < values.size() ? values[rank] : std::nan("");
+    const double value = rank < values_.size() ? values_[rank] : std::nan("");
     Argb fill = colours().panel;
     if (std::isfinite(value) && greatest > 0) {
-      const double share = std::clamp(value / greatest, 0.0, 1.0);
-      fill = mixed(colours().panel, colours().accent, static_cast<float>(0.08 + 0.92 * share));
+      fill = fill_of(value / greatest);
       painter.fillRect(cell, color(fill));
     } else {
       painter.fillRect(cell, QBrush(color(colours().unknown), Qt::Dense6Pattern));
@@ -108,13 +180,13 @@ void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
     painter.setPen(color(std::isfinite(value) ? colours().ink_on(fill) : colours().dim));
     const QString title = tr("rank %1").arg(rank), number = text_of(quantity_, value);
     const double room = cell.width() - 6;
-    const bool two_lines = cell.height() >= 40;
-    if (two_lines && metrics.horizontalAdvance(title) < room && metrics.horizontalAdvance(number) < room) {
+    const bool fits = numbers.horizontalAdvance(number) < room;
+    if (fits && cell.height() >= metrics.height() + numbers.height() + 4 && metrics.horizontalAdvance(title) < room) {
       painter.drawText(cell.adjusted(0, 0, 0, -cell.height() / 2), Qt::AlignHCenter | Qt::AlignBottom, title);
       painter.setFont(number_font());
       painter.drawText(cell.adjusted(0, cell.height() / 2, 0, 0), Qt::AlignHCenter | Qt::AlignTop, number);
       painter.setFont(interface_font());
-    } else if (cell.height() >= 16 && metrics.horizontalAdvance(number) < room) {
+    } else if (fits && cell.height() >= numbers.height()) {
       painter.setFont(number_font());
       painter.drawText(cell, Qt::AlignCenter, number);
       painter.setFont(interface_font());

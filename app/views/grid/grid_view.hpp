@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The data × tensor × pipeline grid, each rank coloured by a chosen quantity; its groups light up under the pointer.
+// The data × tensor × pipeline grid, each rank coloured by a chosen quantity, with the colours' scale; its groups light
+// up under the pointer. Under it, where there is room, all ranks in the order of that quantity.
 #pragma once
 #include <QComboBox>
 
 #include "app/session/figures.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/rows_table.hpp"
 #include "app/views/grid/grid_picture.hpp"
 
 namespace rankscope::app {
@@ -19,20 +21,32 @@ class GridView : public DataView {
   void set_quantity(GridQuantity quantity);
   /// The cells as painted now.
   GridLayout layout_now() const;
+  const RowsModel& ranking() const { return ranking_->rows(); }
+  void set_theme(Theme theme) override;
 
  protected:
   void on_veil() override;
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
+  void take();
+  void arrange();
+  void paint_scale(QPainter& painter) const;
   void paint_cells(QPainter& painter, const GridLayout& layout) const;
+  Argb fill_of(double share) const;
   QString describe(int rank) const;
 
   FiguresModel& figures_;
   QComboBox* quantities_;
+  RowsTable* ranking_;
+  std::vector<double> values_;  ///< [rank], of the chosen quantity
+  std::vector<int> ranked_;     ///< [row of the ranking]
+  int cells_height_ = 0;
   GridQuantity quantity_ = GridQuantity::compute;
   int hovered_ = -1;
 };

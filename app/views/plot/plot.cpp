@@ -14,6 +14,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr double title_height = 20, legend_height = 20, bottom = 22, left = 64, right = 14;
+constexpr double name_room = 18;      ///< of an axis' name
 constexpr double dot = 4, hand = 12;  ///< radius of a dot, and how near the pointer must come
 constexpr double air = 0.06;          ///< between the outermost points and the frame, as a share
 
@@ -56,8 +57,11 @@ void paint_frame(QPainter& painter, const PlotScale& scale, const Palette& colou
   const QFontMetricsF metrics(painter.font());
   const QRectF& inner = scale.inner;
   const auto ticks_on = [](const PlotAxis& axis, double low, double high, double room, double each) {
-    return axis.ticks.empty() ? ticks_of(low, high, axis.logarithmic, std::max(2, static_cast<int>(room / each)))
-                              : axis.ticks;
+    if (axis.ticks.empty()) return ticks_of(low, high, axis.logarithmic, std::max(2, static_cast<int>(room / each)));
+    std::vector<double> within;
+    for (const double tick : axis.ticks)
+      if (tick >= low && tick <= high) within.push_back(tick);
+    return within;
   };
   for (const double value : ticks_on(plot.y, scale.y_low, scale.y_high, inner.height(), 36)) {
     const double y = scale.at(scale.x_low, value).y();
@@ -79,6 +83,17 @@ void paint_frame(QPainter& painter, const PlotScale& scale, const Palette& colou
     painter.drawText(QRectF(x - half - 2, inner.bottom() + 4, 2 * half + 4, 18), Qt::AlignCenter, words);
     free_from = x + half + 6;
   }
+  painter.setPen(color(colours.dim));
+  if (!plot.x.name.isEmpty())
+    painter.drawText(QRectF(inner.left(), inner.bottom() + bottom - 1, inner.width(), name_room), Qt::AlignCenter,
+                     metrics.elidedText(plot.x.name, Qt::ElideRight, inner.width()));
+  if (plot.y.name.isEmpty()) return;
+  painter.save();
+  painter.translate(inner.left() - left - name_room, inner.bottom());
+  painter.rotate(-90);
+  painter.drawText(QRectF(0, 0, inner.height(), name_room), Qt::AlignCenter,
+                   metrics.elidedText(plot.y.name, Qt::ElideRight, inner.height()));
+  painter.restore();
 }
 
 void paint_series(QPainter& painter, const PlotScale& scale, const Palette& colours, const PlotSeries& series) {
@@ -162,9 +177,11 @@ PlotScale scale_of(const Plot& plot, const QRectF& area) {
     }
   x = with_air(x, plot.x);
   y = with_air(y, plot.y);
-  const double top = (plot.title.isEmpty() ? 0 : title_height) + legend_height + 6;
-  const QRectF inner(area.left() + left, area.top() + top, std::max(20.0, area.width() - left - right),
-                     std::max(20.0, area.height() - top - bottom));
+  const double top = (plot.title.isEmpty() ? 0 : title_height) + legend_height + 12;
+  const double before = left + (plot.y.name.isEmpty() ? 0 : name_room);
+  const double below = bottom + (plot.x.name.isEmpty() ? 0 : name_room);
+  const QRectF inner(area.left() + before, area.top() + top, std::max(20.0, area.width() - before - right),
+                     std::max(20.0, area.height() - top - below));
   return {inner, x.low, x.high, y.low, y.high, plot.x.logarithmic, plot.y.logarithmic};
 }
 
@@ -181,6 +198,11 @@ std::vector<double> ticks_of(double low, double high, bool logarithmic, int most
       fine.push_back(value);
       if (factor == 1.0) decades.push_back(value);
     }
+  // A few of 1, 2, 5 say little of an axis of less than a decade: equal steps do, if they do not crowd at its end.
+  if (fine.size() < 4 && high < 20 * low) {
+    const std::vector<double> equal = round_ticks(low, high, std::clamp(most, 2, 6));
+    if (equal.size() > fine.size()) return equal;
+  }
   return static_cast<int>(fine.size()) <= most || decades.size() < 2 ? fine : decades;
 }
 

@@ -33,7 +33,8 @@ struct PlotAxis {
   bool logarithmic = false;
   std::optional<double> low, high;         ///< ends that stay, whatever the points are
   std::function<QString(double)> words{};  ///< a tick's label; empty: the number
-  std::vector<double> ticks{};             ///< where they stand; empty: on round values
+  std::vector<double> ticks{};             ///< where they stand, if within the ends; empty: on round values
+  QString name{};                          ///< what is told along it, with its unit; empty: the title says it
 };
 
 struct Plot {
@@ -54,7 +55,8 @@ struct PlotScale {
 };
 PlotScale scale_of(const Plot& plot, const QRectF& area);
 
-/// Round values within the axis' ends: 1, 2, 5, 10, … where it is logarithmic (decades alone where these crowd).
+/// Round values within the axis' ends: 1, 2, 5, 10, … where it is logarithmic (decades alone where these crowd, equal
+/// steps where it spans less than a decade or so).
 std::vector<double> ticks_of(double low, double high, bool logarithmic, int most);
 
 void paint_plot(QPainter& painter, const QRectF& area, const Palette& colours, const Plot& plot);

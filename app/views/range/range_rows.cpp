@@ -152,7 +152,10 @@ RangePicture look_at_range(const RangeRequest& request) {
                         .arg(text::seconds(analysis.predicted_s), text::percent(std::fabs(more)),
                              more < 0 ? tr("less") : tr("more"));
   }
-  if (request.range.empty()) picture.words += tr(" Shift and drag in the time line choose a part.");
+  if (request.range.empty()) {
+    if (!picture.words.isEmpty()) picture.words += QLatin1Char(' ');
+    picture.words += tr("Shift and drag in the time line choose a part.");
+  }
   const Rows rows(analysis, *request.context, request.shown);
   picture.titles = rows.titles();
   picture.shares = rows.rows();

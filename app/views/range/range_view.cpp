@@ -9,12 +9,13 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, line = 18, numbers_from = 2;
+constexpr int margin = 12, numbers_from = 2, least_gap_width = 330;
 
 QLabel* make_label(const char* role, QWidget* parent) {
   auto* label = new QLabel(parent);
   label->setProperty("role", QLatin1String(role));
   label->setTextFormat(Qt::PlainText);
+  label->setWordWrap(true);
   return label;
 }
 
@@ -40,6 +41,8 @@ RangeView::RangeView(SharedState& state, SnapshotSource& source, FiguresModel& f
   setMinimumSize(320, 140);
   gap_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   gap_->setFont(interface_font());
+  gap_->verticalHeader()->setMinimumSectionSize(gap_->verticalHeader()->defaultSectionSize());
+  gap_->setWordWrap(true);
   connect(&figures, &FiguresModel::changed, this, &RangeView::refresh);
   connect(&state, &SharedState::selected_range_changed, this, &RangeView::refresh);
   connect(&state, &SharedState::step_changed, this, &RangeView::refresh);
@@ -83,13 +86,17 @@ void RangeView::arrange() {
   for (QWidget* part : {static_cast<QWidget*>(title_), static_cast<QWidget*>(words_)}) part->setVisible(there);
   shares_->setVisible(there);
   gap_->setVisible(compares);
-  title_->setGeometry(margin, 6, width() - 2 * margin, line);
-  words_->setGeometry(margin, 6 + line, width() - 2 * margin, line);
-  const int top = 12 + 2 * line;
+  int top = 6;
+  for (QLabel* label : {title_, words_}) {
+    const int high = label->heightForWidth(width() - 2 * margin);
+    label->setGeometry(margin, top, width() - 2 * margin, high);
+    top += high;
+  }
+  top += 6;
   // Beside each other where both can be read, else one under the other.
   const int shares_width = shares_->horizontalHeader()->length() + 24;
-  const bool beside = compares && width() >= 2 * margin + std::min(shares_width, 560) + 330;
-  const int gap_width = beside ? std::max(330, width() - shares_width - 2 * margin) : 0;
+  const bool beside = compares && width() >= 2 * margin + std::min(shares_width, 560) + least_gap_width;
+  const int gap_width = beside ? std::max(least_gap_width, width() - shares_width - 2 * margin) : 0;
   const int left_width = width() - margin - cell_inset - (beside ? gap_width : 0);
   const int left_height = compares && !beside ? (height() - top) / 2 : height() - top - 4;
   shares_->setGeometry(cell_inset, top, left_width, left_height);
@@ -97,6 +104,7 @@ void RangeView::arrange() {
     gap_->setGeometry(left_width + 8, top, gap_width, height() - top - 4);
   else
     gap_->setGeometry(cell_inset, top + left_height, width() - margin - cell_inset, height() - top - left_height - 4);
+  gap_->resizeRowsToContents();
 }
 
 void RangeView::paintEvent(QPaintEvent*) {

@@ -42,17 +42,24 @@ Scenario at_value(const Scenario& base, const std::string& key, int value, Scali
   return scenario;
 }
 
-ScalingAt predicted_at(const Scenario& scenario, const QString& name) {
+double predicted_seconds(const Scenario& scenario, const CostSource& costs) {
+  check_scenario(scenario);
+  const StepProgram step = compile(scenario);
+  // What is folded is laid out by the cluster's figures alone.
+  if (count_ops(step) > most_ops && (costs.run || !is_folded(step)))
+    throw PlanError("too many ops to be predicted at once");
+  if (!costs.run) return predict_step(step).step_seconds;
+  return make_report(facts_of_plan(context_of(scenario), costs_as_in(*costs.run, scenario, step.model))).step_seconds;
+}
+
+ScalingAt predicted_at(const Scenario& scenario, const QString& name, const CostSource& costs) {
   ScalingAt at;
   at.ranks = scenario.plan.ranks();
   at.name = name;
+  at.tokens = tokens_of(scenario);
   try {
-    check_scenario(scenario);
-    const StepProgram step = compile(scenario);
-    if (count_ops(step) > most_ops && !is_folded(step)) throw PlanError("too many ops to be predicted at once");
-    const Report report = predict_step(step);
-    at.predicted.step_seconds = report.step_seconds;
-    at.predicted.rate = tokens_of(scenario) / report.step_seconds;
+    at.predicted.step_seconds = predicted_seconds(scenario, costs);
+    at.predicted.rate = at.tokens / at.predicted.step_seconds;
   } catch (const std::exception& error) {
     at.reason = QString::fromUtf8(error.what());
   }
@@ -66,6 +73,12 @@ void add_efficiency(std::vector<ScalingAt>& points) {
   if (first == points.end()) return;
   for (ScalingAt& at : points)
     at.predicted.efficiency = at.predicted.rate / first->predicted.rate / (at.ranks / first->ranks);
+}
+
+/// One point that ran has nothing to be compared with.
+bool tells_efficiency(const ScalingCurves& curves) {
+  return curves.has_efficiency && std::any_of(curves.points.begin(), curves.points.end(),
+                                              [](const ScalingAt& at) { return std::isfinite(at.run.efficiency); });
 }
 
 double model_flops(const Scenario& scenario) {
@@ -109,12 +122,20 @@ ScalingCurves curves_of(const Sweep& sweep) {
   return curves;
 }
 
-ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key, Scaling scaling, int most_ranks) {
+ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key, Scaling scaling, int most_ranks,
+                               const CostSource& costs) {
   ScalingCurves curves;
   curves.title = tr("%1: %2 scaling over %3, predicted")
                      .arg(words(scenario.title), words(std::string(name_of(scaling))), words(key));
   curves.rate_name = tr("tokens / s");
-  curves.source = tr("the cluster \"%1\"; nothing ran").arg(words(scenario.cluster.spec));
+  const QString cluster = words(scenario.cluster.spec);
+  curves.source =
+      !costs.run ? tr("costs of ops and links: the figures of the cluster \"%1\"").arg(cluster)
+      : costs.host.isEmpty()
+          ? tr("costs of ops: as the run measured them before its first step; links of the cluster \"%1\"").arg(cluster)
+          : tr("costs of ops: as the run measured them on %1 before its first step; links of the cluster "
+               "\"%2\"")
+                .arg(costs.host, cluster);
   for (int value = 1; value <= most_ranks; value *= 2) {
     Scenario point;
     try {
@@ -124,7 +145,8 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
       return curves;
     }
     if (point.plan.ranks() > most_ranks) break;
-    curves.points.push_back(predicted_at(point, tr("%1 = %2").arg(words(key)).arg(value)));
+    curves.points.push_back(predicted_at(point, tr("%1 = %2").arg(words(key)).arg(value), costs));
+    curves.points.back().at_hand = point.plan == scenario.plan && point.train == scenario.train;
     // What more ranks are refused for is the same again.
     const std::size_t count = curves.points.size();
     if (count > 1 && !curves.points[count - 1].reason.isEmpty() && curves.points[count - 2].reason.isEmpty()) break;
@@ -140,6 +162,17 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
   curves.formula = scaling == Scaling::strong
                        ? tr("efficiency = n₁·T₁ / (n·Tₙ), the batch stays; against %1").arg(first->name)
                        : tr("efficiency = T₁ / Tₙ, the batch grows with the ranks; against %1").arg(first->name);
+  return curves;
+}
+
+ScalingCurves with_run(ScalingCurves curves, const Report& run) {
+  if (!std::isfinite(run.step_seconds)) return curves;
+  for (ScalingAt& at : curves.points) {
+    if (!at.at_hand) continue;
+    curves.run_name = words(std::string(name_of(run.obtained)));
+    at.run.step_seconds = run.step_seconds;
+    at.run.rate = at.tokens / run.step_seconds;
+  }
   return curves;
 }
 
@@ -180,16 +213,15 @@ ScalingCurves curves_of(const PublishedTable& table) {
 }
 
 QStringList scaling_titles(const ScalingCurves& curves) {
-  QStringList titles{QString(), tr("ranks"), tr("step, predicted")};
   const bool ran = !curves.run_name.isEmpty();
+  const bool any_reason =
+      std::any_of(curves.points.begin(), curves.points.end(), [](const ScalingAt& at) { return !at.reason.isEmpty(); });
+  QStringList titles{QString(), any_reason ? tr("why not") : QString(), tr("ranks"), tr("step, predicted")};
   if (ran) titles << curves.run_name << tr("predicted is off by");
   titles << tr("%1, predicted").arg(curves.rate_name);
   if (ran) titles << curves.run_name;
   if (curves.has_efficiency) titles << tr("efficiency, predicted");
-  if (curves.has_efficiency && ran) titles << curves.run_name;
-  const bool any_reason =
-      std::any_of(curves.points.begin(), curves.points.end(), [](const ScalingAt& at) { return !at.reason.isEmpty(); });
-  if (any_reason) titles << tr("why not");
+  if (tells_efficiency(curves)) titles << curves.run_name;
   return titles;
 }
 
@@ -202,18 +234,18 @@ std::vector<std::vector<Cell>> scaling_rows(const ScalingCurves& curves) {
     if (at.fitted) name += tr(" (fitted to)");
     const double error = at.predicted.step_seconds / at.run.step_seconds - 1;
     std::vector<Cell> row{{name, tone, at.reason},
-                          {QString::number(at.ranks, 'f', 0), tone, at.reason},
-                          {text::seconds(at.predicted.step_seconds), Tone::dim, at.reason}};
+                          {at.reason, Tone::dim, at.reason},
+                          {QString::number(at.ranks, 'f', 0), tone, {}},
+                          {text::seconds(at.predicted.step_seconds), Tone::dim, {}}};
     if (ran) {
-      row.push_back({text::seconds(at.run.step_seconds), tone, at.reason});
+      row.push_back({text::seconds(at.run.step_seconds), tone, {}});
       const QString sign = error > 0 ? QStringLiteral("+") : QStringLiteral("−");
       row.push_back({std::isfinite(error) ? sign + text::percent(std::fabs(error)) : text::unknown(), Tone::dim, {}});
     }
     row.push_back({text::number(at.predicted.rate), Tone::dim, {}});
     if (ran) row.push_back({text::number(at.run.rate), tone, {}});
     if (curves.has_efficiency) row.push_back({text::percent(at.predicted.efficiency), Tone::dim, {}});
-    if (curves.has_efficiency && ran) row.push_back({text::percent(at.run.efficiency), tone, {}});
-    row.push_back({at.reason, Tone::dim, at.reason});
+    if (tells_efficiency(curves)) row.push_back({text::percent(at.run.efficiency), tone, {}});
     rows.push_back(std::move(row));
   }
   return rows;

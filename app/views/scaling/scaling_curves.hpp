@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the scaling view draws, from three sources: the plan at hand, predicted for more and more ranks; a sweep that
-// was measured; rows that others have published. No widgets.
+// What the scaling view draws, from three sources: the plan at hand, predicted for more and more ranks, and measured
+// where it ran; a sweep that was measured; rows that others have published. No widgets.
 #pragma once
 #include <QString>
 #include <QStringList>
@@ -8,6 +8,7 @@
 
 #include "app/views/common/rows_model.hpp"
 #include "engine/analyse/scaling.hpp"
+#include "engine/facts/run_costs.hpp"
 #include "engine/validate/published.hpp"
 
 namespace rankscope::app {
@@ -25,6 +26,8 @@ struct ScalingAt {
   ScalingSide predicted;
   double rate_low = 0, rate_high = 0;  ///< of the steps' quartiles; equal: not known
   bool fitted = false;                 ///< a constant of the prediction was fitted to it
+  bool at_hand = false;                ///< the plan that is open, as it is
+  double tokens = 0;                   ///< of a step, where it is a plan's
   QString reason;                      ///< why there are no figures
 };
 
@@ -42,16 +45,26 @@ struct ScalingCurves {
 /// A recording of `rankscope-engine sweep`.
 ScalingCurves curves_of(const Sweep& sweep);
 
+/// What the ops of a plan are taken to cost, and in words where that is known from.
+struct CostSource {
+  std::optional<RunCosts> run;  ///< as a run was predicted by itself; none: the cluster's figures
+  QString host;                 ///< of that run
+};
+
 /// The scenario with `key` ("plan.data", "plan.tensor" or "plan.pipeline") at 1, 2, 4, … up to `most_ranks`, predicted.
 /// Strong scaling keeps the global batch; weak lets it grow with the ranks. Ends with the first number of ranks
 /// that cannot be predicted. Slow: for worker threads.
-ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key, Scaling scaling, int most_ranks);
+ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key, Scaling scaling, int most_ranks,
+                               const CostSource& costs = {});
+/// The same with what the plan at hand took when it ran: a point on the curve, where that plan is one of its.
+ScalingCurves with_run(ScalingCurves curves, const Report& run);
 
 /// Published step times over the numbers of ranks that they were measured on, and what is predicted for them.
 ScalingCurves curves_of(const PublishedTable& table);
 /// True for a table of step times on several numbers of ranks.
 bool can_be_scaled(const PublishedTable& table);
 
+/// Name, why there are no figures, then the figures.
 QStringList scaling_titles(const ScalingCurves& curves);
 std::vector<std::vector<Cell>> scaling_rows(const ScalingCurves& curves);
 

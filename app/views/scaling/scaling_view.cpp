@@ -8,16 +8,19 @@
 #include <QHelpEvent>
 #include <QPainter>
 #include <QToolTip>
+#include <algorithm>
 #include <cmath>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/facts/sweep_file.hpp"
 
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, control_height = 30, line = 18;
+constexpr int margin = 12, control_height = 30, line = 18, row_height = 26, least_plot = 180;
+constexpr int reason_column = 1;
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
 constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
 const char* const keys[] = {"plan.data", "plan.tensor", "plan.pipeline"};
@@ -51,19 +54,35 @@ PlotSeries series_of(const ScalingCurves& curves, const QString& name, PlotSerie
   return series;
 }
 
-/// What the rates would be if every rank brought as much as those of the first point.
+/// What the rates would be if every rank brought as much as those of the first point: the first that was measured, if
+/// more than one were.
 PlotSeries ideal_of(const ScalingCurves& curves, Argb colour) {
   PlotSeries series{QObject::tr("ideal"), PlotSeries::Mark::dashed, colour, {}};
+  const bool ran = std::count_if(curves.points.begin(), curves.points.end(),
+                                 [](const ScalingAt& at) { return std::isfinite(at.run.rate); }) > 1;
   double rate = std::nan(""), ranks = 1;
   for (const ScalingAt& at : curves.points) {
     if (!std::isfinite(rate)) {
-      rate = std::isfinite(at.run.rate) ? at.run.rate : at.predicted.rate;
+      rate = ran && std::isfinite(at.run.rate) ? at.run.rate : at.predicted.rate;
       ranks = at.ranks;
     }
     if (std::isfinite(at.run.rate) || std::isfinite(at.predicted.rate))
       series.points.push_back({at.ranks, rate * at.ranks / ranks, 0, 0, {}});
   }
   return series;
+}
+
+/// What tells one run's costs from another's, and that all of them have come; empty where nothing ran.
+QString name_of_costs(const Session& session, const Figures& figures) {
+  const std::shared_ptr<const StoreView> run = session.view();
+  if (!figures.run || !figures.context || run->hello() == nullptr || run->steps(Obtained::simulated).empty()) return {};
+  const Hello& hello = *run->hello();
+  int programs = 0;
+  for (int rank = 0; rank < hello.ranks; ++rank) programs += run->program(rank) != nullptr;
+  return QStringLiteral("%1 %2 %3 %4")
+      .arg(QString::fromStdString(hello.started_utc), QString::fromStdString(hello.title))
+      .arg(programs)
+      .arg(run->extent(Obtained::simulated).end_ns);
 }
 
 }  // namespace
@@ -86,7 +105,7 @@ ScalingView::ScalingView(SharedState& state, Session& session, QWidget* parent)
       open_(new QPushButton(this)),
       formula_(new ElidedLabel(this)),
       source_(new ElidedLabel(this)),
-      rows_({}, 1),
+      rows_({}, 2),
       table_(new QTableView(this)),
       latest_([this](ScalingCurves curves) { take_curves(std::move(curves)); }),
       tables_([this](std::vector<PublishedTable> tables) {
@@ -101,6 +120,7 @@ ScalingView::ScalingView(SharedState& state, Session& session, QWidget* parent)
     stale_ = true;
     refresh();
   });
+  connect(&session.figures(), &FiguresModel::changed, this, &ScalingView::take_figures);
   connect(&session, &Session::state_changed, this, [this] { measure_->setEnabled(measuring() || session_.can_run()); });
 }
 
@@ -120,7 +140,8 @@ void ScalingView::make_controls() {
   set_up_table(*table_, tr("Scaling by number of ranks"));
   table_->setModel(&rows_);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->setWordWrap(false);
+  table_->verticalHeader()->setMinimumSectionSize(row_height);
+  table_->setWordWrap(true);
   fill_choices();
   connect(what_, &QComboBox::activated, this, [this] {
     if (what() == What::sweep && sweep_file_.isEmpty()) return choose_file();
@@ -206,9 +227,17 @@ void ScalingView::refresh() {
   switch (what()) {
     case What::plan: {
       if (!session_.scenario()) return take_curves({});
+      const std::shared_ptr<const Figures> figures = session_.figures().latest();
+      told_by_ = name_of_costs(session_, *figures);
       latest_.request([scenario = *session_.scenario(), key = key_->currentText().toStdString(),
-                       scaling = how_->currentIndex() == 0 ? Scaling::strong : Scaling::weak] {
-        return predicted_curves(scenario, key, scaling, most_predicted_ranks);
+                       scaling = how_->currentIndex() == 0 ? Scaling::strong : Scaling::weak,
+                       run = told_by_.isEmpty() ? nullptr : session_.view(), context = figures->context] {
+        CostSource costs;
+        if (run) {
+          costs.run = costs_of_run(*run, *context);
+          costs.host = QString::fromStdString(run->hello()->host);
+        }
+        return predicted_curves(scenario, key, scaling, most_predicted_ranks, costs);
       });
       return;
     }
@@ -231,8 +260,22 @@ void ScalingView::refresh() {
   }
 }
 
+// The run's figures grow while it lasts; its costs come once, before its first step.
+void ScalingView::take_figures() {
+  if (what() != What::plan) return;
+  const Figures& figures = *session_.figures().latest();
+  if (name_of_costs(session_, figures) != told_by_) {
+    stale_ = true;
+    refresh();
+  } else if (figures.run) {
+    take_curves(bare_);
+  }
+}
+
 void ScalingView::take_curves(ScalingCurves curves) {
-  curves_ = std::move(curves);
+  bare_ = std::move(curves);
+  const Figures& figures = *session_.figures().latest();
+  curves_ = what() == What::plan && figures.run ? with_run(bare_, *figures.run) : bare_;
   rows_.set_titles(scaling_titles(curves_));
   rows_.set_rows(scaling_rows(curves_));
   formula_->set_text(curves_.formula);
@@ -295,18 +338,21 @@ std::vector<Plot> ScalingView::plots() const {
   const bool published = !curves_.has_efficiency && !curves_.run_name.isEmpty();
   using Mark = PlotSeries::Mark;
   const auto both = [&](Plot& plot, double ScalingSide::*value) {
-    const bool alone = curves_.run_name.isEmpty();
+    const bool alone = std::any_of(curves_.points.begin(), curves_.points.end(), [](const ScalingAt& at) {
+      return std::isfinite(at.predicted.rate) && !std::isfinite(at.run.rate);
+    });
     plot.series.push_back(
         series_of(curves_, tr("predicted"), Mark::line, predicted, value, &ScalingAt::predicted, false));
     if (alone || published)
       plot.series.push_back(series_of(curves_, {}, Mark::rings, predicted, value, &ScalingAt::predicted, true));
-    if (!alone)
+    if (!curves_.run_name.isEmpty())
       plot.series.push_back(series_of(curves_, curves_.run_name, Mark::dots, ran, value, &ScalingAt::run, true));
   };
   Plot rate, share;
   rate.title = tr("%1 by ranks").arg(curves_.rate_name);
-  rate.x = {true, {}, {}, short_number, {}};
-  for (const ScalingAt& at : curves_.points) rate.x.ticks.push_back(at.ranks);
+  rate.x = {true, {}, {}, short_number, {}, tr("ranks")};
+  for (const ScalingAt& at : curves_.points)
+    if (std::isfinite(at.run.rate) || std::isfinite(at.predicted.rate)) rate.x.ticks.push_back(at.ranks);
   rate.y = {!published, published ? std::optional(0.0) : std::nullopt, {}, short_number, {}};
   if (!published) rate.series.push_back(ideal_of(curves_, colours().dim));
   both(rate, &ScalingSide::rate);
@@ -358,11 +404,18 @@ void ScalingView::arrange() {
   const bool there = !curves_.points.empty() && curves_.failure.isEmpty() && !veiled();
   formula_->setGeometry(margin, control_height + 8, width() - 2 * margin, line);
   source_->setGeometry(margin, control_height + 8 + line, width() - 2 * margin, line);
-  const int rows = table_->horizontalHeader()->height() + 26 * std::min(rows_.rowCount(), 12) + 4;
-  const int below = std::max(80, std::min(rows, height() - control_height - 2 * line - 12 - 180));
-  table_->setGeometry(4, height() - below, width() - 8, below - 4);
+  const int below = table_height();
+  table_->setGeometry(cell_inset, height() - below - 4, width() - margin - cell_inset, below);
   for (QWidget* part : {static_cast<QWidget*>(formula_), static_cast<QWidget*>(source_), static_cast<QWidget*>(table_)})
     part->setVisible(there);
+}
+
+/// Of whole rows, as many as leave the charts their room.
+int ScalingView::table_height() {
+  table_->resize(width() - margin - cell_inset, table_->height());
+  if (rows_.columnCount() > reason_column)
+    table_->horizontalHeader()->setSectionResizeMode(reason_column, QHeaderView::Stretch);
+  return height_of_whole_rows(*table_, height() - control_height - 2 * line - 16 - least_plot);
 }
 
 void ScalingView::paintEvent(QPaintEvent*) {

@@ -61,9 +61,11 @@ class ScalingView : public DataView {
   void refresh();
   void fill_choices();
   void take_curves(ScalingCurves curves);
+  void take_figures();
   void choose_file();
   void take_measured(bool ok, const QString& reason);
   void arrange();
+  int table_height();
   What what() const;
 
   Session& session_;
@@ -72,7 +74,8 @@ class ScalingView : public DataView {
   ElidedLabel *formula_, *source_;
   RowsModel rows_;
   QTableView* table_;
-  ScalingCurves curves_;
+  ScalingCurves bare_, curves_;  ///< as they were made, and with the point that ran
+  QString told_by_;              ///< which run's costs these are; empty: the cluster's
   QString sweep_file_, measured_file_, progress_;
   std::vector<PublishedTable> published_;
   std::unique_ptr<EngineChild> engine_;

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "app/views/common/text.hpp"
+#include "engine/analyse/exchange.hpp"
 
 namespace rankscope::app {
 namespace {
 
-constexpr double gap_y = 26, most_height = 64;
+constexpr double most_height = 110, least_height = 18;
+constexpr double gap_share = 0.5, least_gap = 14;  ///< between two levels, of a box's height
 
 QString tr(const char* words) { return QObject::tr(words); }
 
@@ -49,6 +52,51 @@ double Topology::greatest_share() const {
   for (std::size_t level = 0; level < loads.size(); ++level)
     for (std::size_t unit = 0; unit < loads[level].size(); ++unit) greatest = std::max(greatest, share(level, unit));
   return greatest;
+}
+
+double Topology::full_share() const {
+  const double greatest = greatest_share();
+  if (!(greatest > 0)) return 1;
+  const double power = std::pow(10.0, std::floor(std::log10(greatest)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (greatest <= factor * power * (1 + 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+std::optional<std::vector<Flow>> counted_flows(const RunContext& context, const std::vector<LinkReport>& links) {
+  double sum = 0;
+  for (const LinkReport& link : links) sum += link.bytes;  // NaN where one was not counted
+  if (!(sum > 0)) return std::nullopt;
+  // By purpose the plan alone can tell: each link's bytes are cut as its ops would have them.
+  const RankGrid& grid = context.step.grid;
+  const auto algorithm = algorithm_named(context.step.scenario.plan.collective);
+  std::set<std::pair<Purpose, OpKind>> keys;
+  for (const RankProgram& program : context.programs)
+    for (const Op& op : program.ops)
+      if (is_communication(op.id.kind()) && op.id.kind() != OpKind::receive)
+        keys.insert({op.id.fields().purpose, op.id.kind()});
+  std::map<std::pair<int, int>, std::map<Purpose, double>> planned;
+  for (const auto& [purpose, kind] : keys) {
+    const TrafficMatrix matrix =
+        traffic_matrix(context.programs, grid, algorithm, TrafficKey{purpose, kind}, grid.size(), Automatic::direct);
+    for (int from = 0; from < matrix.side; ++from)
+      for (int to = 0; to < matrix.side; ++to)
+        if (const double bytes = matrix.at(from, to); bytes > 0) planned[{from, to}][purpose] += bytes;
+  }
+  std::vector<Flow> flows;
+  for (const LinkReport& link : links) {
+    if (link.bytes <= 0) continue;
+    const auto known = planned.find({link.from, link.to});
+    if (known == planned.end()) {
+      flows.push_back({link.from, link.to, Purpose::none, link.bytes});
+      continue;
+    }
+    double whole = 0;
+    for (const auto& [purpose, bytes] : known->second) whole += bytes;
+    for (const auto& [purpose, bytes] : known->second)
+      flows.push_back({link.from, link.to, purpose, link.bytes * bytes / whole});
+  }
+  return flows;
 }
 
 bool scale_to_counted(std::vector<Flow>& flows, const std::vector<StepSummary>& summaries) {
@@ -92,8 +140,14 @@ Topology topology_of(const TopologyRequest& request) {
     topology.failure = QString::fromUtf8(error.what());
     return topology;
   }
-  std::vector<Flow> flows = flows_of(request.context->programs, step.grid);
-  topology.counted = scale_to_counted(flows, request.summaries);
+  std::vector<Flow> flows;
+  if (auto counted = counted_flows(*request.context, request.links)) {
+    flows = std::move(*counted);
+    topology.source = LoadSource::links;
+  } else {
+    flows = flows_of(request.context->programs, step.grid);
+    if (scale_to_counted(flows, request.summaries)) topology.source = LoadSource::senders;
+  }
   topology.loads = link_loads(topology.levels, flows, topology.ranks);
   return topology;
 }
@@ -103,9 +157,12 @@ TopologyLayout lay_out_topology(const Topology& topology, const QRectF& area) {
   const auto levels = topology.levels.size();
   const bool joined = levels > 0 && topology.loads.back().size() > 1;
   const double lines = static_cast<double>(levels) + (joined ? 1 : 0);
-  const double height = std::min(most_height, (area.height() - gap_y * (lines - 1)) / lines);
+  const double height =
+      std::clamp(area.height() / (lines + gap_share * std::max(lines - 1, 0.0)), least_height, most_height);
+  const double gap_y = std::max(height * gap_share, least_gap);
   const double each = area.width() / std::max(topology.ranks, 1);
-  double y = area.bottom() - height;
+  const double whole = lines * height + std::max(lines - 1, 0.0) * gap_y;
+  double y = area.bottom() - std::max(0.0, area.height() - whole) / 2 - height;
   for (std::size_t level = 0; level < levels; ++level) {
     std::vector<QRectF>& boxes = layout.boxes.emplace_back();
     const int devices = topology.levels[level].devices;
@@ -144,9 +201,16 @@ QString describe(const Topology& topology, std::size_t level, std::size_t unit) 
            purposes.isEmpty() ? QString() : QLatin1Char('\n') + purposes);
 }
 
+QStringList box_names(const Topology& topology, std::size_t level, std::size_t unit) {
+  const NetworkLevel& kind = topology.levels[level];
+  if (kind.devices == 1) return {tr("rank %1").arg(unit), QString::number(unit)};
+  return {name_of(topology, level, unit), tr("%1 %2").arg(QObject::tr(kind.name)).arg(unit), QString::number(unit)};
+}
+
 QStringList topology_titles() {
-  return {tr("way out of a"), tr("units"), tr("each way"),       tr("busiest carries, a step"),
-          tr("busy"),         tr("mean"),  tr("which, and what")};
+  return {tr("way out of a"), tr("the busiest, and what it sends"), tr("units"),
+          tr("each way"),     tr("busiest carries, a step"),        tr("busy"),
+          tr("mean")};
 }
 
 std::vector<std::vector<Cell>> topology_rows(const Topology& topology) {
@@ -160,15 +224,42 @@ std::vector<std::vector<Cell>> topology_rows(const Topology& topology) {
     const double share = topology.share(level, most), carried = std::max(units[most].out, units[most].in);
     const Tone tone = share > 0.5 ? Tone::bad : Tone::text;
     rows.push_back({{QObject::tr(topology.levels[level].name), Tone::text, {}},
+                    {carried > 0 ? name_of(topology, level, most) + QStringLiteral(" · ") + purposes_of(units[most], 2)
+                                 : tr("nothing leaves it"),
+                     Tone::dim,
+                     {}},
                     {QString::number(units.size()), Tone::text, {}},
                     {text::bandwidth(topology.levels[level].way_out), Tone::dim, {}},
                     {text::bytes(carried), Tone::text, {}},
                     {text::percent(share), tone, {}},
-                    {text::percent(sum / static_cast<double>(units.size())), Tone::dim, {}},
-                    {carried > 0 ? name_of(topology, level, most) + QStringLiteral(" · ") + purposes_of(units[most], 2)
-                                 : tr("nothing leaves it"),
-                     Tone::dim,
-                     {}}});
+                    {text::percent(sum / static_cast<double>(units.size())), Tone::dim, {}}});
+  }
+  return rows;
+}
+
+QStringList unit_titles() {
+  return {tr("way out of"), tr("what it sends"), tr("out, a step"), tr("in, a step"), tr("busy")};
+}
+
+std::vector<std::vector<Cell>> unit_rows(const Topology& topology, std::size_t most) {
+  struct Unit {
+    std::size_t level, unit;
+    double share;
+  };
+  std::vector<Unit> units;
+  for (std::size_t level = 0; level < topology.loads.size(); ++level)
+    for (std::size_t unit = 0; unit < topology.loads[level].size(); ++unit)
+      units.push_back({level, unit, topology.share(level, unit)});
+  std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) { return a.share > b.share; });
+  if (units.size() > most) units.resize(most);
+  std::vector<std::vector<Cell>> rows;
+  for (const Unit& at : units) {
+    const LinkLoad& load = topology.loads[at.level][at.unit];
+    rows.push_back({{name_of(topology, at.level, at.unit), Tone::text, {}},
+                    {load.out > 0 ? purposes_of(load, 3) : tr("nothing"), Tone::dim, purposes_of(load, purpose_count)},
+                    {text::bytes(load.out), Tone::text, {}},
+                    {text::bytes(load.in), Tone::text, {}},
+                    {text::percent(at.share), at.share > 0.5 ? Tone::bad : Tone::text, {}}});
   }
   return rows;
 }

@@ -5,9 +5,11 @@
 #include <QRectF>
 #include <QString>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/views/common/rows_model.hpp"
+#include "engine/analyse/report.hpp"
 #include "engine/facts/facts.hpp"
 #include "engine/simulate/link_load.hpp"
 #include "telemetry/event/event.hpp"
@@ -16,8 +18,16 @@ namespace rankscope::app {
 
 struct TopologyRequest {
   std::shared_ptr<const RunContext> context;  ///< null: nothing can be told
-  std::vector<StepSummary> summaries;         ///< of a run's step; empty: predicted bytes
+  std::vector<LinkReport> links;              ///< of a run, or of a prediction; those that are counted go first
+  std::vector<StepSummary> summaries;         ///< of a run's step: what is known of runs that tell no links
   double step_seconds = 0;
+};
+
+/// Where the bytes on the links are known from, the best first.
+enum class LoadSource : std::uint8_t {
+  links,    ///< counted at the senders, by receiver
+  senders,  ///< counted at the senders; whom to is the plan's, collectives being rings
+  plan,     ///< predicted, collectives being rings
 };
 
 struct Topology {
@@ -25,22 +35,29 @@ struct Topology {
   QString cluster;
   int ranks = 0;
   double step_seconds = 0;
-  bool counted = false;  ///< bytes were counted at the transport, as far as it could tell; else predicted
+  LoadSource source = LoadSource::plan;
   std::vector<NetworkLevel> levels;
   std::vector<std::vector<LinkLoad>> loads;  ///< [level][unit]
   double share(std::size_t level, std::size_t unit) const {
     return utilisation(loads[level][unit], levels[level], step_seconds);
   }
   double greatest_share() const;
+  /// What the strongest shade stands for: the greatest share, rounded up to 1, 2 or 5 times a power of ten.
+  double full_share() const;
 };
 
 /// Slow for many ops: for worker threads.
 Topology topology_of(const TopologyRequest& request);
 
+/// What each rank has counted of each link, cut into purposes as the plan's ops have them. Nothing where a rank did not
+/// count all that it sent, or none was counted.
+std::optional<std::vector<Flow>> counted_flows(const RunContext& context, const std::vector<LinkReport>& links);
+
 /// `flows` with each sender's bytes of a purpose scaled to what it has counted. True where anything was counted.
 bool scale_to_counted(std::vector<Flow>& flows, const std::vector<StepSummary>& summaries);
 
-/// Devices at the bottom, in the order of ranks; above them the units that hold them, each as wide as its devices.
+/// Devices at the bottom, in the order of ranks; above them the units that hold them, each as wide as its devices. As
+/// high as can be read well, in the middle of the area.
 struct TopologyLayout {
   std::vector<std::vector<QRectF>> boxes;  ///< [level][unit]
   QRectF network;                          ///< what joins the largest units; empty where one unit holds all
@@ -53,8 +70,14 @@ TopologyLayout lay_out_topology(const Topology& topology, const QRectF& area);
 QString name_of(const Topology& topology, std::size_t level, std::size_t unit);
 QString describe(const Topology& topology, std::size_t level, std::size_t unit);
 
+/// What stands in a unit's box: "rank 3", "node 0: ranks 0 to 3", or less where that has no room.
+QStringList box_names(const Topology& topology, std::size_t level, std::size_t unit);
+
 QStringList topology_titles();
-/// One row a level: its units, their way out, the busiest of them and what it carries.
+/// One row a level: the busiest of its units and what that carries, how many there are, their way out.
 std::vector<std::vector<Cell>> topology_rows(const Topology& topology);
+QStringList unit_titles();
+/// One row a unit, the busiest first, at most `most`.
+std::vector<std::vector<Cell>> unit_rows(const Topology& topology, std::size_t most);
 
 }  // namespace rankscope::app

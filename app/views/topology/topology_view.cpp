@@ -10,12 +10,25 @@
 #include <cmath>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, line = 20, side_label = 92;
+constexpr int margin = 12, line = 20, side_label = 92, drawing_top = 2 * line + 16;
+constexpr int least_rows = 3, drawn_level = 76, least_level = 42;  ///< pixels of a level with the gap above it
+constexpr int scale_bar = 120;
+constexpr std::size_t most_units = 500;
+
+QString source_words(LoadSource source) {
+  switch (source) {
+    case LoadSource::links: return QObject::tr("bytes counted from rank to rank");
+    case LoadSource::senders: return QObject::tr("bytes as counted by their senders, collectives as rings");
+    case LoadSource::plan: return QObject::tr("bytes as predicted, collectives as rings");
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -23,21 +36,25 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
     : DataView(state, source, parent),
       figures_(figures),
       words_(new ElidedLabel(this)),
-      table_(new RowsTable(topology_titles(), 1, tr("Load of the links by kind"), this)),
+      table_(new RowsTable(topology_titles(), 2, tr("Load of the links by kind"), this)),
+      units_(new RowsTable(unit_titles(), 2, tr("Load of every link, the busiest first"), this)),
       latest_([this](Topology topology) {
         topology_ = std::move(topology);
         table_->set_rows(topology_rows(topology_));
-        words_->set_text(tr("%1 · %2 in a step of %3, as rings; a shade says how busy a unit's way out is")
-                             .arg(topology_.cluster,
-                                  topology_.counted ? tr("bytes as counted") : tr("bytes as predicted"),
-                                  text::seconds(topology_.step_seconds)));
+        units_->set_rows(unit_rows(topology_, most_units));
+        words_->set_text(
+            tr("%1 · %2, in a step of %3")
+                .arg(topology_.cluster, source_words(topology_.source), text::seconds(topology_.step_seconds)));
         arrange();
         update();
       }) {
   setMinimumSize(320, 140);
   setMouseTracking(true);
   words_->setProperty("role", QStringLiteral("dim"));
-  table_->horizontalHeader()->setStretchLastSection(true);
+  for (RowsTable* table : {table_, units_}) {
+    table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
+    table->setWordWrap(true);
+  }
   connect(&figures, &FiguresModel::changed, this, &TopologyView::refresh);
   arrange();
 }
@@ -45,6 +62,7 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
 void TopologyView::set_theme(Theme theme) {
   DataView::set_theme(theme);
   table_->set_theme(theme);
+  units_->set_theme(theme);
 }
 
 void TopologyView::refresh() {
@@ -53,7 +71,10 @@ void TopologyView::refresh() {
   TopologyRequest request;
   request.context = figures->context;
   request.summaries = figures->summaries;
-  if (const Report* report = figures->shown()) request.step_seconds = report->step_seconds;
+  if (const Report* report = figures->shown()) {
+    request.links = report->links;
+    request.step_seconds = report->step_seconds;
+  }
   latest_.request([request = std::move(request)] { return topology_of(request); });
 }
 
@@ -64,18 +85,28 @@ void TopologyView::showEvent(QShowEvent* event) {
 
 void TopologyView::resizeEvent(QResizeEvent*) { arrange(); }
 
+// The drawing, under it the table by kind, and where the drawing keeps a good height all units.
 void TopologyView::arrange() {
   const bool there = topology_.failure.isEmpty() && !topology_.loads.empty() && !veiled();
   words_->setVisible(there);
   table_->setVisible(there);
+  const int wide = width() - margin - cell_inset;
   words_->setGeometry(margin, 6, width() - 2 * margin, line);
-  const int rows = table_->height_of(table_->rows().rowCount());
-  table_->setGeometry(4, height() - rows - 4, width() - 8, rows);
+  for (RowsTable* table : {table_, units_}) table->resize(wide, table->height());
+  const int by_kind = height_of_whole_rows(*table_, height() / 3);
+  const int levels = static_cast<int>(topology_.loads.size()) + 1;
+  const int room = height() - drawing_top - by_kind - margin;  // for the drawing and all units
+  const int all = height_of_whole_rows(*units_, std::max(room - levels * drawn_level - margin, 0));
+  const bool lists = there && room - all - margin >= levels * least_level &&
+                     all >= units_->height_of(std::min(least_rows, units_->rows().rowCount()));
+  units_->setVisible(lists);
+  const int drawing = lists ? room - all - margin : room;
+  table_->setGeometry(cell_inset, drawing_top + drawing, wide, by_kind);
+  units_->setGeometry(cell_inset, table_->geometry().bottom() + margin, wide, all);
 }
 
 QRectF TopologyView::area() const {
-  const double top = line + 16;
-  return {margin + side_label, top, width() - 2.0 * margin - side_label, table_->y() - top - 12};
+  return {margin + side_label, drawing_top, width() - 2.0 * margin - side_label, table_->y() - drawing_top - 12.0};
 }
 
 TopologyLayout TopologyView::layout_now() const { return lay_out_topology(topology_, area()); }
@@ -92,9 +123,40 @@ void TopologyView::paintEvent(QPaintEvent*) {
                                 "plan puts on them.")
                            : topology_.failure);
   const TopologyLayout layout = layout_now();
+  paint_scale(painter);
+  paint_links(painter, layout);
+  paint_boxes(painter, layout);
+}
+
+Argb TopologyView::fill_of(double share) const {
+  const double strength = std::clamp(share / topology_.full_share(), 0.0, 1.0);
+  return mixed(colours().panel, colours().accent, static_cast<float>(0.06 + 0.94 * strength));
+}
+
+void TopologyView::paint_scale(QPainter& painter) const {
   const QFontMetricsF metrics(painter.font());
-  const auto middle = [](const QRectF& box) { return box.center().x(); };
-  // Links first: each unit hangs on the one that holds it.
+  const auto percent = [](double share) { return QString::number(100 * share, 'g', 3) + QStringLiteral("\u00a0%"); };
+  const QString what = tr("a unit's way out is busy"), none = percent(0), most = percent(topology_.full_share());
+  const double y = line + 10;
+  double x = margin;
+  painter.setPen(color(colours().dim));
+  const auto write = [&](const QString& words) {
+    const double wide = metrics.horizontalAdvance(words) + 2;
+    painter.drawText(QRectF(x, y, wide, line), Qt::AlignLeft | Qt::AlignVCenter, words);
+    x += wide + 8;
+  };
+  write(what);
+  write(none);
+  const QRectF bar(x, y + 4, scale_bar, line - 8);
+  for (int i = 0; i < scale_bar; ++i)
+    painter.fillRect(QRectF(bar.left() + i, bar.top(), 1, bar.height()),
+                     color(fill_of(topology_.full_share() * i / scale_bar)));
+  x = bar.right() + 8;
+  write(tr("%1 of the step").arg(most));
+}
+
+// Each unit hangs on the one that holds it.
+void TopologyView::paint_links(QPainter& painter, const TopologyLayout& layout) const {
   for (std::size_t level = 0; level < layout.boxes.size(); ++level) {
     const int devices = topology_.levels[level].devices;
     for (std::size_t unit = 0; unit < layout.boxes[level].size(); ++unit) {
@@ -106,12 +168,16 @@ void TopologyView::paintEvent(QPaintEvent*) {
         above = layout.boxes[level + 1][parent].bottom();
       }
       if (above < 0 || box.width() < 2) continue;
-      const double share = std::clamp(topology_.share(level, unit), 0.0, 1.0);
+      const double share = std::clamp(topology_.share(level, unit) / topology_.full_share(), 0.0, 1.0);
       painter.setPen(
           QPen(color(mixed(colours().line, colours().accent, static_cast<float>(std::sqrt(share)))), 1 + 7 * share));
-      painter.drawLine(QPointF(middle(box), box.top()), QPointF(middle(box), above));
+      painter.drawLine(QPointF(box.center().x(), box.top()), QPointF(box.center().x(), above));
     }
   }
+}
+
+void TopologyView::paint_boxes(QPainter& painter, const TopologyLayout& layout) const {
+  const QFontMetricsF metrics(painter.font());
   for (std::size_t level = 0; level < layout.boxes.size(); ++level) {
     if (layout.boxes[level].empty()) continue;
     painter.setPen(color(colours().dim));
@@ -120,21 +186,25 @@ void TopologyView::paintEvent(QPaintEvent*) {
     for (std::size_t unit = 0; unit < layout.boxes[level].size(); ++unit) {
       const QRectF& box = layout.boxes[level][unit];
       const double share = topology_.share(level, unit);
-      const Argb fill =
-          mixed(colours().panel, colours().accent, static_cast<float>(0.06 + 0.94 * std::clamp(share, 0.0, 1.0)));
+      const Argb fill = fill_of(share);
       painter.fillRect(box, color(fill));
       const bool lit = hovered_ == std::pair{static_cast<int>(level), static_cast<int>(unit)};
       painter.setPen(QPen(color(lit ? colours().text : colours().line), lit ? 2 : 1));
       if (box.width() > 3) painter.drawRect(box);
       painter.setPen(color(colours().ink_on(fill)));
-      const QString number = topology_.levels[level].devices == 1 ? tr("rank %1").arg(unit) : QString::number(unit);
-      const QString words = text::percent(share);
-      if (box.height() >= 36 && metrics.horizontalAdvance(number) < box.width() - 4 &&
-          metrics.horizontalAdvance(words) < box.width() - 4) {
-        painter.drawText(box.adjusted(0, 0, 0, -box.height() / 2), Qt::AlignHCenter | Qt::AlignBottom, number);
-        painter.drawText(box.adjusted(0, box.height() / 2, 0, 0), Qt::AlignHCenter | Qt::AlignTop, words);
-      } else if (box.height() >= 16 && metrics.horizontalAdvance(words) < box.width() - 4) {
-        painter.drawText(box, Qt::AlignCenter, words);
+      const auto fits = [&](const QString& words) { return metrics.horizontalAdvance(words) < box.width() - 4; };
+      const LinkLoad& load = topology_.loads[level][unit];
+      const QString silent = tr("nothing leaves it");
+      const QString busy = load.out + load.in <= 0 && fits(silent) ? silent : text::percent(share);
+      QString name;
+      for (const QString& words : box_names(topology_, level, unit))
+        if (name.isEmpty() && fits(words)) name = words;
+      if (!fits(busy)) continue;
+      if (!name.isEmpty() && box.height() >= 2 * metrics.height() + 4) {
+        painter.drawText(box.adjusted(0, 0, 0, -box.height() / 2), Qt::AlignHCenter | Qt::AlignBottom, name);
+        painter.drawText(box.adjusted(0, box.height() / 2, 0, 0), Qt::AlignHCenter | Qt::AlignTop, busy);
+      } else if (box.height() >= metrics.height()) {
+        painter.drawText(box, Qt::AlignCenter, busy);
       }
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The topology view: the cluster's devices, cards, nodes and switches, each coloured by how busy its way out is in one
-// step of the plan, and a table of the busiest.
+// step of the plan, with the shades' scale; a table of the busiest, and where there is room one of all.
 #pragma once
 #include "app/session/figures.hpp"
 #include "app/session/latest.hpp"
@@ -35,10 +35,14 @@ class TopologyView : public DataView {
   void refresh();
   void arrange();
   QRectF area() const;
+  Argb fill_of(double share) const;
+  void paint_scale(QPainter& painter) const;
+  void paint_links(QPainter& painter, const TopologyLayout& layout) const;
+  void paint_boxes(QPainter& painter, const TopologyLayout& layout) const;
 
   FiguresModel& figures_;
   ElidedLabel* words_;
-  RowsTable* table_;
+  RowsTable *table_, *units_;
   Topology topology_;
   std::pair<int, int> hovered_{-1, -1};
   Latest<Topology> latest_;

@@ -12,34 +12,129 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int words_height = 40, margin = 12;
+constexpr int margin = 12, between = 14, least_beside = 560;
 constexpr int most_boxes = 64;  // above, members have no boxes that could be read
+constexpr int times_head = 24, times_row = 26, times_foot = 20, explanation = 56;
 
 QString tr(const char* words) { return QObject::tr(words); }
+
+QFont heading_font() {
+  QFont bold = interface_font();
+  bold.setWeight(QFont::DemiBold);
+  return bold;
+}
+
+/// Words break at spaces, tokens (which have none) anywhere.
+constexpr int wrapped = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap | Qt::TextWrapAnywhere;
+
+double height_of(const QString& text, bool heading, double width) {
+  const QFontMetricsF metrics(heading ? heading_font() : interface_font());
+  return std::ceil(metrics.boundingRect(QRectF(0, 0, width, 1e5), wrapped, text).height());
+}
 
 }  // namespace
 
 ExchangePainter::ExchangePainter(const ExchangeScene& scene) : s_(scene) {
+  write();
+  place();
+}
+
+void ExchangePainter::write() {
   const GroupExchange& e = *s_.exchange;
-  QRectF room = s_.room.adjusted(margin, words_height + 4, -margin, -8);
+  const double width = s_.room.width() - 2 * margin;
+  QString title = QString::fromStdString(phrase_of(e.op));
+  title[0] = title[0].toUpper();
+  words_.push_back({title, true, height_of(title, true, width)});
+  QStringList facts;
+  facts << QString::fromStdString(to_token(e.op)) << tr("step %1").arg(e.step);
+  const QString identity = facts.join(QStringLiteral(" · "));
+  words_.push_back({identity, false, height_of(identity, false, width)});
+  facts = {tr("%1 ranks").arg(e.size()), text::bytes(static_cast<double>(e.bytes))};
+  if (e.algorithm)
+    facts << QString::fromUtf8(name_of(*e.algorithm).data(), static_cast<qsizetype>(name_of(*e.algorithm).size()));
+  if (e.opaque)
+    facts << tr("phases unknown");
+  else if (e.phases > 0)
+    facts << (e.timed ? tr("recorded") : tr("not timed"));
+  const QString what = facts.join(QStringLiteral(" · "));
+  words_.push_back({what, false, height_of(what, false, width)});
+  if (!e.opaque && e.phases > 0) {
+    const auto line = [&](int phase, const QString& happens, std::int64_t at_ns) {
+      QString words = tr("phase %1 of %2: %3").arg(phase).arg(e.phases).arg(happens);
+      if (s_.time->clock() == PlayClock::recorded) words += QStringLiteral(" · ") + text::nanoseconds(at_ns);
+      return words;
+    };
+    const int phase = s_.time->phase_at(s_.at);
+    words_.push_back({line(phase + 1, phase_words(e, phase), std::llround(s_.at)), false,
+                      height_of(line(e.phases, longest_phase_words(e), 888'000'000), false, width)});
+  }
+  head_ = 4;
+  for (const Words& words : words_) head_ += words.height + 1;
+}
+
+QString ExchangePainter::explanation() const {
+  const GroupExchange& e = *s_.exchange;
+  if (e.opaque)
+    return tr(
+        "Which chunk moves when is not known: the communicator's own algorithm does not tell. Set "
+        "collective in the plan to one of Rankscope's, such as ring, to see its phases.");
+  if (e.moves.empty() || !is_collective(e.kind)) return {};
+  const QString chunk = text::bytes(static_cast<double>(*std::max_element(e.chunk_bytes.begin(), e.chunk_bytes.end())));
+  return e.sums() ? tr("A cell is a chunk of the buffer (%1 here). It fills with the ranks whose parts are "
+                       "summed in it; full, it holds all %2.")
+                        .arg(chunk)
+                        .arg(e.size())
+                  : tr("A cell is a chunk of the buffer (%1 here). It is full where the rank has it.").arg(chunk);
+}
+
+double ExchangePainter::times_height(double width) const {
+  const QString words = explanation();
+  return times_head + times_row * std::min(s_.exchange->size(), 16) + times_foot +
+         (words.isEmpty() ? 0 : 8 + height_of(words, false, width));
+}
+
+void ExchangePainter::place() {
+  const GroupExchange& e = *s_.exchange;
+  QRectF room = s_.room.adjusted(margin, head_ + 6, -margin, -8);
   const int n = e.size();
-  // The members' times stand at the right where there is room for both; of an opaque exchange they are all there is.
-  const bool beside = room.width() >= 560;
-  const double times_width = e.opaque ? room.width() : beside ? std::min(room.width() * 0.42, 420.0) : 0;
-  times_ = QRectF(room.right() - times_width, room.top(), times_width, room.height());
   boxes_ = n <= most_boxes && !e.opaque;
-  if (e.opaque) return;
-  if (times_width > 0) room.setRight(times_.left() - 2 * margin);
-  const double across = std::max(1.0, std::min(room.width(), room.height() * 1.6));
+  if (e.opaque) {  // its members' times are all that is known
+    times_ = room;
+    return;
+  }
+  // Two members are a line, with their times under it; more are a ring or a tree, which leaves room beside it.
+  beside_ = n > 2 && room.width() >= least_beside;
+  const double times_width = beside_ ? std::min(room.width() * 0.42, 420.0) : 0;
+  const double width = room.width() - (beside_ ? times_width + 2 * margin : 0);
+  diagram_ = n == 2 ? 76 : std::clamp(width * 0.62, 140.0, 420.0);
+  QRectF members(room.left(), room.top(), n == 2 ? std::min(width, 520.0) : width, std::min(diagram_, room.height()));
+  if (beside_) {
+    times_ = QRectF(room.right() - times_width, room.top(), times_width, room.height());
+  } else {
+    const QRectF under = room.adjusted(0, members.height() + between, 0, 0);
+    if (under.height() >= times_head + 14 * std::min(n, 16) + times_foot) times_ = under;
+  }
+  const double across = std::max(1.0, std::min(members.width(), members.height() * 1.6));
   const double share = n <= 4 ? 0.26 : n <= 8 ? 0.2 : n <= 16 ? 0.13 : 0.08;
-  box_width_ = boxes_ ? std::clamp(across * share, 14.0, 116.0) : 6;
-  box_height_ = boxes_ ? std::clamp(std::min(box_width_ * 0.62, room.height() * 0.24), 12.0, 60.0) : 6;
-  ring_ = room.adjusted(box_width_ / 2, box_height_ / 2, -box_width_ / 2, -box_height_ / 2);
+  box_width_ = boxes_ ? n == 2 ? 116.0 : std::clamp(across * share, 14.0, 116.0) : 6;
+  box_height_ =
+      boxes_
+          ? std::clamp(n == 2 ? members.height() - 8 : std::min(box_width_ * 0.62, members.height() * 0.24), 12.0, 60.0)
+          : 6;
+  ring_ = members.adjusted(box_width_ / 2, box_height_ / 2, -box_width_ / 2, -box_height_ / 2);
   if (n > 2 && e.algorithm != Algorithm::tree) {
     const double most = ring_.height() * 1.9;
     if (ring_.width() > most) ring_.adjust((ring_.width() - most) / 2, 0, -(ring_.width() - most) / 2, 0);
   }
   places_ = member_places(e, ring_);
+}
+
+double ExchangePainter::height() const {
+  const double width = s_.room.width() - 2 * margin;
+  const double body = s_.exchange->opaque ? times_height(width)
+                      : beside_           ? std::max(diagram_, times_height(times_.width()))
+                                          : diagram_ + between + times_height(width);
+  return head_ + 6 + body + 8;
 }
 
 QRectF ExchangePainter::member_box(int member) const {
@@ -63,34 +158,14 @@ void ExchangePainter::paint(QPainter& painter) const {
 }
 
 void ExchangePainter::words(QPainter& painter) const {
-  const GroupExchange& e = *s_.exchange;
-  QFont bold = interface_font();
-  bold.setWeight(QFont::DemiBold);
-  painter.setFont(bold);
-  painter.setPen(color(s_.colours->text));
-  QString title = QString::fromStdString(phrase_of(e.op));
-  title[0] = title[0].toUpper();
-  title += tr(" · %1 · step %2").arg(QString::fromStdString(to_token(e.op))).arg(e.step);
-  const QRectF line(s_.room.left() + margin, s_.room.top() + 4, s_.room.width() - 2 * margin, 17);
-  painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
-                   QFontMetricsF(bold).elidedText(title, Qt::ElideMiddle, line.width()));
-  QStringList words;
-  words << tr("%1 ranks").arg(e.size()) << text::bytes(static_cast<double>(e.bytes));
-  if (e.algorithm)
-    words << QString::fromUtf8(name_of(*e.algorithm).data(), static_cast<qsizetype>(name_of(*e.algorithm).size()));
-  if (e.opaque) {
-    words << tr("phases unknown");
-  } else if (e.phases > 0) {
-    const int phase = s_.time->phase_at(s_.at);
-    words << tr("phase %1 of %2: %3").arg(phase + 1).arg(e.phases).arg(phase_words(e, phase));
-    if (s_.time->clock() == PlayClock::recorded) words << text::nanoseconds(std::llround(s_.at));
-    words << (e.timed ? tr("recorded") : tr("not timed"));
+  double y = s_.room.top() + 4;
+  for (const Words& words : words_) {
+    painter.setFont(words.heading ? heading_font() : interface_font());
+    painter.setPen(color(words.heading ? s_.colours->text : s_.colours->dim));
+    painter.drawText(QRectF(s_.room.left() + margin, y, s_.room.width() - 2 * margin, words.height), wrapped,
+                     words.text);
+    y += words.height + 1;
   }
-  painter.setFont(interface_font());
-  painter.setPen(color(s_.colours->dim));
-  painter.drawText(
-      line.translated(0, 18), Qt::AlignLeft | Qt::AlignVCenter,
-      QFontMetricsF(interface_font()).elidedText(words.join(QStringLiteral(" · ")), Qt::ElideRight, line.width()));
 }
 
 void ExchangePainter::members(QPainter& painter) const {
@@ -185,23 +260,22 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
     end = any ? std::max(end, span->end_ns) : span->end_ns;
     any = true;
   }
-  const double row = std::clamp((area.height() - 44) / std::max(e.size(), 1), 4.0, 26.0);
+  const double row =
+      std::clamp((area.height() - times_head - times_foot) / std::max(e.size(), 1), 4.0, double(times_row));
   const bool named = row >= 14;
   painter.setFont(interface_font());
   painter.setPen(color(s_.colours->dim));
   painter.drawText(QRectF(area.left(), area.top(), area.width(), 18), Qt::AlignLeft | Qt::AlignVCenter,
                    any ? tr("thin: waiting; full: moving bytes") : tr("times not recorded"));
-  const QString why =
-      tr("Which chunk moves when is not known: the communicator's own algorithm does not tell. Set "
-         "collective in the plan to one of Rankscope's, such as ring, to see its phases.");
-  if (!any) {
-    if (e.opaque) painter.drawText(area.adjusted(0, 26, 0, 0), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, why);
-    return;
-  }
+  const auto explain = [&](double y) {
+    const QRectF rest(area.left(), y, area.width(), area.bottom() - y);
+    if (rest.height() >= 36) painter.drawText(rest, wrapped, explanation());
+  };
+  if (!any) return explain(area.top() + times_head);
   const double name_width = named ? 54 : 0, number_width = named ? 132 : 0;
   const double left = area.left() + name_width, width = std::max(area.width() - name_width - number_width, 20.0);
   const double scale = width / std::max<double>(static_cast<double>(end - begin), 1);
-  double y = area.top() + 24;
+  double y = area.top() + times_head;
   for (int m = 0; m < e.size() && y + row <= area.bottom() - 18; ++m, y += row) {
     const auto& span = e.spans[static_cast<std::size_t>(m)];
     painter.setPen(color(s_.colours->text));
@@ -233,18 +307,7 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
   if (named)
     painter.drawText(QRectF(area.right() - number_width, y + 2, number_width, 16), Qt::AlignRight | Qt::AlignVCenter,
                      tr("waiting + moving"));
-  const QRectF rest(area.left(), y + 28, area.width(), area.bottom() - y - 28);
-  if (rest.height() < 36) return;
-  if (e.opaque) painter.drawText(rest, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, why);
-  if (e.moves.empty() || !is_collective(e.kind)) return;
-  const QString chunk = text::bytes(static_cast<double>(*std::max_element(e.chunk_bytes.begin(), e.chunk_bytes.end())));
-  painter.drawText(rest, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
-                   e.sums()
-                       ? tr("A cell is a chunk of the buffer (%1 here). It fills with the ranks whose parts are "
-                            "summed in it; full, it holds all %2.")
-                             .arg(chunk)
-                             .arg(e.size())
-                       : tr("A cell is a chunk of the buffer (%1 here). It is full where the rank has it.").arg(chunk));
+  explain(y + times_foot + 8);
 }
 
 }  // namespace rankscope::app

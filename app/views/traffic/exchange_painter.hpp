@@ -26,8 +26,21 @@ class ExchangePainter {
   void paint(QPainter& painter) const;
   /// Empty where members have no boxes.
   QRectF member_box(int member) const;
+  /// So much of a room of this width is enough: nothing stands apart from what it belongs to.
+  double height() const;
 
  private:
+  /// A paragraph above the picture.
+  struct Words {
+    QString text;
+    bool heading = false;
+    double height = 0;
+  };
+  void write();
+  void place();
+  double times_height(double width) const;
+  /// What is to be known of the picture; empty of a message.
+  QString explanation() const;
   void words(QPainter& painter) const;
   void members(QPainter& painter) const;
   void moves(QPainter& painter) const;
@@ -35,6 +48,10 @@ class ExchangePainter {
   Argb mark() const;
 
   ExchangeScene s_;
+  std::vector<Words> words_;
+  double head_ = 0;      ///< height of the words
+  double diagram_ = 0;   ///< height that the members want
+  bool beside_ = false;  ///< the times stand beside the members, else under them
   QRectF ring_, times_;
   double box_width_ = 0, box_height_ = 0;
   bool boxes_ = true;

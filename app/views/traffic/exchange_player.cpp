@@ -191,6 +191,13 @@ ExchangeScene ExchangePlayer::scene() const {
   return {exchange_.get(), &time_, at_, QRectF(0, 0, width(), height() - bar_height), colours_, smallest_};
 }
 
+int ExchangePlayer::height_for(int width) const {
+  if (!exchange_) return minimumSizeHint().height();
+  ExchangeScene wide = scene();
+  wide.room.setWidth(width);
+  return static_cast<int>(std::ceil(ExchangePainter(wide).height())) + bar_height;
+}
+
 QRectF ExchangePlayer::member_box(int member) const {
   return exchange_ ? ExchangePainter(scene()).member_box(member) : QRectF();
 }

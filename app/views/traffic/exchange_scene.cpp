@@ -46,6 +46,11 @@ std::vector<QPointF> on_tree(const GroupExchange& exchange, const QRectF& area) 
   return places;
 }
 
+QString message_words() { return QObject::tr("the sender's bytes move to the receiver"); }
+QString into_own() { return QObject::tr(", and who gets one adds it to its own"); }
+QString into_some() { return QObject::tr("; some are added to what is there"); }
+QString kept() { return QObject::tr(", and who gets one keeps it"); }
+
 }  // namespace
 
 ExchangeTime::ExchangeTime(const GroupExchange& exchange, PlayClock clock)
@@ -121,7 +126,6 @@ std::vector<QPointF> member_places(const GroupExchange& exchange, const QRectF& 
 }
 
 QString phase_words(const GroupExchange& exchange, int phase) {
-  const auto tr = [](const char* text) { return QObject::tr(text); };
   bool adds = false, copies = false;
   int moves = 0;
   for (const ExchangeMove& move : exchange.moves) {
@@ -130,13 +134,19 @@ QString phase_words(const GroupExchange& exchange, int phase) {
     adds = adds || move.add;
     copies = copies || !move.add;
   }
-  if (moves == 0) return tr("nothing moves in this phase");
-  if (!is_collective(exchange.kind)) return tr("the sender's bytes move to the receiver");
-  const bool all = moves == exchange.size();
-  const QString who = all ? tr("every rank passes a chunk on") : tr("some ranks pass chunks on");
-  return who + (adds && !copies ? tr(", and who gets one adds it to its own")
-                : adds          ? tr("; some are added to what is there")
-                                : tr(", and who gets one keeps it"));
+  if (moves == 0) return QObject::tr("nothing moves in this phase");
+  if (!is_collective(exchange.kind)) return message_words();
+  const QString who =
+      moves == exchange.size() ? QObject::tr("every rank passes a chunk on") : QObject::tr("some ranks pass chunks on");
+  return who + (adds && !copies ? into_own() : adds ? into_some() : kept());
+}
+
+QString longest_phase_words(const GroupExchange& exchange) {
+  if (!is_collective(exchange.kind)) return message_words();
+  QString longest = kept();
+  for (const QString& end : {into_own(), into_some()})
+    if (end.size() > longest.size()) longest = end;
+  return QObject::tr("every rank passes a chunk on") + longest;
 }
 
 }  // namespace rankscope::app

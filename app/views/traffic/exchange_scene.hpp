@@ -48,5 +48,7 @@ std::vector<QPointF> member_places(const GroupExchange& exchange, const QRectF& 
 
 /// "phase 2 of 6: each rank passes a chunk on and adds what it gets"
 QString phase_words(const GroupExchange& exchange, int phase);
+/// The longest that any phase's words can be: room that is kept, so that nothing moves from phase to phase.
+QString longest_phase_words(const GroupExchange& exchange);
 
 }  // namespace rankscope::app

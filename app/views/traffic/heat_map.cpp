@@ -14,7 +14,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, head = 40, side_labels = 34, top_labels = 20, scale_width = 86;
+constexpr int margin = 12, head = 42, axis_name = 18, numbers_width = 28, numbers_height = 18;
+constexpr int bar_gap = 14, bar_width = 12, highest_bar = 160;
 
 }  // namespace
 
@@ -33,69 +34,163 @@ void HeatMap::set_smallest(int pixels) {
   update();
 }
 
-void HeatMap::set_matrix(std::shared_ptr<const TrafficMatrix> matrix, const QString& what) {
+void HeatMap::set_matrix(std::shared_ptr<const LinkMatrix> matrix, const QString& what) {
   matrix_ = std::move(matrix);
+  greatest_ = matrix_ ? matrix_->greatest() : 0;
   what_ = what;
   update();
 }
 
+double HeatMap::scale_width() const {
+  const QFontMetricsF metrics(number_font());
+  double widest = 0;
+  for (const double share : {1.0, 0.5, 0.0})
+    widest = std::max(widest, metrics.horizontalAdvance(text::bytes(greatest_ * share)));
+  return bar_gap + bar_width + 6 + std::ceil(widest);
+}
+
 QRectF HeatMap::area() const {
-  const double room_x = width() - 2 * margin - side_labels - scale_width;
-  const double room_y = height() - head - top_labels - margin;
+  const int before = margin + axis_name + numbers_width, above = head + axis_name + numbers_height;
+  const double room_x = width() - before - scale_width() - margin, room_y = height() - above - margin;
   const double size = std::max(20.0, std::min(room_x, room_y));
-  return {double(margin + side_labels), double(head + top_labels), size, size};
+  return {double(before), double(above), size, size};
+}
+
+int HeatMap::width_for(int height) const {
+  const int cells = height - head - axis_name - numbers_height - margin;
+  return 2 * margin + axis_name + numbers_width + std::max(20, cells) + static_cast<int>(scale_width());
 }
 
 QRectF HeatMap::cell_rect(int from, int to) const {
   const QRectF all = area();
-  const double cell = all.width() / std::max(matrix_ ? matrix_->side : 1, 1);
+  const double cell = all.width() / std::max(side(), 1);
   return {all.left() + to * cell, all.top() + from * cell, cell, cell};
 }
 
 Argb HeatMap::fill_of(double bytes) const {
-  if (!matrix_ || matrix_->greatest <= 0 || bytes <= 0) return mixed(colours_->ground, colours_->text, 0.06F);
-  const double share = bytes / matrix_->greatest;
-  return mixed(colours_->panel, colours_->accent, static_cast<float>(0.12 + 0.88 * share));
+  if (greatest_ <= 0 || bytes <= 0) return mixed(colours_->ground, colours_->text, 0.06F);
+  return mixed(colours_->panel, colours_->accent, static_cast<float>(0.12 + 0.88 * bytes / greatest_));
 }
 
 QString HeatMap::range_of(int cell) const {
-  const int first = matrix_->first_rank(cell);
-  const int last = (cell + 1 < matrix_->side ? matrix_->first_rank(cell + 1) : matrix_->ranks) - 1;
+  const TrafficMatrix& ranks = matrix_->predicted;
+  const int first = ranks.first_rank(cell);
+  const int last = (cell + 1 < ranks.side ? ranks.first_rank(cell + 1) : ranks.ranks) - 1;
   return first == last ? QString::number(first) : QStringLiteral("%1–%2").arg(first).arg(last);
 }
 
 QString HeatMap::words_at(QPointF at) const {
-  if (!matrix_ || matrix_->side == 0 || !area().contains(at)) return {};
-  const double cell = area().width() / matrix_->side;
-  const int to = std::min(static_cast<int>((at.x() - area().left()) / cell), matrix_->side - 1);
-  const int from = std::min(static_cast<int>((at.y() - area().top()) / cell), matrix_->side - 1);
-  QString words =
-      tr("rank %1 to rank %2: %3 a step").arg(range_of(from), range_of(to), text::bytes(matrix_->at(from, to)));
-  if (matrix_->hides(from, to)) words += tr(", and what the communicator's own collectives move, which nobody counts");
-  return words;
+  if (side() == 0 || !area().contains(at)) return {};
+  const double cell = area().width() / side();
+  const int to = std::min(static_cast<int>((at.x() - area().left()) / cell), side() - 1);
+  const int from = std::min(static_cast<int>((at.y() - area().top()) / cell), side() - 1);
+  const double predicted = matrix_->predicted.at(from, to), shown = matrix_->shown(from, to);
+  const QString pair = tr("rank %1 to rank %2: ").arg(range_of(from), range_of(to));
+  if (!matrix_->is_counted(from, to))
+    return pair +
+           (matrix_->counted.empty()
+                ? tr("%1 a step, predicted").arg(text::bytes(predicted))
+                : tr("%1 a step, predicted; its sender could not count what it sent").arg(text::bytes(predicted)));
+  const double more = shown - predicted;
+  const QString difference = std::fabs(more) < 0.5 ? tr("as predicted")
+                             : more > 0 ? tr("predicted %1, %2 more").arg(text::bytes(predicted), text::bytes(more))
+                                        : tr("predicted %1, %2 less").arg(text::bytes(predicted), text::bytes(-more));
+  return pair + tr("%1 a step, counted; %2").arg(text::bytes(shown), difference);
+}
+
+QString HeatMap::source_words() const {
+  if (side() == 0) return {};
+  const QString bytes = text::bytes(matrix_->total());
+  switch (matrix_->source()) {
+    case LinkMatrix::Source::counted: return tr("%1 a step, counted where it was sent").arg(bytes);
+    case LinkMatrix::Source::predicted: return tr("%1 a step, predicted").arg(bytes);
+    case LinkMatrix::Source::both: return tr("%1 a step, counted; dotted: not counted, predicted").arg(bytes);
+  }
+  return {};
 }
 
 void HeatMap::paint_scale(QPainter& painter) const {
   const QRectF all = area();
-  const QRectF bar(all.right() + 14, all.top(), 12, std::min(all.height(), 160.0));
+  const QRectF bar(all.right() + bar_gap, all.top(), bar_width, std::min<double>(all.height(), highest_bar));
   for (int y = 0; y < static_cast<int>(bar.height()); ++y) {
     const double share = 1 - y / bar.height();
-    painter.fillRect(QRectF(bar.left(), bar.top() + y, bar.width(), 1), color(fill_of(matrix_->greatest * share)));
+    painter.fillRect(QRectF(bar.left(), bar.top() + y, bar.width(), 1), color(fill_of(greatest_ * share)));
   }
   painter.setFont(number_font());
   painter.setPen(color(colours_->dim));
+  const double line = QFontMetricsF(number_font()).height();
   for (const double share : {1.0, 0.5, 0.0}) {
-    const double y = bar.top() + (1 - share) * bar.height();
-    painter.drawText(QRectF(bar.right() + 6, y - 8, scale_width, 16), Qt::AlignLeft | Qt::AlignVCenter,
-                     text::bytes(matrix_->greatest * share));
+    const double y = bar.top() + (1 - share) * (bar.height() - line);
+    painter.drawText(QRectF(bar.right() + 6, y, scale_width(), line), Qt::AlignLeft | Qt::AlignVCenter,
+                     text::bytes(greatest_ * share));
   }
+}
+
+void HeatMap::paint_cells(QPainter& painter) const {
+  const double cell = area().width() / side();
+  const double gap = cell >= 10 ? 1 : 0;
+  const bool partly = matrix_->source() == LinkMatrix::Source::both;
+  QFont numbers = number_font();
+  if (QFontMetricsF(numbers).horizontalAdvance(QStringLiteral("8,888 MiB")) > cell - 6) numbers.setPixelSize(smallest_);
+  const QFontMetricsF metrics(numbers);
+  painter.setFont(numbers);
+  for (int from = 0; from < side(); ++from)
+    for (int to = 0; to < side(); ++to) {
+      const QRectF place = cell_rect(from, to).adjusted(0, 0, -gap, -gap);
+      const double bytes = matrix_->shown(from, to);
+      const Argb fill = fill_of(bytes);
+      painter.fillRect(place, color(fill));
+      if (partly && bytes > 0 && !matrix_->is_counted(from, to)) {  // along its edge: the number can be read
+        const double strip = std::min(8.0, place.height() / 4);
+        const QRectF edge(place.left(), place.bottom() - strip, place.width(), strip);
+        painter.fillRect(edge, color(colours_->ground));
+        painter.fillRect(edge, QBrush(color(colours_->unknown), Qt::Dense5Pattern));
+      }
+      const QString number = text::bytes(bytes);
+      if (bytes > 0 && cell >= 30 && metrics.horizontalAdvance(number) < cell - 6) {
+        painter.setPen(color(colours_->ink_on(fill)));
+        painter.drawText(place, Qt::AlignCenter, number);
+      }
+    }
+}
+
+void HeatMap::paint_axes(QPainter& painter) const {
+  const QRectF all = area();
+  const double cell = all.width() / side();
+  QFont numbers = number_font();
+  numbers.setPixelSize(std::max(smallest_, 11));
+  const QFontMetricsF metrics(numbers);
+  painter.setFont(numbers);
+  painter.setPen(color(colours_->dim));
+  const double line = std::ceil(metrics.height());
+  const int every_row = std::max(1, static_cast<int>(std::ceil(line / cell)));
+  const TrafficMatrix& ranks = matrix_->predicted;
+  const double widest = metrics.horizontalAdvance(QString::number(ranks.ranks - 1)) + 8;
+  const int every_column = std::max(1, static_cast<int>(std::ceil(widest / cell)));
+  for (int i = 0; i < side(); i += every_row)
+    painter.drawText(QRectF(all.left() - numbers_width - 6, all.top() + i * cell, numbers_width, std::max(cell, line)),
+                     Qt::AlignRight | Qt::AlignVCenter, QString::number(ranks.first_rank(i)));
+  for (int i = 0; i < side(); i += every_column)
+    painter.drawText(QRectF(all.left() + i * cell, all.top() - numbers_height, std::max(cell, widest), numbers_height),
+                     Qt::AlignCenter, QString::number(ranks.first_rank(i)));
+  painter.setFont(interface_font());
+  const QFontMetricsF names(interface_font());
+  const auto name = [&](const QString& whole, const QString& brief) {
+    return names.horizontalAdvance(whole) < all.width() ? whole : brief;
+  };
+  painter.drawText(QRectF(all.left(), head, all.width(), axis_name), Qt::AlignCenter,
+                   name(tr("to rank (receives)"), tr("to")));
+  painter.save();
+  painter.translate(margin - 6, all.bottom());
+  painter.rotate(-90);
+  painter.drawText(QRectF(0, 0, all.height(), axis_name), Qt::AlignCenter, name(tr("from rank (sends)"), tr("from")));
+  painter.restore();
 }
 
 void HeatMap::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), color(colours_->ground));
-  if (!matrix_ || matrix_->side < 2) return;
-  const TrafficMatrix& m = *matrix_;
+  if (side() < 2) return;
   QFont bold = interface_font();
   bold.setWeight(QFont::DemiBold);
   painter.setFont(bold);
@@ -105,48 +200,11 @@ void HeatMap::paintEvent(QPaintEvent*) {
                    QFontMetricsF(bold).elidedText(tr("Rank to rank · %1").arg(what_), Qt::ElideRight, room));
   painter.setFont(interface_font());
   painter.setPen(color(colours_->dim));
-  bool hides = false;
-  for (const char hidden : m.hidden) hides = hides || hidden != 0;
-  const QString under = hides ? tr("%1 a step; dotted: opaque collectives besides").arg(text::bytes(m.total))
-                              : tr("%1 a step in all; row sends, column receives").arg(text::bytes(m.total));
   painter.drawText(QRectF(margin, 22, room, 17), Qt::AlignLeft | Qt::AlignVCenter,
-                   QFontMetricsF(interface_font()).elidedText(under, Qt::ElideRight, room));
-
-  const QRectF all = area();
-  const double cell = all.width() / m.side;
-  const double gap = cell >= 10 ? 1 : 0;
-  QFont numbers = number_font();
-  numbers.setPixelSize(smallest_);
-  const QFontMetricsF metrics(numbers);
-  painter.setFont(numbers);
-  for (int from = 0; from < m.side; ++from)
-    for (int to = 0; to < m.side; ++to) {
-      const QRectF place = cell_rect(from, to).adjusted(0, 0, -gap, -gap);
-      const Argb fill = fill_of(m.at(from, to));
-      painter.fillRect(place, color(fill));
-      if (m.hides(from, to)) {  // over a number's cell along its edge alone, so that the number can be read
-        const double strip = m.at(from, to) > 0 ? std::min(8.0, place.height() / 4) : place.height();
-        painter.fillRect(QRectF(place.left(), place.bottom() - strip, place.width(), strip), color(colours_->ground));
-        painter.fillRect(QRectF(place.left(), place.bottom() - strip, place.width(), strip),
-                         QBrush(color(colours_->unknown), Qt::Dense5Pattern));
-      }
-      const QString number = text::bytes(m.at(from, to));
-      if (m.at(from, to) > 0 && cell >= 30 && metrics.horizontalAdvance(number) < cell - 6) {
-        painter.setPen(color(colours_->ink_on(fill)));
-        painter.drawText(place, Qt::AlignCenter, number);
-      }
-    }
-  painter.setPen(color(colours_->dim));
-  const int every_row = std::max(1, static_cast<int>(std::ceil(15 / cell)));
-  const double widest = metrics.horizontalAdvance(QString::number(m.ranks - 1)) + 8;
-  const int every_column = std::max(1, static_cast<int>(std::ceil(widest / cell)));
-  for (int i = 0; i < m.side; i += every_row)
-    painter.drawText(QRectF(margin - 8, all.top() + i * cell, side_labels + 2, std::max(cell, 15.0)),
-                     Qt::AlignRight | Qt::AlignVCenter, QString::number(m.first_rank(i)));
-  for (int i = 0; i < m.side; i += every_column)
-    painter.drawText(QRectF(all.left() + i * cell, head, std::max(cell, widest), top_labels - 3), Qt::AlignCenter,
-                     QString::number(m.first_rank(i)));
-  if (m.greatest > 0) paint_scale(painter);
+                   QFontMetricsF(interface_font()).elidedText(source_words(), Qt::ElideRight, room));
+  paint_cells(painter);
+  paint_axes(painter);
+  if (greatest_ > 0) paint_scale(painter);
 }
 
 bool HeatMap::event(QEvent* event) {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "app/models/palette.hpp"
-#include "engine/analyse/exchange.hpp"
+#include "app/views/traffic/link_matrix.hpp"
 
 namespace rankscope::app {
 
@@ -16,10 +16,14 @@ class HeatMap : public QWidget {
   void set_theme(Theme theme);
   /// No letters are smaller.
   void set_smallest(int pixels);
-  /// `what` names the traffic that is counted. Null: nothing is known.
-  void set_matrix(std::shared_ptr<const TrafficMatrix> matrix, const QString& what);
-  const TrafficMatrix* matrix() const { return matrix_.get(); }
+  /// `what` names the traffic that is meant. Null: nothing is known.
+  void set_matrix(std::shared_ptr<const LinkMatrix> matrix, const QString& what);
+  const LinkMatrix* matrix() const { return matrix_.get(); }
+  /// Whether the bytes are counted or predicted, and how many they are.
+  QString source_words() const;
   QSize minimumSizeHint() const override { return {220, 180}; }
+  /// Of a map that is so high, with its axes and its scale: its cells then leave no room under them.
+  int width_for(int height) const;
 
   QRectF cell_rect(int from, int to) const;
   /// What the tool tip says at a point; empty outside of the cells.
@@ -31,11 +35,16 @@ class HeatMap : public QWidget {
 
  private:
   QRectF area() const;
+  int side() const { return matrix_ ? matrix_->predicted.side : 0; }
+  double scale_width() const;
   Argb fill_of(double bytes) const;
+  void paint_cells(QPainter& painter) const;
+  void paint_axes(QPainter& painter) const;
   void paint_scale(QPainter& painter) const;
   QString range_of(int cell) const;
 
-  std::shared_ptr<const TrafficMatrix> matrix_;
+  std::shared_ptr<const LinkMatrix> matrix_;
+  double greatest_ = 0;
   QString what_;
   const Palette* colours_;
   int smallest_ = 11;

@@ -32,9 +32,7 @@ TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresMode
       latest_([this](Answer answer) { deliver(std::move(answer)); }) {
   table_->setModel(&model_);
   set_up_table(*table_, tr("Traffic of a step by purpose"));
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-  for (const int words : {TrafficModel::purpose, TrafficModel::collective, TrafficModel::algorithm})
-    table_->horizontalHeader()->setSectionResizeMode(words, QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   instances_->setAccessibleName(tr("Which of the line's ops is played"));
   instances_->setToolTip(tr("Which of the line's ops is played"));
 
@@ -105,7 +103,7 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
   const std::vector<RankProgram>& programs = figures.context->programs;
   const RankGrid& grid = figures.context->step.grid;
   const auto algorithm = algorithm_named(figures.context->step.scenario.plan.collective);
-  answer.matrix = std::make_shared<const TrafficMatrix>(traffic_matrix(programs, grid, algorithm, only));
+  if (auto matrix = link_matrix(figures, only)) answer.matrix = std::make_shared<const LinkMatrix>(std::move(*matrix));
 
   // Without a choice the collective that moves most, unless next to messages it moves nothing.
   if (!only) {
@@ -223,6 +221,23 @@ QRect TrafficView::table_area() const {
   return {cell_inset, 4, width() - margin - cell_inset, std::clamp(wanted, 60, height() * 2 / 5)};
 }
 
+/// As wide as their words and numbers, and what is left shared among the numbers.
+void TrafficView::spread_columns() {
+  QHeaderView& header = *table_->horizontalHeader();
+  int left = table_->viewport()->width();
+  std::vector<int> widths;
+  for (int column = 0; column < model_.columnCount(); ++column) {
+    int width = header.sectionSizeHint(column);
+    for (int row = 0; row < model_.rowCount(); ++row)
+      width = std::max(width, table_->sizeHintForIndex(model_.index(row, column)).width());
+    left -= widths.emplace_back(width);
+  }
+  const int numbers = TrafficModel::column_count - TrafficModel::count;
+  for (int column = 0; column < model_.columnCount(); ++column)
+    header.resizeSection(column, widths[static_cast<std::size_t>(column)] +
+                                     (column >= TrafficModel::count ? std::max(0, left / numbers) : 0));
+}
+
 void TrafficView::arrange() {
   const bool there = model_.rowCount() > 0 && !veiled();
   const bool all = height() >= least_for_all;
@@ -242,9 +257,10 @@ void TrafficView::arrange() {
   } else {
     table_->setGeometry(rest.adjusted(cell_inset, 0, -margin, -4));
   }
-  // An opaque exchange needs little room: its members' times are all that is known of it.
-  const bool opaque = player_->exchange() != nullptr && player_->exchange()->opaque;
-  const int map_width = std::clamp(rest.height() + 120, 220, width() * (opaque ? 3 : 2) / 5);
+  spread_columns();
+  // Few members need little room: the map gets what would make it as large as it is high.
+  const bool few = player_->exchange() != nullptr && (player_->exchange()->opaque || player_->exchange()->size() == 2);
+  const int map_width = std::clamp(map_->width_for(rest.height()), 220, few ? width() * 3 / 5 : width() / 2);
   QRect left = all ? rest.adjusted(0, 0, -map_width, 0) : rest;
   map_->setGeometry(all ? QRect(left.right() + 1, rest.top(), map_width, rest.height()) : rest);
   const int list_width = std::min(instances_->sizeHint().width() + 16, 560);
@@ -253,6 +269,7 @@ void TrafficView::arrange() {
                                 : QRect(width() - margin - list_width, 4, list_width, 28));
     if (all) left.setTop(left.top() + 32);
   }
+  if (all) left.setHeight(std::min(left.height(), player_->height_for(left.width())));
   player_->setGeometry(left);
 }
 

@@ -46,7 +46,7 @@ class TrafficView : public DataView {
   /// Everything that is shown, made on a worker thread.
   struct Answer {
     std::vector<TrafficLine> lines;
-    std::shared_ptr<const TrafficMatrix> matrix;
+    std::shared_ptr<const LinkMatrix> matrix;
     std::shared_ptr<const GroupExchange> exchange;
     std::vector<Chosen> instances;  ///< of the chosen line, each exchange once
     Chosen chosen;
@@ -59,6 +59,7 @@ class TrafficView : public DataView {
   void take_selection();  ///< the shared one
   void take_row();
   void arrange();
+  void spread_columns();
   QRect table_area() const;
 
   FiguresModel& figures_;

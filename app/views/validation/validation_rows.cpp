@@ -25,6 +25,10 @@ Tone tone_of(double error) {
                                     : Tone::text;
 }
 
+QString unit_words(const ValidatedTable& table) {
+  return QString::fromStdString(table.unit == "us" ? "µs" : table.unit);
+}
+
 }  // namespace
 
 QStringList table_titles() { return {tr("published table"), tr("rows"), tr("mean error"), tr("worst"), tr("τ")}; }
@@ -53,8 +57,8 @@ std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tab
 }
 
 QStringList validated_titles(const ValidatedTable& table) {
-  const QString unit = QString::fromStdString(table.unit == "us" ? "µs" : table.unit);
-  return {QString(), tr("published, %1").arg(unit), tr("predicted, %1").arg(unit), tr("error"), QString()};
+  const QString unit = unit_words(table);
+  return {QString(), QString(), tr("published, %1").arg(unit), tr("predicted, %1").arg(unit), tr("error")};
 }
 
 std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table) {
@@ -65,21 +69,21 @@ std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table) {
     if (row.width() > 0)
       notes << tr("%1 to %2, as the source leaves it open").arg(text::number(row.low), text::number(row.high));
     rows.push_back({{QString::fromStdString(row.name), row.fitted ? Tone::dim : Tone::text, {}},
+                    {notes.join(QStringLiteral(" · ")), Tone::dim, {}},
                     {text::number(row.published), row.fitted ? Tone::dim : Tone::text, {}},
                     {text::number(row.predicted()), row.fitted ? Tone::dim : Tone::text, {}},
-                    {signed_percent(row.error()), row.fitted ? Tone::dim : tone_of(row.error()), {}},
-                    {notes.join(QStringLiteral(" · ")), Tone::dim, {}}});
+                    {signed_percent(row.error()), row.fitted ? Tone::dim : tone_of(row.error()), {}}});
   }
   return rows;
 }
 
 Plot plot_of(const ValidatedTable& table, const Palette& colours) {
   Plot plot;
-  const QString unit = QString::fromStdString(table.unit == "us" ? "µs" : table.unit);
-  plot.title = tr("predicted over published, %1").arg(unit);
+  const QString unit = unit_words(table);
+  plot.title = tr("predicted over published");
   const auto number = [](double value) { return text::number(value); };
-  plot.x = {true, {}, {}, number, {}};
-  plot.y = {true, {}, {}, number, {}};
+  plot.x = {true, {}, {}, number, {}, tr("published, %1").arg(unit)};
+  plot.y = {true, {}, {}, number, {}, tr("predicted, %1").arg(unit)};
   PlotSeries line{tr("equal"), PlotSeries::Mark::dashed, colours.dim, {}};
   PlotSeries told{tr("predicted"), PlotSeries::Mark::dots, colours.accent, {}};
   PlotSeries fitted{tr("fitted to"), PlotSeries::Mark::rings, colours.accent, {}};

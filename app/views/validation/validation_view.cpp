@@ -6,25 +6,28 @@
 #include <QItemSelectionModel>
 #include <QPainter>
 #include <QToolTip>
+#include <algorithm>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/table_height.hpp"
 #include "engine/scenario/read.hpp"
 
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, line = 18, row_height = 26;
+constexpr int margin = 12, row_height = 26, most_list_width = 760;
+constexpr int name_column = 0, note_column = 1;
 
 }  // namespace
 
 ValidationView::ValidationView(SharedState& state, SnapshotSource& source, QWidget* parent)
     : DataView(state, source, parent),
       tables_(table_titles(), 1),
-      rows_({}, 1),
+      rows_({}, 2),
       table_list_(new QTableView(this)),
       row_list_(new QTableView(this)),
-      source_(new ElidedLabel(this)),
-      constants_(new ElidedLabel(this)),
+      source_(new QLabel(this)),
+      constants_(new QLabel(this)),
       latest_([this](Answer answer) { take(std::move(answer)); }) {
   setMinimumSize(320, 140);
   setMouseTracking(true);
@@ -34,11 +37,16 @@ ValidationView::ValidationView(SharedState& state, SnapshotSource& source, QWidg
   row_list_->setModel(&rows_);
   for (QTableView* list : {table_list_, row_list_}) {
     list->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    list->setWordWrap(false);
+    list->verticalHeader()->setMinimumSectionSize(row_height);
+    list->setWordWrap(true);
   }
-  table_list_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-  row_list_->horizontalHeader()->setStretchLastSection(true);
-  for (ElidedLabel* label : {source_, constants_}) label->setProperty("role", QStringLiteral("dim"));
+  table_list_->horizontalHeader()->setSectionResizeMode(name_column, QHeaderView::Stretch);
+  for (QLabel* label : {source_, constants_}) {
+    label->setProperty("role", QStringLiteral("dim"));
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  }
   connect(table_list_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& index) { choose(index.row()); });
   arrange();
@@ -82,8 +90,9 @@ void ValidationView::choose(int table) {
   if (const ValidatedTable* now = chosen()) {
     rows_.set_titles(validated_titles(*now));
     rows_.set_rows(validated_rows(*now));
-    source_->set_text(tr("Source: %1").arg(QString::fromStdString(now->source)));
-    constants_->set_text(tr("Constants: %1").arg(QString::fromStdString(now->constants)));
+    row_list_->horizontalHeader()->setSectionResizeMode(note_column, QHeaderView::Stretch);
+    source_->setText(tr("Source: %1").arg(QString::fromStdString(now->source)));
+    constants_->setText(tr("Constants: %1").arg(QString::fromStdString(now->constants)));
   }
   arrange();
   update();
@@ -97,15 +106,26 @@ QRectF ValidationView::plot_area() const {
 
 void ValidationView::arrange() {
   const bool there = chosen() != nullptr;
-  const int whole = table_list_->horizontalHeader()->height() + row_height * tables_.rowCount() + 6;
-  const int list_width = is_wide() ? std::min(620, width() * 9 / 20) : width() - 8;
-  const int list_height = is_wide() ? std::min(height() - 8, whole) : std::min(height() * 2 / 5, whole);
+  // The list is as wide as its longest name, up to half of the view: there names take a second line.
+  int names = 0, numbers = 0;
+  for (int row = 0; row < tables_.rowCount(); ++row)
+    names = std::max(names, table_list_->fontMetrics().horizontalAdvance(tables_.words(row, name_column)));
+  names += 2 * cell_padding + 4;
+  for (int column = name_column + 1; column < tables_.columnCount(); ++column)
+    numbers += table_list_->horizontalHeader()->sectionSize(column);
+  const int list_width = is_wide() ? std::min({names + numbers + 16, most_list_width, width() / 2}) : width() - 8;
+  table_list_->resize(list_width, table_list_->height());
+  const int list_height = height_of_whole_rows(*table_list_, is_wide() ? height() - 8 : height() * 2 / 5);
   table_list_->setGeometry(4, 4, list_width, list_height);
-  const int left = is_wide() ? list_width + 2 * margin : margin, top = is_wide() ? 6 : list_height + 10;
-  source_->setGeometry(left, top, width() - left - margin, line);
-  constants_->setGeometry(left, top + line, width() - left - margin, line);
-  const int from = top + 2 * line + 6;
-  row_list_->setGeometry(left - 8, from, width() - left + 4, height() - from - 4);
+  const int left = is_wide() ? list_width + 2 * margin : margin, wide = width() - left - margin;
+  int y = is_wide() ? 6 : list_height + 10;
+  for (QLabel* label : {source_, constants_}) {
+    const int high = label->heightForWidth(wide);
+    label->setGeometry(left, y, wide, high);
+    y += high + 2;
+  }
+  row_list_->setGeometry(left - 8, y + 4, width() - left + 4, height() - y - 8);
+  row_list_->resizeRowsToContents();
   for (QWidget* part : {static_cast<QWidget*>(table_list_), static_cast<QWidget*>(row_list_),
                         static_cast<QWidget*>(source_), static_cast<QWidget*>(constants_)})
     part->setVisible(there);

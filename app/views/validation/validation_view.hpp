@@ -2,11 +2,11 @@
 // The validation view: every published row beside its prediction, with the error, where the constants come from, and
 // which rows they were fitted to. It needs no run and no plan.
 #pragma once
+#include <QLabel>
 #include <QTableView>
 
 #include "app/session/latest.hpp"
 #include "app/views/common/data_view.hpp"
-#include "app/views/common/elided_label.hpp"
 #include "app/views/validation/validation_rows.hpp"
 
 namespace rankscope::app {
@@ -21,7 +21,7 @@ class ValidationView : public DataView {
   ViewTable table() const override { return table_of(rows_); }
   const RowsModel& tables() const { return tables_; }
   const RowsModel& rows() const { return rows_; }
-  QString words() const { return source_->whole_text(); }
+  QString words() const { return source_->text(); }
   QRectF plot_area() const;
 
  protected:
@@ -46,7 +46,7 @@ class ValidationView : public DataView {
   bool asked_ = false;
   RowsModel tables_, rows_;
   QTableView *table_list_, *row_list_;
-  ElidedLabel *source_, *constants_;
+  QLabel *source_, *constants_;
   Latest<Answer> latest_;
 };
 

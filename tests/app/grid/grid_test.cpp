@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QPixmap>
+#include <QTableView>
 #include <cmath>
 
 #include "app/views/common/style.hpp"
 #include "app/views/grid/grid_view.hpp"
 #include "engine/facts/facts.hpp"
+#include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 
@@ -86,6 +88,75 @@ TEST_CASE("A busier rank is painted stronger") {
     CHECK(to_accent < before);
     before = to_accent;
   }
+}
+
+TEST_CASE("The ranks stand under the grid in the order of the chosen quantity, and the scale says what colours mean") {
+  application();
+  SharedState state;
+  EmptySource source;
+  FiguresModel figures;
+  GridView view(state, source, figures);
+  const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 585));
+  view.resize(size);
+  view.show();
+  auto known = four_ranks();
+  known->step->ranks.pop_back();  // nothing is known of rank 3
+  figures.set(known);
+  const auto* table = view.findChild<QTableView*>();
+  REQUIRE(table->isVisible());
+  const auto order = [&] {
+    QStringList ranks;
+    for (int row = 0; row < view.ranking().rowCount(); ++row) ranks << view.ranking().words(row, 0).section(" ·", 0, 0);
+    return ranks;
+  };
+  CHECK(order() == QStringList{"rank 2", "rank 1", "rank 0", "rank 3"});
+  CHECK(view.ranking().words(0, 1) == QString::fromUtf8("60.0\u00a0%"));
+  CHECK(view.ranking().words(3, 1) == QString::fromUtf8("–"));
+  view.set_quantity(GridQuantity::bubble);
+  CHECK(order() == QStringList{"rank 0", "rank 1", "rank 2", "rank 3"});
+  // Nothing lies over anything else, and no cell is cut.
+  const GridLayout layout = view.layout_now();
+  for (const QRectF& cell : layout.cells) {
+    CHECK(QRectF(view.rect()).contains(cell));
+    CHECK(cell.bottom() < table->y());
+  }
+  QStringList words;
+  for (const PaintedText& text : painted_texts(view)) words << text.words;
+  CHECK(words.contains(QString::fromUtf8("0.0\u00a0%")));
+  CHECK(words.contains(QString::fromUtf8("100.0\u00a0%")));
+  view.set_veiled(true);
+  CHECK_FALSE(table->isVisible());
+}
+
+TEST_CASE("A cell's words lie within it, however narrow it is, or are left out") {
+  application();
+  SharedState state;
+  EmptySource source;
+  FiguresModel figures;
+  GridView view(state, source, figures);
+  view.show();
+  auto known = four_ranks();
+  known->run->ranks = 64;
+  known->run->plan.data = 2;
+  known->run->plan.tensor = 4;
+  known->run->plan.pipeline = 8;
+  StepShares shares;
+  shares[TimeClass::compute] = 0.666;
+  known->step->ranks.assign(64, shares);
+  figures.set(known);
+  int inside = 0;
+  for (int width = 320; width <= 2600; width += 60) {
+    view.resize(width, 200 + width % 7 * 40);
+    const GridLayout layout = view.layout_now();
+    for (const PaintedText& text : painted_texts(view)) {
+      const int rank = layout.rank_at(text.box.center());
+      if (rank < 0) continue;
+      ++inside;
+      INFO(width << ": " << text.words.toStdString());
+      CHECK(layout.cells[static_cast<std::size_t>(rank)].adjusted(-1, -1, 1, 1).contains(text.box));
+    }
+  }
+  CHECK(inside > 100);
 }
 
 TEST_CASE("A rank is as late as it enters collectives after the first of its group") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/range/range_view.hpp"
 
+#include <QLabel>
+#include <QTableView>
 #include <QTest>
 
 #include "tests/app/session/qt_application.hpp"
@@ -82,6 +84,41 @@ TEST_CASE("A chosen range's table is that of the range, and the whole comes back
   p.state.set_selected_range({});
   p.settle();
   CHECK(p.view->picture().title.startsWith("The whole of step 1"));
+}
+
+TEST_CASE("What the gap comes from is told whole, where there is little room on more lines") {
+  Place p;
+  // Every op took a third longer than was predicted.
+  auto store = std::make_shared<RunStore>();
+  StoreFiller filler(*store);
+  tell_run(
+      [&](int rank, Event event) {
+        if (auto* batch = std::get_if<SpanBatch>(&event))
+          for (Span& span : batch->spans)
+            for (std::int64_t* at : {&span.begin_ns, &span.active_ns, &span.end_ns}) *at = *at * 4 / 3;
+        filler.add(rank, std::move(event));
+      },
+      p.scenario, 3);
+  p.source.run = store;
+  const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 585), QSize(700, 500));
+  p.view->resize(size);
+  p.state.set_step(2);
+  p.settle();
+  REQUIRE(p.view->gap().rowCount() > 0);
+  QTableView* gap = nullptr;
+  for (QTableView* table : p.view->findChildren<QTableView*>())
+    if (table->accessibleName() == "Where the gap comes from") gap = table;
+  REQUIRE(gap != nullptr);
+  for (int row = 0; row < p.view->gap().rowCount(); ++row) {
+    const QString words = p.view->gap().words(row, 0);
+    const QSize cell(gap->columnWidth(0) - 22, gap->rowHeight(row) - 4);
+    const QRect needed = gap->fontMetrics().boundingRect(QRect(0, 0, cell.width(), 1000), Qt::TextWordWrap, words);
+    INFO(words.toStdString());
+    CHECK(needed.height() <= cell.height());
+    CHECK(needed.width() <= cell.width());
+  }
+  for (QLabel* label : p.view->findChildren<QLabel*>()) CHECK(label->height() >= label->heightForWidth(label->width()));
+  CHECK_FALSE(p.view->picture().words.startsWith(' '));
 }
 
 TEST_CASE("A veiled view tells nothing") {

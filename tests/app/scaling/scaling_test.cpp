@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QFile>
+#include <QHeaderView>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
@@ -8,6 +10,7 @@
 #include "app/views/scaling/scaling_view.hpp"
 #include "engine/facts/prediction.hpp"
 #include "engine/facts/sweep_file.hpp"
+#include "engine/simulate/costs.hpp"
 #include "engine/validate/validate.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
@@ -52,6 +55,52 @@ QString written(const QTemporaryDir& folder, const Sweep& sweep) {
   REQUIRE(recorder.close().empty());
   return file;
 }
+
+/// A machine on which every op takes three times what the cluster's figures say; two ranks of data parallelism.
+struct SlowMachine {
+  Scenario scenario = small_scenario("data = 2\nmicro_batches = 1");
+  RunContext context = context_of(scenario);
+
+  Costs costs(const Scenario& of) const {
+    Costs three = modelled_costs(of, compile(of).model);
+    three.compute_ns = [once = std::move(three.compute_ns)](const RankProgram& program, const Op& op) {
+      return 3 * once(program, op);
+    };
+    return three;
+  }
+  double seconds(const Scenario& of) const {
+    return make_report(facts_of_plan(context_of(of), costs(of))).step_seconds;
+  }
+  /// What a run there tells before its first step: who it is, its programs, and what it expects.
+  void tell(const std::function<void(int rank, Event event)>& to) const {
+    Hello hello;
+    hello.title = "a slow machine";
+    hello.scenario_toml = to_toml(scenario);
+    hello.ranks = scenario.plan.ranks();
+    hello.steps = 3;
+    hello.device = "cpu";
+    hello.host = "snail";
+    to(0, hello);
+    for (const RankProgram& program : context.programs) {
+      ProgramRecord record{program.rank, 0, to_text(program)};
+      record.hash = hash_of(record.text);
+      to(program.rank, record);
+    }
+    const Simulation expected = simulate(context.programs, context.step.grid, costs(scenario), 2);
+    for (int rank = 0; rank < hello.ranks; ++rank) {
+      SpanBatch batch{Obtained::simulated, ClockDomain::device, {}};
+      for (const Span& span : expected.spans)
+        if (span.rank == rank) batch.spans.push_back(span);
+      to(rank, batch);
+    }
+  }
+  std::shared_ptr<const StoreView> view() const {
+    RunStore store;
+    StoreFiller filler(store);
+    tell([&](int rank, Event event) { filler.add(rank, std::move(event)); });
+    return store.view();
+  }
+};
 
 QString scenario_file(const QTemporaryDir& folder) {
   QFile file(folder.filePath("small.toml"));
@@ -103,6 +152,66 @@ TEST_CASE("Weak scaling lets the batch grow with the ranks") {
   CHECK(curves.points[2].predicted.efficiency == Approx(alone / all));
 }
 
+TEST_CASE("A run's own costs carry its prediction to other numbers of ranks") {
+  const SlowMachine machine;
+  CostSource costs;
+  costs.run = costs_of_run(*machine.view(), machine.context);
+  costs.host = "snail";
+  REQUIRE(costs.run);
+  CHECK(costs.run->compute_over_model == Approx(3).epsilon(1e-3));
+  // Strong: other ranks have other micro-batches, which the run does not have; weak: the same ones again.
+  const Scaling scaling = GENERATE(Scaling::strong, Scaling::weak);
+  const ScalingCurves curves = predicted_curves(machine.scenario, "plan.data", scaling, 4, costs);
+  REQUIRE(curves.points.size() == 3);
+  for (const ScalingAt& at : curves.points) {
+    Scenario plan = machine.scenario;
+    plan.plan.data = static_cast<int>(at.ranks);
+    if (scaling == Scaling::weak) plan.train.global_batch *= plan.plan.data;
+    INFO(at.name.toStdString());
+    CHECK(at.predicted.step_seconds == Approx(machine.seconds(plan)).epsilon(2e-3));
+    CHECK(at.predicted.step_seconds > 1.5 * predict_step(compile(plan)).step_seconds);
+  }
+  CHECK(curves.source.contains("snail"));
+  CHECK(predicted_curves(machine.scenario, "plan.data", scaling, 2).source.contains("laptop"));
+}
+
+TEST_CASE("What is no measurement of a machine is not carried anywhere") {
+  const SlowMachine machine;
+  const auto told = [&](const std::function<bool(int rank, Event& event)>& keep) {
+    RunStore store;
+    StoreFiller filler(store);
+    machine.tell([&](int rank, Event event) {
+      if (keep(rank, event)) filler.add(rank, std::move(event));
+    });
+    return costs_of_run(*store.view(), machine.context);
+  };
+  CHECK(told([](int, Event&) { return true; }));
+  CHECK_FALSE(told([](int, Event& event) { return !std::holds_alternative<SpanBatch>(event); }));
+  CHECK_FALSE(told([](int rank, Event& event) { return rank == 0 || !std::holds_alternative<ProgramRecord>(event); }));
+  CHECK_FALSE(told([](int, Event& event) {  // it sleeps what the cluster's figures say
+    if (auto* hello = std::get_if<Hello>(&event)) hello->device = "sleep";
+    return true;
+  }));
+}
+
+TEST_CASE("The plan that ran is a point on its own curve") {
+  const Scenario scenario = small_scenario("data = 2\nmicro_batches = 1");
+  Report ran;
+  ran.obtained = Obtained::emulated;
+  ran.step_seconds = 0.25;
+  const ScalingCurves curves = with_run(predicted_curves(scenario, "plan.data", Scaling::strong, 4), ran);
+  REQUIRE(curves.points.size() == 3);
+  CHECK(curves.run_name == "emulated");
+  CHECK(curves.points[1].run.step_seconds == 0.25);
+  CHECK(curves.points[1].run.rate == Approx(16 * 16 / 0.25));  // 16 samples of 16 tokens
+  CHECK(std::isnan(curves.points[0].run.step_seconds));
+  CHECK(std::isnan(curves.points[2].run.step_seconds));
+  // Weak scaling has its two ranks at twice the batch: that is not what ran.
+  CHECK(with_run(predicted_curves(scenario, "plan.data", Scaling::weak, 4), ran).run_name.isEmpty());
+  for (const auto& row : scaling_rows(curves))
+    CHECK(static_cast<qsizetype>(row.size()) == scaling_titles(curves).size());
+}
+
 TEST_CASE("Published rows stand over their numbers of ranks with the engine's own predictions") {
   for (const PublishedTable& table : read_all_published()) {
     if (table.file != "megatron-sc21") continue;
@@ -144,6 +253,38 @@ TEST_CASE("The charts' points lie where the numbers say") {
   CHECK(near->help.contains("plan.data=2"));
   CHECK(point_near(plots[1], areas[1], at + QPointF(40, 0)) == nullptr);
   for (const QRectF& area : areas) CHECK(QRectF(view.rect()).contains(area));
+  // No number of ranks stands at an axis without a point over it: three ranks were refused.
+  for (const Plot& plot : plots) CHECK(plot.x.ticks == std::vector<double>{1, 2, 4});
+}
+
+TEST_CASE("The table has whole rows and no bar beneath, and a refusal is told whole") {
+  application();
+  QTemporaryDir folder;
+  Sweep sweep = known_sweep();
+  sweep.points[3].refused =
+      "plan.micro_batches: global_batch 32 cannot be cut into 8 data-parallel ranks × 8 micro-batches; 64 would do, or "
+      "fewer micro-batches";
+  const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 585));
+  SharedState state;
+  Session session;
+  ScalingView view(state, session);
+  view.resize(size);
+  view.show();
+  view.open_sweep(written(folder, sweep));
+  REQUIRE(wait_until([&] { return view.settled() && !view.curves().points.empty(); }, 60000));
+  auto* table = view.findChild<QTableView*>();
+  REQUIRE(table != nullptr);
+  REQUIRE(table->isVisible());
+  CHECK_FALSE(table->horizontalScrollBar()->isVisible());
+  CHECK(table->horizontalHeader()->length() <= table->viewport()->width());
+  int rows = 0;
+  for (int row = 0; row < view.rows().rowCount(); ++row) rows += table->rowHeight(row);
+  CHECK(table->viewport()->height() >= rows);
+  const QRect cell = table->visualRect(view.rows().index(2, 1));
+  const QRect words =
+      table->fontMetrics().boundingRect(cell.adjusted(11, 2, -11, -2), Qt::TextWordWrap, view.rows().words(2, 1));
+  CHECK(view.rows().words(2, 1).contains("cannot be cut"));
+  CHECK(words.height() <= cell.height());
 }
 
 TEST_CASE("Measuring runs the engine's sweep and shows what it recorded") {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QMouseEvent>
 #include <QTest>
+#include <cmath>
+#include <map>
 
 #include "app/views/topology/topology_view.hpp"
 #include "engine/simulate/link_load.hpp"
+#include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
 #include "tests/catch.hpp"
@@ -91,6 +94,50 @@ TEST_CASE("Counted bytes take the place of predicted ones, where they were count
   CHECK_FALSE(scale_to_counted(flows, {second}));
 }
 
+TEST_CASE("Links that a run has counted are the load, to the byte, whatever the collectives' way") {
+  // "auto" reads straight from where it is, which is no ring.
+  const Prediction prediction = predict(small_scenario("data = 4\nmicro_batches = 1\ncollective = \"auto\""));
+  REQUIRE(prediction.context);
+  std::vector<LinkReport> links = prediction.report.links;
+  REQUIRE_FALSE(links.empty());
+  CHECK_FALSE(counted_flows(*prediction.context, links));  // a prediction counts nothing
+  for (LinkReport& link : links) link.bytes = link.predicted + 1000 * link.from;
+  links.push_back({3, 3, 500, 0});  // of no op of the plan
+  const auto flows = counted_flows(*prediction.context, links);
+  REQUIRE(flows);
+  std::map<std::pair<int, int>, double> sums;
+  for (const Flow& flow : *flows) sums[{flow.from, flow.to}] += flow.bytes;
+  for (const LinkReport& link : links) CHECK(sums[{link.from, link.to}] == Approx(link.bytes));
+
+  TopologyRequest request{prediction.context, links, {}, 0.5};
+  const Topology counted = topology_of(request);
+  CHECK(counted.source == LoadSource::links);
+  double out = 0;
+  for (const LinkReport& link : links)
+    if (link.from == 1) out += link.bytes;
+  CHECK(load_of(counted.loads, 0, 1).out == Approx(out));
+  CHECK(unit_rows(counted, 3).size() == 3);
+  CHECK(unit_rows(counted, 3)[0][0].words == "device of rank 3");  // it sends most
+
+  request.links[0].bytes = std::nan("");  // one that was not counted: then none is taken
+  CHECK(topology_of(request).source == LoadSource::plan);
+}
+
+TEST_CASE("The strongest shade is a round share that no unit passes") {
+  Topology topology;
+  topology.step_seconds = 1;
+  topology.levels = network_levels(two_nodes());
+  for (const double out : {0.37, 2.0, 3.1, 99.0, 100.0}) {
+    topology.loads = {{LinkLoad{out, 0, {}}}};
+    const double share = topology.greatest_share(), full = topology.full_share();
+    CHECK(share == Approx(out / 100));
+    CHECK(full >= share * (1 - 1e-9));
+    CHECK(full <= 2.5 * share);
+  }
+  topology.loads = {{LinkLoad{}}};
+  CHECK(topology.full_share() == 1);
+}
+
 TEST_CASE("Every box lies over those that it holds, and the pointer finds it") {
   application();
   SharedState state;
@@ -117,6 +164,26 @@ TEST_CASE("Every box lies over those that it holds, and the pointer finds it") {
   CHECK(layout.at(QPointF(-5, -5)) == std::pair{-1, -1});
   CHECK(view.table().rows.size() == view.topology().levels.size());
   CHECK(describe(view.topology(), 0, 2).contains("rank 2"));
+  // The drawing stands in the middle of its room, its boxes say what they are, and a scale what their shades mean.
+  view.resize(1280, 800);
+  const TopologyLayout large = view.layout_now();
+  double top = 1e9, bottom = 0;
+  for (const auto& level : large.boxes)
+    for (const QRectF& box : level) {
+      top = std::min(top, box.top());
+      bottom = std::max(bottom, box.bottom());
+    }
+  CHECK(top < 260);
+  CHECK(bottom - top > 120);
+  QStringList words;
+  for (const PaintedText& text : painted_texts(view)) {
+    words << text.words;
+    CHECK(QRectF(view.rect()).adjusted(-1, -1, 1, 1).contains(text.box));
+  }
+  CHECK(words.contains("rank 2"));
+  CHECK(words.contains("node 0: ranks 0 to 3"));
+  CHECK(words.contains("a unit's way out is busy"));
+  CHECK_FALSE(words.contains("0"));
 }
 
 TEST_CASE("Without programs the view says why it has no links") {

@@ -188,13 +188,25 @@ TEST_CASE("The map's cells are coloured by bytes, and its tool tip names them wi
   application();
   HeatMap map;
   map.resize(420, 360);
-  map.set_matrix(std::make_shared<const TrafficMatrix>(traffic_matrix(replicas(), {1, n, 1}, Algorithm::ring)), "all");
+  map.set_matrix(
+      std::make_shared<const LinkMatrix>(LinkMatrix{traffic_matrix(replicas(), {1, n, 1}, Algorithm::ring), {}}),
+      "all");
   const QImage picture = map.grab().toImage();
   const QRectF sends = map.cell_rect(0, 1), silent = map.cell_rect(1, 0);
   const QRgb greatest = palette_of(Theme::dark).accent;
   CHECK(picture.pixel(sends.topLeft().toPoint() + QPoint(3, 3)) == greatest);
   CHECK(picture.pixel(silent.topLeft().toPoint() + QPoint(3, 3)) != greatest);
-  CHECK(map.words_at(sends.center()) == QString::fromUtf8("rank 0 to rank 1: 6.00\u00a0KiB a step"));
-  CHECK(map.words_at(silent.center()) == QString::fromUtf8("rank 1 to rank 0: 0\u00a0B a step"));
+  CHECK(map.words_at(sends.center()) == QString::fromUtf8("rank 0 to rank 1: 6.00\u00a0KiB a step, predicted"));
+  CHECK(map.words_at(silent.center()) == QString::fromUtf8("rank 1 to rank 0: 0\u00a0B a step, predicted"));
   CHECK(map.words_at({2, 2}).isEmpty());
+}
+
+TEST_CASE("No phase's words are longer than the room that is kept for them") {
+  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::naive, Algorithm::halving_doubling}) {
+    const auto exchange =
+        exchange_of(replicas(), {1, n, 1}, algorithm, {}, {}, 0, 3, parse_token(reduce_token).value());
+    REQUIRE(exchange);
+    for (int phase = 0; phase < exchange->phases; ++phase)
+      CHECK(phase_words(*exchange, phase).size() <= longest_phase_words(*exchange).size());
+  }
 }

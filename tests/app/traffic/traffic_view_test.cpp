@@ -2,9 +2,12 @@
 #include "app/views/traffic/traffic_view.hpp"
 
 #include <QComboBox>
+#include <QHeaderView>
 #include <QTest>
+#include <cmath>
 
 #include "engine/facts/facts.hpp"
+#include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
 #include "tests/catch.hpp"
@@ -74,18 +77,18 @@ TEST_CASE("A click on a line of the table plays an op of it, and the map counts 
   CHECK(played->algorithm == Algorithm::ring);
   CHECK(played->phases == 2);
   CHECK_FALSE(played->timed);  // a prediction records no phases
-  const TrafficMatrix* map = p.view->heat_map()->matrix();
+  const LinkMatrix* map = p.view->heat_map()->matrix();
   REQUIRE(map != nullptr);
   // Rank 0 reduces with rank 1 alone, and nothing else is counted.
-  CHECK(map->at(0, 1) > 0);
-  CHECK(map->at(0, 2) == 0);
+  CHECK(map->shown(0, 1) > 0);
+  CHECK(map->shown(0, 2) == 0);
 
   const int messages = p.row(Purpose::pipeline_forward);
   p.view->table()->selectRow(messages);
   p.settle();
   CHECK(p.view->player()->exchange()->kind == OpKind::send);
-  CHECK(p.view->heat_map()->matrix()->at(0, 2) > 0);
-  CHECK(p.view->heat_map()->matrix()->at(0, 1) == 0);
+  CHECK(p.view->heat_map()->matrix()->shown(0, 2) > 0);
+  CHECK(p.view->heat_map()->matrix()->shown(0, 1) == 0);
 }
 
 TEST_CASE("A message chosen in the time line is the one that is played, asked from its receiver too") {
@@ -103,18 +106,104 @@ TEST_CASE("The map's rows add up to what the table says that a rank sends") {
   Place p;
   for (const TrafficLine& line : p.view->model().lines()) {
     if (line.kind == OpKind::copy) continue;
-    const auto& context = *p.figures.latest()->context;
-    const TrafficMatrix matrix =
-        traffic_matrix(context.programs, context.step.grid, Algorithm::ring, TrafficKey{line.purpose, line.kind});
+    const auto matrix = link_matrix(*p.figures.latest(), TrafficKey{line.purpose, line.kind});
+    REQUIRE(matrix);
     int senders = 0;
-    for (int from = 0; from < matrix.side; ++from) {
+    for (int from = 0; from < matrix->predicted.side; ++from) {
       double sent = 0;
-      for (int to = 0; to < matrix.side; ++to) sent += matrix.at(from, to);
+      for (int to = 0; to < matrix->predicted.side; ++to) sent += matrix->shown(from, to);
       senders += sent > 0;
     }
     INFO(TrafficModel::words_of({line.purpose, line.kind}).toStdString());
-    CHECK(matrix.total == Approx(line.predicted * senders));
+    CHECK(matrix->total() == Approx(line.predicted * senders));
   }
+}
+
+TEST_CASE("Where a run has counted its links the map draws those, and says so; else it draws the prediction") {
+  // The communicator's own collectives too: what they send is counted like all else.
+  const std::string collective = GENERATE("auto", "ring");
+  application();
+  const Prediction prediction =
+      predict(small_scenario("data = 2\npipeline = 2\nmicro_batches = 4\ncollective = \"" + collective + "\""));
+  REQUIRE(prediction.refusal.empty());
+  Figures figures;
+  figures.predicted = prediction.report;
+  figures.context = prediction.context;
+  const auto planned = link_matrix(figures);
+  REQUIRE(planned);
+  CHECK(planned->source() == LinkMatrix::Source::predicted);
+  CHECK_FALSE(planned->is_counted(0, 1));
+  double links = 0;
+  for (const LinkReport& link : prediction.report.links) {
+    links += link.predicted;
+    CHECK(planned->shown(link.from, link.to) == Approx(link.predicted));
+  }
+  CHECK(planned->total() == Approx(links));
+
+  // Every sender counted 64 bytes more on each of its links than was predicted, but for rank 2, which could not count.
+  figures.run = prediction.report;
+  for (LinkReport& link : figures.run->links) link.bytes = link.from == 2 ? std::nan("") : link.predicted + 64;
+  const auto counted = link_matrix(figures);
+  REQUIRE(counted);
+  CHECK(counted->source() == LinkMatrix::Source::both);
+  for (const LinkReport& link : figures.run->links) {
+    CHECK(counted->is_counted(link.from, link.to) == (link.from != 2));
+    CHECK(counted->shown(link.from, link.to) == Approx(link.predicted + (link.from == 2 ? 0 : 64)));
+  }
+  CHECK(counted->is_counted(0, 0));  // it has counted, and sent itself nothing
+  CHECK(counted->shown(0, 3) == 0);
+  CHECK(link_matrix(figures, TrafficKey{Purpose::pipeline_forward, OpKind::send})->source() ==
+        LinkMatrix::Source::predicted);
+
+  HeatMap map;
+  map.resize(520, 420);
+  map.set_matrix(std::make_shared<const LinkMatrix>(*counted), "all traffic");
+  const QString words = map.words_at(map.cell_rect(0, 1).center());
+  CHECK(words.contains("counted"));
+  CHECK(words.contains(QString::fromUtf8("64\u00a0B more")));
+  CHECK(map.words_at(map.cell_rect(2, 0).center()).contains("could not count"));
+  CHECK(map.source_words().contains("dotted"));
+}
+
+TEST_CASE("The map names its axes, and nothing of the view's words is cut or hidden, in a presentation neither") {
+  Place p;
+  const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 585), QSize(1920, 1080));
+  p.view->resize(size);
+  p.view->set_presentation(size.width() == 1040 ? 24.0 / 13 : 1);
+  p.settle();
+  QStringList map;
+  for (const PaintedText& text : painted_texts(*p.view->heat_map())) {
+    map << text.words;
+    INFO(text.words.toStdString());
+    CHECK(QRectF(p.view->heat_map()->rect()).adjusted(-1, -1, 1, 1).contains(text.box));
+  }
+  CHECK(map.contains("to rank (receives)"));
+  CHECK(map.contains("from rank (sends)"));
+  for (const PaintedText& text : painted_texts(*p.view)) {
+    INFO(text.words.toStdString());
+    CHECK_FALSE(text.words.contains(QChar(0x2026)));
+    CHECK(QRectF(p.view->rect()).adjusted(-1, -1, 1, 1).contains(text.box));
+  }
+  // Every title of the table has the width that it needs.
+  const QHeaderView* header = p.view->table()->horizontalHeader();
+  for (int column = 0; column < TrafficModel::column_count; ++column)
+    CHECK(header->sectionSize(column) >= header->sectionSizeHint(column));
+  CHECK(header->length() <= p.view->table()->viewport()->width());
+}
+
+TEST_CASE("What belongs together stands together: the diagram of a message over its times, the buttons under both") {
+  Place p;
+  p.view->resize(1280, 1000);
+  p.view->table()->selectRow(p.row(Purpose::pipeline_forward));
+  p.settle();
+  const ExchangePlayer* player = p.view->player();
+  REQUIRE(player->exchange()->size() == 2);
+  CHECK(player->height() <= player->height_for(player->width()));
+  CHECK(player->height() < 360);
+  CHECK(player->member_box(0).top() < 140);
+  // The map is as high as the view leaves it, not a square in a corner.
+  const HeatMap* map = p.view->heat_map();
+  CHECK(map->geometry().bottom() - (map->y() + map->cell_rect(3, 3).bottom()) < 24);
 }
 
 TEST_CASE("Where there is little room one part is seen at a time, and its button brings it") {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QLabel>
+#include <QPainter>
 #include <QTableView>
 #include <QTest>
 
 #include "app/views/validation/validation_view.hpp"
 #include "tests/app/models/known_run.hpp"
+#include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 
@@ -37,16 +40,16 @@ ValidatedTable known_table() {
 TEST_CASE("Rows say how far they are off, which are open and which were fitted to") {
   const auto rows = validated_rows(known_table());
   REQUIRE(rows.size() == 4);
-  CHECK(plain(rows[0][3].words) == "+0.0 %");
-  CHECK(rows[0][3].tone == Tone::good);
-  CHECK(plain(rows[1][3].words) == "+100.0 %");
-  CHECK(rows[1][3].tone == Tone::bad);
-  CHECK(rows[2][3].words.startsWith(QChar(0x2212)));  // 9 of 10, the nearest that the source allows
-  CHECK(plain(rows[2][3].words).contains("10.0 %"));
-  CHECK(rows[2][4].words.contains("8.00 to 9.00"));
-  CHECK(rows[3][4].words.contains("fitted to"));
-  CHECK(rows[3][3].tone == Tone::dim);
-  CHECK(validated_titles(known_table())[1] == QString::fromUtf8("published, µs"));
+  CHECK(plain(rows[0][4].words) == "+0.0 %");
+  CHECK(rows[0][4].tone == Tone::good);
+  CHECK(plain(rows[1][4].words) == "+100.0 %");
+  CHECK(rows[1][4].tone == Tone::bad);
+  CHECK(rows[2][4].words.startsWith(QChar(0x2212)));  // 9 of 10, the nearest that the source allows
+  CHECK(plain(rows[2][4].words).contains("10.0 %"));
+  CHECK(rows[2][1].words.contains("8.00 to 9.00"));
+  CHECK(rows[3][1].words.contains("fitted to"));
+  CHECK(rows[3][4].tone == Tone::dim);
+  CHECK(validated_titles(known_table())[2] == QString::fromUtf8("published, µs"));
 }
 
 TEST_CASE("A row that was fitted to is a ring, and equal lies on the line") {
@@ -67,6 +70,47 @@ TEST_CASE("Ticks are round and yield to room") {
   CHECK(ticks_of(1, 100, true, 10) == std::vector<double>{1, 2, 5, 10, 20, 50, 100});
   CHECK(ticks_of(1, 1000, true, 4) == std::vector<double>{1, 10, 100, 1000});
   CHECK(ticks_of(-1, 10, true, 4).empty());
+  // Of 1, 2, 5, … only 20 and 50 lie in there.
+  CHECK(ticks_of(15, 56, true, 12) == std::vector<double>{20, 30, 40, 50});
+  CHECK(ticks_of(11, 19, true, 2) == std::vector<double>{15});
+}
+
+TEST_CASE("A tick beyond its axis is not painted, and an axis' name has room of its own") {
+  application();
+  Plot plot;
+  plot.x = {true, {}, {}, {}, {1, 4, 64}, {}};
+  plot.series = {{"a", PlotSeries::Mark::line, 0xff0000ff, {{1, 1, 0, 0, {}}, {4, 2, 0, 0, {}}}}};
+  const QRectF area(0, 0, 300, 200);
+  const PlotScale bare = scale_of(plot, area);
+  class Page : public QWidget {
+   public:
+    explicit Page(const Plot& plot) : plot_(plot) { resize(900, 200); }
+    void paintEvent(QPaintEvent*) override {
+      QPainter painter(this);
+      paint_plot(painter, QRectF(0, 0, 300, 200), palette_of(Theme::light), plot_);
+    }
+
+   private:
+    const Plot& plot_;
+  };
+  plot.x.name = "ranks";
+  plot.y.name = "tokens / s";
+  const PlotScale named = scale_of(plot, area);
+  CHECK(named.inner.bottom() < bare.inner.bottom());
+  CHECK(named.inner.left() > bare.inner.left());
+  Page page(plot);
+  QStringList words;
+  for (const PaintedText& text : painted_texts(page)) {
+    words << text.words;
+    INFO(text.words.toStdString());
+    CHECK(text.box.right() <= 300);
+    CHECK(text.box.left() >= 0);
+    CHECK(text.box.bottom() <= 200);
+  }
+  CHECK(words.contains("4"));
+  CHECK(words.contains("ranks"));
+  CHECK(words.contains("tokens / s"));
+  CHECK_FALSE(words.contains("64"));
 }
 
 TEST_CASE("Every published table is listed with its error, and the keys choose one") {
@@ -89,6 +133,16 @@ TEST_CASE("Every published table is listed with its error, and the keys choose o
   QTest::keyClick(list, Qt::Key_Down);
   CHECK(view.rows().rowCount() == static_cast<int>(published[1].rows.size()));
   CHECK(view.words().contains(QString::fromStdString(published[1].source)));
+  // Where sources and constants come from is told whole, and no name is cut.
+  for (QLabel* label : view.findChildren<QLabel*>()) CHECK(label->height() >= label->heightForWidth(label->width()));
+  for (int row = 0; row < view.tables().rowCount(); ++row) {
+    const QRect cell = list->visualRect(view.tables().index(row, 0));
+    const QRect words =
+        list->fontMetrics().boundingRect(cell.adjusted(11, 2, -11, -2), Qt::TextWordWrap, view.tables().words(row, 0));
+    INFO(view.tables().words(row, 0).toStdString());
+    CHECK(words.height() <= cell.height());
+    CHECK(words.width() <= cell.width());
+  }
   // Nothing of the picture lies under the tables.
   for (QTableView* table : view.findChildren<QTableView*>())
     CHECK_FALSE(QRectF(table->geometry()).intersects(view.plot_area()));
