@@ -7,10 +7,16 @@
 
 namespace rankscope::app {
 
+/// Rows as high as their words need, once these are wrapped, and no lower than rows of one line.
+inline void fit_rows(QTableView& table) {
+  table.verticalHeader()->setMinimumSectionSize(table.verticalHeader()->defaultSectionSize());
+  table.resizeRowsToContents();
+}
+
 /// Of its header, what its rows need once words are wrapped in columns of their present width, as many whole rows as
 /// fit into `most`, at least one; and of the bar beneath them where columns are wider than the table.
 inline int height_of_whole_rows(QTableView& table, int most) {
-  if (table.wordWrap()) table.resizeRowsToContents();
+  if (table.wordWrap()) fit_rows(table);
   int height = table.horizontalHeader()->sizeHint().height() + 2;
   if (table.horizontalHeader()->length() > table.width()) height += table.horizontalScrollBar()->sizeHint().height();
   const int rows = table.model() == nullptr ? 0 : table.model()->rowCount();

@@ -87,13 +87,15 @@ void GridView::arrange() {
   const RankGrid grid = grid_of(*figures_.latest());
   const bool there = grid.size() > 0 && !veiled();
   const int room = height() - header_height - top_label - margin, rows = std::max(1, place_rows(grid));
-  const int least_ranking = ranking_->height_of(std::min(least_rows, grid.size())) + margin;
-  const bool ranks = there && room - rows * least_place >= least_ranking;
+  const auto height_of = [&](int ranks) {
+    return ranking_->horizontalHeader()->sizeHint().height() + 2 +
+           ranks * ranking_->verticalHeader()->defaultSectionSize() + margin;
+  };
+  const bool ranks = there && room - rows * least_place >= height_of(std::min(least_rows, grid.size()));
   cells_height_ = room;
   if (ranks) {
+    cells_height_ = std::clamp(room - height_of(grid.size()), rows * least_place, rows * highest_place);
     ranking_->resize(width() - margin - cell_inset, ranking_->height());
-    const int wanted = ranking_->height_of(grid.size()) + margin;
-    cells_height_ = std::clamp(room - wanted, rows * least_place, rows * highest_place);
     ranking_->setGeometry(cell_inset, header_height + top_label + cells_height_ + margin, width() - margin - cell_inset,
                           height_of_whole_rows(*ranking_, room - cells_height_ - margin));
   }

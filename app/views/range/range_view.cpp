@@ -5,6 +5,7 @@
 #include <QPainter>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/table_height.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -41,7 +42,6 @@ RangeView::RangeView(SharedState& state, SnapshotSource& source, FiguresModel& f
   setMinimumSize(320, 140);
   gap_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   gap_->setFont(interface_font());
-  gap_->verticalHeader()->setMinimumSectionSize(gap_->verticalHeader()->defaultSectionSize());
   gap_->setWordWrap(true);
   connect(&figures, &FiguresModel::changed, this, &RangeView::refresh);
   connect(&state, &SharedState::selected_range_changed, this, &RangeView::refresh);
@@ -104,7 +104,7 @@ void RangeView::arrange() {
     gap_->setGeometry(left_width + 8, top, gap_width, height() - top - 4);
   else
     gap_->setGeometry(cell_inset, top + left_height, width() - margin - cell_inset, height() - top - left_height - 4);
-  gap_->resizeRowsToContents();
+  fit_rows(*gap_);
 }
 
 void RangeView::paintEvent(QPaintEvent*) {

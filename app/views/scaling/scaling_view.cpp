@@ -19,7 +19,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, control_height = 30, line = 18, row_height = 26, least_plot = 180;
+constexpr int margin = 12, control_height = 30, line = 18, least_plot = 180;
 constexpr int reason_column = 1;
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
 constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
@@ -140,7 +140,6 @@ void ScalingView::make_controls() {
   set_up_table(*table_, tr("Scaling by number of ranks"));
   table_->setModel(&rows_);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->verticalHeader()->setMinimumSectionSize(row_height);
   table_->setWordWrap(true);
   fill_choices();
   connect(what_, &QComboBox::activated, this, [this] {
@@ -233,10 +232,12 @@ void ScalingView::refresh() {
                        scaling = how_->currentIndex() == 0 ? Scaling::strong : Scaling::weak,
                        run = told_by_.isEmpty() ? nullptr : session_.view(), context = figures->context] {
         CostSource costs;
-        if (run) {
-          costs.run = costs_of_run(*run, *context);
-          costs.host = QString::fromStdString(run->hello()->host);
-        }
+        if (run) try {
+            costs.run = costs_of_run(*run, *context);
+            costs.host = QString::fromStdString(run->hello()->host);
+          } catch (const std::exception&) {
+            costs.run.reset();  // the cluster lacks a figure: each point will say so
+          }
         return predicted_curves(scenario, key, scaling, most_predicted_ranks, costs);
       });
       return;

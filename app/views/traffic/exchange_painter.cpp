@@ -14,7 +14,7 @@ namespace {
 
 constexpr int margin = 12, between = 14, least_beside = 560;
 constexpr int most_boxes = 64;  // above, members have no boxes that could be read
-constexpr int times_head = 24, times_row = 26, times_foot = 20, explanation = 56;
+constexpr int times_head = 24, times_row = 26, times_foot = 20;
 
 QString tr(const char* words) { return QObject::tr(words); }
 
@@ -24,8 +24,15 @@ QFont heading_font() {
   return bold;
 }
 
-/// Words break at spaces, tokens (which have none) anywhere.
-constexpr int wrapped = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap | Qt::TextWrapAnywhere;
+constexpr int wrapped = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap;
+
+/// A token has no spaces: it may break behind its colons and dots.
+QString breakable(OpId op) {
+  const QChar break_here(0x200B);
+  return QString::fromStdString(to_token(op))
+      .replace(QLatin1String(":"), QStringLiteral(":") + break_here)
+      .replace(QLatin1String("."), QStringLiteral(".") + break_here);
+}
 
 double height_of(const QString& text, bool heading, double width) {
   const QFontMetricsF metrics(heading ? heading_font() : interface_font());
@@ -46,7 +53,7 @@ void ExchangePainter::write() {
   title[0] = title[0].toUpper();
   words_.push_back({title, true, height_of(title, true, width)});
   QStringList facts;
-  facts << QString::fromStdString(to_token(e.op)) << tr("step %1").arg(e.step);
+  facts << breakable(e.op) << tr("step %1").arg(e.step);
   const QString identity = facts.join(QStringLiteral(" · "));
   words_.push_back({identity, false, height_of(identity, false, width)});
   facts = {tr("%1 ranks").arg(e.size()), text::bytes(static_cast<double>(e.bytes))};

@@ -15,7 +15,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, row_height = 26, most_list_width = 760;
+constexpr int margin = 12, most_list_width = 760;
 constexpr int name_column = 0, note_column = 1;
 
 }  // namespace
@@ -37,7 +37,6 @@ ValidationView::ValidationView(SharedState& state, SnapshotSource& source, QWidg
   row_list_->setModel(&rows_);
   for (QTableView* list : {table_list_, row_list_}) {
     list->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    list->verticalHeader()->setMinimumSectionSize(row_height);
     list->setWordWrap(true);
   }
   table_list_->horizontalHeader()->setSectionResizeMode(name_column, QHeaderView::Stretch);
@@ -125,7 +124,7 @@ void ValidationView::arrange() {
     y += high + 2;
   }
   row_list_->setGeometry(left - 8, y + 4, width() - left + 4, height() - y - 8);
-  row_list_->resizeRowsToContents();
+  fit_rows(*row_list_);
   for (QWidget* part : {static_cast<QWidget*>(table_list_), static_cast<QWidget*>(row_list_),
                         static_cast<QWidget*>(source_), static_cast<QWidget*>(constants_)})
     part->setVisible(there);

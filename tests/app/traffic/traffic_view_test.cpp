@@ -193,7 +193,7 @@ TEST_CASE("The map names its axes, and nothing of the view's words is cut or hid
 
 TEST_CASE("What belongs together stands together: the diagram of a message over its times, the buttons under both") {
   Place p;
-  p.view->resize(1280, 1000);
+  p.view->resize(1280, 800);
   p.view->table()->selectRow(p.row(Purpose::pipeline_forward));
   p.settle();
   const ExchangePlayer* player = p.view->player();

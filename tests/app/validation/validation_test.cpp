@@ -84,7 +84,7 @@ TEST_CASE("A tick beyond its axis is not painted, and an axis' name has room of 
   const PlotScale bare = scale_of(plot, area);
   class Page : public QWidget {
    public:
-    explicit Page(const Plot& plot) : plot_(plot) { resize(900, 200); }
+    explicit Page(const Plot& what) : plot_(what) { resize(900, 200); }
     void paintEvent(QPaintEvent*) override {
       QPainter painter(this);
       paint_plot(painter, QRectF(0, 0, 300, 200), palette_of(Theme::light), plot_);
