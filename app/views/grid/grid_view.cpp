@@ -87,9 +87,9 @@ void GridView::arrange() {
   const RankGrid grid = grid_of(*figures_.latest());
   const bool there = grid.size() > 0 && !veiled();
   const int room = height() - header_height - top_label - margin, rows = std::max(1, place_rows(grid));
-  const auto height_of = [&](int ranks) {
+  const auto height_of = [&](int count) {
     return ranking_->horizontalHeader()->sizeHint().height() + 2 +
-           ranks * ranking_->verticalHeader()->defaultSectionSize() + margin;
+           count * ranking_->verticalHeader()->defaultSectionSize() + margin;
   };
   const bool ranks = there && room - rows * least_place >= height_of(std::min(least_rows, grid.size()));
   cells_height_ = room;
