@@ -20,6 +20,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int margin = 12, control_height = 30, line = 18, least_plot = 180;
+constexpr int least_for_table = 330, least_for_words = 220;  ///< heights: the charts go before them
 constexpr int reason_column = 1;
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
 constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
@@ -121,7 +122,7 @@ ScalingView::ScalingView(SharedState& state, Session& session, QWidget* parent)
     refresh();
   });
   connect(&session.figures(), &FiguresModel::changed, this, &ScalingView::take_figures);
-  connect(&session, &Session::state_changed, this, [this] { measure_->setEnabled(measuring() || session_.can_run()); });
+  connect(&session, &Session::state_changed, this, &ScalingView::arrange);
 }
 
 ScalingView::~ScalingView() = default;
@@ -371,7 +372,8 @@ std::vector<Plot> ScalingView::plots() const {
 }
 
 std::vector<QRectF> ScalingView::plot_areas() const {
-  const double top = control_height + 2 * line + 12, height_now = table_->y() - top - 4;
+  const double top = control_height + (height() >= least_for_words ? 2 * line : 0) + 12;
+  const double height_now = (height() >= least_for_table ? table_->y() : height()) - top - 4;
   const double each = (width() - 3.0 * margin) / 2;
   return {QRectF(margin, top, each, height_now), QRectF(2 * margin + each, top, each, height_now)};
 }
@@ -389,10 +391,13 @@ void ScalingView::arrange() {
   int x = margin;
   const bool plan = what() == What::plan;
   measure_->setText(measuring() ? tr("Stop measuring") : tr("Measure"));
-  measure_->setToolTip(tr("Runs this plan on 1, 2, 4 and 8 ranks, %1 steps each, and lays what was measured over the "
-                          "curves")
-                           .arg(measured_steps));
-  measure_->setEnabled(measuring() || session_.can_run());
+  const bool can = measuring() || session_.can_run();
+  measure_->setToolTip(can ? tr("Runs this plan on 1, 2, 4 and 8 ranks, %1 steps each, and lays what was measured over "
+                                "the curves")
+                                 .arg(measured_steps)
+                           : tr("Nothing to run: open a scenario that can run, not a recording, and wait until its run "
+                                "is over"));
+  measure_->setEnabled(can);
   for (QWidget* part : {static_cast<QWidget*>(what_), static_cast<QWidget*>(key_), static_cast<QWidget*>(how_),
                         static_cast<QWidget*>(measure_), static_cast<QWidget*>(open_)}) {
     const bool of_plan = part == key_ || part == how_ || part == measure_;
@@ -407,8 +412,9 @@ void ScalingView::arrange() {
   source_->setGeometry(margin, control_height + 8 + line, width() - 2 * margin, line);
   const int below = table_height();
   table_->setGeometry(cell_inset, height() - below - 4, width() - margin - cell_inset, below);
-  for (QWidget* part : {static_cast<QWidget*>(formula_), static_cast<QWidget*>(source_), static_cast<QWidget*>(table_)})
-    part->setVisible(there);
+  formula_->setVisible(there && height() >= least_for_words);
+  source_->setVisible(there && height() >= least_for_words);
+  table_->setVisible(there && height() >= least_for_table);
 }
 
 /// Of whole rows, as many as leave the charts their room.

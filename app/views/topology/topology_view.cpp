@@ -18,7 +18,7 @@ namespace {
 
 constexpr int margin = 12, line = 20, side_label = 92, drawing_top = 2 * line + 16;
 constexpr int least_rows = 3, drawn_level = 76, least_level = 42;  ///< pixels of a level with the gap above it
-constexpr int scale_bar = 120;
+constexpr int scale_bar = 120, least_for_table = 260;
 constexpr std::size_t most_units = 500;
 
 QString source_words(LoadSource source) {
@@ -89,15 +89,16 @@ void TopologyView::resizeEvent(QResizeEvent*) { arrange(); }
 void TopologyView::arrange() {
   const bool there = topology_.failure.isEmpty() && !topology_.loads.empty() && !veiled();
   words_->setVisible(there);
-  table_->setVisible(there);
+  const bool tells = height() >= least_for_table;  // else the drawing alone
+  table_->setVisible(there && tells);
   const int wide = width() - margin - cell_inset;
   words_->setGeometry(margin, 6, width() - 2 * margin, line);
   for (RowsTable* table : {table_, units_}) table->resize(wide, table->height());
-  const int by_kind = height_of_whole_rows(*table_, height() / 3);
+  const int by_kind = tells ? height_of_whole_rows(*table_, height() / 3) : 0;
   const int levels = static_cast<int>(topology_.loads.size()) + 1;
   const int room = height() - drawing_top - by_kind - margin;  // for the drawing and all units
   const int all = height_of_whole_rows(*units_, std::max(room - levels * drawn_level - margin, 0));
-  const bool lists = there && room - all - margin >= levels * least_level &&
+  const bool lists = there && tells && room - all - margin >= levels * least_level &&
                      all >= units_->height_of(std::min(least_rows, units_->rows().rowCount()));
   units_->setVisible(lists);
   const int drawing = lists ? room - all - margin : room;

@@ -12,7 +12,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, between = 14, least_beside = 560;
+constexpr int margin = 12, between = 14, least_beside = 560, least_for_words = 240;
 constexpr int most_boxes = 64;  // above, members have no boxes that could be read
 constexpr int times_head = 24, times_row = 26, times_foot = 20;
 
@@ -54,8 +54,10 @@ void ExchangePainter::write() {
   words_.push_back({title, true, height_of(title, true, width)});
   QStringList facts;
   facts << breakable(e.op) << tr("step %1").arg(e.step);
+  // In a low view the picture goes before the words.
+  const bool low = s_.room.height() < least_for_words;
   const QString identity = facts.join(QStringLiteral(" · "));
-  words_.push_back({identity, false, height_of(identity, false, width)});
+  if (!low) words_.push_back({identity, false, height_of(identity, false, width)});
   facts = {tr("%1 ranks").arg(e.size()), text::bytes(static_cast<double>(e.bytes))};
   if (e.algorithm)
     facts << QString::fromUtf8(name_of(*e.algorithm).data(), static_cast<qsizetype>(name_of(*e.algorithm).size()));
@@ -64,7 +66,7 @@ void ExchangePainter::write() {
   else if (e.phases > 0)
     facts << (e.timed ? tr("recorded") : tr("not timed"));
   const QString what = facts.join(QStringLiteral(" · "));
-  words_.push_back({what, false, height_of(what, false, width)});
+  if (!low || e.opaque) words_.push_back({what, false, height_of(what, false, width)});
   if (!e.opaque && e.phases > 0) {
     const auto line = [&](int phase, const QString& happens, std::int64_t at_ns) {
       QString words = tr("phase %1 of %2: %3").arg(phase).arg(e.phases).arg(happens);

@@ -194,7 +194,7 @@ ExchangeScene ExchangePlayer::scene() const {
 int ExchangePlayer::height_for(int width) const {
   if (!exchange_) return minimumSizeHint().height();
   ExchangeScene wide = scene();
-  wide.room.setWidth(width);
+  wide.room.setSize(QSizeF(width, 1e4));
   return static_cast<int>(std::ceil(ExchangePainter(wide).height())) + bar_height;
 }
 

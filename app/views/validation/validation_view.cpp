@@ -15,7 +15,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, most_list_width = 760;
+constexpr int margin = 12, most_list_width = 760, least_for_words = 320;
 constexpr int name_column = 0, note_column = 1;
 
 }  // namespace
@@ -118,16 +118,17 @@ void ValidationView::arrange() {
   table_list_->setGeometry(4, 4, list_width, list_height);
   const int left = is_wide() ? list_width + 2 * margin : margin, wide = width() - left - margin;
   int y = is_wide() ? 6 : list_height + 10;
+  const bool tells = height() >= least_for_words;  // else they are the rows' tool tip
+  row_list_->setToolTip(tells ? QString() : source_->text() + QLatin1Char('\n') + constants_->text());
   for (QLabel* label : {source_, constants_}) {
-    const int high = label->heightForWidth(wide);
+    const int high = tells ? label->heightForWidth(wide) : 0;
     label->setGeometry(left, y, wide, high);
     y += high + 2;
   }
   row_list_->setGeometry(left - 8, y + 4, width() - left + 4, height() - y - 8);
   fit_rows(*row_list_);
-  for (QWidget* part : {static_cast<QWidget*>(table_list_), static_cast<QWidget*>(row_list_),
-                        static_cast<QWidget*>(source_), static_cast<QWidget*>(constants_)})
-    part->setVisible(there);
+  for (QWidget* part : {static_cast<QWidget*>(table_list_), static_cast<QWidget*>(row_list_)}) part->setVisible(there);
+  for (QLabel* label : {source_, constants_}) label->setVisible(there && tells);
 }
 
 void ValidationView::resizeEvent(QResizeEvent*) { arrange(); }
