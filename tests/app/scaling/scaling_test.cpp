@@ -253,6 +253,11 @@ TEST_CASE("The charts' points lie where the numbers say") {
   CHECK(near->help.contains("plan.data=2"));
   CHECK(point_near(plots[1], areas[1], at + QPointF(40, 0)) == nullptr);
   for (const QRectF& area : areas) CHECK(QRectF(view.rect()).contains(area));
+  view.resize(670, 160);  // as in the window's dock
+  for (const QRectF& area : view.plot_areas()) {
+    CHECK(QRectF(view.rect()).contains(area));
+    CHECK(area.height() > 90);
+  }
   // No number of ranks stands at an axis without a point over it: three ranks were refused.
   for (const Plot& plot : plots) CHECK(plot.x.ticks == std::vector<double>{1, 2, 4});
 }

@@ -184,6 +184,11 @@ TEST_CASE("Every box lies over those that it holds, and the pointer finds it") {
   CHECK(words.contains("node 0: ranks 0 to 3"));
   CHECK(words.contains("a unit's way out is busy"));
   CHECK_FALSE(words.contains("0"));
+  view.resize(670, 160);  // as in the window's dock
+  const TopologyLayout low = view.layout_now();
+  for (const auto& level : low.boxes)
+    for (const QRectF& box : level) CHECK(QRectF(view.rect()).contains(box));
+  CHECK(low.boxes[1][0].bottom() < low.boxes[0][0].top());
 }
 
 TEST_CASE("Without programs the view says why it has no links") {
