@@ -40,6 +40,7 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
       units_(new RowsTable(unit_titles(), 2, tr("Load of every link, the busiest first"), this)),
       latest_([this](Topology topology) {
         topology_ = std::move(topology);
+        full_share_ = topology_.full_share();
         table_->set_rows(topology_rows(topology_));
         units_->set_rows(unit_rows(topology_, most_units));
         words_->set_text(
@@ -130,14 +131,14 @@ void TopologyView::paintEvent(QPaintEvent*) {
 }
 
 Argb TopologyView::fill_of(double share) const {
-  const double strength = std::clamp(share / topology_.full_share(), 0.0, 1.0);
+  const double strength = std::clamp(share / full_share_, 0.0, 1.0);
   return mixed(colours().panel, colours().accent, static_cast<float>(0.06 + 0.94 * strength));
 }
 
 void TopologyView::paint_scale(QPainter& painter) const {
   const QFontMetricsF metrics(painter.font());
   const auto percent = [](double share) { return QString::number(100 * share, 'g', 3) + QStringLiteral("\u00a0%"); };
-  const QString what = tr("a unit's way out is busy"), none = percent(0), most = percent(topology_.full_share());
+  const QString what = tr("a unit's way out is busy"), none = percent(0), most = percent(full_share_);
   const double y = line + 10;
   double x = margin;
   painter.setPen(color(colours().dim));
@@ -150,8 +151,7 @@ void TopologyView::paint_scale(QPainter& painter) const {
   write(none);
   const QRectF bar(x, y + 4, scale_bar, line - 8);
   for (int i = 0; i < scale_bar; ++i)
-    painter.fillRect(QRectF(bar.left() + i, bar.top(), 1, bar.height()),
-                     color(fill_of(topology_.full_share() * i / scale_bar)));
+    painter.fillRect(QRectF(bar.left() + i, bar.top(), 1, bar.height()), color(fill_of(full_share_ * i / scale_bar)));
   x = bar.right() + 8;
   write(tr("%1 of the step").arg(most));
 }
@@ -169,7 +169,7 @@ void TopologyView::paint_links(QPainter& painter, const TopologyLayout& layout) 
         above = layout.boxes[level + 1][parent].bottom();
       }
       if (above < 0 || box.width() < 2) continue;
-      const double share = std::clamp(topology_.share(level, unit) / topology_.full_share(), 0.0, 1.0);
+      const double share = std::clamp(topology_.share(level, unit) / full_share_, 0.0, 1.0);
       painter.setPen(
           QPen(color(mixed(colours().line, colours().accent, static_cast<float>(std::sqrt(share)))), 1 + 7 * share));
       painter.drawLine(QPointF(box.center().x(), box.top()), QPointF(box.center().x(), above));

@@ -44,6 +44,7 @@ class TopologyView : public DataView {
   ElidedLabel* words_;
   RowsTable *table_, *units_;
   Topology topology_;
+  double full_share_ = 1;  ///< its own
   std::pair<int, int> hovered_{-1, -1};
   Latest<Topology> latest_;
 };
