@@ -13,10 +13,9 @@ inline void fit_rows(QTableView& table) {
   table.resizeRowsToContents();
 }
 
-/// Of its header, what its rows need once words are wrapped in columns of their present width, as many whole rows as
-/// fit into `most`, at least one; and of the bar beneath them where columns are wider than the table.
-inline int height_of_whole_rows(QTableView& table, int most) {
-  if (table.wordWrap()) fit_rows(table);
+/// Of its header and as many whole rows as fit into `most`, at least one; and of the bar beneath them where columns are
+/// wider than the table.
+inline int height_of_whole_rows(const QTableView& table, int most) {
   int height = table.horizontalHeader()->sizeHint().height() + 2;
   if (table.horizontalHeader()->length() > table.width()) height += table.horizontalScrollBar()->sizeHint().height();
   const int rows = table.model() == nullptr ? 0 : table.model()->rowCount();

@@ -216,7 +216,7 @@ QStringList scaling_titles(const ScalingCurves& curves) {
   const bool ran = !curves.run_name.isEmpty();
   const bool any_reason =
       std::any_of(curves.points.begin(), curves.points.end(), [](const ScalingAt& at) { return !at.reason.isEmpty(); });
-  QStringList titles{QString(), any_reason ? tr("why not") : QString(), tr("ranks"), tr("step, predicted")};
+  QStringList titles{QString(), tr("ranks"), any_reason ? tr("why not") : QString(), tr("step, predicted")};
   if (ran) titles << curves.run_name << tr("predicted is off by");
   titles << tr("%1, predicted").arg(curves.rate_name);
   if (ran) titles << curves.run_name;
@@ -234,8 +234,8 @@ std::vector<std::vector<Cell>> scaling_rows(const ScalingCurves& curves) {
     if (at.fitted) name += tr(" (fitted to)");
     const double error = at.predicted.step_seconds / at.run.step_seconds - 1;
     std::vector<Cell> row{{name, tone, at.reason},
-                          {at.reason, Tone::dim, at.reason},
                           {QString::number(at.ranks, 'f', 0), tone, {}},
+                          {at.reason, Tone::dim, at.reason},
                           {text::seconds(at.predicted.step_seconds), Tone::dim, {}}};
     if (ran) {
       row.push_back({text::seconds(at.run.step_seconds), tone, {}});

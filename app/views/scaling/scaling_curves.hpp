@@ -4,6 +4,7 @@
 #pragma once
 #include <QString>
 #include <QStringList>
+#include <cmath>
 #include <vector>
 
 #include "app/views/common/rows_model.hpp"
@@ -29,6 +30,7 @@ struct ScalingAt {
   bool at_hand = false;                ///< the plan that is open, as it is
   double tokens = 0;                   ///< of a step, where it is a plan's
   QString reason;                      ///< why there are no figures
+  bool refused() const { return std::isnan(run.step_seconds) && std::isnan(predicted.step_seconds); }
 };
 
 struct ScalingCurves {
@@ -64,7 +66,9 @@ ScalingCurves curves_of(const PublishedTable& table);
 /// True for a table of step times on several numbers of ranks.
 bool can_be_scaled(const PublishedTable& table);
 
-/// Name, why there are no figures, then the figures.
+/// Where it says why a point has no figures, between its name and ranks and its figures. Of a point without any figure
+/// that is all that there is behind it.
+inline constexpr int reason_column = 2;
 QStringList scaling_titles(const ScalingCurves& curves);
 std::vector<std::vector<Cell>> scaling_rows(const ScalingCurves& curves);
 

@@ -21,7 +21,6 @@ namespace {
 
 constexpr int margin = 12, control_height = 30, line = 18, least_plot = 180;
 constexpr int least_for_table = 330, least_for_words = 220;  ///< heights: the charts go before them
-constexpr int reason_column = 1;
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
 constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
 const char* const keys[] = {"plan.data", "plan.tensor", "plan.pipeline"};
@@ -106,7 +105,7 @@ ScalingView::ScalingView(SharedState& state, Session& session, QWidget* parent)
       open_(new QPushButton(this)),
       formula_(new ElidedLabel(this)),
       source_(new ElidedLabel(this)),
-      rows_({}, 2),
+      rows_({}, reason_column + 1),
       table_(new QTableView(this)),
       latest_([this](ScalingCurves curves) { take_curves(std::move(curves)); }),
       tables_([this](std::vector<PublishedTable> tables) {
@@ -420,8 +419,19 @@ void ScalingView::arrange() {
 /// Of whole rows, as many as leave the charts their room.
 int ScalingView::table_height() {
   table_->resize(width() - margin - cell_inset, table_->height());
-  if (rows_.columnCount() > reason_column)
-    table_->horizontalHeader()->setSectionResizeMode(reason_column, QHeaderView::Stretch);
+  QHeaderView& header = *table_->horizontalHeader();
+  if (rows_.columnCount() > reason_column) header.setSectionResizeMode(reason_column, QHeaderView::Stretch);
+  fit_rows(*table_);
+  // A refusal takes the place of all figures, on as many lines as it needs there.
+  table_->clearSpans();
+  for (int row = 0; row < rows_.rowCount(); ++row) {
+    if (!curves_.points[static_cast<std::size_t>(row)].refused()) continue;
+    table_->setSpan(row, reason_column, 1, rows_.columnCount() - reason_column);
+    const int wide = table_->viewport()->width() - header.sectionPosition(reason_column) - 2 * cell_padding;
+    const QRect needed = table_->fontMetrics().boundingRect(QRect(0, 0, std::max(wide, 80), 10'000), Qt::TextWordWrap,
+                                                            rows_.words(row, reason_column));
+    table_->setRowHeight(row, std::max(table_->verticalHeader()->defaultSectionSize(), needed.height() + 10));
+  }
   return height_of_whole_rows(*table_, height() - control_height - 2 * line - 16 - least_plot);
 }
 

@@ -94,7 +94,10 @@ void TopologyView::arrange() {
   table_->setVisible(there && tells);
   const int wide = width() - margin - cell_inset;
   words_->setGeometry(margin, 6, width() - 2 * margin, line);
-  for (RowsTable* table : {table_, units_}) table->resize(wide, table->height());
+  for (RowsTable* table : {table_, units_}) {
+    table->resize(wide, table->height());
+    fit_rows(*table);
+  }
   const int by_kind = tells ? height_of_whole_rows(*table_, height() / 3) : 0;
   const int levels = static_cast<int>(topology_.loads.size()) + 1;
   const int room = height() - drawing_top - by_kind - margin;  // for the drawing and all units

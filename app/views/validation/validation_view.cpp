@@ -114,6 +114,7 @@ void ValidationView::arrange() {
     numbers += table_list_->horizontalHeader()->sectionSize(column);
   const int list_width = is_wide() ? std::min({names + numbers + 16, most_list_width, width() / 2}) : width() - 8;
   table_list_->resize(list_width, table_list_->height());
+  fit_rows(*table_list_);
   const int list_height = height_of_whole_rows(*table_list_, is_wide() ? height() - 8 : height() * 2 / 5);
   table_list_->setGeometry(4, 4, list_width, list_height);
   const int left = is_wide() ? list_width + 2 * margin : margin, wide = width() - left - margin;

@@ -111,7 +111,7 @@ TEST_CASE("What the gap comes from is told whole, where there is little room on 
   REQUIRE(gap != nullptr);
   for (int row = 0; row < p.view->gap().rowCount(); ++row) {
     const QString words = p.view->gap().words(row, 0);
-    const QSize cell(gap->columnWidth(0) - 22, gap->rowHeight(row) - 4);
+    const QSize cell(gap->columnWidth(0) - 22, gap->rowHeight(row));
     const QRect needed = gap->fontMetrics().boundingRect(QRect(0, 0, cell.width(), 1000), Qt::TextWordWrap, words);
     INFO(words.toStdString());
     CHECK(needed.height() <= cell.height());

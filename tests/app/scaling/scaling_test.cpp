@@ -285,11 +285,13 @@ TEST_CASE("The table has whole rows and no bar beneath, and a refusal is told wh
   int rows = 0;
   for (int row = 0; row < view.rows().rowCount(); ++row) rows += table->rowHeight(row);
   CHECK(table->viewport()->height() >= rows);
-  const QRect cell = table->visualRect(view.rows().index(2, 1));
-  const QRect words =
-      table->fontMetrics().boundingRect(cell.adjusted(11, 2, -11, -2), Qt::TextWordWrap, view.rows().words(2, 1));
-  CHECK(view.rows().words(2, 1).contains("cannot be cut"));
+  const QRect cell = table->visualRect(view.rows().index(2, reason_column));
+  const QRect words = table->fontMetrics().boundingRect(cell.adjusted(11, 2, -11, -2), Qt::TextWordWrap,
+                                                        view.rows().words(2, reason_column));
+  CHECK(view.rows().words(2, reason_column).contains("cannot be cut"));
   CHECK(words.height() <= cell.height());
+  CHECK(words.width() <= cell.width());
+  CHECK(table->rowHeight(2) <= 3 * table->rowHeight(0));  // it has the room of all figures
 }
 
 TEST_CASE("Measuring runs the engine's sweep and shows what it recorded") {
