@@ -4,13 +4,32 @@
 #include <QHeaderView>
 #include <QScrollBar>
 #include <QTableView>
+#include <algorithm>
+
+#include "app/views/common/rows_model.hpp"
 
 namespace rankscope::app {
 
-/// Rows as high as their words need, once these are wrapped, and no lower than rows of one line.
+/// Rows as high as their words need, once these are wrapped in columns of their present width; of one line as high as
+/// ever.
 inline void fit_rows(QTableView& table) {
-  table.verticalHeader()->setMinimumSectionSize(table.verticalHeader()->defaultSectionSize());
-  table.resizeRowsToContents();
+  const QHeaderView& header = *table.horizontalHeader();
+  // Columns follow new words and a new width only when the event loop is next idle; here they are asked for now.
+  QMetaObject::invokeMethod(table.horizontalHeader(), "resizeSections", Qt::DirectConnection);
+  const int least = table.verticalHeader()->defaultSectionSize();
+  const QFontMetrics metrics(table.font());
+  const QAbstractItemModel& model = *table.model();
+  for (int row = 0; row < model.rowCount(); ++row) {
+    int height = least;
+    for (int column = 0; column < model.columnCount(); ++column) {
+      const QString words = model.index(row, column).data().toString();
+      const int room = header.sectionSize(column) - 2 * cell_padding - 4;
+      if (metrics.horizontalAdvance(words) <= room) continue;
+      const QRect wrapped = metrics.boundingRect(QRect(0, 0, std::max(room, 40), 10'000), Qt::TextWordWrap, words);
+      height = std::max(height, wrapped.height() + 10);
+    }
+    table.setRowHeight(row, height);
+  }
 }
 
 /// Of its header and as many whole rows as fit into `most`, at least one; and of the bar beneath them where columns are

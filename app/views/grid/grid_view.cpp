@@ -17,7 +17,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int header_height = 36, margin = 12, side_label = 76, top_label = 22;
-constexpr int least_place = 72, highest_place = 150, least_rows = 3;
+constexpr int least_place = 72, highest_place = 240, least_rows = 3;
 constexpr int scale_bar = 160;
 
 RankGrid grid_of(const Figures& figures) {

@@ -63,13 +63,16 @@ void paint_frame(QPainter& painter, const PlotScale& scale, const Palette& colou
       if (tick >= low && tick <= high) within.push_back(tick);
     return within;
   };
+  double free_above = 1e9;
   for (const double value : ticks_on(plot.y, scale.y_low, scale.y_high, inner.height(), 36)) {
     const double y = scale.at(scale.x_low, value).y();
     painter.setPen(QPen(color(colours.line), 1));
     painter.drawLine(QPointF(inner.left(), y), QPointF(inner.right(), y));
+    if (y + metrics.height() / 2 > free_above) continue;  // labels yield
     painter.setPen(color(colours.dim));
     painter.drawText(QRectF(inner.left() - left, y - 9, left - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
                      words_of(plot.y, value));
+    free_above = y - metrics.height() / 2;
   }
   double free_from = inner.left() - 1e9;
   for (const double value : ticks_on(plot.x, scale.x_low, scale.x_high, inner.width(), 56)) {
@@ -201,7 +204,7 @@ std::vector<double> ticks_of(double low, double high, bool logarithmic, int most
   // A few of 1, 2, 5 say little of an axis of less than a decade: equal steps do, if they do not crowd at its end.
   if (fine.size() < 4 && high < 20 * low) {
     const std::vector<double> equal = round_ticks(low, high, std::clamp(most, 2, 6));
-    if (equal.size() > fine.size()) return equal;
+    if (equal.size() > fine.size() || (!equal.empty() && static_cast<int>(fine.size()) > most)) return equal;
   }
   return static_cast<int>(fine.size()) <= most || decades.size() < 2 ? fine : decades;
 }

@@ -10,7 +10,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, numbers_from = 2, least_gap_width = 330;
+constexpr int margin = 12, numbers_from = 2, least_gap_width = 330, least_for_words = 240;
 
 QLabel* make_label(const char* role, QWidget* parent) {
   auto* label = new QLabel(parent);
@@ -87,7 +87,11 @@ void RangeView::arrange() {
   shares_->setVisible(there);
   gap_->setVisible(compares);
   int top = 6;
+  const bool low = height() < least_for_words;  // then they are the title's tool tip
+  words_->setVisible(there && !low);
+  title_->setToolTip(low ? picture_.words : QString());
   for (QLabel* label : {title_, words_}) {
+    if (low && label == words_) continue;
     const int high = label->heightForWidth(width() - 2 * margin);
     label->setGeometry(margin, top, width() - 2 * margin, high);
     top += high;

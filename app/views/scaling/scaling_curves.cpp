@@ -214,13 +214,14 @@ ScalingCurves curves_of(const PublishedTable& table) {
 
 QStringList scaling_titles(const ScalingCurves& curves) {
   const bool ran = !curves.run_name.isEmpty();
-  const bool any_reason =
-      std::any_of(curves.points.begin(), curves.points.end(), [](const ScalingAt& at) { return !at.reason.isEmpty(); });
+  // What stands in the place of all figures needs no title.
+  const bool any_reason = std::any_of(curves.points.begin(), curves.points.end(),
+                                      [](const ScalingAt& at) { return !at.reason.isEmpty() && !at.refused(); });
   QStringList titles{QString(), tr("ranks"), any_reason ? tr("why not") : QString(), tr("step, predicted")};
-  if (ran) titles << curves.run_name << tr("predicted is off by");
+  if (ran) titles << curves.run_name << tr("off by");
   titles << tr("%1, predicted").arg(curves.rate_name);
   if (ran) titles << curves.run_name;
-  if (curves.has_efficiency) titles << tr("efficiency, predicted");
+  if (curves.has_efficiency) titles << (tells_efficiency(curves) ? tr("efficiency, predicted") : tr("efficiency"));
   if (tells_efficiency(curves)) titles << curves.run_name;
   return titles;
 }

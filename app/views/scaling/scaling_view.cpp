@@ -420,6 +420,7 @@ void ScalingView::arrange() {
 int ScalingView::table_height() {
   table_->resize(width() - margin - cell_inset, table_->height());
   QHeaderView& header = *table_->horizontalHeader();
+  header.setMinimumSectionSize(8);  // the reasons' column is often empty
   if (rows_.columnCount() > reason_column) header.setSectionResizeMode(reason_column, QHeaderView::Stretch);
   fit_rows(*table_);
   // A refusal takes the place of all figures, on as many lines as it needs there.

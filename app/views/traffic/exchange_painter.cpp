@@ -12,7 +12,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, between = 14, least_beside = 560, least_for_words = 240;
+constexpr int margin = 12, between = 14, least_beside = 560, least_for_words = 180;
 constexpr int most_boxes = 64;  // above, members have no boxes that could be read
 constexpr int times_head = 24, times_row = 26, times_foot = 20;
 

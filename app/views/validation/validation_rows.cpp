@@ -58,18 +58,17 @@ std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tab
 
 QStringList validated_titles(const ValidatedTable& table) {
   const QString unit = unit_words(table);
-  return {QString(), QString(), tr("published, %1").arg(unit), tr("predicted, %1").arg(unit), tr("error")};
+  return {QString(), tr("published, %1").arg(unit), tr("predicted, %1").arg(unit), tr("error")};
 }
 
 std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table) {
   std::vector<std::vector<Cell>> rows;
   for (const ValidatedRow& row : table.rows) {
-    QStringList notes;
+    QStringList notes{QString::fromStdString(row.name)};
     if (row.fitted) notes << tr("fitted to: no test");
     if (row.width() > 0)
       notes << tr("%1 to %2, as the source leaves it open").arg(text::number(row.low), text::number(row.high));
-    rows.push_back({{QString::fromStdString(row.name), row.fitted ? Tone::dim : Tone::text, {}},
-                    {notes.join(QStringLiteral(" · ")), Tone::dim, {}},
+    rows.push_back({{notes.join(QStringLiteral(" · ")), row.fitted ? Tone::dim : Tone::text, {}},
                     {text::number(row.published), row.fitted ? Tone::dim : Tone::text, {}},
                     {text::number(row.predicted()), row.fitted ? Tone::dim : Tone::text, {}},
                     {signed_percent(row.error()), row.fitted ? Tone::dim : tone_of(row.error()), {}}});

@@ -13,7 +13,7 @@ namespace rankscope::app {
 QStringList table_titles();
 std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tables);
 
-/// Row, what is to be known of it (fitted to, an interval), published, predicted, error.
+/// Row with what is to be known of it (fitted to, an interval), published, predicted, error.
 QStringList validated_titles(const ValidatedTable& table);
 std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table);
 

@@ -16,14 +16,14 @@ namespace rankscope::app {
 namespace {
 
 constexpr int margin = 12, most_list_width = 760, least_for_words = 320;
-constexpr int name_column = 0, note_column = 1;
+constexpr int name_column = 0;
 
 }  // namespace
 
 ValidationView::ValidationView(SharedState& state, SnapshotSource& source, QWidget* parent)
     : DataView(state, source, parent),
       tables_(table_titles(), 1),
-      rows_({}, 2),
+      rows_({}, 1),
       table_list_(new QTableView(this)),
       row_list_(new QTableView(this)),
       source_(new QLabel(this)),
@@ -89,7 +89,7 @@ void ValidationView::choose(int table) {
   if (const ValidatedTable* now = chosen()) {
     rows_.set_titles(validated_titles(*now));
     rows_.set_rows(validated_rows(*now));
-    row_list_->horizontalHeader()->setSectionResizeMode(note_column, QHeaderView::Stretch);
+    row_list_->horizontalHeader()->setSectionResizeMode(name_column, QHeaderView::Stretch);
     source_->setText(tr("Source: %1").arg(QString::fromStdString(now->source)));
     constants_->setText(tr("Constants: %1").arg(QString::fromStdString(now->constants)));
   }
