@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/presentation.hpp"
 
-#include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 #include <map>
 
@@ -29,17 +27,6 @@ std::unique_ptr<MainWindow> window_on(const QString& source, Theme theme = Theme
   window->open(source);
   REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }));
   return window;
-}
-
-/// A plan that is no lab: nothing is hidden behind a question.
-QString plain_plan() {
-  static const QTemporaryDir folder;
-  QFile plan(folder.filePath("plain.toml"));
-  REQUIRE(plan.open(QIODevice::WriteOnly));
-  plan.write(
-      "[model]\nlayers = 4\nwidth = 32\nheads = 2\ncontext = 16\nvocabulary = 64\n[plan]\npipeline = 2\ndata = 2\n"
-      "micro_batches = 4\n[train]\nglobal_batch = 16\n");
-  return plan.fileName();
 }
 
 QStringList data_views() {
@@ -70,7 +57,7 @@ QColor under(const QImage& image, const QRectF& box) {
 }  // namespace
 
 TEST_CASE("In a presentation no letter of any view is below 24 pixels") {
-  const auto window = window_on(plain_plan());
+  const auto window = window_on("recomputation");
   for (const QString& name : data_views()) {
     window->present(name);
     settle(*window);
@@ -87,7 +74,7 @@ TEST_CASE("In a presentation no letter of any view is below 24 pixels") {
 }
 
 TEST_CASE("The pointer and the keys reach a view through its enlargement, and Escape brings the window back") {
-  const auto window = window_on(plain_plan());
+  const auto window = window_on("recomputation");
   auto* timeline = static_cast<TimelineView*>(window->view_named("timeline"));
   window->present("timeline");
   settle(*window);
@@ -114,7 +101,7 @@ TEST_CASE("The pointer and the keys reach a view through its enlargement, and Es
 }
 
 TEST_CASE("A view that was presented is back in its dock, and a second one can be presented after it") {
-  const auto window = window_on(plain_plan());
+  const auto window = window_on("recomputation");
   for (const char* name : {"memory", "grid"}) {
     window->present(name);
     settle(*window);
@@ -128,7 +115,7 @@ TEST_CASE("A view that was presented is back in its dock, and a second one can b
 
 TEST_CASE("Every text of every view has a contrast of 4.5 to what it stands on, in both themes") {
   const Theme theme = GENERATE(Theme::dark, Theme::light);
-  const auto window = window_on(plain_plan(), theme);
+  const auto window = window_on("recomputation", theme);
   for (const QString& name : data_views()) {
     QWidget* view = window->view_named(name);
     settle(*window);
