@@ -22,6 +22,7 @@ inline void fit_rows(QTableView& table) {
   for (int row = 0; row < model.rowCount(); ++row) {
     int height = least;
     for (int column = 0; column < model.columnCount(); ++column) {
+      if (header.sectionResizeMode(column) != QHeaderView::Stretch) continue;  // as wide as its words
       const QString words = model.index(row, column).data().toString();
       const int room = header.sectionSize(column) - 2 * cell_padding - 4;
       if (metrics.horizontalAdvance(words) <= room) continue;
