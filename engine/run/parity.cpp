@@ -16,6 +16,21 @@ double distance(const Values& a, const Values& b) {
   return std::sqrt(sum);
 }
 
+/// Of gradients: where both overflowed, and so both leave the step out, neither has a value that could differ.
+double distance_where_known(const Values& a, const Values& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (std::isfinite(a[i]) || std::isfinite(b[i])) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::sqrt(sum);
+}
+
+double norm_where_known(const Values& a) {
+  double sum = 0;
+  for (const double x : a)
+    if (std::isfinite(x)) sum += x * x;
+  return std::sqrt(sum);
+}
+
 /// Of parameters as they are stored: 16-bit ones have fp32 masters, but are compared as what they compute with.
 double unit_roundoff(DType type) {
   switch (type) {
@@ -105,7 +120,7 @@ double Share::root() const {
 
 void GradientNorms::add(const std::string& parameter, const Values& gradient) {
   double& block = block_[block_of(parameter)];
-  block = std::hypot(block, own_[parameter] = norm(gradient));
+  block = std::hypot(block, own_[parameter] = norm_where_known(gradient));
 }
 
 double GradientNorms::of(const std::string& parameter) const {
@@ -119,7 +134,7 @@ void Judge::loss(double held, double expected) {
 }
 
 void Judge::gradient(const Values& held, const Values& expected, double measure, const std::string& where) {
-  const double off = distance(held, expected), error = off == 0 ? 0 : off / measure;
+  const double off = distance_where_known(held, expected), error = off == 0 ? 0 : off / measure;
   if (!is_worse(error, errors_.gradients)) return;
   errors_.gradients = error;
   errors_.worst_gradient = where;
