@@ -360,7 +360,12 @@ std::vector<Plot> ScalingView::plots() const {
   share.x = rate.x;
   if (curves_.has_efficiency) {
     share.title = tr("Efficiency by ranks");
-    share.y = {false, 0.0, 1.1, [](double y) { return QString::number(y * 100) + QStringLiteral(" %"); }, {}};
+    // More than all where ranks that do not compute are counted, or caches help: still within the frame.
+    double most = 1.1;
+    for (const ScalingAt& at : curves_.points)
+      for (const ScalingSide* side : {&at.predicted, &at.run})
+        if (std::isfinite(side->efficiency)) most = std::max(most, side->efficiency * 1.05);
+    share.y = {false, 0.0, most, [](double y) { return QString::number(y * 100) + QStringLiteral(" %"); }, {}};
     both(share, &ScalingSide::efficiency);
   } else {
     share.title = tr("Step by ranks");
