@@ -401,14 +401,20 @@ NcclResult ncclCommInitRankConfig(void** handle, int ranks, NcclUniqueId id, int
       config->max_ctas < 1)
     note("a configuration that is none, or that blocks");
   auto communicator = std::make_unique<Communicator>();
-  const std::lock_guard lock(global);
-  auto& clique = cliques[id.bytes];
-  if (!clique) clique = std::make_shared<Clique>(ranks);
+  std::shared_ptr<Clique> clique;
   {
+    const std::lock_guard lock(global);
+    auto& known = cliques[id.bytes];
+    if (!known) known = std::make_shared<Clique>(ranks);
+    clique = known;
+  }
+  {
+    // Never under `global`: whoever holds a clique may note something.
     const std::lock_guard members(clique->mutex);
     if (clique->ranks != ranks || rank < 0 || rank >= ranks || !clique->joined.insert(rank).second)
-      misuse_text += "two members of a communicator with the same rank, or different ideas of how many there are\n";
+      note("two members of a communicator with the same rank, or different ideas of how many there are");
   }
+  const std::lock_guard lock(global);
   communicator->clique = clique;
   communicator->rank = rank;
   *handle = communicator.get();
