@@ -75,7 +75,12 @@ void AlternativesList::rebuild() {
     return;
   }
   if (all == nullptr) {
-    add_words(*rows, adviser_.settled() ? text::unknown() : tr("Predicting the plans beside this one…"), rows_);
+    add_words(*rows,
+              !adviser_.settled() ? tr("Predicting the plans beside this one…")
+              : adviser_.asked()
+                  ? tr("Not told: this plan cannot run, or has too many ops to be laid out beside others.")
+                  : text::unknown(),
+              rows_);
     return;
   }
   const std::vector<Alternative> best = worth_trying(*all);

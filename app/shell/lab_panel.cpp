@@ -122,6 +122,11 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
   emit answers_changed();
 }
 
+std::optional<Lab> LabPanel::lab_titled(const std::string& title) const {
+  const auto found = std::find_if(labs_.begin(), labs_.end(), [&](const Lab& lab) { return lab.title == title; });
+  return found == labs_.end() ? std::nullopt : std::optional(*found);
+}
+
 void LabPanel::set_theme(Theme theme) {
   colours_ = &palette_of(theme);
   rebuild();

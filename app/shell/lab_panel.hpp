@@ -32,6 +32,8 @@ class LabPanel : public QScrollArea {
 
   /// Null: the scenario is no lesson; `title` and `summary` are shown all the same.
   void set_lab(const std::optional<Lab>& lab, const QString& title, const QString& summary);
+  /// Of those installed; nullopt where there is none.
+  std::optional<Lab> lab_titled(const std::string& title) const;
   void set_theme(Theme theme);
   const std::vector<Answer>& answers() const { return answers_; }
   /// `edited`: the plan is another than the lesson's, so answers that are open stay as they are. `simulated`: the
@@ -78,7 +80,7 @@ class LabPanel : public QScrollArea {
   std::vector<Answer> answers_;
   bool edited_ = false, simulated_ = false;
   bool waits_for_size_ = false;  ///< a question to be drawn has no axis yet
-  std::optional<int> place_;  ///< where the panel will be scrolled to, while a new page is laid out
+  std::optional<int> place_;     ///< where the panel will be scrolled to, while a new page is laid out
   QWidget* page_ = nullptr;
   QWidget* first_question_ = nullptr;  ///< the card of the first that has no answer yet
   QVBoxLayout* layout_ = nullptr;

@@ -227,12 +227,8 @@ void MainWindow::take_lab() {
   }
   const auto view = session_.view();
   // The lesson of what was recorded: its run is there, so there is nothing to guess.
-  if (scenario && session_.spec().kind != SourceKind::scenario)
-    for (const Lab& known : all_labs())
-      if (known.title == scenario->title) {
-        lab = known;
-        lab->questions.clear();
-      }
+  if (scenario && session_.spec().kind != SourceKind::scenario && (lab = lab_->lab_titled(scenario->title)))
+    lab->questions.clear();
   if (const Hello* hello = view->hello(); hello != nullptr && session_.spec().kind != SourceKind::scenario)
     summary = tr("Ran on %1, %2 steps planned over %3 ranks (%4, %5), started %6.")
                   .arg(QString::fromStdString(hello->host))
