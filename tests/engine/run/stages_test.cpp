@@ -1,4 +1,7 @@
 // Stages by what their parts cost: counted op by op, modelled, and measured on this machine.
+#include <algorithm>
+#include <numeric>
+
 #include "engine/program/compile.hpp"
 #include "engine/run/calibrate.hpp"
 #include "engine/run/measured_stages.hpp"
@@ -68,17 +71,34 @@ TEST_CASE("the parts of a model are its forwards and backwards of one micro-batc
   }
 }
 
-TEST_CASE("a head with a large vocabulary takes layers off the last stage, measured and modelled alike") {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  const bool measured = false;  // instrumented loops beside a library that is not: no machine's costs
-#else
-  const bool measured = GENERATE(true, false);
-#endif
-  const auto settle = [&](const Scenario& s) { return measured ? measure_stages(s) : model_stages(s); };
-  const SettledStages heavy = settle(scenario_of(2, 8192));  // some ten blocks' worth
+/// The longest of two stages when the first has so many blocks: what a list of stages is chosen to make least.
+double longest_stage(const PartCosts& parts, int blocks_of_first) {
+  const auto cut = parts.blocks.begin() + blocks_of_first;
+  return std::max(std::accumulate(parts.blocks.begin(), cut, parts.first),
+                  std::accumulate(cut, parts.blocks.end(), parts.last));
+}
+
+TEST_CASE("a head with a large vocabulary takes layers off the last stage") {
+  const SettledStages heavy = model_stages(scenario_of(2, 8192));  // some ten blocks' worth
   CHECK(heavy.scenario.plan.stages == "7 1");
-  CHECK(heavy.measured == measured);
+  CHECK_FALSE(heavy.measured);
   CHECK(heavy.seconds.last > 3 * heavy.seconds.blocks.front());
+}
+
+// What a machine measures depends on what else it does: the list is held against the costs told with it.
+TEST_CASE("stages measured or modelled are the most even ones by the costs told with them") {
+  const bool measured = GENERATE(true, false);
+  const auto settle = [&](const Scenario& s) { return measured ? measure_stages(s) : model_stages(s); };
+  const SettledStages heavy = settle(scenario_of(2, 8192));
+  CHECK(heavy.measured == measured);
+  const auto list = listed_layers(heavy.scenario.plan.stages);
+  REQUIRE(list);
+  REQUIRE(list->size() == 2);
+  CHECK(list->front() + list->back() == 8);
+  REQUIRE(heavy.seconds.blocks.size() == 8);
+  CHECK(heavy.seconds.blocks.front() > 0);
+  for (int blocks = 1; blocks < 8; ++blocks)
+    CHECK(longest_stage(heavy.seconds, list->front()) <= longest_stage(heavy.seconds, blocks) * (1 + 1e-12));
   CHECK_FALSE(complaint_about_plan(heavy.scenario));
   CHECK_NOTHROW(compile(heavy.scenario));
   CHECK(to_text(heavy).find(measured ? "measured on this machine" : "figures of cluster 'laptop'") !=
@@ -90,9 +110,7 @@ TEST_CASE("a head with a large vocabulary takes layers off the last stage, measu
   sharing.plan.tensor = 2;
   sharing.train.global_batch = 16;
   const SettledStages settled = settle(sharing);
-  const auto layers = listed_layers(settled.scenario.plan.stages);
-  REQUIRE(layers);
-  CHECK(layers->front() > layers->back());
+  REQUIRE(listed_layers(settled.scenario.plan.stages));
   sharing.plan.stages = settled.scenario.plan.stages;
   CHECK(settled.scenario.plan == sharing.plan);
   CHECK(settled.scenario.train == sharing.train);
