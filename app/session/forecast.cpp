@@ -45,6 +45,24 @@ MemoryBatch memory_of(const RankProgram& program, const std::vector<Span>& spans
   return batch;
 }
 
+std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); }
+
+/// A folded rank's levels in time: what an op needs from its begin to its end, and then what it leaves.
+std::vector<MemorySample> levels_at(int rank, const std::vector<FoldedSpan>& ops,
+                                    const std::vector<MemoryLevel>& levels) {
+  std::unordered_map<OpId, const FoldedSpan*> span_of;
+  for (const FoldedSpan& span : ops) span_of[span.op] = &span;
+  std::vector<MemorySample> samples;
+  if (!levels.empty()) samples.push_back({rank, 0, levels.front().op, 0, levels.back().after});  // the step before's
+  for (const MemoryLevel& level : levels) {
+    const auto span = span_of.find(level.op);
+    if (span == span_of.end()) continue;
+    samples.push_back({rank, 0, level.op, nanoseconds(span->second->begin), level.during});
+    samples.push_back({rank, 0, level.op, nanoseconds(span->second->end), level.after});
+  }
+  return samples;
+}
+
 }  // namespace
 
 std::shared_ptr<const StoreView> forecast_store(const Scenario& scenario, const std::vector<RankProgram>& programs,
@@ -99,26 +117,35 @@ std::shared_ptr<const StoreView> folded_store(const Scenario& scenario, double s
   hello.headline = ClockDomain::device;
   hello.peak_flops = scenario.cluster.peak_flops(scenario.compute_type());
   filler.add(-1, hello);
-  const auto ns = [](double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); };
   const RankGrid grid = scenario.plan.grid();
   for (int stage = 0; stage < scenario.plan.pipeline; ++stage) {
-    const std::vector<FoldedSpan> ops = fold_timeline(scenario, grid.rank_of({0, 0, stage}));
+    const int rank = grid.rank_of({0, 0, stage});
+    const std::vector<FoldedSpan> ops = fold_timeline(scenario, rank);
     SpanBatch batch{Obtained::simulated, ClockDomain::device, {}};
     for (int step = 0; step < steps; ++step)
       for (const FoldedSpan& op : ops) {
-        const std::int64_t shift = step * ns(step_seconds);
+        const std::int64_t shift = step * nanoseconds(step_seconds);
         Span span;
         span.rank = stage;
         span.step = static_cast<std::uint32_t>(step);
         span.op = op.op;
-        span.begin_ns = span.active_ns = shift + ns(op.begin);
-        span.end_ns = shift + ns(op.end);
+        span.begin_ns = span.active_ns = shift + nanoseconds(op.begin);
+        span.end_ns = shift + nanoseconds(op.end);
         batch.spans.push_back(span);
         if (batch.spans.size() < spans_per_batch) continue;
         filler.add(stage, batch);
         batch.spans.clear();
       }
     if (!batch.spans.empty()) filler.add(stage, batch);
+    MemoryBatch memory{Obtained::simulated, ClockDomain::device, {}};
+    const std::vector<MemorySample> levels = levels_at(stage, ops, fold_levels(scenario, rank));
+    for (int step = 0; step < steps; ++step)
+      for (MemorySample sample : levels) {
+        sample.step = static_cast<std::uint32_t>(step);
+        sample.time_ns += step * nanoseconds(step_seconds);
+        memory.samples.push_back(sample);
+      }
+    filler.add(stage, std::move(memory));
   }
   filler.add(-1, End{-1, true, steps - 1, {}, false});
   return store.view();

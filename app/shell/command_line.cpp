@@ -127,7 +127,8 @@ CommandLine parse_command_line(const QStringList& arguments) {
 QString help_text() {
   QCommandLineParser parser;
   Options().add_to(parser);
-  return parser.helpText();
+  // Qt knows a program's name once there is an application, which help does not wait for.
+  return parser.helpText().replace(QStringLiteral("<executable_name>"), QStringLiteral("rankscope"));
 }
 
 }  // namespace rankscope::app

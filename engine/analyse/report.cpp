@@ -100,6 +100,8 @@ void add_steps(Report& report, const RunFacts& facts, const SummariesByStep& sum
     StepRow& row = rows[step->first];
     row.loss = global_loss(step->second);
     if (static_cast<int>(step->second.size()) == report.ranks) row.grad_norm = global_gradient_norm(step->second);
+    for (const StepSummary& s : step->second) row.loss_scale = std::max(row.loss_scale, s.loss_scale);
+    row.skipped = row.loss_scale > 0 && skips_update(step->second);
     if (facts.obtained == Obtained::measured) row.seconds = summary_seconds(summaries, step, report.ranks);
   }
   for (const auto& [number, step] : observed) {
@@ -253,6 +255,11 @@ double global_gradient_norm(const std::vector<StepSummary>& of_one_step) {
   double square = 0;
   for (const StepSummary& s : of_one_step) square += s.gradient_square_norm;
   return std::sqrt(square);
+}
+
+bool skips_update(const std::vector<StepSummary>& of_one_step) {
+  return std::any_of(of_one_step.begin(), of_one_step.end(),
+                     [](const StepSummary& s) { return !std::isfinite(s.gradient_square_norm); });
 }
 
 Report make_report(const RunFacts& facts) {

@@ -66,6 +66,8 @@ struct StepRow {
   std::uint32_t step = 0;
   double loss = std::numeric_limits<double>::quiet_NaN();  ///< nats per token over the global batch
   double grad_norm = std::numeric_limits<double>::quiet_NaN();
+  double loss_scale = 0;  ///< of fp16; 0 without
+  bool skipped = false;   ///< its scaled gradients overflowed: no rank has updated anything
   double seconds = std::numeric_limits<double>::quiet_NaN();
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
 };
@@ -186,5 +188,7 @@ std::string to_text(const Report& report);
 double global_loss(const std::vector<StepSummary>& of_one_step);
 /// sqrt of the sum of the ranks' gradient_square_norm; NaN for no ranks.
 double global_gradient_norm(const std::vector<StepSummary>& of_one_step);
+/// Whether a step with loss scaling left its update out: some rank's gradients are not finite.
+bool skips_update(const std::vector<StepSummary>& of_one_step);
 
 }  // namespace rankscope

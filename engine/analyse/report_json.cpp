@@ -75,6 +75,8 @@ nlohmann::json to_json(const Report& report) {
     steps.push_back({{"step", row.step},
                      {"loss", known(row.loss)},
                      {"grad_norm", known(row.grad_norm)},
+                     {"loss_scale", row.loss_scale > 0 ? Json(row.loss_scale) : Json(nullptr)},
+                     {"skipped", row.skipped},
                      {"seconds", known(row.seconds)},
                      {"tokens_per_s", known(row.tokens_per_s)}});
   for (int c = 0; c < time_class_count; ++c) {

@@ -84,7 +84,10 @@ std::string time_table(const Report& report) {
 
 std::string step_table(const Report& report) {
   if (report.steps.empty()) return "";
-  std::string text = "\n  step        loss   grad norm        time   tokens/s\n";
+  const bool scaled =
+      std::any_of(report.steps.begin(), report.steps.end(), [](const StepRow& step) { return step.loss_scale > 0; });
+  std::string text = "\n  step        loss   grad norm        time   tokens/s";
+  text += scaled ? "  loss scale\n" : "\n";
   constexpr std::size_t shown = 10;  // of a long run the first and the last ones
   for (std::size_t i = 0; i < report.steps.size(); ++i) {
     if (report.steps.size() > 2 * shown && i == shown) {
@@ -92,9 +95,11 @@ std::string step_table(const Report& report) {
       i = report.steps.size() - shown;
     }
     const StepRow& s = report.steps[i];
-    text +=
-        format("%6u %11s %11s %11s %10s\n", s.step, number(s.loss, "%.5f").c_str(), number(s.grad_norm, "%.4f").c_str(),
-               duration(s.seconds).c_str(), number(s.tokens_per_s, "%.0f").c_str());
+    text += format("%6u %11s %11s %11s %10s", s.step, number(s.loss, "%.5f").c_str(),
+                   s.skipped ? "skipped" : number(s.grad_norm, "%.4f").c_str(), duration(s.seconds).c_str(),
+                   number(s.tokens_per_s, "%.0f").c_str());
+    if (scaled) text += format("  %10s", number(s.loss_scale, "%.6g").c_str());
+    text += "\n";
   }
   return text;
 }

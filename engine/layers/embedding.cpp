@@ -47,8 +47,6 @@ Launch embedding_backward(Binding binding) {
   using kernels::KernelSet;
   const View doutput = binding.operands.tensor(TensorName::output);
   const View tokens = binding.operands.tensor(TensorName::tokens);
-  if (binding.half.input)  // the weight gradient alone reads no parameters
-    for (const int parameter : {0, 1}) binding.operands.parameter(parameter);
   const View dwte = binding.operands.gradient(0), dwpe = binding.operands.gradient(1);
   binding.operands.finish();
 

@@ -49,7 +49,6 @@ Launch token_embedding_forward(Binding binding) {
 Launch token_embedding_backward(Binding binding) {
   const View dembedded = binding.operands.tensor(TensorName::embedded);
   const View tokens = binding.operands.tensor(TensorName::tokens);
-  if (binding.half.input) binding.operands.parameter(0);  // the weight gradient alone reads no parameters
   const View dwte = binding.operands.gradient(0);
   binding.operands.finish();
 
@@ -84,7 +83,6 @@ Launch positions_forward(Binding binding) {
 
 Launch positions_backward(Binding binding) {
   const View doutput = binding.operands.tensor(TensorName::output);
-  binding.operands.parameter(0);
   const View dembedded = binding.operands.tensor(binding.first_input()), dwpe = binding.operands.gradient(0);
   binding.operands.finish();
 

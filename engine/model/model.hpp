@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -161,13 +162,13 @@ struct SegmentSpec {
   std::vector<TensorSpec> inputs, outputs;
   std::vector<TensorName> changed;  ///< of the outputs, those that an earlier segment has written: changed in place
   /// Backward's operands: the gradients of `gradient_inputs` (read), the `kept` tensors (read; a subset of inputs and
-  /// outputs), the parameters (read), the gradients of `gradient_outputs` (written), then the gradients of the
-  /// parameters (written by the first micro-batch of a step, added to by the others).
+  /// outputs), the parameters of read_backward() (read), the gradients of `gradient_outputs` (written),
+  /// then the gradients of the parameters (written by the first micro-batch of a step, added to by the others).
   std::vector<TensorName> gradient_inputs, kept, gradient_outputs;
-  /// The input gradient's operands: the gradients of gradient_inputs (read), input_kept (read), the parameters (read),
-  /// the gradients of gradient_outputs (written), the gradients of `handed_on` (written: what only the weight gradient
-  /// reads), then the gradients of `input_parameters`. The kernels are backward's own, so both halves together give
-  /// backward's bits.
+  /// The input gradient's operands: the gradients of gradient_inputs (read), input_kept (read), the parameters (as in
+  /// backward), the gradients of gradient_outputs (written), the gradients of `handed_on` (written: what only the
+  /// weight gradient reads), then the gradients of `input_parameters`. The kernels are backward's own, so both halves
+  /// together give backward's bits.
   std::vector<TensorName> input_kept, handed_on;
   std::vector<int> input_parameters;  ///< positions in `parameters`
   /// The weight gradient's operands: the gradients of weight_gradient_inputs (read), weight_kept (read), then the
@@ -177,6 +178,11 @@ struct SegmentSpec {
   bool has_input_gradient() const { return !gradient_outputs.empty(); }
   bool has_weight_gradient() const { return !weight_parameters.empty(); }
   bool has_backward() const { return has_input_gradient() || has_weight_gradient(); }
+  /// Those that backward and its input gradient read: what looks rows up, or adds them, has a derivative without them.
+  std::span<const int> read_backward() const {
+    if (kind == Segment::embedding || kind == Segment::positions) return {};
+    return parameters;
+  }
   double forward_flops = 0;  ///< of one micro-batch: products 2·m·n·k, attention counted causal-full (as MFU does)
   double input_gradient_flops = 0, weight_gradient_flops = 0;
   double forward_bytes = 0, backward_bytes = 0;  ///< memory traffic of one micro-batch, each operand once

@@ -76,11 +76,12 @@ void count_bytes(SegmentSpec& segment, const SegmentSizes& sizes, const std::vec
   segment.forward_bytes =
       bytes_of(segment.inputs) + parameters + bytes_of(segment.outputs) + bytes_of(segment.changed, sizes);
   if (!segment.has_backward()) return;
-  segment.backward_bytes = bytes_of(segment.gradient_inputs, sizes) + bytes_of(segment.kept, sizes) + parameters +
+  const double read = segment.read_backward().empty() ? 0 : parameters;
+  segment.backward_bytes = bytes_of(segment.gradient_inputs, sizes) + bytes_of(segment.kept, sizes) + read +
                            bytes_of(segment.gradient_outputs, sizes) + gradients;
   if (segment.has_input_gradient())
     segment.input_gradient_bytes = bytes_of(segment.gradient_inputs, sizes) + bytes_of(segment.input_kept, sizes) +
-                                   parameters + bytes_of(segment.gradient_outputs, sizes) +
+                                   read + bytes_of(segment.gradient_outputs, sizes) +
                                    bytes_of(segment.handed_on, sizes) + gradient_bytes(segment.input_parameters);
   if (segment.has_weight_gradient())
     segment.weight_gradient_bytes = bytes_of(segment.weight_gradient_inputs, sizes) +

@@ -175,7 +175,7 @@ class Expander {
       }
       for (const TensorName name : whole ? spec.kept : spec.input_kept)
         op.uses.push_back({values_.at(Key{m, place, name}), Access::read});
-      for (const int p : spec.parameters) op.uses.push_back({parameters_.at(p), Access::read});
+      for (const int p : spec.read_backward()) op.uses.push_back({parameters_.at(p), Access::read});
       for (const TensorName name : spec.gradient_outputs) {
         const BufferIndex b = add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true);
         value_gradients_[Key{m, place, name}] = b;

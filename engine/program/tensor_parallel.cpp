@@ -31,10 +31,10 @@ std::vector<std::optional<Operand>> operands_of(const SegmentSpec& s, OpKind kin
   const auto add_values = [&](const std::vector<TensorSpec>& specs) {
     for (const TensorSpec& spec : specs) operands.push_back(Operand{spec.name, false});
   };
-  const auto skip_parameters = [&] { operands.resize(operands.size() + s.parameters.size()); };
+  const auto skip = [&](std::size_t parameters) { operands.resize(operands.size() + parameters); };
   if (kind == OpKind::forward) {
     add_values(s.inputs);
-    skip_parameters();
+    skip(s.parameters.size());
     add_values(s.outputs);
   } else if (kind == OpKind::weight_gradient) {
     add(s.weight_gradient_inputs, true);
@@ -43,7 +43,7 @@ std::vector<std::optional<Operand>> operands_of(const SegmentSpec& s, OpKind kin
     const bool whole = kind == OpKind::backward;
     add(s.gradient_inputs, true);
     add(whole ? s.kept : s.input_kept, false);
-    skip_parameters();
+    skip(s.read_backward().size());
     add(s.gradient_outputs, true);
     if (!whole) add(s.handed_on, true);
   }

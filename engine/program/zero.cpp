@@ -111,7 +111,10 @@ class GradientSharding {
 
   /// Where compute waits for the reduction of a bucket that is complete at `position`: when the next bucket of the same
   /// action is complete, or after the action's last bucket at the next action's end. So the reduction has that time to
-  /// pass, and whole gradients of few buckets are there at a time.
+  /// pass, and whole gradients of few buckets are there at a time. Against waiting at the step's end this halves the
+  /// peak of the lab "zero" with four micro-batches; simulated over links of 10 to 0.1 GB/s it costs 0 to 2 % of a step
+  /// of one micro-batch, and 0 to 14 % of one of four, most where a reduction takes about as long as a bucket's
+  /// backward.
   std::size_t one_bucket_later(std::size_t position) const {
     std::size_t a = 0;
     while (a + 1 < actions_.size() && actions_[a].end < position) ++a;

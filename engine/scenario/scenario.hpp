@@ -146,7 +146,7 @@ struct ClusterSpec {
   bool fused = true;                ///< updates and the loss are one kernel each; else one after the other over memory
   bool overlap = true;              ///< messages between stages and gradients' reductions run beside compute
   bool split_transfers = false;     ///< tensor ranks send a share each to the next stage, which gathers them
-  int reduced_bytes = 0;            ///< of a gradient's element as it is reduced; 0 that of its type
+  int reduced_bytes = 0;            ///< of a gradient's element of a 16-bit parameter as it is reduced; 0: its type's
   int sent_bytes = 0;               ///< of it as it is sent, cast for that and back; 0 as it is summed
   bool overlap_exchanges = false;   ///< tensor ranks' exchanges of input gradients run beside weights' gradients
   bool recompute_whole = false;     ///< blocks are computed again to their end, their last product, too

@@ -279,6 +279,12 @@ class Folded {
   FoldedStep step_;
 };
 
+Coordinates coordinates_in(const RankGrid& grid, int rank) {
+  if (rank >= 0 && rank < grid.size()) return grid.coordinates_of(rank);
+  throw std::invalid_argument("the plan has ranks 0 to " + std::to_string(grid.size() - 1) + ", and no rank " +
+                              std::to_string(rank));
+}
+
 }  // namespace
 
 double FoldedStep::mfu(const ClusterSpec& cluster, DType type, int ranks) const {
@@ -293,15 +299,20 @@ FoldedStep fold_step(const Scenario& scenario) { return fold_step(scenario, make
 
 std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank) {
   const RankGrid grid = scenario.plan.grid();
-  if (rank < 0 || rank >= grid.size())
-    throw std::invalid_argument("the plan has ranks 0 to " + std::to_string(grid.size() - 1) + ", and no rank " +
-                                std::to_string(rank));
+  const Coordinates at = coordinates_in(grid, rank);
   Scenario drawn = scenario;
   // The straggler's replica is drawn as it is; any other as the others are.
   const int slow = scenario.fault.slow_rank;
-  if (slow >= 0 && grid.coordinates_of(slow).data != grid.coordinates_of(rank).data) drawn.fault.slow_rank = -1;
+  if (slow >= 0 && grid.coordinates_of(slow).data != at.data) drawn.fault.slow_rank = -1;
   const Model model = make_model(drawn);
-  return Folded(drawn, model).timeline(grid.coordinates_of(rank).pipeline);
+  return Folded(drawn, model).timeline(at.pipeline);
+}
+
+std::vector<MemoryLevel> fold_levels(const Scenario& scenario, int rank) {
+  const int stage = coordinates_in(scenario.plan.grid(), rank).pipeline;
+  const Model model = make_model(scenario);
+  const FoldedPlan plan(scenario, model);
+  return fold_memory_levels(scenario, model, plan.schedule, plan.first_segment, stage);
 }
 
 FoldedStep fold_step(const Scenario& scenario, const Model& model) { return Folded(scenario, model).run(); }

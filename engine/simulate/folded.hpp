@@ -60,6 +60,10 @@ FoldedStep fold_step(const Scenario& scenario, const Model& model);
 /// are alike, but for a straggler's replica (fault.slow_rank). Throws as fold_step, and for a rank that is not there.
 std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank);
 
+/// What the same rank holds, from op to op of its stage's order (the compute ops of fold_timeline), and last in the
+/// update. Throws as fold_timeline.
+std::vector<MemoryLevel> fold_levels(const Scenario& scenario, int rank);
+
 /// What a rank sends in a step, on average over the ranks that take part; collectives as rings send them.
 struct FoldedTraffic {
   Purpose purpose = Purpose::none;

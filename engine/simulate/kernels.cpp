@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/simulate/ledger.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -19,8 +21,7 @@ class Builder {
   Builder(const Model& model, const ClusterSpec& cluster)
       : cluster_(cluster),
         element_(static_cast<double>(bytes_of(model.type))),
-        gradient_(cluster.reduced_bytes > 0 ? cluster.reduced_bytes
-                                            : static_cast<double>(bytes_of(accumulation_type(model.type)))),
+        gradient_(gradient_bytes(cluster, model.type)),
         tokens_(model.tokens()),
         rows_(model.stream_tokens()),
         width_(model.spec.width),

@@ -214,11 +214,13 @@ ClassBytes classes(double parameters, double gradients, double optimizer, double
 }  // namespace
 
 double gradient_bytes(const ClusterSpec& cluster, DType type) {
-  return cluster.reduced_bytes > 0 ? cluster.reduced_bytes : static_cast<double>(bytes_of(accumulation_type(type)));
+  const bool narrow = bytes_of(type) == 2;
+  return narrow && cluster.reduced_bytes > 0 ? cluster.reduced_bytes
+                                             : static_cast<double>(bytes_of(accumulation_type(type)));
 }
 
 double sent_gradient_bytes(const ClusterSpec& cluster, DType type) {
-  return cluster.sent_bytes > 0 ? cluster.sent_bytes : gradient_bytes(cluster, type);
+  return bytes_of(type) == 2 && cluster.sent_bytes > 0 ? cluster.sent_bytes : gradient_bytes(cluster, type);
 }
 
 int blocks_repeated_together(const PlanSpec& plan, int blocks) {
@@ -306,41 +308,127 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
                      parameters_of_stages(scenario, model, schedule, first_segment));
 }
 
+namespace {
+
+/// What a rank of each stage holds, from op to op of its order.
+class StageLedger {
+ public:
+  StageLedger(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
+              const std::vector<int>& first_segment)
+      : scenario_(scenario), model_(model), schedule_(schedule) {
+    const Keeper keeper(model, scenario.cluster);
+    std::map<std::array<int, 3>, ChunkBytes> known;
+    for (int c = 0; c < schedule.shape.chunks(); ++c) {
+      const int begin = first_segment[static_cast<std::size_t>(c)],
+                end = first_segment[static_cast<std::size_t>(c) + 1];
+      const auto [found, made] = known.try_emplace(parts_of(model, begin, end));
+      if (made) {
+        found->second = bytes_of_chunk(keeper, scenario, model, begin, end);
+        for (const double elements : elements_of_parts(model, begin, end))
+          found->second.largest_part = std::max(found->second.largest_part, elements);
+      }
+      of_chunk_.push_back(found->second);
+    }
+  }
+
+  /// What is there all the time, and what comes and goes with ops.
+  struct Stage {
+    double parameters = 0, gradients = 0, states = 0;
+    double messages = 0;  ///< one on its way in each direction, coming and going
+    double cast = 0;      ///< a parameter's gradient on its way to the sum
+    double copies = 0;    ///< of reduced gradients, for the update
+    ClassBytes with(double more_gradients, double activations, double buffers) const {
+      return classes(parameters, gradients + more_gradients, states, activations, buffers);
+    }
+  };
+
+  Stage stage(int stage, const StageParameters& own) const {
+    const ClusterSpec& cluster = scenario_.cluster;
+    const PlanSpec& plan = scenario_.plan;
+    const double gradient = gradient_bytes(cluster, model_.type);
+    const bool copied = cluster.accumulation == "copied";
+    Stage bytes;
+    for_each_chunk(stage, [&](int c) {
+      const bool from_before = c > 0 && stage_of(c - 1) != stage;
+      const bool to_next = c + 1 < schedule_.shape.chunks() && stage_of(c + 1) != stage;
+      bytes.messages = std::max(bytes.messages, 2 * stream_bytes(model_) * (from_before + to_next));
+    });
+    bytes.cast = copied ? own.largest * gradient : 0;
+    // What is copied to the sum stays until the next backward makes it anew.
+    const double kept_gradient = gradient + (copied ? element_of(model_) : 0);
+    const ModelStates states = model_states(
+        own.elements, {element_of(model_), kept_gradient, own.state_bytes / own.elements}, plan.zero, plan.data);
+    // Reduced gradients of fewer than four bytes are copied to fp32 for an update in several passes, as far as it is
+    // this rank's.
+    if (!cluster.fused && gradient < 4) bytes.copies = 4 * own.elements / (plan.zero > 0 ? plan.data : 1);
+    // With shards, whole parameters and gradients of the parts at work: one that computes, and one on its way.
+    const bool shards = plan.data > 1 && plan.zero >= 2;
+    double part = 0;
+    if (shards) for_each_chunk(stage, [&](int c) { part = std::max(part, of(c).largest_part); });
+    const double bucket =
+        plan.zero == 3 ? part * gradient : std::max(own.largest * gradient, plan.bucket_mib * 1048576);
+    bytes.parameters =
+        states.parameters + (shards && plan.zero == 3 ? std::min(2 * part, own.elements) * element_of(model_) : 0);
+    bytes.gradients = states.gradients + (shards ? std::min(2 * bucket, own.elements * gradient) : 0);
+    bytes.states = states.optimizer;
+    return bytes;
+  }
+
+  /// Calls look(op, activations, buffers, more gradients) for every moment of the stage's order that may be its
+  /// greatest, and last for what an op leaves behind.
+  template <class Look>
+  void follow(int stage, const Stage& with, Look look) const {
+    double alive = 0;
+    for (const OpId op : schedule_.order[static_cast<std::size_t>(stage)]) {
+      const ChunkBytes& chunk = of(op.fields().chunk);
+      switch (op.fields().kind) {
+        case OpKind::forward: alive += chunk.kept; break;
+        case OpKind::weight_gradient:
+          look(op, alive, with.messages, 0.0);
+          alive -= chunk.halves;
+          look(op, alive, with.messages, with.cast);
+          break;
+        case OpKind::input_gradient:
+          look(op, alive + std::max(chunk.again, chunk.halves - chunk.kept), chunk.transient, 0.0);
+          alive += chunk.halves - chunk.kept;
+          break;
+        default:  // a schedule has no other kinds
+          look(op, alive + chunk.again, chunk.transient, 0.0);
+          alive -= chunk.kept;
+          look(op, alive, with.messages, with.cast);
+          break;
+      }
+      look(op, alive, with.messages, 0.0);
+    }
+  }
+
+ private:
+  const ChunkBytes& of(int chunk) const { return of_chunk_[static_cast<std::size_t>(chunk)]; }
+  int stage_of(int chunk) const { return schedule_.stage_of_chunk[static_cast<std::size_t>(chunk)]; }
+  template <class Visit>
+  void for_each_chunk(int stage, Visit visit) const {
+    for (int c = 0; c < schedule_.shape.chunks(); ++c)
+      if (stage_of(c) == stage) visit(c);
+  }
+
+  const Scenario& scenario_;
+  const Model& model_;
+  const ChunkSchedule& schedule_;
+  std::vector<ChunkBytes> of_chunk_;
+};
+
+}  // namespace
+
 std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
                                      const std::vector<int>& first_segment,
                                      const std::vector<StageParameters>& parameters) {
-  const ClusterSpec& cluster = scenario.cluster;
-  const Keeper keeper(model, cluster);
-  const int chunks = schedule.shape.chunks();
-  std::vector<ChunkBytes> of_chunk;
-  std::map<std::array<int, 3>, ChunkBytes> known;
-  for (int c = 0; c < chunks; ++c) {
-    const int begin = first_segment[static_cast<std::size_t>(c)], end = first_segment[static_cast<std::size_t>(c) + 1];
-    const auto [found, made] = known.try_emplace(parts_of(model, begin, end));
-    if (made) {
-      found->second = bytes_of_chunk(keeper, scenario, model, begin, end);
-      for (const double elements : elements_of_parts(model, begin, end))
-        found->second.largest_part = std::max(found->second.largest_part, elements);
-    }
-    of_chunk.push_back(found->second);
-  }
-  const auto stage_of = [&](int c) { return schedule.stage_of_chunk[static_cast<std::size_t>(c)]; };
-
+  const StageLedger ledger(scenario, model, schedule, first_segment);
   std::vector<StageMemory> memory;
-  for (int stage = 0; stage < schedule.shape.stages; ++stage) {
-    double messages = 0;  // one on its way in each direction, coming and going
-    for (int c = 0; c < chunks; ++c) {
-      if (stage_of(c) != stage) continue;
-      const bool from_before = c > 0 && stage_of(c - 1) != stage, to_next = c + 1 < chunks && stage_of(c + 1) != stage;
-      messages = std::max(messages, 2 * stream_bytes(model) * (from_before + to_next));
-    }
-    const StageParameters& own = parameters[static_cast<std::size_t>(stage)];
-    const double gradient = gradient_bytes(cluster, model.type);
-    const bool copied = cluster.accumulation == "copied";
-    const double cast = copied ? own.largest * gradient : 0;  // a parameter's gradient on its way to the sum
-    double alive = 0, most_activations = 0, most_buffers = messages, most = 0;
+  for (int s = 0; s < schedule.shape.stages; ++s) {
+    const StageLedger::Stage stage = ledger.stage(s, parameters[static_cast<std::size_t>(s)]);
+    double most_activations = 0, most_buffers = stage.messages, most = 0;
     double activations_then = 0, buffers_then = 0, gradients_then = 0;
-    const auto look = [&](double activations, double buffers, double more_gradients = 0) {
+    ledger.follow(s, stage, [&](OpId, double activations, double buffers, double more_gradients) {
       most_activations = std::max(most_activations, activations);
       most_buffers = std::max(most_buffers, buffers);
       if (activations + buffers + more_gradients <= most) return;
@@ -348,60 +436,32 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
       activations_then = activations;
       buffers_then = buffers;
       gradients_then = more_gradients;
-    };
-    for (const OpId op : schedule.order[static_cast<std::size_t>(stage)]) {
-      const ChunkBytes& chunk = of_chunk[static_cast<std::size_t>(op.fields().chunk)];
-      switch (op.fields().kind) {
-        case OpKind::forward:
-          alive += chunk.kept;
-          look(alive, messages);
-          break;
-        case OpKind::weight_gradient:
-          look(alive, messages);
-          alive -= chunk.halves;
-          look(alive, messages, cast);
-          break;
-        case OpKind::input_gradient:
-          look(alive + std::max(chunk.again, chunk.halves - chunk.kept), chunk.transient);
-          alive += chunk.halves - chunk.kept;
-          break;
-        default:  // a schedule has no other kinds
-          look(alive + chunk.again, chunk.transient);
-          alive -= chunk.kept;
-          look(alive, messages, cast);
-          break;
-      }
-    }
-    // What is copied to the sum stays until the next backward makes it anew.
-    const double kept_gradient = gradient + (copied ? element_of(model) : 0);
-    const ModelStates states =
-        model_states(own.elements, {element_of(model), kept_gradient, own.state_bytes / own.elements},
-                     scenario.plan.zero, scenario.plan.data);
-    // Reduced gradients of fewer than four bytes are copied to fp32 for an update in several passes, as far as it is
-    // this rank's.
-    double copies = 0;
-    if (!cluster.fused && gradient < 4) copies = 4 * own.elements / (scenario.plan.zero > 0 ? scenario.plan.data : 1);
-    // With shards, whole parameters and gradients of the parts at work: one that computes, and one on its way.
-    const bool shards = scenario.plan.data > 1 && scenario.plan.zero >= 2;
-    double part = 0;
-    for (int c = 0; shards && c < chunks; ++c)
-      if (stage_of(c) == stage) part = std::max(part, of_chunk[static_cast<std::size_t>(c)].largest_part);
-    const double bucket = scenario.plan.zero == 3
-                              ? part * gradient
-                              : std::max(own.largest * gradient, scenario.plan.bucket_mib * 1048576);
-    const double whole_gradients = shards ? std::min(2 * bucket, own.elements * gradient) : 0;
-    const double whole_parameters =
-        shards && scenario.plan.zero == 3 ? std::min(2 * part, own.elements) * element_of(model) : 0;
-    const auto with = [&](double more_gradients, double activations, double buffers) {
-      return classes(states.parameters + whole_parameters, states.gradients + whole_gradients + more_gradients,
-                     states.optimizer, activations, buffers);
-    };
+    });
     StageMemory of_stage;
-    of_stage.peak_by_class = with(std::max(copies, cast), most_activations, most_buffers);
-    of_stage.at_peak = most >= copies ? with(gradients_then, activations_then, buffers_then) : with(copies, 0, 0);
+    of_stage.peak_by_class = stage.with(std::max(stage.copies, stage.cast), most_activations, most_buffers);
+    of_stage.at_peak = most >= stage.copies ? stage.with(gradients_then, activations_then, buffers_then)
+                                            : stage.with(stage.copies, 0, 0);
     memory.push_back(of_stage);
   }
   return memory;
+}
+
+std::vector<MemoryLevel> fold_memory_levels(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
+                                            const std::vector<int>& first_segment, int stage) {
+  const StageLedger ledger(scenario, model, schedule, first_segment);
+  const StageLedger::Stage with =
+      ledger.stage(stage, parameters_of_stage(scenario, model, schedule, first_segment, stage));
+  std::vector<MemoryLevel> levels;
+  ledger.follow(stage, with, [&](OpId op, double activations, double buffers, double more_gradients) {
+    const ClassBytes bytes = with.with(more_gradients, activations, buffers);
+    if (levels.empty() || levels.back().op != op) levels.push_back({op, bytes, bytes});
+    if (device_sum(bytes) > device_sum(levels.back().during)) levels.back().during = bytes;
+    levels.back().after = bytes;
+  });
+  const ClassBytes between = with.with(0, 0, 0);
+  levels.push_back({OpId::of({OpKind::optimizer, Purpose::none, -1, -1, -1, Segment::update}),
+                    with.with(with.copies, 0, 0), between});
+  return levels;
 }
 
 }  // namespace rankscope

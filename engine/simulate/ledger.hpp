@@ -45,6 +45,16 @@ struct StageMemory {
 std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
                                      const std::vector<int>& first_segment);
 
+/// What a rank holds while an op of its stage's order runs, at most, and behind it.
+struct MemoryLevel {
+  OpId op;
+  ClassBytes during{}, after{};
+};
+
+/// The same rank's ledger from op to op: in its order, and last the update.
+std::vector<MemoryLevel> fold_memory_levels(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
+                                            const std::vector<int>& first_segment, int stage);
+
 /// Bytes per parameter: as computed with, of its gradient, and of the optimizer's states with the fp32 master.
 /// AdamW in 16 bits: 2 + 4 + 12 with fp32 gradients, 2 + 2 + 12 with 16-bit ones, and 4 more as gradients where these
 /// are copied to fp32 (Megatron-LM's documentation has 18 and 20, Rajbhandari et al. 2020 16); in fp32 4 + 4 + 8.
@@ -84,7 +94,7 @@ std::array<int, 3> parts_of(const Model& model, int begin, int end);
 /// the head's; a tied matrix counts where it is first. In the order of the model.
 std::vector<double> elements_of_parts(const Model& model, int begin, int end);
 
-/// Bytes of a gradient's element as it is reduced: cluster.reduced_bytes, or its type's.
+/// Bytes of a gradient's element as it is reduced: cluster.reduced_bytes for parameters of 16 bits, or its type's.
 double gradient_bytes(const ClusterSpec& cluster, DType type);
 
 /// The same of its message (cluster.sent_bytes).

@@ -30,7 +30,8 @@ DType parameter_type(const RankProgram& program) {
 }
 
 void reduce_in(RankProgram& program, int bytes) {
-  const DType type = type_of_width(bytes, parameter_type(program));
+  const DType parameters = parameter_type(program), type = type_of_width(bytes, parameters);
+  if (bytes_of(parameters) != 2) return;
   for (Buffer& buffer : program.buffers) {
     if (buffer.memory != MemoryClass::gradients) continue;
     buffer.at = buffer.at / bytes_of(buffer.type) * bytes;

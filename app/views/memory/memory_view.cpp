@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/models/run_plan.hpp"
 #include "app/models/time_axis.hpp"
 #include "app/views/common/axis.hpp"
 #include "app/views/common/style.hpp"
@@ -73,14 +74,25 @@ void MemoryView::set_rank(int rank) {
   refresh();
 }
 
+QString MemoryView::name_of(int rank) const {
+  return alike_ > 1 ? tr("stage %1, %2 ranks alike").arg(rank).arg(alike_) : tr("rank %1").arg(rank);
+}
+
 void MemoryView::refresh_ranks() {
   const auto view = source().view();
   std::vector<int> known;
   for (const LaneKey& lane : view->lanes())
     if (known.empty() || known.back() != lane.rank) known.push_back(lane.rank);
-  if (static_cast<int>(known.size()) != ranks_->count()) {
+  int alike = alike_;
+  if (const Hello* hello = view->hello(); hello != nullptr && hello->scenario_toml != scenario_) {
+    scenario_ = hello->scenario_toml;
+    const auto plan = plan_of(*view);
+    alike = plan ? plan->alike : 1;
+  }
+  if (static_cast<int>(known.size()) != ranks_->count() || alike != alike_) {
+    alike_ = alike;
     ranks_->clear();
-    for (const int rank : known) ranks_->addItem(tr("rank %1").arg(rank), rank);
+    for (const int rank : known) ranks_->addItem(name_of(rank), rank);
     ranks_->adjustSize();
     if (ranks_->findData(rank_) < 0 && !known.empty()) rank_ = known.front();
     ranks_->setCurrentIndex(ranks_->findData(rank_));
@@ -107,7 +119,8 @@ void MemoryView::resizeEvent(QResizeEvent* event) {
 }
 
 QRect MemoryView::alive_area() const {
-  if (width() < list_from || programs_ == nullptr) return {};
+  // A folded plan has no programs, whose buffers could be listed.
+  if (width() < list_from || programs_ == nullptr || alike_ > 1) return {};
   const int wide = std::clamp(width() * 3 / 10, narrowest_list, widest_list);
   return {width() - margin - wide, header_height, wide, std::max(1, height() - header_height - 4)};
 }
@@ -231,9 +244,9 @@ void MemoryView::paint_time(QPainter& painter) const {
     painter.setPen(QPen(color(colours().text), 1, Qt::DashLine));
     painter.drawPath(outline);
   }
-  const QString caption = predicted_peak < 0 ? tr("rank %1 over time").arg(picture_.rank)
-                                             : tr("rank %1 over time; dashed: predicted, at most %2")
-                                                   .arg(picture_.rank)
+  const QString caption = predicted_peak < 0 ? tr("%1 over time").arg(name_of(picture_.rank))
+                                             : tr("%1 over time; dashed: predicted, at most %2")
+                                                   .arg(name_of(picture_.rank))
                                                    .arg(text::bytes(static_cast<double>(predicted_peak)));
   painter.setPen(color(colours().dim));
   painter.drawText(QRect(margin, header_height, area.right() - margin, title_height), Qt::AlignLeft | Qt::AlignVCenter,
@@ -278,8 +291,8 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   const QRect area = peak_area();
   painter.setPen(color(colours().dim));
   const QRect title(area.left() - axis_width + 8, header_height, area.width() + axis_width - 8, title_height);
-  const QString words =
-      state().step() ? tr("every rank at its peak, step %1").arg(*state().step()) : tr("every rank at its peak");
+  const QString every = alike_ > 1 ? tr("every stage at its peak") : tr("every rank at its peak");
+  const QString words = state().step() ? tr("%1, step %2").arg(every).arg(*state().step()) : every;
   painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
                    painter.fontMetrics().elidedText(words, Qt::ElideRight, title.width()));
   paint_axis(painter, area, true);
@@ -291,7 +304,7 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   const double device_bar = picture_.has_host ? std::max(1.0, std::floor(bar * 0.6)) : bar;
   const QFontMetricsF metrics(painter.font());
   const double label_width = metrics.horizontalAdvance(QString::number(picture_.peaks.back().rank)) + 8;
-  const int every = std::max(1, static_cast<int>(std::ceil(label_width / slot)));
+  const int spacing = std::max(1, static_cast<int>(std::ceil(label_width / slot)));
   for (std::size_t i = 0; i < picture_.peaks.size(); ++i) {
     const RankPeak& peak = picture_.peaks[i];
     const double left = std::round(area.left() + slot * (static_cast<double>(i) + 0.5) - bar / 2);
@@ -314,10 +327,10 @@ void MemoryView::paint_peaks(QPainter& painter) const {
       painter.setPen(QPen(color(colours().text), 1, Qt::DashLine));
       painter.drawRect(QRectF(left - 2.5, y, device_bar + 4, area.bottom() + 1 - y));
     }
-    if (i % static_cast<std::size_t>(every) == 0) {
+    if (i % static_cast<std::size_t>(spacing) == 0) {
       painter.setPen(color(peak.rank == picture_.rank ? colours().text : colours().dim));
       painter.drawText(QRectF(left + bar / 2 - 40, area.bottom() + 4, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
-                       i == 0 && slot > 60 ? tr("rank %1").arg(peak.rank) : QString::number(peak.rank));
+                       i == 0 && slot > 60 && alike_ == 1 ? name_of(peak.rank) : QString::number(peak.rank));
     }
   }
 }
@@ -374,11 +387,12 @@ QString MemoryView::text_at(QPoint at) const {
   if (time.contains(at) && static_cast<std::size_t>(at.x() - time.left()) < picture_.columns.size()) {
     const auto index = static_cast<std::size_t>(at.x() - time.left());
     const MemoryColumn& column = picture_.columns[index];
-    if (column.state == MemoryColumn::State::unknown) return tr("rank %1: not known, detail was lost here").arg(rank_);
+    if (column.state == MemoryColumn::State::unknown)
+      return tr("%1: not known, detail was lost here").arg(name_of(rank_));
     if (column.state != MemoryColumn::State::known) return {};
     bytes = &column.bytes;
     op = column.op;
-    title = tr("rank %1").arg(picture_.rank);
+    title = name_of(picture_.rank);
     predicted = picture_.predicted[index];
   } else if (bars.contains(at) && !picture_.peaks.empty()) {
     const auto index =
@@ -387,7 +401,7 @@ QString MemoryView::text_at(QPoint at) const {
     bytes = &picture_.peaks[index].bytes;
     op = picture_.peaks[index].op;
     rank = picture_.peaks[index].rank;
-    title = tr("rank %1 at its peak").arg(picture_.peaks[index].rank);
+    title = tr("%1 at its peak").arg(name_of(picture_.peaks[index].rank));
     predicted = picture_.peaks[index].predicted;
   }
   if (bytes == nullptr) return {};

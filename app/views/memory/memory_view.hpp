@@ -46,6 +46,8 @@ class MemoryView : public DataView {
 
  private:
   void refresh();
+  /// "rank 3", or the stage of a folded plan.
+  QString name_of(int rank) const;
   void refresh_ranks();
   void paint_time(QPainter& painter) const;
   void paint_time_axis(QPainter& painter, const QRect& area) const;
@@ -61,6 +63,8 @@ class MemoryView : public DataView {
   Latest<MemoryPicture> latest_;
   MemoryPicture picture_;
   AliveList alive_;
+  std::string scenario_;  ///< of the run shown
+  int alike_ = 1;         ///< ranks that each of its ranks stands for: those of a stage of a folded plan
   int rank_ = 0;
 };
 

@@ -102,13 +102,17 @@ void RangeView::arrange() {
   const bool beside = compares && width() >= 2 * margin + std::min(shares_width, 560) + least_gap_width;
   const int gap_width = beside ? std::max(least_gap_width, width() - shares_width - 2 * margin) : 0;
   const int left_width = width() - margin - cell_inset - (beside ? gap_width : 0);
-  const int left_height = compares && !beside ? (height() - top) / 2 : height() - top - 4;
-  shares_->setGeometry(cell_inset, top, left_width, left_height);
-  if (beside)
-    gap_->setGeometry(left_width + 8, top, gap_width, height() - top - 4);
-  else
-    gap_->setGeometry(cell_inset, top + left_height, width() - margin - cell_inset, height() - top - left_height - 4);
+  const int room = height() - top - 4;
+  shares_->setGeometry(cell_inset, top, left_width, room);
+  gap_->setGeometry(beside ? left_width + 8 : cell_inset, top, beside ? gap_width : width() - margin - cell_inset,
+                    room);
   fit_rows(*gap_);
+  if (!compares || beside) return;
+  // Whole rows of both: of the gap at least what weighs most, and what the shares leave.
+  const int least = height_of_whole_rows(*gap_, room / 3);
+  const int left_height = height_of_whole_rows(*shares_, room - least);
+  shares_->resize(left_width, left_height);
+  gap_->setGeometry(gap_->x(), top + left_height, gap_->width(), height_of_whole_rows(*gap_, room - left_height));
 }
 
 void RangeView::paintEvent(QPaintEvent*) {

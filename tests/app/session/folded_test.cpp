@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <cmath>
+
 #include "app/models/run_plan.hpp"
 #include "app/session/prediction.hpp"
 #include "engine/facts/prediction.hpp"
@@ -29,6 +31,15 @@ TEST_CASE("A plan of too many ops is shown by one rank of each stage, as long as
   CHECK(prediction.report.step_seconds == Approx(predicted));
   const auto steps = prediction.view->steps(Obtained::simulated);
   REQUIRE(steps.size() == 2);
+  // Each of them has its memory over the step, whose greatest sum is that of the report.
+  for (int stage = 0; stage < scenario.plan.pipeline; ++stage) {
+    const TimeRange both{0, std::llround(2e9 * prediction.report.step_seconds)};
+    const auto samples = prediction.view->memory(stage, Obtained::simulated, both, 1000);
+    std::int64_t greatest = 0;
+    for (const MemorySample& sample : samples) greatest = std::max(greatest, device_sum(sample.bytes));
+    INFO("stage " << stage << ", " << samples.size() << " samples");
+    CHECK(greatest == prediction.report.memory.at(static_cast<std::size_t>(stage)).predicted->peak);
+  }
   // From the first op of a step to that of the next.
   const auto range = prediction.view->step_range(Obtained::simulated, 0);
   CHECK(static_cast<double>(range->length()) * 1e-9 == Approx(predicted).epsilon(1e-6));

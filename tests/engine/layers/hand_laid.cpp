@@ -89,7 +89,7 @@ void HandLaid::bind(const kernels::KernelSet& kernels) {
     std::vector<View> operands;
     for (TensorName name : segment->gradient_inputs) operands.push_back(gradient_of(*segment, name));
     for (TensorName name : segment->kept) operands.push_back(activation(*segment, name));
-    for (int p : segment->parameters) operands.push_back(parameter(p));
+    for (int p : segment->read_backward()) operands.push_back(parameter(p));
     for (TensorName name : segment->gradient_outputs) operands.push_back(gradient_of(*segment, name));
     for (int p : segment->parameters) operands.push_back(gradient(p));
     std::vector<IntoGradient> into;
@@ -129,7 +129,7 @@ void HandLaid::bind_split(const kernels::KernelSet& kernels) {
     std::vector<View> operands;
     for (TensorName name : segment->gradient_inputs) operands.push_back(gradient_of(*segment, name));
     for (TensorName name : segment->input_kept) operands.push_back(activation(*segment, name));
-    for (int p : segment->parameters) operands.push_back(parameter(p));
+    for (int p : segment->read_backward()) operands.push_back(parameter(p));
     for (TensorName name : segment->gradient_outputs) operands.push_back(gradient_of(*segment, name));
     for (TensorName name : segment->handed_on) operands.push_back(gradient_of(*segment, name));
     bind_half(*segment, segment->input_parameters, operands, bind_input_gradient);

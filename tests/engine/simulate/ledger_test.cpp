@@ -1,5 +1,8 @@
 #include "engine/simulate/ledger.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "engine/program/compile.hpp"
 #include "engine/scenario/read.hpp"
 #include "tests/catch.hpp"
@@ -59,6 +62,40 @@ TEST_CASE("a stage's memory without its program is that of its program") {
         CHECK(of(mine.peak_by_class, exact) == Approx(of(profile.peak_by_class, exact)).epsilon(1e-6));
       CHECK(static_cast<double>(mine.peak()) == Approx(static_cast<double>(profile.peak)).epsilon(0.03));
     }
+  }
+}
+
+TEST_CASE("a stage's levels are those of its program, op by op, and reach its peak") {
+  const char* schedule = GENERATE("1f1b", "gpipe", "zb-h1");
+  Scenario s = on("h100", {"gpt", 16, 1024, 16, 2048, 32000, false, 0.1}, schedule, 1, 4, 1, 8);
+  s.plan.recompute = GENERATE("none", "blocks");
+  const StepProgram step = compile(s);
+  const auto memory = folded(s);
+  for (int stage = 0; stage < 4; ++stage) {
+    const std::vector<MemoryLevel> levels = fold_memory_levels(s, step.model, step.schedule, step.first_segment, stage);
+    const RankProgram program = step.program_for(step.grid.rank_of({0, 0, stage}));
+    const MemoryProfile profile = memory_profile(program);
+    std::map<OpId, std::int64_t> most;
+    for (std::size_t i = 0; i < program.ops.size(); ++i) {
+      const OpKind kind = program.ops[i].id.kind();
+      if (!is_model_compute(kind) || kind == OpKind::recompute) continue;
+      std::int64_t& greatest = most[folded_to_chunk(program.ops[i].id)];
+      greatest = std::max(greatest, device_sum(profile.at[i]));
+    }
+    REQUIRE(levels.size() == most.size() + 1);  // and the update
+    std::int64_t reached = 0;
+    for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+      INFO(schedule << " " << s.plan.recompute << " stage " << stage << " " << to_token(levels[i].op));
+      REQUIRE(most.count(levels[i].op) == 1);
+      CHECK(static_cast<double>(device_sum(levels[i].during)) ==
+            Approx(static_cast<double>(most[levels[i].op])).epsilon(0.05));
+      CHECK(device_sum(levels[i].after) <= device_sum(levels[i].during));
+      reached = std::max(reached, device_sum(levels[i].during));
+    }
+    CHECK(reached == memory[static_cast<std::size_t>(stage)].peak());
+    // Nothing is kept from step to step but states.
+    CHECK(levels.back().after[static_cast<std::size_t>(MemoryClass::activations)] == 0);
+    CHECK(levels[levels.size() - 2].after[static_cast<std::size_t>(MemoryClass::activations)] == 0);
   }
 }
 
