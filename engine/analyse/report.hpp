@@ -66,10 +66,10 @@ struct StepRow {
   std::uint32_t step = 0;
   double loss = std::numeric_limits<double>::quiet_NaN();  ///< nats per token over the global batch
   double grad_norm = std::numeric_limits<double>::quiet_NaN();
-  double loss_scale = 0;  ///< of fp16; 0 without
-  bool skipped = false;   ///< its scaled gradients overflowed: no rank has updated anything
   double seconds = std::numeric_limits<double>::quiet_NaN();
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
+  double loss_scale = 0;  ///< of fp16; 0 without
+  bool skipped = false;   ///< its scaled gradients overflowed: no rank has updated anything
 };
 
 /// Bytes by memory class, each class's own peak, and the peak of the device's sum.

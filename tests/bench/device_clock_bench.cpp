@@ -141,6 +141,16 @@ int main(int argc, char** argv) {
     });
   }
   {
+    const StepProgram step = compile(lab);
+    const auto programs = step.all_programs();
+    verdict("step of the lab, s", "predicted", "emulated", 0.10, [&] {
+      const double predicted =
+          analyse_simulation(programs, step.grid, simulate(programs, step.grid, predict_costs(step), 2)).seconds();
+      const double emulated = run(step).device_s;
+      return Pair{predicted, emulated, std::abs(predicted / emulated - 1)};
+    });
+  }
+  {
     const StepProgram step = changed(lab, 2, lab.plan.micro_batches);
     verdict("step of two ranks, s", "device", "wall", 0.10, [&] {
       const Clocks clocks = run(step);

@@ -225,7 +225,8 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
                                                             "pipeline", "recompute", "tensor", "zero"});
     CHECK(keys_of(json["telemetry"]) == std::vector<std::string>{"dropped", "events", "overhead"});
   }
-  CHECK(keys_of(full["steps"][0]) == std::vector<std::string>{"grad_norm", "loss", "seconds", "step", "tokens_per_s"});
+  CHECK(keys_of(full["steps"][0]) ==
+        std::vector<std::string>{"grad_norm", "loss", "loss_scale", "seconds", "skipped", "step", "tokens_per_s"});
   CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "gradients", "host",
                                                                "optimizer", "parameters", "peak", "predicted", "rank",
                                                                "ranks_alike"});
@@ -246,6 +247,25 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
   CHECK(empty["bubble"]["measured"].is_null());
   CHECK(empty["time"]["bubble"].is_null());
   CHECK(empty["telemetry"]["events"].is_null());
+}
+
+TEST_CASE("a step whose scaled gradients overflow on any rank is told as skipped, beside its scale") {
+  RunFacts facts = facts_of(3);
+  CHECK(to_json(make_report(facts))["steps"][1]["loss_scale"].is_null());
+  CHECK(to_text(make_report(facts)).find("loss scale") == std::string::npos);
+  for (StepSummary& summary : facts.summaries) {
+    summary.loss_scale = summary.step < 2 ? 65536 : 32768;
+    if (summary.step == 1 && summary.rank == 2) summary.gradient_square_norm = std::numeric_limits<double>::infinity();
+  }
+  const Report report = make_report(facts);
+  const nlohmann::json steps = to_json(report)["steps"];
+  CHECK(steps[0]["loss_scale"] == 65536);
+  CHECK(steps[2]["loss_scale"] == 32768);
+  CHECK(steps[0]["skipped"] == false);
+  CHECK(steps[1]["skipped"] == true);
+  CHECK(steps[1]["grad_norm"].is_null());
+  CHECK(steps[2]["skipped"] == false);
+  CHECK(to_text(report).find("skipped") != std::string::npos);
 }
 
 TEST_CASE("the report as text says how its numbers were obtained and stays aligned") {

@@ -63,12 +63,13 @@ void run_asleep(const StepProgram& step, std::chrono::nanoseconds unit, std::uin
 
 constexpr double bubble_tolerance = 0.03;
 
-/// The bubble of a step asleep. A neighbour on the machine may wake ranks late, so a step that is off is tried again;
-/// an executor that takes ops in another order is off in every one. Each has its lanes' order checked.
+/// The bubble of a step asleep. A neighbour on the machine may wake ranks late, so a step that is off is tried again with
+/// longer ops, in which that counts less; an executor that takes ops in another order is off in every one. Each has its
+/// lanes' order checked.
 double bubble_asleep(const StepProgram& step, std::chrono::nanoseconds unit, double ideal) {
   const auto programs = step.all_programs();
   double bubble = 0;
-  for (int attempt = 0; attempt < 4; ++attempt) {
+  for (int attempt = 0; attempt < 4; ++attempt, unit *= 2) {
     SpanRecorder recorder;
     run_asleep(step, unit, 1, recorder);
     for (const RankProgram& program : programs) CHECK(recorder.executed[program.rank] == program.lanes());
