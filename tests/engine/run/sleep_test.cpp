@@ -63,9 +63,9 @@ void run_asleep(const StepProgram& step, std::chrono::nanoseconds unit, std::uin
 
 constexpr double bubble_tolerance = 0.03;
 
-/// The bubble of a step asleep. A neighbour on the machine may wake ranks late, so a step that is off is tried again with
-/// longer ops, in which that counts less; an executor that takes ops in another order is off in every one. Each has its
-/// lanes' order checked.
+/// The bubble of a step asleep. A neighbour on the machine may wake ranks late, so a step that is off is tried again
+/// with longer ops, in which that counts less; an executor that takes ops in another order is off in every one. Each
+/// has its lanes' order checked.
 double bubble_asleep(const StepProgram& step, std::chrono::nanoseconds unit, double ideal) {
   const auto programs = step.all_programs();
   double bubble = 0;
@@ -147,11 +147,17 @@ TEST_CASE("a slow all-reduce under backward that covers it leaves the step as lo
     run_asleep(step, slowness * 40ms, 1, recorder, comm);  // a forward of two delays, a backward of four
     return static_cast<double>(step_range(recorder.spans, 0).length()) * 1e-9;
   };
-  const double undelayed = seconds_with_delay_of(-1);
-  const double covered = seconds_with_delay_of(0);  // the first bucket's
-  const double exposed =
-      seconds_with_delay_of(static_cast<int>(reduces) - 1);  // the last one's: nothing left to hide it
+  // A neighbour on the machine can only make a step longer: the shortest of some is what each takes.
+  double undelayed = 1e9, covered = 1e9, exposed = 1e9;
+  const auto is_covered = [&] { return covered < undelayed + slowness * 0.008; };
+  const auto is_exposed = [&] { return exposed > undelayed + slowness * 0.012; };
+  for (int attempt = 0; attempt < 6 && (attempt == 0 || !is_covered() || !is_exposed()); ++attempt) {
+    undelayed = std::min(undelayed, seconds_with_delay_of(-1));
+    covered = std::min(covered, seconds_with_delay_of(0));  // the first bucket's
+    // The last one's: nothing is left to hide it.
+    exposed = std::min(exposed, seconds_with_delay_of(static_cast<int>(reduces) - 1));
+  }
   INFO("undelayed " << undelayed << " s, covered " << covered << " s, exposed " << exposed << " s");
-  CHECK(covered < undelayed + slowness * 0.008);
-  CHECK(exposed > undelayed + slowness * 0.012);
+  CHECK(is_covered());
+  CHECK(is_exposed());
 }
