@@ -83,6 +83,7 @@ void look_at_run(const AnalysisRequest& request, InsightContext& context, Figure
 
 void look_at_plan(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
   const Prediction& prediction = *request.prediction;
+  if (prediction.left) figures.scenario = prediction.left;
   context.run = prediction.context;  // never `complete`: a run that follows has a context of its own
   figures.forecast = context.forecast_step = prediction.report.predicted;
   context.ideal_bubble = prediction.report.bubble.ideal;

@@ -10,6 +10,7 @@
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/folded.hpp"
+#include "engine/simulate/lost_node.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -34,21 +35,41 @@ void fold(const StepProgram& step, double ops, Prediction& prediction) {
 
 }  // namespace
 
+namespace {
+
+/// Throws what makes a refusal.
+void predict_plan(const Scenario& scenario, Prediction& prediction) {
+  check_scenario(scenario);
+  const StepProgram step = compile(scenario);
+  if (const double ops = count_ops(step); ops > most_ops || (!is_here(scenario.cluster) && is_folded(step)))
+    return fold(step, ops, prediction);
+  prediction.context = std::make_shared<const RunContext>(context_of(scenario));
+  RunFacts facts = facts_of_plan(*prediction.context, modelled_costs(scenario, prediction.context->step.model));
+  prediction.predicted = *facts.predicted;
+  prediction.report = make_report(facts);
+  prediction.view = forecast_store(scenario, prediction.context->programs, prediction.predicted.spans);
+}
+
+}  // namespace
+
+std::string why_not_run(const Prediction& prediction) {
+  if (!prediction.refusal.empty()) return prediction.refusal;
+  if (prediction.lost.empty()) return prediction.folded;
+  std::string text = "Predicted is what goes on: " + prediction.lost + ". A run loses no node.";
+  if (!prediction.folded.empty()) text += " " + prediction.folded;
+  return text;
+}
+
 Prediction predict(const Scenario& scenario) {
   Prediction prediction;
   prediction.scenario = scenario;
   try {
-    check_scenario(scenario);
-    const StepProgram step = compile(scenario);
-    if (const double ops = count_ops(step); ops > most_ops || (!is_here(scenario.cluster) && is_folded(step))) {
-      fold(step, ops, prediction);
-      return prediction;
+    if (const auto after = after_lost_node(scenario)) {
+      check_scenario(scenario);
+      prediction.lost = what_is_left(*after, scenario.cluster.lost_node);
+      prediction.left = after->scenario;
     }
-    prediction.context = std::make_shared<const RunContext>(context_of(scenario));
-    RunFacts facts = facts_of_plan(*prediction.context, modelled_costs(scenario, prediction.context->step.model));
-    prediction.predicted = *facts.predicted;
-    prediction.report = make_report(facts);
-    prediction.view = forecast_store(scenario, prediction.context->programs, prediction.predicted.spans);
+    predict_plan(prediction.left.value_or(scenario), prediction);
   } catch (const std::exception& error) {
     prediction = {};
     prediction.scenario = scenario;

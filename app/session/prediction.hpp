@@ -2,6 +2,7 @@
 // What a scenario is predicted to do: compiled, simulated and analysed, as values. Pure: no files, no threads, no Qt.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/analyse/report.hpp"
@@ -20,11 +21,18 @@ struct Prediction {
   /// Of a plan that is too big to be made op by op: what is shown in its place, and why it cannot run here. Then there
   /// is no context, and `view` holds one rank of each stage.
   std::string folded;
+  /// Where a node is lost: what goes on without it, in one line, and the scenario of that, which all else here is about
+  /// (scenario is what was asked). It cannot run here either: a run loses no node.
+  std::string lost;
+  std::optional<Scenario> left;
   std::shared_ptr<const StoreView> view;  ///< its spans and memory, obtained as simulated
 };
 
 /// False for a machine that one does not own: its plans are simulated, not run.
 inline bool is_here(const ClusterSpec& cluster) { return cluster.spec == "laptop"; }
+
+/// Why it cannot be run here, for people: the refusal, or else what the prediction is of instead. Empty when it can.
+std::string why_not_run(const Prediction& prediction);
 
 /// A plan that cannot run gives a refusal, not an exception.
 Prediction predict(const Scenario& scenario);

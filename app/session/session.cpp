@@ -186,7 +186,7 @@ void Session::on_prediction(std::shared_ptr<const Prediction> prediction) {
                       about.model == scenario_->model && about.file == scenario_->file;
   if (!wanted) return;  // the scenario was left meanwhile
   prediction_ = std::move(prediction);
-  refusal_ = QString::fromStdString(prediction_->refusal.empty() ? prediction_->folded : prediction_->refusal);
+  refusal_ = QString::fromStdString(why_not_run(*prediction_));
   if (!refusal_.isEmpty() && spec_.kind == SourceKind::scenario) emit log(refusal_, true);
   if (spec_.kind == SourceKind::scenario && !store_) {
     if (state_ == SessionState::ready) emit state_changed();  // what can be done may have changed

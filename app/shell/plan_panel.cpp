@@ -302,7 +302,8 @@ void PlanPanel::take_state() {
   back_->setVisible(session_.edited());
   back_->setEnabled(editable);
   // What is shown folded is no mistake.
-  const bool folded = session_.predicted() && !session_.predicted()->folded.empty();
+  const auto& predicted = session_.predicted();
+  const bool folded = predicted && !predicted->folded.empty() && predicted->lost.empty();
   note_->setProperty("role", folded ? QStringLiteral("dim") : QStringLiteral("bad"));
   note_->style()->unpolish(note_);
   note_->style()->polish(note_);
@@ -316,8 +317,8 @@ void PlanPanel::take_advice() {
   const bool quiet = state == SessionState::ready || state == SessionState::ended || state == SessionState::failed;
   if (!quiet && adviser_.asked() && adviser_.latest() == nullptr) adviser_.drop();
   const auto& predicted = session_.predicted();
-  if (quiet && !adviser_.asked() && predicted && predicted->refusal.empty() && session_.scenario() &&
-      predicted->scenario.plan == session_.scenario()->plan)
+  if (quiet && !adviser_.asked() && predicted && predicted->refusal.empty() && !predicted->left &&
+      session_.scenario() && predicted->scenario.plan == session_.scenario()->plan)
     adviser_.ask(predicted->scenario);
 }
 

@@ -244,6 +244,8 @@ void TopBar::take_scenario() {
 void TopBar::take_state() {
   const auto view = session_.view();
   words_ = words_of(session_.label(), state_.shown(), *view);
+  if (session_.label() == SourceLabel::simulated && session_.predicted() && session_.predicted()->left)
+    words_.label = tr("SIMULATED, A NODE LOST");
   const SourceWords& words = words_;
   label_->setText(words.label);
   obtained_->setText(words.obtained);

@@ -1,8 +1,14 @@
 #include "engine/simulate/collective_costs.hpp"
 
 #include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
 #include <utility>
 
+#include "engine/simulate/laid_out.hpp"
 #include "engine/simulate/network.hpp"
 
 namespace rankscope {
@@ -15,16 +21,58 @@ CollectiveCosts collective_costs(std::string_view algorithm, std::function<Link(
   };
 }
 
-CollectiveCosts collective_costs(const ClusterSpec& cluster, std::string_view algorithm,
+namespace {
+
+/// A named algorithm's seconds on the links. Steps hold the same collective many times: each is laid out once.
+class LaidOut {
+ public:
+  LaidOut(const ClusterSpec& cluster, const RankGrid& grid, Algorithm algorithm)
+      : cluster_(cluster), grid_(grid), wires_(cluster, grid.size()), algorithm_(algorithm) {}
+
+  std::int64_t ns(OpKind kind, std::span<const int> members, std::int64_t elements) {
+    const Key key{kind, elements, {members.begin(), members.end()}};
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    }
+    const auto groups = groups_beside(grid_, members, wires_);
+    double best = std::numeric_limits<double>::infinity();
+    for (const Protocol& protocol : protocols_of(cluster_))
+      best =
+          std::min(best, algorithm_seconds(wires_, protocol.hops, kind, algorithm_, groups, elements, protocol.share));
+    const std::int64_t ns = std::llround((cluster_.collective_latency_s + best) * 1e9);
+    const std::lock_guard lock(mutex_);
+    known_.emplace(key, ns);
+    return ns;
+  }
+
+ private:
+  using Key = std::tuple<OpKind, std::int64_t, std::vector<int>>;
+  ClusterSpec cluster_;
+  RankGrid grid_;
+  Wires wires_;
+  Algorithm algorithm_;
+  std::mutex mutex_;
+  std::map<Key, std::int64_t> known_;
+};
+
+}  // namespace
+
+CollectiveCosts collective_costs(const ClusterSpec& cluster, const RankGrid& grid, std::string_view algorithm,
                                  std::function<Link(int, int)> link) {
-  const auto named = algorithm_named(algorithm);
-  const bool ring = named == Algorithm::ring, tree = named == Algorithm::tree;
-  if (!has_topology(cluster) || (named && !ring && !tree)) return collective_costs(algorithm, std::move(link));
-  const Route route = ring ? Route::ring : tree ? Route::tree : Route::best;
-  return [cluster, route](OpKind kind, std::span<const int> members, std::int64_t payload) -> std::int64_t {
+  if (!has_topology(cluster)) return collective_costs(algorithm, std::move(link));
+  const auto whole = [](OpKind kind, std::span<const int> members, std::int64_t payload) {
     const bool part = kind == OpKind::all_gather || kind == OpKind::gather;
-    const double bytes = static_cast<double>(payload) * (part ? static_cast<double>(members.size()) : 1.0);
-    return std::llround(collective_seconds(cluster, route, kind, members, bytes) * 1e9);
+    return payload * (part ? static_cast<std::int64_t>(members.size()) : 1);
+  };
+  if (const auto named = algorithm_named(algorithm))
+    return [whole, laid_out = std::make_shared<LaidOut>(cluster, grid, *named)](
+               OpKind kind, std::span<const int> members, std::int64_t payload) {
+      return laid_out->ns(kind, members, whole(kind, members, payload));
+    };
+  return [whole, cluster](OpKind kind, std::span<const int> members, std::int64_t payload) -> std::int64_t {
+    const auto bytes = static_cast<double>(whole(kind, members, payload));
+    return std::llround(collective_seconds(cluster, Route::best, kind, members, bytes) * 1e9);
   };
 }
 

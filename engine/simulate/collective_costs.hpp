@@ -2,6 +2,7 @@
 #pragma once
 #include <string_view>
 
+#include "engine/mesh/rank_grid.hpp"
 #include "engine/simulate/costs.hpp"
 
 namespace rankscope {
@@ -12,9 +13,10 @@ using CollectiveCosts = std::function<std::int64_t(OpKind kind, std::span<const 
 /// which is what the simulator takes by itself (ring_ns).
 CollectiveCosts collective_costs(std::string_view algorithm, std::function<Link(int from, int to)> link);
 
-/// The same on a cluster whose links are `link`. Where it says how it hangs together, "auto", "ring" and "tree" are the
-/// routes of network.hpp, with contention; other algorithms run at the pace of their slowest link.
-CollectiveCosts collective_costs(const ClusterSpec& cluster, std::string_view algorithm,
+/// The same on a cluster whose links are `link`. Where it says how it hangs together, "auto" is the faster of the
+/// library's routes (network.hpp), and any other algorithm its transfer list laid onto the links, beside those of the
+/// grid's other groups of the kind (laid_out.hpp). May be called by several threads.
+CollectiveCosts collective_costs(const ClusterSpec& cluster, const RankGrid& grid, std::string_view algorithm,
                                  std::function<Link(int from, int to)> link);
 
 }  // namespace rankscope

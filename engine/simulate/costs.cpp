@@ -249,7 +249,7 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
     return program.rank == fault.slow_rank ? std::llround(static_cast<double>(ns) * fault.slow_factor) : ns;
   };
   costs.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
-  costs.collective_ns = collective_costs(scenario.cluster, scenario.plan.collective, costs.link);
+  costs.collective_ns = collective_costs(scenario.cluster, scenario.plan.grid(), scenario.plan.collective, costs.link);
   if (scenario.cluster.split_transfers && has_topology(scenario.cluster) && !model.sequence_parallel)
     costs.link = [cluster = scenario.cluster, grid = scenario.plan.grid()](int from, int to) {
       const bool of_stages = !grid.is_server(from) && !grid.is_server(to) &&

@@ -30,8 +30,8 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 ///   … that were measured   what cluster.costs has for them goes before (measured.hpp)
 ///   copies                 bytes / bandwidth between device and host + op overhead
 ///   messages, collectives  cluster_link, between stages stage_message_cost; collectives by plan.collective ("auto" is
-///                          a ring, or where the cluster says how it hangs together the faster of ring and tree; see
-///                          network.hpp)
+///                          a ring; where the cluster says how it hangs together the faster of ring and tree, and
+///                          named algorithms transfer by transfer: collective_costs.hpp)
 ///
 /// fault.slow_rank's compute takes fault.slow_factor times as long. Throws std::invalid_argument that names the cluster
 /// key when a figure that is needed is not positive.

@@ -1,6 +1,7 @@
 // What goes on training when a node is gone.
 #pragma once
 #include <optional>
+#include <string>
 
 #include "engine/scenario/scenario.hpp"
 
@@ -12,10 +13,16 @@ struct AfterLoss {
   Scenario scenario;      ///< of the replicas that are left, on a cluster without that node
   int replicas_lost = 0;  ///< 0: none of the plan's ranks was there
   int replicas_before = 0;
+  int ranks_lost = 0;  ///< that were on the node
 };
 
 /// nullopt where the cluster has lost none (cluster.lost_node). Throws std::invalid_argument when every replica had a
 /// rank there, and for plans with servers or a main device, which have ranks that none can stand in for.
 std::optional<AfterLoss> after_lost_node(const Scenario& scenario);
+
+/// What goes on, in one line with the keys that say so: "node 5 is lost, and with it 1 of 8 replicas: 448 ranks go on
+/// (plan.data = 7, train.global_batch = 448), and the other 56 ranks of that replica have nothing to do". `node` is
+/// cluster.lost_node.
+std::string what_is_left(const AfterLoss& after, int node);
 
 }  // namespace rankscope

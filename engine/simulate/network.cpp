@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/simulate/device.hpp"
+#include "engine/simulate/laid_out.hpp"
 
 namespace rankscope {
 namespace {
@@ -64,14 +65,13 @@ bool within_one(std::span<const int> members, int devices) {
   return members.front() / devices == members.back() / devices;
 }
 
-/// How a library moves bytes: long hops at the full rate, or shorter ones at a share of it.
-struct Protocol {
-  double intra_hop, inter_hop, share;
-};
-
-Protocol full_rate(const ClusterSpec& cluster, std::span<const int> members) {
-  const bool on_a_card = cluster.devices_per_card > 1 && within_one(members, cluster.devices_per_card);
-  return {on_a_card ? cluster.card_latency_s : cluster.intra_latency_s, cluster.inter_latency_s, 1};
+/// The share of such a unit's way out that a group has, with so many members on the unit.
+double share_of(const ClusterSpec& cluster, const NetworkLevel& level, int members) {
+  const double share = static_cast<double>(members) / level.devices;
+  const bool is_node = level.devices == cluster.devices_per_node;
+  return is_node && cluster.ring_ports > 0
+             ? std::min(share, static_cast<double>(cluster.ring_ports) / rails_of(cluster))
+             : share;
 }
 
 /// The bytes/s at which a ring runs when of a node's ports a share is used.
@@ -80,35 +80,64 @@ double slowest_way_out(const ClusterSpec& cluster, std::span<const int> members,
   double bandwidth = infinite;
   for (const NetworkLevel& level : levels_of(cluster, inter_share)) {
     if (level.devices > 1 && within_one(members, level.devices)) break;
-    const bool is_node = level.devices == cluster.devices_per_node;
     for_each_unit(members, level.devices, [&](int count, int unit) {
-      double share = static_cast<double>(count) / level.devices;
-      if (is_node && cluster.ring_ports > 0)
-        share = std::min(share, static_cast<double>(cluster.ring_ports) / rails_of(cluster));
-      bandwidth = std::min(bandwidth, way_out(cluster, level, unit) * share);
+      bandwidth = std::min(bandwidth, way_out(cluster, level, unit) * share_of(cluster, level, count));
     });
   }
   return bandwidth;
 }
 
+/// An edge of a ring before its bytes and protocol are known.
+struct Edge {
+  double rate = infinite;  ///< bytes/s of one phase's transfer, with those beside it
+  bool leaves_card = true, leaves_node = false;
+};
+
 /// What of a group decides its collectives' time.
 struct Ring {
   Placement placement;
   double bandwidth = 0;
+  std::vector<Edge> edges;
 };
 
+/// As many rings as the node with the fewest members has of them run side by side, so that none has more ports than it.
+std::vector<Edge> edges_of(const ClusterSpec& cluster, std::span<const int> members) {
+  std::vector<Edge> edges(members.size());
+  for (const NetworkLevel& level : levels_of(cluster, cluster.inter_efficiency)) {
+    if (level.devices > 1 && within_one(members, level.devices)) break;
+    const Placement placement = placement_of(members, level.devices);
+    // All below a leaf share its uplinks, those that are there.
+    const bool is_leaf = level.devices > cluster.devices_per_node;
+    const double share = share_of(cluster, level, is_leaf ? placement.greatest : placement.least);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const int from = members[i] / level.devices, to = members[(i + 1) % members.size()] / level.devices;
+      if (from == to) continue;
+      Edge& edge = edges[i];
+      edge.rate = std::min({edge.rate, way_out(cluster, level, from) * share, way_out(cluster, level, to) * share});
+      if (level.devices == cluster.devices_per_node) edge.leaves_node = true;
+    }
+  }
+  if (cluster.devices_per_card > 1)
+    for (std::size_t i = 0; i < members.size(); ++i)
+      edges[i].leaves_card =
+          members[i] / cluster.devices_per_card != members[(i + 1) % members.size()] / cluster.devices_per_card;
+  return edges;
+}
+
 Ring ring_of(const ClusterSpec& cluster, std::span<const int> members) {
-  return {placement_of(members, cluster.devices_per_node), ring_bandwidth(cluster, members)};
+  return {placement_of(members, cluster.devices_per_node), ring_bandwidth(cluster, members),
+          edges_of(cluster, members)};
+}
+
+double latency_of(const Edge& edge, const HopLatencies& hops) {
+  return edge.leaves_node ? hops.inter : edge.leaves_card ? hops.intra : hops.card;
 }
 
 double ring_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol& protocol, OpKind kind,
                     std::span<const int> members, double bytes) {
-  const int n = static_cast<int>(members.size()), nodes = ring.placement.nodes;
-  const double rounds = kind == OpKind::all_reduce || kind == OpKind::broadcast || kind == OpKind::reduce ? 2 : 1;
-  const double latency =
-      cluster.collective_latency_s + rounds * ((n - nodes) * protocol.intra_hop + (nodes - 1) * protocol.inter_hop);
+  const int n = static_cast<int>(members.size());
   if (kind == OpKind::all_to_all) {
-    double seconds = 0;
+    double seconds = 0, latency = 0;
     for (const NetworkLevel& level : levels_of(cluster, cluster.inter_efficiency)) {
       if (within_one(members, level.devices)) break;
       for_each_unit(members, level.devices, [&](int count, int unit) {
@@ -116,31 +145,48 @@ double ring_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol
         seconds = std::max(seconds, leaving * level.devices / way_out(cluster, level, unit));
       });
     }
-    return latency + seconds / protocol.share;
+    for (const Edge& edge : ring.edges) latency += latency_of(edge, protocol.hops);
+    return cluster.collective_latency_s + latency * (n - 1) / n + seconds / protocol.share;
   }
-  const double hops = rounds * (n - 1) + rounds / 2 * cluster.ring_fill;
-  return latency + hops / n * bytes / (ring.bandwidth * protocol.share);
+  const double phase_bytes = bytes / n / protocol.share;
+  std::vector<RingEdge> edges;
+  edges.reserve(ring.edges.size());
+  for (const Edge& edge : ring.edges) edges.push_back({phase_bytes / edge.rate, latency_of(edge, protocol.hops)});
+  const bool chain = kind == OpKind::broadcast || kind == OpKind::reduce;
+  const double rounds = kind == OpKind::all_reduce || chain ? 2 : 1;
+  const double fill = rounds / 2 * cluster.ring_fill * phase_bytes / ring.bandwidth;
+  if (!chain)
+    return cluster.collective_latency_s + ring_phases_seconds(edges, static_cast<int>(rounds) * (n - 1)) + fill;
+  double latency = 0;  // a chain passes each of its edges once
+  for (std::size_t i = 0; i + 1 < edges.size(); ++i) latency += edges[i].latency;
+  return cluster.collective_latency_s + latency + rounds * (n - 1) * phase_bytes / ring.bandwidth + fill;
 }
 
 double tree_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol& protocol, OpKind kind, double bytes) {
   const double rounds = kind == OpKind::all_reduce ? 2 : 1;
   const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(ring.placement.nodes - 1)));
+  double a_byte = 0;
+  for (const Edge& edge : ring.edges) {
+    // Of two nodes each is the root of one tree and the leaf of the other: half goes up, and half comes down.
+    const double times = edge.leaves_node && ring.placement.nodes == 2 ? 1 : rounds;
+    a_byte = std::max(a_byte, times / edge.rate);
+  }
   return cluster.collective_latency_s +
-         rounds * ((ring.placement.greatest - 1) * protocol.intra_hop + depth * protocol.inter_hop +
-                   bytes / (ring.bandwidth * protocol.share));
+         rounds * ((ring.placement.greatest - 1) * protocol.hops.intra + depth * protocol.hops.inter) +
+         bytes * a_byte / protocol.share;
 }
 
 /// The faster of the cluster's protocols.
 template <class Seconds>
-double with_best_protocol(const ClusterSpec& cluster, std::span<const int> members, Seconds seconds) {
-  const double full = seconds(full_rate(cluster, members));
-  if (cluster.quick_share <= 0) return full;
-  return std::min(full, seconds({cluster.quick_intra_latency_s, cluster.quick_inter_latency_s, cluster.quick_share}));
+double with_best_protocol(std::span<const Protocol> protocols, Seconds seconds) {
+  double best = infinite;
+  for (const Protocol& protocol : protocols) best = std::min(best, seconds(protocol));
+  return best;
 }
 
 double best_ring(const ClusterSpec& cluster, const Ring& ring, OpKind kind, std::span<const int> members,
                  double bytes) {
-  return with_best_protocol(cluster, members, [&](const Protocol& protocol) {
+  return with_best_protocol(protocols_of(cluster), [&](const Protocol& protocol) {
     return ring_seconds(cluster, ring, protocol, kind, members, bytes);
   });
 }
@@ -165,6 +211,14 @@ std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster) {
   return levels_of(cluster, cluster.inter_efficiency);
 }
 
+std::vector<Protocol> protocols_of(const ClusterSpec& c) {
+  std::vector<Protocol> protocols{
+      {{c.devices_per_card > 1 ? c.card_latency_s : c.intra_latency_s, c.intra_latency_s, c.inter_latency_s}, 1}};
+  if (c.quick_share > 0)
+    protocols.push_back({{c.quick_intra_latency_s, c.quick_intra_latency_s, c.quick_inter_latency_s}, c.quick_share});
+  return protocols;
+}
+
 bool has_topology(const ClusterSpec& cluster) { return cluster.rails > 0; }
 
 double ring_bandwidth(const ClusterSpec& cluster, std::span<const int> members) {
@@ -178,7 +232,7 @@ double collective_seconds(const ClusterSpec& cluster, Route route, OpKind kind, 
   const double ring = best_ring(cluster, of_group, kind, members, bytes);
   const bool to_or_from_one = kind == OpKind::broadcast || kind == OpKind::reduce;
   if ((route == Route::tree || route == Route::best) && (kind == OpKind::all_reduce || to_or_from_one)) {
-    const double tree = with_best_protocol(cluster, members, [&](const Protocol& protocol) {
+    const double tree = with_best_protocol(protocols_of(cluster), [&](const Protocol& protocol) {
       return tree_seconds(cluster, of_group, protocol, kind, bytes);
     });
     return route == Route::tree ? tree : std::min(ring, tree);
@@ -206,7 +260,9 @@ MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std
   const double times = cluster.serial_messages ? 2 : 1;
   if (!cluster.split_transfers || n < 2) return {cost.latency * times, cost.bandwidth / times};
   const double none = collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, 0);
-  const double a_byte = collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, 1) - none;
+  const double many = 1e9;  // of few the hops are not hidden yet
+  const double a_byte =
+      (collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, many) - none) / many;
   return {(cost.latency + none) * times, 1 / (1 / (cost.bandwidth * n) + a_byte) / times};
 }
 

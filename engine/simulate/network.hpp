@@ -12,6 +12,7 @@
 
 #include "engine/op/kind.hpp"
 #include "engine/scenario/scenario.hpp"
+#include "engine/simulate/wires.hpp"
 
 namespace rankscope {
 
@@ -39,21 +40,30 @@ enum class Route : std::uint8_t {
   best,          ///< the faster of ring and tree, as NCCL chooses
 };
 
-/// Seconds of a collective once all have come; S = `bytes` is the whole tensor (of all_gather: what each has
-/// afterwards), n the members on N nodes (g each), B ring_bandwidth, F cluster.ring_fill, L
-/// cluster.collective_latency_s, α hops:
+/// How a library moves bytes: long hops at the full rate, or shorter ones at a share of it (quick_share).
+struct Protocol {
+  HopLatencies hops;
+  double share = 1;
+};
+/// Those that the cluster has, the full rate first.
+std::vector<Protocol> protocols_of(const ClusterSpec& cluster);
+
+/// Seconds of a collective once all have come, and all groups of its kind with them: the closed form of its transfer
+/// lists laid onto the links (library_lists.hpp), which a test holds beside them. S = `bytes` is the whole tensor (of
+/// all_gather: what each has afterwards), n the members on N nodes (g each), b_e and α_e the rate and the latency of
+/// the ring's edges, B = ring_bandwidth the least rate, F cluster.ring_fill, L cluster.collective_latency_s:
 ///
-///   ring           all_reduce                          L + 2(n-N)·α_intra + 2(N-1)·α_inter + (2(n-1) + F)/n·S/B
-///                  all_gather, reduce_scatter, gather, scatter   half of hops and of bytes
-///                  broadcast, reduce                   as all_reduce (a pipelined chain of n chunks)
-///                  all_to_all                          hops of all_gather; bytes that leave each unit over its way out
-///   tree           all_reduce                          L + 2(g-1)·α_intra + 2⌈log2 N⌉·α_inter + 2·S/B
-///                  broadcast, reduce                   half of that
+///   ring           all_reduce               L + 2(n-1) phases of S/n over the edges (ring_phases_seconds) + F/n·S/B.
+///                                           Where edges are alike that is L + 2(n-1)·α + (2(n-1) + F)/n·S/B
+///                  all_gather, reduce_scatter, gather, scatter   half of phases and fill
+///                  broadcast, reduce        L + α of all edges but one + (2(n-1) + F)/n·S/B (a chain of n chunks)
+///                  all_to_all               hops of all_gather; bytes that leave each unit over its way out
+///   tree           all_reduce               L + 2(g-1)·α_intra + 2⌈log2 N⌉·α_inter + 2·S/B (S/B between two nodes)
+///                  broadcast, reduce        half of that
 ///   hierarchical   L each + rings within a node over S, a ring over the nodes over S/g for each of the g rails
 ///
-/// (Latencies and hops as in NCCL's own model, src/graph/tuning.cc; bandwidths by Patarasuk and Yuan 2009, Sanders,
-/// Speck and Träff 2009.) Where the cluster has a second protocol (quick_share), whichever is faster: its hops, and B
-/// times the share. What a route cannot do goes by ring.
+/// (Latencies of hops as in NCCL's own model, src/graph/tuning.cc; bandwidths by Patarasuk and Yuan 2009, Sanders,
+/// Speck and Träff 2009.) Of the cluster's protocols the fastest. What a route cannot do goes by ring.
 double collective_seconds(const ClusterSpec& cluster, Route route, OpKind kind, std::span<const int> members,
                           double bytes);
 

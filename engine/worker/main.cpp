@@ -96,8 +96,24 @@ void add_scratch(const StepProgram& of, std::span<RankProgram> programs) {
 
 Report predicted_report(const StepProgram& step) { return predict_step(step, add_scratch); }
 
+/// A run has the ranks of its plan: what goes on without a node is another plan.
+void refuse_lost_node(const Scenario& scenario) {
+  if (const auto after = after_lost_node(scenario))
+    throw ScenarioError("cluster.lost_node = " + std::to_string(scenario.cluster.lost_node) +
+                        " is for plan, simulate and search, and no run loses a node: " +
+                        what_is_left(*after, scenario.cluster.lost_node) +
+                        "; to run that, set these keys and cluster.lost_node = -1");
+}
+
+/// The plan of what is left where a node is lost.
+StepProgram compile_rest(const Scenario& scenario) {
+  const auto after = after_lost_node(scenario);
+  return compile(after ? after->scenario : scenario);
+}
+
 int plan(const Input& input, int program_of) {
-  const StepProgram step = compile(with_stages(read(input), false));
+  const Scenario scenario = with_stages(read(input), false);
+  const StepProgram step = compile_rest(scenario);
   if (program_of >= 0) {
     if (program_of >= step.grid.size())
       throw ScenarioError("--program " + std::to_string(program_of) + ": the plan has ranks 0 … " +
@@ -106,16 +122,21 @@ int plan(const Input& input, int program_of) {
     return 0;
   }
   if (!is_folded(step)) check_runs(step);  // what is folded finds a circle itself
-  const Report report = predicted_report(step);
-  if (!input.json) std::cout << plan_text(step);
+  const Report report = predict_scenario(scenario, add_scratch);
+  if (!input.json) {
+    if (const auto after = after_lost_node(scenario))
+      std::cout << what_is_left(*after, scenario.cluster.lost_node) << "\n";
+    std::cout << plan_text(step);
+  }
   print(report, input.json);
   return 0;
 }
 
 int simulate_plan(const Input& input, double tokens) {
-  const StepProgram step = compile(with_stages(read(input), false));
+  const Scenario scenario = with_stages(read(input), false);
+  const StepProgram step = compile_rest(scenario);
   if (!is_folded(step)) check_runs(step);
-  Report report = predict_scenario(step.scenario, add_scratch);
+  Report report = predict_scenario(scenario, add_scratch);
   if (tokens > 0)
     report.budget = budget_of(report, step.scenario.cluster, tokens, step.scenario.train.checkpoint_every);
   print(report, input.json);
@@ -186,6 +207,7 @@ int run_plan(const Input& input, RunRequest request, const Instead& instead) {
   check_platform(request.device);
   const Scenario scenario =
       with_stages(read(input, instead), is_platform(request.device), request.device, request.threads);
+  refuse_lost_node(scenario);
   check_runs(compile(scenario));
   request.json = input.json;
   return run_supervised(scenario, request);
@@ -196,6 +218,7 @@ int sweep_plans(const Input& input, SweepRequest request) {
   request.scenario = file_of(input);
   request.set = overrides_of(input);
   request.json = input.json;
+  refuse_lost_node(read(input));
   return run_sweep(request, complaint_about_data);
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "engine/collective/hierarchical.hpp"
 #include "engine/collective/ring.hpp"
 #include "tests/catch.hpp"
 
@@ -171,4 +172,24 @@ TEST_CASE("a collective that makes no sense is refused") {
 TEST_CASE("algorithms have names that are understood again") {
   for (Algorithm algorithm : algorithms) REQUIRE(algorithm_named(name_of(algorithm)) == algorithm);
   REQUIRE_FALSE(algorithm_named("auto").has_value());
+}
+
+TEST_CASE("a hierarchical all-reduce sums everything, with 2(n-1) times the tensor on the wire") {
+  for (const auto& [n, per_node] : {std::pair{1, 1}, {4, 2}, {8, 4}, {12, 4}, {6, 6}, {5, 1}}) {
+    for (const std::int64_t elements : {0, 7, 24, 97}) {
+      INFO(n << " members on nodes of " << per_node << ", " << elements << " elements");
+      Group group(static_cast<std::size_t>(n), Buffer(static_cast<std::size_t>(elements)));
+      Buffer sum(static_cast<std::size_t>(elements), 0);
+      for (int member = 0; member < n; ++member)
+        for (std::int64_t e = 0; e < elements; ++e) sum[e] += group[member][e] = value_at(member, e);
+      const auto list = hierarchical_all_reduce(n, per_node, elements);
+      run(list, group, group);
+      for (int member = 0; member < n; ++member) CHECK(group[member] == sum);
+      std::int64_t sent = 0;
+      for (const Transfer& t : list) sent += t.elements;
+      CHECK(sent == 2 * (n - 1) * elements);
+      if (elements >= n && n > 1) CHECK(list.back().phase + 1 == 2 * (per_node - 1) + 2 * (n / per_node - 1));
+    }
+  }
+  CHECK_THROWS_WITH(hierarchical_all_reduce(6, 4, 8), ContainsText("6 members on nodes of 4"));
 }

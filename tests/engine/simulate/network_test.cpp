@@ -67,26 +67,34 @@ TEST_CASE("groups that share a node share its way out in the proportion of their
   }
 }
 
-TEST_CASE("a ring all-reduce takes 2(n-1) hops and 2(n-1)/n of its bytes") {
+TEST_CASE("a ring all-reduce takes 2(n-1) phases of an n-th of its bytes on the slowest edge") {
   const ClusterSpec c = small();
   CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(2), 1e9) == Approx(2 * 1e-6 + 1e9 / 200e9));
-  CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(8), 1e9) ==
-        Approx(14 * 2e-6 + 14.0 / 8 * 1e9 / 100e9));
-  // Over two nodes: 14 hops within each and one between them, and back.
+  // Hops behind the slowest edge are hidden by what it has still to carry; its own, at the end, is not.
+  CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(8), 1e9) == Approx(2e-6 + 14.0 / 8 * 1e9 / 100e9));
   CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(16), 1e9) ==
-        Approx(28 * 2e-6 + 2 * 10e-6 + 30.0 / 16 * 1e9 / 40e9));
+        Approx(10e-6 + 30.0 / 16 * 1e9 / 40e9));
   CHECK(collective_seconds(c, Route::ring, OpKind::all_gather, ranks(16), 1e9) ==
-        Approx(14 * 2e-6 + 10e-6 + 15.0 / 16 * 1e9 / 40e9));
+        Approx(10e-6 + 15.0 / 16 * 1e9 / 40e9));
 }
 
-TEST_CASE("reduce-scatter and all-gather together are an all-reduce, but for the second call") {
+TEST_CASE("a ring all-reduce of next to nothing takes its hops, twice round but for two") {
+  const ClusterSpec c = small();
+  // Within a node in-card hops of 1 µs and hops between cards of 2 µs take turns: 14 of them.
+  CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(8), 0) == Approx(7 * 1e-6 + 7 * 2e-6));
+  // Two nodes: twice eight hops in cards, six between cards, two over the network, less one of each of the first two.
+  CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(16), 0) ==
+        Approx(15 * 1e-6 + 11 * 2e-6 + 4 * 10e-6));
+}
+
+TEST_CASE("reduce-scatter and all-gather together are an all-reduce, but for the second call and hop") {
   ClusterSpec c = small();
   c.collective_latency_s = 40e-6;
   c.ring_fill = 0.4;
   for (const auto& members : {ranks(2), ranks(8), ranks(16), ranks(4, 8)}) {
     const auto seconds = [&](OpKind kind) { return collective_seconds(c, Route::ring, kind, members, 3e8); };
     CHECK(seconds(OpKind::reduce_scatter) + seconds(OpKind::all_gather) ==
-          Approx(seconds(OpKind::all_reduce) + c.collective_latency_s));
+          Approx(seconds(OpKind::all_reduce) + c.collective_latency_s).margin(11e-6));
   }
 }
 
@@ -157,7 +165,7 @@ TEST_CASE("an activation split over tensor ranks crosses the network once, and i
   c.split_transfers = true;
   const auto group = ranks(8, 1, 8);
   CHECK(stage_message_cost(c, 0, 8, group).seconds(8e8) ==
-        Approx(10e-6 + 1e8 / 5e9 + collective_seconds(c, Route::ring, OpKind::all_gather, group, 8e8)));
+        Approx(10e-6 + 1e8 / 5e9 + collective_seconds(c, Route::ring, OpKind::all_gather, group, 8e8)).margin(2e-6));
   CHECK(stage_message_cost(c, 0, 8, ranks(1, 1, 8)).seconds(8e8) == Approx(message_cost(c, 0, 8).seconds(8e8)));
 }
 
