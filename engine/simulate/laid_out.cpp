@@ -1,7 +1,6 @@
 #include "engine/simulate/laid_out.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <set>
 
 namespace rankscope {
@@ -130,29 +129,38 @@ std::vector<std::vector<int>> groups_beside(const RankGrid& grid, std::span<cons
 
 // A chain of phases may stay on an edge, or go on to the next with the latency of the one it leaves. Staying on the
 // slowest all the time is what there is to beat: a run over others gains their latencies and loses by their being
-// faster. So the longest is that and the greatest gain of any run of at most so many edges, found with prefix sums in
-// a sliding window.
+// faster. So the longest is that and the greatest gain of any run of at most so many edges. Where a whole round gains
+// nothing no run is longer than one, and the greatest is found in two rounds (Kadane); else with prefix sums in a
+// sliding window.
 double ring_phases_seconds(std::span<const RingEdge> edges, int phases) {
-  const auto n = static_cast<int>(edges.size());
+  const auto n = edges.size();
   double slowest = 0;
-  for (const RingEdge& edge : edges) slowest = std::max(slowest, edge.seconds);
-  const RingEdge& first = edges.front();
-  if (std::all_of(edges.begin(), edges.end(),
-                  [&](const RingEdge& edge) { return edge.seconds == first.seconds && edge.latency == first.latency; }))
-    return phases * (first.seconds + first.latency);
-  std::vector<double> prefix{0};
-  for (int i = 0; i < n + phases; ++i) {
-    const RingEdge& edge = edges[static_cast<std::size_t>(i % n)];
-    prefix.push_back(prefix.back() + edge.latency - (slowest - edge.seconds));
+  bool alike = true;
+  for (const RingEdge& edge : edges) {
+    slowest = std::max(slowest, edge.seconds);
+    alike = alike && edge.seconds == edges.front().seconds && edge.latency == edges.front().latency;
   }
+  if (alike) return phases * (slowest + edges.front().latency);
+  const auto gain_of = [&](const RingEdge& edge) { return edge.latency - (slowest - edge.seconds); };
+  double round = 0;
+  for (const RingEdge& edge : edges) round += gain_of(edge);
   double gain = 0;
-  std::deque<int> least;  // of the window, ascending
-  for (int end = 0; end < static_cast<int>(prefix.size()); ++end) {
-    const double here = prefix[static_cast<std::size_t>(end)];
-    while (!least.empty() && prefix[static_cast<std::size_t>(least.back())] >= here) least.pop_back();
-    least.push_back(end);
-    while (least.front() < end - phases) least.pop_front();
-    gain = std::max(gain, here - prefix[static_cast<std::size_t>(least.front())]);
+  if (round <= 0) {
+    double run = 0;
+    for (int twice = 0; twice < 2; ++twice)
+      for (const RingEdge& edge : edges) gain = std::max(gain, run = std::max(0.0, run + gain_of(edge)));
+    return phases * slowest + gain;
+  }
+  const std::size_t most = static_cast<std::size_t>(phases), count = n + most + 1;
+  std::vector<double> prefix(count, 0);
+  for (std::size_t i = 1; i < count; ++i) prefix[i] = prefix[i - 1] + gain_of(edges[(i - 1) % n]);
+  std::vector<std::size_t> least(count);  // of the window, ascending: [head, tail)
+  std::size_t head = 0, tail = 0;
+  for (std::size_t end = 0; end < count; ++end) {
+    while (tail > head && prefix[least[tail - 1]] >= prefix[end]) --tail;
+    least[tail++] = end;
+    while (least[head] + most < end) ++head;
+    gain = std::max(gain, prefix[end] - prefix[least[head]]);
   }
   return phases * slowest + gain;
 }

@@ -172,6 +172,7 @@ double listed_seconds(const ClusterSpec& cluster, const RankGrid& grid, Route ro
     for (const Ranks& group : groups) lists.add(hierarchical_all_reduce(n, per_node, n), group, bytes / n);
     return 3 * cluster.collective_latency_s + fastest(lists, 1, 0);
   }
+  const double fill = (sum ? 1 : 0.5) * cluster.ring_fill * bytes / n / ring_bandwidth(cluster, members);
   std::vector<std::vector<Ranks>> rings;  // [group]; those before this one on its nodes have lower first ranks
   for (const Ranks& group : groups) rings.push_back(rings_of(cluster, group, group.front() % cluster.devices_per_node));
   if (route == Route::ring && (sum || kind == OpKind::all_gather || kind == OpKind::reduce_scatter)) {
@@ -179,7 +180,6 @@ double listed_seconds(const ClusterSpec& cluster, const RankGrid& grid, Route ro
     for (const auto& of_group : rings)
       for (const Ranks& ring : of_group)
         lists.add(transfers_of(kind, Algorithm::ring, n, n), ring, bytes / static_cast<double>(of_group.size()) / n);
-    const double fill = (sum ? 1 : 0.5) * cluster.ring_fill * bytes / n / ring_bandwidth(cluster, members);
     return cluster.collective_latency_s + fastest(lists, rings.front().size(), fill);
   }
   if (route != Route::tree || !sum)
@@ -191,7 +191,7 @@ double listed_seconds(const ClusterSpec& cluster, const RankGrid& grid, Route ro
       for (const Ranks& ring : of_group)
         for (auto& list : double_tree(cluster, ring, chunks))
           lists.add(std::move(list), ring, bytes / static_cast<double>(2 * of_group.size()) / chunks);
-    best = std::min(best, fastest(lists, 2 * rings.front().size(), 0));
+    best = std::min(best, fastest(lists, 2 * rings.front().size(), fill));
   }
   return cluster.collective_latency_s + best;
 }

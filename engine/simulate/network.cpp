@@ -171,9 +171,9 @@ double tree_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol
     const double times = edge.leaves_node && ring.placement.nodes == 2 ? 1 : rounds;
     a_byte = std::max(a_byte, times / edge.rate);
   }
-  return cluster.collective_latency_s +
-         rounds * ((ring.placement.greatest - 1) * protocol.hops.intra + depth * protocol.hops.inter) +
-         bytes * a_byte / protocol.share;
+  const double latency = rounds * ((ring.placement.greatest - 1) * protocol.hops.intra + depth * protocol.hops.inter);
+  const double fill = rounds / 2 * cluster.ring_fill / static_cast<double>(ring.edges.size()) / ring.bandwidth;
+  return cluster.collective_latency_s + latency + bytes * (a_byte + fill) / protocol.share;
 }
 
 /// The faster of the cluster's protocols.
@@ -259,10 +259,13 @@ MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std
   const auto n = static_cast<double>(tensor_group.size());
   const double times = cluster.serial_messages ? 2 : 1;
   if (!cluster.split_transfers || n < 2) return {cost.latency * times, cost.bandwidth / times};
-  const double none = collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, 0);
-  const double many = 1e9;  // of few the hops are not hidden yet
-  const double a_byte =
-      (collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, many) - none) / many;
+  // The line that the gather nears for activations of any size: of next to nothing hops are not hidden yet, and another
+  // protocol is faster.
+  const auto gather = [&](double bytes) {
+    return collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, bytes);
+  };
+  const double many = 1e9, a_byte = (gather(2 * many) - gather(many)) / many;
+  const double none = gather(many) - many * a_byte;
   return {(cost.latency + none) * times, 1 / (1 / (cost.bandwidth * n) + a_byte) / times};
 }
 

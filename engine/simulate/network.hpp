@@ -58,7 +58,8 @@ std::vector<Protocol> protocols_of(const ClusterSpec& cluster);
 ///                  all_gather, reduce_scatter, gather, scatter   half of phases and fill
 ///                  broadcast, reduce        L + α of all edges but one + (2(n-1) + F)/n·S/B (a chain of n chunks)
 ///                  all_to_all               hops of all_gather; bytes that leave each unit over its way out
-///   tree           all_reduce               L + 2(g-1)·α_intra + 2⌈log2 N⌉·α_inter + 2·S/B (S/B between two nodes)
+///   tree           all_reduce               L + 2(g-1)·α_intra + 2⌈log2 N⌉·α_inter + 2·S/B (between two nodes
+///                                           S/B) + F/n·S/B, so that a tree over two is a ring over two
 ///                  broadcast, reduce        half of that
 ///   hierarchical   L each + rings within a node over S, a ring over the nodes over S/g for each of the g rails
 ///

@@ -98,7 +98,8 @@ Report predicted_report(const StepProgram& step) { return predict_step(step, add
 
 /// A run has the ranks of its plan: what goes on without a node is another plan.
 void refuse_lost_node(const Scenario& scenario) {
-  if (const auto after = after_lost_node(scenario))
+  const auto after = after_lost_node(scenario);
+  if (after && after->replicas_lost > 0)
     throw ScenarioError("cluster.lost_node = " + std::to_string(scenario.cluster.lost_node) +
                         " is for plan, simulate and search, and no run loses a node: " +
                         what_is_left(*after, scenario.cluster.lost_node) +

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <cmath>
 
+#include "engine/simulate/folded.hpp"
 #include "app/models/run_plan.hpp"
 #include "app/session/prediction.hpp"
 #include "engine/facts/prediction.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/scenario/resources.hpp"
-#include "engine/simulate/folded.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -51,4 +51,27 @@ TEST_CASE("A plan of too many ops whose ranks are not alike is refused with what
   const Prediction prediction = predict(scenario);
   CHECK(prediction.refusal.find("collective") != std::string::npos);
   CHECK(prediction.folded.empty());
+}
+
+TEST_CASE("The prediction of a plan that lost a node is of what goes on, says so, and is not to be run") {
+  Scenario scenario = read_scenario(find_scenario("topology").string());
+  scenario.cluster.lost_node = 5;
+  const Prediction prediction = predict(scenario);
+  REQUIRE(prediction.refusal.empty());
+  REQUIRE(prediction.left);
+  CHECK(prediction.scenario.plan.data == scenario.plan.data);  // what was asked
+  CHECK(prediction.report.ranks == prediction.left->plan.ranks());
+  CHECK(prediction.left->plan.data < scenario.plan.data);
+  CHECK(why_not_run(prediction).find("node 5 is lost") != std::string::npos);
+
+  scenario.cluster.lost_node = -1;
+  CHECK(predict(scenario).lost.empty());
+}
+
+TEST_CASE("A plan that has nothing left without a node is refused") {
+  Scenario scenario = read_scenario(find_scenario("pipeline-1f1b").string());
+  scenario.cluster.lost_node = 0;
+  const Prediction prediction = predict(scenario);
+  CHECK(prediction.refusal.find("nothing is left") != std::string::npos);
+  CHECK_FALSE(prediction.left);
 }

@@ -57,3 +57,13 @@ TEST_CASE("where every replica had a rank on the lost node nothing goes on, and 
   s.plan.data_parallel = "main-device";
   CHECK_THROWS_WITH(after_lost_node(s), ContainsText("main-device"));
 }
+
+TEST_CASE("what is left is said in one line, with the keys of the plan that goes on") {
+  Scenario s = eight_replicas();
+  s.cluster.lost_node = 3;
+  CHECK(what_is_left(*after_lost_node(s), 3) ==
+        "node 3 is lost, and with it 2 of 8 replicas: 48 ranks go on (plan.data = 6, train.global_batch = 192), and "
+        "the other 8 ranks of those replicas have nothing to do");
+  s.cluster.lost_node = 8;
+  CHECK(what_is_left(*after_lost_node(s), 8) == "node 8 is lost, on which this plan has no rank");
+}
