@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
+#include "engine/collective/cost.hpp"
 #include "engine/program/communication.hpp"
 
 namespace rankscope {
@@ -16,7 +18,9 @@ double sent_in_ring(OpKind kind, double whole, int n) {
 
 }  // namespace
 
-std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid) {
+std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid, std::string_view collective) {
+  const std::optional<Algorithm> named = algorithm_named(collective);
+  std::map<std::tuple<OpKind, int, std::int64_t>, std::vector<PairElements>> lists;  // many ops have the same
   std::map<std::tuple<int, int, Purpose>, double> sums;
   for (const RankProgram& program : programs)
     for (const Op& op : program.ops) {
@@ -30,9 +34,18 @@ std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid
       const auto n = static_cast<int>(group.size());
       const auto self = std::find(group.begin(), group.end(), program.rank);
       if (n < 2 || self == group.end()) continue;
+      const std::int64_t whole = whole_bytes(program, op, n);
+      if (named && *named != Algorithm::ring) {
+        const auto [list, made] = lists.try_emplace({fields.kind, n, whole});
+        if (made) list->second = pair_elements(fields.kind, named, n, (whole + n - 1) / n * n);
+        for (const PairElements& pair : list->second)
+          if (pair.from == self - group.begin())
+            sums[{program.rank, group[static_cast<std::size_t>(pair.to)], fields.purpose}] +=
+                static_cast<double>(pair.elements);
+        continue;
+      }
       const int next = group[static_cast<std::size_t>((self - group.begin() + 1) % n)];
-      sums[{program.rank, next, fields.purpose}] +=
-          sent_in_ring(fields.kind, static_cast<double>(whole_bytes(program, op, n)), n);
+      sums[{program.rank, next, fields.purpose}] += sent_in_ring(fields.kind, static_cast<double>(whole), n);
     }
   std::vector<Flow> flows;
   flows.reserve(sums.size());

@@ -2,12 +2,13 @@
 // each rank to each other through cards, nodes and leaf switches.
 //
 // A unit (a device, a card, a node, a leaf) has one way out that all its devices share (network.hpp). Bytes between two
-// ranks pass the ways out of all units that hold the one and not the other. A collective is taken to be a ring over its
-// ranks in ascending order, or what of it each rank sends is spread so: where a tree would run, the sums are the same
-// and their distribution is not.
+// ranks pass the ways out of all units that hold the one and not the other. A collective sends what its transfer
+// list does, each byte a byte of the tensor; "auto" is taken to be a ring over its ranks in ascending order: where a
+// tree would run, the sums are the same and their distribution is not.
 #pragma once
 #include <array>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "engine/mesh/rank_grid.hpp"
@@ -24,7 +25,9 @@ struct Flow {
 };
 
 /// Everything that all ranks send in one step, summed by sender, receiver and purpose. Copies to the host are none.
-std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid);
+/// `collective`: plan.collective.
+std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid,
+                           std::string_view collective = "auto");
 
 /// One unit's way out, in one step.
 struct LinkLoad {

@@ -9,7 +9,7 @@
 #include "engine/program/compile.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/folded.hpp"
-#include "engine/simulate/network.hpp"
+#include "engine/simulate/library_lists.hpp"
 
 namespace rankscope {
 namespace {
@@ -68,7 +68,11 @@ double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
     case Quantity::all_reduce_seconds: {
       std::vector<int> ranks(static_cast<std::size_t>(s.plan.data));
       std::iota(ranks.begin(), ranks.end(), 0);
-      return collective_seconds(s.cluster, Route::best, OpKind::all_reduce, ranks, row.bytes);
+      // Transfer by transfer: so few ranks need no closed form.
+      const auto by = [&](Route route) {
+        return listed_seconds(s.cluster, s.plan.grid(), route, OpKind::all_reduce, ranks, row.bytes);
+      };
+      return std::min(by(Route::ring), by(Route::tree));
     }
     case Quantity::peak_bytes: return device_bytes(s, &StageMemory::peak);
     case Quantity::reserved_bytes: return device_bytes(s, &StageMemory::reserved);

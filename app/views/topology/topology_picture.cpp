@@ -145,7 +145,7 @@ Topology topology_of(const TopologyRequest& request) {
     flows = std::move(*counted);
     topology.source = LoadSource::links;
   } else {
-    flows = flows_of(request.context->programs, step.grid);
+    flows = flows_of(request.context->programs, step.grid, step.scenario.plan.collective);
     if (scale_to_counted(flows, request.summaries)) topology.source = LoadSource::senders;
   }
   topology.loads = link_loads(topology.levels, flows, topology.ranks);

@@ -72,6 +72,12 @@ TEST_CASE("An all-reduce over four ranks sends 2 · 3/4 of the tensor from each,
       whole += static_cast<double>(programs[0].payload_bytes(op));
   REQUIRE(whole > 0);
   CHECK(of_rank_0 == Approx(1.5 * whole));
+  // By a list that is no ring as the list has it: all to rank 0, and the sum from it to all.
+  for (const Flow& flow : flows_of(programs, prediction.context->step.grid, "naive"))
+    if (flow.purpose == Purpose::data_gradient) {
+      CHECK((flow.from == 0) != (flow.to == 0));
+      CHECK(flow.bytes == Approx(whole).epsilon(1e-3));  // cut into equal parts
+    }
   std::vector<Flow> gradients;
   for (const Flow& flow : flows)
     if (flow.purpose == Purpose::data_gradient) gradients.push_back(flow);
