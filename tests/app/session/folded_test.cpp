@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <cmath>
 
-#include "engine/simulate/folded.hpp"
 #include "app/models/run_plan.hpp"
 #include "app/session/prediction.hpp"
 #include "engine/facts/prediction.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/scenario/resources.hpp"
+#include "engine/simulate/folded.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
