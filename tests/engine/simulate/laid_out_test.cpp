@@ -198,13 +198,13 @@ TEST_CASE("the closed form of a ring is its list laid out: on random clusters, g
                        << c.devices_per_card << " a card, leaves " << c.nodes_per_switch << " : " << c.oversubscription
                        << ", slow " << c.slow_node << ", " << name_of(kind) << " " << members.size() << ", " << bytes
                        << " bytes: " << closed << " against " << listed);
-        CHECK(closed == Approx(listed).epsilon(0.02));
+        CHECK(closed == Approx(listed).epsilon(1e-9));
         ++compared;
       }
     }
   }
   CHECK(compared > 600);
-  CHECK(worst < 0.02);
+  CHECK(worst < 1e-9);
 }
 
 TEST_CASE("the closed forms of a double tree and of a hierarchy are their lists laid out") {
