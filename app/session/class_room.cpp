@@ -26,11 +26,11 @@ ClassRoom::~ClassRoom() {
   leave();
 }
 
-void ClassRoom::teach(const QString& join_file, bool beyond) {
+void ClassRoom::teach(const QString& join_file, const QString& address) {
   leave();
   classroom::TeacherOptions options;
-  options.secured = beyond;
-  if (beyond) {
+  options.secured = !address.isEmpty();
+  if (options.secured) {
     options.endpoint = "tcp://0.0.0.0:*";
   } else {
     folder_ = QString::fromStdString(make_private_directory());
@@ -38,7 +38,7 @@ void ClassRoom::teach(const QString& join_file, bool beyond) {
     options.endpoint.insert(0, "ipc://");
   }
   auto teacher = std::make_unique<classroom::Teacher>(options);
-  write_join_file(join_file.toStdString(), teacher->join());
+  write_join_file(join_file.toStdString(), teacher->join(address.toStdString()));
   teacher_ = std::move(teacher);
   timer_.start();
   look_round();

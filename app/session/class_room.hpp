@@ -24,9 +24,9 @@ class ClassRoom : public QObject {
   ClassRoom(SharedState& state, Session& session, QObject* parent = nullptr);
   ~ClassRoom() override;
 
-  /// Opens a class, and writes what students need into `join_file` (mode 0600). `beyond`: not this machine alone, with
-  /// keys. Throws JoinError.
-  void teach(const QString& join_file, bool beyond);
+  /// Opens a class, and writes what students need into `join_file` (mode 0600). `address`: how students' machines reach
+  /// this one, with keys; empty: students of this machine alone. Throws JoinError.
+  void teach(const QString& join_file, const QString& address);
   /// Joins the class of that file. Throws JoinError.
   void attend(const QString& join_file, const QString& name);
   void leave();

@@ -43,6 +43,10 @@ struct Options {
   QCommandLineOption teach{QStringLiteral("teach"),
                            QStringLiteral("Open a class on this machine, and write what students join with into FILE."),
                            QStringLiteral("FILE")};
+  QCommandLineOption network{
+      QStringLiteral("network"),
+      QStringLiteral("With --teach: a class for other machines, with keys; ADDRESS is how they reach this one."),
+      QStringLiteral("ADDRESS")};
   QCommandLineOption attend{QStringLiteral("attend"), QStringLiteral("Join the class of a teacher's FILE."),
                             QStringLiteral("FILE")};
   QCommandLineOption name{QStringLiteral("name"), QStringLiteral("With --attend: as whom."), QStringLiteral("NAME")};
@@ -52,7 +56,8 @@ struct Options {
 
   void add_to(QCommandLineParser& parser) const {
     parser.setApplicationDescription(QStringLiteral("See a distributed training step, and understand it."));
-    parser.addOptions({screenshot, view, size, presentation, theme, run, compare, teach, attend, name, help, version});
+    parser.addOptions(
+        {screenshot, view, size, presentation, theme, run, compare, teach, network, attend, name, help, version});
     parser.addPositionalArgument(QStringLiteral("source"),
                                  QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file."),
                                  QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
@@ -81,10 +86,13 @@ CommandLine parse_command_line(const QStringList& arguments) {
   line.run = parser.isSet(options.run);
   line.compare = parser.value(options.compare);
   line.teach = parser.value(options.teach);
+  line.network = parser.value(options.network);
   line.attend = parser.value(options.attend);
   line.name = parser.value(options.name);
   if (!line.teach.isEmpty() && !line.attend.isEmpty())
     refuse(QStringLiteral("--teach and --attend: one window is a teacher's or a student's"));
+  if (!line.network.isEmpty() && line.teach.isEmpty())
+    refuse(QStringLiteral("--network ADDRESS needs --teach FILE: it is the teacher's window that others reach"));
   if (line.name.isEmpty() != line.attend.isEmpty())
     refuse(QStringLiteral("--attend FILE and --name NAME belong together"));
   const QStringList sources = parser.positionalArguments();

@@ -18,6 +18,7 @@ struct CommandLine {
   bool presentation = false;  ///< with a view: as for the last row of a class
   QString compare;            ///< recording for the compare view; empty: none
   QString teach;              ///< join file to write: the window opens a class; empty: it does not
+  QString network;            ///< with teach: how other machines reach this one; empty: a class on this machine alone
   QString attend, name;       ///< join file of a class, and as whom; empty: none
   bool run = false;           ///< start the run at once
   bool help = false, version = false;

@@ -78,7 +78,8 @@ int run(int argc, char** argv) {
   window.open(spec);
   if (!line.compare.isEmpty()) window.compare_with(line.compare);
   if (!line.teach.isEmpty())
-    if (const QString why = window.teach(line.teach, false); !why.isEmpty()) return complain(2, why.toStdString());
+    if (const QString why = window.teach(line.teach, line.network); !why.isEmpty())
+      return complain(2, why.toStdString());
   if (!line.attend.isEmpty())
     if (const QString why = window.attend(line.attend, line.name); !why.isEmpty())
       return complain(2, why.toStdString());

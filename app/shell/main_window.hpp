@@ -67,7 +67,7 @@ class MainWindow : public QMainWindow {
 
   ClassRoom& class_room() { return room_; }
   /// Opens a class, or joins one; what is wrong is said in the log. Empty: all went well.
-  QString teach(const QString& join_file, bool beyond);
+  QString teach(const QString& join_file, const QString& address);
   QString attend(const QString& join_file, const QString& name);
   LabPanel& lab_panel() { return *lab_; }
   PlanPanel& plan_panel() { return *plan_; }

@@ -7,6 +7,7 @@
 #include <QMenu>
 #include <QPlainTextEdit>
 
+#include "app/session/own_addresses.hpp"
 #include "app/shell/dock_area.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
@@ -20,12 +21,17 @@ void MainWindow::make_class_actions(QMenu* menu) {
   QAction* teach_here = add_action(tr("Teach a class on this machine…"), {}, [this] {
     const QString file = QFileDialog::getSaveFileName(this, tr("Write the file that students join with"),
                                                       QStringLiteral("class.join"), tr("Join files (*.join)"));
-    if (!file.isEmpty()) teach(file, false);
+    if (!file.isEmpty()) teach(file, {});
   });
   QAction* teach_beyond = add_action(tr("Teach a class over the network, with keys…"), {}, [this] {
+    bool chosen = false;
+    const QString address =
+        QInputDialog::getItem(this, tr("Teach a class over the network"),
+                              tr("This machine's address, as students reach it"), own_addresses(), 0, true, &chosen);
+    if (!chosen || address.trimmed().isEmpty()) return;
     const QString file = QFileDialog::getSaveFileName(this, tr("Write the file that students join with"),
                                                       QStringLiteral("class.join"), tr("Join files (*.join)"));
-    if (!file.isEmpty()) teach(file, true);
+    if (!file.isEmpty()) teach(file, address.trimmed());
   });
   QAction* join = add_action(tr("Join a class…"), {}, [this] {
     const QString file =
@@ -60,9 +66,9 @@ void MainWindow::make_class_actions(QMenu* menu) {
       });
 }
 
-QString MainWindow::teach(const QString& join_file, bool beyond) {
+QString MainWindow::teach(const QString& join_file, const QString& address) {
   try {
-    room_.teach(join_file, beyond);
+    room_.teach(join_file, address);
     add_log(tr("A class is open; students join with %1").arg(join_file), false);
     return {};
   } catch (const JoinError& error) {

@@ -1,8 +1,5 @@
 #include "telemetry/classroom/teacher.hpp"
 
-#include <unistd.h>
-
-#include <array>
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -173,14 +170,7 @@ Teacher::~Teacher() {
 const std::string& Teacher::endpoint() const { return state_->endpoint; }
 
 Join Teacher::join(const std::string& host) const {
-  std::string endpoint = state_->endpoint;
-  for (const std::string wildcard : {"tcp://0.0.0.0:", "tcp://[::]:"}) {
-    if (endpoint.compare(0, wildcard.size(), wildcard) != 0) continue;
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    endpoint = "tcp://" + (host.empty() ? std::string(name.data()) : host) + ":" + endpoint.substr(wildcard.size());
-  }
-  return {endpoint, state_->own.public_key, state_->student_keys};
+  return {reachable_endpoint(state_->endpoint, host), state_->own.public_key, state_->student_keys};
 }
 
 void Teacher::show(const Look& look) {

@@ -409,14 +409,7 @@ Relay::~Relay() {
 const std::string& Relay::endpoint() const { return state_->endpoint; }
 
 Join Relay::join(const CurveKeys& client, const std::string& host) const {
-  std::string endpoint = state_->endpoint;
-  for (const std::string wildcard : {"tcp://0.0.0.0:", "tcp://[::]:"}) {
-    if (endpoint.compare(0, wildcard.size(), wildcard) != 0) continue;
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    endpoint = "tcp://" + (host.empty() ? std::string(name.data()) : host) + ":" + endpoint.substr(wildcard.size());
-  }
-  return {endpoint, state_->options.keys.public_key, client};
+  return {reachable_endpoint(state_->endpoint, host), state_->options.keys.public_key, client};
 }
 
 void Relay::publish(Event event) {

@@ -94,6 +94,21 @@ CurveKeys new_curve_keys() {
   return {public_key.data(), secret_key.data()};
 }
 
+std::string reachable_endpoint(const std::string& bound, const std::string& host) {
+  constexpr std::string_view tcp = "tcp://", mapped = "[::ffff:";
+  const std::size_t colon = bound.rfind(':');
+  if (!starts(bound, tcp) || colon < tcp.size()) return bound;
+  std::string address = bound.substr(tcp.size(), colon - tcp.size());
+  const std::string port = bound.substr(colon);
+  if (starts(address, mapped)) address = address.substr(mapped.size(), address.size() - mapped.size() - 1);
+  if (address == "0.0.0.0" || address == "[::]" || address == "*") {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    address = host.empty() ? std::string(name.data()) : host;
+  }
+  return std::string(tcp) + address + port;
+}
+
 std::string to_string(const Join& join) {
   const auto colon = join.endpoint.find("://");
   std::string text(scheme);

@@ -36,6 +36,11 @@ struct Join {
   }
 };
 
+/// The endpoint that others connect to, of one that is bound as ZeroMQ tells it: "tcp://[::ffff:0.0.0.0]:5555" is every
+/// address of this machine, which others know as `host` (empty: by its name); IPv4 addresses in IPv6's clothes are
+/// IPv4.
+std::string reachable_endpoint(const std::string& bound, const std::string& host = {});
+
 std::string to_string(const Join& join);
 /// Throws JoinError. Accepts a plain endpoint (tcp://…, ipc://…) too.
 Join parse_join(std::string_view text);

@@ -35,7 +35,7 @@ TEST_CASE("Students' windows follow the teacher's lab, step, range, selection an
   const auto student = window_on("data-parallel");
   const QTemporaryDir folder;
   const QString join = folder.filePath("class.join");
-  REQUIRE(teacher->teach(join, false).isEmpty());
+  REQUIRE(teacher->teach(join, {}).isEmpty());
   CHECK((QFileInfo(join).permissions() & (QFile::ReadGroup | QFile::ReadOther)) == 0);
   REQUIRE(student->attend(join, "Ada").isEmpty());
   REQUIRE(wait_until([&] { return lab_of(*student) == "pipeline-1f1b"; }));
@@ -69,7 +69,7 @@ TEST_CASE("What students answer is a histogram in the teacher's window, and told
   const auto ada = window_on("pipeline-1f1b"), grace = window_on("pipeline-1f1b");
   const QTemporaryDir folder;
   const QString join = folder.filePath("class.join");
-  REQUIRE(teacher->teach(join, false).isEmpty());
+  REQUIRE(teacher->teach(join, {}).isEmpty());
   REQUIRE(ada->attend(join, "Ada").isEmpty());
   REQUIRE(grace->attend(join, "Grace").isEmpty());
   ada->lab_panel().keep_guess(0, 27);
@@ -91,12 +91,25 @@ TEST_CASE("What students answer is a histogram in the teacher's window, and told
   CHECK(ada->lab_panel().findChildren<GuessHistogram*>().isEmpty());
 }
 
+TEST_CASE("A class over the network is joined with keys at the address that its teacher names") {
+  const auto teacher = window_on("pipeline-1f1b");
+  const QTemporaryDir folder;
+  const QString join = folder.filePath("class.join");
+  REQUIRE(teacher->teach(join, "127.0.0.1").isEmpty());
+  QFile file(join);
+  REQUIRE(file.open(QIODevice::ReadOnly));
+  CHECK(file.readAll().contains("tcp/127.0.0.1:"));
+  const auto student = window_on("pipeline-1f1b");
+  REQUIRE(student->attend(join, "Ada").isEmpty());
+  CHECK(wait_until([&] { return teacher->class_room().student_count() == 1; }));
+}
+
 TEST_CASE("A class whose file is none is refused in words, and leaving one ends it") {
   const auto window = window_on("pipeline-1f1b");
   CHECK(window->attend("/nowhere/class.join", "Ada").contains("/nowhere/class.join"));
   CHECK_FALSE(window->class_room().attending());
   const QTemporaryDir folder;
-  REQUIRE(window->teach(folder.filePath("class.join"), false).isEmpty());
+  REQUIRE(window->teach(folder.filePath("class.join"), {}).isEmpty());
   CHECK(window->class_room().teaching());
   window->class_room().leave();
   CHECK_FALSE(window->class_room().teaching());

@@ -44,6 +44,13 @@ TEST_CASE("Without arguments the window opens as the system looks") {
   CHECK(line.screenshot.isEmpty());
 }
 
+TEST_CASE("A class for other machines names the address that these know, and one for this machine none") {
+  const CommandLine beyond = parse({"--teach", "class.join", "--network", "10.0.0.1"});
+  CHECK(beyond.teach == "class.join");
+  CHECK(beyond.network == "10.0.0.1");
+  CHECK(parse({"--teach", "class.join"}).network.isEmpty());
+}
+
 TEST_CASE("Bad arguments are refused in one line that says what would be right") {
   CHECK(says(refusal({"a.toml", "b.toml"}), "one source at a time"));
   CHECK(says(refusal({"--theme", "blue"}), "light and dark"));
@@ -54,4 +61,5 @@ TEST_CASE("Bad arguments are refused in one line that says what would be right")
   CHECK(says(refusal({"--screenshot", "a.png", "--size", "10x10"}), "1280x800"));
   CHECK(says(refusal({"--screenshot", "a.png", "--size", "big"}), "WIDTHxHEIGHT"));
   CHECK(says(refusal({"--no-such-option"}), "--help"));
+  CHECK(says(refusal({"--network", "10.0.0.1"}), "needs --teach FILE"));
 }

@@ -38,6 +38,20 @@ TEST_CASE("a join string carries endpoint and keys, whatever characters the keys
     }
 }
 
+TEST_CASE("a socket that is bound to every address is reached by this machine's name, or the one that is given") {
+  // ZeroMQ tells so of tcp://0.0.0.0:5555 where IPv6 is on.
+  CHECK(reachable_endpoint("tcp://[::ffff:0.0.0.0]:5555", "10.9.0.1") == "tcp://10.9.0.1:5555");
+  CHECK(reachable_endpoint("tcp://0.0.0.0:5555", "lab") == "tcp://lab:5555");
+  CHECK(reachable_endpoint("tcp://[::]:5555", "lab") == "tcp://lab:5555");
+  const std::string by_name = reachable_endpoint("tcp://[::ffff:0.0.0.0]:5555");
+  CHECK(by_name.find('[') == std::string::npos);
+  CHECK(by_name.find("0.0.0.0") == std::string::npos);
+  // What is bound to one address is reached there.
+  CHECK(reachable_endpoint("tcp://[::ffff:10.9.0.1]:80", "lab") == "tcp://10.9.0.1:80");
+  CHECK(reachable_endpoint("tcp://[fe80::1]:80", "lab") == "tcp://[fe80::1]:80");
+  CHECK(reachable_endpoint("ipc:///tmp/a:b", "lab") == "ipc:///tmp/a:b");
+}
+
 TEST_CASE("a join string that was cut or mistyped is refused with the reason") {
   const std::string good = to_string(secured("tcp://host:7070"));
   for (const std::string& bad :
