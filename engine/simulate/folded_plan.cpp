@@ -97,6 +97,16 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) const {
                              ? blocks.first + (blocks.last - blocks.first) / together * together
                              : model.spec.layers;
   const auto tensor_group = group(stage, GroupKind::tensor);
+  struct Exchanged {
+    OpKind kind;
+    double bytes, seconds;
+  };
+  std::vector<Exchanged> known;  // blocks are alike: a handful
+  const auto exchange_seconds = [&](OpKind kind, double bytes) {
+    for (const Exchanged& one : known)
+      if (one.kind == kind && one.bytes == bytes) return one.seconds;
+    return known.emplace_back(Exchanged{kind, bytes, collective(kind, tensor_group, bytes)}).seconds;
+  };
   ChunkSeconds sum;
   for_each_segment(begin, end, [&](const SegmentSpec& segment, bool again) {
     const SegmentSeconds seconds = segment_seconds(model, segment, cluster, &measured);
@@ -110,9 +120,9 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) const {
       sum.repeated_flops += segment.forward_flops;
     }
     for_each_exchange(segment, [&](const Exchange& exchange, double bytes) {
-      const double forward = exchange.forward ? collective(*exchange.forward, tensor_group, bytes) : 0;
+      const double forward = exchange.forward ? exchange_seconds(*exchange.forward, bytes) : 0;
       sum.exchange_forward += forward;
-      if (exchange.backward) sum.exchange_backward += collective(*exchange.backward, tensor_group, bytes);
+      if (exchange.backward) sum.exchange_backward += exchange_seconds(*exchange.backward, bytes);
       if (is_gathered_again(exchange)) sum.exchange_backward += forward;
       if (again) sum.exchange_recompute += forward;
       if (ahead) sum.ahead += forward;

@@ -162,7 +162,8 @@ double ring_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol
   return cluster.collective_latency_s + latency + rounds * (n - 1) * phase_bytes / ring.bandwidth + fill;
 }
 
-double tree_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol& protocol, OpKind kind, double bytes) {
+double tree_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol& protocol, OpKind kind, std::size_t n,
+                    double bytes) {
   const double rounds = kind == OpKind::all_reduce ? 2 : 1;
   const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(ring.placement.nodes - 1)));
   double a_byte = 0;
@@ -172,7 +173,7 @@ double tree_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol
     a_byte = std::max(a_byte, times / edge.rate);
   }
   const double latency = rounds * ((ring.placement.greatest - 1) * protocol.hops.intra + depth * protocol.hops.inter);
-  const double fill = rounds / 2 * cluster.ring_fill / static_cast<double>(ring.edges.size()) / ring.bandwidth;
+  const double fill = rounds / 2 * cluster.ring_fill / static_cast<double>(n) / ring.bandwidth;
   return cluster.collective_latency_s + latency + bytes * (a_byte + fill) / protocol.share;
 }
 
@@ -233,7 +234,7 @@ double collective_seconds(const ClusterSpec& cluster, Route route, OpKind kind, 
   const bool to_or_from_one = kind == OpKind::broadcast || kind == OpKind::reduce;
   if ((route == Route::tree || route == Route::best) && (kind == OpKind::all_reduce || to_or_from_one)) {
     const double tree = with_best_protocol(protocols_of(cluster), [&](const Protocol& protocol) {
-      return tree_seconds(cluster, of_group, protocol, kind, bytes);
+      return tree_seconds(cluster, of_group, protocol, kind, members.size(), bytes);
     });
     return route == Route::tree ? tree : std::min(ring, tree);
   }
