@@ -1,19 +1,13 @@
 // Energy that devices use, where something counts it: GPUs by NVML, which is loaded when it is asked for, and CPUs by
 // RAPL's counters as Linux shows them. Both may be missing, or not be for this user to read; then it is unknown.
 #pragma once
-#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
+
+#include "telemetry/event/event.hpp"
 
 namespace rankscope {
-
-enum class PowerSource : std::uint8_t {
-  none,  ///< unknown
-  nvml,  ///< one GPU, its memory and board
-  rapl,  ///< the host's processors, and their memory where that is counted: of all that runs there
-};
-std::string_view name_of(PowerSource source);
 
 class EnergyMeter {
  public:
@@ -38,13 +32,16 @@ class StepEnergy {
  public:
   /// `meter` may be null: nothing is known.
   explicit StepEnergy(std::unique_ptr<EnergyMeter> meter);
+  /// Of a rank whose device another rank tells of: 0 joules, counted by nothing.
+  static StepEnergy told_by_another();
   PowerSource source() const { return meter_ ? meter_->source() : PowerSource::none; }
-  /// Joules since it was made or asked before; NaN where that is unknown.
-  double take();
+  /// Joules since it was made or asked before; empty where that is unknown.
+  std::optional<double> take();
 
  private:
   std::unique_ptr<EnergyMeter> meter_;
-  double before_;
+  double before_ = 0;
+  bool by_another_ = false;
 };
 
 }  // namespace rankscope

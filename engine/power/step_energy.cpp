@@ -1,30 +1,24 @@
-#include <limits>
+#include <cmath>
 
 #include "engine/power/power.hpp"
 
 namespace rankscope {
-namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
-
-std::string_view name_of(PowerSource source) {
-  switch (source) {
-    case PowerSource::none: return "none";
-    case PowerSource::nvml: return "nvml";
-    case PowerSource::rapl: return "rapl";
-  }
-  return "?";
-}
 
 StepEnergy::StepEnergy(std::unique_ptr<EnergyMeter> meter)
-    : meter_(std::move(meter)), before_(meter_ ? meter_->joules() : unknown) {}
+    : meter_(std::move(meter)), before_(meter_ ? meter_->joules() : 0) {}
 
-double StepEnergy::take() {
-  if (!meter_) return unknown;
+StepEnergy StepEnergy::told_by_another() {
+  StepEnergy energy(nullptr);
+  energy.by_another_ = true;
+  return energy;
+}
+
+std::optional<double> StepEnergy::take() {
+  if (by_another_) return 0;
+  if (!meter_) return std::nullopt;
   const double now = meter_->joules(), used = now - before_;
   before_ = now;
+  if (std::isnan(used)) return std::nullopt;
   return used;
 }
 

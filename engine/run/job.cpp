@@ -38,6 +38,7 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Place&
   rank.platform = place.platform;
   rank.shares_device = place.shares_device;
   rank.observer = observer ? observer(number) : nullptr;
+  if (settings.energy_of) rank.energy = settings.energy_of(number);
   rank.start_ns = settings.start_ns;
   rank.stress = settings.stress;
   rank.checkpoint_folder = settings.checkpoint_folder;

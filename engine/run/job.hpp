@@ -29,6 +29,8 @@ struct RunSettings {
   std::int64_t start_ns = 0;           ///< monotonic_ns() that reported times count from
   CommOptions comm;
   std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of device "sleep"
+  /// RankSettings::energy of a rank, asked on its thread; empty: unknown.
+  std::function<std::shared_ptr<StepEnergy>(int rank)> energy_of;
 };
 
 /// A run that a rank ended: which one, why, and what it had finished.

@@ -122,6 +122,7 @@ void RankRun::run(std::uint32_t first, std::uint32_t count) {
     if (settings_.world) settings_.world->abort("rank " + std::to_string(program_.rank) + ": " + why);
   };
   dispatch_->begin(first);
+  if (settings_.energy) settings_.energy->take();  // what was used before is no step's
   try {
     executor_->run(first, count, fail);
   } catch (...) {
@@ -361,6 +362,8 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   summary.traffic = std::move(record.traffic);
   if (has_room_for(record.sent.size(), summary.traffic.size()))
     for (const auto& [to, bytes] : record.sent) summary.sent.push_back({to, bytes});
+  if (settings_.energy) summary.energy_joules = settings_.energy->take();
+  if (summary.energy_joules) summary.energy_source = settings_.energy->source();
   settings_.observer->step_done(summary, record.trace);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/checkpoint/checkpoint.hpp"
 #include "engine/comm/communicator.hpp"
 #include "engine/data/dataset.hpp"
+#include "engine/power/power.hpp"
 #include "engine/program/compile.hpp"
 #include "engine/run/arena.hpp"
 #include "engine/run/comm_table.hpp"
@@ -36,7 +37,8 @@ struct RankSettings {
   std::shared_ptr<const Platform> platform;              ///< computes for real, or …
   std::function<std::int64_t(const Op&)> sleep_cost_ns;  ///< … sleep
   RankObserver* observer = nullptr;
-  std::int64_t start_ns = 0;  ///< monotonic_ns() at the run's start: the zero of all reported times
+  std::shared_ptr<StepEnergy> energy;  ///< that its summaries tell; null: unknown
+  std::int64_t start_ns = 0;           ///< monotonic_ns() at the run's start: the zero of all reported times
   /// Called at this rank's first failure, before its peers hear of it.
   std::function<void(const std::string& why)> on_failure;
   /// Other ranks compute on the same device: what ops cost is measured while they have it alone.

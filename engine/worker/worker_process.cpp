@@ -18,6 +18,7 @@
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/worker/provenance.hpp"
+#include "engine/worker/run_energy.hpp"
 #include "engine/worker/telemetry_observer.hpp"
 #include "engine/worker/worker.hpp"
 #include "telemetry/event/codec.hpp"
@@ -53,7 +54,7 @@ class Narrator {
       : publisher_(publisher), job_(job), step_(step), programs_(programs) {}
 
   /// `platform`: null where ops sleep.
-  void hello(const Platform* platform) const {
+  void hello(const Platform* platform, const std::string& energy_unknown) const {
     const Scenario& scenario = step_.scenario;
     Hello hello;
     hello.title = scenario.title;
@@ -64,6 +65,7 @@ class Narrator {
     hello.host = host_name();
     hello.started_utc = utc_now();
     hello.steps = scenario.train.steps;
+    hello.energy_unknown = energy_unknown;
     hello.headline = job_.request.clock == "device" ? ClockDomain::device : ClockDomain::wall;
     if (platform != nullptr) {
       hello.entropy_nats = open_dataset(scenario)->entropy_nats();
@@ -131,6 +133,9 @@ int run_worker(const WorkerJob& job) {
   const std::shared_ptr<const Platform> platform =
       is_platform(job.request.device) ? open_platform(job.request.device, job.request.threads, gpu) : nullptr;
   if (platform) set_scratch(step, programs, *platform);
+  const std::vector<std::string> gpus = job.request.device == "cuda" ? gpus_here() : std::vector<std::string>{};
+  const RunEnergy energy = open_run_energy(
+      job.request.device, gpus.empty() ? std::string() : gpus[static_cast<std::size_t>(gpu)], process_world.get());
   if (job.request.communicator == "nccl") {
     platform->device->use();
     process_world = nccl_world(std::move(process_world), settings.comm);
@@ -142,6 +147,7 @@ int run_worker(const WorkerJob& job) {
   settings.threads_per_rank = job.request.threads;
   settings.steps = static_cast<std::uint32_t>(scenario.train.steps);
   settings.start_ns = job.start_ns;
+  settings.energy_of = energy.of;
 
   settings.checkpoint_folder = job.request.checkpoint;
   std::optional<Checkpoint> resume;
@@ -156,7 +162,7 @@ int run_worker(const WorkerJob& job) {
   Telling telling(publisher_options(job));
   const Narrator narrator(telling.publisher, job, step, programs);
   if (!process_world || process_world->rank() == 0) {
-    narrator.hello(platform.get());
+    narrator.hello(platform.get(), energy.unknown);
     if (platform) costs = predict_costs(step, platform);
     narrator.prediction(costs);
   }

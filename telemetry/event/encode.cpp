@@ -1,5 +1,6 @@
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 
 #include "event_bfbs_generated.h"
@@ -113,10 +114,12 @@ struct Written {
 Written write(FlatBufferBuilder& out, Values&, const Hello& e) {
   const auto title = out.CreateString(utf8(e.title)), toml = out.CreateString(utf8(e.scenario_toml)),
              communicator = out.CreateString(utf8(e.communicator)), device = out.CreateString(utf8(e.device)),
-             host = out.CreateString(utf8(e.host)), started = out.CreateString(utf8(e.started_utc));
-  return {wire::Event::Hello, wire::CreateHello(out, title, toml, e.ranks, communicator, device, host, started, e.steps,
-                                                static_cast<std::uint8_t>(e.headline), e.entropy_nats, e.peak_flops)
-                                  .Union()};
+             host = out.CreateString(utf8(e.host)), started = out.CreateString(utf8(e.started_utc)),
+             energy = out.CreateString(utf8(e.energy_unknown));
+  return {wire::Event::Hello,
+          wire::CreateHello(out, title, toml, e.ranks, communicator, device, host, started, e.steps,
+                            static_cast<std::uint8_t>(e.headline), e.entropy_nats, e.peak_flops, energy)
+              .Union()};
 }
 
 Written write(FlatBufferBuilder& out, Values&, const ProgramRecord& e) {
@@ -147,7 +150,9 @@ Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {
   return {wire::Event::Summary,
           wire::CreateSummary(out, e.rank, e.step, e.begin_ns, e.end_ns, e.loss, e.gradient_square_norm,
                               e.learning_rate, e.tokens, e.model_flops, e.hardware_flops, peaks, e.peak_total_bytes,
-                              traffic, e.spans_emitted, e.spans_dropped, sent, e.loss_scale)
+                              traffic, e.spans_emitted, e.spans_dropped, sent, e.loss_scale,
+                              e.energy_joules.value_or(std::numeric_limits<double>::quiet_NaN()),
+                              static_cast<std::uint8_t>(e.energy_source))
               .Union()};
 }
 

@@ -19,6 +19,15 @@ std::string_view name_of(ClockDomain clock) {
   return "?";
 }
 
+std::string_view name_of(PowerSource source) {
+  switch (source) {
+    case PowerSource::none: return "none";
+    case PowerSource::nvml: return "nvml";
+    case PowerSource::rapl: return "rapl";
+  }
+  return "?";
+}
+
 bool is_control(const Event& event) {
   return std::holds_alternative<Hello>(event) || std::holds_alternative<ProgramRecord>(event) ||
          std::holds_alternative<ClockRecord>(event) || std::holds_alternative<End>(event);

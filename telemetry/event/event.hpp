@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -81,6 +82,14 @@ struct SentBytes {
   bool operator==(const SentBytes&) const = default;
 };
 
+/// What counts a device's energy.
+enum class PowerSource : std::uint8_t {
+  none,  ///< nothing
+  nvml,  ///< one GPU, its memory and board
+  rapl,  ///< the host's processors, and their memory where that is counted: of all that runs there
+};
+std::string_view name_of(PowerSource source);
+
 /// One rank's step: under 1 KB on the wire, never dropped. Enough for training curves, scaling, the grid and --json.
 struct StepSummary {
   std::int32_t rank = 0;
@@ -99,11 +108,16 @@ struct StepSummary {
   std::int64_t spans_emitted = 0, spans_dropped = 0;
   std::vector<SentBytes> sent;  ///< by receiving rank; left out where there is no room (has_room_for)
   double loss_scale = 0;        ///< fp16: what the step's loss was multiplied by; 0 without loss scaling
+  /// Joules that the rank's device has used since the step before: of a GPU, or of a host's processors, that ranks
+  /// share its first rank tells them and the others tell 0, so that the ranks' sum is the run's. Not there where the
+  /// device has no counter that may be read.
+  std::optional<double> energy_joules;
+  PowerSource energy_source = PowerSource::none;  ///< of what it counted; none: it did not
   bool operator==(const StepSummary&) const = default;
 };
 
 /// Whether a summary with so many rows of traffic stays under 1 KB with so many links as well; else it tells none.
-constexpr bool has_room_for(std::size_t links, std::size_t traffic_rows) { return links + 2 * traffic_rows <= 44; }
+constexpr bool has_room_for(std::size_t links, std::size_t traffic_rows) { return links + 2 * traffic_rows <= 43; }
 
 /// The first thing a session says.
 struct Hello {
@@ -116,6 +130,7 @@ struct Hello {
   ClockDomain headline = ClockDomain::wall;                        ///< the clock whose numbers are the run's headline
   double entropy_nats = std::numeric_limits<double>::quiet_NaN();  ///< floor of the loss, where known
   double peak_flops = 0;                                           ///< of one device, for MFU; 0 unknown
+  std::string energy_unknown;  ///< why no counter tells rank 0's energy; empty where one does, or nobody said
   bool operator==(const Hello&) const = default;
 };
 

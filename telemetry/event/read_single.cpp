@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "flatbuffers/util.h"
 #include "telemetry/event/wire_event.hpp"
 
@@ -12,6 +14,7 @@ using wire::require;
 using wire::time_in_range;
 using wire::within;
 
+constexpr std::size_t most_links = 44;           // in recordings of before summaries told energy
 constexpr std::size_t first_memory_classes = 5;  // the host's came later
 
 std::string text_of(const flatbuffers::String* text) {
@@ -35,6 +38,7 @@ Event read(const wire::Hello& t, const DecodeLimits& limits, std::int32_t&) {
   e.headline = known(t.headline(), ClockDomain::device);
   e.entropy_nats = t.entropy_nats();
   e.peak_flops = t.peak_flops();
+  e.energy_unknown = text_of(t.energy_unknown());
   return e;
 }
 
@@ -89,11 +93,14 @@ Event read(const wire::Summary& t, const DecodeLimits& limits, std::int32_t& unk
     }
   }
   if (const auto* sent = t.sent()) {
-    require(has_room_for(sent->size(), 0), "too many links");
+    require(sent->size() <= most_links, "too many links");
     for (const wire::SentBytes* link : *sent)
       e.sent.push_back({rank_in_range(link->to(), limits, 0), within(link->bytes(), 0, greatest_bytes, "sent bytes")});
   }
   e.loss_scale = t.loss_scale();
+  if (t.energy_joules() >= 0 && std::isfinite(t.energy_joules())) e.energy_joules = t.energy_joules();
+  if (t.energy_source() <= static_cast<std::uint8_t>(PowerSource::rapl))  // a later one's joules are joules as well
+    e.energy_source = static_cast<PowerSource>(t.energy_source());
   e.spans_emitted = within(t.spans_emitted(), 0, greatest_bytes, "spans emitted");
   e.spans_dropped = within(t.spans_dropped(), 0, greatest_bytes, "spans dropped");
   return e;

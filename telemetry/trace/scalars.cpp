@@ -47,6 +47,9 @@ void ScalarTopics::accept(const StepSummary& summary) {
   step.square_norm += summary.gradient_square_norm;
   step.learning_rate = std::max(step.learning_rate, summary.learning_rate);
   step.loss_scale = std::max(step.loss_scale, summary.loss_scale);
+  step.joules += summary.energy_joules.value_or(0);
+  step.counted |= summary.energy_source != PowerSource::none;
+  step.energy_known &= summary.energy_joules.has_value();
   if (std::isfinite(summary.loss) && summary.tokens > 0) {
     step.weighted_loss += summary.loss * static_cast<double>(summary.tokens);
     step.loss_tokens += summary.tokens;
@@ -72,6 +75,10 @@ void ScalarTopics::tell_step(std::uint32_t number, const Step& step) {
   if (step.square_norm > 0) one("/gradient_norm", "norm", std::sqrt(step.square_norm));
   one("/learning_rate", "rate", step.learning_rate);
   if (step.loss_scale > 0) one("/loss_scale", "scale", step.loss_scale);
+  if (step.counted && step.energy_known) {
+    one("/energy", "joules", step.joules);
+    if (seconds > 0) one("/power", "watts", step.joules / seconds);
+  }
   one("/step_seconds", "seconds", seconds);
   if (seconds > 0) one("/tokens_per_second", "rate", static_cast<double>(step.tokens) / seconds);
 }

@@ -29,6 +29,8 @@ class ScalarTopics {
     std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN, tokens = 0;
     double weighted_loss = 0, square_norm = 0, learning_rate = 0, loss_scale = 0;
     std::int64_t loss_tokens = 0;
+    double joules = 0;
+    bool counted = false, energy_known = true;
   };
   void tell_step(std::uint32_t number, const Step& step);
 

@@ -1,8 +1,9 @@
 // Records a run as an MCAP file: every message as it came, and scalar topics that other MCAP viewers plot.
 //
 // Topics /rankscope/{control,summary,spans,memory,phases} hold the wire form (encoding "flatbuffer", the schema
-// embedded). /loss, /gradient_norm, /learning_rate, /loss_scale (fp16), /tokens_per_second, /step_seconds and
-// /memory/rank_N are small JSON objects made of the summaries. Log times are nanoseconds since the session's start.
+// embedded). /loss, /gradient_norm, /learning_rate, /loss_scale (fp16), /tokens_per_second, /step_seconds, /energy and
+// /power (where a counter told them) and /memory/rank_N are small JSON objects made of the summaries. Log times are
+// nanoseconds since the session's start.
 //
 // Chunks are closed at 1 MiB or 1 s and then handed to the operating system, so a killed process loses a second at
 // most; without its end the file is still readable.

@@ -1,7 +1,6 @@
 // Energy from counters that count like NVML's and RAPL's.
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -34,7 +33,8 @@ class Powercap {
   ~Powercap() { fs::remove_all(root_); }
   std::string root() const { return root_.string(); }
   void set(const std::string& zone, std::uint64_t microjoules) { write(root_ / zone / "energy_uj", microjoules); }
-  void forbid(const std::string& zone) { fs::remove(root_ / zone / "energy_uj"); }
+  /// Also for whoever has it open.
+  void forbid(const std::string& zone) { fs::resize_file(root_ / zone / "energy_uj", 0); }
 
  private:
   void add(const std::string& zone, const std::string& name, std::uint64_t energy, std::uint64_t range) {
@@ -57,10 +57,10 @@ TEST_CASE("a step's energy on a GPU is what NVML's counter went up by since the 
   StepEnergy energy(std::move(meter));
   CHECK(energy.source() == PowerSource::nvml);
   const Environment more("FAKE_NVML_MORE", "2500");
-  CHECK(energy.take() == Approx(2.5));
-  CHECK(energy.take() == Approx(2.5));
+  CHECK(energy.take().value() == Approx(2.5));
+  CHECK(energy.take().value() == Approx(2.5));
   const Environment old("FAKE_NVML_OLD", "1");
-  CHECK(std::isnan(energy.take()));
+  CHECK_FALSE(energy.take().has_value());
 }
 
 TEST_CASE("without NVML, a driver, the GPU or its counter the energy is unknown, and the reason is said") {
@@ -93,11 +93,11 @@ TEST_CASE("processors' energy is that of packages and memory, each once, also wh
   powercap.set("intel-rapl:0:1", 100'500);
   powercap.set("intel-rapl:1", 252'000);
   powercap.set("intel-rapl-mmio:0", 501'000);
-  CHECK(energy.take() == Approx(0.5 + 0.1 + 0.25));
+  CHECK(energy.take().value() == Approx(0.5 + 0.1 + 0.25));
   powercap.set("intel-rapl:0", 1'000);  // 500,000 µJ later it has turned over
-  CHECK(energy.take() == Approx(0.5));
+  CHECK(energy.take().value() == Approx(0.5));
   powercap.forbid("intel-rapl:1");
-  CHECK(std::isnan(energy.take()));
+  CHECK_FALSE(energy.take().has_value());
 }
 
 TEST_CASE("counters that are not there or not for this user to read leave the energy unknown") {
@@ -110,5 +110,8 @@ TEST_CASE("counters that are not there or not for this user to read leave the en
   CHECK_THAT(why, ContainsText("intel-rapl:1/energy_uj is not for this user to read"));
   StepEnergy nothing(nullptr);
   CHECK(nothing.source() == PowerSource::none);
-  CHECK(std::isnan(nothing.take()));
+  CHECK_FALSE(nothing.take().has_value());
+  StepEnergy shared = StepEnergy::told_by_another();
+  CHECK(shared.source() == PowerSource::none);
+  CHECK(shared.take() == 0);
 }

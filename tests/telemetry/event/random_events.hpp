@@ -71,7 +71,8 @@ class RandomEvents {
                      static_cast<std::int32_t>(number(0, 1 << 30)),
                      clock,
                      number(0, 9) * 0.25,
-                     number(0, 100) * 1e9};
+                     number(0, 100) * 1e9,
+                     text()};
       case 1: return ProgramRecord{rank, random_(), text(5000)};
       case 2: return ClockRecord{rank, time(), -time(), time()};
       case 3: return End{static_cast<std::int32_t>(number(-1, 9)), number(0, 1) == 1, number(-1, 1000), text()};
@@ -85,6 +86,8 @@ class RandomEvents {
         s.gradient_square_norm = number(0, 100) * 0.5;
         s.learning_rate = 3e-4;
         s.loss_scale = 65536;
+        if (number(0, 1) == 1) s.energy_joules = number(0, 100) * 0.25;
+        s.energy_source = static_cast<PowerSource>(number(0, 2));
         s.tokens = some(1 << 30);
         s.model_flops = number(0, 100) * 1e12;
         s.hardware_flops = s.model_flops * 1.25;

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "telemetry/store/run_store.hpp"
+#include "telemetry/trace/scalars.hpp"
 #include "tests/catch.hpp"
 #include "tests/telemetry/trace/trace_files.hpp"
 
@@ -54,6 +55,28 @@ TEST_CASE("a trace says what it holds without its messages being read") {
   std::int64_t ours = 0;
   for (const auto& [topic, count] : counts) ours += topic.starts_with("/rankscope/") ? count : 0;
   CHECK(ours == static_cast<std::int64_t>(messages.size()));
+}
+
+TEST_CASE("a step's joules and watts can be plotted where all its ranks know theirs") {
+  std::map<std::string, std::vector<double>> told;
+  ScalarTopics topics([&](const std::string& topic, std::int64_t, const ScalarValues& values) {
+    told[topic].push_back(values.back().second);
+  });
+  for (std::uint32_t step = 0; step < 3; ++step)
+    for (int rank = 0; rank < 2; ++rank) {
+      StepSummary summary;
+      summary.rank = rank;
+      summary.step = step;
+      summary.begin_ns = step * 500'000'000;
+      summary.end_ns = summary.begin_ns + 500'000'000;
+      if (rank == 0 || step != 1) summary.energy_joules = rank == 0 ? 20 : 0;
+      if (rank == 0) summary.energy_source = PowerSource::rapl;
+      topics.accept(summary);
+    }
+  topics.finish();
+  CHECK(told["/energy"] == std::vector<double>{20, 20});
+  CHECK(told["/power"] == std::vector<double>{40, 40});
+  CHECK(told["/step_seconds"].size() == 3);
 }
 
 TEST_CASE("the store of a recording is the store of the run") {

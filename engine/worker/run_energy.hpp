@@ -1,0 +1,24 @@
+// Which counter of energy each rank of this process tells of: a device's first rank its own, the others that share it
+// none.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/comm/communicator.hpp"
+#include "engine/power/power.hpp"
+
+namespace rankscope {
+
+struct RunEnergy {
+  std::function<std::shared_ptr<StepEnergy>(int rank)> of;
+  std::string unknown;  ///< why the counter of this process's device cannot be read; empty where it can
+};
+
+/// `device`: "cpu", "cuda" or "sleep"; `gpu`: PCI bus id of the one that this process computes on, if any. `processes`:
+/// null where the ranks are threads of this process on one device; else collective over it. The counters of processors
+/// are looked for below RANKSCOPE_POWERCAP, if that is set: containers see the host's under another path, or not at
+/// all.
+RunEnergy open_run_energy(const std::string& device, const std::string& gpu, World* processes);
+
+}  // namespace rankscope
