@@ -64,6 +64,7 @@ void look_at_run(const AnalysisRequest& request, InsightContext& context, Figure
   if (!facts.predicted && request.prediction && request.prediction->refusal.empty())
     facts.predicted = request.prediction->predicted;
   figures.run = make_report(facts);
+  figures.told = facts.told;
   figures.forecast = context.forecast_step = figures.run->predicted;
   context.ideal_bubble = figures.run->bubble.ideal;
 
@@ -76,8 +77,7 @@ void look_at_run(const AnalysisRequest& request, InsightContext& context, Figure
     figures.step_spans = run.step_spans(obtained, step);
   }
   for (int rank = 0; rank < context.run->step.grid.size(); ++rank)
-    for (const StepSummary& summary : run.summaries(rank))
-      if (summary.step == step) figures.summaries.push_back(summary);
+    if (auto summary = run.summary(rank, step)) figures.summaries.push_back(std::move(*summary));
   if (figures.step && figures.forecast) figures.gap = explain_gap(*figures.forecast, *figures.step);
 }
 

@@ -214,7 +214,7 @@ void Session::open_trace(const QString& path) {
 }
 
 void Session::open_endpoint(const SourceSpec& spec) {
-  set_store(std::make_shared<RunStore>(options_.live_bytes));
+  set_store(std::make_shared<RunStore>(options_.live_bytes, options_.live_steps));
   endpoint_ = spec.text;
   set_state(SessionState::opening);
   watch(make_live_feed(spec, store_));

@@ -39,6 +39,8 @@ struct SessionOptions {
   int stop_grace_ms = 5000;
   /// Detail of a live run that is kept here: what is older becomes a gap, and is in the recording. 0: all.
   std::int64_t live_bytes = std::int64_t{400} << 20;
+  /// Of a live run, steps whose ranks' summaries are kept one by one here (RunStore).
+  std::uint32_t live_steps = 256;
 };
 
 class Session : public SnapshotSource {

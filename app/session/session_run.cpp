@@ -53,7 +53,7 @@ void Session::run() {
     return fail(QString::fromUtf8(error.what()));
   }
   ++run_number_;
-  set_store(std::make_shared<RunStore>(options_.live_bytes));
+  set_store(std::make_shared<RunStore>(options_.live_bytes, options_.live_steps));
   context_.reset();
   insights_.set_context(nullptr);
   chosen_step_.reset();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -11,8 +12,6 @@ namespace rankscope {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-using SummariesByStep = std::map<std::uint32_t, std::vector<StepSummary>>;
 
 /// The lower middle of what is known; NaN of nothing.
 double median_known(std::vector<double> values) {
@@ -33,38 +32,17 @@ std::map<std::int32_t, ClockRecord> latest_clocks(const std::vector<ClockRecord>
   return latest;
 }
 
-/// Each rank's summary of each step once, its times on rank 0's clock.
-std::vector<StepSummary> aligned_summaries(const RunFacts& facts) {
+/// What all ranks told of all steps, each rank's step once, on rank 0's clock.
+RunTotals totals_of(const RunFacts& facts) {
+  RunTotals totals = facts.told ? *facts.told : RunTotals{};
   const auto clocks = latest_clocks(facts.clocks);
   std::set<std::pair<std::uint32_t, std::int32_t>> seen;
-  std::vector<StepSummary> summaries;
   for (const StepSummary& summary : facts.summaries) {
     if (!seen.insert({summary.step, summary.rank}).second) continue;  // telemetry may arrive twice
-    summaries.push_back(summary);
-    if (const auto clock = clocks.find(summary.rank); clock != clocks.end()) {
-      summaries.back().begin_ns += clock->second.offset_ns;
-      summaries.back().end_ns += clock->second.offset_ns;
-    }
+    const auto clock = clocks.find(summary.rank);
+    totals.add(summary, clock == clocks.end() ? 0 : clock->second.offset_ns);
   }
-  return summaries;
-}
-
-/// Wall seconds of a step by its summaries: to the begin of the next step, or to its own last end.
-double summary_seconds(const SummariesByStep& steps, SummariesByStep::const_iterator step, int ranks) {
-  const auto complete = [&](const std::vector<StepSummary>& s) { return static_cast<int>(s.size()) == ranks; };
-  const auto begin = [](const std::vector<StepSummary>& s) {
-    return std::min_element(s.begin(), s.end(), [](auto& a, auto& b) { return a.begin_ns < b.begin_ns; })->begin_ns;
-  };
-  if (!complete(step->second)) return unknown;
-  const auto next = std::next(step);
-  std::int64_t end = 0;
-  if (next != steps.end() && next->first == step->first + 1 && complete(next->second)) {
-    end = begin(next->second);
-  } else {
-    end = step->second.front().end_ns;
-    for (const StepSummary& s : step->second) end = std::max(end, s.end_ns);
-  }
-  return static_cast<double>(end - begin(step->second)) * 1e-9;
+  return totals;
 }
 
 bool is_headline(const RunFacts& facts, const ObservedStep& step) {
@@ -93,17 +71,17 @@ TimeRange range_of(const std::map<std::uint32_t, const ObservedStep*>& steps, st
   return observed.range.empty() ? step_range(spans_around(steps, step, 1), step) : observed.range;
 }
 
-void add_steps(Report& report, const RunFacts& facts, const SummariesByStep& summaries) {
+void add_steps(Report& report, const RunFacts& facts, const RunTotals& told) {
   const auto observed = headline_steps(facts);
   std::map<std::uint32_t, StepRow> rows;
-  for (auto step = summaries.begin(); step != summaries.end(); ++step) {
-    StepRow& row = rows[step->first];
-    row.loss = global_loss(step->second);
-    if (static_cast<int>(step->second.size()) == report.ranks) row.grad_norm = global_gradient_norm(step->second);
-    for (const StepSummary& s : step->second) row.loss_scale = std::max(row.loss_scale, s.loss_scale);
-    row.skipped = row.loss_scale > 0 && skips_update(step->second);
-    if (facts.obtained == Obtained::measured) row.seconds = summary_seconds(summaries, step, report.ranks);
-  }
+  told.steps.for_each([&](std::uint32_t number, const StepTotals& step) {
+    StepRow& row = rows.emplace_hint(rows.end(), number, StepRow{})->second;
+    row.loss = step.loss();
+    if (step.ranks == report.ranks) row.grad_norm = std::sqrt(step.square_norm);
+    row.loss_scale = step.loss_scale;
+    row.skipped = step.skips_update();
+    if (facts.obtained == Obtained::measured) row.seconds = wall_seconds(told.steps, number, report.ranks);
+  });
   for (const auto& [number, step] : observed) {
     StepRow& row = rows[number];
     if (!std::isnan(row.seconds)) continue;
@@ -113,10 +91,8 @@ void add_steps(Report& report, const RunFacts& facts, const SummariesByStep& sum
   std::vector<double> seconds;
   for (auto& [number, row] : rows) {
     row.step = number;
-    std::int64_t tokens = 0;
-    if (const auto found = summaries.find(number); found != summaries.end())
-      for (const StepSummary& s : found->second) tokens += s.tokens;
-    if (tokens == 0) tokens = facts.tokens_per_step;
+    const StepTotals* step = told.steps.find(number);
+    const std::int64_t tokens = step != nullptr && step->tokens > 0 ? step->tokens : facts.tokens_per_step;
     if (tokens > 0) row.tokens_per_s = static_cast<double>(tokens) / row.seconds;
     seconds.push_back(row.seconds);
     report.steps.push_back(row);
@@ -126,10 +102,10 @@ void add_steps(Report& report, const RunFacts& facts, const SummariesByStep& sum
 }
 
 /// The analysed steps of the run, without its very first one (which pays for start-up) unless there is no other.
-std::vector<StepAnalysis> steady_steps(const RunFacts& facts) {
+std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& told) {
   const auto observed = headline_steps(facts);
   std::uint32_t first = observed.empty() ? 0 : observed.begin()->first;
-  for (const StepSummary& summary : facts.summaries) first = std::min(first, summary.step);
+  if (!told.steps.empty()) first = std::min(first, told.steps.first());
   const int apart = steps_apart(facts.programs);
   std::vector<StepAnalysis> steady;
   for (const auto& [number, step] : observed) {
@@ -140,7 +116,7 @@ std::vector<StepAnalysis> steady_steps(const RunFacts& facts) {
   return steady;
 }
 
-void add_bubbles(Report& report, const RunFacts& facts) {
+void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& told) {
   report.time.share.fill(unknown);
   report.time.unknown = unknown;
   if (facts.programs.empty()) return;
@@ -154,7 +130,7 @@ void add_bubbles(Report& report, const RunFacts& facts) {
   }
   report.predicted = analyse(facts.predicted);
 
-  std::vector<StepAnalysis> steady = steady_steps(facts);
+  std::vector<StepAnalysis> steady = steady_steps(facts, told);
   if (!steady.empty()) {
     const auto middle = steady.begin() + static_cast<std::ptrdiff_t>((steady.size() - 1) / 2);
     std::nth_element(steady.begin(), middle, steady.end(),
@@ -180,20 +156,76 @@ void add_bubbles(Report& report, const RunFacts& facts) {
     report.step_seconds = report.predicted_step_seconds;
 }
 
-/// Rates relative to the step's time. FLOPs are the same in every step; the first complete one says them.
-void add_rates(Report& report, const RunFacts& facts, const SummariesByStep& summaries) {
-  double model = facts.model_flops, hardware = facts.hardware_flops;
-  for (const auto& [number, of_step] : summaries) {
-    if (static_cast<int>(of_step.size()) != report.ranks) continue;
-    double said_model = 0, said_hardware = 0;
-    for (const StepSummary& s : of_step) {
-      said_model += s.model_flops;
-      said_hardware += s.hardware_flops;
+bool knows_energy(const StepTotals& step, int ranks) {
+  return step.energy_ranks == ranks && step.ranks == ranks && step.counters > 0;
+}
+
+/// A step's power is that of it and of steps before it that take so long together.
+constexpr std::int64_t power_ns = 100'000'000;
+
+void add_energy(Report& report, const RunFacts& facts, const RunTotals& told) {
+  struct Used {
+    double joules = 0;
+    std::int64_t ns = 0;
+  };
+  EnergyReport& energy = report.energy;
+  std::deque<Used> latest;
+  Used window, sum;
+  double tokens = 0;
+  int steps = 0;
+  auto row = report.steps.begin();  // by step, as the totals are
+  const bool one = !told.steps.empty() && report.steps.size() == 1;
+  told.steps.for_each([&](std::uint32_t number, const StepTotals& step) {
+    const double seconds = wall_seconds(told.steps, number, report.ranks);
+    if (!knows_energy(step, report.ranks) || !(seconds > 0)) {
+      latest.clear();
+      window = {};
+      return;
     }
-    if (said_model > 0) model = said_model;
-    if (said_hardware > 0) hardware = said_hardware;
-    break;
+    energy.source = step.energy_source;
+    energy.counters = std::max(energy.counters, step.counters);
+    const std::int64_t ns = std::llround(seconds * 1e9);
+    latest.push_back({step.joules, ns});
+    window.joules += step.joules;
+    window.ns += ns;
+    while (window.ns - latest.front().ns >= power_ns) {
+      window.joules -= latest.front().joules;
+      window.ns -= latest.front().ns;
+      latest.pop_front();
+    }
+    while (row->step != number) ++row;
+    row->joules = step.joules;
+    row->watts = window.joules / (static_cast<double>(window.ns) * 1e-9);
+    if (number == told.steps.first() && !one) return;  // pays for start-up
+    ++steps;
+    sum.joules += step.joules;
+    sum.ns += ns;
+    tokens += static_cast<double>(step.tokens);
+  });
+  if (steps > 0) {
+    energy.joules_per_step = sum.joules / steps;
+    energy.watts = sum.joules / (static_cast<double>(sum.ns) * 1e-9);
+    if (tokens > 0) energy.joules_per_token = sum.joules / tokens;
+    if (energy.counters == report.ranks && facts.cluster.power_watts > 0 && !std::isnan(report.bubble.predicted))
+      energy.predicted_watts = facts.cluster.average_watts(report.bubble.predicted) * report.ranks;
+  } else {
+    energy.source = PowerSource::none;
+    energy.unknown = facts.obtained == Obtained::simulated ? "the energy is unknown: nothing ran"
+                     : facts.energy_unknown.empty()        ? "the energy is unknown: the ranks told of no counter"
+                                                           : facts.energy_unknown;
   }
+}
+
+/// Rates relative to the step's time. FLOPs are the same in every step; the first complete one says them.
+void add_rates(Report& report, const RunFacts& facts, const RunTotals& told) {
+  double model = facts.model_flops, hardware = facts.hardware_flops;
+  bool said = false;
+  told.steps.for_each([&](std::uint32_t, const StepTotals& step) {
+    if (said || step.ranks != report.ranks) return;
+    said = true;
+    if (step.model_flops > 0) model = step.model_flops;
+    if (step.hardware_flops > 0) hardware = step.hardware_flops;
+  });
   const double device_seconds = report.step_seconds * report.ranks;
   if (!(device_seconds > 0)) return;
   report.tflops_per_device = model / device_seconds * 1e-12;
@@ -203,16 +235,11 @@ void add_rates(Report& report, const RunFacts& facts, const SummariesByStep& sum
   }
 }
 
-void add_memory(Report& report, const RunFacts& facts, const std::vector<StepSummary>& summaries) {
+void add_memory(Report& report, const RunFacts& facts, const RunTotals& told) {
   for (std::int32_t rank = 0; rank < report.ranks; ++rank) {
     MemoryRow row{rank, std::nullopt, std::nullopt};
-    for (const StepSummary& s : summaries) {
-      if (s.rank != rank) continue;
-      if (!row.measured) row.measured.emplace();
-      for (std::size_t c = 0; c < memory_class_count; ++c)
-        row.measured->by_class[c] = std::max(row.measured->by_class[c], s.peak_bytes[c]);
-      row.measured->peak = std::max(row.measured->peak, s.peak_total_bytes);
-    }
+    if (const auto of_rank = told.ranks.find(rank); of_rank != told.ranks.end())
+      row.measured = {of_rank->second.peak_bytes, of_rank->second.peak_total_bytes, std::nullopt};
     if (static_cast<std::size_t>(rank) < facts.programs.size()) {
       const MemoryProfile profile = memory_profile(facts.programs[static_cast<std::size_t>(rank)]);
       row.predicted = MemoryBytes{profile.peak_by_class, profile.peak, std::nullopt};
@@ -224,43 +251,21 @@ void add_memory(Report& report, const RunFacts& facts, const std::vector<StepSum
   }
 }
 
-void add_telemetry(Report& report, const RunFacts& facts, const std::vector<StepSummary>& summaries) {
+void add_telemetry(Report& report, const RunFacts& facts, const RunTotals& told) {
   report.telemetry = {facts.events, facts.dropped, facts.telemetry_overhead};
   std::int64_t emitted = 0, dropped = 0;
-  for (const StepSummary& s : summaries) {
-    emitted += s.spans_emitted;
-    dropped += s.spans_dropped;
+  for (const auto& [rank, totals] : told.ranks) {
+    emitted += totals.spans_emitted;
+    dropped += totals.spans_dropped;
   }
-  if (!summaries.empty() && report.telemetry.events < 0) report.telemetry.events = emitted;
-  if (!summaries.empty() && report.telemetry.dropped < 0) report.telemetry.dropped = dropped;
+  if (!told.ranks.empty() && report.telemetry.events < 0) report.telemetry.events = emitted;
+  if (!told.ranks.empty() && report.telemetry.dropped < 0) report.telemetry.dropped = dropped;
   for (const auto& [rank, record] : latest_clocks(facts.clocks))
     report.clock_uncertainty_s =
         std::fmax(report.clock_uncertainty_s, static_cast<double>(record.uncertainty_ns) * 1e-9);
 }
 
 }  // namespace
-
-double global_loss(const std::vector<StepSummary>& of_one_step) {
-  double sum = 0, tokens = 0;
-  for (const StepSummary& s : of_one_step) {
-    if (std::isnan(s.loss) && s.tokens == 0) continue;  // no head here; a NaN of a head that diverged shows
-    sum += s.loss * static_cast<double>(s.tokens);
-    tokens += static_cast<double>(s.tokens);
-  }
-  return tokens > 0 ? sum / tokens : unknown;
-}
-
-double global_gradient_norm(const std::vector<StepSummary>& of_one_step) {
-  if (of_one_step.empty()) return unknown;
-  double square = 0;
-  for (const StepSummary& s : of_one_step) square += s.gradient_square_norm;
-  return std::sqrt(square);
-}
-
-bool skips_update(const std::vector<StepSummary>& of_one_step) {
-  return std::any_of(of_one_step.begin(), of_one_step.end(),
-                     [](const StepSummary& s) { return !std::isfinite(s.gradient_square_norm); });
-}
 
 Report make_report(const RunFacts& facts) {
   Report report;
@@ -269,16 +274,15 @@ Report make_report(const RunFacts& facts) {
   report.ranks = facts.grid.size();
   report.clock = facts.clock;
   report.obtained = facts.obtained;
-  const std::vector<StepSummary> summaries = aligned_summaries(facts);
-  SummariesByStep by_step;
-  for (const StepSummary& summary : summaries) by_step[summary.step].push_back(summary);
-  add_steps(report, facts, by_step);
-  add_bubbles(report, facts);
-  add_rates(report, facts, by_step);
-  add_memory(report, facts, summaries);
-  report.traffic = analysis::traffic_of(facts, summaries);
-  report.links = analysis::links_of(facts, summaries);
-  add_telemetry(report, facts, summaries);
+  const RunTotals told = totals_of(facts);
+  add_steps(report, facts, told);
+  add_bubbles(report, facts, told);
+  add_rates(report, facts, told);
+  add_memory(report, facts, told);
+  add_energy(report, facts, told);
+  report.traffic = analysis::traffic_of(facts, told);
+  report.links = analysis::links_of(facts, told);
+  add_telemetry(report, facts, told);
   return report;
 }
 

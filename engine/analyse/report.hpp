@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@
 #include "engine/analyse/step_analysis.hpp"
 #include "engine/program/program.hpp"
 #include "engine/scenario/scenario.hpp"
-#include "telemetry/event/event.hpp"
+#include "telemetry/event/run_totals.hpp"
 
 namespace rankscope {
 
@@ -41,8 +42,12 @@ struct RunFacts {
                                                                      ///< says so
   double hardware_flops = std::numeric_limits<double>::quiet_NaN();  ///< with recomputation
   std::int64_t tokens_per_step = 0;                                  ///< where no summary says so; 0 unknown
+  ClusterSpec cluster;                                               ///< whose power is predicted
+  std::string energy_unknown;                                        ///< what the run says why no energy is known
 
-  std::vector<StepSummary> summaries;  ///< of all ranks and steps, any order
+  /// What steps told is put together in `told` (null: nothing), on one clock, or stands in `summaries`, any order.
+  std::shared_ptr<const RunTotals> told;
+  std::vector<StepSummary> summaries;
   std::vector<ObservedStep> observed;  ///< any order; those not of the headline are ignored
   std::vector<ClockRecord> clocks;
 
@@ -70,6 +75,10 @@ struct StepRow {
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
   double loss_scale = 0;  ///< of fp16; 0 without
   bool skipped = false;   ///< its scaled gradients overflowed: no rank has updated anything
+  double joules = std::numeric_limits<double>::quiet_NaN();  ///< of all devices
+  /// Over this step and as many before it as take a tenth of a second on the wall clock: counters go on some tens of
+  /// times a second, so that one short step has all of several or none.
+  double watts = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Bytes by memory class, each class's own peak, and the peak of the device's sum.
@@ -141,6 +150,19 @@ struct TelemetryReport {
   double overhead = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// What the devices used, over the steady steps (as Report::step_seconds) whose energy is known.
+struct EnergyReport {
+  PowerSource source = PowerSource::none;  ///< none: nothing is known
+  int counters = 0;                        ///< GPUs, or hosts
+  double joules_per_step = std::numeric_limits<double>::quiet_NaN();
+  double watts = std::numeric_limits<double>::quiet_NaN();  ///< of all devices, on the wall clock
+  double joules_per_token = std::numeric_limits<double>::quiet_NaN();
+  /// Of as many devices as there are ranks, waiting in the predicted bubble (ClusterSpec::average_watts); NaN where the
+  /// cluster does not say its power, or where devices that were counted are not one a rank.
+  double predicted_watts = std::numeric_limits<double>::quiet_NaN();
+  std::string unknown;  ///< why, where nothing is known
+};
+
 struct Report {
   std::string title;
   PlanSpec plan;
@@ -170,6 +192,7 @@ struct Report {
   std::vector<MemoryRow> memory;       ///< by rank
   std::vector<TrafficReport> traffic;  ///< by purpose, kind and group
   std::vector<LinkReport> links;       ///< by sender and receiver; none above most_linked_ranks
+  EnergyReport energy;
   TelemetryReport telemetry;
   bool folded = false;               ///< simulated stage by stage, ranks alike being one; else from programs
   std::optional<DeviceFit> device;   ///< where the cluster says how much memory its devices have
@@ -183,12 +206,5 @@ Report make_report(const RunFacts& facts);
 nlohmann::json to_json(const Report& report);
 /// The same for a person at a terminal: aligned, with units.
 std::string to_text(const Report& report);
-
-/// Loss of a step: the ranks' means weighted by their tokens. NaN where no rank has one.
-double global_loss(const std::vector<StepSummary>& of_one_step);
-/// sqrt of the sum of the ranks' gradient_square_norm; NaN for no ranks.
-double global_gradient_norm(const std::vector<StepSummary>& of_one_step);
-/// Whether a step with loss scaling left its update out: some rank's gradients are not finite.
-bool skips_update(const std::vector<StepSummary>& of_one_step);
 
 }  // namespace rankscope

@@ -46,6 +46,17 @@ Json device_json(const std::optional<DeviceFit>& device) {
           {"needed", device->needed}, {"rank", device->rank},       {"fits", device->fits()}};
 }
 
+Json energy_json(const EnergyReport& energy) {
+  const bool is_known = energy.source != PowerSource::none;
+  return {{"source", is_known ? Json(name_of(energy.source)) : Json(nullptr)},
+          {"counters", is_known ? Json(energy.counters) : Json(nullptr)},
+          {"joules_per_step", known(energy.joules_per_step)},
+          {"watts", known(energy.watts)},
+          {"predicted_watts", known(energy.predicted_watts)},
+          {"joules_per_token", known(energy.joules_per_token)},
+          {"unknown", energy.unknown.empty() ? Json(nullptr) : Json(energy.unknown)}};
+}
+
 Json budget_json(const std::optional<RunBudget>& budget) {
   if (!budget) return nullptr;
   return {{"tokens", budget->tokens},
@@ -78,7 +89,8 @@ nlohmann::json to_json(const Report& report) {
                      {"loss_scale", row.loss_scale > 0 ? Json(row.loss_scale) : Json(nullptr)},
                      {"skipped", row.skipped},
                      {"seconds", known(row.seconds)},
-                     {"tokens_per_s", known(row.tokens_per_s)}});
+                     {"tokens_per_s", known(row.tokens_per_s)},
+                     {"joules", known(row.joules)}});
   for (int c = 0; c < time_class_count; ++c) {
     const auto which = static_cast<TimeClass>(c);
     time[std::string(name_of(which))] = known(report.time[which]);
@@ -121,6 +133,7 @@ nlohmann::json to_json(const Report& report) {
           {"memory", std::move(memory)},
           {"traffic", std::move(traffic)},
           {"links", std::move(links)},
+          {"energy", energy_json(report.energy)},
           {"telemetry",
            {{"events", known(report.telemetry.events)},
             {"dropped", known(report.telemetry.dropped)},

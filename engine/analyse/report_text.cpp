@@ -56,6 +56,20 @@ std::string head(const Report& report) {
   return text + row("times are", clock);
 }
 
+std::string energy_line(const Report& report) {
+  const EnergyReport& e = report.energy;
+  if (report.obtained == Obtained::simulated) return "";  // what nothing counts; see `whole run`
+  if (e.source == PowerSource::none) return row("energy", e.unknown);
+  std::string text = format("%.4g J a step, %.4g W on average", e.joules_per_step, e.watts);
+  if (!std::isnan(e.joules_per_token)) text += format(", %.4g J a token", e.joules_per_token);
+  if (!std::isnan(e.predicted_watts)) text += format(", predicted %.4g W", e.predicted_watts);
+  const char* thing = e.source == PowerSource::nvml ? "GPU" : "host";
+  text += format(", counted by %s on %d %s%s", std::string(name_of(e.source)).c_str(), e.counters, thing,
+                 e.counters == 1 ? "" : "s");
+  if (e.source == PowerSource::rapl) text += " (all that ran on its processors)";
+  return row("energy", text);
+}
+
 std::string numbers(const Report& report) {
   std::string step = duration(report.step_seconds);
   if (report.steps.size() > 1) step += " (median without the first step)";
@@ -68,7 +82,7 @@ std::string numbers(const Report& report) {
                            report.steady_steps));
   text += row("MFU, HFU", percent(report.mfu) + ", " + percent(report.hfu) + ", " +
                               number(report.tflops_per_device, "%.4g") + " TFLOP/s per device");
-  return text;
+  return text + energy_line(report);
 }
 
 std::string time_table(const Report& report) {

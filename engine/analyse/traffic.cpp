@@ -20,8 +20,7 @@ constexpr int most_linked_ranks = 64;
 
 struct Sum {
   double count = 0, bytes = 0;
-  int entries = 0;  ///< ranks, or ranks × steps
-  bool opaque = false;
+  int ranks = 0;
 };
 
 /// Bytes that one member of a collective sends, on average over the group. "auto" is what loopback does by itself.
@@ -57,39 +56,26 @@ std::map<Key, Sum> predicted_traffic(const RunFacts& facts) {
       Sum& sum = sums[key];
       sum.count += 1;
       sum.bytes += bytes;
-      sum.entries += takes_part.insert(key).second;
+      sum.ranks += takes_part.insert(key).second;
     }
   }
-  return sums;
-}
-
-std::map<Key, Sum> counted_traffic(const std::vector<StepSummary>& summaries) {
-  std::map<Key, Sum> sums;
-  for (const StepSummary& summary : summaries)
-    for (const TrafficRow& row : summary.traffic) {
-      if (row.kind == OpKind::receive || row.count == 0) continue;
-      Sum& sum = sums[{row.purpose, row.kind, row.group}];
-      sum.count += static_cast<double>(row.count);
-      sum.bytes += static_cast<double>(row.wire_bytes);
-      sum.opaque |= row.wire_bytes < 0;
-      ++sum.entries;
-    }
   return sums;
 }
 
 }  // namespace
 
-std::vector<TrafficReport> traffic_of(const RunFacts& facts, const std::vector<StepSummary>& summaries) {
+std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& told) {
   std::map<Key, TrafficReport> rows;
   for (const auto& [key, sum] : predicted_traffic(facts)) {
     TrafficReport& row = rows[key];
-    row.count = sum.count / sum.entries;
-    row.predicted = sum.bytes / sum.entries;
+    row.count = sum.count / sum.ranks;
+    row.predicted = sum.bytes / sum.ranks;
   }
-  for (const auto& [key, sum] : counted_traffic(summaries)) {
+  for (const auto& [key, sum] : told.traffic) {
     TrafficReport& row = rows[key];
-    row.count = sum.count / sum.entries;
-    if (!sum.opaque) row.bytes_per_rank = sum.bytes / sum.entries;
+    const auto rows_told = static_cast<double>(sum.rows);
+    row.count = static_cast<double>(sum.count) / rows_told;
+    if (!sum.opaque) row.bytes_per_rank = static_cast<double>(sum.wire_bytes) / rows_told;
   }
   std::vector<TrafficReport> traffic;
   for (auto& [key, row] : rows) {
@@ -99,39 +85,26 @@ std::vector<TrafficReport> traffic_of(const RunFacts& facts, const std::vector<S
   return traffic;
 }
 
-std::vector<LinkReport> links_of(const RunFacts& facts, const std::vector<StepSummary>& summaries) {
+std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& told) {
   const auto ranks = static_cast<int>(facts.programs.size());
   if (ranks > most_linked_ranks) return {};
   const TrafficMatrix predicted = traffic_matrix(facts.programs, facts.grid, algorithm_named(facts.plan.collective), {},
                                                  most_linked_ranks, Automatic::direct);
-  std::map<std::pair<int, int>, double> sent;
-  std::vector<int> steps(static_cast<std::size_t>(ranks), 0);
-  std::set<int> incomplete;
-  for (const StepSummary& summary : summaries) {
-    if (summary.rank < 0 || summary.rank >= ranks) continue;
-    ++steps[static_cast<std::size_t>(summary.rank)];
-    std::int64_t told = 0, counted = 0;
-    for (const SentBytes& link : summary.sent) {
-      sent[{summary.rank, link.to}] += static_cast<double>(link.bytes);
-      told += link.bytes;
-    }
-    for (const TrafficRow& row : summary.traffic) {
-      if (!is_communication(row.kind)) continue;
-      counted += std::max<std::int64_t>(row.wire_bytes, 0);
-      if (row.wire_bytes < 0) incomplete.insert(summary.rank);
-    }
-    if (told != counted) incomplete.insert(summary.rank);  // recorded before links were
-  }
   std::vector<LinkReport> links;
-  for (int from = 0; from < ranks; ++from)
+  for (int from = 0; from < ranks; ++from) {
+    const auto sender = told.ranks.find(from);
     for (int to = 0; to < ranks; ++to) {
       LinkReport link{from, to};
       link.predicted = predicted.at(from, to);
-      const auto measured = sent.find({from, to});
-      const int count = steps[static_cast<std::size_t>(from)];
-      if (count > 0 && !incomplete.contains(from)) link.bytes = measured == sent.end() ? 0 : measured->second / count;
+      if (sender != told.ranks.end() && sender->second.tells_links) {
+        const auto measured = sender->second.sent.find(to);
+        link.bytes = measured == sender->second.sent.end()
+                         ? 0
+                         : static_cast<double>(measured->second) / static_cast<double>(sender->second.steps);
+      }
       if (link.predicted > 0 || link.bytes > 0) links.push_back(link);
     }
+  }
   return links;
 }
 

@@ -6,9 +6,9 @@
 
 namespace rankscope::analysis {
 
-/// Per step and participating rank; see TrafficReport. `summaries` without doubles.
-std::vector<TrafficReport> traffic_of(const RunFacts& facts, const std::vector<StepSummary>& summaries);
+/// Per step and participating rank; see TrafficReport.
+std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& told);
 /// All pairs of ranks that are to exchange anything, or have.
-std::vector<LinkReport> links_of(const RunFacts& facts, const std::vector<StepSummary>& summaries);
+std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& told);
 
 }  // namespace rankscope::analysis

@@ -32,6 +32,7 @@ RunFacts common_facts(const RunContext& context) {
   for (const RankProgram& program : context.programs)
     for (const Op& op : program.ops)
       if (op.id.kind() == OpKind::recompute) facts.hardware_flops += repeated_flops(context.step, op.id.fields());
+  facts.cluster = scenario.cluster;
   facts.tokens_per_step = std::int64_t{scenario.train.global_batch} * context.step.model.spec.context;
   return facts;
 }
@@ -126,12 +127,12 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
   facts.clock = hello && hello->headline == ClockDomain::device && emulated ? ClockDomain::device : ClockDomain::wall;
   facts.obtained = facts.clock == ClockDomain::device ? Obtained::emulated : Obtained::measured;
   facts.peak_flops = hello ? hello->peak_flops : 0;
+  if (hello) facts.energy_unknown = hello->energy_unknown;
   facts.clocks = store.clocks();
   for (ClockRecord& clock : facts.clocks) clock.offset_ns = 0;  // the store's times are on the corrected time line
   facts.events = store.event_count();
   facts.dropped = store.dropped_count();
-  for (int rank = 0; rank < context.step.grid.size(); ++rank)
-    for (StepSummary& summary : store.summaries(rank)) facts.summaries.push_back(std::move(summary));
+  facts.told = store.totals();
 
   if (const auto steps = store.steps(Obtained::simulated); !steps.empty()) {
     Simulation predicted;

@@ -17,7 +17,7 @@ namespace {
 std::vector<double> wall_seconds(const RunFacts& facts) {
   RunFacts wall;
   wall.grid = facts.grid;
-  wall.summaries = facts.summaries;
+  wall.told = facts.told;
   wall.clocks = facts.clocks;
   return sweep_run(make_report(wall), 0, 0).step_seconds;
 }

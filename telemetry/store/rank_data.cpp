@@ -28,20 +28,26 @@ std::vector<TimeRange> union_of(const std::vector<Gap>& gaps) {  // gaps are by 
 
 }  // namespace
 
-void SeenNumbers::insert(std::uint64_t sequence) {
-  const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), sequence,
+void StepTimes::add(const StepTimes& other, std::int64_t by) {
+  if (other.first_compute_ns != INT64_MAX) first_compute_ns = std::min(first_compute_ns, other.first_compute_ns + by);
+  first_ns = std::min(first_ns, other.first_ns + by);
+  last_end_ns = std::max(last_end_ns, other.last_end_ns + by);
+}
+
+void SeenNumbers::insert(std::uint64_t number) {
+  const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), number,
                                       [](std::uint64_t s, const auto& interval) { return s < interval.first; });
-  const bool joins_before = after != intervals_.begin() && std::prev(after)->second + 1 >= sequence;
-  const bool joins_after = after != intervals_.end() && after->first == sequence + 1;
+  const bool joins_before = after != intervals_.begin() && std::prev(after)->second + 1 >= number;
+  const bool joins_after = after != intervals_.end() && after->first == number + 1;
   if (joins_before && joins_after) {
     std::prev(after)->second = after->second;
     intervals_.erase(after);
   } else if (joins_before) {
-    std::prev(after)->second = std::max(std::prev(after)->second, sequence);
+    std::prev(after)->second = std::max(std::prev(after)->second, number);
   } else if (joins_after) {
-    after->first = sequence;
+    after->first = number;
   } else {
-    intervals_.insert(after, {sequence, sequence});
+    intervals_.insert(after, {number, number});
   }
 }
 
@@ -174,6 +180,26 @@ std::int64_t RankData::lost_events(const std::vector<Gap>& open) const {
   return numbered + std::max(unnumbered, spans_dropped_) + (evicted_ ? evicted_->events : 0);
 }
 
+void RankData::fold(FoldedSteps& into, const std::function<void(const StepSummary&)>& visit) {
+  const std::int64_t offset = clock_ ? clock_->offset_ns : 0;
+  summaries_.erase_blocks_before(into.before, [&](std::uint32_t, const std::shared_ptr<const StepSummary>& summary) {
+    into.totals.add(*summary, offset);
+    visit(*summary);
+  });
+  for (std::size_t way = 0; way < obtained_count; ++way) {
+    const std::int64_t by = static_cast<Obtained>(way) == Obtained::measured ? offset : 0;
+    steps_[way].erase_blocks_before(
+        into.before, [&](std::uint32_t step, const StepTimes& times) { into.times[way].edit(step).add(times, by); });
+  }
+  view_.reset();
+}
+
+void RankData::fold_late(FoldedSteps& into, const StepSummary& summary) {
+  into.totals.add(summary, clock_ ? clock_->offset_ns : 0);
+  spans_dropped_ += summary.spans_dropped;
+  view_.reset();
+}
+
 std::shared_ptr<const RankView> RankData::view() {
   if (view_) return view_;
   auto view = std::make_shared<RankView>();
@@ -243,7 +269,7 @@ void RankData::evict_oldest() {
     for (const auto& lane : lanes)
       if (lane && lane->oldest_end_ns() == oldest) {
         const LaneColumn::Evicted gone = lane->evict_oldest();
-        phases_.erase_blocks_before(gone.greatest_step, [&](const StepPhases& phases) {
+        phases_.erase_blocks_before(gone.greatest_step, [&](std::uint32_t, const StepPhases& phases) {
           phase_count_ -= static_cast<std::int64_t>(phases.rows ? phases.rows->size() : 0);
         });
         return note(gone.begin_ns, gone.end_ns, gone.count);

@@ -2,21 +2,31 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "telemetry/event/run_totals.hpp"
 #include "telemetry/store/lane_column.hpp"
 #include "telemetry/store/memory_column.hpp"
-#include "telemetry/store/step_map.hpp"
 
 namespace rankscope {
 
 inline constexpr std::size_t obtained_count = 3;
 
-/// When a step ran on one rank, as stamped.
+/// When a step ran: on one rank as stamped, or on several on the corrected time line.
 struct StepTimes {
   std::int64_t first_compute_ns = INT64_MAX, first_ns = INT64_MAX, last_end_ns = INT64_MIN;
+  /// Takes in what another tells of the same step, moved by `by`.
+  void add(const StepTimes& other, std::int64_t by);
+};
+
+/// What a store keeps of steps long ago: all ranks' together, on the corrected time line as the clocks' fit was then.
+struct FoldedSteps {
+  std::uint32_t before = 0;  ///< of all steps below this
+  RunTotals totals;
+  std::array<StepMap<StepTimes>, obtained_count> times;
 };
 
 struct StoredPhase {
@@ -30,11 +40,16 @@ struct StepPhases {
   std::uint64_t epoch = 0;
 };
 
-/// Message numbers that have come, as closed intervals.
+/// Numbers of messages, or of steps, that have come, as closed intervals.
 class SeenNumbers {
  public:
-  void insert(std::uint64_t sequence);
+  void insert(std::uint64_t number);
   bool holds(std::uint64_t first, std::uint64_t last) const;
+  template <class Visit>  // visit(number), in order
+  void for_each(Visit visit) const {
+    for (const auto& [first, last] : intervals_)
+      for (std::uint64_t number = first; number <= last; ++number) visit(number);
+  }
 
  private:
   std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals_;
@@ -70,6 +85,12 @@ class RankData {
   void outline(const EncodedMessage::StepExtent& step, Obtained obtained);
   /// Events that came and are not here.
   void count(std::int64_t events);
+
+  /// Moves what it holds of the steps before `into.before` (a multiple of StepMap's blocks) there; each summary goes
+  /// through `visit(summary)` as well.
+  void fold(FoldedSteps& into, const std::function<void(const StepSummary&)>& visit);
+  /// The same of a summary that comes after its step was folded.
+  void fold_late(FoldedSteps& into, const StepSummary& summary);
 
   std::shared_ptr<const RankView> view();
   std::int64_t bytes() const;

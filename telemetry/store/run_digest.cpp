@@ -10,6 +10,12 @@
 
 namespace rankscope {
 
+namespace {
+
+constexpr std::uint32_t steps_kept_apart = 256;  ///< more than ranks lie apart, or messages come late
+
+}  // namespace
+
 struct RunDigest::State {
   struct Batch {
     std::vector<std::byte> bytes;
@@ -22,7 +28,7 @@ struct RunDigest::State {
 
   std::mutex mutex;
   std::size_t steps = 0;
-  RunStore store;
+  RunStore store{0, steps_kept_apart};
   std::array<std::set<std::uint32_t>, obtained_count> latest;
   std::deque<Batch> batches;  // of the latest steps, not in the store yet
 

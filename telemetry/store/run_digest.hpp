@@ -1,6 +1,6 @@
-// What a run's report needs, kept at a small price while the run goes on: all that is reliable, when every step ran,
-// and the spans of the latest steps. Older spans, memory samples and phases are only counted, so a long run takes
-// little memory; who wants them all has the recording.
+// What a run's report needs, kept at a small price while the run goes on: control, what the summaries say together,
+// when every step ran, and the spans of the latest steps. Older spans, memory samples and phases are only counted, and
+// of older steps the ranks are put together, so a long run takes little memory; who wants them all has the recording.
 #pragma once
 #include <cstddef>
 #include <memory>

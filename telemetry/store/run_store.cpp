@@ -4,23 +4,27 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "telemetry/store/step_folder.hpp"
 #include "telemetry/store/store_view.hpp"
 
 namespace rankscope {
 
 // The one thread that writes and the many that ask for views meet at `mutex`; readers of a view need no lock.
 struct RunStore::State {
+  State(std::int64_t its_keep_bytes, std::uint32_t keep_steps) : keep_bytes(its_keep_bytes), folder(keep_steps) {}
+
   mutable std::mutex mutex;
-  std::int64_t keep_bytes = 0;
+  std::int64_t keep_bytes;
   std::optional<SessionId> session;
   std::int64_t foreign = 0;
   std::shared_ptr<const Hello> hello;
   std::pair<std::int32_t, std::uint64_t> hello_from;
-  std::map<std::int32_t, std::unique_ptr<RankData>> ranks;
+  RanksData ranks;
+  StepFolder folder;
   RankData* last = nullptr;  // spans of one rank come in runs
   std::int32_t last_rank = 0;
   std::vector<End> ends;
-  std::array<StepMap<char>, obtained_count> steps;
+  std::array<SeenNumbers, obtained_count> steps;
   std::uint64_t revision = 0;
   std::int64_t rows_since_eviction = 0;
   std::shared_ptr<const StoreView> view;
@@ -40,7 +44,7 @@ struct RunStore::State {
     return *data;
   }
 
-  std::int64_t bytes() const {
+  std::int64_t held_bytes() const {
     std::int64_t bytes = 0;
     for (const auto& [number, data] : ranks) bytes += data->bytes();
     return bytes;
@@ -50,7 +54,7 @@ struct RunStore::State {
     // Summing up the ranks costs more than a row does, so it is done once in some thousand rows.
     if (keep_bytes <= 0 || rows_since_eviction < 4096) return;
     rows_since_eviction = 0;
-    std::int64_t held = bytes();
+    std::int64_t held = held_bytes();
     while (held > keep_bytes) {
       const auto oldest = std::min_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
         return a.second->oldest_end_ns() < b.second->oldest_end_ns();
@@ -72,7 +76,13 @@ struct RunStore::State {
   }
   bool take(const ProgramRecord& event, const Message& from) { return rank(event.rank).add(event, from.sequence); }
   bool take(const ClockRecord& event, const Message&) { return rank(event.rank).add(event); }
-  bool take(const StepSummary& event, const Message&) { return rank(event.rank).add(event); }
+  bool take(const StepSummary& event, const Message&) {
+    const std::int32_t ranks_of_run = hello ? hello->ranks : 0;
+    if (folder.is_folded(event.step)) return folder.add_late(event, rank(event.rank), ranks_of_run);
+    const bool changed = rank(event.rank).add(event);
+    if (changed) folder.reached(event.step, ranks, ranks_of_run);
+    return changed;
+  }
   bool take(const Gap& event, const Message&) { return rank(event.rank).add(event); }
   bool take(const End& event, const Message&) {
     if (std::find(ends.begin(), ends.end(), event) != ends.end()) return false;
@@ -82,16 +92,14 @@ struct RunStore::State {
   }
   bool take(const SpanBatch& event, const Message&) {
     bool changed = false;
-    StepMap<char>& present = steps[static_cast<std::size_t>(event.obtained)];
+    SeenNumbers& present = steps[static_cast<std::size_t>(event.obtained)];
     std::optional<std::uint32_t> step;
     for (const Span& span : event.spans) {
       if (span.end_ns < span.begin_ns || span.active_ns < span.begin_ns || span.active_ns > span.end_ns) continue;
       if (!rank(span.rank).add(span, event.obtained)) continue;
       changed = true;
-      if (step != span.step) {
-        if (!present.find(span.step)) present.edit(span.step) = 1;
-        step = span.step;
-      }
+      if (step != span.step) present.insert(span.step);
+      step = span.step;
     }
     rows_since_eviction += static_cast<std::int64_t>(event.spans.size());
     return changed;
@@ -116,7 +124,8 @@ struct RunStore::State {
   }
 };
 
-RunStore::RunStore(std::int64_t keep_bytes) : state_(std::make_unique<State>()) { state_->keep_bytes = keep_bytes; }
+RunStore::RunStore(std::int64_t keep_bytes, std::uint32_t keep_steps)
+    : state_(std::make_unique<State>(keep_bytes, keep_steps)) {}
 RunStore::~RunStore() = default;
 
 void RunStore::accept(const Message& message) {
@@ -140,10 +149,10 @@ void RunStore::accept_outline(const Envelope& from, Obtained obtained,
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
   if (!state.is_ours(from.session)) return;
-  StepMap<char>& present = state.steps[static_cast<std::size_t>(obtained)];
+  SeenNumbers& present = state.steps[static_cast<std::size_t>(obtained)];
   for (const EncodedMessage::StepExtent& step : steps) {
     state.rank(step.rank).outline(step, obtained);
-    present.edit(step.step) = 1;
+    present.insert(step.step);
   }
   RankData& sender = state.rank(from.rank);
   sender.count(events);
@@ -160,7 +169,8 @@ std::shared_ptr<const StoreView> RunStore::view() const {
     content.hello = state.hello;
     for (const auto& [number, data] : state.ranks) content.ranks.emplace(number, data->view());
     content.ends = state.ends;
-    for (std::size_t way = 0; way < obtained_count; ++way) content.steps[way] = state.steps[way].share();
+    content.folded = state.folder.view();
+    content.steps = state.steps;
     content.revision = state.revision;
     state.view = make_view(std::move(content));
   }
@@ -169,7 +179,7 @@ std::shared_ptr<const StoreView> RunStore::view() const {
 
 std::int64_t RunStore::detail_bytes() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->bytes();
+  return state_->held_bytes();
 }
 
 std::int64_t RunStore::foreign_count() const {

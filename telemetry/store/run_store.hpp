@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "telemetry/event/encoded.hpp"
+#include "telemetry/event/run_totals.hpp"
 #include "telemetry/event/time_range.hpp"
 
 namespace rankscope {
@@ -91,14 +92,20 @@ class StoreView {
   virtual std::vector<PhaseSpan> phases(int rank, std::uint32_t step, OpId op) const = 0;
   /// What was lost and has not come since, by begin; of rank -1: what was lost of nobody knows which rank.
   virtual std::vector<Gap> gaps(int rank) const = 0;
-  virtual std::vector<StepSummary> summaries(int rank) const = 0;  ///< by step
+  /// By step. A store that folds (RunStore) has those of the latest steps alone; totals() knows of all.
+  virtual std::vector<StepSummary> summaries(int rank) const = 0;
+  virtual std::optional<StepSummary> summary(int rank, std::uint32_t step) const = 0;
+  /// What the summaries of all steps say together. The first call on a view puts together what is not folded.
+  virtual std::shared_ptr<const RunTotals> totals() const = 0;
 };
 
 /// Of two spans of the same rank, step, op and way of obtaining, the one that came first stays.
 class RunStore : public EventSink {
  public:
-  /// `keep_bytes`: detail older than fits is dropped oldest first and becomes a gap; 0 keeps all.
-  explicit RunStore(std::int64_t keep_bytes = 0);
+  /// `keep_bytes`: detail older than fits is dropped oldest first and becomes a gap; 0 keeps all. `keep_steps`: about
+  /// so many of the latest steps have their ranks' summaries and times; of those before stays what all ranks say
+  /// together, a few bytes a rank and step; 0 keeps all.
+  explicit RunStore(std::int64_t keep_bytes = 0, std::uint32_t keep_steps = 0);
   ~RunStore() override;
   /// Takes messages of one session, the first one's; others are counted and ignored.
   void accept(const Message& message) override;

@@ -1,6 +1,7 @@
 #include "telemetry/store/store_view.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <tuple>
 
 #include "telemetry/store/lane_query.hpp"
@@ -92,7 +93,8 @@ class View final : public StoreView {
 
   std::vector<std::uint32_t> steps(Obtained obtained) const override {
     std::vector<std::uint32_t> steps;
-    content_.steps[static_cast<std::size_t>(obtained)].for_each([&](std::uint32_t s, char) { steps.push_back(s); });
+    content_.steps[static_cast<std::size_t>(obtained)].for_each(
+        [&](std::uint64_t step) { steps.push_back(static_cast<std::uint32_t>(step)); });
     return steps;
   }
 
@@ -174,7 +176,7 @@ class View final : public StoreView {
     std::vector<Span> found;
     for (const auto& [rank, data] : content_.ranks) {
       const auto way = static_cast<std::size_t>(obtained);
-      if (!data->steps[way].find(step)) continue;
+      if (!is_folded(step) && !data->steps[way].find(step)) continue;
       const auto first = static_cast<std::ptrdiff_t>(found.size());
       const auto earlier = [](const Span& a, const Span& b) {
         return std::tie(a.begin_ns, a.end_ns, a.op) < std::tie(b.begin_ns, b.end_ns, b.op);
@@ -246,8 +248,31 @@ class View final : public StoreView {
     });
     return found;
   }
+  std::optional<StepSummary> summary(int rank, std::uint32_t step) const override {
+    const RankView* data = find_rank(rank);
+    const auto* found = data ? data->summaries.find(step) : nullptr;
+    if (!found) return std::nullopt;
+    StepSummary summary = **found;
+    const std::int64_t by = correction(*data, Obtained::measured);
+    summary.begin_ns += by;
+    summary.end_ns += by;
+    return summary;
+  }
+
+  std::shared_ptr<const RunTotals> totals() const override {
+    std::call_once(totals_made_, [this] {
+      auto totals = std::make_shared<RunTotals>(content_.folded ? content_.folded->totals : RunTotals{});
+      for (const auto& [rank, data] : content_.ranks)
+        data->summaries.for_each([&](std::uint32_t, const std::shared_ptr<const StepSummary>& summary) {
+          totals->add(*summary, correction(*data, Obtained::measured));
+        });
+      totals_ = std::move(totals);
+    });
+    return totals_;
+  }
 
  private:
+  bool is_folded(std::uint32_t step) const { return content_.folded && step < content_.folded->before; }
   const RankView* find_rank(std::int32_t rank) const {
     const auto found = content_.ranks.find(rank);
     return found == content_.ranks.end() ? nullptr : found->second.get();
@@ -258,22 +283,20 @@ class View final : public StoreView {
                 : nullptr;
   }
   StepTimes step_times(Obtained obtained, std::uint32_t step) const {
+    const auto way = static_cast<std::size_t>(obtained);
     StepTimes all;
-    for (const auto& [rank, data] : content_.ranks) {
-      const StepTimes* times = data->steps[static_cast<std::size_t>(obtained)].find(step);
-      if (!times) continue;
-      const std::int64_t by = correction(*data, obtained);
-      if (times->first_compute_ns != INT64_MAX)
-        all.first_compute_ns = std::min(all.first_compute_ns, times->first_compute_ns + by);
-      all.first_ns = std::min(all.first_ns, times->first_ns + by);
-      all.last_end_ns = std::max(all.last_end_ns, times->last_end_ns + by);
-    }
+    if (is_folded(step))
+      if (const StepTimes* times = content_.folded->times[way].find(step)) all = *times;
+    for (const auto& [rank, data] : content_.ranks)  // of a folded step, what came later
+      if (const StepTimes* times = data->steps[way].find(step)) all.add(*times, correction(*data, obtained));
     return all;
   }
 
   StoreContent content_;
   std::vector<LaneKey> lanes_;
   std::int64_t events_ = 0, lost_ = 0;
+  mutable std::once_flag totals_made_;
+  mutable std::shared_ptr<const RunTotals> totals_;
 };
 
 }  // namespace

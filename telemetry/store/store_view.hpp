@@ -13,7 +13,8 @@ struct StoreContent {
   std::shared_ptr<const Hello> hello;
   std::map<std::int32_t, std::shared_ptr<const RankView>> ranks;
   std::vector<End> ends;
-  std::array<StepMap<char>, obtained_count> steps;
+  std::shared_ptr<const FoldedSteps> folded;  ///< null: nothing is
+  std::array<SeenNumbers, obtained_count> steps;
   std::uint64_t revision = 0;
 };
 

@@ -37,6 +37,7 @@ class CurveChart : public QWidget {
   bool filled() const { return !line_->points().isEmpty(); }
   /// The points drawn now.
   QList<QPointF> points() const { return line_->points(); }
+  QString note() const { return data_.note; }
   /// The labels of the upright axis, from below.
   QStringList value_labels() const { return values_->categoriesLabels(); }
 

@@ -16,6 +16,20 @@ constexpr int least_interval_ms = 200;
 constexpr int least_width = 230, least_height = 160;  ///< of a curve that can be read
 constexpr double best_shape = 1.6;                    ///< width over height of a curve that reads well
 
+/// Who counted, and what is drawn beside it.
+QString words_of(const EnergyReport& energy) {
+  const QString counted =
+      energy.source == PowerSource::nvml
+          ? (energy.counters == 1 ? TrainingView::tr("of the GPU, by NVML")
+                                  : TrainingView::tr("of %1 GPUs, by NVML").arg(energy.counters))
+          : (energy.counters == 1
+                 ? TrainingView::tr("of all that runs on the processors, by RAPL")
+                 : TrainingView::tr("of all that runs on %1 hosts' processors, by RAPL").arg(energy.counters));
+  return std::isfinite(energy.predicted_watts)
+             ? TrainingView::tr("%1; dashed: predicted, %2").arg(counted, text::number(energy.predicted_watts))
+             : counted;
+}
+
 /// In how many columns so many charts are largest, where each keeps its least width.
 int best_columns(int charts, int width, int height, int least) {
   int best = 1;
@@ -57,6 +71,7 @@ TrainingView::TrainingView(SharedState& state, SnapshotSource& source, FiguresMo
   make(Curve::loss_scale, tr("Loss scale"), true);
   make(Curve::tokens_per_s, tr("Tokens per second"), true);
   make(Curve::mfu, tr("MFU, % of the peak"), true);
+  make(Curve::power, tr("Power, watts"), true);
   limit_.setSingleShot(true);
   limit_.setInterval(least_interval_ms);
   connect(&limit_, &QTimer::timeout, this, [this] {
@@ -77,6 +92,7 @@ void TrainingView::set_theme(Theme theme) {
   of(Curve::loss_scale).set_colours(p, p.of(SpanClass::backward), p.dim);
   of(Curve::tokens_per_s).set_colours(p, p.of(SpanClass::transfer), p.dim);
   of(Curve::mfu).set_colours(p, p.of(SpanClass::forward), p.of(SpanClass::recompute));
+  of(Curve::power).set_colours(p, p.of(SpanClass::collective), p.dim);
 }
 
 void TrainingView::request() {
@@ -119,6 +135,11 @@ void TrainingView::refresh() {
   at(Curve::loss_scale).note = tr("fp16: halved by an overflow");
   at(Curve::tokens_per_s).note = tr("of all ranks");
   at(Curve::mfu).note = tr("dashed: HFU, with recomputation");
+  if (const auto figures = figures_.latest(); figures->run) {
+    const EnergyReport& energy = figures->run->energy;
+    at(Curve::power).note = words_of(energy);
+    if (std::isfinite(energy.predicted_watts)) at(Curve::power).level = energy.predicted_watts;
+  }
   for (std::size_t c = 0; c < curve_count; ++c) charts_[c]->show_data(curves[c]);
   arrange();
   mark_step();
@@ -127,7 +148,7 @@ void TrainingView::refresh() {
 
 ViewTable TrainingView::table() const {
   ViewTable table{{tr("step"), tr("loss, nats per token"), tr("gradient norm"), tr("learning rate"), tr("loss scale"),
-                   tr("tokens per second"), tr("MFU, %"), tr("HFU, %")},
+                   tr("tokens per second"), tr("MFU, %"), tr("power, W"), tr("HFU, %")},
                   {}};
   for (const TrainingRow& row : rows()) {
     QStringList cells{QString::number(row.step)};

@@ -98,6 +98,7 @@ TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and b
   auto latest = std::make_shared<Figures>();
   latest->run.emplace();
   latest->run->ranks = 1;
+  latest->told = source.view()->totals();
   latest->run->steps.push_back({0, 5.0, 1.0, 0.1, 1000.0});
   figures.set(latest);
   REQUIRE(wait_until([&] { return view.chart(Curve::mfu).points().size() == 1; }));
@@ -111,6 +112,36 @@ TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and b
   CHECK(table.rows[0].last().toDouble() == Approx(30));
 }
 
+TEST_CASE("Power is drawn where something counted it, with who did and the prediction under it") {
+  application();
+  SharedState state;
+  KnownSource source;
+  FiguresModel figures;
+  TrainingView view(state, source, figures);
+  view.resize(1280, 700);
+  view.show();
+  auto latest = std::make_shared<Figures>();
+  latest->run.emplace();
+  latest->run->ranks = 1;
+  for (std::uint32_t i = 0; i < 3; ++i) latest->run->steps.push_back({i, 5.0, 1.0, 0.1, 1000.0});
+  figures.set(latest);
+  REQUIRE(wait_until([&] { return view.chart(Curve::loss).points().size() == 3; }));
+  CHECK_FALSE(view.chart(Curve::power).isVisibleTo(&view));
+  latest = std::make_shared<Figures>(*latest);
+  for (StepRow& row : latest->run->steps) row.watts = 400;
+  latest->run->energy.source = PowerSource::nvml;
+  latest->run->energy.counters = 2;
+  latest->run->energy.predicted_watts = 900;
+  figures.set(latest);
+  REQUIRE(wait_until([&] { return view.chart(Curve::power).points().size() == 3; }));
+  CHECK(view.chart(Curve::power).isVisibleTo(&view));
+  CHECK(view.chart(Curve::power).points().at(1).y() == 400);
+  CHECK(view.chart(Curve::power).note().contains(QStringLiteral("2 GPUs, by NVML; dashed: predicted, 900")));
+  CHECK(view.chart(Curve::power).value_labels().last().toDouble() > 700);  // the prediction is in the picture
+  const ViewTable table = view.table();
+  CHECK(table.rows[0][table.titles.indexOf(QStringLiteral("power, W"))].toDouble() == 400);
+}
+
 TEST_CASE("Every curve that is known is drawn, however low the view is, with two ticks at least and none of them cut") {
   application();
   SharedState state;
@@ -120,6 +151,7 @@ TEST_CASE("Every curve that is known is drawn, however low the view is, with two
   auto latest = std::make_shared<Figures>();
   latest->run.emplace();
   latest->run->ranks = 1;
+  latest->told = source.view()->totals();
   for (std::uint32_t i = 0; i < 30; ++i)
     latest->run->steps.push_back({i, 5.5 - 0.1 * i, 1.0 + i % 3, 0.1, 43000.0 + 700 * (i % 2)});
   figures.set(latest);

@@ -77,18 +77,20 @@ RunFacts facts_of(int steps) {
 }  // namespace
 
 TEST_CASE("the loss of a step is the mean over last stages weighted by tokens; other stages have none") {
+  const auto totals_of = [](std::initializer_list<StepSummary> summaries) {
+    StepTotals totals;
+    for (const StepSummary& summary : summaries) totals.add(summary);
+    return totals;
+  };
   StepSummary a, b, c;
   a.loss = 2.0;
   a.tokens = 100;
   b.loss = 5.0;
   b.tokens = 300;
-  CHECK(global_loss({a, b, c}) == Approx((2.0 * 100 + 5.0 * 300) / 400));
-  CHECK(std::isnan(global_loss({c})));
+  CHECK(totals_of({a, b, c}).loss() == Approx((2.0 * 100 + 5.0 * 300) / 400));
+  CHECK(std::isnan(totals_of({c}).loss()));
   b.loss = std::numeric_limits<double>::quiet_NaN();  // a head that diverged
-  CHECK(std::isnan(global_loss({a, b, c})));
-  a.gradient_square_norm = 9;
-  b.gradient_square_norm = 16;
-  CHECK(global_gradient_norm({a, b}) == Approx(5.0));
+  CHECK(std::isnan(totals_of({a, b, c}).loss()));
 }
 
 TEST_CASE("the report of a run: steps, bubbles, rates, memory, traffic and telemetry") {
@@ -138,6 +140,89 @@ TEST_CASE("summaries that arrive twice or in disorder change no number") {
   std::reverse(facts.summaries.begin(), facts.summaries.end());
   std::reverse(facts.observed.begin(), facts.observed.end());
   CHECK(to_json(make_report(facts)) == once);
+}
+
+TEST_CASE("a report is the same whether it gets the summaries or what they say together") {
+  RunFacts facts = facts_of(5);
+  for (std::size_t i = 0; i < facts.summaries.size(); ++i)
+    if (facts.summaries[i].rank != 1) facts.summaries[i].energy_joules = 0.5;
+  const nlohmann::json whole = to_json(make_report(facts));
+  const std::size_t together = GENERATE(std::size_t{9}, std::size_t{20});  // in the middle of a step, and all
+  auto told = std::make_shared<RunTotals>();
+  for (std::size_t i = 0; i < together; ++i) told->add(facts.summaries[i]);
+  facts.summaries.erase(facts.summaries.begin(), facts.summaries.begin() + static_cast<std::ptrdiff_t>(together));
+  facts.told = told;
+  CHECK(to_json(make_report(facts)) == whole);
+  CHECK(told->steps.find(0)->ranks == p);
+  CHECK(to_json(make_report(facts)) == whole);  // what a report adds it adds to a copy
+}
+
+TEST_CASE("energy is that of all devices over the steady steps, on the wall clock, with who counted it") {
+  RunFacts facts = facts_of(4);
+  const Report unknown = make_report(facts);
+  CHECK(unknown.energy.source == PowerSource::none);
+  CHECK(std::isnan(unknown.energy.watts));
+  CHECK(unknown.energy.unknown == "the energy is unknown: the ranks told of no counter");
+  facts.energy_unknown = "the GPU's energy is unknown: it is old";
+  CHECK(make_report(facts).energy.unknown == facts.energy_unknown);
+  // Two GPUs, of two ranks each: 3 J and 5 J a step, but more in the first.
+  for (StepSummary& s : facts.summaries) {
+    s.energy_joules = s.rank == 0 ? 3.0 : s.rank == 2 ? 5.0 : 0.0;
+    if (s.rank % 2 == 0) s.energy_source = PowerSource::nvml;
+    if (s.step == 0) *s.energy_joules *= 100;
+  }
+  Report report = make_report(facts);
+  double seconds = 0;
+  for (std::size_t i = 1; i < 4; ++i) seconds += report.steps[i].seconds;
+  CHECK(report.energy.source == PowerSource::nvml);
+  CHECK(report.energy.counters == 2);
+  CHECK(report.energy.unknown.empty());
+  CHECK(report.energy.joules_per_step == Approx(8));
+  CHECK(report.energy.watts == Approx(24 / seconds));
+  CHECK(report.energy.joules_per_token == Approx(8.0 / 512));
+  CHECK(report.steps[0].joules == 800);
+  CHECK(report.steps[3].joules == 8);
+  CHECK(std::isnan(report.energy.predicted_watts));  // two devices were counted, and the plan has four
+  CHECK_THAT(to_text(report), ContainsText("counted by nvml on 2 GPUs"));
+  const nlohmann::json json = to_json(report);
+  CHECK(json["energy"]["source"] == "nvml");
+  CHECK(json["energy"]["joules_per_step"].get<double>() == Approx(8));
+  CHECK(json["steps"][2]["joules"] == 8);
+  // Where one device cannot be read, the sum is not the run's.
+  for (StepSummary& s : facts.summaries)
+    if (s.rank == 2) s.energy_joules.reset();
+  CHECK(make_report(facts).energy.source == PowerSource::none);
+}
+
+TEST_CASE("the power that a cluster's devices would draw is laid beside what one device a rank has drawn") {
+  RunFacts facts = facts_of(3);
+  for (StepSummary& s : facts.summaries) {
+    s.energy_joules = 1;
+    s.energy_source = PowerSource::nvml;
+  }
+  CHECK(std::isnan(make_report(facts).energy.predicted_watts));
+  facts.cluster.power_watts = 700;
+  facts.cluster.idle_watts = 100;
+  const Report report = make_report(facts);
+  CHECK(report.energy.predicted_watts == Approx(p * (700 - 600 * report.bubble.predicted)));
+}
+
+TEST_CASE("a step's power is that of a tenth of a second, since counters go on in jumps") {
+  RunFacts facts;
+  facts.grid = {1, 1, 1};
+  for (std::uint32_t step = 0; step < 100; ++step) {  // of 10 ms each; the counter goes on by 6 J in every fifth
+    StepSummary summary;
+    summary.step = step;
+    summary.begin_ns = step * 10'000'000;
+    summary.end_ns = summary.begin_ns + 10'000'000;
+    summary.energy_joules = step % 5 == 4 ? 6 : 0;
+    summary.energy_source = PowerSource::rapl;
+    facts.summaries.push_back(summary);
+  }
+  const Report report = make_report(facts);
+  for (std::size_t step = 9; step < 100; ++step) CHECK(report.steps[step].watts == Approx(120));
+  CHECK(report.energy.watts == Approx(120).epsilon(0.02));
+  CHECK_THAT(to_text(report), ContainsText("counted by rapl on 1 host (all that ran on its processors)"));
 }
 
 TEST_CASE("steps are timed on aligned clocks") {
@@ -210,11 +295,27 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {
-      "bubble", "bubble_span", "budget",       "clock",  "device_memory", "folded",
-      "hfu",    "links",       "lost",         "memory", "mfu",           "obtained",
-      "plan",   "ranks",       "step_seconds", "steps",  "telemetry",     "tflops_per_device",
-      "time",   "traffic"};
+  const std::vector<std::string> keys = {"bubble",
+                                         "bubble_span",
+                                         "budget",
+                                         "clock",
+                                         "device_memory",
+                                         "energy",
+                                         "folded",
+                                         "hfu",
+                                         "links",
+                                         "lost",
+                                         "memory",
+                                         "mfu",
+                                         "obtained",
+                                         "plan",
+                                         "ranks",
+                                         "step_seconds",
+                                         "steps",
+                                         "telemetry",
+                                         "tflops_per_device",
+                                         "time",
+                                         "traffic"};
   const nlohmann::json full = to_json(make_report(facts_of(3)));
   const nlohmann::json empty = to_json(make_report(RunFacts{}));
   for (const auto& json : {full, empty}) {
@@ -223,10 +324,12 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
       CHECK(keys_of(json[bubble]) == std::vector<std::string>{"ideal", "measured", "predicted"});
     CHECK(keys_of(json["time"]) == std::vector<std::string>{"bubble", "compute", "data", "optimizer", "other",
                                                             "pipeline", "recompute", "tensor", "zero"});
+    CHECK(keys_of(json["energy"]) == std::vector<std::string>{"counters", "joules_per_step", "joules_per_token",
+                                                              "predicted_watts", "source", "unknown", "watts"});
     CHECK(keys_of(json["telemetry"]) == std::vector<std::string>{"dropped", "events", "overhead"});
   }
-  CHECK(keys_of(full["steps"][0]) ==
-        std::vector<std::string>{"grad_norm", "loss", "loss_scale", "seconds", "skipped", "step", "tokens_per_s"});
+  CHECK(keys_of(full["steps"][0]) == std::vector<std::string>{"grad_norm", "joules", "loss", "loss_scale", "seconds",
+                                                              "skipped", "step", "tokens_per_s"});
   CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "gradients", "host",
                                                                "optimizer", "parameters", "peak", "predicted", "rank",
                                                                "ranks_alike"});

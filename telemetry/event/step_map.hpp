@@ -1,6 +1,7 @@
 // A map from step to T whose copies are cheap and immutable: blocks of 64 steps, shared until one side writes.
 //
-// One thread edits the original; copies made by share() may be read by other threads while it goes on.
+// One thread edits the original; copies made by share() may be read by other threads while it goes on, and copied and
+// edited by them.
 #pragma once
 #include <array>
 #include <bit>
@@ -14,6 +15,18 @@ template <class T>
 class StepMap {
  public:
   static constexpr std::uint32_t block_steps = 64;
+
+  StepMap() = default;
+  /// A copy may be edited; what it was copied from must not be any more. share() makes copies of what goes on.
+  StepMap(const StepMap& other) : slots_(other.slots_), epoch_(other.epoch_ + 1) {}
+  StepMap& operator=(const StepMap& other) {
+    slots_ = other.slots_;
+    epoch_ = other.epoch_ + 1;
+    return *this;
+  }
+  StepMap(StepMap&&) noexcept = default;
+  StepMap& operator=(StepMap&&) noexcept = default;
+  ~StepMap() = default;
 
   /// The value of a step, created if it is not there. The reference holds until the next edit() or share().
   T& edit(std::uint32_t step) {
@@ -31,6 +44,12 @@ class StepMap {
     if (slot == slots_.end() || !(slot->second.block->present & bit(step))) return nullptr;
     return &slot->second.block->values[step % block_steps];
   }
+  bool empty() const { return slots_.empty(); }
+  /// The first step that is there; there must be one.
+  std::uint32_t first() const {
+    const auto& [index, slot] = *slots_.begin();
+    return index * block_steps + static_cast<std::uint32_t>(std::countr_zero(slot.block->present));
+  }
   template <class Visit>  // visit(step, value), by step
   void for_each(Visit visit) const {
     for (const auto& [index, slot] : slots_)
@@ -44,8 +63,10 @@ class StepMap {
   void erase_blocks_before(std::uint32_t step, Visit visit) {
     while (!slots_.empty() && (slots_.begin()->first + 1) * std::uint64_t{block_steps} <= step) {
       const auto& [index, slot] = *slots_.begin();
-      for (std::uint64_t rest = slot.block->present; rest; rest &= rest - 1)
-        visit(slot.block->values[static_cast<std::size_t>(std::countr_zero(rest))]);
+      for (std::uint64_t rest = slot.block->present; rest; rest &= rest - 1) {
+        const auto at = static_cast<std::uint32_t>(std::countr_zero(rest));
+        visit(index * block_steps + at, slot.block->values[at]);
+      }
       slots_.erase(slots_.begin());
     }
   }

@@ -1,0 +1,68 @@
+// What the ranks' summaries say together, of every step and of the run: what a report and the training curves are made
+// of. Some hundred bytes a step however many ranks there are, and it can go on growing while readers hold copies.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "telemetry/event/event.hpp"
+#include "telemetry/event/step_map.hpp"
+
+namespace rankscope {
+
+/// A step, over the ranks that told of it.
+struct StepTotals {
+  std::int32_t ranks = 0;
+  std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;  ///< from the first rank's begin to the last one's end
+  double weighted_loss = 0;                               ///< the ranks' losses times their tokens
+  std::int64_t tokens = 0;
+  double square_norm = 0;
+  double learning_rate = std::numeric_limits<double>::quiet_NaN();  ///< the first that a rank told
+  double loss_scale = 0;
+  double model_flops = 0, hardware_flops = 0;
+  double joules = 0;              ///< of the devices whose ranks know them
+  std::int32_t energy_ranks = 0;  ///< ranks that know: the joules are the run's where all do
+  std::int32_t counters = 0;      ///< that were read: devices
+  PowerSource energy_source = PowerSource::none;
+
+  /// `offset_ns` moves the rank's stamps onto the common clock. Each rank once.
+  void add(const StepSummary& summary, std::int64_t offset_ns = 0);
+  /// Nats per token over the ranks' samples; NaN where no rank has a loss.
+  double loss() const;
+  /// Whether a step with loss scaling left its update out: some rank's gradients are not finite.
+  bool skips_update() const;
+};
+
+/// A rank, over all its steps.
+struct RankTotals {
+  std::int64_t steps = 0;
+  ToldBytes peak_bytes{};
+  std::int64_t peak_total_bytes = 0;
+  std::int64_t spans_emitted = 0, spans_dropped = 0;
+  std::map<std::int32_t, std::int64_t> sent;  ///< bytes by receiving rank
+  bool tells_links = true;                    ///< `sent` is all that it sent
+};
+
+/// What was moved for one purpose by one kind of op, over all ranks and steps.
+struct TrafficTotals {
+  std::int64_t count = 0, wire_bytes = 0;
+  std::int64_t rows = 0;  ///< ranks × steps with any
+  bool opaque = false;    ///< not all bytes could be counted
+};
+
+struct RunTotals {
+  StepMap<StepTotals> steps;
+  std::map<std::int32_t, RankTotals> ranks;
+  std::map<std::tuple<Purpose, OpKind, GroupKind>, TrafficTotals> traffic;
+
+  /// Each rank's summary of a step once.
+  void add(const StepSummary& summary, std::int64_t offset_ns = 0);
+};
+
+/// Wall seconds of a step that all `ranks` told of: to the begin of the next step, or to its own last end. NaN of other
+/// steps.
+double wall_seconds(const StepMap<StepTotals>& steps, std::uint32_t step, std::int32_t ranks);
+
+}  // namespace rankscope

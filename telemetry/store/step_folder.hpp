@@ -1,0 +1,33 @@
+// Keeps a store small through a long run: steps long ago are put together over the ranks, block by block.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "telemetry/store/rank_data.hpp"
+
+namespace rankscope {
+
+using RanksData = std::map<std::int32_t, std::unique_ptr<RankData>>;
+
+class StepFolder {
+ public:
+  /// Leaves at least the latest `keep` steps as they are; 0: all.
+  explicit StepFolder(std::uint32_t keep) : keep_(keep) {}
+  bool is_folded(std::uint32_t step) const { return step < folded_.before; }
+  /// Once a step is known: folds what has become old. `ranks_of_run`: 0 where that is not known.
+  void reached(std::uint32_t step, const RanksData& ranks, std::int32_t ranks_of_run);
+  /// A summary of a folded step; returns whether it was missing there.
+  bool add_late(const StepSummary& summary, RankData& rank, std::int32_t ranks_of_run);
+  /// Null while nothing is folded.
+  std::shared_ptr<const FoldedSteps> view();
+
+ private:
+  std::uint32_t keep_;
+  FoldedSteps folded_;
+  std::shared_ptr<const FoldedSteps> view_;
+  std::map<std::uint32_t, std::set<std::int32_t>> told_;  ///< who told of folded steps that not all ranks told of
+};
+
+}  // namespace rankscope
