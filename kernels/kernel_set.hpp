@@ -232,6 +232,25 @@ struct AdafactorStep {
 /// they are rounded.
 inline constexpr std::int64_t quantised_block = 256;
 
+/// The rules above whose elements are each on their own.
+enum class UpdateRule : std::uint8_t { sgd, momentum, adagrad, adam, adamw, radam, sophia };
+/// One tensor of an update of many, as UpdateSpec has one. Without a master, and where the rule has no such state,
+/// views are empty.
+struct UpdateOperand {
+  View parameter, master, first, second, gradient;
+  bool decays = true;  ///< else the step's weight decay is not its
+};
+struct UpdatesSpec {
+  UpdateRule rule = UpdateRule::adamw;
+  DType type = DType::f32;  ///< of all parameters
+  std::vector<UpdateOperand> tensors;
+};
+struct UpdateNumbers;  // kernels/update_numbers.hpp
+struct SquareNormsSpec {
+  DType type = DType::f32;
+  std::vector<View> tensors;
+};
+
 /// A set that has no such op, or not for that type or these shapes: what() names the set, the op and the type.
 struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -303,6 +322,12 @@ struct KernelSet {
   OpEntry<UpdateSpec, View, View, View, View, View, SophiaStep> sophia_update;  ///< parameter master m h; gradient step
   OpEntry<AdafactorSpec, View, View, View, View, View, AdafactorStep>
       adafactor_update;  ///< parameter master row column; gradient step
+
+  /// What a set may have besides, for one launch on all tensors where it gains by that; their addresses are then part
+  /// of the specification, and preparing may keep a table of them in the device's memory. What is computed is what
+  /// square_norm and the updates above say.
+  OpEntry<SquareNormsSpec, double*> square_norms;  ///< out
+  OpEntry<UpdatesSpec, UpdateNumbers> updates;     ///< numbers
 
   /// Prepares an op of this table, as in set.prepare(&KernelSet::add, spec); throws Unsupported.
   template <class Spec, class... Arguments>

@@ -49,6 +49,53 @@ struct Update {
   PreparedUpdate kernel;
 };
 
+double decay_of(const UpdateOperands& operands, const HyperParameters& hyper) {
+  return operands.decay ? hyper.weight_decay.value_or(0.0) : 0.0;
+}
+
+bool all_in(DType type, std::span<const View> tensors) {
+  return std::all_of(tensors.begin(), tensors.end(), [type](const View& v) { return v.type == type; });
+}
+
+/// What the launches of an update are told, but for the decay.
+class Steps {
+ public:
+  Steps(const TrainSpec& train, const double* clip_coefficient) : rate_(train), clip_coefficient_(clip_coefficient) {}
+  UpdateStep at(const LaunchContext& context) const {
+    UpdateStep step;
+    step.learning_rate = rate_.at(context.step);
+    step.gradient_scale = {1.0, clip_coefficient_};
+    step.t = context.update.value_or(context.step) + 1;
+    step.batch = context.global_tokens;
+    return step;
+  }
+
+ private:
+  LearningRate rate_;
+  const double* clip_coefficient_;
+};
+
+/// All parameters in one launch; null where the set, the rule or the types are not for that.
+Launch bind_together(const OptimizerRule& rule, const HyperParameters& hyper, const Steps& steps,
+                     std::span<const UpdateOperands> parameters, const std::vector<UpdateViews>& views,
+                     const KernelSet& kernels, Workspace& workspace) {
+  if (kernels.updates.make == nullptr || !rule.elementwise || parameters.empty()) return {};
+  kernels::UpdatesSpec spec{rule.elementwise->rule, parameters.front().parameter.type, {}};
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const UpdateViews& of = views[i];
+    if (of.parameter.type != spec.type) return {};
+    const auto state = [&](std::size_t s) { return s < of.states.size() ? of.states[s] : View{}; };
+    spec.tensors.push_back({of.parameter, of.master, state(0), state(1), of.gradient, parameters[i].decay});
+  }
+  const auto kernel = kernels.prepare(&KernelSet::updates, spec);
+  workspace.require(kernel.workspace_bytes);
+  return [kernel, steps, hyper, numbers = rule.elementwise->numbers, &workspace](const LaunchContext& context) {
+    UpdateStep step = steps.at(context);
+    step.weight_decay = hyper.weight_decay.value_or(0.0);
+    kernel.launch(numbers(step, hyper), workspace.stream());
+  };
+}
+
 }  // namespace
 
 std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_type, const Shape& shape) {
@@ -56,6 +103,13 @@ std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_
 }
 
 Launch bind_square_norm(std::span<const View> gradients, double* out, const KernelSet& kernels, Workspace& workspace) {
+  if (kernels.square_norms.make != nullptr && !gradients.empty() && all_in(gradients.front().type, gradients)) {
+    const auto kernel =
+        kernels.prepare(&KernelSet::square_norms,
+                        kernels::SquareNormsSpec{gradients.front().type, {gradients.begin(), gradients.end()}});
+    workspace.require(kernel.workspace_bytes);
+    return [kernel, out, &workspace](const LaunchContext&) { kernel.launch(out, workspace.stream()); };
+  }
   using Prepared = decltype(kernels.prepare(&KernelSet::square_norm, kernels::FlatSpec{}));
   struct Norm {
     View gradient;
@@ -78,22 +132,23 @@ Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> param
                    const KernelSet& kernels, Workspace& workspace) {
   const OptimizerRule& rule = optimizer_rule(train.optimizer);
   const HyperParameters hyper = resolved(train.hyper, rule.defaults);
-  std::vector<Update> updates;
+  const Steps steps(train, clip_coefficient);
+  std::vector<UpdateTarget> targets;
+  std::vector<UpdateViews> views;
   for (const UpdateOperands& operands : parameters) {
-    UpdateTarget target = target_of(operands.parameter.type, operands.parameter.shape);
+    UpdateTarget& target = targets.emplace_back(target_of(operands.parameter.type, operands.parameter.shape));
     if (operands.tensor_elements > 0) target.tensor_elements = operands.tensor_elements;
-    updates.push_back({views_of(operands, rule, target), operands.decay ? hyper.weight_decay.value_or(0.0) : 0.0,
-                       rule.prepare(kernels, target, hyper)});
+    views.push_back(views_of(operands, rule, target));
+  }
+  if (Launch together = bind_together(rule, hyper, steps, parameters, views, kernels, workspace)) return together;
+  std::vector<Update> updates;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    updates.push_back({views[i], decay_of(parameters[i], hyper), rule.prepare(kernels, targets[i], hyper)});
     workspace.require(updates.back().kernel.workspace_bytes);
   }
-  return [updates = std::move(updates), rate = LearningRate(train), clip_coefficient,
-          &workspace](const LaunchContext& context) {
+  return [updates = std::move(updates), steps, &workspace](const LaunchContext& context) {
     const kernels::Stream stream = workspace.stream();
-    UpdateStep step;
-    step.learning_rate = rate.at(context.step);
-    step.gradient_scale = {1.0, clip_coefficient};
-    step.t = context.update.value_or(context.step) + 1;
-    step.batch = context.global_tokens;
+    UpdateStep step = steps.at(context);
     for (const Update& update : updates) {
       step.weight_decay = update.weight_decay;
       update.kernel.launch(update.views, step, stream);

@@ -40,6 +40,8 @@ KernelSet cuda_kernels(Options options) {
   set.scale = {all, cuda::scale};
   set.square_norm = {all, cuda::square_norm};
   set.clip_coefficient = {all, cuda::clip_coefficient};
+  set.square_norms = {all, cuda::square_norms};
+  set.updates = {all, cuda::updates};
   set.sgd_update = {all, cuda::sgd_update};
   set.momentum_update = {all, cuda::momentum_update};
   set.adagrad_update = {all, cuda::adagrad_update};

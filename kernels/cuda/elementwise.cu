@@ -1,4 +1,4 @@
-// Residual sum, scaling, sum over rows, sum of squares.
+// Residual sum, scaling, sum over rows, the clip coefficient.
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/ops.hpp"
@@ -33,32 +33,6 @@ struct Scale {
     store(x + i, value);
   }
 };
-
-constexpr int norm_threads = 256;
-constexpr int64_t elements_per_partial = 16384;
-
-/// partial[block] = sum of the squares of 16384 elements. In fp64, whatever the elements.
-template <class T, int V>
-__global__ void __launch_bounds__(norm_threads) partial_square_norms(double* partial, const T* x, int64_t n) {
-  const int64_t begin = int64_t{blockIdx.x} * elements_per_partial;
-  const int64_t end = lesser(n, begin + elements_per_partial);
-  double sum = 0;
-  for (int64_t i = begin + int64_t{threadIdx.x} * V; i < end; i += norm_threads * V) {
-    if (i + V <= end) {
-      Arithmetic<T> value[V];
-      load<V>(value, x + i);
-#pragma unroll
-      for (int v = 0; v < V; ++v) sum += static_cast<double>(value[v]) * static_cast<double>(value[v]);
-    } else {
-      for (int64_t j = i; j < end; ++j) {
-        const double value = static_cast<double>(widen(x[j]));
-        sum += value * value;
-      }
-    }
-  }
-  sum = block_sum(sum);
-  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
-}
 
 /// As kernels::clip_coefficient (kernels/update_numbers.hpp), for clip > 0 and for none.
 __global__ void coefficient_of(double* coefficient, const double* square_norm, double clip) {
@@ -96,23 +70,6 @@ Prepared<View, double> scale(const FlatSpec& spec, const Options&) {
     using T = typename decltype(tag)::type;
     return {0, [n = spec.elements](View x, double factor, const Stream& stream) {
               for_each_element<T>(n, {x.data}, Scale<T>{x.as<T>(), static_cast<Arithmetic<T>>(factor)}, stream);
-            }};
-  });
-}
-
-Prepared<double*, View> square_norm(const FlatSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<double*, View> {
-    using T = typename decltype(tag)::type;
-    const int64_t n = spec.elements, blocks = pieces_of(n, elements_per_partial);
-    return {aligned(blocks * bytes_of(DType::f64)),
-            [n, blocks, accumulate = spec.accumulate](double* out, View x, const Stream& stream) {
-              auto* partial = reinterpret_cast<double*>(stream.workspace);
-              const Geometry geometry{grid_of(blocks), dim3(norm_threads)};
-              if (rows_are_packs(0, pack<T>, 16, {x.data}))
-                launch(partial_square_norms<T, pack<T>>, geometry, stream, partial, x.as<const T>(), n);
-              else
-                launch(partial_square_norms<T, 1>, geometry, stream, partial, x.as<const T>(), n);
-              launch(sum_values, {grid_of(1), dim3(reducers)}, stream, out, partial, blocks, accumulate);
             }};
   });
 }

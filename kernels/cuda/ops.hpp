@@ -27,6 +27,8 @@ Prepared<View, View, View> add(const ElementwiseSpec&, const Options&);
 Prepared<View, double> scale(const FlatSpec&, const Options&);
 Prepared<double*, View> square_norm(const FlatSpec&, const Options&);
 Prepared<double*, const double*, double> clip_coefficient(const FlatSpec&, const Options&);
+Prepared<double*> square_norms(const SquareNormsSpec&, const Options&);
+Prepared<UpdateNumbers> updates(const UpdatesSpec&, const Options&);
 Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec&, const Options&);
 Prepared<View, View, View, View, MomentumStep> momentum_update(const UpdateSpec&, const Options&);
 Prepared<View, View, View, View, AdagradStep> adagrad_update(const UpdateSpec&, const Options&);

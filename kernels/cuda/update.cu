@@ -1,20 +1,48 @@
 // The updates of optimizers whose elements are each on their own.
 #include "kernels/cuda/update.cuh"
 
+#include <memory>
+
 #include "kernels/cuda/ops.hpp"
 
 namespace rankscope::kernels::cuda {
 namespace {
 
+template <class T>
+UpdateTensor tensor_of(View parameter, View master, View first, View second, View gradient, bool decays) {
+  UpdateTensor tensor{parameter.data,       master.data, gradient.data, {first.data, second.data},
+                      parameter.elements(), decays};
+  tensor.packed = takes_packs<T>(tensor);
+  return tensor;
+}
+
 /// Missing states are empty views.
 template <template <class> class Rule>
 void update_one(const UpdateSpec& spec, View parameter, View master, View first, View second, View gradient,
                 const UpdateNumbers& numbers, const Stream& stream) {
-  const UpdateTensor tensor{
-      parameter.data, spec.master ? master.data : nullptr, gradient.data, {first.data, second.data}, spec.elements};
   with_type(spec.type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    update_all<T>(&tensor, 1, Rule<Arithmetic<T>>(numbers), numbers.gradient_scale_at, stream);
+    UpdateTensor tensor = tensor_of<T>(parameter, spec.master ? master : View{}, first, second, gradient, true);
+    tensor.elements = spec.elements;
+    update_all<T, Rule<Arithmetic<T>>>(OneTensor<UpdateTensor>{tensor}, blocks_of<T>(tensor), numbers, stream);
+  });
+}
+
+/// Of all tensors in one launch.
+template <template <class> class Rule>
+Prepared<UpdateNumbers> update_many(const UpdatesSpec& spec) {
+  return with_type(spec.type, [&](auto tag) -> Prepared<UpdateNumbers> {
+    using T = typename decltype(tag)::type;
+    std::vector<UpdateTensor> tensors;
+    std::vector<int64_t> blocks;
+    for (const UpdateOperand& o : spec.tensors) {
+      tensors.push_back(tensor_of<T>(o.parameter, o.master, o.first, o.second, o.gradient, o.decays));
+      blocks.push_back(blocks_of<T>(tensors.back()));
+    }
+    return {0, [written = std::make_shared<const WrittenTable<UpdateTensor>>(tensors, blocks)](UpdateNumbers numbers,
+                                                                                               const Stream& stream) {
+              update_all<T, Rule<Arithmetic<T>>>(written->table(), written->blocks(), numbers, stream);
+            }};
   });
 }
 
@@ -61,6 +89,19 @@ Prepared<View, View, View, View, View, AdamStep> radam_update(const UpdateSpec& 
 }
 Prepared<View, View, View, View, View, SophiaStep> sophia_update(const UpdateSpec& spec, const Options&) {
   return of_two_states<Sophia, SophiaStep>(spec);
+}
+
+Prepared<UpdateNumbers> updates(const UpdatesSpec& spec, const Options&) {
+  switch (spec.rule) {
+    case UpdateRule::sgd: return update_many<Sgd>(spec);
+    case UpdateRule::momentum: return update_many<Momentum>(spec);
+    case UpdateRule::adagrad: return update_many<Adagrad>(spec);
+    case UpdateRule::adam: return update_many<CoupledAdam>(spec);
+    case UpdateRule::adamw: return update_many<DecoupledAdam>(spec);
+    case UpdateRule::radam: return update_many<RAdam>(spec);
+    case UpdateRule::sophia: return update_many<Sophia>(spec);
+  }
+  throw Unsupported("an update by a rule that is none");
 }
 
 }  // namespace rankscope::kernels::cuda

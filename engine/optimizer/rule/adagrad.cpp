@@ -5,12 +5,15 @@
 namespace rankscope::rules {
 namespace {
 
+kernels::AdagradStep step_of(const UpdateStep& step, const HyperParameters& hyper) {
+  return {step.learning_rate, step.weight_decay, *hyper.epsilon, step.gradient_scale};
+}
+
 PreparedUpdate prepare(const kernels::KernelSet& set, const UpdateTarget& target, const HyperParameters& hyper) {
   auto kernel = set.prepare(&kernels::KernelSet::adagrad_update, spec_of(target));
-  return {kernel.workspace_bytes, [launch = std::move(kernel.launch), epsilon = *hyper.epsilon](
+  return {kernel.workspace_bytes, [launch = std::move(kernel.launch), hyper](
                                       const UpdateViews& of, const UpdateStep& step, const kernels::Stream& stream) {
-            launch(of.parameter, of.master, of.states[0], of.gradient,
-                   {step.learning_rate, step.weight_decay, epsilon, step.gradient_scale}, stream);
+            launch(of.parameter, of.master, of.states[0], of.gradient, step_of(step, hyper), stream);
           }};
 }
 
@@ -22,6 +25,7 @@ OptimizerRule adagrad() {
           .defaults = {.weight_decay = 0.0, .epsilon = 1e-10},
           .parity_epsilon = 1e-6,
           .states = [](const UpdateTarget& target) { return std::vector{like(target, "s")}; },
+          .elementwise = elementwise<step_of>(kernels::UpdateRule::adagrad),
           .prepare = prepare};
 }
 

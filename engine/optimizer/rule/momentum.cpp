@@ -5,13 +5,15 @@
 namespace rankscope::rules {
 namespace {
 
+kernels::MomentumStep step_of(const UpdateStep& step, const HyperParameters& hyper) {
+  return {step.learning_rate, step.weight_decay, *hyper.momentum, *hyper.nesterov, step.gradient_scale};
+}
+
 PreparedUpdate prepare(const kernels::KernelSet& set, const UpdateTarget& target, const HyperParameters& hyper) {
   auto kernel = set.prepare(&kernels::KernelSet::momentum_update, spec_of(target));
-  return {kernel.workspace_bytes,
-          [launch = std::move(kernel.launch), momentum = *hyper.momentum, nesterov = *hyper.nesterov](
-              const UpdateViews& of, const UpdateStep& step, const kernels::Stream& stream) {
-            launch(of.parameter, of.master, of.states[0], of.gradient,
-                   {step.learning_rate, step.weight_decay, momentum, nesterov, step.gradient_scale}, stream);
+  return {kernel.workspace_bytes, [launch = std::move(kernel.launch), hyper](
+                                      const UpdateViews& of, const UpdateStep& step, const kernels::Stream& stream) {
+            launch(of.parameter, of.master, of.states[0], of.gradient, step_of(step, hyper), stream);
           }};
 }
 
@@ -22,6 +24,7 @@ OptimizerRule momentum() {
           .what = "SGD with momentum, Nesterov's if asked (Polyak 1964; Sutskever et al. 2013)",
           .defaults = {.weight_decay = 0.0, .momentum = 0.9, .nesterov = false},
           .states = [](const UpdateTarget& target) { return std::vector{like(target, "b")}; },
+          .elementwise = elementwise<step_of>(kernels::UpdateRule::momentum),
           .prepare = prepare};
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "kernels/kernel_set.hpp"
 #include "kernels/tensor/type.hpp"
 #include "kernels/tensor/view.hpp"
+#include "kernels/update_numbers.hpp"
 
 namespace rankscope {
 
@@ -74,6 +76,13 @@ struct OptimizerRule {
   double parity_epsilon = 0;
   /// The rule's own states of a target (without the master), in the order of UpdateViews::states.
   std::vector<StateSpec> (*states)(const UpdateTarget& target) = nullptr;
+  /// Of a rule whose elements are each on their own (at most two states): what sets that update many tensors in one
+  /// launch call it, and are told.
+  struct Elementwise {
+    kernels::UpdateRule rule = kernels::UpdateRule::sgd;
+    kernels::UpdateNumbers (*numbers)(const UpdateStep&, const HyperParameters&) = nullptr;
+  };
+  std::optional<Elementwise> elementwise{};
   /// Throws kernels::Unsupported when the set lacks the op. `hyper` is resolved against `defaults`.
   PreparedUpdate (*prepare)(const kernels::KernelSet& set, const UpdateTarget& target,
                             const HyperParameters& hyper) = nullptr;

@@ -21,6 +21,14 @@ inline kernels::UpdateSpec spec_of(const UpdateTarget& target) {
   return {.type = target.type, .elements = target.shape.elements(), .master = target.master()};
 }
 
+/// OptimizerRule::elementwise of a rule whose kernels are told step_of(step, hyper).
+template <auto step_of>
+OptimizerRule::Elementwise elementwise(kernels::UpdateRule rule) {
+  return {rule, [](const UpdateStep& step, const HyperParameters& hyper) {
+            return kernels::numbers_of(step_of(step, hyper));
+          }};
+}
+
 /// Adam's family in the wide type: both moments.
 std::vector<StateSpec> two_moments(const UpdateTarget& target);
 using AdamOp = kernels::OpEntry<kernels::UpdateSpec, View, View, View, View, View, kernels::AdamStep>;

@@ -4,12 +4,15 @@
 namespace rankscope::rules {
 namespace {
 
-PreparedUpdate prepare(const kernels::KernelSet& set, const UpdateTarget& target, const HyperParameters&) {
+kernels::SgdStep step_of(const UpdateStep& step, const HyperParameters&) {
+  return {step.learning_rate, step.weight_decay, step.gradient_scale};
+}
+
+PreparedUpdate prepare(const kernels::KernelSet& set, const UpdateTarget& target, const HyperParameters& hyper) {
   auto kernel = set.prepare(&kernels::KernelSet::sgd_update, spec_of(target));
-  return {kernel.workspace_bytes, [launch = std::move(kernel.launch)](const UpdateViews& of, const UpdateStep& step,
-                                                                      const kernels::Stream& stream) {
-            launch(of.parameter, of.master, of.gradient, {step.learning_rate, step.weight_decay, step.gradient_scale},
-                   stream);
+  return {kernel.workspace_bytes, [launch = std::move(kernel.launch), hyper](
+                                      const UpdateViews& of, const UpdateStep& step, const kernels::Stream& stream) {
+            launch(of.parameter, of.master, of.gradient, step_of(step, hyper), stream);
           }};
 }
 
@@ -20,6 +23,7 @@ OptimizerRule sgd() {
           .what = "stochastic gradient descent",
           .defaults = {.weight_decay = 0.0},
           .states = [](const UpdateTarget&) { return std::vector<StateSpec>{}; },
+          .elementwise = elementwise<step_of>(kernels::UpdateRule::sgd),
           .prepare = prepare};
 }
 

@@ -12,15 +12,24 @@
 namespace rankscope::rules {
 namespace {
 
+kernels::SophiaStep step_of(const UpdateStep& step, const HyperParameters& hyper) {
+  const bool refresh = (step.t - 1) % static_cast<std::uint64_t>(*hyper.hessian_interval) == 0;
+  return {step.learning_rate,
+          step.weight_decay,
+          *hyper.beta1,
+          *hyper.beta2,
+          *hyper.gamma,
+          *hyper.epsilon,
+          step.gradient_scale,
+          static_cast<double>(step.batch),
+          refresh};
+}
+
 PreparedUpdate prepare(const kernels::KernelSet& set, const UpdateTarget& target, const HyperParameters& hyper) {
   auto kernel = set.prepare(&kernels::KernelSet::sophia_update, spec_of(target));
   return {kernel.workspace_bytes, [launch = std::move(kernel.launch), hyper](
                                       const UpdateViews& of, const UpdateStep& step, const kernels::Stream& stream) {
-            const bool refresh = (step.t - 1) % static_cast<std::uint64_t>(*hyper.hessian_interval) == 0;
-            launch(of.parameter, of.master, of.states[0], of.states[1], of.gradient,
-                   {step.learning_rate, step.weight_decay, *hyper.beta1, *hyper.beta2, *hyper.gamma, *hyper.epsilon,
-                    step.gradient_scale, static_cast<double>(step.batch), refresh},
-                   stream);
+            launch(of.parameter, of.master, of.states[0], of.states[1], of.gradient, step_of(step, hyper), stream);
           }};
 }
 
@@ -40,6 +49,7 @@ OptimizerRule sophia() {
           [](const UpdateTarget& target) {
             return std::vector{like(target, "m"), like(target, "h")};
           },
+      .elementwise = elementwise<step_of>(kernels::UpdateRule::sophia),
       .prepare = prepare};
 }
 

@@ -10,9 +10,11 @@
 
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/queue_device.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
 #include "tests/kernels/cuda/bounds.hpp"
+#include "tests/kernels/cuda/together.hpp"
 
 using namespace rankscope;
 using namespace rankscope::kernels;
@@ -77,6 +79,11 @@ TEST_CASE("every op of the CUDA set computes on a GPU what its formula says") {
         }
       }
     });
+}
+
+TEST_CASE("tensors updated in one launch on a GPU have the bits of tensors updated one by one") {
+  if (!device_here()) return;
+  check_together(cuda_kernels(), *cuda_device(cuda_devices().front().index));
 }
 
 TEST_CASE("streams wait for each other's events on the device, and events tell the time between them") {

@@ -29,6 +29,7 @@ struct cudaLaunchConfig_t {
 
 template <class... Expected, class... Actual>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Expected...), Actual&&... arguments) {
+  emulated::count_launch();
   // Parameters are copied when a kernel is launched, as they are for a device.
   return emulated::enqueue(config->stream,
                            [grid = config->gridDim, block = config->blockDim, shared = config->dynamicSmemBytes, kernel,

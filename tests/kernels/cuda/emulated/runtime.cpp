@@ -52,6 +52,7 @@ struct Event {
 namespace {
 
 constexpr std::size_t memory_bytes = std::size_t{1} << 30;
+constexpr std::size_t context_bytes = std::size_t{32} << 20;
 constexpr std::size_t granule = 256;
 
 std::int64_t now_ns() {
@@ -79,6 +80,7 @@ struct Gpu {
 
   std::mutex mutex;                              ///< guards what follows
   std::map<std::size_t, std::size_t> allocated;  ///< begin, bytes
+  std::size_t taken = context_bytes;             ///< of which nobody holds an address
   std::map<Stream*, std::shared_ptr<Stream>> streams;
   std::string failure;
 
@@ -114,7 +116,7 @@ struct Node {
   Pace pace;
   std::uint64_t made = 0;
 
-  std::atomic<std::uint64_t> works{0}, waits{0}, waits_for_nothing{0}, allocations{0};
+  std::atomic<std::uint64_t> works{0}, waits{0}, waits_for_nothing{0}, allocations{0}, launches{0};
 };
 
 Node& node() {
@@ -258,7 +260,15 @@ void set_pace(Pace pace) {
 
 Counts counts() {
   const Node& n = node();
-  return {n.works, n.waits, n.waits_for_nothing, n.allocations};
+  return {n.works, n.waits, n.waits_for_nothing, n.allocations, n.launches};
+}
+
+void count_launch() { ++node().launches; }
+
+void take(std::int64_t bytes) {
+  Gpu& gpu = current_gpu();
+  const std::lock_guard lock(gpu.mutex);
+  gpu.taken += static_cast<std::size_t>(bytes);
 }
 
 }  // namespace emulated
@@ -312,6 +322,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   Gpu& gpu = current_gpu();
   const std::lock_guard lock(gpu.mutex);
   *total = *free = memory_bytes;
+  *free -= gpu.taken;
   for (const auto& [begin, bytes] : gpu.allocated) *free -= bytes;
   return cudaSuccess;
 }

@@ -72,6 +72,10 @@ cudaError_t enqueue_waiting(cudaStream_t stream, std::function<void()> work);
 /// Runs `work` on the devices whose memory these lie in: all that it touches.
 void transfer(const std::vector<const void*>& touched, const std::function<void()>& work);
 
+/// From now on so many more bytes of the calling thread's device (fewer, if negative) are taken by what is no program's
+/// allocation: code, libraries. The context, which is there from the beginning, is not among them.
+void take(std::int64_t bytes);
+
 /// How streams go on from now on. Their pace is drawn by the seed.
 struct Pace {
   std::uint64_t seed = 1;
@@ -81,10 +85,12 @@ struct Pace {
 void set_pace(Pace pace);
 
 /// What has happened since the program began.
+void count_launch();
 struct Counts {
   std::uint64_t works = 0, waits = 0;
   std::uint64_t waits_for_nothing = 0;  ///< for events that nobody had recorded
   std::uint64_t allocations = 0;        ///< of the device's memory
+  std::uint64_t launches = 0;           ///< of kernels
 };
 Counts counts();
 
