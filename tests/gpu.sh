@@ -17,12 +17,13 @@
 #   there:  tar xzf DIR.tar.gz && bash DIR/gpu.sh --part NAME --seconds 570 --results RESULTS
 #   part         programs                              needs there beside the driver       at most
 #   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes
-#   sanitizer    kernels_cuda_test                     cuBLASLt, compute-sanitizer         9 minutes
+#   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
 #   verify       rankscope-engine                      cuBLASLt                            8 minutes, one a plan at most
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
 #   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
-# The most telling first: kernels, verify, speed-124m.
+# The most telling first: kernels, verify, speed-124m. The table ends with what is to be shown on a GPU, each with its
+# goal, what was measured, and whether that meets it.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 say() { printf 'gpu.sh: %s\n' "$*" >&2; }
@@ -35,7 +36,7 @@ all_parts=(kernels sanitizer verify speed-124m speed-1.5b telemetry)
 programs_of() {
   case $1 in
     kernels) echo kernels_cuda_test cuda_kernels_bench ;;
-    sanitizer) echo kernels_cuda_test ;;
+    sanitizer) echo kernels_cuda_test rankscope-engine ;;
     verify) echo rankscope-engine ;;
     speed-*) echo gpu_step ;;
     telemetry) echo telemetry_share_bench ;;
@@ -184,6 +185,39 @@ has_part() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# The model of all plans that are verified. Words of a plan are keys of [plan], or name their table.
+write_plan() {
+  cat >"$work/plan.toml" <<'TOML'
+title = "plans on one GPU"
+[model]
+kind = "gpt"
+layers = 8
+width = 128
+heads = 4
+context = 64
+vocabulary = 256
+dropout = 0.1
+[plan]
+micro_batches = 4
+bucket_mib = 0.25
+[train]
+global_batch = 32
+optimizer = "adamw"
+clip = 1.0
+TOML
+}
+plan_file() { if [[ -n $dry ]]; then echo plan.toml; else echo "$work/plan.toml"; fi; }
+sets_of() { # sets_of PLAN: the options that make it, in `sets`
+  local pair
+  sets=()
+  for pair in $1; do
+    [[ $pair == *=[a-z]* && $pair != *=true ]] && pair=${pair%%=*}="\"${pair#*=}\""
+    [[ ${pair%%=*} == *.* ]] || pair=plan.$pair
+    sets+=(--set "$pair")
+  done
+}
+write_plan
+
 if has_part kernels; then
   check "every op, every type, small sizes" 120 "" env RANKSCOPE_SMALL_SIZES=1 "$bin/kernels_cuda_test"
   if [[ -z $quick ]]; then
@@ -194,14 +228,23 @@ fi
 
 if has_part sanitizer && [[ -z $quick ]]; then
   sanitizer=$(command -v compute-sanitizer || compgen -G '/usr/local/cuda*/bin/compute-sanitizer' | head -n 1 || true)
-  for tool in memcheck racecheck; do
+  sanitize() { # sanitize TOOL WHAT MOST COMMAND...
+    local tool=$1 name="compute-sanitizer $1, $2" most=$3
+    shift 3
     if [[ -n $sanitizer || -n $dry ]]; then
-      check "compute-sanitizer $tool, small sizes" 270 "" env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_EXACT_ALLOCATIONS=1 \
-        "${sanitizer:-compute-sanitizer}" --tool $tool --error-exitcode 9 --launch-timeout 60 "$bin/kernels_cuda_test" "every op*"
+      check "$name" "$most" "" "${sanitizer:-compute-sanitizer}" --tool "$tool" --target-processes all \
+        --error-exitcode 9 --launch-timeout 60 "$@"
     else
-      row "compute-sanitizer $tool, small sizes" "not here" 0
+      row "$name" "not here" 0
     fi
+  }
+  for tool in memcheck racecheck synccheck; do
+    sanitize $tool "small sizes" 150 env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_EXACT_ALLOCATIONS=1 \
+      "$bin/kernels_cuda_test"
   done
+  # What kernels alone do not show: arena, staging, tables of addresses, streams that wait for each other.
+  sets_of "data=2 pipeline=2 zero=1"
+  sanitize memcheck "a whole plan" 90 "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
 fi
 
 # Plans of one to eight ranks that share the GPU: each trains the model that one rank trains.
@@ -229,48 +272,23 @@ plans=(
   "tensor=2 pipeline=2 precision=bf16 recompute=selective"
   "data=4 data_parallel=main-device collective=auto"
   "data=2 data_parallel=parameter-server collective=auto"
+  "data=2 data_parallel=parameter-server collective=auto staleness=2 train.clip=0"
+  "data=2 pipeline=2 precision=fp16"
+  "data=2 zero=1 train.optimizer=adam8bit"
 )
 [[ -z $quick ]] || plans=("" "data=2 tensor=2 pipeline=2" "data=8 zero=3")
 if has_part verify; then
-  cat >"$work/plan.toml" <<'TOML'
-title = "plans on one GPU"
-[model]
-kind = "gpt"
-layers = 8
-width = 128
-heads = 4
-context = 64
-vocabulary = 256
-dropout = 0.1
-[plan]
-micro_batches = 4
-bucket_mib = 0.25
-[train]
-global_batch = 32
-optimizer = "adamw"
-clip = 1.0
-TOML
   [[ -z $dry ]] || cat "$work/plan.toml"
   for plan in "${plans[@]}"; do
-    sets=()
-    for pair in $plan; do
-      [[ $pair == *=[a-z]* && $pair != *=true ]] && pair=${pair%%=*}="\"${pair#*=}\""
-      sets+=(--set "plan.$pair")
-    done
-    file=$work/plan.toml
-    [[ -z $dry ]] || file=plan.toml
-    check "verify ${plan:-one rank}" 60 "" "$bin/rankscope-engine" verify "$file" --device cuda "${sets[@]}"
+    sets_of "$plan"
+    check "verify ${plan:-one rank}" 60 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
   done
   # More GPUs than one: a GPU for each rank, over NCCL.
   count=$(nvidia-smi --list-gpus 2>/dev/null | wc -l || true)
   for plan in "data=2" "pipeline=2 schedule=zb-h1" "data=2 zero=3" "tensor=2"; do
-    sets=()
-    for pair in $plan; do
-      [[ $pair == *=[a-z]* ]] && pair=${pair%%=*}="\"${pair#*=}\""
-      sets+=(--set "plan.$pair")
-    done
+    sets_of "$plan"
     if [[ -n $dry || $count -ge 2 ]]; then
-      check "verify over nccl, $plan" 90 "" "$bin/rankscope-engine" verify "${file}" --device cuda --comm nccl "${sets[@]}"
+      check "verify over nccl, $plan" 90 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda --comm nccl "${sets[@]}"
     else
       row "verify over nccl, $plan" "one GPU" 0
     fi

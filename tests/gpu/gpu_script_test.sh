@@ -25,8 +25,9 @@ done
 sed -n '/^title/,/^clip/p' <<<"$commands" >"$work/plan.toml"
 count=0
 while read -r words; do
-  eval "set -- $words" # as the shell would run it, quoted by itself
-  shift 2
+  words=${words#*rankscope-engine }  # whatever it runs under
+  eval "set -- $words"               # as the shell would run it, quoted by itself
+  shift
   plan=()
   while [[ $# -gt 0 ]]; do
     case $1 in
@@ -82,6 +83,13 @@ expect "the pretended table" "$table" '^verify data=8 zero=3 +FAILED'
 expect "the pretended table" "$table" '^verify data=4 zero=2 +passed'
 expect "the pretended table" "$table" '^verify over nccl, data=2 +one GPU$'
 expect "the pretended table" "$table" '^compute-sanitizer racecheck, small sizes +passed'
+expect "the pretended table" "$table" '^compute-sanitizer synccheck, small sizes +passed'
+expect "the pretended table" "$table" '^compute-sanitizer memcheck, a whole plan +passed'
+expect "the pretended measures" "$table" '^plans against one rank +all +25 of 26  MISSED$'
+expect "the pretended measures" "$table" '^compute-sanitizer +all +4 of 4  met$'
+expect "the pretended measures" "$table" "^kernels against the CPU's +all +2 of 2  met\$"
+expect "the pretended measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +-  not measured\$"
+expect "the pretended measures" "$table" '^gpt2-1.5b: memory at the peak beside its prediction +within 5% +\+0.0%  met$'
 expect "the pretended table" "$table" '^a kernel at 90% of its limit$'
 expect "the pretended table" "$table" '^gpt2-1.5b +rankscope +500.00 ms'
 expect "the pretended table" "$table" '^cost of telemetry: mean \+0.10 %'
@@ -118,6 +126,10 @@ expect "the table" "$table" '^gpt2-124m: 1.25 times PyTorch compiled'
 expect "the table" "$table" 'attention +25.0% of the step, +50.0% of its limit'
 expect "the table" "$table" 'memory 2.00 GiB, predicted 2.00 GiB \(\+0.0%'
 expect "the table" "$table" 'cost of telemetry: .*\(under 1 %\)$'
+expect "the measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +1.25  met\$"
+expect "the measures" "$table" '^gpt2-124m: attention, share of its limit +printed +50.0%  met$'
+expect "the measures" "$table" "^telemetry's cost, 95 % upper bound +< 1 % +\+0.70 %  met\$"
+expect "the measures" "$table" '^compute-sanitizer +all +0 of 0  not measured$'
 printf 'compute-sanitizer\tFAILED\t9\n' >>"$work/results/rows.tsv"
 if bash "$tests/gpu.sh" --table --results "$work/results" >/dev/null; then complain "a failed check does not fail the table"; fi
 if bash "$tests/gpu.sh" --table --results "$work/none" >/dev/null 2>&1; then complain "nothing is a table"; fi

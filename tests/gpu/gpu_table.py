@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Prints the one table of what tests/gpu.sh has gathered in a folder: checks, kernels beside their limits, steps beside
-PyTorch's, memory beside its prediction, the cost of telemetry. What was not measured is not in it.
+PyTorch's, memory beside its prediction, the cost of telemetry; at last every measure that a GPU is to show beside its
+goal. What was not measured is said there, and nowhere else.
 
     gpu_table.py FOLDER
 
@@ -8,6 +9,7 @@ The exit status is 1 when a check failed, or there is nothing.
 """
 import json
 import os
+import re
 import sys
 
 
@@ -44,8 +46,53 @@ def print_steps(steps):
             print(f"{model}: {name:10} {100 * c['of_step']:5.1f}% of the step, {100 * c['of_limit']:5.1f}% of its limit")
         m = s["memory"]
         print(f"{model}: memory {m['used_bytes'] / 2**30:.2f} GiB, predicted {m['predicted_bytes'] / 2**30:.2f} GiB "
-              f"({100 * m['off_by']:+.1f}%, within 5%), of it the context {m['context_bytes'] / 2**20:.0f} MiB and "
-              f"workspaces {m['workspace_bytes'] / 2**20:.0f} MiB")
+              f"({100 * m['off_by']:+.1f}%, within 5%), of it the context {mib(m, 'context')} and "
+              f"workspaces {mib(m, 'workspace')}")
+
+
+def mib(memory, of_class):
+    predicted = memory.get(f"{of_class}_predicted_bytes")
+    return (f"{memory[f'{of_class}_bytes'] / 2**20:.0f} MiB" +
+            (f" (predicted {predicted / 2**20:.0f})" if predicted is not None else ""))
+
+
+def of_checks(rows, begins):
+    """What those checks come to: a figure, and whether all have passed; None where they have not all run."""
+    results = [result for name, result, _ in rows if name.startswith(begins)]
+    figure = f"{results.count('passed')} of {len(results)}"
+    if "FAILED" in results:
+        return figure, False
+    return figure, True if results and results.count("passed") == len(results) else None
+
+
+def measures_of(rows, steps, telemetry):
+    """(measure, goal, figure, met) of all that a GPU is to show; met is None where it was not measured."""
+    single = [r for r in rows if not r[0].startswith("verify over nccl")]
+    for measure, begins in (("kernels against the CPU's", "every op, every type"),
+                            ("compute-sanitizer", "compute-sanitizer"), ("plans against one rank", "verify ")):
+        yield measure, "all", *of_checks(single, begins)
+    for model in ("gpt2-124m", "gpt2-1.5b"):
+        own = next((s for s in steps if s["model"] == model and s["engine"] == "rankscope"), None)
+        peer = next((s for s in steps if s["model"] == model and s["engine"].endswith("compiled")), None)
+        speed = own["tokens_per_s"] / peer["tokens_per_s"] if own and peer else None
+        yield (f"{model}: tokens/s over PyTorch compiled's", ">= 1", "-" if speed is None else f"{speed:.2f}",
+               None if speed is None else speed >= 1)
+        off_by = own["memory"]["off_by"] if own else None
+        yield (f"{model}: memory at the peak beside its prediction", "within 5%",
+               "-" if off_by is None else f"{100 * off_by:+.1f}%", None if off_by is None else abs(off_by) <= 0.05)
+        for of_class in ("attention", "products", "optimizer"):
+            share = own["classes"].get(of_class, {}).get("of_limit") if own else None
+            yield (f"{model}: {of_class}, share of its limit", "printed",
+                   "-" if share is None else f"{100 * share:.1f}%", None if share is None else True)
+    bound = next((m for line in telemetry if (m := re.search(r"upper bound of the mean ([+-][0-9.]+) %", line))), None)
+    yield ("telemetry's cost, 95 % upper bound", "< 1 %", f"{bound[1]} %" if bound else "-",
+           float(bound[1]) < 1 if bound else None)
+
+
+def print_measures(measures):
+    print(f"\n{'measure':56}{'goal':>10}{'measured':>12}")
+    for measure, goal, figure, met in measures:
+        print(f"{measure:56}{goal:>10}{figure:>12}  {'not measured' if met is None else 'met' if met else 'MISSED'}")
 
 
 def main(folder):
@@ -59,9 +106,10 @@ def main(folder):
     steps = [json.loads(line) for line in lines_of(folder, "speed.jsonl") if line.startswith("{")]
     if steps:
         print_steps(steps)
-    for line in lines_of(folder, "telemetry.txt"):
-        if "cost of telemetry" in line:
-            print(f"\n{line} (under 1 %)")
+    telemetry = [line for line in lines_of(folder, "telemetry.txt") if "cost of telemetry" in line]
+    for line in telemetry:
+        print(f"\n{line} (under 1 %)")
+    print_measures(measures_of(rows, steps, telemetry))
     return int(any(result == "FAILED" for _, result, _ in rows))
 
 
