@@ -1,0 +1,21 @@
+// What the emulated libnccl notes, and what a test has told it. For its own files.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace emulated_nccl {
+
+/// Something was done against NCCL's rules.
+void note(const std::string& what);
+
+struct State {
+  std::atomic<int> lost_rank{-1};  ///< gone as if its process had died
+  void (*enqueue)(void* stream, std::function<void()> work);
+  void (*transfer)(const std::vector<const void*>& touched, const std::function<void()>& work);
+};
+/// NCCL's interface has no place for it but this.
+State& state();
+
+}  // namespace emulated_nccl
