@@ -83,10 +83,10 @@ struct StepRow {
 
 /// Bytes by memory class, each class's own peak, and the peak of the device's sum.
 struct MemoryBytes {
-  std::array<std::int64_t, memory_class_count> by_class{};
+  ClassBytes by_class{};
   std::int64_t peak = 0;
   /// Classes when the device's sum is greatest, where that is known; `peak` is the sum of all but the host's.
-  std::optional<std::array<std::int64_t, memory_class_count>> at_peak{};
+  std::optional<ClassBytes> at_peak{};
 };
 
 struct MemoryRow {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <vector>
 
 #include "engine/analyse/report.hpp"
 
@@ -118,18 +119,34 @@ std::string step_table(const Report& report) {
   return text;
 }
 
-std::string memory_line(const char* label, const MemoryBytes& memory) {
+/// Of the classes that any rank has something in.
+using ShownClasses = std::vector<MemoryClass>;
+
+ShownClasses shown_classes(const Report& report) {
+  ShownClasses shown;
+  for (int c = 0; c < memory_class_count; ++c) {
+    const auto has = [c](const std::optional<MemoryBytes>& memory) {
+      return memory && memory->by_class[static_cast<std::size_t>(c)] > 0;
+    };
+    if (std::any_of(report.memory.begin(), report.memory.end(),
+                    [&](const MemoryRow& row) { return has(row.measured) || has(row.predicted); }))
+      shown.push_back(static_cast<MemoryClass>(c));
+  }
+  return shown;
+}
+
+std::string memory_line(const char* label, const ShownClasses& shown, const MemoryBytes& memory) {
   std::string text = format("%-15s", label);
-  for (const std::int64_t of_class : memory.by_class)
-    text += format(" %12s", bytes(static_cast<double>(of_class)).c_str());
+  for (const MemoryClass of : shown)
+    text += format(" %12s", bytes(static_cast<double>(memory.by_class[static_cast<std::size_t>(of)])).c_str());
   return text + format(" %12s\n", bytes(static_cast<double>(memory.peak)).c_str());
 }
 
 std::string memory_table(const Report& report) {
   if (report.memory.empty()) return "";
   std::string text = format("\n%-15s", "memory peaks");
-  for (int c = 0; c < memory_class_count; ++c)
-    text += format(" %12s", std::string(name_of(static_cast<MemoryClass>(c))).c_str());
+  const ShownClasses classes = shown_classes(report);
+  for (const MemoryClass of : classes) text += format(" %12s", std::string(name_of(of)).c_str());
   text += format(" %12s\n", "device sum");
   constexpr std::size_t shown = 16;  // of many, the first and the last ones
   for (std::size_t i = 0; i < report.memory.size(); ++i) {
@@ -138,9 +155,10 @@ std::string memory_table(const Report& report) {
       i = report.memory.size() - shown;
     }
     const MemoryRow& r = report.memory[i];
-    if (r.measured) text += memory_line(format("  rank %d", r.rank).c_str(), *r.measured);
+    if (r.measured) text += memory_line(format("  rank %d", r.rank).c_str(), classes, *r.measured);
     if (r.predicted)
-      text += memory_line(r.measured ? "    predicted" : format("  rank %d pred.", r.rank).c_str(), *r.predicted);
+      text +=
+          memory_line(r.measured ? "    predicted" : format("  rank %d pred.", r.rank).c_str(), classes, *r.predicted);
   }
   return text;
 }

@@ -100,6 +100,9 @@ class Communicator {
   virtual CommResult reduce_scatter(View whole, View part) = 0;
   virtual CommResult all_to_all(View sent, View received) = 0;  ///< size() equal parts each
 
+  /// Of a device's memory that is not the host's: what this member keeps to stage or add what arrives. It grows with
+  /// what is asked for; not while a call is under way.
+  virtual std::int64_t device_bytes() const = 0;
   virtual WireBytes wire_bytes() const = 0;
   /// What the last send or collective of this member put on the wire for each other one, as wire_bytes counts it;
   /// empty where that is nothing, or cannot be known.

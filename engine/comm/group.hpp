@@ -81,6 +81,7 @@ class GroupCommunicator : public Communicator {
   WireBytes wire_bytes() const final;
   std::span<const PeerBytes> last_sent() const final { return last_sent_; }
   std::span<const PhaseRecord> last_phases() const final { return phases_; }
+  std::int64_t device_bytes() const override { return device_->is_host() ? 0 : scratch_.bytes(); }
 
  protected:
   explicit GroupCommunicator(GroupSetting setting) : setting_(std::move(setting)) {}

@@ -17,13 +17,16 @@ class GrowingMemory {
     if (bytes <= bytes_) return memory_.get();
     if (!device.is_host()) outgrown_.push_back(std::move(memory_));
     memory_ = (device.*reserve)(bytes);
+    kept_ = device.is_host() ? bytes : kept_ + bytes;
     bytes_ = bytes;
     return memory_.get();
   }
+  /// Of it and of what was outgrown.
+  std::int64_t bytes() const { return kept_; }
 
  private:
   Memory memory_;
-  std::int64_t bytes_ = 0;
+  std::int64_t bytes_ = 0, kept_ = 0;
   std::vector<Memory> outgrown_;
 };
 

@@ -8,6 +8,7 @@ class NcclCommunicator final : public GroupCommunicator {
  public:
   /// Collective over the members. `host`: the same group in the world that started up NCCL.
   NcclCommunicator(std::shared_ptr<NcclSession> session, std::unique_ptr<GroupCommunicator> host, GroupSetting setting);
+  std::int64_t device_bytes() const override { return GroupCommunicator::device_bytes() + staging_.bytes(); }
 
  protected:
   CommResult move(Message& message, const char* call) override;

@@ -33,7 +33,7 @@ struct LaunchContext {
 using Launch = std::function<void(const LaunchContext&)>;
 
 /// Where a compute lane works: its queue, and scratch memory that its ops share, since they never run at the same time.
-/// Grows while binding, reserved once before the first launch; counted in the ledger as `buffers`. Launches keep a
+/// Grows while binding, reserved once before the first launch; counted in the ledger as `workspace`. Launches keep a
 /// reference to it: it must outlive them and stay where it is.
 class Workspace {
  public:

@@ -19,7 +19,8 @@ MemoryProfile memory_profile(const RankProgram& program) {
       change[lifetime.last + 1][memory] -= buffer.bytes();
     }
   }
-  change[0][static_cast<std::size_t>(MemoryClass::buffers)] += program.scratch_bytes;
+  change[0][static_cast<std::size_t>(MemoryClass::workspace)] += program.scratch_bytes;
+  change[0][static_cast<std::size_t>(MemoryClass::context)] += program.context_bytes;
   change[0][static_cast<std::size_t>(MemoryClass::host)] += program.host_scratch_bytes;
   MemoryProfile profile;
   ClassBytes now{};

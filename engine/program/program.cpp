@@ -6,18 +6,6 @@
 
 namespace rankscope {
 
-std::string_view name_of(MemoryClass memory) {
-  switch (memory) {
-    case MemoryClass::parameters: return "parameters";
-    case MemoryClass::gradients: return "gradients";
-    case MemoryClass::optimizer: return "optimizer";
-    case MemoryClass::activations: return "activations";
-    case MemoryClass::buffers: return "buffers";
-    case MemoryClass::host: return "host";
-  }
-  return "?";
-}
-
 std::array<std::vector<OpIndex>, lane_count> RankProgram::lanes() const {
   std::array<std::vector<OpIndex>, lane_count> lanes;
   for (OpIndex i = 0; i < ops.size(); ++i) lanes[static_cast<std::size_t>(ops[i].lane())].push_back(i);

@@ -13,16 +13,11 @@
 #include <vector>
 
 #include "engine/mesh/rank_grid.hpp"
+#include "engine/op/memory_class.hpp"
 #include "engine/op/op_id.hpp"
 #include "kernels/tensor/type.hpp"
 
 namespace rankscope {
-
-/// The classes of the memory ledger: what the device's memory holds, and all that lies in the host's. On the CPU the
-/// two are the same RAM and are told apart all the same.
-enum class MemoryClass : std::uint8_t { parameters, gradients, optimizer, activations, buffers, host };
-inline constexpr int memory_class_count = 6;
-std::string_view name_of(MemoryClass memory);
 
 using OpIndex = std::uint32_t;      ///< into RankProgram::ops
 using BufferIndex = std::uint32_t;  ///< into RankProgram::buffers
@@ -74,16 +69,6 @@ struct Op {
 /// The class that the ledger counts a buffer in.
 inline MemoryClass ledger_class(const Buffer& buffer) { return buffer.host ? MemoryClass::host : buffer.memory; }
 
-/// Bytes by memory class.
-using ClassBytes = std::array<std::int64_t, memory_class_count>;
-/// Of the device: all classes but the host's.
-inline std::int64_t device_sum(const ClassBytes& bytes) {
-  std::int64_t sum = 0;
-  for (int c = 0; c < memory_class_count; ++c)
-    if (static_cast<MemoryClass>(c) != MemoryClass::host) sum += bytes[static_cast<std::size_t>(c)];
-  return sum;
-}
-
 /// The buffer whose memory `b` lies in: itself, unless it is a view.
 inline BufferIndex base_of(const std::vector<Buffer>& buffers, BufferIndex b) {
   return buffers[b].within < 0 ? b : static_cast<BufferIndex>(buffers[b].within);
@@ -100,6 +85,7 @@ struct RankProgram {
   /// know: 0 until somebody who does has asked them (engine/run/scratch.hpp).
   std::int64_t scratch_bytes = 0;
   std::int64_t host_scratch_bytes = 0;  ///< the same of what the host computes, in its own memory
+  std::int64_t context_bytes = 0;       ///< the same that a GPU's driver and libraries take
   /// Of an asynchronous parameter server, whose ops are all on Lane::server: its contributions (the ops of one
   /// `micro_batch`, which follow each other) run as they come, not in program order, each of a step at most so many
   /// beyond the oldest that lacks one.
@@ -121,8 +107,8 @@ struct Lifetime {
 };
 std::vector<Lifetime> lifetimes_of(const RankProgram& program);
 
-/// Bytes alive by memory class, op by op in program order; views count in what they are views of, scratch as `buffers`,
-/// or as the host's.
+/// Bytes alive by memory class, op by op in program order; views count in what they are views of, scratch as
+/// `workspace`, or as the host's.
 struct MemoryProfile {
   std::vector<ClassBytes> at;  ///< while op i runs
   ClassBytes peak_by_class{};  ///< each class's own greatest

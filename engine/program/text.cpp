@@ -4,6 +4,7 @@
 //   rank 2
 //   arena 1048576
 //   scratch 65536                                                     beside the arena; left out where it is unknown
+//   context 536870912                                                 of a GPU's driver and libraries; the same
 //   arrivals 1                                                        of an asynchronous server: steps ahead
 //   buffer 17 activations fp32 64x128 4096 micro 3 c2:m3:b5.qkv        index class type shape offset
 //   buffer 0 parameters fp32 256x128 0 persistent parameter 0 wte.weight
@@ -58,6 +59,8 @@ class Parser {
         program_.host_bytes = number("the host's bytes");
       } else if (kind == "host_scratch") {
         program_.host_scratch_bytes = number("the host's scratch bytes");
+      } else if (kind == "context") {
+        program_.context_bytes = number("the context's bytes");
       } else if (kind == "arrivals") {
         program_.arrivals_ahead = static_cast<int>(number("steps"));
       } else if (kind == "buffer") {
@@ -222,6 +225,7 @@ std::string to_text(const RankProgram& program) {
   if (program.scratch_bytes > 0) text += "scratch " + std::to_string(program.scratch_bytes) + "\n";
   if (program.host_bytes > 0) text += "host " + std::to_string(program.host_bytes) + "\n";
   if (program.host_scratch_bytes > 0) text += "host_scratch " + std::to_string(program.host_scratch_bytes) + "\n";
+  if (program.context_bytes > 0) text += "context " + std::to_string(program.context_bytes) + "\n";
   if (program.arrivals_ahead) text += "arrivals " + std::to_string(*program.arrivals_ahead) + "\n";
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];

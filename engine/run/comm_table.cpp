@@ -31,6 +31,12 @@ CommTable::Key CommTable::key_of(const Op& op) const {
   return {sending.lane(), {std::min(from, to), std::max(from, to)}, from > to};
 }
 
+std::int64_t CommTable::device_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& [key, communicator] : communicators_) bytes += communicator->device_bytes();
+  return bytes;
+}
+
 Communicator& CommTable::of(const Op& op) const { return *communicators_.at(key_of(op)); }
 
 }  // namespace rankscope

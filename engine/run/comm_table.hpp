@@ -20,6 +20,8 @@ class CommTable {
   void run_on(const RankProgram& program, Device& device, LaneQueues& queues);
 
   Communicator& of(const Op& op) const;
+  /// Of all of them.
+  std::int64_t device_bytes() const;
 
  private:
   /// A message's two lanes (send here, receive there) share the communicator of the send lane; `descending` tells apart

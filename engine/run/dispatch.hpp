@@ -38,13 +38,18 @@ struct DispatchCalls {
   /// Memory that the op takes is taken; that it leaves is left.
   std::function<void(const Span&span, OpIndex op)> began, ended;
   std::function<void(Done done)> done;
-  /// Perhaps empty: what the op leaves may be changed now, on its lane's thread and queue.
-  std::function<void(OpIndex op)> left{};
+  /// Perhaps empty: the op has been launched. On its lane's thread and queue, where nothing comes after it yet: what it
+  /// has written may be looked at, and what it leaves may be changed.
+  std::function<void(OpIndex op, std::uint32_t step)> left{};
 };
 
 /// Steps that may be under way on queues: lanes are no further ahead of what has been told. Bounds what is enqueued,
 /// and what of a step must stay where it is until it is told.
 inline constexpr std::uint32_t steps_under_way = 4;
+/// The same of a rank: an asynchronous server has steps open that others have left behind.
+inline std::uint32_t steps_under_way_of(const RankProgram& program) {
+  return steps_under_way + static_cast<std::uint32_t>(program.arrivals_ahead.value_or(0));
+}
 
 class Dispatch {
  public:

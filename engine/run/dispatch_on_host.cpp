@@ -28,7 +28,7 @@ class HostDispatch final : public Dispatch {
     span.active_ns = active_ns < 0 ? span.begin_ns : std::clamp(active_ns - start_ns_, span.begin_ns, span.end_ns);
     calls_.ended(span, index);
     calls_.done(std::move(done));
-    if (calls_.left) calls_.left(index);
+    if (calls_.left) calls_.left(index, step);
   }
 
   void give_up() override {}  // nobody waits here

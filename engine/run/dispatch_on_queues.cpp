@@ -154,13 +154,13 @@ class QueueDispatch final : public Dispatch {
     issued.outcome = calls_.launch(issued.op, issued.step);
     device_.end_range();
     issued.cpu_ns = thread_cpu_ns() - cpu;
-    if (calls_.left) calls_.left(issued.op);
+    if (calls_.left) calls_.left(issued.op, issued.step);
     issued.end = stamp(queue);
   }
 
   void wait_for_room(std::uint32_t step, std::size_t lane) {
     std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return step - told_ < steps_under_way || failure_ || given_up_; });
+    room_.wait(lock, [&] { return step - told_ < steps_under_way_of(program_) || failure_ || given_up_; });
     if (failure_) std::rethrow_exception(failure_);
     if (given_up_) throw std::runtime_error("another lane of this rank has failed");  // which comes first, and is told
     entered_ns_[lane] = monotonic_ns();

@@ -89,7 +89,9 @@ void EmulatedClock::lay_out(std::uint32_t step, const Step& traces) {
     for (const std::size_t signature : signature_[rank]) costs.push_back(cost[signature]);
     auto& ledger = ranks_[rank].ledger;
     if (!ledger)
-      ledger.emplace(programs_[rank], traces.ranks[rank].workspace_bytes, traces.ranks[rank].host_workspace_bytes);
+      ledger.emplace(programs_[rank], traces.ranks[rank].standing);
+    else
+      ledger->stand(traces.ranks[rank].standing);
   }
   const std::vector<Span> spans = emulator_.lay_out(executed).spans;
   for (auto begin = spans.begin(); begin != spans.end();) {

@@ -41,6 +41,8 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Place&
   if (settings.energy_of) rank.energy = settings.energy_of(number);
   rank.start_ns = settings.start_ns;
   rank.stress = settings.stress;
+  if (settings.watch)
+    rank.watch = [&settings, number](OpIndex op, std::uint32_t at) { settings.watch(number, op, at); };
   rank.checkpoint_folder = settings.checkpoint_folder;
   rank.resume = settings.resume;
   rank.kill_by_signal = place.own_process;

@@ -20,10 +20,12 @@ struct RunSettings {
   std::function<std::shared_ptr<const Platform>(int rank)> platform_of;
   /// Ranks as threads that talk over this, made of what they have: loopback. The rank's device is in use.
   std::function<std::unique_ptr<World>(std::unique_ptr<World> threads)> over;
-  int threads_per_rank = 1;            ///< of the compute lane
-  std::uint32_t first_step = 0;        ///< counted from 0; after a resumption not 0
-  std::uint32_t steps = 1;             ///< where it ends: the first one that is not run
-  StressSpec stress;                   ///< RankSettings::stress
+  int threads_per_rank = 1;      ///< of the compute lane
+  std::uint32_t first_step = 0;  ///< counted from 0; after a resumption not 0
+  std::uint32_t steps = 1;       ///< where it ends: the first one that is not run
+  StressSpec stress;             ///< RankSettings::stress
+  /// RankSettings::watch, of every rank.
+  std::function<void(int rank, OpIndex op, std::uint32_t step)> watch;
   std::string checkpoint_folder;       ///< RankSettings::checkpoint_folder
   const Checkpoint* resume = nullptr;  ///< RankSettings::resume
   std::int64_t start_ns = 0;           ///< monotonic_ns() that reported times count from

@@ -41,9 +41,6 @@ class KernelDevice : public ComputeDevice {
                                  step.scenario.plan.data_parallel + "\" does not run on the device '" +
                                  std::string(device_.name()) +
                                  "' yet: its loss scale comes from another rank; use bf16");
-    if (program.arrivals_ahead && !device_.is_host())
-      throw kernels::Unsupported("plan.staleness > 0 does not run on the device '" + std::string(device_.name()) +
-                                 "' yet: its servers look at what has come on the host; use plan.staleness = 0");
   }
 
   BoundCompute bind(const Op& op) override {

@@ -16,7 +16,7 @@ OpIndex taken_at(const RankProgram& program, OpIndex first_use) {
 
 }  // namespace
 
-Ledger::Ledger(const RankProgram& program, std::int64_t workspace_bytes, std::int64_t host_workspace_bytes)
+Ledger::Ledger(const RankProgram& program, const StandingBytes& standing)
     : acquired_(program.ops.size()), released_(program.ops.size()) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);
   const auto add = [](std::optional<ClassBytes>& change, const Buffer& buffer) {
@@ -33,10 +33,22 @@ Ledger::Ledger(const RankProgram& program, std::int64_t workspace_bytes, std::in
       add(released_[lifetime.last], buffer);
     }
   }
-  alive_[static_cast<std::size_t>(MemoryClass::buffers)] += workspace_bytes;
-  alive_[static_cast<std::size_t>(MemoryClass::host)] += host_workspace_bytes;
   peaks_.by_class = alive_;
   peaks_.total = device_sum(alive_);
+  stand(standing);
+}
+
+void Ledger::stand(const StandingBytes& standing) {
+  const std::lock_guard lock(mutex_);
+  const auto change = [&](MemoryClass memory, std::int64_t bytes) {
+    alive_[static_cast<std::size_t>(memory)] += bytes;
+    peaks_.by_class[static_cast<std::size_t>(memory)] += bytes;
+    if (memory != MemoryClass::host) peaks_.total += bytes;
+  };
+  change(MemoryClass::workspace, standing.workspace - standing_.workspace);
+  change(MemoryClass::host, standing.host_workspace - standing_.host_workspace);
+  change(MemoryClass::context, standing.context - standing_.context);
+  standing_ = standing;
 }
 
 Ledger::Peaks Ledger::take_peaks() {

@@ -12,10 +12,19 @@
 
 namespace rankscope {
 
+/// What is alive all the time beside a program's buffers.
+struct StandingBytes {
+  std::int64_t workspace = 0;       ///< scratch of the kernels, and what communicators keep of the device's memory
+  std::int64_t host_workspace = 0;  ///< scratch in the host's memory
+  std::int64_t context = 0;         ///< of the device's driver and libraries; ranks that share a device share it
+};
+
 class Ledger {
  public:
-  /// Scratch of the kernels is alive all the time: `workspace_bytes` count as `buffers`, the host's as its own.
-  Ledger(const RankProgram& program, std::int64_t workspace_bytes, std::int64_t host_workspace_bytes = 0);
+  Ledger(const RankProgram& program, const StandingBytes& standing);
+
+  /// This is what stands, and stood since the last take_peaks().
+  void stand(const StandingBytes& standing);
 
   /// What is alive once the op has begun, or has ended; calls `changed` with it, one call at a time, when that is other
   /// than before.
@@ -50,6 +59,7 @@ class Ledger {
 
   std::vector<std::optional<ClassBytes>> acquired_, released_;  ///< by op; empty where nothing changes
   std::mutex mutex_;
+  StandingBytes standing_;
   ClassBytes alive_{};
   Peaks peaks_;
 };

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "engine/program/program.hpp"
+#include "engine/run/ledger.hpp"
 #include "telemetry/event/event.hpp"
 
 namespace rankscope {
 
 /// What a step cost a rank, and in which order it really ran: what the device clock is made of.
 struct StepTrace {
-  std::int64_t workspace_bytes = 0;                       ///< scratch of the kernels, alive all the time
-  std::int64_t host_workspace_bytes = 0;                  ///< the same in the host's memory
+  StandingBytes standing;
   std::vector<std::int64_t> cpu_ns;                       ///< by op: CPU time of its thread
   std::array<std::vector<OpIndex>, lane_count> executed;  ///< per lane, in the order of execution
   /// Of an asynchronous server's contributions, in their order in `executed`: how many of any step came before.

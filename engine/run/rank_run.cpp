@@ -15,6 +15,12 @@
 #include "engine/run/clock.hpp"
 
 namespace rankscope {
+namespace {
+
+/// After so many steps a GPU's driver and libraries have what they want.
+constexpr int settling_steps = 2;
+
+}  // namespace
 
 struct RankRun::StepRecord {
   StepTrace trace;
@@ -32,14 +38,16 @@ RankRun::RankRun(RankSettings settings, int rank)
       compute_(settings_.platform ? settings_.platform->device : std::make_shared<HostDevice>()),
       queues_(*compute_, program_),
       arena_(*compute_, program_.arena_bytes, program_.host_bytes),
-      values_(compute_->reserve_host(steps_under_way * static_cast<std::int64_t>(sizeof(StepValues)))) {
+      values_(compute_->reserve_host(steps_under_way_of(program_) * static_cast<std::int64_t>(sizeof(StepValues)))) {
   compute_->use();
   const std::int64_t left_out = settings_.resume ? settings_.resume->updates_left_out() : 0;
   device_ = settings_.platform ? kernel_device(settings_.step, program_, arena_, *settings_.platform, queues_, left_out)
                                : sleep_device(settings_.sleep_cost_ns);
   if (settings_.world) {
+    const std::int64_t before = compute_->context_bytes();
     communicators_ = std::make_unique<CommTable>(program_, settings_.step.grid, *settings_.world,
                                                  settings_.step.scenario.plan.collective);
+    if (!settings_.shares_device) library_bytes_ = std::max<std::int64_t>(0, compute_->context_bytes() - before);
     communicators_->run_on(program_, *compute_, queues_);
   }
   for (OpIndex i = 0; i < program_.ops.size(); ++i) bound_.push_back(bind(i));
@@ -52,7 +60,8 @@ RankRun::RankRun(RankSettings settings, int rank)
   device_->initialise();
   if (settings_.resume) restore(*settings_.resume, settings_.step, program_, arena_, *compute_);
   if (settings_.stress.any()) stress_ = std::make_unique<Stress>(settings_.stress, program_, arena_, queues_);
-  ledger_ = std::make_unique<Ledger>(program_, device_->workspace_bytes(), device_->host_workspace_bytes());
+  standing_ = standing();
+  ledger_ = std::make_unique<Ledger>(program_, standing_);
   const auto lanes = program_.lanes();
   if (lanes[static_cast<std::size_t>(Lane::compute)].empty()) main_lane_ = Lane::server;
   first_op_ = lanes[static_cast<std::size_t>(main_lane_)].front();
@@ -91,6 +100,14 @@ HostTensor RankRun::read(BufferIndex buffer) const {
   return HostTensor::read(*compute_, *queue, view(buffer));
 }
 
+HostTensor RankRun::read(BufferIndex buffer, Lane lane) {
+  return HostTensor::read(*compute_, queues_.of(lane), view(buffer));
+}
+
+StepValues& RankRun::values_of(std::uint32_t step) const {
+  return reinterpret_cast<StepValues*>(values_.get())[step % steps_under_way_of(program_)];
+}
+
 std::unique_ptr<Dispatch> RankRun::make_dispatch() {
   DispatchCalls calls;
   calls.launch = [this](OpIndex op, std::uint32_t step) { return launch(op, step); };
@@ -101,7 +118,11 @@ std::unique_ptr<Dispatch> RankRun::make_dispatch() {
     ledger_->end(op, [&](const ClassBytes& alive) { tell_memory(span, span.end_ns, alive); });
   };
   calls.done = [this](Done done) { record(std::move(done)); };
-  if (settings_.stress.any()) calls.left = [this](OpIndex op) { stress_->after(op); };
+  if (stress_ || settings_.watch)
+    calls.left = [this](OpIndex op, std::uint32_t step) {
+      if (settings_.watch) settings_.watch(op, step);
+      if (stress_) stress_->after(op);
+    };
   if (compute_->is_host()) return dispatch_on_host(program_, settings_.start_ns, std::move(calls));
   return dispatch_on_queues(program_, settings_.start_ns, *compute_, queues_, settings_.shares_device,
                             std::move(calls));
@@ -160,7 +181,12 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
     told_losses = gathered.memory.get();
     gathered_losses_.emplace(static_cast<OpIndex>(&op - program_.ops.data()), gathered);
   }
-  return [this, &communicator, &op, call, losses, told_losses](std::uint32_t step) {
+  // An asynchronous server takes who is there, not who has said that he will come.
+  const bool comes_when_done = settings_.step.arrivals_ahead() && !program_.arrivals_ahead &&
+                               op.id.kind() == OpKind::send && op.id.fields().purpose == Purpose::server;
+  return [this, &communicator, &op, call, losses, told_losses, comes_when_done](std::uint32_t step) {
+    if (comes_when_done)
+      if (const Mark there = queues_.of(op.lane()).mark()) there->wait();
     const WireBytes before = communicator.wire_bytes();
     OpOutcome outcome;
     try {
@@ -269,8 +295,7 @@ void RankRun::die_if_told(std::uint32_t step) const {
 
 OpOutcome RankRun::launch(OpIndex index, std::uint32_t step) {
   OpOutcome outcome = bound_[index](step);
-  if (index == last_op_)
-    device_->tell(reinterpret_cast<StepValues*>(values_.get())[step % steps_under_way], queues_.of(main_lane_));
+  if (index == last_op_) device_->tell(values_of(step), queues_.of(main_lane_));
   return outcome;
 }
 
@@ -292,8 +317,6 @@ void RankRun::record(Done of) {
     StepRecord& step = found->second;
     if (made) {
       step.trace.cpu_ns.assign(program_.ops.size(), 0);
-      step.trace.workspace_bytes = device_->workspace_bytes();
-      step.trace.host_workspace_bytes = device_->host_workspace_bytes();
       step.remaining = program_.ops.size();
     }
     step.trace.cpu_ns[index] = of.cost_ns;
@@ -303,8 +326,7 @@ void RankRun::record(Done of) {
         span.op.lane() == main_lane_ && executed.size() == 1)
       step.begin_ns = span.begin_ns;
     if (program_.arrivals_ahead && span.op.kind() == OpKind::receive) step.trace.arrivals.push_back(arrivals_++);
-    if (index == last_op_)
-      step.values = reinterpret_cast<const StepValues*>(values_.get())[span.step % steps_under_way];
+    if (index == last_op_) step.values = values_of(span.step);
     const OpFields f = span.op.fields();
     if (const auto gathered = gathered_losses_.find(index); gathered != gathered_losses_.end()) {
       const std::int64_t count = gathered->second.count;
@@ -328,9 +350,21 @@ void RankRun::record(Done of) {
   if (!done.empty()) finish(done.key(), std::move(done.mapped()));
 }
 
+StandingBytes RankRun::standing() const {
+  return {device_->workspace_bytes() + (communicators_ ? communicators_->device_bytes() : 0) + library_bytes_,
+          device_->host_workspace_bytes(), std::max<std::int64_t>(0, compute_->context_bytes() - library_bytes_)};
+}
+
 void RankRun::finish(std::uint32_t step, StepRecord record) {
+  // The first launch of a kernel loads its code, and the first call of a communicator makes its staging.
+  if (!compute_->is_host() && steps_stood_ < settling_steps) {
+    ++steps_stood_;
+    standing_ = standing();
+    ledger_->stand(standing_);
+  }
   const Ledger::Peaks peaks = ledger_->take_peaks();
   if (!settings_.observer) return;
+  record.trace.standing = standing_;
   const Scenario& scenario = settings_.step.scenario;
   const Coordinates at = settings_.step.grid.coordinates_of(program_.rank);
   StepSummary summary;

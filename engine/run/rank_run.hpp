@@ -43,7 +43,10 @@ struct RankSettings {
   std::function<void(const std::string& why)> on_failure;
   /// Other ranks compute on the same device: what ops cost is measured while they have it alone.
   bool shares_device = false;
-  StressSpec stress;                   ///< for tests
+  StressSpec stress;  ///< for tests
+  /// Perhaps empty: called on the lane's thread when it has launched the op, before it launches another one; what the
+  /// op has written can be read(buffer, its lane).
+  std::function<void(OpIndex op, std::uint32_t step)> watch;
   std::string checkpoint_folder;       ///< empty: the program's checkpoint op does nothing
   const Checkpoint* resume = nullptr;  ///< weights and states are its instead of initial ones
   bool kill_by_signal =
@@ -64,6 +67,8 @@ class RankRun {
   View view(BufferIndex buffer) const;
   /// What it holds, for the host to look at.
   HostTensor read(BufferIndex buffer) const;
+  /// The same in the midst of a run, from that lane's thread: as the lane has it after what it has launched.
+  HostTensor read(BufferIndex buffer, Lane lane);
   /// Bytes reserved for the arena and beside it.
   std::int64_t reserved_bytes() const;
 
@@ -84,6 +89,8 @@ class RankRun {
   OpOutcome launch(OpIndex index, std::uint32_t step);
   void tell_memory(const Span& span, std::int64_t time_ns, const ClassBytes& alive) const;
   void record(Done done);
+  StandingBytes standing() const;
+  StepValues& values_of(std::uint32_t step) const;
   void finish(std::uint32_t step, StepRecord record);
   void die_if_told(std::uint32_t step) const;
 
@@ -100,6 +107,9 @@ class RankRun {
   std::vector<BoundOp> bound_;
   std::vector<std::int64_t> contributed_bytes_;  ///< by op: its payload, if it communicates
   std::unique_ptr<Stress> stress_;               ///< null unless asked for
+  std::int64_t library_bytes_ = 0;  ///< of the device's memory, taken by what communicators are made of (NCCL)
+  StandingBytes standing_;
+  int steps_stood_ = 0;  ///< after which it was looked at again
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<Dispatch> dispatch_;
   std::unique_ptr<Executor> executor_;

@@ -1,6 +1,7 @@
 #include "engine/run/scratch.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "engine/run/device.hpp"
@@ -42,6 +43,10 @@ void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const
     program.scratch_bytes = most.device;
     program.host_scratch_bytes = most.host;
   }
+  if (platform.device->is_host()) return;
+  const double said = step.scenario.cluster.context_bytes;
+  const std::int64_t context = said > 0 ? std::llround(said) : platform.device->context_bytes();
+  for (RankProgram& program : programs) program.context_bytes = context;
 }
 
 }  // namespace rankscope

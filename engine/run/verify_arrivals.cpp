@@ -16,56 +16,51 @@ struct Arrival {
   parity::HeldBuffers gradients;
 };
 
-/// Watches one server: while its lane's thread tells of an update, the gradients that it has read are still there.
-class ServerObserver : public RankObserver {
+/// Watches one server: while its lane has launched an update and nothing after it, the gradients that it reads are
+/// still there.
+class WatchedServer {
  public:
-  explicit ServerObserver(RankObserver& losses) : losses_(losses) {}
-  void watch(const RankRun& run) {
-    run_ = &run;
-    gradients_ = parity::held_gradients(run.program());
-  }
-  void span(Lane, const Span& span) override {
-    const OpFields f = span.op.fields();
+  explicit WatchedServer(RankRun& run) : run_(run), gradients_(parity::held_gradients(run.program())) {}
+  void launched(OpIndex op, std::uint32_t step) {
+    const OpId id = run_.program().ops[op].id;
+    const OpFields f = id.fields();
     if (f.kind != OpKind::optimizer) return;
-    Arrival& arrival = arrivals.emplace_back(Arrival{{f.micro_batch, span.step}, {}});
+    Arrival& arrival = arrivals.emplace_back(Arrival{{f.micro_batch, step}, {}});
     for (const auto& [buffer, held] : gradients_) {
-      if (run_->program().buffers[buffer].micro_batch != f.micro_batch) continue;
+      if (run_.program().buffers[buffer].micro_batch != f.micro_batch) continue;
       parity::Held& now = arrival.gradients[buffer] = held;
-      now.at.push_back(parity::values_of(run_->read(buffer).view()));
+      now.at.push_back(parity::values_of(run_.read(buffer, id.lane()).view()));
     }
   }
-  void memory(Lane, const MemorySample&) override {}
-  void phase(Lane, const PhaseSpan&) override {}
-  void step_done(const StepSummary& summary, const StepTrace& trace) override { losses_.step_done(summary, trace); }
 
   std::vector<Arrival> arrivals;
 
  private:
-  RankObserver& losses_;
-  const RankRun* run_ = nullptr;
+  RankRun& run_;
   parity::HeldBuffers gradients_;
 };
 
 struct Watched {
-  std::vector<std::unique_ptr<ServerObserver>> servers;
+  std::vector<std::unique_ptr<WatchedServer>> servers;
   std::vector<parity::HeldBuffers> parameters;  ///< [rank]: at the end
   parity::Losses losses;
 };
 
 void watch(const StepProgram& step, RunSettings settings, Watched& watched) {
   const int workers = step.grid.workers();
-  for (int s = 0; s < step.grid.servers; ++s)
-    watched.servers.push_back(std::make_unique<ServerObserver>(watched.losses));
+  watched.servers.resize(static_cast<std::size_t>(step.grid.servers));
+  const auto server = [&](int rank) -> std::unique_ptr<WatchedServer>& {
+    return watched.servers[static_cast<std::size_t>(rank - workers)];
+  };
+  settings.watch = [&](int rank, OpIndex op, std::uint32_t at) {
+    if (rank >= workers) server(rank)->launched(op, at);
+  };
   watched.parameters.resize(static_cast<std::size_t>(step.grid.size()));
   settings.steps = parity::steps;
   run_loopback(
-      step, settings,
-      [&](int rank) -> RankObserver* {
-        if (rank < workers) return &watched.losses;
-        return watched.servers[static_cast<std::size_t>(rank - workers)].get();
-      },
+      step, settings, [&](int) { return &watched.losses; },
       [&](RankRun& run, int rank) {
-        if (rank >= workers) watched.servers[static_cast<std::size_t>(rank - workers)]->watch(run);
+        if (rank >= workers) server(rank) = std::make_unique<WatchedServer>(run);
         run.run(0, parity::steps);
         auto& parameters = watched.parameters[static_cast<std::size_t>(rank)];
         parameters = parity::held_parameters(step, run.program());

@@ -49,7 +49,8 @@ constexpr std::string_view scalars[] = {
     "time.bubble",
     "time.other",
 };
-constexpr std::string_view memory_fields[] = {"parameters", "gradients", "optimizer", "activations", "buffers", "peak"};
+constexpr std::string_view memory_fields[] = {"parameters", "gradients", "optimizer", "activations",
+                                              "buffers",    "workspace", "context",   "peak"};
 constexpr std::string_view step_fields[] = {"loss", "grad_norm", "seconds", "tokens_per_s"};
 constexpr std::string_view traffic_fields[] = {"count", "bytes_per_rank", "predicted"};
 

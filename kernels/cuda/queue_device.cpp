@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -144,11 +145,23 @@ class CudaQueue final : public Queue {
   DeviceStream stream_;
 };
 
+/// Device memory that is counted while it is there.
+struct Reserved {
+  Reserved(std::int64_t bytes, std::shared_ptr<std::atomic<std::int64_t>> its_sum)
+      : memory(std::max<std::int64_t>(bytes, 1)), sum(std::move(its_sum)) {
+    *sum += memory.bytes();
+  }
+  ~Reserved() { *sum -= memory.bytes(); }
+  Reserved(const Reserved&) = delete;
+  Reserved& operator=(const Reserved&) = delete;
+  const DeviceMemory memory;
+  const std::shared_ptr<std::atomic<std::int64_t>> sum;
+};
+
 class CudaEngineDevice final : public Device {
  public:
   explicit CudaEngineDevice(int index) : index_(index) {
     use_cuda_device(index_);
-    context_bytes_ = cuda_used_bytes();
     shared_ = std::make_shared<Shared>();
     shared_->clock.fit();
   }
@@ -156,8 +169,8 @@ class CudaEngineDevice final : public Device {
   bool is_host() const override { return false; }
   void use() override { use_cuda_device(index_); }
   Memory reserve(std::int64_t bytes) override {
-    const auto memory = std::make_shared<DeviceMemory>(std::max<std::int64_t>(bytes, 1));
-    return {memory, memory->data()};
+    const auto memory = std::make_shared<Reserved>(bytes, reserved_);
+    return {memory, memory->memory.data()};
   }
   Memory reserve_host(std::int64_t bytes) override {
     const auto memory = std::make_shared<PinnedMemory>(std::max<std::int64_t>(bytes, 1));
@@ -166,13 +179,13 @@ class CudaEngineDevice final : public Device {
   std::unique_ptr<Queue> make_queue() override { return std::make_unique<CudaQueue>(shared_); }
   void begin_range(const char* name) override { cuda::begin_range(name); }
   void end_range() override { cuda::end_range(); }
-  std::int64_t context_bytes() const override { return context_bytes_; }
+  std::int64_t context_bytes() const override { return std::max<std::int64_t>(0, cuda_used_bytes() - *reserved_); }
   void fit_clock() override { shared_->clock.fit(); }
   std::int64_t clock_uncertainty_ns() const override { return shared_->clock.current()->uncertainty_ns; }
 
  private:
   const int index_;
-  std::int64_t context_bytes_ = 0;
+  const std::shared_ptr<std::atomic<std::int64_t>> reserved_ = std::make_shared<std::atomic<std::int64_t>>(0);
   std::shared_ptr<Shared> shared_;
 };
 

@@ -71,7 +71,8 @@ class Device {
   /// Memory that the host reads and writes, and that queues copy from and to without waiting.
   virtual Memory reserve_host(std::int64_t bytes) = 0;
   virtual std::unique_ptr<Queue> make_queue() = 0;
-  /// Device memory that is taken before anything is reserved: the driver's context.
+  /// Device memory that is taken beside what was reserved here: by the driver's context, the code of kernels and the
+  /// libraries that use the device, and by others who do. It grows until all that is launched was launched once.
   virtual std::int64_t context_bytes() const = 0;
   /// Fits the device's clock to the host's once more; marks made from now on are told by it.
   virtual void fit_clock() = 0;

@@ -179,11 +179,11 @@ Written write(FlatBufferBuilder& out, Values& scratch, const MemoryBatch& e) {
   const auto rank = col([](const MemorySample& s) { return s.rank; });
   const auto step = col([](const MemorySample& s) { return s.step; });
   const auto time = col([](const MemorySample& s) { return s.time_ns; });
-  std::array<Offset<wire::Column>, std::tuple_size_v<ToldBytes>> bytes;
+  std::array<Offset<wire::Column>, memory_class_count> bytes;
   for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = col([k](const MemorySample& s) { return s.bytes[k]; });
   return {wire::Event::Memory,
           wire::CreateMemory(out, static_cast<std::uint8_t>(e.obtained), static_cast<std::uint8_t>(e.clock), op, rank,
-                             step, time, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5])
+                             step, time, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7])
               .Union()};
 }
 

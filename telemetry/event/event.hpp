@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/op/memory_class.hpp"
 #include "engine/op/op_id.hpp"
 
 namespace rankscope {
@@ -37,20 +38,13 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
-/// Bytes by memory class (order of MemoryClass: parameters, gradients, optimizer, activations, buffers, host).
-using ToldBytes = std::array<std::int64_t, 6>;
-/// Of the device: all but the host's.
-inline std::int64_t device_bytes(const ToldBytes& bytes) {
-  return bytes[0] + bytes[1] + bytes[2] + bytes[3] + bytes[4];
-}
-
 /// Bytes alive from this time on, because of this op.
 struct MemorySample {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
   OpId op;
   std::int64_t time_ns = 0;
-  ToldBytes bytes{};
+  ClassBytes bytes{};
   bool operator==(const MemorySample&) const = default;
 };
 
@@ -102,7 +96,7 @@ struct StepSummary {
   std::int64_t tokens = 0;            ///< of this rank's samples, counted on the last stage only
   double model_flops = 0;             ///< this rank's part of the step's FLOPs without recomputation
   double hardware_flops = 0;          ///< with it
-  ToldBytes peak_bytes{};             ///< each memory class's own peak
+  ClassBytes peak_bytes{};            ///< each memory class's own peak
   std::int64_t peak_total_bytes = 0;  ///< of the device's sum
   std::vector<TrafficRow> traffic;
   std::int64_t spans_emitted = 0, spans_dropped = 0;

@@ -104,7 +104,9 @@ struct MemoryColumns {
               ColumnReader(t.optimizer(), rows, 0, greatest_bytes, "optimizer"),
               ColumnReader(t.activations(), rows, 0, greatest_bytes, "activations"),
               ColumnReader(t.buffers(), rows, 0, greatest_bytes, "buffers"),
-              ColumnReader::later(t.host(), rows, 0, greatest_bytes, "host")} {}
+              ColumnReader::later(t.host(), rows, 0, greatest_bytes, "host"),
+              ColumnReader::later(t.workspace(), rows, 0, greatest_bytes, "workspace"),
+              ColumnReader::later(t.context(), rows, 0, greatest_bytes, "context")} {}
 
   std::pair<std::int64_t, std::int64_t> check_times() const {
     std::int64_t least = INT64_MAX, greatest = INT64_MIN;
@@ -121,24 +123,26 @@ struct MemoryColumns {
 
   void read(std::size_t first, std::size_t count, std::vector<MemorySample>& out) const {
     Block o, r, s, t;
-    std::array<Block, std::tuple_size_v<ToldBytes>> b;
+    std::array<Block, memory_class_count> b;
     op.read(first, count, o);
     rank.read(first, count, r);
     step.read(first, count, s);
     time.read(first, count, t);
     for (std::size_t k = 0; k < b.size(); ++k) bytes[k].read(first, count, b[k]);
-    for (std::size_t i = 0; i < count; ++i)
-      out.push_back({static_cast<std::int32_t>(r[i]),
-                     static_cast<std::uint32_t>(s[i]),
-                     op_of(o[i]),
-                     t[i],
-                     {b[0][i], b[1][i], b[2][i], b[3][i], b[4][i], b[5][i]}});
+    for (std::size_t i = 0; i < count; ++i) {
+      MemorySample& sample = out.emplace_back();
+      sample.rank = static_cast<std::int32_t>(r[i]);
+      sample.step = static_cast<std::uint32_t>(s[i]);
+      sample.op = op_of(o[i]);
+      sample.time_ns = t[i];
+      for (std::size_t k = 0; k < b.size(); ++k) sample.bytes[k] = b[k][i];
+    }
   }
 
   static constexpr bool may_have_no_op = true;
   std::size_t rows;
   ColumnReader op, rank, step, time;
-  std::array<ColumnReader, std::tuple_size_v<ToldBytes>> bytes;
+  std::array<ColumnReader, memory_class_count> bytes;
 };
 
 struct PhaseColumns {

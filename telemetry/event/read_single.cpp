@@ -15,7 +15,7 @@ using wire::time_in_range;
 using wire::within;
 
 constexpr std::size_t most_links = 44;           // in recordings of before summaries told energy
-constexpr std::size_t first_memory_classes = 5;  // the host's came later
+constexpr std::size_t first_memory_classes = 5;  // others came later
 
 std::string text_of(const flatbuffers::String* text) {
   if (!text) return {};

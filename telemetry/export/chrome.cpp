@@ -81,9 +81,11 @@ class ChromeTrace {
   }
   void memory(const MemorySample& sample, Obtained obtained) {
     event() << R"({"ph":"C","name":"memory, )" << name_of(obtained) << R"(","pid":)" << sample.rank << R"(,"ts":)"
-            << microseconds(sample.time_ns) << R"(,"args":{"parameters":)" << sample.bytes[0] << R"(,"gradients":)"
-            << sample.bytes[1] << R"(,"optimizer":)" << sample.bytes[2] << R"(,"activations":)" << sample.bytes[3]
-            << R"(,"buffers":)" << sample.bytes[4] << R"(,"host":)" << sample.bytes[5] << "}}";
+            << microseconds(sample.time_ns) << R"(,"args":{)";
+    for (int c = 0; c < memory_class_count; ++c)
+      out_ << (c > 0 ? ",\"" : "\"") << name_of(static_cast<MemoryClass>(c))
+           << "\":" << sample.bytes[static_cast<std::size_t>(c)];
+    out_ << "}}";
   }
 
  private:

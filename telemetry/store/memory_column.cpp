@@ -11,9 +11,7 @@ bool MemoryChunk::before(const MemorySample& a, const MemorySample& b) {
   return a.bytes < b.bytes;
 }
 
-std::int64_t MemoryChunk::sum(const MemorySample& sample) {
-  return device_bytes(sample.bytes);
-}
+std::int64_t MemoryChunk::sum(const MemorySample& sample) { return device_sum(sample.bytes); }
 
 MemoryChunk::MemoryChunk(const NoContext&, std::uint32_t capacity, const MemorySample&)
     : capacity_(capacity),

@@ -29,16 +29,13 @@ void append_json(std::string& text, const ScalarValues& values) {
 }
 
 void ScalarTopics::accept(const StepSummary& summary) {
-  if (summary.rank < plotted_ranks)
-    tell_("/memory/rank_" + std::to_string(summary.rank), summary.end_ns,
-          {{"step", summary.step},
-           {"peak", static_cast<double>(summary.peak_total_bytes)},
-           {"parameters", static_cast<double>(summary.peak_bytes[0])},
-           {"gradients", static_cast<double>(summary.peak_bytes[1])},
-           {"optimizer", static_cast<double>(summary.peak_bytes[2])},
-           {"activations", static_cast<double>(summary.peak_bytes[3])},
-           {"buffers", static_cast<double>(summary.peak_bytes[4])},
-           {"host", static_cast<double>(summary.peak_bytes[5])}});
+  if (summary.rank < plotted_ranks) {
+    ScalarValues memory{{"step", summary.step}, {"peak", static_cast<double>(summary.peak_total_bytes)}};
+    for (int c = 0; c < memory_class_count; ++c)
+      memory.emplace_back(name_of(static_cast<MemoryClass>(c)),
+                          static_cast<double>(summary.peak_bytes[static_cast<std::size_t>(c)]));
+    tell_("/memory/rank_" + std::to_string(summary.rank), summary.end_ns, memory);
+  }
   if (summary.step < told_) return;  // too late for its step's sum
   Step& step = open_[summary.step];
   step.begin_ns = std::min(step.begin_ns, summary.begin_ns);

@@ -65,6 +65,7 @@ class Spans : public RankObserver {
   void step_done(const StepSummary& summary, const StepTrace&) override {
     begins_[summary.step] = summary.begin_ns;
     losses_.push_back(summary.loss);
+    peak_ = summary.peak_bytes;
   }
   /// Median over the steps behind the warm-up, from the begin of one to that of the next.
   double step_seconds() const {
@@ -82,6 +83,8 @@ class Spans : public RankObserver {
     return seconds.empty() ? 0 : median_of(std::move(seconds));
   }
   double last_loss() const { return losses_.back(); }
+  /// In the last step.
+  std::int64_t peak_of(MemoryClass memory) const { return peak_[static_cast<std::size_t>(memory)]; }
 
  private:
   static double median_of(std::vector<double> values) {
@@ -92,6 +95,7 @@ class Spans : public RankObserver {
   std::map<std::uint32_t, std::map<std::string, std::int64_t>> ns_;
   std::map<std::uint32_t, std::int64_t> begins_;
   std::vector<double> losses_;
+  ClassBytes peak_{};
 };
 
 Scenario scenario_of(const std::string& model, int samples, int micro_batches, int steps) {
@@ -143,8 +147,7 @@ int run(const std::vector<std::string>& words) {
   const double seconds = spans.step_seconds();
   const double tokens = static_cast<double>(samples) * micro_batches * step.model.spec.context;
   const double flops = step.model.model_flops_per_sample() * samples * micro_batches;
-  const std::int64_t context = settings.platform->device->context_bytes();
-  const std::int64_t predicted = memory_profile(program).peak + context;
+  const std::int64_t predicted = memory_profile(program).peak;
   nlohmann::json json = {{"engine", "rankscope"},
                          {"model", name},
                          {"samples", samples},
@@ -158,8 +161,10 @@ int run(const std::vector<std::string>& words) {
                           {{"used_bytes", used},
                            {"predicted_bytes", predicted},
                            {"off_by", static_cast<double>(used) / static_cast<double>(predicted) - 1},
-                           {"context_bytes", context},
-                           {"workspace_bytes", program.scratch_bytes}}}};
+                           {"context_bytes", spans.peak_of(MemoryClass::context)},
+                           {"context_predicted_bytes", program.context_bytes},
+                           {"workspace_bytes", spans.peak_of(MemoryClass::workspace)},
+                           {"workspace_predicted_bytes", program.scratch_bytes}}}};
   double busy = 0;
   for (auto& [of, w] : work) {
     w.seconds = spans.seconds_of(of);

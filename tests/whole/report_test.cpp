@@ -40,7 +40,7 @@ void check_keys(const json& report) {
     CHECK(missing(report[name], {"ideal", "predicted", "measured"}) == "");
   CHECK(missing(report["time"],
                 {"compute", "recompute", "tensor", "pipeline", "data", "zero", "optimizer", "bubble", "other"}) == "");
-  const std::vector<std::string> classes{"parameters", "gradients", "optimizer", "activations", "buffers", "peak"};
+  const std::vector<std::string> classes{"parameters", "gradients", "optimizer", "activations", "buffers", "workspace", "peak"};
   for (const json& rank : report["memory"]) {
     CHECK(missing(rank, {"rank", "predicted"}) == "");
     CHECK(missing(rank, classes) == "");
@@ -94,7 +94,10 @@ void check_memory(const json& report) {
       CHECK(rank[name] == rank["predicted"][name]);
       CHECK(rank[name].get<std::int64_t>() > 0);
     }
-    for (const char* name : {"parameters", "gradients", "optimizer", "activations", "buffers"})
+    CHECK(rank["workspace"].get<std::int64_t>() > 0);
+    CHECK(rank["workspace"] == rank["predicted"]["workspace"]);
+    CHECK(rank["context"] == 0);  // a GPU's alone
+    for (const char* name : {"parameters", "gradients", "optimizer", "activations", "buffers", "workspace"})
       sum += rank[name].get<std::int64_t>();
     // AdamW keeps two numbers where there is one parameter.
     CHECK(rank["optimizer"].get<std::int64_t>() == 2 * rank["parameters"].get<std::int64_t>());

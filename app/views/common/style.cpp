@@ -32,6 +32,8 @@ Argb color_of(MemoryClass memory, const Palette& palette) {
     case MemoryClass::activations: return palette.of(SpanClass::forward);
     case MemoryClass::buffers: return palette.of(SpanClass::transfer);
     case MemoryClass::host: return palette.of(SpanClass::collective);
+    case MemoryClass::workspace: return palette.gather;
+    case MemoryClass::context: return palette.reduce;
   }
   return palette.text;
 }

@@ -149,6 +149,7 @@ MemoryPicture compose_memory(const MemoryRequest& request) {
     const std::int64_t host = bytes[static_cast<std::size_t>(MemoryClass::host)];
     picture.greatest = std::max({picture.greatest, device_sum(bytes), host});
     picture.has_host |= host > 0;
+    picture.has_context |= bytes[static_cast<std::size_t>(MemoryClass::context)] > 0;
   };
   for (const MemoryColumn& column : picture.columns)
     if (column.state == MemoryColumn::State::known) reach(column.bytes);

@@ -36,6 +36,7 @@ struct MemoryPicture {
   std::vector<RankPeak> peaks;
   std::int64_t greatest = 0;  ///< of all above, sums, predicted ones and the host's: what the axis must reach
   bool has_host = false;      ///< some of it is the host's
+  bool has_context = false;   ///< some of it is a driver's, on a GPU
   bool empty() const { return greatest == 0; }
 };
 

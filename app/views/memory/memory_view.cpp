@@ -26,8 +26,9 @@ constexpr std::size_t listed_in_tip = 6;
 
 QString name(MemoryClass memory) { return label_of(memory); }
 
-constexpr std::array device_classes{MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer,
-                                    MemoryClass::activations, MemoryClass::buffers};
+constexpr std::array device_classes{MemoryClass::parameters,  MemoryClass::gradients, MemoryClass::optimizer,
+                                    MemoryClass::activations, MemoryClass::buffers,   MemoryClass::workspace,
+                                    MemoryClass::context};
 static_assert(device_classes.size() + 1 == memory_class_count);
 
 double of(const ClassBytes& bytes, MemoryClass memory) {
@@ -152,8 +153,8 @@ void MemoryView::paintEvent(QPaintEvent*) {
   if (picture_.empty()) {
     paint_empty(
         painter, rect(), colours(), tr("No memory to show yet"),
-        tr("A run or a prediction fills this: every rank's parameters, gradients, optimizer state, activations and "
-           "buffers over the step, and what it keeps in the host's memory."));
+        tr("A run or a prediction fills this: every rank's parameters, gradients, optimizer state, activations, "
+           "buffers and workspace over the step, and what it keeps in the host's memory."));
     return;
   }
   paint_time(painter);
@@ -167,10 +168,10 @@ void MemoryView::paintEvent(QPaintEvent*) {
   std::vector<std::pair<Argb, QString>> entries;
   for (int i = memory_class_count; i-- > 0;) {
     const auto memory = static_cast<MemoryClass>(i);
-    if (memory != MemoryClass::host)
-      entries.emplace_back(color_of(memory, colours()), name(memory));
-    else if (picture_.has_host)
-      entries.emplace_back(color_of(memory, colours()), tr("host (not the device's)"));
+    if (memory == MemoryClass::host ? !picture_.has_host : memory == MemoryClass::context && !picture_.has_context)
+      continue;
+    entries.emplace_back(color_of(memory, colours()),
+                         memory == MemoryClass::host ? tr("host (not the device's)") : name(memory));
   }
   paint_legend(painter, QPointF(legend_left, 8), width() - margin - legend_left, colours(), entries);
 }
@@ -412,7 +413,8 @@ QString MemoryView::text_at(QPoint at) const {
     text +=
         QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>").arg(what, text::bytes(of(*bytes, memory)));
   };
-  for (auto memory = device_classes.rbegin(); memory != device_classes.rend(); ++memory) row(name(*memory), *memory);
+  for (auto memory = device_classes.rbegin(); memory != device_classes.rend(); ++memory)
+    if (*memory != MemoryClass::context || picture_.has_context) row(name(*memory), *memory);
   if (of(*bytes, MemoryClass::host) > 0) row(tr("in the host's memory"), MemoryClass::host);
   text += QStringLiteral("</table>");
   const AliveList list = alive_while(op, rank, {});

@@ -330,9 +330,9 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
   }
   CHECK(keys_of(full["steps"][0]) == std::vector<std::string>{"grad_norm", "joules", "loss", "loss_scale", "seconds",
                                                               "skipped", "step", "tokens_per_s"});
-  CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "gradients", "host",
-                                                               "optimizer", "parameters", "peak", "predicted", "rank",
-                                                               "ranks_alike"});
+  CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "context", "gradients",
+                                                               "host", "optimizer", "parameters", "peak", "predicted",
+                                                               "rank", "ranks_alike", "workspace"});
   CHECK(keys_of(full["traffic"][0]) ==
         std::vector<std::string>{"bytes_per_rank", "collective", "count", "group", "predicted", "purpose"});
   // What was recorded before ranks told to whom they sent.

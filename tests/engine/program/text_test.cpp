@@ -21,8 +21,10 @@ TEST_CASE("a program says its scratch where it is known") {
   RankProgram program = compile(small_scenario("1f1b", 1, 2, 2)).program_for(0);
   CHECK(to_text(program).find("scratch") == std::string::npos);
   program.scratch_bytes = 12345;
+  program.context_bytes = 678;
   const RankProgram parsed = parse_program(to_text(program));
   CHECK(parsed.scratch_bytes == 12345);
+  CHECK(parsed.context_bytes == 678);
   CHECK(to_text(parsed) == to_text(program));
 }
 

@@ -43,13 +43,15 @@ void check_memory(const Scenario& scenario) {
     const MemoryProfile predicted = memory_profile(program);
     CHECK(program.scratch_bytes > 0);
     // A sum may be greatest in a moment that program order does not have; what stays all the time may not differ.
-    for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer}) {
+    for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer,
+                                     MemoryClass::workspace, MemoryClass::context}) {
       INFO(name_of(memory));
       CHECK(rank.by_class[static_cast<std::size_t>(memory)] ==
             predicted.peak_by_class[static_cast<std::size_t>(memory)]);
     }
     CHECK(static_cast<double>(rank.peak) == Approx(static_cast<double>(predicted.peak)).epsilon(0.02));
     // Kernels ask for the same whether or not there is memory behind the addresses.
+    CHECK(predicted.peak_by_class[static_cast<std::size_t>(MemoryClass::workspace)] == program.scratch_bytes);
     RankProgram bare = program;
     bare.scratch_bytes = 0;
     CHECK(memory_profile(bare).peak == predicted.peak - program.scratch_bytes);

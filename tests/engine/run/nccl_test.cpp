@@ -102,14 +102,57 @@ class Told : public RankObserver {
     const std::lock_guard lock(mutex_);
     if (!std::isnan(summary.loss)) losses[{summary.rank, summary.step}] = summary.loss;
     norms[{summary.rank, summary.step}] = summary.gradient_square_norm;
+    peaks[summary.rank] = summary.peak_bytes;
   }
   std::map<std::pair<int, std::uint32_t>, double> losses, norms;
+  std::map<int, ClassBytes> peaks;  ///< of the last step
 
  private:
   std::mutex mutex_;
 };
 
+/// The members that NCCL gives a group take memory of the device, as real ones do.
+class TakingWorld : public World {
+ public:
+  explicit TakingWorld(std::unique_ptr<World> inner) : inner_(std::move(inner)) {}
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  std::string_view name() const override { return inner_->name(); }
+  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) override {
+    emulated::take(taken_by_each);
+    ++groups;
+    return inner_->group(std::move(members), lane, algorithm);
+  }
+  std::vector<std::string> exchange(const std::string& mine) override { return inner_->exchange(mine); }
+  void abort(const std::string& why) override { inner_->abort(why); }
+  void throw_if_failed() override { inner_->throw_if_failed(); }
+  static constexpr std::int64_t taken_by_each = 5 << 20;
+  static inline std::atomic<int> groups{0};
+
+ private:
+  std::unique_ptr<World> inner_;
+};
+
 }  // namespace
+
+TEST_CASE("what NCCL takes of a GPU's memory while it comes up is workspace, and not the context's") {
+  const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 1, 0, "auto"}));
+  RunSettings settings = over_emulated_nccl(2);
+  settings.over = [](std::unique_ptr<World> threads) {
+    return std::make_unique<TakingWorld>(nccl_world(std::move(threads), {}, {RANKSCOPE_EMULATED_NCCL}));
+  };
+  Told told;
+  TakingWorld::groups = 0;
+  run_loopback(step, settings, [&](int) { return &told; });
+  REQUIRE(TakingWorld::groups > 0);
+  const std::int64_t taken = TakingWorld::groups / 2 * TakingWorld::taken_by_each;  // of each rank's device
+  for (const auto& [rank, peaks] : told.peaks) {
+    const std::int64_t workspace = peaks[static_cast<std::size_t>(MemoryClass::workspace)];
+    CHECK(workspace >= taken);
+    CHECK(workspace < taken + TakingWorld::taken_by_each);
+    CHECK(peaks[static_cast<std::size_t>(MemoryClass::context)] < (32 << 20) + (1 << 20));
+  }
+}
 
 TEST_CASE("over nccl every plan trains the same model as one rank, with a GPU for each rank, within NCCL's rules") {
   const Plan plan =

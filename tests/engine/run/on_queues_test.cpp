@@ -6,11 +6,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
+#include "engine/run/scratch.hpp"
 #include "engine/run/verify.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cuda/cuda.hpp"
@@ -20,6 +24,7 @@
 #include "tests/kernels/cuda/emulated/runtime.hpp"
 
 using namespace rankscope;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -98,11 +103,14 @@ class Told : public RankObserver {
     square_norm[summary.step] += summary.gradient_square_norm;
     scales[summary.step] = summary.loss_scale;
     peak[summary.rank] = std::max(peak[summary.rank], summary.peak_total_bytes);
+    for (std::size_t c = 0; c < memory_class_count; ++c)
+      peaks[summary.rank][c] = std::max(peaks[summary.rank][c], summary.peak_bytes[c]);
     for (const std::int64_t cost : trace.cpu_ns) costs_are_told = costs_are_told && cost >= 0;
   }
 
   std::map<std::uint32_t, double> losses, square_norm, scales;
   std::map<int, std::int64_t> peak;
+  std::map<int, ClassBytes> peaks;
   int spans = 0, phases = 0;
   bool in_order = true, costs_are_told = true;
 
@@ -197,6 +205,56 @@ TEST_CASE("nothing is reserved on the device once the first step has begun, and 
   CHECK(emulated::counts().waits_for_nothing == 0);
 }
 
+TEST_CASE(
+    "a GPU's context and workspaces are classes of their own, as told as predicted, and all of its memory is told") {
+  const StepProgram step = compile(scenario_of({"1f1b"}));
+  const RunSettings settings = on_gpu(0);
+  Device& device = *settings.platform->device;
+  std::vector<RankProgram> programs = step.all_programs();
+  set_scratch(step, programs, *settings.platform);
+  const MemoryProfile predicted = memory_profile(programs.front());
+  const std::int64_t context = device.context_bytes();
+  CHECK(context > 0);
+  const auto predicted_of = [&](MemoryClass memory) {
+    return predicted.peak_by_class[static_cast<std::size_t>(memory)];
+  };
+  CHECK(predicted_of(MemoryClass::context) == context);
+  CHECK(predicted_of(MemoryClass::workspace) == programs.front().scratch_bytes);
+
+  constexpr std::int64_t code = 3 << 20;  // that a kernel's first launch would load
+  Told told;
+  std::int64_t used = 0;
+  run_loopback(
+      step, settings, [&](int) { return &told; },
+      [&](RankRun& run, int) {
+        emulated::take(code);
+        run.run(0, 1);
+        used = kernels::cuda_used_bytes();
+        run.run(1, 2);
+      });
+  const ClassBytes& peaks = told.peaks.at(0);
+  const auto told_of = [&](MemoryClass memory) { return peaks[static_cast<std::size_t>(memory)]; };
+  CHECK(told_of(MemoryClass::workspace) == programs.front().scratch_bytes);
+  // What is reserved beside a program (tables of addresses, the step's scalars) is in the context, too: little.
+  CHECK(told_of(MemoryClass::context) >= context + code);
+  CHECK(told_of(MemoryClass::context) < context + code + (64 << 10));
+  CHECK(told.peak.at(0) <= used);
+  CHECK(static_cast<double>(told.peak.at(0) - context - code) > 0.9 * static_cast<double>(used - context - code));
+  emulated::take(-code);
+}
+
+TEST_CASE("what a cluster says of its devices' contexts is what is predicted") {
+  Scenario scenario = scenario_of({"1f1b"});
+  scenario.cluster.context_bytes = 1.5e9;
+  const StepProgram step = compile(scenario);
+  std::vector<RankProgram> programs = step.all_programs();
+  set_scratch(step, programs, *on_gpu(0).platform);
+  CHECK(programs.front().context_bytes == 1'500'000'000);
+  std::vector<RankProgram> on_cpu = step.all_programs();
+  set_scratch(step, on_cpu, *open_platform("cpu"));
+  CHECK(on_cpu.front().context_bytes == 0);
+}
+
 TEST_CASE("what streams do not order shows: with every edge between them missing, plans do not train the same model") {
   RunSettings settings = on_gpu();
   emulated::set_pace({.seed = 7, .greatest_delay_us = greatest_delay_us, .ignores_waits = true});
@@ -255,6 +313,34 @@ TEST_CASE("a GPU leaves out the step that overflows, halves the loss scale, and 
     CHECK(std::isfinite(square) == std::isfinite(on_device.square_norm.at(step)));
     if (std::isfinite(square)) CHECK(on_device.square_norm.at(step) == Approx(square).epsilon(4e-2));
   }
+}
+
+TEST_CASE("asynchronous servers on streams do what a serial replay of their arrivals does") {
+  const int workers = GENERATE(2, 3), servers = GENERATE(1, 2);
+  const std::string precision = GENERATE("fp64", "bf16");
+  Scenario scenario =
+      scenario_of({"1f1b", workers, 1, 1, 0, "auto", "none", "none", false, "parameter-server"}, precision);
+  scenario.plan.servers = servers;
+  scenario.plan.staleness = 4;
+  scenario.train.clip = 0;
+  INFO(workers << " workers, " << servers << " servers, " << precision);
+  RunSettings settings = on_gpu();
+  std::atomic<bool> late{true};
+  settings.comm.before = [&late](int rank, Lane lane, const char*) {  // the others are all their steps ahead meanwhile
+    if (rank == 1 && lane == Lane::server && late.exchange(false)) std::this_thread::sleep_for(500ms);
+  };
+  const VerifyResult result = verify(scenario, settings);
+  INFO(to_text(result));
+  CHECK(result.replayed);
+  CHECK(result.passed);
+}
+
+TEST_CASE("a fault of one worker shows in the replay of an asynchronous server on streams") {
+  Scenario scenario = scenario_of({"1f1b", 2, 1, 1, 0, "auto", "none", "none", false, "parameter-server"});
+  scenario.plan.staleness = 1;
+  scenario.train.clip = 0;
+  scenario.fault.plant = "gradient_scale";
+  CHECK(is_wrong(scenario, on_gpu()));
 }
 
 TEST_CASE("what a GPU cannot run yet is refused by name") {

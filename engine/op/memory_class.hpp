@@ -1,0 +1,34 @@
+// The classes of the memory ledger, and bytes by class: programs, runs, telemetry and views all count in them.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace rankscope {
+
+/// What the device's memory holds, and all that lies in the host's. On the CPU the two are the same RAM and are told
+/// apart all the same. In this order on the wire: new ones go to the end.
+enum class MemoryClass : std::uint8_t {
+  parameters,
+  gradients,
+  optimizer,
+  activations,
+  buffers,
+  host,
+  workspace,  ///< of kernels (of a library's products, of attention), of communicators: beside the program's buffers
+  context,    ///< what the device's driver and libraries take for themselves: contexts, code, handles
+};
+inline constexpr int memory_class_count = 8;
+std::string_view name_of(MemoryClass memory);
+
+/// Bytes by memory class.
+using ClassBytes = std::array<std::int64_t, memory_class_count>;
+/// Of the device: all classes but the host's.
+inline std::int64_t device_sum(const ClassBytes& bytes) {
+  std::int64_t sum = 0;
+  for (int c = 0; c < memory_class_count; ++c)
+    if (static_cast<MemoryClass>(c) != MemoryClass::host) sum += bytes[static_cast<std::size_t>(c)];
+  return sum;
+}
+
+}  // namespace rankscope
