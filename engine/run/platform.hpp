@@ -15,6 +15,9 @@ struct Platform {
   std::shared_ptr<Device> device;
   kernels::KernelSet kernels;       ///< launches take a stream of the device
   kernels::KernelSet host_kernels;  ///< launches run on the calling thread
+  bool is_alone = true;             ///< no other process of the run uses the device
+  /// Device::context_bytes; 0 where what other processes take cannot be told from it.
+  std::int64_t context_bytes() const { return is_alone ? device->context_bytes() : 0; }
 };
 
 /// "cpu" or "cuda", with so many CPU threads for a launch on the host. Throws DeviceError for one that cannot be used

@@ -44,10 +44,10 @@ RankRun::RankRun(RankSettings settings, int rank)
   device_ = settings_.platform ? kernel_device(settings_.step, program_, arena_, *settings_.platform, queues_, left_out)
                                : sleep_device(settings_.sleep_cost_ns);
   if (settings_.world) {
-    const std::int64_t before = compute_->context_bytes();
+    const std::int64_t before = context_bytes();
     communicators_ = std::make_unique<CommTable>(program_, settings_.step.grid, *settings_.world,
                                                  settings_.step.scenario.plan.collective);
-    if (!settings_.shares_device) library_bytes_ = std::max<std::int64_t>(0, compute_->context_bytes() - before);
+    if (!settings_.shares_device) library_bytes_ = std::max<std::int64_t>(0, context_bytes() - before);
     communicators_->run_on(program_, *compute_, queues_);
   }
   for (OpIndex i = 0; i < program_.ops.size(); ++i) bound_.push_back(bind(i));
@@ -352,8 +352,10 @@ void RankRun::record(Done of) {
 
 StandingBytes RankRun::standing() const {
   return {device_->workspace_bytes() + (communicators_ ? communicators_->device_bytes() : 0) + library_bytes_,
-          device_->host_workspace_bytes(), std::max<std::int64_t>(0, compute_->context_bytes() - library_bytes_)};
+          device_->host_workspace_bytes(), std::max<std::int64_t>(0, context_bytes() - library_bytes_)};
 }
+
+std::int64_t RankRun::context_bytes() const { return settings_.platform ? settings_.platform->context_bytes() : 0; }
 
 void RankRun::finish(std::uint32_t step, StepRecord record) {
   // The first launch of a kernel loads its code, and the first call of a communicator makes its staging.

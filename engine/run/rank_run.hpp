@@ -90,6 +90,7 @@ class RankRun {
   void tell_memory(const Span& span, std::int64_t time_ns, const ClassBytes& alive) const;
   void record(Done done);
   StandingBytes standing() const;
+  std::int64_t context_bytes() const;
   StepValues& values_of(std::uint32_t step) const;
   void finish(std::uint32_t step, StepRecord record);
   void die_if_told(std::uint32_t step) const;

@@ -45,7 +45,7 @@ void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const
   }
   if (platform.device->is_host()) return;
   const double said = step.scenario.cluster.context_bytes;
-  const std::int64_t context = said > 0 ? std::llround(said) : platform.device->context_bytes();
+  const std::int64_t context = said > 0 ? std::llround(said) : platform.context_bytes();
   for (RankProgram& program : programs) program.context_bytes = context;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -109,6 +110,13 @@ struct Telling {
   }
 };
 
+/// Whether another rank of this host computes on that GPU. Collective.
+bool shares_gpu(World& world, const std::string& bus_id) {
+  const std::string mine = host_name() + " " + bus_id;
+  const std::vector<std::string> all = world.exchange(mine);
+  return std::count(all.begin(), all.end(), mine) > 1;
+}
+
 }  // namespace
 
 int run_worker(const WorkerJob& job) {
@@ -130,8 +138,14 @@ int run_worker(const WorkerJob& job) {
   if (process_world && job.request.device == "cuda")
     gpu = job.request.communicator == "nccl" ? gpu_of_rank(*process_world, gpus_here())
                                              : shared_gpu_of_rank(*process_world, gpus_here());
-  const std::shared_ptr<const Platform> platform =
+  std::shared_ptr<const Platform> platform =
       is_platform(job.request.device) ? open_platform(job.request.device, job.request.threads, gpu) : nullptr;
+  if (process_world && job.request.device == "cuda" &&
+      shares_gpu(*process_world, gpus_here().at(static_cast<std::size_t>(gpu)))) {
+    const auto shared = std::make_shared<Platform>(*platform);
+    shared->is_alone = false;
+    platform = shared;
+  }
   if (platform) set_scratch(step, programs, *platform);
   const std::vector<std::string> gpus = job.request.device == "cuda" ? gpus_here() : std::vector<std::string>{};
   const RunEnergy energy = open_run_energy(

@@ -250,6 +250,11 @@ TEST_CASE("what a cluster says of its devices' contexts is what is predicted") {
   std::vector<RankProgram> programs = step.all_programs();
   set_scratch(step, programs, *on_gpu(0).platform);
   CHECK(programs.front().context_bytes == 1'500'000'000);
+  // Where processes share the device, what it has taken is nobody's context in particular.
+  Platform shared = *on_gpu(0).platform;
+  CHECK(shared.context_bytes() > 0);
+  shared.is_alone = false;
+  CHECK(shared.context_bytes() == 0);
   std::vector<RankProgram> on_cpu = step.all_programs();
   set_scratch(step, on_cpu, *open_platform("cpu"));
   CHECK(on_cpu.front().context_bytes == 0);
