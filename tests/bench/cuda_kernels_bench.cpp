@@ -18,6 +18,7 @@
 #include "kernels/cuda/device.hpp"
 #include "kernels/tensor/element.hpp"
 #include "kernels/tensor/random.hpp"
+#include "kernels/update_numbers.hpp"
 
 using namespace rankscope;
 using namespace rankscope::kernels;
@@ -270,6 +271,29 @@ void optimizer(Bench& bench, const Table& table, DType type, std::int64_t elemen
   table.row("square norm of " + std::to_string(elements / 1'000'000) + "M",
             bench.seconds([&] { square.launch(norm.as<double>(), g, stream); }), 4.0 * static_cast<double>(elements),
             0);
+
+  // The same cut as a model's parameters are, at multiples of what an arena aligns to.
+  UpdatesSpec together{UpdateRule::adamw, type, {}};
+  SquareNormsSpec norms{DType::f32, {}};
+  for (std::int64_t first = 0; first < elements;) {
+    const std::size_t count = together.tensors.size();
+    const std::int64_t wanted = count == 0 ? elements / 3 : count % 2 == 0 ? 768 : elements / 120;
+    const std::int64_t length = std::min(wanted / 64 * 64, elements - first);
+    const auto part = [&](const View& of) {
+      return View{of.as<std::byte>() + first * bytes_of(of.type), of.type, {length}};
+    };
+    together.tensors.push_back({part(p), master ? part(held) : View{}, part(m), part(v), part(g)});
+    norms.tensors.push_back(part(g));
+    first += length;
+  }
+  const auto updates = bench.set().prepare(&KernelSet::updates, together);
+  const auto squares = bench.set().prepare(&KernelSet::square_norms, norms);
+  const Stream for_all = bench.stream_for(squares.workspace_bytes);
+  const std::string in = ", " + std::to_string(together.tensors.size()) + " tensors at once";
+  table.row("AdamW of " + std::to_string(elements / 1'000'000) + "M" + in,
+            bench.seconds([&] { updates.launch(numbers_of(step), for_all); }), each * static_cast<double>(elements), 0);
+  table.row("square norm of " + std::to_string(elements / 1'000'000) + "M" + in,
+            bench.seconds([&] { squares.launch(norm.as<double>(), for_all); }), 4.0 * static_cast<double>(elements), 0);
   bench.clear();
 }
 
