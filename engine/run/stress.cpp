@@ -1,5 +1,6 @@
 #include "engine/run/stress.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <map>
@@ -53,11 +54,14 @@ Stress::Stress(const StressSpec& spec, const RankProgram& program, const Arena& 
     for (const std::size_t i : used) ++stretches_[i].users;
   }
   left_ = std::make_unique<std::atomic<int>[]>(stretches_.size());
+  const auto on_device = std::find_if(program.ops.begin(), program.ops.end(),
+                                      [](const Op& op) { return !is_on_host(op.lane()); });  // servers compute nowhere
+  Queue& queue = queues_.of(on_device->lane());
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
     left_[i] = stretches_[i].users;
-    poison(stretches_[i], queues_.of(Lane::compute));
+    poison(stretches_[i], queue);
   }
-  if (const Mark poisoned = queues_.of(Lane::compute).mark()) poisoned->wait();
+  if (const Mark poisoned = queue.mark()) poisoned->wait();
 }
 
 void Stress::before(OpIndex index, std::uint32_t step) const {
