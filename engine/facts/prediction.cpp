@@ -20,8 +20,9 @@ void add_device(Report& report, const ClusterSpec& cluster) {
   DeviceFit fit{cluster.memory_bytes, cluster.context_bytes, cluster.allocator_slack, 0, 0};
   for (const MemoryRow& row : report.memory) {
     if (!row.predicted) continue;
-    // An allocator that keeps freed blocks holds each class's own peak.
-    const double reserved = static_cast<double>(device_sum(row.predicted->by_class));
+    // An allocator that keeps freed blocks holds each class's own peak; the context is not of its making.
+    const ClassBytes& most = row.predicted->by_class;
+    const auto reserved = static_cast<double>(device_sum(most) - most[static_cast<std::size_t>(MemoryClass::context)]);
     const double needed = reserved * (1 + fit.slack) + fit.context;
     if (needed <= fit.needed) continue;
     fit.needed = needed;
