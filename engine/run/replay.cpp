@@ -8,6 +8,7 @@
 #include "engine/layers/initialise.hpp"
 #include "engine/optimizer/optimizer.hpp"
 #include "engine/run/clock.hpp"
+#include "kernels/device/host_tensor.hpp"
 #include "kernels/tensor/element.hpp"
 
 namespace rankscope {
@@ -35,7 +36,8 @@ class LossOfStep : public RankObserver {
 /// One worker: a rank that has nobody to talk to.
 class Worker {
  public:
-  Worker(const StepProgram& step, int rank, const Dataset& dataset, std::shared_ptr<const Platform> platform) {
+  Worker(const StepProgram& step, int rank, const Dataset& dataset, std::shared_ptr<const Platform> platform)
+      : device_(*platform->device), queue_(device_.make_queue()) {
     RankSettings settings(step);
     settings.dataset = &dataset;
     settings.platform = std::move(platform);
@@ -46,8 +48,8 @@ class Worker {
     for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
       const Buffer& buffer = program.buffers[b];
       if (buffer.parameter < 0 || !buffer.persistent) continue;
-      if (buffer.memory == MemoryClass::parameters) parameters_[buffer.parameter] = run_->view(b);
-      if (buffer.memory == MemoryClass::gradients) gradients_[buffer.parameter] = run_->view(b);
+      if (buffer.memory == MemoryClass::parameters) parameters_[buffer.parameter] = b;
+      if (buffer.memory == MemoryClass::gradients) gradients_[buffer.parameter] = b;
     }
   }
 
@@ -55,25 +57,34 @@ class Worker {
   /// puts all of them right.)
   WholeValues compute(std::uint32_t step) {
     run_->run(step, 1);
-    WholeValues gradients;
-    for (const auto& [parameter, view] : gradients_) gradients[parameter] = parity::values_of(view);
-    return gradients;
+    return values(gradients_);
   }
   double loss() const { return observer_.loss; }
-  View parameter(int parameter) const { return parameters_.at(parameter); }
-  WholeValues parameters() const {
+  /// Its elements of that parameter from `first` on are these.
+  void pull(int parameter, std::int64_t first, const View& part) {
+    const View whole = run_->view(parameters_.at(parameter));
+    const HostTensor here =
+        HostTensor::to_write(device_, {whole.as<std::byte>() + first * bytes_of(whole.type), whole.type, part.shape});
+    std::memcpy(here.view().data, part.data, static_cast<std::size_t>(part.bytes()));
+    here.write_back(*queue_);
+  }
+  WholeValues parameters() const { return values(parameters_); }
+
+ private:
+  WholeValues values(const std::map<int, BufferIndex>& buffers) const {
     WholeValues values;
-    for (const auto& [parameter, view] : parameters_) values[parameter] = parity::values_of(view);
+    for (const auto& [parameter, buffer] : buffers) values[parameter] = parity::values_of(run_->read(buffer).view());
     return values;
   }
 
- private:
+  Device& device_;
+  std::unique_ptr<Queue> queue_;
   LossOfStep observer_;
   std::unique_ptr<RankRun> run_;
-  std::map<int, View> parameters_, gradients_;
+  std::map<int, BufferIndex> parameters_, gradients_;
 };
 
-/// A server's part of the parameters, their states and their update, in memory of its own.
+/// A server's part of the parameters, their states and their update, in the host's memory.
 class Shard {
  public:
   Shard(const StepProgram& step, int server_rank, const kernels::KernelSet& kernels) : step_(step) {
@@ -100,12 +111,8 @@ class Shard {
     update_(context);
   }
 
-  void answer(const Worker& worker) const {
-    for (const Piece& piece : pieces_) {
-      const View part = piece.operands.parameter, whole = worker.parameter(piece.parameter);
-      std::memcpy(whole.as<std::byte>() + piece.first * bytes_of(whole.type), part.data,
-                  static_cast<std::size_t>(part.bytes()));
-    }
+  void answer(Worker& worker) const {
+    for (const Piece& piece : pieces_) worker.pull(piece.parameter, piece.first, piece.operands.parameter);
   }
 
   /// Writes its part: of the masters, where there are any, and of the parameters.
@@ -169,14 +176,19 @@ class Shard {
 Replay replay(const StepProgram& step, const std::vector<std::vector<Contribution>>& served,
               const RunSettings& settings) {
   const StepProgram plain = without_servers(step.scenario);
-  const std::shared_ptr<const Platform> platform = open_platform("cpu", settings.threads_per_rank);
+  // Workers compute with what the run's did; 16-bit numbers of other kernels would be others.
+  const std::shared_ptr<const Platform> platform = settings.platform ? settings.platform
+                                                   : settings.platform_of
+                                                       ? settings.platform_of(0)
+                                                       : open_platform(settings.device, settings.threads_per_rank);
+  platform->device->use();
   const std::unique_ptr<Dataset> dataset = open_dataset(step.scenario);
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::unique_ptr<Shard>> shards;
   for (int w = 0; w < step.grid.workers(); ++w)
     workers.push_back(std::make_unique<Worker>(plain, w, *dataset, platform));
   for (std::size_t s = 0; s < served.size(); ++s)
-    shards.push_back(std::make_unique<Shard>(step, step.grid.workers() + static_cast<int>(s), platform->kernels));
+    shards.push_back(std::make_unique<Shard>(step, step.grid.workers() + static_cast<int>(s), platform->host_kernels));
 
   Replay result;
   for (const auto& shard : shards) shard->tell(result.before, result.rounded_before);
