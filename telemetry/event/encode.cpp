@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -136,6 +137,9 @@ Written write(FlatBufferBuilder& out, Values&, const End& e) {
   return {wire::Event::End, wire::CreateEnd(out, e.rank, e.ok, e.last_step, message, e.in_communication).Union()};
 }
 
+/// Classes after these take no room where nothing is in them: readers take what is not there for zero.
+constexpr std::size_t first_memory_classes = 6;
+
 Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {
   std::vector<wire::TrafficRow> rows;
   rows.reserve(e.traffic.size());
@@ -146,7 +150,9 @@ Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {
   std::vector<wire::SentBytes> links;
   for (const SentBytes& link : e.sent) links.emplace_back(link.bytes, link.to);
   const auto sent = out.CreateVectorOfStructs(links);
-  const auto peaks = out.CreateVector(e.peak_bytes.data(), e.peak_bytes.size());
+  std::size_t classes = e.peak_bytes.size();
+  while (classes > first_memory_classes && e.peak_bytes[classes - 1] == 0) --classes;
+  const auto peaks = out.CreateVector(e.peak_bytes.data(), classes);
   return {wire::Event::Summary,
           wire::CreateSummary(out, e.rank, e.step, e.begin_ns, e.end_ns, e.loss, e.gradient_square_norm,
                               e.learning_rate, e.tokens, e.model_flops, e.hardware_flops, peaks, e.peak_total_bytes,
@@ -180,7 +186,10 @@ Written write(FlatBufferBuilder& out, Values& scratch, const MemoryBatch& e) {
   const auto step = col([](const MemorySample& s) { return s.step; });
   const auto time = col([](const MemorySample& s) { return s.time_ns; });
   std::array<Offset<wire::Column>, memory_class_count> bytes;
-  for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = col([k](const MemorySample& s) { return s.bytes[k]; });
+  for (std::size_t k = 0; k < bytes.size(); ++k)
+    if (k < first_memory_classes ||
+        std::any_of(e.samples.begin(), e.samples.end(), [k](const MemorySample& s) { return s.bytes[k] != 0; }))
+      bytes[k] = col([k](const MemorySample& s) { return s.bytes[k]; });
   return {wire::Event::Memory,
           wire::CreateMemory(out, static_cast<std::uint8_t>(e.obtained), static_cast<std::uint8_t>(e.clock), op, rank,
                              step, time, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7])
