@@ -38,7 +38,7 @@ struct StepTotals {
 /// A rank, over all its steps.
 struct RankTotals {
   std::int64_t steps = 0;
-  ToldBytes peak_bytes{};
+  ClassBytes peak_bytes{};
   std::int64_t peak_total_bytes = 0;
   std::int64_t spans_emitted = 0, spans_dropped = 0;
   std::map<std::int32_t, std::int64_t> sent;  ///< bytes by receiving rank
