@@ -5,6 +5,15 @@
 #include "telemetry/event/message_time.hpp"
 
 namespace rankscope {
+namespace {
+
+/// When everything that was sent before this message had happened: spans come in the order of their begins, and what
+/// sums up a time comes behind it.
+std::int64_t all_before_by(const Event& event, const TimeRange& time) {
+  return std::holds_alternative<SpanBatch>(event) ? time.begin_ns : time.end_ns;
+}
+
+}  // namespace
 
 void LostMessages::accept(const Message& message) {
   session_ = message.session;
@@ -16,7 +25,8 @@ void LostMessages::accept(const Message& message) {
   Sender& sender = senders_[message.rank];
   const auto time = time_of(message.event);
   if (message.sequence > sender.greatest + 1) {
-    const std::int64_t begin = sender.last_end_ns, end = time ? std::max(time->begin_ns, begin) : begin;
+    const std::int64_t begin = sender.last_end_ns,
+                       end = time ? std::max(all_before_by(message.event, *time), begin) : begin;
     sender.holes.push_back({sender.greatest + 1, message.sequence - 1, begin, end});
   } else if (message.sequence <= sender.greatest) {
     // It came late into a hole, or twice.
@@ -39,7 +49,7 @@ void LostMessages::accept(const Message& message) {
   } else if (!sender.holes.empty() && sender.holes.back().last + 1 == sender.greatest && time &&
              sender.holes.back().end_ns <= sender.holes.back().begin_ns) {
     // The message behind the hole had no time of its own.
-    sender.holes.back().end_ns = std::max(sender.holes.back().begin_ns, time->begin_ns);
+    sender.holes.back().end_ns = std::max(sender.holes.back().begin_ns, all_before_by(message.event, *time));
   }
   sender.greatest = std::max(sender.greatest, message.sequence);
   if (time) sender.last_end_ns = std::max(sender.last_end_ns, time->end_ns);
