@@ -33,10 +33,6 @@ void fold(const StepProgram& step, double ops, Prediction& prediction) {
                       std::to_string(step.grid.tensor * step.grid.data) + " ranks of a stage do the same";
 }
 
-}  // namespace
-
-namespace {
-
 /// Throws what makes a refusal.
 void predict_plan(const Scenario& scenario, Prediction& prediction) {
   check_scenario(scenario);

@@ -61,7 +61,7 @@ std::string host_name() {
 std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions options, NcclOptions nccl) {
   std::shared_ptr<const NcclLibrary> library;
   try {
-    library = open_nccl(nccl.library);
+    library = open_nccl(nccl.file);
   } catch (const CommError& error) {
     start_up->abort(error.what());  // the others are about to wait for this rank
     throw;
@@ -69,7 +69,7 @@ std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions o
   return std::make_unique<NcclWorld>(std::move(library), std::move(start_up), std::move(options));
 }
 
-void check_nccl_library(const NcclOptions& nccl) { open_nccl(nccl.library); }
+void check_nccl_library(const NcclOptions& nccl) { open_nccl(nccl.file); }
 
 int gpu_of_rank(World& world, const std::vector<std::string>& visible) {
   return gpu_of_rank(world, visible, host_name());

@@ -22,7 +22,8 @@
 namespace rankscope {
 
 struct NcclOptions {
-  std::string library{};  ///< empty: libnccl.so.2 as the system finds it, or where it was found while configuring
+  std::string
+      file{};  ///< of the library; empty: libnccl.so.2 as the system finds it, or where it was found while configuring
 };
 
 /// Takes `start_up`, all of whose ranks call this with the same options. The rank's GPU must be the calling thread's

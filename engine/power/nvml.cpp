@@ -14,7 +14,6 @@ using NvmlDevice = struct NvmlDeviceOpaque*;
 constexpr int nvml_success = 0;
 
 struct Nvml {
-  void* library = nullptr;
   int (*init)() = nullptr;
   int (*shut_down)() = nullptr;
   const char* (*error)(int) = nullptr;
@@ -23,8 +22,8 @@ struct Nvml {
 };
 
 template <class Function>
-bool find(Function*& function, void* library, const char* name) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
+bool find(Function*& function, void* loaded, const char* name) {
+  function = reinterpret_cast<Function*>(dlsym(loaded, name));
   return function != nullptr;
 }
 
@@ -54,17 +53,17 @@ std::unique_ptr<EnergyMeter> open_nvml_meter(const std::string& pci_bus_id, std:
     if (why != nullptr) *why = "the GPU's energy is unknown: " + what;
     return nullptr;
   };
-  Nvml nvml;
   // Never closed: it may be open for another GPU.
-  nvml.library = dlopen(library.empty() ? "libnvidia-ml.so.1" : library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (nvml.library == nullptr) {
+  void* const loaded = dlopen(library.empty() ? "libnvidia-ml.so.1" : library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded == nullptr) {
     const char* text = dlerror();
     return missing("NVML was not found (" + std::string(text != nullptr ? text : library) + ")");
   }
-  if (!find(nvml.init, nvml.library, "nvmlInit_v2") || !find(nvml.shut_down, nvml.library, "nvmlShutdown") ||
-      !find(nvml.error, nvml.library, "nvmlErrorString") ||
-      !find(nvml.device_by_bus_id, nvml.library, "nvmlDeviceGetHandleByPciBusId_v2") ||
-      !find(nvml.total_energy, nvml.library, "nvmlDeviceGetTotalEnergyConsumption"))
+  Nvml nvml;
+  if (!find(nvml.init, loaded, "nvmlInit_v2") || !find(nvml.shut_down, loaded, "nvmlShutdown") ||
+      !find(nvml.error, loaded, "nvmlErrorString") ||
+      !find(nvml.device_by_bus_id, loaded, "nvmlDeviceGetHandleByPciBusId_v2") ||
+      !find(nvml.total_energy, loaded, "nvmlDeviceGetTotalEnergyConsumption"))
     return missing("NVML has no counter of energy");
   if (const int result = nvml.init(); result != nvml_success)
     return missing(std::string("NVML: ") + nvml.error(result));

@@ -12,9 +12,10 @@ bool sums_gradients(const Op& op) {
   return purpose == Purpose::data_gradient || purpose == Purpose::zero_gradient;
 }
 
+/// Of a sum of gradients whose parameters are `narrow`.
 DType type_of_width(int bytes, DType narrow) {
   switch (bytes) {
-    case 2: return bytes_of(narrow) == 2 ? narrow : DType::f16;
+    case 2: return narrow;
     case 4: return DType::f32;
     case 8: return DType::f64;
     default:
@@ -30,8 +31,9 @@ DType parameter_type(const RankProgram& program) {
 }
 
 void reduce_in(RankProgram& program, int bytes) {
-  const DType parameters = parameter_type(program), type = type_of_width(bytes, parameters);
+  const DType parameters = parameter_type(program);
   if (bytes_of(parameters) != 2) return;
+  const DType type = type_of_width(bytes, parameters);
   for (Buffer& buffer : program.buffers) {
     if (buffer.memory != MemoryClass::gradients) continue;
     buffer.at = buffer.at / bytes_of(buffer.type) * bytes;

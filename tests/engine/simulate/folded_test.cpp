@@ -158,6 +158,16 @@ TEST_CASE("each thing that a cluster says of its software costs time in programs
   CHECK_THROWS_WITH(slower([](ClusterSpec& c) { c.reduced_bytes = 3; }), ContainsText("2, 4 or 8"));
 }
 
+TEST_CASE("bytes in which software of 16 bits reduces and sends gradients change nothing in fp32") {
+  Scenario s = on("selene", {"gpt", 8, 4096, 32, 2048, 51200, true, 0.1}, plan_of(2, 2, 2, 1, "1f1b", 4), 8);
+  s.plan.precision = "fp32";
+  s.cluster.reduced_bytes = s.cluster.sent_bytes = 0;
+  const double folded = fold_step(s).seconds, unfolded = unfolded_seconds(s);
+  s.cluster.reduced_bytes = s.cluster.sent_bytes = 2;
+  CHECK(fold_step(s).seconds == folded);
+  CHECK(unfolded_seconds(s) == unfolded);
+}
+
 TEST_CASE("parts of a folded step add up to it, and nothing is negative") {
   Scenario s = on("selene", {"gpt", 16, 4096, 32, 2048, 51200, true, 0.1}, plan_of(4, 4, 4, 2, "interleaved", 16), 64);
   s.plan.recompute = "blocks";
