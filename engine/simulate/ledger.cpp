@@ -336,7 +336,7 @@ class StageLedger {
     double parameters = 0, gradients = 0, states = 0;
     double messages = 0;  ///< one on its way in each direction, coming and going
     double cast = 0;      ///< a parameter's gradient on its way to the sum
-    double copies = 0;    ///< of reduced gradients, for the update
+    double copies = 0;    ///< of all gradients, to be sent or for the update
     ClassBytes with(double more_gradients, double activations, double buffers) const {
       return classes(parameters, gradients + more_gradients, states, activations, buffers);
     }
@@ -361,6 +361,10 @@ class StageLedger {
     // Reduced gradients of fewer than four bytes are copied to fp32 for an update in several passes, as far as it is
     // this rank's.
     if (!cluster.fused && gradient < 4) bytes.copies = 4 * own.elements / (plan.zero > 0 ? plan.data : 1);
+    // Sums that are sent in fewer bytes are cast to a copy first: flat ones all at once (allreduce_bucket in
+    // deepspeed/runtime/engine.py).
+    if (const double sent = sent_gradient_bytes(cluster, model_.type); sent != gradient && plan.data > 1)
+      bytes.copies = std::max(bytes.copies, sent * own.elements);
     // With shards, whole parameters and gradients of the parts at work: one that computes, and one on its way.
     const bool shards = plan.data > 1 && plan.zero >= 2;
     double part = 0;

@@ -6,33 +6,80 @@
 #include <string>
 
 namespace rankscope {
+namespace {
+
+std::string place_of(const Scenario& scenario) {
+  return "cluster.lost_node = " + std::to_string(scenario.cluster.lost_node);
+}
+
+/// Ranks [begin, end) of the plan were on the lost node.
+struct LostRanks {
+  int begin = 0, end = 0;
+  int count() const { return end - begin; }
+};
+
+LostRanks lost_ranks(const Scenario& scenario) {
+  const int per_node = std::max(1, scenario.cluster.devices_per_node), ranks = scenario.plan.ranks();
+  const int begin = std::min(scenario.cluster.lost_node * per_node, ranks);
+  return {begin, std::min(begin + per_node, ranks)};
+}
+
+/// Replicas, by number, that had ranks there.
+std::set<int> lost_replicas(const Scenario& scenario) {
+  const RankGrid grid = scenario.plan.grid();
+  const LostRanks lost = lost_ranks(scenario);
+  std::set<int> replicas;
+  for (int rank = lost.begin; rank < lost.end; ++rank) replicas.insert(grid.coordinates_of(rank).data);
+  return replicas;
+}
+
+void take_node_away(ClusterSpec& cluster) {
+  cluster.lost_node = -1;
+  if (cluster.nodes > 0) --cluster.nodes;
+}
+
+}  // namespace
 
 std::optional<AfterLoss> after_lost_node(const Scenario& scenario) {
-  const int node = scenario.cluster.lost_node;
-  if (node < 0) return std::nullopt;
-  const std::string place = "cluster.lost_node = " + std::to_string(node);
+  if (scenario.cluster.lost_node < 0) return std::nullopt;
+  const std::string place = place_of(scenario);
   if (scenario.plan.data_parallel != "all-reduce")
     throw std::invalid_argument(place + ": with data_parallel = \"" + scenario.plan.data_parallel +
                                 "\" ranks of a data group are not alike, and what is left depends on which one it was");
-  const RankGrid grid = scenario.plan.grid();
-  const int per_node = std::max(1, scenario.cluster.devices_per_node);
-  std::set<int> lost;
-  for (int rank = node * per_node; rank < std::min((node + 1) * per_node, grid.size()); ++rank)
-    lost.insert(grid.coordinates_of(rank).data);
-
-  AfterLoss after{scenario, static_cast<int>(lost.size()), grid.data};
-  after.ranks_lost = std::max(0, std::min((node + 1) * per_node, grid.size()) - node * per_node);
-  const int left = grid.data - after.replicas_lost;
+  const LostRanks lost = lost_ranks(scenario);
+  const int replicas = scenario.plan.data;
+  AfterLoss after{scenario, static_cast<int>(lost_replicas(scenario).size()), replicas, lost.count()};
+  const int left = replicas - after.replicas_lost;
   if (left == 0)
-    throw std::invalid_argument(
-        place + ": every replica of the model has a rank on that node (data = " + std::to_string(grid.data) +
-        "), so nothing is left that could go on; only a spare node helps, or a plan of fewer ranks on the others "
-        "(`rankscope-engine search`)");
-  after.scenario.train.global_batch = scenario.train.global_batch / grid.data * left;
+    throw std::invalid_argument(place + ": every replica of the model has a rank on that node (data = " +
+                                std::to_string(replicas) +
+                                "), so nothing of this plan can go on. With a spare node it goes on as it is "
+                                "(cluster.lost_node = -1)" +
+                                (lost.count() < scenario.plan.ranks()
+                                     ? "; `rankscope-engine search` finds plans for the " +
+                                           std::to_string(scenario.plan.ranks() - lost.count()) +
+                                           " ranks on the other nodes"
+                                     : ""));
+  after.scenario.train.global_batch = scenario.train.global_batch / replicas * left;
   after.scenario.plan.data = left;
-  after.scenario.cluster.lost_node = -1;
-  if (scenario.cluster.nodes > 0) --after.scenario.cluster.nodes;
+  take_node_away(after.scenario.cluster);
   return after;
+}
+
+Scenario left_to_search(const Scenario& scenario) {
+  if (scenario.cluster.lost_node < 0) return scenario;
+  const int left = scenario.plan.ranks() - lost_ranks(scenario).count();
+  const bool some_go_on = static_cast<int>(lost_replicas(scenario).size()) < scenario.plan.data;
+  if (some_go_on || left == 0 || scenario.plan.data_parallel != "all-reduce") return after_lost_node(scenario)->scenario;
+  Scenario others = scenario;
+  take_node_away(others.cluster);
+  // A search keeps what no plan decides, and the product of these.
+  others.plan.data = left;
+  others.plan.tensor = others.plan.pipeline = others.plan.virtual_stages = others.plan.micro_batches = 1;
+  others.plan.schedule = "1f1b";
+  others.plan.stages = "even";
+  others.plan.order.clear();
+  return others;
 }
 
 std::string what_is_left(const AfterLoss& after, int node) {

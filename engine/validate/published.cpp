@@ -61,7 +61,7 @@ class Reader {
     table.constants = text("constants");
     table.unit = text("unit");
     if (unit_of(table.unit) == 0)
-      refuse(file_, root_, "unit '" + table.unit + "' is none of s, ms, us, h, GB, TJ and %");
+      refuse(file_, root_, "unit '" + table.unit + "' is none of s, ms, us, h, GB, 1000 MiB, TJ and %");
     table.judged = root_["judged"].value_or(true);
     const std::string named = text("quantity");
     const auto known = std::find_if(std::begin(quantities), std::end(quantities),
@@ -133,6 +133,7 @@ double unit_of(const std::string& unit) {
   if (unit == "us") return 1e-6;
   if (unit == "h") return 3600;
   if (unit == "GB") return 1e9;
+  if (unit == "1000 MiB") return 1000 * 1048576.0;
   if (unit == "TJ") return 1e12;
   return unit == "%" ? 1e-2 : 0;
 }

@@ -101,7 +101,7 @@ void refuse_lost_node(const Scenario& scenario) {
   const auto after = after_lost_node(scenario);
   if (after && after->replicas_lost > 0)
     throw ScenarioError("cluster.lost_node = " + std::to_string(scenario.cluster.lost_node) +
-                        " is for plan, simulate and search, and no run loses a node: " +
+                        " is for plan, simulate and search, and nothing that runs loses a node: " +
                         what_is_left(*after, scenario.cluster.lost_node) +
                         "; to run that, set these keys and cluster.lost_node = -1");
 }
@@ -149,6 +149,7 @@ int verify_plan(const Input& input, const RunRequest& request) {
   check_platform(device);
   if (request.communicator == "nccl") check_nccl(request);
   const Scenario scenario = with_stages(read(input), true, device);
+  refuse_lost_node(scenario);
   const StepProgram step = compile(scenario);
   check_runs(step);
   RunSettings settings;
@@ -194,9 +195,7 @@ int validate_all(bool json, bool without_each) {
 }
 
 int search_plans(const Input& input, std::size_t best) {
-  Scenario scenario = read(input);
-  if (const auto after = after_lost_node(scenario)) scenario = after->scenario;
-  const SearchResult result = search(scenario, best);
+  const SearchResult result = search(left_to_search(read(input)), best);
   if (input.json)
     std::cout << to_json(result).dump(2) << "\n";
   else
