@@ -112,16 +112,21 @@ double laid_out_seconds(const Wires& wires, const HopLatencies& hops, std::span<
 std::vector<std::vector<int>> groups_beside(const RankGrid& grid, std::span<const int> members, const Wires& wires) {
   std::vector<std::vector<int>> groups{{members.begin(), members.end()}};
   const int widest = wires.devices_of_widest();
-  std::set<int> units;
-  for (const int rank : members) units.insert(rank / widest);
   for (const GroupKind kind :
        {GroupKind::tensor, GroupKind::data, GroupKind::pipeline, GroupKind::embedding, GroupKind::model}) {
     if (members.empty() || grid.is_server(members.front()) || grid.group_of(members.front(), kind) != groups.front())
       continue;
-    for (auto& group : grid.groups(kind))
-      if (group != groups.front() &&
-          std::any_of(group.begin(), group.end(), [&](int rank) { return units.count(rank / widest) > 0; }))
-        groups.push_back(std::move(group));
+    // Of the ranks in the members' units each belongs to one group, which is made once: grids have many thousands.
+    std::set<int> known(members.begin(), members.end()), units;
+    for (const int member : members)
+      if (units.insert(member / widest).second)
+        for (int rank = member / widest * widest; rank < std::min((member / widest + 1) * widest, grid.workers());
+             ++rank)
+          if (!known.contains(rank)) {
+            std::vector<int> group = grid.group_of(rank, kind);
+            known.insert(group.begin(), group.end());
+            if (group.size() > 1) groups.push_back(std::move(group));
+          }
     break;
   }
   return groups;

@@ -51,15 +51,14 @@ std::optional<AfterLoss> after_lost_node(const Scenario& scenario) {
   AfterLoss after{scenario, static_cast<int>(lost_replicas(scenario).size()), replicas, lost.count()};
   const int left = replicas - after.replicas_lost;
   if (left == 0)
-    throw std::invalid_argument(place + ": every replica of the model has a rank on that node (data = " +
-                                std::to_string(replicas) +
-                                "), so nothing of this plan can go on. With a spare node it goes on as it is "
-                                "(cluster.lost_node = -1)" +
-                                (lost.count() < scenario.plan.ranks()
-                                     ? "; `rankscope-engine search` finds plans for the " +
-                                           std::to_string(scenario.plan.ranks() - lost.count()) +
-                                           " ranks on the other nodes"
-                                     : ""));
+    throw std::invalid_argument(
+        place + ": every replica of the model has a rank on that node (data = " + std::to_string(replicas) +
+        "), so nothing of this plan can go on. With a spare node it goes on as it is "
+        "(cluster.lost_node = -1)" +
+        (lost.count() < scenario.plan.ranks()
+             ? "; `rankscope-engine search` finds plans for the " +
+                   std::to_string(scenario.plan.ranks() - lost.count()) + " ranks on the other nodes"
+             : ""));
   after.scenario.train.global_batch = scenario.train.global_batch / replicas * left;
   after.scenario.plan.data = left;
   take_node_away(after.scenario.cluster);
@@ -70,7 +69,8 @@ Scenario left_to_search(const Scenario& scenario) {
   if (scenario.cluster.lost_node < 0) return scenario;
   const int left = scenario.plan.ranks() - lost_ranks(scenario).count();
   const bool some_go_on = static_cast<int>(lost_replicas(scenario).size()) < scenario.plan.data;
-  if (some_go_on || left == 0 || scenario.plan.data_parallel != "all-reduce") return after_lost_node(scenario)->scenario;
+  if (some_go_on || left == 0 || scenario.plan.data_parallel != "all-reduce")
+    return after_lost_node(scenario)->scenario;
   Scenario others = scenario;
   take_node_away(others.cluster);
   // A search keeps what no plan decides, and the product of these.

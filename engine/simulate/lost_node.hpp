@@ -21,8 +21,8 @@ struct AfterLoss {
 std::optional<AfterLoss> after_lost_node(const Scenario& scenario);
 
 /// What a search of plans goes through when a node is lost: what after_lost_node leaves; or where that is nothing the
-/// ranks on all other nodes, with the whole batch, since another plan may still train on them. The scenario itself where
-/// no node is lost. Throws std::invalid_argument where there is no other node.
+/// ranks on all other nodes, with the whole batch, since another plan may still train on them. The scenario itself
+/// where no node is lost. Throws std::invalid_argument where there is no other node.
 Scenario left_to_search(const Scenario& scenario);
 
 /// What goes on, in one line with the keys that say so: "node 5 is lost, and with it 1 of 8 replicas: 448 ranks go on

@@ -36,7 +36,7 @@ struct PublishedTable {
   std::string file;  ///< name without ".toml"
   std::string title, source;
   std::string constants;  ///< where the constants of its clusters come from
-  std::string unit;       ///< as printed: "s", "ms", "us", "h", "GB", "TJ", "%"
+  std::string unit;       ///< as printed: "s", "ms", "us", "h", "GB", "1000 MiB", "TJ", "%"
   Quantity quantity = Quantity::step_seconds;
   bool judged = true;  ///< false where the source leaves open what was measured; it then says so in `source`
   std::vector<PublishedRow> rows;

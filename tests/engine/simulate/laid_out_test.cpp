@@ -1,6 +1,7 @@
 #include "engine/simulate/laid_out.hpp"
 
 #include <random>
+#include <set>
 
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/collective_costs.hpp"
@@ -145,6 +146,28 @@ TEST_CASE("groups beside each other share a node's ports in an algorithm that is
       CHECK(named(c, grid, algorithm, OpKind::all_reduce, ranks(4, 8), 1'000'000) == Approx(slower * eight));
     }
   }
+}
+
+TEST_CASE("the groups beside a group are the grid's of its kind that have a rank in one of its units") {
+  for (const RankGrid& grid : {RankGrid{2, 12, 3}, RankGrid{1, 20, 4}, RankGrid{8, 4, 2}, RankGrid{3, 5, 4}})
+    for (const int nodes_per_switch : {0, 2}) {
+      ClusterSpec c = nodes_of_eight();
+      c.nodes_per_switch = nodes_per_switch;
+      const Wires wires(c, grid.size());
+      const int widest = wires.devices_of_widest();
+      for (const GroupKind kind : {GroupKind::tensor, GroupKind::data, GroupKind::pipeline, GroupKind::model})
+        for (const auto& own : grid.groups(kind)) {
+          std::set<std::vector<int>> expected;
+          for (const auto& other : grid.groups(kind))
+            for (const int a : own)
+              for (const int b : other)
+                if (a / widest == b / widest) expected.insert(other);
+          const auto found = groups_beside(grid, own, wires);
+          CHECK(found.front() == own);
+          CHECK(found.size() == expected.size());
+          CHECK(std::set<std::vector<int>>(found.begin(), found.end()) == expected);
+        }
+    }
 }
 
 TEST_CASE("two in-order trees share no inner node, and each reaches all") {

@@ -58,6 +58,29 @@ TEST_CASE("where every replica had a rank on the lost node nothing goes on, and 
   CHECK_THROWS_WITH(after_lost_node(s), ContainsText("main-device"));
 }
 
+TEST_CASE("a search goes through what is left: the replicas, or where none is the ranks on the other nodes") {
+  Scenario s = eight_replicas();
+  CHECK(left_to_search(s).plan == s.plan);
+  s.cluster.lost_node = 3;
+  CHECK(left_to_search(s).plan == after_lost_node(s)->scenario.plan);
+  CHECK(left_to_search(s).train.global_batch == 192);
+
+  s.plan.data = 1;
+  s.plan.pipeline = 16;  // tensor 4: eight nodes, all of the one replica
+  s.train.global_batch = 32;
+  const Scenario others = left_to_search(s);
+  CHECK(others.plan.ranks() == 56);
+  CHECK(others.train.global_batch == 32);
+  CHECK(others.cluster.lost_node == -1);
+  CHECK(others.cluster.nodes == s.cluster.nodes - 1);
+  s.cluster.lost_node = 8;  // the plan has no rank there
+  CHECK(left_to_search(s).plan.ranks() == 64);
+
+  s.plan.pipeline = 2;  // one node, and that is lost
+  s.cluster.lost_node = 0;
+  CHECK_THROWS_WITH(left_to_search(s), ContainsText("With a spare node"));
+}
+
 TEST_CASE("what is left is said in one line, with the keys of the plan that goes on") {
   Scenario s = eight_replicas();
   s.cluster.lost_node = 3;

@@ -127,10 +127,26 @@ TEST_CASE(
     CHECK(table.mean_error < 0.04);
     for (const ValidatedRow& row : table.rows) {
       INFO(row.name);
-      // 104 heads took 14 % longer than 128 with the same products and kernels; the source has no reason either.
+      // 104 heads took 14 % longer than 128 with the same products and kernels; the source has no reason either. Heads
+      // are of 128 elements, as with 96 and 112, whose batches of 48 and 56 matrices were as fast as predicted.
       CHECK(std::abs(row.error()) < (row.name == "178 B, 104 heads" ? 0.15 : 0.09));
     }
   }
+}
+
+TEST_CASE("memory is within 5 % of what was published, but for ZB-2p, which holds a micro-batch more than ZB-H2") {
+  int rows = 0;
+  for (const PublishedTable& published : tables()) {
+    if (published.quantity != Quantity::peak_bytes && published.quantity != Quantity::reserved_bytes) continue;
+    for (const ValidatedRow& row : validate(published).rows) {
+      INFO(published.title << ", " << row.name);
+      const bool one_less = row.name == "1.5 B, ZB-2p" || row.name == "6.2 B, ZB-2p";
+      if (one_less) CHECK(row.error() < 0);  // a sixteenth of the activations
+      CHECK(std::abs(row.error()) < (one_less ? 0.075 : 0.05));
+      ++rows;
+    }
+  }
+  CHECK(rows == 29);
 }
 
 TEST_CASE("without a table the others of its device give nearly the same constants, and nearly the same errors") {
