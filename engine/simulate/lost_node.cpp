@@ -53,7 +53,7 @@ std::optional<AfterLoss> after_lost_node(const Scenario& scenario) {
   if (left == 0)
     throw std::invalid_argument(
         place + ": every replica of the model has a rank on that node (data = " + std::to_string(replicas) +
-        "), so nothing of this plan can go on. With a spare node it goes on as it is "
+        "), so nothing is left that could go on. With a spare node all of it does "
         "(cluster.lost_node = -1)" +
         (lost.count() < scenario.plan.ranks()
              ? "; `rankscope-engine search` finds plans for the " +
