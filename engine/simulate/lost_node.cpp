@@ -56,7 +56,7 @@ std::optional<AfterLoss> after_lost_node(const Scenario& scenario) {
         "), so nothing is left that could go on. With a spare node all of it does "
         "(cluster.lost_node = -1)" +
         (lost.count() < scenario.plan.ranks()
-             ? "; `rankscope-engine search` finds plans for the " +
+             ? "; `rankscope-engine search` looks for plans of the " +
                    std::to_string(scenario.plan.ranks() - lost.count()) + " ranks on the other nodes"
              : ""));
   after.scenario.train.global_batch = scenario.train.global_batch / replicas * left;
