@@ -118,6 +118,10 @@ SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads
   std::vector<PlanBound> bound(plans.size());
   on_all_threads(plans.size(), threads, [&] { return [&](std::size_t i) { bound[i] = bounds.of(plans[i]); }; });
   std::vector<std::size_t> order;
+  if (!bound.empty())
+    result.least_bytes = std::min_element(bound.begin(), bound.end(), [](const PlanBound& a, const PlanBound& b) {
+                           return a.bytes < b.bytes;
+                         })->bytes;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (result.device_bytes > 0 && bound[i].bytes > result.device_bytes)
       ++result.out_of_memory;

@@ -48,6 +48,7 @@ struct PlanResult {
 struct SearchResult {
   int ranks = 0, global_batch = 0;
   double device_bytes = 0;
+  double least_bytes = 0;  ///< that any plan needs at least, by its bound
   std::size_t plans = 0, simulated = 0;
   std::size_t out_of_memory = 0;           ///< that the states alone, or the simulated peak, do not fit
   std::vector<PlanResult> best;            ///< by time

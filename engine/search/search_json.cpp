@@ -55,6 +55,7 @@ nlohmann::json to_json(const SearchResult& result) {
           {"simulated", result.simulated},
           {"out_of_memory", result.out_of_memory},
           {"device_bytes", result.device_bytes},
+          {"least_bytes", result.least_bytes},
           {"search_seconds", result.seconds},
           {"best", list(result.best)},
           {"front", list(result.front)},

@@ -42,6 +42,9 @@ std::string to_text(const SearchResult& result) {
       text += fmt::format("Nearest is one that needs {:.1f} of {:.1f} GB:\n", nearest->bytes * 1e-9,
                           result.device_bytes * 1e-9) +
               row(*nearest, result);
+    else
+      text += fmt::format("Each needs {:.1f} GB at least, of {:.1f} GB.\n", result.least_bytes * 1e-9,
+                          result.device_bytes * 1e-9);
     return text;
   }
   text += "\nfastest\n";

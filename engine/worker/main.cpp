@@ -195,7 +195,11 @@ int validate_all(bool json, bool without_each) {
 }
 
 int search_plans(const Input& input, std::size_t best) {
-  const SearchResult result = search(left_to_search(read(input)), best);
+  const Scenario scenario = read(input), left = left_to_search(scenario);
+  if (scenario.cluster.lost_node >= 0 && !input.json)
+    std::cout << "node " << scenario.cluster.lost_node << " is lost: plans of " << left.plan.ranks() << " ranks for "
+              << left.train.global_batch << " samples a step\n";
+  const SearchResult result = search(left, best);
   if (input.json)
     std::cout << to_json(result).dump(2) << "\n";
   else

@@ -114,6 +114,19 @@ TEST_CASE("where nothing fits the search says how far the nearest plan is") {
   CHECK(to_json(result)["best"].empty());
 }
 
+TEST_CASE("where not even a bound fits the search says what each plan needs at least") {
+  Scenario s = small("selene", 2);
+  const double least = search(s).front.back().bytes;
+  s.cluster.memory_bytes = 2e9;
+  const SearchResult result = search(s);
+  CHECK(result.simulated == 0);
+  CHECK_FALSE(result.least_memory);
+  CHECK(result.least_bytes > s.cluster.memory_bytes);
+  CHECK(result.least_bytes <= least);
+  CHECK(to_text(result).find("GB at least, of 2.0 GB") != std::string::npos);
+  CHECK(to_json(result)["least_bytes"] == result.least_bytes);
+}
+
 TEST_CASE("why a plan is slower adds up to how much slower it is") {
   const SearchResult result = search(small("selene", 8), 2);
   REQUIRE(result.best.size() == 2);
