@@ -52,7 +52,8 @@ InsightContext make_context(const AnalysisRequest& request) {
 /// Fewer where a step is so large that many would keep the tables waiting.
 std::size_t steps_taken_apart(const StoreView& run, bool over) {
   const std::size_t steps = std::max<std::size_t>(1, run.steps(headline_of(run)).size());
-  const std::size_t spans = static_cast<std::size_t>(std::max<std::int64_t>(run.event_count(), 1)) / steps;
+  const std::size_t spans =
+      static_cast<std::size_t>(std::max<std::int64_t>(run.event_count() + run.evicted_count(), 1)) / steps;
   const std::size_t most = over ? steps_when_over : steps_while_running;
   return std::clamp<std::size_t>(most_spans_taken_apart / std::max<std::size_t>(spans, 1), std::min(least_steps, most),
                                  most);

@@ -73,7 +73,9 @@ void StatusLine::take_in() {
   if (const Hello* hello = view->hello(); hello != nullptr && hello->ranks > 0) {
     words << tr("%n rank(s)", nullptr, hello->ranks)
                  .replace(QLatin1String("rank(s)"), hello->ranks == 1 ? tr("rank") : tr("ranks"));
-    words << tr("%1 events").arg(text::count(view->event_count()));
+    const std::int64_t evicted = view->evicted_count();
+    words << tr("%1 events").arg(text::count(view->event_count() + evicted));
+    if (evicted > 0) words << tr("the latest %1 are kept").arg(text::count(view->event_count()));
     if (session_.label() != SourceLabel::simulated) words << tr("%1 dropped").arg(text::count(view->dropped_count()));
   }
   if (!session_.progress_words().isEmpty()) words << session_.progress_words();

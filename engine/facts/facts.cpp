@@ -130,7 +130,7 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
   if (hello) facts.energy_unknown = hello->energy_unknown;
   facts.clocks = store.clocks();
   for (ClockRecord& clock : facts.clocks) clock.offset_ns = 0;  // the store's times are on the corrected time line
-  facts.events = store.event_count();
+  facts.events = store.event_count() + store.evicted_count();
   facts.dropped = store.dropped_count();
   facts.told = store.totals();
 

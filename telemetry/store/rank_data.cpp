@@ -177,7 +177,7 @@ std::int64_t RankData::lost_events(const std::vector<Gap>& open) const {
   // What a rank dropped before numbering it stands in its summaries, and perhaps in gaps without numbers as well.
   std::int64_t numbered = 0, unnumbered = 0;
   for (const Gap& gap : open) (gap.first_sequence == 0 ? unnumbered : numbered) += gap.events;
-  return numbered + std::max(unnumbered, spans_dropped_) + (evicted_ ? evicted_->events : 0);
+  return numbered + std::max(unnumbered, spans_dropped_);
 }
 
 void RankData::fold(FoldedSteps& into, const std::function<void(const StepSummary&)>& visit) {
@@ -225,6 +225,7 @@ std::shared_ptr<const RankView> RankData::view() {
   view->unknown = union_of(view->gaps);
   view->lost = lost_events(view->gaps);
   if (evicted_) {
+    view->evicted = evicted_->events;
     view->gaps.push_back(*evicted_);
     std::rotate(view->gaps.begin(), view->gaps.end() - 1, view->gaps.end());
   }

@@ -65,7 +65,7 @@ struct RankView {
   std::array<std::array<std::shared_ptr<const LaneView>, lane_count>, obtained_count> lanes;
   std::vector<Gap> gaps;           ///< open ones, by begin
   std::vector<TimeRange> unknown;  ///< the gaps' union, by begin
-  std::int64_t events = 0, lost = 0;
+  std::int64_t events = 0, lost = 0, evicted = 0;
 };
 
 class RankData {

@@ -61,7 +61,8 @@ class StoreView {
   virtual std::vector<LaneKey> lanes() const = 0;            ///< those with events, ordered
   virtual std::int64_t event_count() const = 0;              ///< spans, memory samples and phases that are here, or
                                                              ///< were outlined
-  virtual std::int64_t dropped_count() const = 0;            ///< detail events known to be lost
+  virtual std::int64_t evicted_count() const = 0;            ///< detail events that came, and went for want of room
+  virtual std::int64_t dropped_count() const = 0;            ///< detail events known to be lost on the way
   virtual std::uint64_t revision() const = 0;                ///< equal revisions of one store show the same
 
   virtual TimeRange extent(Obtained obtained) const = 0;
@@ -90,7 +91,7 @@ class StoreView {
   virtual std::vector<MemorySample> memory(int rank, Obtained obtained, TimeRange range, int buckets) const = 0;
   /// By phase; measured ones if there are any, else emulated, else simulated ones.
   virtual std::vector<PhaseSpan> phases(int rank, std::uint32_t step, OpId op) const = 0;
-  /// What was lost and has not come since, by begin; of rank -1: what was lost of nobody knows which rank.
+  /// What was lost or evicted and has not come since, by begin; of rank -1: what was lost of nobody knows which rank.
   virtual std::vector<Gap> gaps(int rank) const = 0;
   /// By step. A store that folds (RunStore) has those of the latest steps alone; totals() knows of all.
   virtual std::vector<StepSummary> summaries(int rank) const = 0;
@@ -102,7 +103,7 @@ class StoreView {
 /// Of two spans of the same rank, step, op and way of obtaining, the one that came first stays.
 class RunStore : public EventSink {
  public:
-  /// `keep_bytes`: detail older than fits is dropped oldest first and becomes a gap; 0 keeps all. `keep_steps`: about
+  /// `keep_bytes`: detail older than fits is evicted oldest first and becomes a gap; 0 keeps all. `keep_steps`: about
   /// so many of the latest steps have their ranks' summaries and times; of those before stays what all ranks say
   /// together, a few bytes a rank and step; 0 keeps all.
   explicit RunStore(std::int64_t keep_bytes = 0, std::uint32_t keep_steps = 0);

@@ -56,6 +56,7 @@ class View final : public StoreView {
     for (const auto& [rank, data] : content_.ranks) {
       events_ += data->events;
       lost_ += data->lost;
+      evicted_ += data->evicted;
       for (std::size_t lane = 0; lane < lane_count; ++lane)
         for (std::size_t way = 0; way < obtained_count; ++way)
           if (data->lanes[way][lane]) lanes_.push_back({rank, static_cast<Lane>(lane), static_cast<Obtained>(way)});
@@ -76,6 +77,7 @@ class View final : public StoreView {
   std::vector<End> ends() const override { return content_.ends; }
   std::vector<LaneKey> lanes() const override { return lanes_; }
   std::int64_t event_count() const override { return events_; }
+  std::int64_t evicted_count() const override { return evicted_; }
   std::int64_t dropped_count() const override { return lost_; }
   std::uint64_t revision() const override { return content_.revision; }
 
@@ -294,7 +296,7 @@ class View final : public StoreView {
 
   StoreContent content_;
   std::vector<LaneKey> lanes_;
-  std::int64_t events_ = 0, lost_ = 0;
+  std::int64_t events_ = 0, lost_ = 0, evicted_ = 0;
   mutable std::once_flag totals_made_;
   mutable std::shared_ptr<const RunTotals> totals_;
 };

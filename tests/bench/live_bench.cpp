@@ -159,9 +159,9 @@ int main(int argc, char** argv) {
   }
   const double late = resident_mib();
   const auto view = window.session().view();
-  std::printf("%lld events came in %.0f s over %zu lanes, %lld known to be missing\n",
-              static_cast<long long>(view->event_count()), seconds, view->lanes().size(),
-              static_cast<long long>(view->dropped_count()));
+  std::printf("%lld events came in %.0f s over %zu lanes, of which the latest %lld are kept; %lld were dropped\n",
+              static_cast<long long>(view->event_count() + view->evicted_count()), seconds, view->lanes().size(),
+              static_cast<long long>(view->event_count()), static_cast<long long>(view->dropped_count()));
   std::vector<double>& times = frames.frames;
   std::sort(times.begin(), times.end());
   const auto at = [&](double share) {

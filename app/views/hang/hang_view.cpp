@@ -56,7 +56,8 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   clock_.setInterval(clock_interval_ms);
   connect(&clock_, &QTimer::timeout, this, &HangView::tick);
   const auto soon = [this] {
-    const std::int64_t events = this->source().view()->event_count();
+    const auto view = this->source().view();
+    const std::int64_t events = view->event_count() + view->evicted_count();
     if (events != events_) {
       quiet_.start();
       moves_ = moves_ || (live_ && live_since_.elapsed() > catching_up_ms);
