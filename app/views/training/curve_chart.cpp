@@ -18,13 +18,6 @@ namespace {
 constexpr int step_label_width = 64, value_label_height = 36;  ///< room that a tick takes, with air
 constexpr double air = 0.06;                                   ///< over and under the curve, as a share
 
-QList<QPointF> list_of(const std::vector<CurvePoint>& points) {
-  QList<QPointF> list;
-  list.reserve(static_cast<qsizetype>(points.size()));
-  for (const CurvePoint& point : points) list.append({point.x, point.y});
-  return list;
-}
-
 /// Between which values the curve is drawn.
 std::pair<double, double> ends_of(const CurveData& data, bool from_zero) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -38,7 +31,9 @@ std::pair<double, double> ends_of(const CurveData& data, bool from_zero) {
   if (data.level) take(*data.level);
   if (from_zero) take(0);
   if (!(high > low)) {
-    const double half = std::max(1e-9, std::fabs(low) * 0.1);
+    // Nothing but one value: zero has no scale of its own, so it stands on an axis of one unit.
+    if (low == 0) return {0, 1};
+    const double half = std::fabs(low) * 0.1;
     return {low - half, high + half};
   }
   const double extra = (high - low) * air;
@@ -69,10 +64,10 @@ CurveChart::CurveChart(const QString& title, bool from_zero, QWidget* parent)
       note_(new QLabel(this)),
       view_(new QChartView(new QChart, this)),
       marker_(new QLineSeries),
-      dashed_(new QLineSeries),
-      line_(new QLineSeries),
       steps_(new QValueAxis),
-      values_(new QCategoryAxis) {
+      values_(new QCategoryAxis),
+      dashed_(*view_->chart(), *steps_, *values_),
+      line_(*view_->chart(), *steps_, *values_) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 6, 0, 0);
   column->setSpacing(0);
@@ -97,11 +92,9 @@ CurveChart::CurveChart(const QString& title, bool from_zero, QWidget* parent)
   steps_->setTickAnchor(0);
   steps_->setTitleText(tr("step"));
   steps_->setGridLineVisible(false);
-  for (QLineSeries* series : {marker_, dashed_, line_}) {
-    chart.addSeries(series);
-    series->attachAxis(steps_);
-    series->attachAxis(values_);
-  }
+  chart.addSeries(marker_);
+  marker_->attachAxis(steps_);
+  marker_->attachAxis(values_);
   view_->setFrameShape(QFrame::NoFrame);
   view_->setRenderHint(QPainter::Antialiasing);
   view_->setBackgroundBrush(Qt::NoBrush);
@@ -118,8 +111,8 @@ void CurveChart::set_colours(const Palette& p, Argb line, Argb dashed) {
     axis->setLinePenColor(color(p.line));
     axis->setGridLineColor(color(p.line));
   }
-  line_->setPen(QPen(color(line), 1.5));
-  dashed_->setPen(QPen(color(dashed), 1.5, Qt::DashLine));
+  line_.set_pen(QPen(color(line), 1.5));
+  dashed_.set_pen(QPen(color(dashed), 1.5, Qt::DashLine));
   marker_->setPen(QPen(faded(p.text, 0.35), 1));
 }
 
@@ -128,18 +121,22 @@ void CurveChart::show_data(const CurveData& shown) {
   draw();
 }
 
+QList<QPointF> CurveChart::points() const {
+  QList<QPointF> all;
+  for (const QList<QPointF>& piece : pieces()) all += piece;
+  return all;
+}
+
 void CurveChart::draw() {
   const int pixels = std::max(width() - 60, 50);
-  const auto points = decimated(data_.points, pixels);
-  line_->setPointsVisible(points.size() == 1);
-  line_->replace(list_of(points));
+  line_.show(decimated(data_.points, pixels));
   // A note stands under the title of each chart, or their plots would not stand in line.
   note_->setText(data_.note.isEmpty() ? QStringLiteral(" ") : data_.note);
-  if (points.empty()) return;
+  if (!filled()) return;
   if (data_.level)
-    dashed_->replace(QList<QPointF>{{data_.first, *data_.level}, {data_.last, *data_.level}});
+    dashed_.show({{data_.first, *data_.level}, {data_.last, *data_.level}});
   else
-    dashed_->replace(list_of(decimated(data_.dashed, pixels)));
+    dashed_.show(decimated(data_.dashed, pixels));
   tick();
 }
 

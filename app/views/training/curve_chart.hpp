@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "app/models/palette.hpp"
-#include "app/views/training/decimate.hpp"
+#include "app/views/training/broken_line.hpp"
 
 namespace rankscope::app {
 
 /// What a chart shows.
 struct CurveData {
   double first = 0, last = 1;      ///< steps between which all charts stand, whatever is known of this one
-  std::vector<CurvePoint> points;  ///< by x, which are steps; those that are not finite are left out
+  std::vector<CurvePoint> points;  ///< by x, which are steps; the curve breaks where y is not finite
   std::vector<CurvePoint> dashed;  ///< the same of the curve under it; empty: none
   std::optional<double> level;     ///< a dashed line over all steps
   QString note;                    ///< under the title
@@ -34,9 +34,10 @@ class CurveChart : public QWidget {
   /// At that step; nullopt: nowhere.
   void mark_step(std::optional<double> step);
   /// Whether a curve is there.
-  bool filled() const { return !line_->points().isEmpty(); }
-  /// The points drawn now.
-  QList<QPointF> points() const { return line_->points(); }
+  bool filled() const { return !line_.pieces().isEmpty(); }
+  /// The points drawn now: in pieces, between which nothing is known, and all together.
+  QList<QList<QPointF>> pieces() const { return line_.pieces(); }
+  QList<QPointF> points() const;
   QString note() const { return data_.note; }
   /// The labels of the upright axis, from below.
   QStringList value_labels() const { return values_->categoriesLabels(); }
@@ -53,9 +54,10 @@ class CurveChart : public QWidget {
   std::optional<double> step_;
   QLabel *title_, *note_;
   QChartView* view_;
-  QLineSeries *marker_, *dashed_, *line_;
+  QLineSeries* marker_;
   QValueAxis* steps_;
   QCategoryAxis* values_;  ///< for labels of our own words
+  BrokenLine dashed_, line_;
 };
 
 }  // namespace rankscope::app

@@ -119,11 +119,15 @@ void TrainingView::refresh() {
     curve.first = rows.front().step;
     curve.last = std::max(curve.first + 1, static_cast<double>(rows.back().step));
   }
+  // A step without a value (not told, lost, an update left out) is not known: no line goes over it.
+  const auto add = [](std::vector<CurvePoint>& points, double step, double value) {
+    if (!points.empty() && points.back().x + 1 < step) points.push_back({points.back().x + 1, std::nan("")});
+    points.push_back({step, value});
+  };
   for (const TrainingRow& row : rows) {
-    const auto x = static_cast<double>(row.step);
-    for (std::size_t c = 0; c < curve_count; ++c)
-      if (std::isfinite(row.values[c])) curves[c].points.push_back({x, row.values[c]});
-    if (std::isfinite(row.hfu)) at(Curve::mfu).dashed.push_back({x, row.hfu});
+    const auto step = static_cast<double>(row.step);
+    for (std::size_t c = 0; c < curve_count; ++c) add(curves[c].points, step, row.values[c]);
+    add(at(Curve::mfu).dashed, step, row.hfu);
   }
   const auto view = source().view();
   const Hello* hello = view->hello();

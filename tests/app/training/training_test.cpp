@@ -62,10 +62,27 @@ TEST_CASE("A curve has at most two points a pixel, in order, and keeps its peaks
   CHECK(std::count(kept.begin(), kept.end(), points[77'777]) == 1);
 }
 
-TEST_CASE("A short curve stays as it is, without the points that are not known") {
-  std::vector<CurvePoint> points{{0, 1}, {1, std::nan("")}, {2, 3}};
-  CHECK(decimated(points, 100) == std::vector<CurvePoint>{{0, 1}, {2, 3}});
+TEST_CASE("A short curve stays as it is, with the points that are not known") {
+  const auto kept = decimated({{0, 1}, {1, std::nan("")}, {2, 3}}, 100);
+  REQUIRE(kept.size() == 3);
+  CHECK(kept[0] == CurvePoint{0, 1});
+  CHECK(std::isnan(kept[1].y));
+  CHECK(kept[2] == CurvePoint{2, 3});
   CHECK(decimated({}, 100).empty());
+}
+
+TEST_CASE("A long curve keeps a gap that is wider than a pixel, and loses no value beside one that is not") {
+  auto points = wave(100'000);  // 1000 a pixel
+  for (int i = 40'000; i < 43'000; ++i) points[static_cast<std::size_t>(i)].y = std::nan("");
+  points[70'500].y = std::nan("");
+  const auto kept = decimated(points, 100);
+  CHECK(kept.size() <= 200);
+  std::vector<double> unknown;
+  for (const CurvePoint& point : kept)
+    if (!std::isfinite(point.y)) unknown.push_back(point.x);
+  REQUIRE(unknown.size() >= 2);
+  CHECK(unknown.front() >= 40'000);
+  CHECK(unknown.back() < 43'000);
 }
 
 TEST_CASE("The training view draws the report's steps") {
@@ -140,6 +157,51 @@ TEST_CASE("Power is drawn where something counted it, with who did and the predi
   CHECK(view.chart(Curve::power).value_labels().last().toDouble() > 450);  // as high as the prediction
   const ViewTable table = view.table();
   CHECK(table.rows[0][table.titles.indexOf(QStringLiteral("power, W"))].toDouble() == 400);
+}
+
+TEST_CASE("A curve breaks at steps without a value and at steps that are not there") {
+  application();
+  SharedState state;
+  EmptySource source;
+  FiguresModel figures;
+  TrainingView view(state, source, figures);
+  view.resize(900, 300);
+  view.show();
+  auto latest = std::make_shared<Figures>();
+  latest->run.emplace();
+  for (const std::uint32_t step : {0u, 1u, 2u, 3u, 7u, 8u})
+    latest->run->steps.push_back({step, step == 2 ? std::nan("") : 5.0 - step, 1.0 + step, 0.1, 1000.0});
+  figures.set(latest);
+  REQUIRE(wait_until([&] { return view.chart(Curve::loss).points().size() == 5; }));
+  using Piece = QList<QPointF>;
+  CHECK(view.chart(Curve::loss).pieces() == QList<Piece>{{{0, 5}, {1, 4}}, {{3, 2}}, {{7, -2}, {8, -3}}});
+  CHECK(view.chart(Curve::gradient_norm).pieces().size() == 2);
+  // What was a gap is filled when its steps come.
+  latest = std::make_shared<Figures>(*latest);
+  latest->run->steps.clear();
+  for (std::uint32_t step = 0; step < 9; ++step) latest->run->steps.push_back({step, 5.0 - step, 1.0, 0.1, 1000.0});
+  figures.set(latest);
+  REQUIRE(wait_until([&] { return view.chart(Curve::loss).points().size() == 9; }));
+  CHECK(view.chart(Curve::loss).pieces().size() == 1);
+}
+
+TEST_CASE("A power of nothing has ticks that say so") {
+  application();
+  SharedState state;
+  EmptySource source;
+  FiguresModel figures;
+  TrainingView view(state, source, figures);
+  view.resize(900, 600);
+  view.show();
+  auto latest = std::make_shared<Figures>();
+  latest->run.emplace();
+  for (std::uint32_t i = 0; i < 3; ++i) latest->run->steps.push_back({i, 5.0, 1.0, 0.1, 1000.0});
+  for (StepRow& row : latest->run->steps) row.watts = 0;
+  figures.set(latest);
+  REQUIRE(wait_until([&] { return view.chart(Curve::power).points().size() == 3; }));
+  const QStringList labels = view.chart(Curve::power).value_labels();
+  CHECK(labels.first() == QStringLiteral("0"));
+  CHECK(labels.last() == QStringLiteral("1"));
 }
 
 TEST_CASE("Every curve that is known is drawn, however low the view is, with two ticks at least and none of them cut") {
