@@ -81,6 +81,22 @@ bool tells_efficiency(const ScalingCurves& curves) {
                                               [](const ScalingAt& at) { return std::isfinite(at.run.efficiency); });
 }
 
+/// Why an efficiency is over 100 %, where one is; empty: none is.
+QString why_over_all(const std::vector<ScalingAt>& points, const PlanSpec& plan) {
+  constexpr double all = 1.005;  // what reads "100 %" is not over it
+  const auto over = [&](ScalingSide ScalingAt::*side) {
+    return std::any_of(points.begin(), points.end(), [&](const ScalingAt& at) { return (at.*side).efficiency > all; });
+  };
+  if (!over(&ScalingAt::run) && !over(&ScalingAt::predicted)) return {};
+  if (plan.has_servers())
+    return tr("; over 100 %: %1 of the ranks hold parameters and compute nothing, so twice the workers are less than "
+              "twice the ranks")
+        .arg(plan.servers);
+  return tr(
+      "; over 100 %: what a rank has to do shrinks by more than the ranks grow, as buffers that fit a cache or "
+      "an update that is divided");
+}
+
 double model_flops(const Scenario& scenario) {
   return make_model(scenario).model_flops_per_sample() * scenario.train.global_batch;
 }
@@ -119,6 +135,8 @@ ScalingCurves curves_of(const Sweep& sweep) {
   }
   std::stable_sort(curves.points.begin(), curves.points.end(),
                    [](const ScalingAt& a, const ScalingAt& b) { return a.ranks < b.ranks; });
+  if (!sweep.scenario_toml.empty())
+    curves.formula += why_over_all(curves.points, parse_recorded_scenario(sweep.scenario_toml).plan);
   return curves;
 }
 
@@ -162,6 +180,7 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
   curves.formula = scaling == Scaling::strong
                        ? tr("efficiency = n₁·T₁ / (n·Tₙ), the batch stays; against %1").arg(first->name)
                        : tr("efficiency = T₁ / Tₙ, the batch grows with the ranks; against %1").arg(first->name);
+  curves.formula += why_over_all(curves.points, scenario.plan);
   return curves;
 }
 

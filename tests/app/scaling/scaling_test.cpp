@@ -5,6 +5,7 @@
 #include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <cmath>
 
 #include "app/views/scaling/scaling_view.hpp"
@@ -123,6 +124,27 @@ TEST_CASE("A sweep's efficiency is n1 T1 / (n Tn) on both sides, and what was re
   CHECK(curves.points[1].run.rate == Approx(1024 / 0.005));
   CHECK(curves.points[1].rate_low < curves.points[1].run.rate);
   CHECK(curves.points[1].rate_high > curves.points[1].run.rate);
+}
+
+TEST_CASE("An efficiency over 100 % says why") {
+  CHECK_FALSE(curves_of(known_sweep()).formula.contains("over 100 %"));
+  Sweep sweep = known_sweep();
+  sweep.runs[1].step_seconds = {0.003};  // two ranks: 8 / (2 * 3)
+  sweep.scenario_toml = to_toml(small_scenario("data = 1\nmicro_batches = 1"));
+  const ScalingCurves faster = curves_of(sweep);
+  CHECK(faster.points[1].run.efficiency == Approx(8.0 / 6));
+  CHECK(faster.formula.contains("over 100 %: what a rank has to do shrinks"));
+  // One worker and two servers are three ranks, four workers and two servers are six.
+  const ScalingCurves served =
+      predicted_curves(small_scenario("data = 1\nmicro_batches = 1\ndata_parallel = \"parameter-server\"\nservers = 2"),
+                       "plan.data", Scaling::strong, 6);
+  REQUIRE(served.points.size() >= 2);
+  CHECK(served.points[0].ranks == 3);
+  CHECK(served.points[1].ranks == 4);
+  const double most = std::max_element(served.points.begin(), served.points.end(), [](const auto& x, const auto& y) {
+                        return x.predicted.efficiency < y.predicted.efficiency;
+                      })->predicted.efficiency;
+  CHECK(served.formula.contains("2 of the ranks hold parameters and compute nothing") == (most > 1.005));
 }
 
 TEST_CASE("A plan is predicted for 1, 2, 4, … ranks as the engine predicts each of them") {
