@@ -15,6 +15,8 @@ namespace {
 constexpr int margin = 12, between = 14, least_beside = 560, least_for_words = 180;
 constexpr int most_boxes = 64;  // above, members have no boxes that could be read
 constexpr int times_head = 24, times_row = 26, times_foot = 20;
+constexpr int most_opaque_row = 44;  // of times that have the room to themselves
+constexpr int fact_line = 22;
 
 QString tr(const char* words) { return QObject::tr(words); }
 
@@ -98,7 +100,8 @@ QString ExchangePainter::explanation() const {
 
 double ExchangePainter::times_height(double width) const {
   const QString words = explanation();
-  return times_head + times_row * std::min(s_.exchange->size(), 16) + times_foot +
+  const int row = s_.exchange->opaque ? most_opaque_row : times_row;
+  return times_head + row * std::min(s_.exchange->size(), 16) + times_foot +
          (words.isEmpty() ? 0 : 8 + height_of(words, false, width));
 }
 
@@ -107,10 +110,7 @@ void ExchangePainter::place() {
   QRectF room = s_.room.adjusted(margin, head_ + 6, -margin, -8);
   const int n = e.size();
   boxes_ = n <= most_boxes && !e.opaque;
-  if (e.opaque) {  // its members' times are all that is known
-    times_ = room;
-    return;
-  }
+  if (e.opaque) return place_opaque(room);
   // Two members are a line, with their times under it; more are a ring or a tree, which leaves room beside it.
   beside_ = n > 2 && room.width() >= least_beside;
   const double times_width = beside_ ? std::min(room.width() * 0.42, 420.0) : 0;
@@ -138,9 +138,28 @@ void ExchangePainter::place() {
   places_ = member_places(e, ring_);
 }
 
+// Beside its times, where there is room for both; else under them, as far as there is.
+void ExchangePainter::place_opaque(const QRectF& room) {
+  facts_ = facts_of(*s_.exchange);
+  times_ = room;
+  beside_ = room.width() >= least_beside;
+  if (beside_) {
+    const double width = std::min(room.width() * 0.46, 460.0);
+    facts_area_ = QRectF(room.right() - width, room.top(), width, room.height());
+    times_.setRight(facts_area_.left() - 2 * margin);
+    return;
+  }
+  const double wanted = times_height(room.width()) + between;
+  if (room.height() < wanted + 3 * fact_line) return;
+  times_.setHeight(wanted - between);
+  facts_area_ = room.adjusted(0, wanted, 0, 0);
+}
+
 double ExchangePainter::height() const {
   const double width = s_.room.width() - 2 * margin;
-  const double body = s_.exchange->opaque ? times_height(width)
+  const double facts = fact_line * static_cast<double>(facts_.size() + 1);
+  const double body = s_.exchange->opaque ? (beside_ ? std::max(times_height(times_.width()), facts)
+                                                     : times_height(width) + between + facts)
                       : beside_           ? std::max(diagram_, times_height(times_.width()))
                                           : diagram_ + between + times_height(width);
   return head_ + 6 + body + 8;
@@ -164,6 +183,7 @@ void ExchangePainter::paint(QPainter& painter) const {
   if (!places_.empty()) members(painter);
   painter.setRenderHint(QPainter::Antialiasing, false);
   if (times_.width() > 0) times(painter, times_);
+  if (facts_area_.height() > 0) facts(painter, facts_area_);
 }
 
 void ExchangePainter::words(QPainter& painter) const {
@@ -269,8 +289,10 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
     end = any ? std::max(end, span->end_ns) : span->end_ns;
     any = true;
   }
-  const double row =
-      std::clamp((area.height() - times_head - times_foot) / std::max(e.size(), 1), 4.0, double(times_row));
+  // Of an opaque one rows may be high, but for what has to be said under them.
+  const double said = e.opaque ? height_of(explanation(), false, area.width()) + 8 : 0;
+  const double row = std::clamp((area.height() - times_head - times_foot - said) / std::max(e.size(), 1), 4.0,
+                                double(e.opaque ? most_opaque_row : times_row));
   const bool named = row >= 14;
   painter.setFont(interface_font());
   painter.setPen(color(s_.colours->dim));
@@ -317,6 +339,35 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
     painter.drawText(QRectF(area.right() - number_width, y + 2, number_width, 16), Qt::AlignRight | Qt::AlignVCenter,
                      tr("waiting + moving"));
   explain(y + times_foot + 8);
+}
+
+void ExchangePainter::facts(QPainter& painter, const QRectF& area) const {
+  const QFontMetricsF metrics(interface_font());
+  double name_width = 0, value_width = 0;
+  for (const ExchangeFact& fact : facts_) {
+    name_width = std::max(name_width, metrics.horizontalAdvance(fact.name) + between);
+    value_width = std::max(value_width, QFontMetricsF(number_font()).horizontalAdvance(fact.value) + between);
+  }
+  painter.setFont(interface_font());
+  painter.setPen(color(s_.colours->dim));
+  painter.drawText(QRectF(area.left(), area.top(), area.width(), 18), Qt::AlignLeft | Qt::AlignVCenter,
+                   tr("known of it"));
+  double y = area.top() + times_head;
+  for (const ExchangeFact& fact : facts_) {
+    if (y + fact_line > area.bottom()) return;
+    const auto draw = [&](double x, double width, const QString& words, const QFont& font, Argb colour) {
+      painter.setFont(font);
+      painter.setPen(color(colour));
+      painter.drawText(QRectF(x, y, width, fact_line), Qt::AlignLeft | Qt::AlignVCenter,
+                       QFontMetricsF(font).elidedText(words, Qt::ElideRight, width));
+    };
+    const double rest = area.width() - name_width - value_width;
+    draw(area.left(), name_width, fact.name, interface_font(), s_.colours->dim);
+    draw(area.left() + name_width, std::min(value_width, area.width() - name_width), fact.value, number_font(),
+         s_.colours->text);
+    if (rest > 40) draw(area.left() + name_width + value_width, rest, fact.why, interface_font(), s_.colours->dim);
+    y += fact_line;
+  }
 }
 
 }  // namespace rankscope::app

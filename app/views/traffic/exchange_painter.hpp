@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Paints a collective at one moment: its members with what they hold, the chunks under way, and beside them how long
-// each member waited and moved bytes. Of an opaque one, whose phases nobody knows, the times alone.
+// each member waited and moved bytes. Of an opaque one, whose phases nobody knows, the times
+// and what else is known.
 #pragma once
 #include <QPainter>
 #include <vector>
 
 #include "app/models/palette.hpp"
+#include "app/views/traffic/exchange_facts.hpp"
 #include "app/views/traffic/exchange_scene.hpp"
 
 namespace rankscope::app {
@@ -38,6 +40,7 @@ class ExchangePainter {
   };
   void write();
   void place();
+  void place_opaque(const QRectF& room);
   double times_height(double width) const;
   /// What is to be known of the picture; empty of a message.
   QString explanation() const;
@@ -45,6 +48,8 @@ class ExchangePainter {
   void members(QPainter& painter) const;
   void moves(QPainter& painter) const;
   void times(QPainter& painter, const QRectF& area) const;
+  /// Of an opaque one: what is known beside its times.
+  void facts(QPainter& painter, const QRectF& area) const;
   Argb mark() const;
 
   ExchangeScene s_;
@@ -52,7 +57,8 @@ class ExchangePainter {
   double head_ = 0;      ///< height of the words
   double diagram_ = 0;   ///< height that the members want
   bool beside_ = false;  ///< the times stand beside the members, else under them
-  QRectF ring_, times_;
+  QRectF ring_, times_, facts_area_;
+  std::vector<ExchangeFact> facts_;
   double box_width_ = 0, box_height_ = 0;
   bool boxes_ = true;
   std::vector<QPointF> places_;

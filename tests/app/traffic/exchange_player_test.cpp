@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+#include "app/views/traffic/exchange_facts.hpp"
 #include "app/views/traffic/heat_map.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
@@ -182,6 +184,29 @@ TEST_CASE("Of an opaque collective the picture shows its members, and says that 
   CHECK(p.player.exchange()->opaque);
   CHECK_FALSE(p.player.play_button()->isVisible());
   CHECK_FALSE(p.picture().isNull());
+}
+
+TEST_CASE("Of an opaque collective it is told who came last, how long the others waited, and the bus bandwidth") {
+  const OpId op = parse_token(reduce_token).value();
+  // Rank r comes at 10 r µs; from 30 µs on bytes move, on rank r for 60 + r µs.
+  std::vector<Span> spans;
+  for (int r = 0; r < n; ++r) spans.push_back({r, 3, op, r * 10'000, 30'000, 90'000 + r * 1000, -1});
+  const auto exchange = exchange_of(replicas(), {1, n, 1}, {}, spans, {}, 0, 3, op);
+  REQUIRE(exchange);
+  const auto value_of = [&](const QString& name) {
+    for (const ExchangeFact& fact : facts_of(*exchange))
+      if (fact.name == name) return fact.value + QStringLiteral("; ") + fact.why;
+    return QString();
+  };
+  CHECK(value_of("last to come") == "rank 3; " + text::nanoseconds(30'000) + " after rank 0");
+  CHECK(value_of("waiting") == text::nanoseconds(15'000) + "; a rank on average; at most " + text::nanoseconds(30'000));
+  CHECK(value_of("moving bytes").startsWith(text::nanoseconds(60'000)));
+  // 2 (n - 1) / n of the size over 60 µs, as the table has it.
+  const double bandwidth = static_cast<double>(exchange->bytes) * 2 * (n - 1) / n / 60e-6;
+  CHECK(value_of("bus bandwidth").startsWith(text::bandwidth(bandwidth)));
+  CHECK(exchange_times(replicas(), {1, n, 1}, spans).at(0).bus_bandwidth == Approx(bandwidth));
+  spans.pop_back();
+  CHECK(facts_of(*exchange_of(replicas(), {1, n, 1}, {}, spans, {}, 0, 3, op)).size() == 3);  // no times of it
 }
 
 TEST_CASE("The map's cells are coloured by bytes, and its tool tip names them with their unit") {
