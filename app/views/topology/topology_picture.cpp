@@ -124,6 +124,28 @@ bool scale_to_counted(std::vector<Flow>& flows, const std::vector<StepSummary>& 
   return any;
 }
 
+bool scale_to_mean(std::vector<Flow>& flows, const RunTotals& told) {
+  double steps = 0;
+  told.steps.for_each([&](std::uint32_t, const StepTotals&) { ++steps; });
+  std::map<Purpose, double> counted, predicted;
+  std::set<Purpose> opaque;
+  for (const auto& [key, totals] : told.traffic) {
+    const auto& [purpose, kind, group] = key;
+    if (kind == OpKind::receive) continue;
+    counted[purpose] += static_cast<double>(totals.wire_bytes);
+    if (totals.opaque) opaque.insert(purpose);
+  }
+  for (const Flow& flow : flows) predicted[flow.purpose] += flow.bytes;
+  bool any = false;
+  for (Flow& flow : flows) {
+    const auto found = counted.find(flow.purpose);
+    if (found == counted.end() || opaque.contains(flow.purpose) || !(predicted[flow.purpose] > 0)) continue;
+    flow.bytes *= found->second / steps / predicted[flow.purpose];
+    any = true;
+  }
+  return any;
+}
+
 Topology topology_of(const TopologyRequest& request) {
   Topology topology;
   if (!request.context) {
@@ -146,7 +168,10 @@ Topology topology_of(const TopologyRequest& request) {
     topology.source = LoadSource::links;
   } else {
     flows = flows_of(request.context->programs, step.grid, step.scenario.plan.collective);
-    if (scale_to_counted(flows, request.summaries)) topology.source = LoadSource::senders;
+    if (scale_to_counted(flows, request.summaries))
+      topology.source = LoadSource::senders;
+    else if (request.summaries.empty() && request.told && scale_to_mean(flows, *request.told))
+      topology.source = LoadSource::mean;
   }
   topology.loads = link_loads(topology.levels, flows, topology.ranks);
   return topology;

@@ -25,6 +25,8 @@ QString source_words(LoadSource source) {
   switch (source) {
     case LoadSource::links: return QObject::tr("bytes counted from rank to rank");
     case LoadSource::senders: return QObject::tr("bytes as counted by their senders, collectives as rings");
+    case LoadSource::mean:
+      return QObject::tr("bytes as counted by their senders, mean of all steps, collectives as rings");
     case LoadSource::plan: return QObject::tr("bytes as predicted, collectives as rings");
   }
   return {};
@@ -72,6 +74,7 @@ void TopologyView::refresh() {
   TopologyRequest request;
   request.context = figures->context;
   request.summaries = figures->summaries;
+  request.told = figures->told;
   if (const Report* report = figures->shown()) {
     request.links = report->links;
     request.step_seconds = report->step_seconds;

@@ -100,6 +100,27 @@ TEST_CASE("Counted bytes take the place of predicted ones, where they were count
   CHECK_FALSE(scale_to_counted(flows, {second}));
 }
 
+TEST_CASE("Of a step whose own counts were let go, the mean of all steps is the load") {
+  std::vector<Flow> flows{{0, 1, Purpose::tensor, 10}, {1, 0, Purpose::tensor, 30}, {0, 1, Purpose::norm, 5}};
+  RunTotals told;
+  StepSummary summary;
+  // Two steps of two ranks: 120 + 40 bytes in the first, none in the second.
+  for (int rank = 0; rank < 2; ++rank) {
+    summary.rank = rank;
+    summary.traffic = {{Purpose::tensor, OpKind::all_reduce, 1, 0, rank == 0 ? 120 : 40},
+                       {Purpose::norm, OpKind::all_reduce, 1, 0, -1}};
+    told.add(summary);
+  }
+  summary.step = 1;
+  summary.traffic.clear();
+  told.add(summary);
+  CHECK(scale_to_mean(flows, told));
+  CHECK(flows[0].bytes == Approx(20));  // 160 over two steps, one to three
+  CHECK(flows[1].bytes == Approx(60));
+  CHECK(flows[2].bytes == 5);  // the library hid it
+  CHECK_FALSE(scale_to_mean(flows, RunTotals{}));
+}
+
 TEST_CASE("Links that a run has counted are the load, to the byte, whatever the collectives' way") {
   // "auto" reads straight from where it is, which is no ring.
   const Prediction prediction = predict(small_scenario("data = 4\nmicro_batches = 1\ncollective = \"auto\""));
@@ -115,7 +136,7 @@ TEST_CASE("Links that a run has counted are the load, to the byte, whatever the 
   for (const Flow& flow : *flows) sums[{flow.from, flow.to}] += flow.bytes;
   for (const LinkReport& link : links) CHECK(sums[{link.from, link.to}] == Approx(link.bytes));
 
-  TopologyRequest request{prediction.context, links, {}, 0.5};
+  TopologyRequest request{prediction.context, links, {}, 0.5, {}};
   const Topology counted = topology_of(request);
   CHECK(counted.source == LoadSource::links);
   double out = 0;
