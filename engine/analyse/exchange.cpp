@@ -52,6 +52,15 @@ void add_times(GroupExchange& exchange, const std::vector<PhaseSpan>& phases) {
   }
 }
 
+/// Transfers of a transparent collective have no place among them: they are moves.
+std::vector<PhaseSpan> inside_of(std::vector<PhaseSpan> phases) {
+  std::sort(phases.begin(), phases.end(), [](const PhaseSpan& a, const PhaseSpan& b) {
+    return std::tie(a.rank, a.phase, a.chunk, a.begin_ns) < std::tie(b.rank, b.phase, b.chunk, b.begin_ns);
+  });
+  phases.erase(std::unique(phases.begin(), phases.end()), phases.end());
+  return phases;
+}
+
 std::optional<Span> span_of(const std::vector<Span>& spans, int rank, std::uint32_t step, OpId op) {
   for (const Span& span : spans)
     if (span.rank == rank && span.op == op && span.step == step) return span;
@@ -91,6 +100,7 @@ std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& program
     }
     exchange.timed = move.timed();
     exchange.moves = {move};
+    exchange.inside = inside_of(phases);
     return exchange;
   }
   exchange.op = op_id;
@@ -104,7 +114,10 @@ std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& program
   for (const int member : exchange.ranks) exchange.spans.push_back(span_of(spans, member, step, op_id));
   exchange.algorithm = algorithm;
   exchange.opaque = !algorithm;
-  if (!algorithm) return exchange;
+  if (!algorithm) {
+    exchange.inside = inside_of(phases);
+    return exchange;
+  }
   const std::int64_t width = bytes_of(type_of(*program, *op));
   add_moves(exchange, *algorithm, exchange.bytes / width, width);
   add_times(exchange, phases);

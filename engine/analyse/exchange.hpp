@@ -31,8 +31,11 @@ struct GroupExchange {
   int root = 0;                            ///< member, of a rooted collective
   std::int64_t bytes = 0;                  ///< S of whole_bytes: what nccl-tests calls the size
   bool opaque = false;                     ///< nobody knows its phases: `moves` is empty
-  std::optional<Algorithm> algorithm;      ///< of a transparent collective
-  std::vector<std::int64_t> chunk_bytes;   ///< a buffer is cut into so many chunks
+  /// What a library told of its own inside (PhaseSpan): of an opaque collective, or of a message. By rank, channel and
+  /// time.
+  std::vector<PhaseSpan> inside;
+  std::optional<Algorithm> algorithm;     ///< of a transparent collective
+  std::vector<std::int64_t> chunk_bytes;  ///< a buffer is cut into so many chunks
   int phases = 0;
   std::vector<ExchangeMove> moves;  ///< by phase
   bool timed = false;               ///< all moves have their times

@@ -63,13 +63,21 @@ struct PeerBytes {
   bool operator==(const PeerBytes&) const = default;
 };
 
-/// One transfer inside a transparent collective or message, for the picture of its phases.
+/// One transfer inside a transparent collective or message, for the picture of its phases. Of what a library tells of
+/// its own inside `chunk` is a channel, phase 0 the channel's part of the kernel, and phase s + 1 its transfer s over
+/// the network.
 struct PhaseRecord {
   int phase = 0, chunk = 0;
-  int from = 0, to = 0;  ///< world ranks
-  std::int64_t bytes = 0;
+  int from = 0, to = 0;                   ///< world ranks; -1: nobody knows
+  std::int64_t bytes = 0;                 ///< -1: nobody knows
   std::int64_t begin_ns = 0, end_ns = 0;  ///< monotonic clock
   Mark begin{}, end{};                    ///< where not null, their times are meant
+};
+
+/// A phase that became known after its call had returned.
+struct LatePhase {
+  std::uint64_t call = 0;  ///< as name_calls() named it
+  PhaseRecord phase;
 };
 
 class Communicator {
@@ -110,6 +118,13 @@ class Communicator {
   /// What this member received in the last collective, phase by phase, if that was transparent and phases are recorded;
   /// empty otherwise. The members' records together hold each transfer once.
   virtual std::span<const PhaseRecord> last_phases() const = 0;
+
+  /// Calls from now on are known by this number in late_phases(). On the thread that calls.
+  virtual void name_calls(std::uint64_t) {}
+  /// What a library has told of the inside of calls since this was asked last. One thread at a time, any one.
+  virtual std::vector<LatePhase> late_phases() { return {}; }
+  /// There is more to come, of calls that are done or will be.
+  virtual bool awaits_late_phases() const { return false; }
 };
 
 /// One rank's view of all ranks.

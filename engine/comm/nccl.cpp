@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -69,6 +71,9 @@ std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions o
   return std::make_unique<NcclWorld>(std::move(library), std::move(start_up), std::move(options));
 }
 
+// NCCL 2.27 and later then look for the plug-in among the program's own symbols.
+void hear_nccl_phases() { setenv("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN", 0); }
+
 void check_nccl_library(const NcclOptions& nccl) { open_nccl(nccl.file); }
 
 int gpu_of_rank(World& world, const std::vector<std::string>& visible) {
@@ -89,25 +94,28 @@ int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std
   std::ostringstream mine;
   mine << host << '\n';
   for (const std::string& gpu : visible) mine << gpu << '\n';
-  // The ranks of a host choose in turn, each the first that it sees and none before has: every rank works out the same.
-  std::set<std::string> taken;
-  int ranks = 0;
+  // The ranks of a host choose in turn, each the first that it sees and none before has: every rank works out the same
+  // for all, and where one is left without they all end, instead of waiting for it.
+  std::map<std::string, std::set<std::string>> taken;
+  std::map<std::string, int> ranks;
   const std::vector<std::string> all = world.exchange(mine.str());
-  for (int rank = 0; rank <= world.rank(); ++rank) {
+  int own = 0;
+  for (int rank = 0; rank < static_cast<int>(all.size()); ++rank) {
     std::istringstream theirs(all[static_cast<std::size_t>(rank)]);
     std::string where, gpu;
     std::getline(theirs, where);
-    if (where != host) continue;
-    ++ranks;
-    int index = 0;
+    ++ranks[where];
+    int seen = 0;
     bool found = false;
-    while (!found && std::getline(theirs, gpu)) found = taken.insert(gpu).second, index += found ? 0 : 1;
-    if (found && rank == world.rank()) return index;
+    while (!found && std::getline(theirs, gpu)) found = taken[where].insert(gpu).second, ++seen;
+    if (!found)
+      throw CommError("rank " + std::to_string(rank) + " is the " + std::to_string(ranks[where]) + ". rank on host " +
+                      where + " and sees " + std::to_string(seen) + (seen == 1 ? " GPU" : " GPUs") +
+                      ", none of which is free: the communicator 'nccl' needs a GPU for each rank; use 'loopback' to "
+                      "share one");
+    if (rank == world.rank()) own = seen - 1;
   }
-  throw CommError("rank " + std::to_string(world.rank()) + " is the " + std::to_string(ranks) + ". rank on host " +
-                  host + " and sees " + std::to_string(visible.size()) + (visible.size() == 1 ? " GPU" : " GPUs") +
-                  ", none of which is free: the communicator 'nccl' needs a "
-                  "GPU for each rank; use 'loopback' to share one");
+  return own;
 }
 
 }  // namespace rankscope

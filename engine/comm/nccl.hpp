@@ -33,8 +33,14 @@ std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions o
 /// Throws CommError in one line when the library is missing or too old.
 void check_nccl_library(const NcclOptions& nccl = {});
 
+/// Has NCCL tell what happens inside its collectives and messages (Communicator::late_phases, where
+/// CommOptions::record_phases is set), unless the environment's NCCL_PROFILER_PLUGIN says otherwise: "none" is off. It
+/// sets that variable, so it is called before there are other threads.
+void hear_nccl_phases();
+
 /// Which of the GPUs that this rank sees is its own, so that no two ranks of a host have the same: collective over the
-/// world. `visible` are unique names (PCI bus ids). Throws CommError that names the host where they do not suffice.
+/// world. `visible` are unique names (PCI bus ids). Throws CommError on every rank, with the host and the first rank
+/// that is left without, where they do not suffice.
 int gpu_of_rank(World& world, const std::vector<std::string>& visible);
 /// The same of a host of that name.
 int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host);

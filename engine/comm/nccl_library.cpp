@@ -10,8 +10,6 @@ namespace rankscope::comm {
 
 namespace {
 
-constexpr int least_version = 21800;  // of NcclConfig
-
 #ifdef RANKSCOPE_NCCL_LIBRARY
 constexpr const char* found_while_configuring = RANKSCOPE_NCCL_LIBRARY;
 #else
@@ -85,7 +83,7 @@ std::shared_ptr<const NcclLibrary> open_nccl(const std::string& asked) {
   get(nccl->group_end, "ncclGroupEnd");
   if (const NcclResult result = nccl->get_version(&nccl->version); result != NcclResult::success)
     throw CommError("NCCL does not tell its version: " + std::string(nccl->error_string(result)));
-  if (nccl->version < least_version)
+  if (nccl->version < NcclConfig::least_version)
     throw CommError("the communicator 'nccl' needs NCCL 2.18 or later; " + nccl->path + " is version " +
                     std::to_string(nccl->version / 10000) + "." + std::to_string(nccl->version / 100 % 100));
   return nccl;

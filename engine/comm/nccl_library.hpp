@@ -26,17 +26,26 @@ struct NcclUniqueId {
   char bytes[128];
 };
 
-/// The first part of ncclConfig_t, as it was in 2.18: later versions read from `size` and `version` how much is there.
+/// The first part of ncclConfig_t, as it was in 2.27: later versions read from `size` and `version` how much is there.
 struct NcclConfig {
-  std::size_t size = sizeof(NcclConfig);
+  static constexpr int least_version = 21800, named_version = 22700;
+  /// For a library of that version: older ones are not shown what came after 2.18.
+  explicit NcclConfig(int library_version);
+  std::size_t size;
   unsigned magic = 0xcafebeef;
-  unsigned version = 21800;
+  unsigned version;
   int blocking = 0;  ///< calls return at once, and are asked for their result
   int cga_cluster_size = undefined, min_ctas = undefined, max_ctas = undefined;
   const char* net_name = nullptr;
   int split_share = undefined;
+  int traffic_class = undefined;  ///< from here on since 2.27
+  const char* comm_name = nullptr;
   static constexpr int undefined = INT_MIN;
 };
+
+inline NcclConfig::NcclConfig(int library_version)
+    : size(library_version < named_version ? offsetof(NcclConfig, traffic_class) : sizeof(NcclConfig)),
+      version(library_version < named_version ? least_version : named_version) {}
 
 using NcclComm = struct NcclCommOpaque*;
 using NcclStream = void*;  ///< cudaStream_t

@@ -65,9 +65,11 @@ NcclClique::NcclClique(NcclSession& session, const NcclUniqueId& id, const Group
       nccl_(session.nccl()),
       rank_(setting.rank()),
       lane_(setting.lane),
-      others_(others_of(setting)) {
-  NcclConfig config;
+      others_(others_of(setting)),
+      recorder_(setting.options.record_phases ? std::make_unique<NcclRecorder>(setting) : nullptr) {
+  NcclConfig config(nccl_.version);
   config.max_ctas = most_blocks(lane_);
+  config.comm_name = recorder_ ? recorder_->name() : nullptr;
   NcclResult result = NcclResult::success;
   {
     const std::lock_guard lock(mutex_);
@@ -97,14 +99,15 @@ NcclClique::~NcclClique() {
     nccl_.abort(comm_);
 }
 
-void NcclClique::issue(const char* call, std::span<const int> peers, std::chrono::milliseconds limit,
-                       const Enqueue& enqueue) {
+void NcclClique::issue(const char* call, const NcclWorks& works, std::span<const int> peers,
+                       std::chrono::milliseconds limit, const Enqueue& enqueue) {
   session_.throw_if_failed();
   NcclResult result = NcclResult::success;
   {
     const std::lock_guard lock(mutex_);
     if (comm_ != nullptr) {
       last_call_ = call;
+      if (recorder_) recorder_->expect(works);
       result = enqueue(nccl_, comm_);
     }
   }

@@ -14,6 +14,7 @@
 
 #include "engine/comm/group.hpp"
 #include "engine/comm/nccl_library.hpp"
+#include "engine/comm/nccl_recorder.hpp"
 
 namespace rankscope::comm {
 
@@ -29,13 +30,17 @@ class NcclClique {
   NcclClique& operator=(const NcclClique&) = delete;
 
   using Enqueue = std::function<NcclResult(const NcclLibrary& nccl, NcclComm comm)>;
-  /// Enqueues, and returns when the library has done so. Throws CommError when it refuses, the session has failed, or
-  /// time is up, which then says that `peers` (world ranks) were waited for.
-  void issue(const char* call, std::span<const int> peers, std::chrono::milliseconds limit, const Enqueue& enqueue);
+  /// Enqueues these works, and returns when the library has done so. Throws CommError when it refuses, the session has
+  /// failed, or time is up, which then says that `peers` (world ranks) were waited for.
+  void issue(const char* call, const NcclWorks& works, std::span<const int> peers, std::chrono::milliseconds limit,
+             const Enqueue& enqueue);
 
   /// Of what was issued to a device's queue: where that had come before it, and after it. When it takes longer than
   /// `limit` from the one to the other the session fails.
   void look_after(const char* call, Mark came, Mark done, std::span<const int> peers, std::chrono::milliseconds limit);
+
+  /// Null where phases are not recorded.
+  NcclRecorder* recorder() const { return recorder_.get(); }
 
   // For the session.
   /// Ends what the library does on it, on the device too; nothing is issued any more.
@@ -61,8 +66,9 @@ class NcclClique {
   const int rank_;
   const Lane lane_;
   const std::vector<int> others_;  ///< world ranks
-  std::mutex mutex_;               ///< guards what follows, and calls of the library
-  NcclComm comm_ = nullptr;        ///< null: aborted
+  const std::unique_ptr<NcclRecorder> recorder_;
+  std::mutex mutex_;         ///< guards what follows, and calls of the library
+  NcclComm comm_ = nullptr;  ///< null: aborted
   const char* last_call_ = "making a group";
   std::mutex under_way_mutex_;
   std::deque<UnderWay> under_way_;  ///< in the queue's order

@@ -12,7 +12,8 @@ struct CommOptions {
   /// Every call that waits longer for its peers throws CommError with the names of those that did not come. The later
   /// phases of a transparent collective have up to a quarter more.
   std::chrono::milliseconds time_limit{60'000};
-  /// Keep the transfers of the last transparent collective (Communicator::last_phases).
+  /// Keep the transfers of the last transparent collective (Communicator::last_phases), and what a library tells of its
+  /// own (late_phases).
   bool record_phases = false;
   /// mpi only: members tell each other that they have come before bytes move, so that CommResult::active_ns is known
   /// and a time-out names who is missing. Costs two small messages a member and call. Loopback always knows.

@@ -37,6 +37,20 @@ std::int64_t CommTable::device_bytes() const {
   return bytes;
 }
 
+bool CommTable::awaits_late_phases() const {
+  return std::any_of(communicators_.begin(), communicators_.end(),
+                     [](const auto& one) { return one.second->awaits_late_phases(); });
+}
+
+std::vector<LatePhase> CommTable::late_phases() {
+  std::vector<LatePhase> all;
+  for (const auto& [key, communicator] : communicators_) {
+    const std::vector<LatePhase> some = communicator->late_phases();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
 Communicator& CommTable::of(const Op& op) const { return *communicators_.at(key_of(op)); }
 
 }  // namespace rankscope

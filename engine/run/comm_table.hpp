@@ -22,6 +22,8 @@ class CommTable {
   Communicator& of(const Op& op) const;
   /// Of all of them.
   std::int64_t device_bytes() const;
+  bool awaits_late_phases() const;
+  std::vector<LatePhase> late_phases();
 
  private:
   /// A message's two lanes (send here, receive there) share the communicator of the send lane; `descending` tells apart

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
+#include <thread>
 
 #include "engine/optimizer/optimizer.hpp"
 #include "engine/program/communication.hpp"
@@ -19,6 +21,8 @@ namespace {
 
 /// After so many steps a GPU's driver and libraries have what they want.
 constexpr int settling_steps = 2;
+/// What a library still has to tell of the last step when that is done.
+constexpr std::chrono::milliseconds late_limit{250};
 
 }  // namespace
 
@@ -156,6 +160,7 @@ void RankRun::run(std::uint32_t first, std::uint32_t count) {
     fail(e.what());
     throw;
   }
+  tell_last_phases();
 }
 
 RankRun::BoundOp RankRun::bind(OpIndex index) {
@@ -172,6 +177,7 @@ RankRun::BoundOp RankRun::bind(OpIndex index) {
 RankRun::BoundOp RankRun::bind_communication(const Op& op) {
   if (!communicators_) return [](std::uint32_t) { return OpOutcome{}; };
   Communicator& communicator = communicators_->of(op);
+  const auto index = static_cast<OpIndex>(&op - program_.ops.data());
   const auto call = bind_call(program_, op, settings_.step.grid, arena_, communicator);
   View losses;
   std::byte* told_losses = nullptr;
@@ -179,16 +185,17 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
     losses = view(op.uses.back().buffer);
     const GatheredLosses gathered{compute_->reserve_host(steps_under_way * losses.bytes()), losses.elements()};
     told_losses = gathered.memory.get();
-    gathered_losses_.emplace(static_cast<OpIndex>(&op - program_.ops.data()), gathered);
+    gathered_losses_.emplace(index, gathered);
   }
   // An asynchronous server takes who is there, not who has said that he will come.
   const bool comes_when_done = settings_.step.arrivals_ahead() && !program_.arrivals_ahead &&
                                op.id.kind() == OpKind::send && op.id.fields().purpose == Purpose::server;
-  return [this, &communicator, &op, call, losses, told_losses, comes_when_done](std::uint32_t step) {
+  return [this, &communicator, &op, index, call, losses, told_losses, comes_when_done](std::uint32_t step) {
     if (comes_when_done)
       if (const Mark there = queues_.of(op.lane()).mark()) there->wait();
     const WireBytes before = communicator.wire_bytes();
     OpOutcome outcome;
+    if (settings_.observer) communicator.name_calls(step * program_.ops.size() + index);
     try {
       const CommResult result = call();
       outcome.active_ns = result.active_ns;
@@ -304,10 +311,7 @@ void RankRun::record(Done of) {
   const Span& span = of.span;
   const OpOutcome& outcome = of.outcome;
   if (settings_.observer) {
-    for (const PhaseRecord& p : outcome.phases)
-      settings_.observer->phase(span.op.lane(),
-                                {program_.rank, span.step, span.op, p.phase, p.chunk, p.from, p.to, p.bytes,
-                                 p.begin_ns - settings_.start_ns, p.end_ns - settings_.start_ns});
+    for (const PhaseRecord& phase : outcome.phases) tell_phase(span.op, span.step, phase);
     settings_.observer->span(span.op.lane(), span);
   }
   std::map<std::uint32_t, StepRecord>::node_type done;
@@ -350,6 +354,26 @@ void RankRun::record(Done of) {
   if (!done.empty()) finish(done.key(), std::move(done.mapped()));
 }
 
+void RankRun::tell_phase(OpId op, std::uint32_t step, const PhaseRecord& p) const {
+  settings_.observer->phase(op.lane(), {program_.rank, step, op, p.phase, p.chunk, p.from, p.to, p.bytes,
+                                        p.begin_ns - settings_.start_ns, p.end_ns - settings_.start_ns});
+}
+
+void RankRun::tell_late_phases() {
+  if (!settings_.observer || !communicators_) return;
+  for (const LatePhase& late : communicators_->late_phases())
+    tell_phase(program_.ops[late.call % program_.ops.size()].id,
+               static_cast<std::uint32_t>(late.call / program_.ops.size()), late.phase);
+}
+
+void RankRun::tell_last_phases() {
+  const auto deadline = std::chrono::steady_clock::now() + late_limit;
+  while (settings_.observer && communicators_ && communicators_->awaits_late_phases() &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  tell_late_phases();
+}
+
 StandingBytes RankRun::standing() const {
   return {device_->workspace_bytes() + (communicators_ ? communicators_->device_bytes() : 0) + library_bytes_,
           device_->host_workspace_bytes(), std::max<std::int64_t>(0, context_bytes() - library_bytes_)};
@@ -366,6 +390,7 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   }
   const Ledger::Peaks peaks = ledger_->take_peaks();
   if (!settings_.observer) return;
+  if (!compute_->is_host()) tell_late_phases();  // one thread ends all steps
   record.trace.standing = standing_;
   const Scenario& scenario = settings_.step.scenario;
   const Coordinates at = settings_.step.grid.coordinates_of(program_.rank);

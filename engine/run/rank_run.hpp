@@ -89,6 +89,10 @@ class RankRun {
   OpOutcome launch(OpIndex index, std::uint32_t step);
   void tell_memory(const Span& span, std::int64_t time_ns, const ClassBytes& alive) const;
   void record(Done done);
+  void tell_phase(OpId op, std::uint32_t step, const PhaseRecord& phase) const;
+  /// Of libraries that tell what happened inside a call some time after it.
+  void tell_late_phases();
+  void tell_last_phases();
   StandingBytes standing() const;
   std::int64_t context_bytes() const;
   StepValues& values_of(std::uint32_t step) const;

@@ -155,9 +155,9 @@ struct PhaseColumns {
         step(t.step(), rows, 0, UINT32_MAX, "step"),
         phase(t.phase(), rows, 0, INT32_MAX, "phase"),
         chunk(t.chunk(), rows, -1, INT32_MAX, "chunk"),
-        from(t.from(), rows, 0, limits.ranks - 1, "from"),
-        to(t.to(), rows, 0, limits.ranks - 1, "to"),
-        bytes(t.bytes(), rows, 0, greatest_bytes, "bytes"),
+        from(t.from(), rows, -1, limits.ranks - 1, "from"),
+        to(t.to(), rows, -1, limits.ranks - 1, "to"),
+        bytes(t.bytes(), rows, -1, greatest_bytes, "bytes"),
         begin(t.begin_ns(), rows, -greatest_time_ns, greatest_time_ns, "begin"),
         length(t.length_ns(), rows, 0, greatest_time_ns, "length") {}
 

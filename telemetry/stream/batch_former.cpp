@@ -11,7 +11,7 @@ bool sensible(const Span& s) {
   return s.begin_ns <= s.active_ns && s.active_ns <= s.end_ns && s.rank >= 0 && s.op != OpId();
 }
 bool sensible(const PhaseSpan& p) {
-  return p.begin_ns <= p.end_ns && p.rank >= 0 && p.from >= 0 && p.to >= 0 && p.phase >= 0 && p.bytes >= 0 &&
+  return p.begin_ns <= p.end_ns && p.rank >= 0 && p.from >= -1 && p.to >= -1 && p.phase >= 0 && p.bytes >= -1 &&
          p.op != OpId();
 }
 bool sensible(const MemorySample& m) {

@@ -148,10 +148,11 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
   auto exchange =
       exchange_of(programs, grid, algorithm, figures.step_spans, {}, answer.chosen.rank, step->step, answer.chosen.op);
   if (!exchange) return answer;
-  if (figures.run && !exchange->opaque && is_collective(exchange->kind)) {
+  if (figures.run) {
     std::vector<PhaseSpan> phases;
     for (const int member : exchange->ranks) {
-      const auto some = view.phases(member, step->step, exchange->op);
+      const bool receives = !is_collective(exchange->kind) && member == exchange->ranks.back();
+      const auto some = view.phases(member, step->step, receives ? counterpart(exchange->op) : exchange->op);
       phases.insert(phases.end(), some.begin(), some.end());
     }
     exchange = exchange_of(programs, grid, algorithm, figures.step_spans, phases, answer.chosen.rank, step->step,

@@ -111,6 +111,19 @@ TEST_CASE("of the communicator's own collectives no phase is claimed") {
   CHECK(exchange->bytes == 400);
 }
 
+TEST_CASE("what a library tells of its own collective is kept beside it, once each, and makes no moves") {
+  const auto channel = [](int rank, int number, std::int64_t begin) {
+    return PhaseSpan{rank, 0, token(reduce_token), 0, number, -1, -1, -1, begin, begin + 90};
+  };
+  const std::vector<PhaseSpan> told = {channel(1, 0, 20), channel(0, 1, 11), channel(0, 0, 10), channel(0, 1, 11)};
+  const auto exchange = reduce_of(2, 400, std::nullopt, told);
+  REQUIRE(exchange);
+  CHECK(exchange->opaque);
+  CHECK(exchange->moves.empty());
+  CHECK(exchange->inside == std::vector<PhaseSpan>{channel(0, 0, 10), channel(0, 1, 11), channel(1, 0, 20)});
+  CHECK(reduce_of(2, 200, Algorithm::ring, told)->inside.empty());
+}
+
 TEST_CASE("a message is one move from sender to receiver, asked from either end") {
   std::vector<RankProgram> programs(2);
   programs[1].rank = 1;

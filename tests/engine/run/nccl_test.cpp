@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "engine/comm/loopback.hpp"
 #include "engine/comm/nccl.hpp"
@@ -64,6 +65,11 @@ RunSettings over_emulated_nccl(std::uint32_t steps) {
   return settings;
 }
 
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
 struct Plan {
   std::string schedule;
   int data, tensor, pipeline, zero;
@@ -95,9 +101,15 @@ std::string text_of(const Plan& p) {
 
 class Told : public RankObserver {
  public:
-  void span(Lane, const Span&) override {}
   void memory(Lane, const MemorySample&) override {}
-  void phase(Lane, const PhaseSpan&) override {}
+  void span(Lane, const Span& span) override {
+    const std::lock_guard lock(mutex_);
+    spans[{span.rank, span.step, span.op}] = span;
+  }
+  void phase(Lane, const PhaseSpan& phase) override {
+    const std::lock_guard lock(mutex_);
+    phases[{phase.rank, phase.step, phase.op}].push_back(phase);
+  }
   void step_done(const StepSummary& summary, const StepTrace&) override {
     const std::lock_guard lock(mutex_);
     if (!std::isnan(summary.loss)) losses[{summary.rank, summary.step}] = summary.loss;
@@ -105,7 +117,10 @@ class Told : public RankObserver {
     peaks[summary.rank] = summary.peak_bytes;
   }
   std::map<std::pair<int, std::uint32_t>, double> losses, norms;
-  std::map<int, ClassBytes> peaks;  ///< of the last step
+  std::map<int, ClassBytes> peaks;                     ///< of the last step
+  using Place = std::tuple<int, std::uint32_t, OpId>;  ///< rank, step and op
+  std::map<Place, Span> spans;
+  std::map<Place, std::vector<PhaseSpan>> phases;
 
  private:
   std::mutex mutex_;
@@ -183,6 +198,76 @@ TEST_CASE("what ranks on GPUs of their own lose over nccl is what they lose on o
   REQUIRE(own.losses.size() >= 3);
   for (const auto& [place, loss] : shared.losses) CHECK(own.losses.at(place) == Approx(loss).epsilon(1e-5));
   for (const auto& [place, norm] : shared.norms) CHECK(own.norms.at(place) == Approx(norm).epsilon(1e-4));
+  CHECK(misuse() == "");
+}
+
+TEST_CASE("what NCCL tells of its inside is told of the op that called it, of every rank and step") {
+  const Plan plan =
+      GENERATE(Plan{"1f1b", 2, 1, 2, 0, "auto"}, Plan{"1f1b", 4, 1, 1, 3, "auto"}, Plan{"gpipe", 2, 1, 2, 0, "ring"});
+  INFO(text_of(plan));
+  const StepProgram step = compile(scenario_of(plan));
+  const std::uint32_t steps = 3;
+  RunSettings settings = over_emulated_nccl(steps);
+  settings.over = [](std::unique_ptr<World> threads) {
+    CommOptions comm;
+    comm.record_phases = true;
+    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+  };
+  std::mutex mutex;
+  std::vector<std::shared_ptr<const Platform>> platforms;
+  settings.platform_of = [&](int rank) {
+    const std::lock_guard lock(mutex);
+    return platforms.emplace_back(emulated_gpu(rank));
+  };
+  // The first fit of a device's clock may be a bad one on a busy machine.
+  std::int64_t uncertainty_ns = 0;
+  const RankBody body = [&](RankRun& run, int) {
+    for (std::uint32_t s = 0; s < steps; ++s) {
+      run.run(s, 1);
+      const std::lock_guard lock(mutex);
+      for (const auto& platform : platforms)
+        uncertainty_ns = std::max(uncertainty_ns, platform->device->clock_uncertainty_ns());
+    }
+  };
+  const emulated_nccl::Telling telling;
+  hear_nccl_phases();
+  settings.start_ns = now_ns();
+  Told told;
+  run_loopback(
+      step, settings, [&](int) { return &told; }, body);
+  unsetenv("NCCL_PROFILER_PLUGIN");
+  std::size_t expected_ops = 0;
+  for (const RankProgram& program : step.all_programs())
+    for (const Op& op : program.ops) {
+      const bool is_message = op.id.kind() == OpKind::send || op.id.kind() == OpKind::receive;
+      const bool is_library = plan.collective == "auto";
+      if (!is_communication(op.id.kind())) continue;
+      if (is_collective(op.id.kind()) && step.grid.group_of(program.rank, op.group).size() < 2) continue;
+      for (std::uint32_t s = 0; s < steps; ++s) {
+        const Told::Place place{program.rank, s, op.id};
+        INFO(to_token(op.id) << " of rank " << program.rank << " in step " << s);
+        ++expected_ops;
+        REQUIRE(told.phases.contains(place));
+        const std::vector<PhaseSpan>& phases = told.phases.at(place);
+        const Span& span = told.spans.at(place);
+        if (!is_message && !is_library) {
+          for (const PhaseSpan& phase : phases) CHECK(phase.bytes > 0);  // executed, transfer by transfer
+          continue;
+        }
+        CHECK(phases.size() == static_cast<std::size_t>(telling.channels));
+        for (const PhaseSpan& phase : phases) {
+          const int sends = op.id.kind() == OpKind::send ? program.rank : op.peer;
+          CHECK(phase.from == (is_message ? sends : -1));
+          CHECK(phase.to == (is_message ? (sends == program.rank ? op.peer : program.rank) : -1));
+          CHECK(phase.bytes == -1);
+          // On the device within the op, but for what the device's clock is off by, and the quickest telling of its
+          // timer.
+          CHECK(phase.begin_ns >= span.begin_ns - 2 * uncertainty_ns - 1'000'000);
+          CHECK(phase.end_ns <= span.end_ns + 2 * uncertainty_ns + 1000ll * telling.latest_us + 5'000'000);
+        }
+      }
+    }
+  CHECK(told.phases.size() == expected_ops);
   CHECK(misuse() == "");
 }
 

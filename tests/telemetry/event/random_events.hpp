@@ -122,8 +122,8 @@ class RandomEvents {
         for (auto n = rows; n > 0; --n) {
           const std::int64_t begin = time();
           batch.phases.push_back({rank, step, op(), static_cast<std::int32_t>(number(0, 30)),
-                                  static_cast<std::int32_t>(number(0, 30)), static_cast<std::int32_t>(number(0, 15)),
-                                  static_cast<std::int32_t>(number(0, 15)), some(std::int64_t{1} << 40), begin,
+                                  static_cast<std::int32_t>(number(0, 30)), static_cast<std::int32_t>(number(-1, 15)),
+                                  static_cast<std::int32_t>(number(-1, 15)), some(std::int64_t{1} << 40) - 1, begin,
                                   begin + some(1 << 30)});
         }
         return batch;

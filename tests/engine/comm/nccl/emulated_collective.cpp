@@ -1,6 +1,7 @@
 #include "tests/engine/comm/nccl/emulated_collective.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "kernels/tensor/element.hpp"
@@ -27,30 +28,25 @@ DType type_of(int type) {
 View view(const void* data, int type, std::size_t count) {
   return {const_cast<void*>(data), type_of(type), {static_cast<std::int64_t>(count)}};
 }
-const std::byte* at(const void* data, int type, std::size_t element) {
-  return static_cast<const std::byte*>(data) + bytes(type, element);
-}
 
 template <class Integer>
-void sum_integers(const std::vector<Collective>& calls, const std::vector<void*>& to, std::size_t first,
-                  std::size_t count) {
+void sum_integers(const std::vector<const void*>& inputs, void* to, std::size_t first, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     std::int64_t total = 0;
-    for (const Collective& call : calls) total += static_cast<const Integer*>(call.from)[first + i];
-    for (void* one : to) static_cast<Integer*>(one)[i] = static_cast<Integer>(total);
+    for (const void* input : inputs) total += static_cast<const Integer*>(input)[first + i];
+    static_cast<Integer*>(to)[i] = static_cast<Integer>(total);
   }
 }
 
-/// to[i] = sum over the calls of from[first + i], in member order.
-void sum(const std::vector<Collective>& calls, const std::vector<void*>& to, std::size_t first, std::size_t count) {
-  const int type = calls[0].type;
-  if (type_of(type) == DType::i32) return sum_integers<std::int32_t>(calls, to, first, count);
-  if (type_of(type) == DType::u8) return sum_integers<std::uint8_t>(calls, to, first, count);
+/// to[i] = sum over the members of their input[first + i], in member order.
+void sum(const std::vector<const void*>& inputs, int type, void* to, std::size_t first, std::size_t count) {
+  if (type_of(type) == DType::i32) return sum_integers<std::int32_t>(inputs, to, first, count);
+  if (type_of(type) == DType::u8) return sum_integers<std::uint8_t>(inputs, to, first, count);
   for (std::size_t i = 0; i < count; ++i) {
     double total = 0;
-    for (const Collective& call : calls)
-      total += rankscope::element(view(call.from, type, first + count), static_cast<std::int64_t>(first + i));
-    for (void* one : to) rankscope::set_element(view(one, type, count), static_cast<std::int64_t>(i), total);
+    for (const void* input : inputs)
+      total += rankscope::element(view(input, type, first + count), static_cast<std::int64_t>(first + i));
+    rankscope::set_element(view(to, type, count), static_cast<std::int64_t>(i), total);
   }
 }
 
@@ -60,28 +56,22 @@ std::size_t bytes(int type, std::size_t count) {
   return count * static_cast<std::size_t>(rankscope::bytes_of(type_of(type)));
 }
 
-void perform(std::vector<Collective>& calls) {
-  const std::string name = calls[0].name;
-  const std::size_t n = calls.size(), count = calls[0].count;
-  const int type = calls[0].type;
-  const auto root = static_cast<std::size_t>(std::max(calls[0].root, 0));
-  if (name == "broadcast") {
-    for (Collective& call : calls) std::memmove(call.to, calls[root].from, bytes(type, count));
-  } else if (name == "reduce") {
-    sum(calls, {calls[root].to}, 0, count);
-  } else if (name == "all_reduce") {
-    std::vector<void*> all;
-    for (Collective& call : calls) all.push_back(call.to);
-    sum(calls, all, 0, count);
-  } else if (name == "reduce_scatter") {
-    std::vector<std::vector<std::byte>> parts(n, std::vector<std::byte>(bytes(type, count)));
-    for (std::size_t m = 0; m < n; ++m) sum(calls, {parts[m].data()}, m * count, count);
-    for (std::size_t m = 0; m < n; ++m) std::memcpy(calls[m].to, parts[m].data(), parts[m].size());
-  } else if (name == "all_gather") {
-    std::vector<std::byte> whole;
-    for (const Collective& call : calls) whole.insert(whole.end(), at(call.from, type, 0), at(call.from, type, count));
-    for (Collective& call : calls) std::memcpy(call.to, whole.data(), whole.size());
-  }
+std::size_t input_bytes(const Collective& call, int members, int member) {
+  const std::string name = call.name;
+  if (name == "broadcast" && member != call.root) return 0;
+  return bytes(call.type, call.count * static_cast<std::size_t>(name == "reduce_scatter" ? members : 1));
+}
+
+void perform(const Collective& call, const std::vector<const void*>& inputs, int member) {
+  const std::string name = call.name;
+  const auto at = static_cast<std::size_t>(member), root = static_cast<std::size_t>(std::max(call.root, 0));
+  const std::size_t part = bytes(call.type, call.count);
+  if (name == "broadcast") std::memcpy(call.to, inputs[root], part);
+  if (name == "all_reduce" || (name == "reduce" && at == root)) sum(inputs, call.type, call.to, 0, call.count);
+  if (name == "reduce_scatter") sum(inputs, call.type, call.to, at * call.count, call.count);
+  if (name == "all_gather")
+    for (std::size_t m = 0; m < inputs.size(); ++m)
+      std::memcpy(static_cast<std::byte*>(call.to) + m * part, inputs[m], part);
 }
 
 }  // namespace emulated_nccl

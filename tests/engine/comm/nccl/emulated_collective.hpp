@@ -1,4 +1,4 @@
-// What collectives of the emulated libnccl do with their members' memory. For its own files.
+// What collectives of the emulated libnccl do. For its own files.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -21,7 +21,9 @@ struct Collective {
 
 std::size_t bytes(int type, std::size_t count);
 
-/// What all members have come for. Inputs are read before outputs that may lie on them are written.
-void perform(std::vector<Collective>& calls);
+/// What this of `members` gives.
+std::size_t input_bytes(const Collective& call, int members, int member);
+/// What this member gets, of what all have given.
+void perform(const Collective& call, const std::vector<const void*>& inputs, int member);
 
 }  // namespace emulated_nccl

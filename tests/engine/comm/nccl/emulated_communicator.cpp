@@ -1,67 +1,85 @@
 #include "tests/engine/comm/nccl/emulated_communicator.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include <map>
+#include <thread>
+
+#include "tests/engine/comm/nccl/emulated_state.hpp"
 
 namespace emulated_nccl {
+namespace {
 
-void Communicator::begin(const Collective& call, std::uint64_t number, const std::shared_ptr<Flight>& its_flight) {
-  Clique::Slot& slot = clique->slots[number];
-  slot.calls.resize(static_cast<std::size_t>(clique->ranks));
-  slot.calls[static_cast<std::size_t>(rank)] = call;
-  slot.flights.push_back(its_flight);
-  slot.owners.push_back(this);
-  if (static_cast<int>(slot.flights.size()) < clique->ranks) return;
-  bool agree = true;
-  for (const Collective& other : slot.calls)
-    if (agree && other.signature() != call.signature()) {
-      agree = false;
-      note("members of a communicator call " + other.signature() + " and " + call.signature());
-    }
-  if (agree) {
-    std::vector<const void*> touched;
-    for (const Collective& one : slot.calls) touched.insert(touched.end(), {one.from, one.to});
-    state().transfer(touched, [&slot] { perform(slot.calls); });
-  }
-  for (Communicator* owner : slot.owners)
-    if (!agree) owner->error = NcclResult::invalid_usage;
-  for (const auto& one : slot.flights) one->left = 0;
-  clique->slots.erase(number);
-  clique->changed.notify_all();
+std::string function_of(const std::string& name) {
+  static const std::map<std::string, std::string> functions{{"broadcast", "Broadcast"},
+                                                            {"reduce", "Reduce"},
+                                                            {"all_reduce", "AllReduce"},
+                                                            {"all_gather", "AllGather"},
+                                                            {"reduce_scatter", "ReduceScatter"}};
+  return functions.at(name);
 }
 
-void Communicator::begin(const std::vector<Post>& posts, const std::shared_ptr<Flight>& its_flight) {
-  for (Post post : posts) {
-    post.owner = this;
-    post.flight = its_flight;
-    const int from = post.is_send ? rank : post.peer, to = post.is_send ? post.peer : rank;
-    auto& others = clique->waiting(from, to, !post.is_send);
-    if (others.empty()) {
-      clique->waiting(from, to, post.is_send).push_back(post);
-      continue;
-    }
-    const Post other = others.front();
-    others.pop_front();
-    if (bytes(post.type, post.count) != bytes(other.type, other.count)) {
-      note("rank " + std::to_string(from) + " and rank " + std::to_string(to) + " mean different sizes of a message");
-      error = NcclResult::invalid_usage;
-    } else {
-      void* const into = post.is_send ? other.data : post.data;
-      const void* const sent = post.is_send ? post.data : other.data;
-      state().transfer({into, sent}, [&] { std::memcpy(into, sent, bytes(post.type, post.count)); });
-    }
-    --post.flight->left;
-    --other.flight->left;
-    clique->changed.notify_all();
-  }
+}  // namespace
+
+Communicator::Communicator(const std::string& meeting, int ranks, int rank, const char* name)
+    : meeting_(meeting, ranks, rank), profiler_(Profiler::open(name, std::hash<std::string>{}(meeting), ranks, rank)) {}
+
+bool Communicator::is_cut_off() const {
+  const int lost = emulated_nccl::state().lost_rank;
+  return aborted_ || (lost >= 0 && lost != meeting_.member() && lost < meeting_.ranks());
 }
 
-void Communicator::withdraw() {
-  for (auto& queue : clique->posts) std::erase_if(queue, [this](const Post& post) { return post.owner == this; });
-  std::erase_if(clique->slots, [this](const auto& slot) {
-    const auto& owners = slot.second.owners;
-    return std::find(owners.begin(), owners.end(), this) != owners.end();
+NcclResult Communicator::state() const {
+  if (error_ != NcclResult::success) return error_;
+  return off_streams_ > 0 || !meeting_.is_complete() ? NcclResult::in_progress : NcclResult::success;
+}
+
+NcclResult Communicator::enqueue(const Collective& call, void* stream) {
+  ProfiledWork work;
+  work.function = function_of(call.name);
+  work.bytes = bytes(call.type, call.count);
+  return enqueue(
+      {work}, [this, call, number = next_++](const auto& stop) { return meeting_.run(call, number, stop); }, stream);
+}
+
+NcclResult Communicator::enqueue(const std::vector<Post>& posts, void* stream) {
+  std::vector<ProfiledWork> works;
+  for (const Post& post : posts) {
+    ProfiledWork& work = works.emplace_back();
+    work.function = post.is_send ? "Send" : "Recv";
+    work.peer = post.peer;
+    work.bytes = bytes(post.type, post.count);
+  }
+  return enqueue(
+      std::move(works), [this, posts](const auto& stop) { return meeting_.run(posts, stop); }, stream);
+}
+
+NcclResult Communicator::enqueue(std::vector<ProfiledWork> works, Run run, void* stream) {
+  for (ProfiledWork& work : works)
+    if (profiler_) profiler_->enqueued(work);
+  if (stream == nullptr) {
+    ++off_streams_;
+    std::thread([this, works = std::move(works), run = std::move(run)] {
+      go(works, run);
+      --off_streams_;
+    }).detach();
+    return NcclResult::in_progress;
+  }
+  ++on_streams_;
+  emulated_nccl::state().enqueue(stream, [this, works = std::move(works), run = std::move(run)] {
+    go(works, run);
+    --on_streams_;
   });
+  return NcclResult::success;
+}
+
+void Communicator::go(std::vector<ProfiledWork> works, const Run& run) {
+  if (aborted_ || error_ != NcclResult::success) return;
+  for (ProfiledWork& work : works)
+    if (profiler_) profiler_->began(work);
+  const Met met = run([this] { return is_cut_off(); });
+  for (const ProfiledWork& work : works)
+    if (profiler_ && met == Met::done) profiler_->ended(work);
+  if (met == Met::disagreed) error_ = NcclResult::invalid_usage;
+  if (met == Met::stopped && !aborted_) error_ = NcclResult::remote_error;
 }
 
 }  // namespace emulated_nccl

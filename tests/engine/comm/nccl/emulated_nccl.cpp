@@ -1,6 +1,6 @@
-// NCCL's C interface on the host, for tests of what calls it: the ranks of a communicator are threads of this process,
-// and memory is the host's. As under NCCL calls only enqueue, in the order of a stream, and what does not come is
-// waited for until it is aborted. Without a stream a call is in progress until it is done.
+// NCCL's C interface on the host, for tests of what calls it: the ranks of a communicator are threads of this process
+// or processes of this host, and memory is the host's. As under NCCL calls only enqueue, in the order of a stream, and
+// what does not come is waited for until it is aborted. Without a stream a call is in progress until it is done.
 //
 // Stricter than NCCL: what breaks its rules (calls on an aborted communicator, from two threads at once, before the one
 // before is done; members that call different things; bytes, peers or roots that do not fit; a communicator destroyed
@@ -8,8 +8,11 @@
 #include "tests/engine/comm/nccl/emulated.hpp"
 
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "tests/engine/comm/nccl/emulated_communicator.hpp"
+#include "tests/engine/comm/nccl/emulated_state.hpp"
 
 using namespace emulated_nccl;
 using rankscope::comm::NcclConfig;
@@ -17,11 +20,17 @@ using rankscope::comm::NcclUniqueId;
 
 namespace {
 
-std::mutex global;  // guards what follows
-int ids = 0;
-std::map<std::string, std::shared_ptr<Clique>> cliques;
-std::map<Communicator*, std::unique_ptr<Communicator>> live;
-std::vector<std::unique_ptr<Communicator>> buried;  // streams may still hold what was enqueued
+constexpr int emulated_version = 22809;
+
+struct Members {
+  std::mutex mutex;
+  std::map<Communicator*, std::unique_ptr<Communicator>> live;
+  std::vector<std::unique_ptr<Communicator>> buried;  ///< streams may still hold what was enqueued
+};
+Members& members() {
+  static Members* const all = new Members;  // outlives the program's statics, as streams do
+  return *all;
+}
 
 /// One call on a communicator: null when it is none, or not to be called now.
 class Call {
@@ -29,8 +38,8 @@ class Call {
   Call(void* handle, const char* name) {
     auto* communicator = static_cast<Communicator*>(handle);
     {
-      const std::lock_guard lock(global);
-      if (!live.contains(communicator)) communicator = nullptr;
+      const std::lock_guard lock(members().mutex);
+      if (!members().live.contains(communicator)) communicator = nullptr;
     }
     if (communicator == nullptr) {
       note(std::string(name) + " on a communicator that is gone");
@@ -50,20 +59,9 @@ class Call {
   Communicator* communicator_ = nullptr;
 };
 
-NcclResult state_of(Communicator& c) {
-  if (c.error != NcclResult::success) return c.error;
-  const std::lock_guard lock(c.clique->mutex);
-  if (static_cast<int>(c.clique->joined.size()) < c.clique->ranks) return NcclResult::in_progress;
-  if (!c.flight || c.flight->left <= 0) return NcclResult::success;
-  if (!c.is_cut_off()) return NcclResult::in_progress;
-  c.withdraw();
-  c.error = NcclResult::remote_error;
-  return c.error;
-}
-
 bool may_enqueue(Communicator& c, const char* name) {
   if (c.finalised) return note(std::string(name) + " on a finalised communicator"), false;
-  if (state_of(c) == NcclResult::in_progress)
+  if (c.state() == NcclResult::in_progress)
     return note(std::string(name) + " before the call before it is done"), false;
   return true;
 }
@@ -78,9 +76,7 @@ thread_local Group group;
 NcclResult close_group() {
   NcclResult result = NcclResult::success;
   for (auto& [communicator, posts] : group.posts) {
-    const NcclResult of_one =
-        communicator->enqueue(group.stream, static_cast<int>(posts.size()),
-                              [of = communicator, posts = posts](const auto& flight) { of->begin(posts, flight); });
+    const NcclResult of_one = communicator->enqueue(posts, group.stream);
     if (of_one != NcclResult::success) result = of_one;
   }
   group.posts.clear();
@@ -90,7 +86,7 @@ NcclResult close_group() {
 NcclResult post(void* handle, Post message, void* stream, const char* name) {
   const Call c(handle, name);
   if (!c || !may_enqueue(*c.get(), name)) return NcclResult::invalid_argument;
-  if (message.peer < 0 || message.peer >= c->clique->ranks)
+  if (message.peer < 0 || message.peer >= c->ranks())
     return note(std::string(name) + " with a peer that is none"), NcclResult::invalid_argument;
   if (!group.posts.empty() && group.stream != stream) note("a group on two streams");
   group.stream = stream;
@@ -101,34 +97,26 @@ NcclResult post(void* handle, Post message, void* stream, const char* name) {
 NcclResult collective(void* handle, Collective call, void* stream) {
   const Call c(handle, call.name);
   if (!c || !may_enqueue(*c.get(), call.name)) return NcclResult::invalid_argument;
-  if (call.root >= c->clique->ranks)
+  if (call.root >= c->ranks())
     return note(std::string(call.name) + " with a root that is none"), NcclResult::invalid_argument;
   if (group.depth > 0) note(std::string(call.name) + " inside a group");
-  return c->enqueue(stream, 1,
-                    [of = c.get(), call, number = c->next++](const auto& flight) { of->begin(call, number, flight); });
+  return c->enqueue(call, stream);
 }
 
 NcclResult bury(void* handle, bool after_abort) {
   std::unique_ptr<Communicator> gone;
-  {
-    const std::lock_guard lock(global);
-    const auto found = live.find(static_cast<Communicator*>(handle));
-    if (found == live.end()) {
-      note("a communicator is given up twice");
-      return NcclResult::invalid_argument;
-    }
-    gone = std::move(found->second);
-    live.erase(found);
+  const std::lock_guard lock(members().mutex);
+  const auto found = members().live.find(static_cast<Communicator*>(handle));
+  if (found == members().live.end()) {
+    note("a communicator is given up twice");
+    return NcclResult::invalid_argument;
   }
-  if (!after_abort && (!gone->finalised || gone->on_streams > 0))
+  gone = std::move(found->second);
+  members().live.erase(found);
+  if (!after_abort && (!gone->finalised || gone->has_work_on_streams()))
     note("a communicator is destroyed without being finalised, or with work under way");
-  if (after_abort) {
-    gone->aborted = true;
-    { const std::lock_guard lock(gone->clique->mutex); }
-    gone->clique->changed.notify_all();
-  }
-  const std::lock_guard lock(global);
-  buried.push_back(std::move(gone));
+  if (after_abort) gone->abort();
+  members().buried.push_back(std::move(gone));
   return NcclResult::success;
 }
 
@@ -137,41 +125,26 @@ NcclResult bury(void* handle, bool after_abort) {
 extern "C" {
 
 NcclResult ncclGetVersion(int* version) {
-  *version = 22809;
+  *version = emulated_version;
   return NcclResult::success;
 }
 
 NcclResult ncclGetUniqueId(NcclUniqueId* id) {
-  const std::lock_guard lock(global);
   std::memset(id->bytes, 0, sizeof id->bytes);
-  const std::string text = "emulated " + std::to_string(++ids);
-  std::memcpy(id->bytes, text.data(), text.size());
+  const std::string name = Meeting::make();
+  std::memcpy(id->bytes, name.data(), name.size());
   return NcclResult::success;
 }
 
 NcclResult ncclCommInitRankConfig(void** handle, int ranks, NcclUniqueId id, int rank, NcclConfig* config) {
-  if (config == nullptr || config->magic != 0xcafebeef || config->size < sizeof(NcclConfig) || config->blocking != 0 ||
-      config->max_ctas < 1)
+  const NcclConfig expected(emulated_version);
+  if (config == nullptr || config->magic != expected.magic || config->size != expected.size ||
+      config->version != expected.version || config->blocking != 0 || config->max_ctas < 1)
     note("a configuration that is none, or that blocks");
-  auto communicator = std::make_unique<Communicator>();
-  std::shared_ptr<Clique> clique;
-  {
-    const std::lock_guard lock(global);
-    auto& known = cliques[id.bytes];
-    if (!known) known = std::make_shared<Clique>(ranks);
-    clique = known;
-  }
-  {
-    // Never under `global`: whoever holds a clique may note something.
-    const std::lock_guard members(clique->mutex);
-    if (clique->ranks != ranks || rank < 0 || rank >= ranks || !clique->joined.insert(rank).second)
-      note("two members of a communicator with the same rank, or different ideas of how many there are");
-  }
-  const std::lock_guard lock(global);
-  communicator->clique = clique;
-  communicator->rank = rank;
+  auto communicator = std::make_unique<Communicator>(id.bytes, ranks, rank, config->comm_name);
   *handle = communicator.get();
-  live[communicator.get()] = std::move(communicator);
+  const std::lock_guard lock(members().mutex);
+  members().live[communicator.get()] = std::move(communicator);
   return NcclResult::in_progress;
 }
 
@@ -179,7 +152,7 @@ NcclResult ncclCommFinalize(void* handle) {
   const Call c(handle, "ncclCommFinalize");
   if (!c || !may_enqueue(*c.get(), "ncclCommFinalize")) return NcclResult::invalid_argument;
   c->finalised = true;
-  return c->on_streams > 0 ? NcclResult::in_progress : NcclResult::success;
+  return c->has_work_on_streams() ? NcclResult::in_progress : NcclResult::success;
 }
 
 NcclResult ncclCommDestroy(void* handle) { return bury(handle, false); }
@@ -188,7 +161,7 @@ NcclResult ncclCommAbort(void* handle) { return bury(handle, true); }
 NcclResult ncclCommGetAsyncError(void* handle, NcclResult* result) {
   const Call c(handle, "ncclCommGetAsyncError");
   if (!c) return NcclResult::invalid_argument;
-  *result = state_of(*c.get());
+  *result = c->state();
   return NcclResult::success;
 }
 
@@ -219,10 +192,10 @@ NcclResult ncclReduceScatter(const void* from, void* to, std::size_t n, int type
   return collective(c, {"reduce_scatter", n, type, -1, from, to}, stream);
 }
 NcclResult ncclSend(const void* data, std::size_t n, int type, int peer, void* c, void* stream) {
-  return post(c, {true, peer, type, n, const_cast<void*>(data), nullptr, nullptr}, stream, "ncclSend");
+  return post(c, {true, peer, type, n, const_cast<void*>(data)}, stream, "ncclSend");
 }
 NcclResult ncclRecv(void* data, std::size_t n, int type, int peer, void* c, void* stream) {
-  return post(c, {false, peer, type, n, data, nullptr, nullptr}, stream, "ncclRecv");
+  return post(c, {false, peer, type, n, data}, stream, "ncclRecv");
 }
 NcclResult ncclGroupStart() {
   ++group.depth;
@@ -233,16 +206,5 @@ NcclResult ncclGroupEnd() {
   return --group.depth > 0 ? NcclResult::success : close_group();
 }
 
-void emulated_nccl_lose(int rank) {
-  state().lost_rank = rank;
-  std::vector<std::shared_ptr<Clique>> all;
-  {
-    const std::lock_guard lock(global);
-    for (auto& [id, clique] : cliques) all.push_back(clique);
-  }
-  for (auto& clique : all) {
-    { const std::lock_guard lock(clique->mutex); }
-    clique->changed.notify_all();
-  }
-}
+void emulated_nccl_lose(int rank) { state().lost_rank = rank; }
 }
