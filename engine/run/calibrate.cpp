@@ -45,6 +45,39 @@ double rate_of(const RankProgram& program, const std::vector<CostSample>& sample
   return bytes > 0 ? ns / bytes : 0;
 }
 
+/// ns of a product of two n by n matrices, after a first one that does not count.
+std::int64_t quickest_product(std::int64_t n, int times, DType type, const Platform& platform) {
+  const auto product =
+      platform.kernels.prepare(&kernels::KernelSet::linear_forward,
+                               kernels::LinearSpec{.type = type, .result_type = type, .rows = n, .in = n, .out = n});
+  Device& device = *platform.device;
+  const std::int64_t bytes = n * n * bytes_of(type);
+  const Memory matrices = device.reserve(3 * bytes), workspace = device.reserve(product.workspace_bytes);
+  const auto at = [&](int i) { return View{matrices.get() + i * bytes, type, {n, n}}; };
+  const std::unique_ptr<Queue> queue = device.make_queue();
+  queue->fill(matrices.get(), 0, 3 * bytes);
+  const kernels::Stream stream{workspace.get(), queue->handle()};
+  // One thread's own time is right on a busy machine, too; several threads have only the wall in common.
+  const bool alone = platform.kernels.options.threads == 1;
+  const auto now = [&] { return alone ? thread_cpu_ns() : monotonic_ns(); };
+  std::int64_t best = 0;
+  for (int i = 0; i <= times; ++i) {
+    const std::int64_t begin = now();
+    const Mark begun = queue->mark();
+    product.launch(at(0), at(1), at(2), {}, {}, stream);
+    const Mark ended = queue->mark();
+    if (ended) ended->wait();
+    const std::int64_t took = ended ? ended->time_ns() - begun->time_ns() : now() - begin;
+    if (i > 0 && (best == 0 || took < best)) best = took;
+  }
+  return best;
+}
+
+double flops_of(std::int64_t n, std::int64_t ns) {
+  const auto size = static_cast<double>(n);
+  return 2 * size * size * size / (static_cast<double>(ns) * 1e-9);
+}
+
 }  // namespace
 
 std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int steps,
@@ -104,33 +137,12 @@ Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> pla
 }
 
 double measure_peak_flops(DType type, const Platform& platform) {
-  Device& device = *platform.device;
-  device.use();
-  const std::int64_t n = device.is_host() ? 1024 : 8192;
-  const auto product =
-      platform.kernels.prepare(&kernels::KernelSet::linear_forward,
-                               kernels::LinearSpec{.type = type, .result_type = type, .rows = n, .in = n, .out = n});
-  const std::int64_t bytes = n * n * bytes_of(type);
-  const Memory matrices = device.reserve(3 * bytes), workspace = device.reserve(product.workspace_bytes);
-  const auto at = [&](int i) { return View{matrices.get() + i * bytes, type, {n, n}}; };
-  const std::unique_ptr<Queue> queue = device.make_queue();
-  queue->fill(matrices.get(), 0, 3 * bytes);
-  const kernels::Stream stream{workspace.get(), queue->handle()};
-  // One thread's own time is right on a busy machine, too; several threads have only the wall in common.
-  const bool alone = platform.kernels.options.threads == 1;
-  const auto now = [&] { return alone ? thread_cpu_ns() : monotonic_ns(); };
-  std::int64_t best = 0;
-  for (int i = 0; i < 6; ++i) {
-    const std::int64_t begin = now();
-    const Mark begun = queue->mark();
-    product.launch(at(0), at(1), at(2), {}, {}, stream);
-    const Mark ended = queue->mark();
-    if (ended) ended->wait();
-    const std::int64_t took = ended ? ended->time_ns() - begun->time_ns() : now() - begin;
-    if (i > 0 && (best == 0 || took < best)) best = took;
-  }
-  const auto size = static_cast<double>(n);
-  return 2 * size * size * size / (static_cast<double>(best) * 1e-9);
+  platform.device->use();
+  if (platform.device->is_host()) return flops_of(1024, quickest_product(1024, 5, type, platform));
+  // Large enough to keep any device busy, and on a small one no larger than it takes.
+  std::int64_t n = 256;
+  while (n < 8192 && quickest_product(n, 1, type, platform) < 2'000'000) n *= 2;
+  return flops_of(n, quickest_product(n, 5, type, platform));
 }
 
 }  // namespace rankscope

@@ -1,0 +1,18 @@
+// What the emulated libnccl finds in a program on emulated GPUs: its streams, and what is done on devices' memory.
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "tests/kernels/cuda/emulated/runtime.hpp"
+
+extern "C" {
+void emulated_gpu_enqueue(void* stream, std::function<void()> work);
+void emulated_gpu_transfer(const std::vector<const void*>& touched, const std::function<void()>& work);
+
+void emulated_gpu_enqueue(void* stream, std::function<void()> work) {
+  if (emulated::enqueue_waiting(stream, std::move(work)) != cudaSuccess) std::abort();
+}
+void emulated_gpu_transfer(const std::vector<const void*>& touched, const std::function<void()>& work) {
+  emulated::transfer(touched, work);
+}
+}
