@@ -19,6 +19,7 @@
 #   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
 #   verify       rankscope-engine                      cuBLASLt                            8 minutes, one a plan at most
+#   nccl         rankscope-engine rankscope-trace      two GPUs, NCCL, mpirun              9 minutes
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
 #   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
@@ -32,12 +33,13 @@ fail() {
   exit "${status:-1}"
 }
 
-all_parts=(kernels sanitizer verify speed-124m speed-1.5b telemetry)
+all_parts=(kernels sanitizer verify nccl speed-124m speed-1.5b telemetry)
 programs_of() {
   case $1 in
     kernels) echo kernels_cuda_test cuda_kernels_bench ;;
     sanitizer) echo kernels_cuda_test rankscope-engine ;;
     verify) echo rankscope-engine ;;
+    nccl) echo rankscope-engine rankscope-trace ;;
     speed-*) echo gpu_step ;;
     telemetry) echo telemetry_share_bench ;;
   esac
@@ -277,22 +279,42 @@ plans=(
   "data=2 zero=1 train.optimizer=adam8bit"
 )
 [[ -z $quick ]] || plans=("" "data=2 tensor=2 pipeline=2" "data=8 zero=3")
+if [[ -n $dry ]] && { has_part verify || has_part nccl; }; then cat "$work/plan.toml"; fi
 if has_part verify; then
-  [[ -z $dry ]] || cat "$work/plan.toml"
   for plan in "${plans[@]}"; do
     sets_of "$plan"
     check "verify ${plan:-one rank}" 60 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
   done
-  # More GPUs than one: a GPU for each rank, over NCCL.
+fi
+
+# More GPUs than one: a GPU for each rank, over NCCL. As threads of one process, which can be verified, and as processes
+# that mpirun starts: then what NCCL tells of the inside of its collectives is in the recording. A rank that dies ends
+# the others.
+if has_part nccl; then
   count=$(nvidia-smi --list-gpus 2>/dev/null | wc -l || true)
-  for plan in "data=2" "pipeline=2 schedule=zb-h1" "data=2 zero=3" "tensor=2"; do
+  missing=''
+  [[ $count -ge 2 ]] || missing="one GPU"
+  over_nccl() { # over_nccl NAME MOST COMMAND...
+    local name=$1 most=$2
+    shift 2
+    if [[ -n $dry || -z $missing ]]; then check "$name" "$most" "" "$@"; else row "$name" "$missing" 0; fi
+  }
+  nccl_plans=("data=2" "pipeline=2 schedule=zb-h1" "data=2 zero=3" "tensor=2")
+  for plan in "${nccl_plans[@]}"; do
     sets_of "$plan"
-    if [[ -n $dry || $count -ge 2 ]]; then
-      check "verify over nccl, $plan" 90 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda --comm nccl "${sets[@]}"
-    else
-      row "verify over nccl, $plan" "one GPU" 0
-    fi
+    over_nccl "verify over nccl, $plan" 90 "$bin/rankscope-engine" verify "$(plan_file)" --device cuda --comm nccl "${sets[@]}"
   done
+  [[ -n $missing ]] || command -v mpirun >/dev/null || missing="no mpirun"
+  recorded='"$0/rankscope-engine" run "$1" --device cuda --comm nccl --record "$1.mcap" "${@:2}" &&
+    "$0/rankscope-trace" info "$1.mcap" | tee /dev/stderr | grep -q -E "[1-9][0-9]* +/rankscope/phases"'
+  for plan in "${nccl_plans[@]}"; do
+    sets_of "$plan collective=auto train.steps=20"
+    over_nccl "run over nccl by mpirun, phases recorded, $plan" 60 bash -c "$recorded" "$bin" "$(plan_file)" "${sets[@]}"
+  done
+  ended='! timeout 40 "$0/rankscope-engine" run "$1" --device cuda --comm nccl "${@:2}" 2>"$1.said"; cat "$1.said"
+    grep -q "^rankscope-engine: rank 1 " "$1.said"'
+  sets_of "data=2 train.steps=1000 fault.kill_rank=1 fault.kill_step=5"
+  over_nccl "run over nccl by mpirun, a rank that dies is named" 60 bash -c "$ended" "$bin" "$(plan_file)" "${sets[@]}"
 fi
 
 # GPT-2 beside PyTorch, one after the other on the same GPU.

@@ -71,6 +71,7 @@ program compute-sanitizer 'exit 0'
 program kernels_cuda_test '[[ $RANKSCOPE_REQUIRE_GPU == 1 ]]'
 program cuda_kernels_bench 'echo "a kernel at 90% of its limit"'
 program rankscope-engine '[[ "$*" != *data=8*zero=3* ]] || { echo "DIFFERS from one rank"; exit 1; }'
+program rankscope-trace 'exit 1'
 program gpu_step 'echo "{\"engine\": \"rankscope\", \"model\": \"$1\", \"step_seconds\": 0.5, \"tokens_per_s\": 7,
   \"classes\": {}, \"memory\": {\"used_bytes\": 0, \"predicted_bytes\": 1, \"off_by\": 0, \"context_bytes\": 0, \"workspace_bytes\": 0}}" | tr -d "\n"'
 program telemetry_share_bench 'echo "cost of telemetry: mean +0.10 %"'
@@ -86,6 +87,8 @@ expect "the pretended table" "$table" '^compute-sanitizer racecheck, small sizes
 expect "the pretended table" "$table" '^compute-sanitizer synccheck, small sizes +passed'
 expect "the pretended table" "$table" '^compute-sanitizer memcheck, a whole plan +passed'
 expect "the pretended measures" "$table" '^plans against one rank +all +25 of 26  MISSED$'
+expect "the pretended table" "$table" '^run over nccl by mpirun, phases recorded, tensor=2 +one GPU$'
+expect "the pretended measures" "$table" '^a GPU for each rank, over NCCL +all +0 of 9  not measured$'
 expect "the pretended measures" "$table" '^compute-sanitizer +all +4 of 4  met$'
 expect "the pretended measures" "$table" "^kernels against the CPU's +all +2 of 2  met\$"
 expect "the pretended measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +-  not measured\$"
@@ -93,6 +96,24 @@ expect "the pretended measures" "$table" '^gpt2-1.5b: memory at the peak beside 
 expect "the pretended table" "$table" '^a kernel at 90% of its limit$'
 expect "the pretended table" "$table" '^gpt2-1.5b +rankscope +500.00 ms'
 expect "the pretended table" "$table" '^cost of telemetry: mean \+0.10 %'
+
+# Two GPUs: ranks over NCCL, whose recordings have phases, or have not.
+program nvidia-smi '[[ $1 == --list-gpus ]] && printf "GPU 0\nGPU 1\n" || echo "a GPU that is none, 1, 2 MiB"'
+program mpirun 'exit 0'
+program rankscope-engine '[[ "$*" != *kill_rank=1* ]] || { echo "rankscope-engine: rank 1 was killed" >&2; exit 1; }'
+program rankscope-trace 'echo "     12  /rankscope/spans"; [[ $2 != *plan* ]] || echo "     34  /rankscope/phases"'
+table=$(on_fake --part nccl) || true
+expect "two pretended GPUs" "$table" '^run over nccl by mpirun, phases recorded, data=2 zero=3 +passed'
+expect "two pretended GPUs" "$table" '^run over nccl by mpirun, a rank that dies is named +passed'
+expect "two pretended GPUs" "$table" '^a GPU for each rank, over NCCL +all +9 of 9  met$'
+program rankscope-trace 'echo "     12  /rankscope/spans"'
+program rankscope-engine 'exit 0'
+table=$(on_fake --part nccl) || true
+expect "no phases" "$table" '^run over nccl by mpirun, phases recorded, data=2 +FAILED'
+expect "a rank that does not die" "$table" '^run over nccl by mpirun, a rank that dies is named +FAILED'
+expect "what fails over nccl" "$table" '^a GPU for each rank, over NCCL +all +4 of 9  MISSED$'
+program nvidia-smi '[[ $1 == --list-gpus ]] && echo "GPU 0" || echo "a GPU that is none, 1, 2 MiB"'
+program rankscope-engine '[[ "$*" != *data=8*zero=3* ]] || { echo "DIFFERS from one rank"; exit 1; }'
 rows=$(wc -l <"$work/gathered/rows.tsv")
 table=$(on_fake --part verify --seconds 30) || true
 expect "what there was no time for" "$table" '^verify data=4 zero=2 +no time$'

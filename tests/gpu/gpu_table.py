@@ -67,10 +67,13 @@ def of_checks(rows, begins):
 
 def measures_of(rows, steps, telemetry):
     """(measure, goal, figure, met) of all that a GPU is to show; met is None where it was not measured."""
-    single = [r for r in rows if not r[0].startswith("verify over nccl")]
-    for measure, begins in (("kernels against the CPU's", "every op, every type"),
-                            ("compute-sanitizer", "compute-sanitizer"), ("plans against one rank", "verify ")):
-        yield measure, "all", *of_checks(single, begins)
+    over_nccl = ("verify over nccl", "run over nccl")
+    single = [r for r in rows if not r[0].startswith(over_nccl)]
+    for measure, of, begins in (("kernels against the CPU's", single, "every op, every type"),
+                                ("compute-sanitizer", single, "compute-sanitizer"),
+                                ("plans against one rank", single, "verify "),
+                                ("a GPU for each rank, over NCCL", rows, over_nccl)):
+        yield measure, "all", *of_checks(of, begins)
     for model in ("gpt2-124m", "gpt2-1.5b"):
         own = next((s for s in steps if s["model"] == model and s["engine"] == "rankscope"), None)
         peer = next((s for s in steps if s["model"] == model and s["engine"].endswith("compiled")), None)
