@@ -48,13 +48,15 @@ struct MemorySample {
   bool operator==(const MemorySample&) const = default;
 };
 
-/// One transfer inside a transparent collective.
+/// One transfer inside a transparent collective; or what a library tells of its own inside: `chunk` is then a channel,
+/// phase 0 the channel's part of the kernel, and phase s + 1 its transfer s over the network.
 struct PhaseSpan {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
   OpId op;
-  std::int32_t phase = 0, chunk = 0, from = 0, to = 0;
-  std::int64_t bytes = 0, begin_ns = 0, end_ns = 0;
+  std::int32_t phase = 0, chunk = 0;
+  std::int32_t from = 0, to = 0;                     ///< -1: nobody knows
+  std::int64_t bytes = 0, begin_ns = 0, end_ns = 0;  ///< bytes -1: nobody knows
   bool operator==(const PhaseSpan&) const = default;
 };
 
