@@ -11,7 +11,7 @@ namespace rankscope {
 std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int steps,
                                       std::shared_ptr<const Platform> platform = open_platform("cpu"));
 
-/// Costs of the plan's ops on this machine, predicted before it runs: a model of one block at the plan's micro-batch
+/// Costs of the plan's ops on this machine, predicted before it runs: a model of two blocks at the plan's micro-batch
 /// size is trained alone for a few steps (some tenths of a second), and the cost of each of its segments applies
 /// wherever the segment recurs. Optimizer ops, and copies between device and host, which here are one memory, cost in
 /// proportion to the bytes they touch. Links are the cluster's, and

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
 #include <mutex>
 
 #include "engine/analyse/step_analysis.hpp"
@@ -88,9 +90,30 @@ StepProgram changed(const Scenario& scenario, int pipeline, int micro_batches) {
   return compile(other);
 }
 
-/// Each comparison is made `rounds` times, its two sides in turn, and judged by the median round: a neighbour on the
-/// machine that takes the cores for a second spoils a round, not the figure.
-constexpr int rounds = 5;
+/// A comparison is made in rounds, its two sides in turn, until so many of them were quiet: the hypervisor gave less
+/// than `disturbed` of the cores to other machines. Their median judges. Most rounds may be disturbed; with too few
+/// quiet ones nothing is judged.
+constexpr std::size_t quiet_rounds = 5, most_rounds = 15;
+constexpr double disturbed = 0.02;
+
+/// Clock ticks of all cores together, and those of them that a hypervisor gave to other machines; both 0 where Linux
+/// does not count them, and every round passes for a quiet one.
+struct Ticks {
+  long long all = 0, stolen = 0;
+};
+
+Ticks ticks() {
+  std::ifstream stat("/proc/stat");
+  std::string cpu;
+  stat >> cpu;
+  Ticks ticks;
+  long long value = 0;
+  for (int field = 0; field < 8 && stat >> value; ++field) {
+    ticks.all += value;
+    if (field == 7) ticks.stolen = value;
+  }
+  return ticks;
+}
 
 struct Pair {
   double a = 0, b = 0, off = 0;
@@ -99,12 +122,25 @@ struct Pair {
 template <class Compare>
 void verdict(const char* what, const char* a_name, const char* b_name, double limit, Compare compare) {
   std::vector<Pair> pairs;
-  for (int i = 0; i < rounds; ++i) pairs.push_back(compare());
+  std::size_t rounds = 0;
+  for (; rounds < most_rounds && pairs.size() < quiet_rounds; ++rounds) {
+    const Ticks before = ticks();
+    const Pair pair = compare();
+    const Ticks after = ticks();
+    if (static_cast<double>(after.stolen - before.stolen) <= disturbed * static_cast<double>(after.all - before.all))
+      pairs.push_back(pair);
+  }
+  if (pairs.size() < quiet_rounds) {
+    fmt::print("{:<24} not judged: of {} rounds {} were quiet, {} are wanted\n", what, rounds, pairs.size(),
+               quiet_rounds);
+    return;
+  }
   std::sort(pairs.begin(), pairs.end(), [](const Pair& x, const Pair& y) { return x.off < y.off; });
-  const Pair& middle = pairs[rounds / 2];
+  const Pair& middle = pairs[quiet_rounds / 2];
   fmt::print("{:<24} {} {:.4g}   {} {:.4g}   difference {:.3f} ({:.3f} to {:.3f}; limit {:.2f}) {}\n", what, a_name,
              middle.a, b_name, middle.b, middle.off, pairs.front().off, pairs.back().off, limit,
              middle.off <= limit ? "ok" : "OVER");
+  std::fflush(stdout);
 }
 
 /// The step of these programs laid out from costs measured one rank at a time, seconds.
@@ -161,8 +197,10 @@ int main(int argc, char** argv) {
     const StepProgram step = changed(lab, 8, lab.plan.micro_batches);
     const auto programs = step.all_programs();
     verdict("step of eight ranks, s", "device", "measured alone", 0.10, [&] {
-      const double laid_out = step_from_costs_alone(step, programs);
+      // Before and after: the machine's pace drifts while it warms up and cools down.
+      const double before = step_from_costs_alone(step, programs);
       const double device = run(step).device_s;
+      const double laid_out = (before + step_from_costs_alone(step, programs)) / 2;
       return Pair{device, laid_out, std::abs(device / laid_out - 1)};
     });
   }
