@@ -37,7 +37,7 @@ struct PlanSpec {
   std::string schedule = "1f1b";
   std::string order;  ///< of schedule "by-hand": a line for each stage, such as "stage 0: F:c0:m0 B:c0:m0"
   /// Layers of each chunk: "even", "cost" (by FLOPs), a list such as "3 2 2 1", or "measured", which becomes a list
-  /// before anything is compiled (engine/run/measured_stages.hpp).
+  /// before anything is compiled (engine/calibrate/measured_stages.hpp).
   std::string stages = "even";
   int micro_batches = 1;  ///< per data-parallel rank and step
   /// Where the data group's gradients are summed and its parameters updated: "all-reduce" (on every rank),

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "engine/analyse/scaling.hpp"
-#include "engine/run/measure_ops.hpp"
+#include "engine/calibrate/measure_ops.hpp"
 #include "engine/scenario/measured.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/validate/validate.hpp"

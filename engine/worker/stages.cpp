@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "engine/run/measured_stages.hpp"
+#include "engine/calibrate/measured_stages.hpp"
 
 namespace rankscope {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "engine/calibrate/calibrate.hpp"
 #include "engine/comm/mpi.hpp"
 #include "engine/comm/nccl.hpp"
-#include "engine/run/calibrate.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/clock_fit.hpp"
 #include "engine/run/emulated_clock.hpp"

@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include "engine/analyse/step_analysis.hpp"
-#include "engine/run/calibrate.hpp"
+#include "engine/calibrate/calibrate.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/emulated_clock.hpp"
 #include "engine/run/job.hpp"

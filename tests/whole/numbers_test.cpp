@@ -1,8 +1,8 @@
 // The same model, whoever trains it: twice, by threads or by processes, by many ranks or by one.
 #include <nlohmann/json.hpp>
 
-#include "engine/run/verify.hpp"
 #include "engine/scenario/read.hpp"
+#include "engine/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/run/summaries.hpp"
 #include "tests/whole/process.hpp"

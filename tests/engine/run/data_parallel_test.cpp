@@ -2,8 +2,8 @@
 // rank; what that costs is where its link says.
 #include "engine/program/communication.hpp"
 #include "engine/run/job.hpp"
-#include "engine/run/verify.hpp"
 #include "engine/scenario/check.hpp"
+#include "engine/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/run/summaries.hpp"
 

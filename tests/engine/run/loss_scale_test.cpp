@@ -7,7 +7,7 @@
 
 #include "engine/checkpoint/checkpoint.hpp"
 #include "engine/run/job.hpp"
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 #include "kernels/tensor/element.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_directory.hpp"

@@ -15,7 +15,7 @@
 
 #include "engine/comm/loopback.hpp"
 #include "engine/comm/nccl.hpp"
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/queue_device.hpp"

@@ -4,7 +4,7 @@
 
 #include "engine/program/dry_run.hpp"
 #include "engine/run/job.hpp"
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/run/summaries.hpp"
 

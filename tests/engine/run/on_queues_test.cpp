@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "engine/run/scratch.hpp"
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/device.hpp"

@@ -2,7 +2,7 @@
 #include <mutex>
 
 #include "engine/optimizer/rule/rule.hpp"
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

@@ -2,8 +2,8 @@
 #include <mutex>
 
 #include "engine/analyse/report.hpp"
+#include "engine/calibrate/calibrate.hpp"
 #include "engine/collective/cost.hpp"
-#include "engine/run/calibrate.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/job.hpp"
 #include "engine/simulate/costs.hpp"

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "engine/run/job.hpp"
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

@@ -1,12 +1,12 @@
-#include "engine/run/measure_ops.hpp"
+#include "engine/calibrate/measure_ops.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <thread>
 #include <utility>
 
+#include "engine/calibrate/calibrate.hpp"
 #include "engine/program/compile.hpp"
-#include "engine/run/calibrate.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/measured.hpp"
 

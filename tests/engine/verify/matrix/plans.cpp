@@ -1,4 +1,4 @@
-#include "tests/engine/run/matrix/plans.hpp"
+#include "tests/engine/verify/matrix/plans.hpp"
 
 #include "engine/program/compile.hpp"
 #include "engine/scenario/check.hpp"

@@ -1,4 +1,4 @@
-#include "engine/run/parity.hpp"
+#include "engine/verify/parity.hpp"
 
 #include <algorithm>
 #include <cmath>

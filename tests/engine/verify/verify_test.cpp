@@ -1,4 +1,4 @@
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 
 #include <string_view>
 

@@ -1,12 +1,12 @@
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "engine/optimizer/rule/rule.hpp"
-#include "engine/run/parity.hpp"
-#include "engine/run/verify_arrivals.hpp"
+#include "engine/verify/parity.hpp"
+#include "engine/verify/verify_arrivals.hpp"
 
 namespace rankscope {
 namespace {

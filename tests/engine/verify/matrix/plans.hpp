@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/scenario/scenario.hpp"
-#include "tests/engine/run/matrix/covering_array.hpp"
+#include "tests/engine/verify/matrix/covering_array.hpp"
 
 namespace rankscope::testing {
 

@@ -4,7 +4,7 @@
 // own files.
 #pragma once
 #include "engine/run/job.hpp"
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 
 namespace rankscope {
 

@@ -1,4 +1,4 @@
-#include "engine/run/replay.hpp"
+#include "engine/verify/replay.hpp"
 
 #include <algorithm>
 #include <cstring>

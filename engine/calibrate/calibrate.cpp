@@ -1,4 +1,4 @@
-#include "engine/run/calibrate.hpp"
+#include "engine/calibrate/calibrate.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,11 +1,11 @@
-#include "engine/run/measured_stages.hpp"
+#include "engine/calibrate/measured_stages.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "engine/run/calibrate.hpp"
+#include "engine/calibrate/calibrate.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/part_costs.hpp"
 

@@ -1,4 +1,4 @@
-#include "tests/engine/run/matrix/covering_array.hpp"
+#include "tests/engine/verify/matrix/covering_array.hpp"
 
 #include <algorithm>
 #include <array>

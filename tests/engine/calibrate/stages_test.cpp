@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/calibrate/calibrate.hpp"
+#include "engine/calibrate/measured_stages.hpp"
 #include "engine/program/compile.hpp"
-#include "engine/run/calibrate.hpp"
-#include "engine/run/measured_stages.hpp"
 #include "engine/scenario/check.hpp"
 #include "engine/simulate/part_costs.hpp"
 #include "tests/catch.hpp"

@@ -1,11 +1,11 @@
-#include "engine/run/verify_arrivals.hpp"
+#include "engine/verify/verify_arrivals.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "engine/run/parity.hpp"
-#include "engine/run/replay.hpp"
+#include "engine/verify/parity.hpp"
+#include "engine/verify/replay.hpp"
 
 namespace rankscope {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "engine/analyse/report.hpp"
 #include "engine/run/job.hpp"
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 #include "tests/catch.hpp"
-#include "tests/engine/run/matrix/plans.hpp"
 #include "tests/engine/run/summaries.hpp"
+#include "tests/engine/verify/matrix/plans.hpp"
 #include "tests/slowness.hpp"
 
 using namespace rankscope;

@@ -12,7 +12,7 @@
 #include "engine/program/compile.hpp"
 #include "engine/run/observer.hpp"
 #include "engine/run/rank_run.hpp"
-#include "engine/run/verify.hpp"
+#include "engine/verify/verify.hpp"
 
 namespace rankscope::parity {
 

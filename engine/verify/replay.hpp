@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/run/job.hpp"
-#include "engine/run/parity.hpp"
+#include "engine/verify/parity.hpp"
 
 namespace rankscope {
 
