@@ -1,47 +1,100 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/stepper.hpp"
 
+#include <QEvent>
 #include <QHBoxLayout>
+#include <QSignalBlocker>
+#include <algorithm>
+#include <cmath>
 
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
+namespace {
+
+constexpr int short_range = 8;       ///< up to here a slider stops at every value
+constexpr int greatest_stop = 4096;  ///< what is beyond is typed
+constexpr int slider_width = 52, box_width = 52;
+
+std::vector<int> stops_between(int least, int most) {
+  std::vector<int> stops;
+  if (most - least <= short_range) {
+    for (int value = least; value <= most; ++value) stops.push_back(value);
+    return stops;
+  }
+  if (least <= 0) stops.push_back(least);
+  for (int value = 1; value <= std::min(most, greatest_stop); value *= 2)
+    if (value > least) stops.push_back(value);
+  return stops;
+}
+
+/// The nearest, as the slider measures it: by ratio.
+int stop_at(const std::vector<int>& stops, int value) {
+  const auto far = [value](int stop) { return std::fabs(std::log2(stop + 0.5) - std::log2(std::max(value, 0) + 0.5)); };
+  return static_cast<int>(std::min_element(stops.begin(), stops.end(), [&](int a, int b) { return far(a) < far(b); }) -
+                          stops.begin());
+}
+
+}  // namespace
 
 Stepper::Stepper(int least, int most, QWidget* parent)
-    : QWidget(parent), box_(new QSpinBox(this)), less_(new QToolButton(this)), more_(new QToolButton(this)) {
+    : QWidget(parent),
+      stops_(stops_between(least, most)),
+      box_(new QSpinBox(this)),
+      slider_(new QSlider(Qt::Horizontal, this)),
+      less_(new QToolButton(this)),
+      more_(new QToolButton(this)) {
   box_->setRange(least, most);
   box_->setButtonSymbols(QAbstractSpinBox::NoButtons);
   box_->setAlignment(Qt::AlignRight);
   box_->setFont(number_font());
   box_->setKeyboardTracking(false);  // 16 is not 1 and then 16
+  box_->setMinimumWidth(box_width);
+  slider_->setRange(0, static_cast<int>(stops_.size()) - 1);
+  slider_->setPageStep(1);
+  slider_->setMinimumWidth(slider_width);
+  slider_->setFocusPolicy(Qt::NoFocus);  // the arrow keys step the box
+  slider_->installEventFilter(this);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(4);
   row->addWidget(less_);
-  row->addWidget(box_, 1);
+  row->addWidget(slider_, 1);
   row->addWidget(more_);
+  row->addWidget(box_);
   setFocusProxy(box_);
   const auto set_up = [this](QToolButton* button, const QString& glyph, int by) {
     button->setText(glyph);
     button->setProperty("role", QStringLiteral("step"));
     button->setAutoRepeat(true);
-    button->setFocusPolicy(Qt::NoFocus);  // the arrow keys do the same in the box
+    button->setFocusPolicy(Qt::NoFocus);
     connect(button, &QToolButton::clicked, this, [this, by] { box_->stepBy(by); });
   };
   set_up(less_, QStringLiteral("−"), -1);
   set_up(more_, QStringLiteral("+"), 1);
+  connect(slider_, &QSlider::valueChanged, this,
+          [this](int stop) { box_->setValue(stops_[static_cast<std::size_t>(stop)]); });
   connect(box_, &QSpinBox::valueChanged, this, [this](int value) {
-    take_ends();
+    take_value();
     emit value_changed(value);
   });
-  take_ends();
+  take_value();
 }
 
 void Stepper::set_value(int value) { box_->setValue(value); }
 
-void Stepper::take_ends() {
+// The wheel over it scrolls what it stands in.
+bool Stepper::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != slider_ || event->type() != QEvent::Wheel) return QWidget::eventFilter(watched, event);
+  event->ignore();
+  return true;
+}
+
+void Stepper::take_value() {
   less_->setEnabled(box_->value() > box_->minimum());
   more_->setEnabled(box_->value() < box_->maximum());
+  const QSignalBlocker quiet(slider_);  // a value between two stops stays what it is
+  slider_->setValue(stop_at(stops_, box_->value()));
 }
 
 }  // namespace rankscope::app

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A whole number with − and + beside it: easy to hit, and to type into.
+// A whole number to step, to drag and to type: − and +, a slider between them over the powers of two (where the range
+// is short: over every value), and a box that takes any.
 #pragma once
+#include <QSlider>
 #include <QSpinBox>
 #include <QToolButton>
+#include <vector>
 
 namespace rankscope::app {
 
@@ -13,14 +16,21 @@ class Stepper : public QWidget {
   int value() const { return box_->value(); }
   void set_value(int value);
   QSpinBox* box() { return box_; }
+  QSlider* slider() { return slider_; }
+  /// What the slider stops at, ascending.
+  const std::vector<int>& stops() const { return stops_; }
+
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  signals:
   void value_changed(int value);
 
  private:
-  void take_ends();
+  void take_value();
 
+  std::vector<int> stops_;
   QSpinBox* box_;
+  QSlider* slider_;
   QToolButton *less_, *more_;
 };
 

@@ -296,6 +296,38 @@ TEST_CASE("Every key of the plan can be changed in its field, and fields that do
   CHECK(window->session().scenario()->plan.bucket_mib == 2.5);
 }
 
+TEST_CASE("A plan's numbers are dragged over powers of two, stepped and typed, and each is predicted at once") {
+  const auto window = window_on("pipeline-1f1b");
+  auto* field = qobject_cast<Stepper*>(window->plan_panel().field_named("micro-batches"));
+  REQUIRE(field != nullptr);
+  const auto predicted = [&] {
+    REQUIRE(wait_until([&] { return window->settled(); }));
+    REQUIRE(window->session().predicted());
+    CHECK(window->session().predicted()->scenario.plan.micro_batches == field->value());
+    return window->session().predicted()->report.bubble.predicted;
+  };
+  CHECK(field->value() == 8);
+  CHECK(field->stops()[static_cast<std::size_t>(field->slider()->value())] == 8);
+  const double at_eight = predicted();
+  QSlider* slider = field->slider();
+  const int y = slider->height() / 2;
+  const auto x_of = [&](int stop) { return 6 + (slider->width() - 12) * stop / slider->maximum(); };
+  QTest::mousePress(slider, Qt::LeftButton, {}, {x_of(slider->value()), y});
+  QTest::mouseMove(slider, {x_of(slider->value() + 1), y});
+  QTest::mouseRelease(slider, Qt::LeftButton, {}, {x_of(slider->value()), y});
+  CHECK(field->value() == 16);
+  CHECK(predicted() < at_eight);  // (p - 1)/(m + p - 1)
+  for (QToolButton* button : field->findChildren<QToolButton*>())
+    if (button->text() == QStringLiteral("+")) QTest::mouseClick(button, Qt::LeftButton);
+  CHECK(field->value() == 17);  // between two stops it stays what it is
+  CHECK(field->stops()[static_cast<std::size_t>(slider->value())] == 16);
+  field->box()->setFocus();
+  field->box()->selectAll();
+  QTest::keyClicks(field->box(), "4");
+  QTest::keyClick(field->box(), Qt::Key_Return);
+  CHECK(predicted() > at_eight);
+}
+
 TEST_CASE("The layers of stages are words that are checked as the plan is") {
   const auto window = window_on("pipeline-1f1b");
   PlanPanel& plan = window->plan_panel();
