@@ -41,6 +41,21 @@ double height_of(const QString& text, bool heading, double width) {
   return std::ceil(metrics.boundingRect(QRectF(0, 0, width, 1e5), wrapped, text).height());
 }
 
+/// "4 channels, no transfers told", as the library has it.
+QString words_of_inside(const GroupExchange& e) {
+  int channels = 0;
+  double bytes = 0;
+  bool moved = false;
+  for (const PhaseSpan& phase : e.inside) {
+    channels = std::max(channels, phase.chunk + 1);
+    if (phase.phase == 0 || phase.from != phase.rank) continue;  // a transfer is told at both ends
+    moved = true;
+    bytes += static_cast<double>(std::max<std::int64_t>(phase.bytes, 0));
+  }
+  return moved ? tr("%1 channels, %2 over the network").arg(channels).arg(text::bytes(bytes))
+               : tr("%1 channels, peers unknown").arg(channels);
+}
+
 }  // namespace
 
 ExchangePainter::ExchangePainter(const ExchangeScene& scene) : s_(scene) {
@@ -63,10 +78,9 @@ void ExchangePainter::write() {
   facts = {tr("%1 ranks").arg(e.size()), text::bytes(static_cast<double>(e.bytes))};
   if (e.algorithm)
     facts << QString::fromUtf8(name_of(*e.algorithm).data(), static_cast<qsizetype>(name_of(*e.algorithm).size()));
-  if (e.opaque)
-    facts << tr("phases unknown");
-  else if (e.phases > 0)
-    facts << (e.timed ? tr("recorded") : tr("not timed"));
+  if (e.opaque && e.inside.empty()) facts << tr("phases unknown");
+  if (!e.inside.empty()) facts << words_of_inside(e);
+  if (!e.opaque && e.phases > 0) facts << (e.timed ? tr("recorded") : tr("not timed"));
   const QString what = facts.join(QStringLiteral(" · "));
   if (!low || e.opaque) words_.push_back({what, false, height_of(what, false, width)});
   if (!e.opaque && e.phases > 0) {
@@ -85,6 +99,10 @@ void ExchangePainter::write() {
 
 QString ExchangePainter::explanation() const {
   const GroupExchange& e = *s_.exchange;
+  if (e.opaque && !e.inside.empty())
+    return tr(
+        "A thin line under a rank's bar is a channel of the library's kernel, or a transfer of it over the network. "
+        "Within a host the library does not tell which chunk moves when, nor to whom.");
   if (e.opaque)
     return tr(
         "Which chunk moves when is not known: the communicator's own algorithm does not tell. Set "
@@ -279,6 +297,20 @@ void ExchangePainter::moves(QPainter& painter) const {
   }
 }
 
+void ExchangePainter::inside(QPainter& painter, int rank, double top, double height,
+                             const std::function<double(std::int64_t)>& x_of) const {
+  std::vector<const PhaseSpan*> lines;
+  for (const PhaseSpan& phase : s_.exchange->inside)
+    if (phase.rank == rank) lines.push_back(&phase);
+  const double step = height / static_cast<double>(std::max<std::size_t>(lines.size(), 1));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const double x = x_of(lines[i]->begin_ns);
+    painter.fillRect(QRectF(x, top + static_cast<double>(i) * step, std::max(x_of(lines[i]->end_ns) - x, 1.0),
+                            std::clamp(step - 1, 1.0, 3.0)),
+                     color(lines[i]->phase == 0 ? s_.colours->text : s_.colours->accent));
+  }
+}
+
 void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
   const GroupExchange& e = *s_.exchange;
   std::int64_t begin = 0, end = 0;
@@ -323,7 +355,12 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
     const double x2 = left + static_cast<double>(span->end_ns - begin) * scale;
     const double middle = y + row / 2;
     painter.fillRect(QRectF(x0, middle - 1, std::max(x1 - x0, 0.0), 2), color(mark()));
-    painter.fillRect(QRectF(x1, y + 2, std::max(x2 - x1, 1.0), row - 4), color(mark()));
+    const double bar = e.inside.empty() ? row - 4 : (row - 4) / 2;
+    painter.fillRect(QRectF(x1, y + 2, std::max(x2 - x1, 1.0), bar), color(mark()));
+    const auto x_of = [&](std::int64_t time_ns) {
+      return std::clamp(left + static_cast<double>(time_ns - begin) * scale, left, left + width);
+    };
+    inside(painter, e.ranks[static_cast<std::size_t>(m)], y + 2 + bar + 1, row - 4 - bar - 1, x_of);
     if (!named) continue;
     painter.setFont(number_font());
     painter.setPen(color(s_.colours->dim));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Paints a collective at one moment: its members with what they hold, the chunks under way, and beside them how long
-// each member waited and moved bytes. Of an opaque one, whose phases nobody knows, the times
-// and what else is known.
+// each member waited and moved bytes. Of an opaque one, whose phases nobody knows, the times, what its library told of
+// its inside, and what else is known.
 #pragma once
 #include <QPainter>
+#include <functional>
 #include <vector>
 
 #include "app/models/palette.hpp"
@@ -50,6 +51,9 @@ class ExchangePainter {
   void times(QPainter& painter, const QRectF& area) const;
   /// Of an opaque one: what is known beside its times.
   void facts(QPainter& painter, const QRectF& area) const;
+  /// What the library told of its inside on that rank, a line each.
+  void inside(QPainter& painter, int rank, double top, double height,
+              const std::function<double(std::int64_t)>& x_of) const;
   Argb mark() const;
 
   ExchangeScene s_;

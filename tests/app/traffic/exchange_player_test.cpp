@@ -209,6 +209,36 @@ TEST_CASE("Of an opaque collective it is told who came last, how long the others
   CHECK(facts_of(*exchange_of(replicas(), {1, n, 1}, {}, spans, {}, 0, 3, op)).size() == 3);  // no times of it
 }
 
+TEST_CASE("What a library told of its own collective is a line a channel under each rank's bar") {
+  const RankGrid grid{1, n, 1};
+  const OpId op = parse_token(reduce_token).value();
+  std::vector<Span> spans;
+  std::vector<PhaseSpan> told;
+  for (int rank = 0; rank < n; ++rank) {
+    spans.push_back({rank, 3, op, 0, 100'000, 1'000'000, 0});
+    for (int channel = 0; channel < 2; ++channel)
+      told.push_back({rank, 3, op, 0, channel, -1, -1, -1, 200'000, 900'000});
+  }
+  const auto lines_in = [](Played& p) {
+    const QRgb line = palette_of(Theme::dark).text;
+    const QImage picture = p.picture();
+    int rows = 0;
+    for (int y = 0; y < picture.height(); ++y) {
+      int run = 0, longest = 0;
+      for (int x = 0; x < picture.width(); ++x) {
+        run = picture.pixel(x, y) == line ? run + 1 : 0;
+        longest = std::max(longest, run);
+      }
+      rows += longest > 60 ? 1 : 0;
+    }
+    return rows;
+  };
+  Played without(std::make_shared<const GroupExchange>(*exchange_of(replicas(), grid, {}, spans, {}, 0, 3, op)));
+  Played with(std::make_shared<const GroupExchange>(*exchange_of(replicas(), grid, {}, spans, told, 0, 3, op)));
+  CHECK(lines_in(without) == 0);
+  CHECK(lines_in(with) >= 2 * n);
+}
+
 TEST_CASE("The map's cells are coloured by bytes, and its tool tip names them with their unit") {
   application();
   HeatMap map;
