@@ -11,8 +11,9 @@ namespace {
 constexpr int frame_interval_ms = 40;
 /// Live, the whole-run numbers are made anew at most so often; they are medians and do not jump.
 constexpr int analysis_interval_ms = 400;
-// What is drawn and taken apart while a recording is read is out of date at once, and takes time from reading it.
-constexpr int reading_frame_interval_ms = 400, reading_analysis_interval_ms = 2000;
+// What is drawn and taken apart while a recording is read is out of date at once, and takes time from reading it (and
+// room: a snapshot holds what later merges replace). One of ten million events is read before it is drawn in part.
+constexpr int reading_frame_interval_ms = 1500, reading_analysis_interval_ms = 4000;
 /// A longer run than that is not held on to when it is left: its recording can be opened instead.
 constexpr std::int64_t most_kept_events = 5'000'000;
 
@@ -209,6 +210,7 @@ void Session::choose_step(std::optional<std::uint32_t> step) {
 void Session::open_trace(const QString& path) {
   set_store(std::make_shared<RunStore>());
   recording_ = path;
+  since_look_.start();
   set_state(SessionState::opening);
   watch(make_trace_feed(path, store_));
 }

@@ -46,6 +46,7 @@ class TraceFeed : public Feed {
     try {
       DamageReport damage;
       const bool whole = read_trace(path_.toStdString(), *store_, options, &damage);
+      store_->view();  // merges what came late, here rather than where somebody waits for a picture
       for (const std::string& note : damage.notes)
         tell([this, words = QString::fromStdString(note)] { emit notice(words, true); });
       QString words;

@@ -6,9 +6,11 @@
 //
 // A Chunk provides: Row; static bool before(const Row&, const Row&), a strict total order in which equal means "the
 // same row"; static constexpr capacity_limit; Chunk(context, capacity, const Row& first); capacity(); bool holds(row):
-// can it represent it; std::shared_ptr<Chunk> grown(count, capacity, row): a copy that can; append(count, row); Row
-// at(index); bytes(). A Ref provides: std::shared_ptr<Chunk> chunk; std::uint32_t count; void add(const Row&), which
-// extends its running summary by the row that is about to be counted.
+// can it represent it; std::shared_ptr<Chunk> grown(count, capacity, row): a copy that can; empty_alike(capacity): one
+// without rows; append(count, row); Row at(index); place_of(row, first, last): the first of those indices whose row is
+// not before it; bytes(). A Ref provides: std::shared_ptr<Chunk> chunk; std::uint32_t count; void add(const Row&),
+// which extends its running summary by the row that is about to be counted; copy(chunk, first, last): appends that
+// chunk's rows; sum_up(): completes the summary with what a chunk sums up by itself, is_summed(): that is so.
 #pragma once
 #include <algorithm>
 #include <cassert>
@@ -39,8 +41,49 @@ class ChunkList {
     }
   }
 
-  /// Merges what came late. Afterwards refs() is everything, in order.
+  /// Merges what came late. Afterwards refs() is everything, in order and summed up.
   void settle() {
+    merge_late();
+    for (auto ref = refs_.rbegin(); ref != refs_.rend() && !ref->is_summed(); ++ref) ref->sum_up();
+  }
+
+  const std::vector<Ref>& refs() const { return refs_; }
+  std::int64_t count() const { return count_ + static_cast<std::int64_t>(late_.size()); }
+  std::int64_t bytes() const { return bytes_ + static_cast<std::int64_t>(late_.capacity() * sizeof(Row)); }
+  /// How many rows settle() has to merge.
+  std::int64_t late_count() const { return static_cast<std::int64_t>(late_.size()); }
+
+  /// Removes the first chunk; there must be a second one.
+  void drop_first() {
+    assert(refs_.size() > 1);
+    bytes_ -= refs_.front().chunk->bytes();
+    count_ -= refs_.front().count;
+    refs_.erase(refs_.begin());
+  }
+
+ private:
+  static bool same(const Row& a, const Row& b) { return !Chunk::before(a, b) && !Chunk::before(b, a); }
+
+  void append(std::vector<Ref>& refs, const Row& row) {
+    if (refs.empty() || refs.back().count == Chunk::capacity_limit) {
+      Ref ref;
+      ref.chunk = std::make_shared<Chunk>(*context_, refs.empty() ? 64u : std::uint32_t{Chunk::capacity_limit}, row);
+      bytes_ += ref.chunk->bytes();
+      if (!refs.empty()) refs.back().sum_up();
+      refs.push_back(std::move(ref));
+    }
+    Ref& tail = refs.back();
+    if (tail.count == tail.chunk->capacity() || !tail.chunk->holds(row)) {
+      const std::uint32_t wanted =
+          tail.count == tail.chunk->capacity() ? tail.chunk->capacity() * 2 : tail.chunk->capacity();
+      bytes_ -= tail.chunk->bytes();
+      tail.chunk = tail.chunk->grown(tail.count, std::min<std::uint32_t>(wanted, Chunk::capacity_limit), row);
+      bytes_ += tail.chunk->bytes();
+    }
+    put(tail, row);
+  }
+
+  void merge_late() {
     if (late_.empty()) return;
     std::sort(late_.begin(), late_.end(), Chunk::before);
     late_.erase(std::unique(late_.begin(), late_.end(), same), late_.end());
@@ -69,68 +112,55 @@ class ChunkList {
     late_.shrink_to_fit();
   }
 
-  const std::vector<Ref>& refs() const { return refs_; }
-  std::int64_t count() const { return count_ + static_cast<std::int64_t>(late_.size()); }
-  std::int64_t bytes() const { return bytes_ + static_cast<std::int64_t>(late_.capacity() * sizeof(Row)); }
-  const std::vector<Row>& late() const { return late_; }
-
-  /// Removes the first chunk; there must be a second one.
-  void drop_first() {
-    assert(refs_.size() > 1);
-    bytes_ -= refs_.front().chunk->bytes();
-    count_ -= refs_.front().count;
-    refs_.erase(refs_.begin());
+  static void put(Ref& into, const Row& row) {
+    into.chunk->append(into.count, row);
+    into.add(row);
+    ++into.count;
   }
 
- private:
-  static bool same(const Row& a, const Row& b) { return !Chunk::before(a, b) && !Chunk::before(b, a); }
-
-  void append(std::vector<Ref>& refs, const Row& row) {
-    if (refs.empty() || refs.back().count == Chunk::capacity_limit) {
-      Ref ref;
-      ref.chunk = std::make_shared<Chunk>(*context_, refs.empty() ? 64u : std::uint32_t{Chunk::capacity_limit}, row);
-      bytes_ += ref.chunk->bytes();
-      refs.push_back(std::move(ref));
-    }
-    Ref& tail = refs.back();
-    if (tail.count == tail.chunk->capacity() || !tail.chunk->holds(row)) {
-      const std::uint32_t wanted =
-          tail.count == tail.chunk->capacity() ? tail.chunk->capacity() * 2 : tail.chunk->capacity();
-      bytes_ -= tail.chunk->bytes();
-      tail.chunk = tail.chunk->grown(tail.count, std::min<std::uint32_t>(wanted, Chunk::capacity_limit), row);
-      bytes_ += tail.chunk->bytes();
-    }
-    tail.chunk->append(tail.count, row);
-    tail.add(row);
-    ++tail.count;
-  }
-
+  /// What `old` holds, with late rows [next, stop), as new chunks.
   void rebuild(const Ref& old, std::size_t next, std::size_t stop, std::vector<Ref>& into) {
-    std::vector<Row> rows;
-    rows.reserve(old.count + (stop - next));
-    for (std::uint32_t k = 0; k < old.count; ++k) {
-      const Row row = old.chunk->at(k);
-      for (; next < stop && Chunk::before(late_[next], row); ++next) rows.push_back(late_[next]);
-      if (next < stop && same(late_[next], row)) ++next;
-      rows.push_back(row);
-    }
-    rows.insert(rows.end(), late_.begin() + static_cast<std::ptrdiff_t>(next),
-                late_.begin() + static_cast<std::ptrdiff_t>(stop));
-    count_ += static_cast<std::int64_t>(rows.size()) - old.count;
     // Even pieces: a split leaves room in both halves, so the next late rows do not split again.
-    const std::size_t pieces = (rows.size() + Chunk::capacity_limit - 1) / Chunk::capacity_limit;
-    for (std::size_t p = 0; p < pieces; ++p) {
-      const std::size_t from = rows.size() * p / pieces, to = rows.size() * (p + 1) / pieces;
-      Ref ref;
-      ref.chunk = std::make_shared<Chunk>(*context_, static_cast<std::uint32_t>(to - from), rows[from]);
-      for (std::size_t k = from; k < to; ++k) {
-        if (!ref.chunk->holds(rows[k])) ref.chunk = ref.chunk->grown(ref.count, ref.chunk->capacity(), rows[k]);
-        ref.chunk->append(ref.count, rows[k]);
-        ref.add(rows[k]);
-        ++ref.count;
+    const std::size_t all = old.count + (stop - next);
+    const std::size_t pieces = (all + Chunk::capacity_limit - 1) / Chunk::capacity_limit, before = into.size();
+    std::uint32_t room = 0;
+    const auto piece = [&]() -> Ref& {
+      if (room == 0) {
+        const std::size_t p = into.size() - before;
+        room = static_cast<std::uint32_t>(all * (p + 1) / pieces - all * p / pieces);
+        Ref fresh;
+        fresh.chunk = old.chunk->empty_alike(room);
+        into.push_back(std::move(fresh));
       }
-      bytes_ += ref.chunk->bytes();
-      into.push_back(std::move(ref));
+      return into.back();
+    };
+    const auto copy = [&](std::uint32_t first, std::uint32_t last) {
+      while (first < last) {
+        Ref& to = piece();
+        const std::uint32_t some = std::min(last - first, room);
+        to.copy(*old.chunk, first, first + some);
+        first += some;
+        room -= some;
+      }
+    };
+    std::uint32_t k = 0;
+    for (; next < stop; ++next) {
+      const Row& row = late_[next];
+      const std::uint32_t place = old.chunk->place_of(row, k, old.count);
+      copy(k, place);
+      k = place;
+      if (k < old.count && same(row, old.chunk->at(k))) continue;
+      Ref& to = piece();
+      if (!to.chunk->holds(row)) to.chunk = to.chunk->grown(to.count, to.chunk->capacity(), row);
+      put(to, row);
+      --room;
+    }
+    copy(k, old.count);
+    count_ -= old.count;
+    for (std::size_t p = before; p < into.size(); ++p) {
+      into[p].sum_up();
+      bytes_ += into[p].chunk->bytes();
+      count_ += into[p].count;
     }
   }
 

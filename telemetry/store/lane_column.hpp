@@ -52,6 +52,7 @@ class LaneColumn {
   const LaneKey& key() const { return key_; }
   std::int64_t bytes() const { return spans_.bytes() + seen_.bytes(); }
   std::int64_t count() const { return spans_.count(); }
+  std::int64_t late_count() const { return spans_.late_count(); }
 
   /// When the oldest chunk that may go (all but the last) ended; INT64_MAX if none may.
   std::int64_t oldest_end_ns() const;

@@ -25,14 +25,17 @@ class LaneOps {
   }
   /// The op's number, a new one if it has none yet. Writer only.
   std::uint32_t number(OpId op) {
-    // Steps repeat each other, so what followed last time is right nearly always, and saves a look-up that misses the
-    // cache.
+    // Steps repeat each other, so what followed last time is right nearly always, or, where that one was lost or comes
+    // late, what followed it; this saves a look-up that misses the cache.
     if (last_) {
-      const std::uint32_t guess = last_->follower;
-      LaneOp& guessed = at(guess);
-      if (guessed.id == op) {
-        last_ = &guessed;
-        return guess;
+      std::uint32_t guess = last_->follower;
+      for (int skipped = 0; skipped < 2; ++skipped) {
+        LaneOp& guessed = at(guess);
+        if (guessed.id == op) {
+          last_ = &guessed;
+          return guess;
+        }
+        guess = guessed.follower;
       }
     }
     const auto [entry, is_new] = numbers_.try_emplace(op.value(), size_);

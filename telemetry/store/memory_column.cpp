@@ -26,6 +26,15 @@ std::shared_ptr<MemoryChunk> MemoryChunk::grown(std::uint32_t count, std::uint32
   return copy;
 }
 
+std::shared_ptr<MemoryChunk> MemoryChunk::empty_alike(std::uint32_t capacity) const {
+  return std::make_shared<MemoryChunk>(NoContext{}, capacity, MemorySample{});
+}
+
+std::uint32_t MemoryChunk::place_of(const MemorySample& row, std::uint32_t first, std::uint32_t last) const {
+  return static_cast<std::uint32_t>(std::lower_bound(rows_.get() + first, rows_.get() + last, row, before) -
+                                    rows_.get());
+}
+
 void MemoryChunk::append(std::uint32_t i, const MemorySample& row) {
   rows_[i] = row;
   if (i % fan_out != fan_out - 1) return;
@@ -46,6 +55,14 @@ void MemoryChunkRef::add(const MemorySample& row) {
   greatest_step = std::max(greatest_step, row.step);
   if (MemoryChunk::sum(row) < MemoryChunk::sum(least)) least = row;
   if (MemoryChunk::sum(row) > MemoryChunk::sum(greatest)) greatest = row;
+}
+
+void MemoryChunkRef::copy(const MemoryChunk& from, std::uint32_t first, std::uint32_t last) {
+  for (std::uint32_t i = first; i < last; ++i) {
+    chunk->append(count, from.at(i));
+    add(from.at(i));
+    ++count;
+  }
 }
 
 void MemoryColumn::add(const MemorySample& sample) {

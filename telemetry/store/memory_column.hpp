@@ -25,7 +25,9 @@ class MemoryChunk {
   std::uint32_t capacity() const { return capacity_; }
   bool holds(const MemorySample&) const { return true; }
   std::shared_ptr<MemoryChunk> grown(std::uint32_t count, std::uint32_t capacity, const MemorySample&) const;
+  std::shared_ptr<MemoryChunk> empty_alike(std::uint32_t capacity) const;
   void append(std::uint32_t count, const MemorySample& row);
+  std::uint32_t place_of(const MemorySample& row, std::uint32_t first, std::uint32_t last) const;
   const MemorySample& at(std::uint32_t i) const { return rows_[i]; }
   std::int64_t bytes() const {
     return static_cast<std::int64_t>(sizeof *this + capacity_ * sizeof(MemorySample) +
@@ -51,6 +53,9 @@ struct MemoryChunkRef {
   std::uint32_t greatest_step = 0;
   MemorySample least, greatest;  ///< the first of the least and of the greatest sum
   void add(const MemorySample& row);
+  void copy(const MemoryChunk& from, std::uint32_t first, std::uint32_t last);
+  bool is_summed() const { return true; }
+  void sum_up() {}
 };
 
 struct MemoryView {

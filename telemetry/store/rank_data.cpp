@@ -57,16 +57,23 @@ bool SeenNumbers::holds(std::uint64_t first, std::uint64_t last) const {
   return after != intervals_.begin() && std::prev(after)->second >= last;
 }
 
-bool RankData::add(const Span& span, Obtained obtained) {
+bool RankData::add(std::span<const Span> spans, Obtained obtained) {
   const auto way = static_cast<std::size_t>(obtained);
-  const Lane lane = span.op.lane();
-  auto& column = lanes_[way][static_cast<std::size_t>(lane)];
-  if (!column) column = std::make_unique<LaneColumn>(LaneKey{rank_, lane, obtained});
-  if (!column->add(span)) return false;
-  StepTimes& times = steps_[way].edit(span.step);
-  if (lane == Lane::compute) times.first_compute_ns = std::min(times.first_compute_ns, span.begin_ns);
-  times.first_ns = std::min(times.first_ns, span.begin_ns);
-  times.last_end_ns = std::max(times.last_end_ns, span.end_ns);
+  bool changed = false;
+  StepTimes times;
+  for (const Span& span : spans) {
+    if (span.end_ns < span.begin_ns || span.active_ns < span.begin_ns || span.active_ns > span.end_ns) continue;
+    const Lane lane = span.op.lane();
+    auto& column = lanes_[way][static_cast<std::size_t>(lane)];
+    if (!column) column = std::make_unique<LaneColumn>(LaneKey{rank_, lane, obtained});
+    if (!column->add(span)) continue;
+    changed = true;
+    if (lane == Lane::compute) times.first_compute_ns = std::min(times.first_compute_ns, span.begin_ns);
+    times.first_ns = std::min(times.first_ns, span.begin_ns);
+    times.last_end_ns = std::max(times.last_end_ns, span.end_ns);
+  }
+  if (!changed) return false;
+  steps_[way].edit(spans.front().step).add(times, 0);
   view_.reset();
   return true;
 }
@@ -231,6 +238,13 @@ std::shared_ptr<const RankView> RankData::view() {
   }
   view_ = std::move(view);
   return view_;
+}
+
+std::int64_t RankData::late_count() const {
+  std::int64_t late = 0;
+  for (const auto& lanes : lanes_)
+    for (const auto& lane : lanes) late += lane ? lane->late_count() : 0;
+  return late;
 }
 
 std::int64_t RankData::bytes() const {

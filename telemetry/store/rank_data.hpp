@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "telemetry/event/run_totals.hpp"
@@ -73,7 +74,8 @@ class RankData {
   explicit RankData(std::int32_t rank) : rank_(rank) {}
 
   /// Each returns whether it changed anything.
-  bool add(const Span& span, Obtained obtained);
+  /// Spans of one step. Those that end before they begin are no spans.
+  bool add(std::span<const Span> spans, Obtained obtained);
   bool add(const MemorySample& sample, Obtained obtained);
   bool add(const std::vector<PhaseSpan>& phases, std::size_t first, std::size_t last, Obtained obtained);
   bool add(const StepSummary& summary);
@@ -93,6 +95,8 @@ class RankData {
   void fold_late(FoldedSteps& into, const StepSummary& summary);
 
   std::shared_ptr<const RankView> view();
+  /// Spans that came late and that the next view merges.
+  std::int64_t late_count() const;
   std::int64_t bytes() const;
   /// When the oldest detail that may go ended; INT64_MAX if none may.
   std::int64_t oldest_end_ns() const;

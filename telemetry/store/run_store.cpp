@@ -1,13 +1,40 @@
 #include "telemetry/store/run_store.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <mutex>
-#include <unordered_map>
+#include <span>
+#include <thread>
+#include <vector>
 
 #include "telemetry/store/step_folder.hpp"
 #include "telemetry/store/store_view.hpp"
 
 namespace rankscope {
+namespace {
+
+constexpr std::int64_t much_late = 20'000;  ///< spans: merging them takes some milliseconds
+
+/// The views of all ranks, made side by side where much came late. Nobody else touches them meanwhile.
+void make_views(const RanksData& ranks) {
+  std::int64_t late = 0;
+  for (const auto& [number, data] : ranks) late += data->late_count();
+  const std::size_t threads = std::min<std::size_t>(std::thread::hardware_concurrency(), ranks.size());
+  if (late < much_late || threads < 2) return;
+  std::vector<RankData*> all;
+  for (const auto& [number, data] : ranks) all.push_back(data.get());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < all.size(); i = next++) all[i]->view();
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, work));
+  work();
+  for (std::future<void>& other : others) other.get();
+}
+
+}  // namespace
 
 // The one thread that writes and the many that ask for views meet at `mutex`; readers of a view need no lock.
 struct RunStore::State {
@@ -93,13 +120,15 @@ struct RunStore::State {
   bool take(const SpanBatch& event, const Message&) {
     bool changed = false;
     SeenNumbers& present = steps[static_cast<std::size_t>(event.obtained)];
-    std::optional<std::uint32_t> step;
-    for (const Span& span : event.spans) {
-      if (span.end_ns < span.begin_ns || span.active_ns < span.begin_ns || span.active_ns > span.end_ns) continue;
-      if (!rank(span.rank).add(span, event.obtained)) continue;
-      changed = true;
-      if (step != span.step) present.insert(span.step);
-      step = span.step;
+    for (auto first = event.spans.begin(); first != event.spans.end();) {
+      const auto end = std::find_if(first, event.spans.end(), [&](const Span& span) {
+        return span.rank != first->rank || span.step != first->step;
+      });
+      if (rank(first->rank).add(std::span(first, end), event.obtained)) {
+        changed = true;
+        present.insert(first->step);
+      }
+      first = end;
     }
     rows_since_eviction += static_cast<std::int64_t>(event.spans.size());
     return changed;
@@ -167,6 +196,7 @@ std::shared_ptr<const StoreView> RunStore::view() const {
   if (!state.view) {
     StoreContent content;
     content.hello = state.hello;
+    make_views(state.ranks);
     for (const auto& [number, data] : state.ranks) content.ranks.emplace(number, data->view());
     content.ends = state.ends;
     content.folded = state.folder.view();

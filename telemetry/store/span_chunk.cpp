@@ -21,12 +21,12 @@ float rounded_up(std::int64_t value) {
 
 }  // namespace
 
-void SpanSums::add(const SpanRow& row) {
-  const std::int64_t waiting = may_wait(row.kind) ? row.active_ns - row.begin_ns : 0;
-  last_end_ns = std::max(last_end_ns, row.end_ns);
-  longest_ns = std::max(longest_ns, rounded_up(row.end_ns - row.begin_ns));
+void SpanSums::add(SpanClass kind, std::int64_t begin_ns, std::int64_t active_ns, std::int64_t end_ns) {
+  const std::int64_t waiting = may_wait(kind) ? active_ns - begin_ns : 0;
+  last_end_ns = std::max(last_end_ns, end_ns);
+  longest_ns = std::max(longest_ns, rounded_up(end_ns - begin_ns));
   waiting_ns += static_cast<float>(waiting);
-  busy_ns[static_cast<std::size_t>(row.kind)] += static_cast<float>(row.end_ns - row.begin_ns - waiting);
+  busy_ns[static_cast<std::size_t>(kind)] += static_cast<float>(end_ns - begin_ns - waiting);
 }
 
 void SpanSums::add(const SpanSums& sums) {
@@ -40,7 +40,30 @@ void SpanChunkRef::add(const SpanRow& row) {
   if (count == 0) first_begin_ns = row.begin_ns;
   least_step = std::min(least_step, row.step);
   greatest_step = std::max(greatest_step, row.step);
-  sums.add(row);
+}
+
+void SpanChunkRef::copy(const SpanChunk& from, std::uint32_t first, std::uint32_t last) {
+  if (chunk->append(count, from, first, last)) {
+    if (count == 0) first_begin_ns = from.begin(first);
+    for (std::uint32_t i = first; i < last; ++i) {
+      least_step = std::min(least_step, from.step(i));
+      greatest_step = std::max(greatest_step, from.step(i));
+    }
+    count += last - first;
+    return;
+  }
+  for (std::uint32_t i = first; i < last; ++i) {
+    const SpanRow row = from.at(i);
+    if (!chunk->holds(row)) chunk = chunk->grown(count, chunk->capacity(), row);
+    chunk->append(count, row);
+    add(row);
+    ++count;
+  }
+}
+
+void SpanChunkRef::sum_up() {
+  sums = chunk->sums(count);
+  summed = count;
 }
 
 bool SpanChunk::before(const SpanRow& a, const SpanRow& b) {
@@ -85,6 +108,40 @@ std::shared_ptr<SpanChunk> SpanChunk::grown(std::uint32_t count, std::uint32_t c
   return copy;
 }
 
+SpanSums SpanChunk::sums(std::uint32_t count) const {
+  SpanSums all = open_group_;
+  all.add(open_sixteen_);
+  for (std::uint32_t k = 0; k < count / group; ++k) all.add(groups_[k]);
+  return all;
+}
+
+std::shared_ptr<SpanChunk> SpanChunk::empty_alike(std::uint32_t capacity) const {
+  return std::shared_ptr<SpanChunk>(new SpanChunk(*ops_, capacity, base_step_, wide_));
+}
+
+std::uint32_t SpanChunk::place_of(const SpanRow& row, std::uint32_t first, std::uint32_t last) const {
+  const auto place = static_cast<std::uint32_t>(
+      std::lower_bound(begin_.get() + first, begin_.get() + last, row.begin_ns) - begin_.get());
+  for (std::uint32_t i = place; i < last; ++i)
+    if (!before(at(i), row)) return i;
+  return last;
+}
+
+bool SpanChunk::append(std::uint32_t count, const SpanChunk& from, std::uint32_t first, std::uint32_t last) {
+  if (wide_ || from.wide_ || base_step_ != from.base_step_) return false;
+  const auto copy = [&](const auto& column, const auto& into) {
+    std::copy(column.get() + first, column.get() + last, into.get() + count);
+  };
+  copy(from.begin_, begin_);
+  copy(from.duration_, duration_);
+  copy(from.wait_, wait_);
+  copy(from.cpu_, cpu_);
+  copy(from.op_, op_);
+  copy(from.step_, step_);
+  for (std::uint32_t i = count; i < count + (last - first); ++i) sum_up(i, op(i).kind);
+  return true;
+}
+
 void SpanChunk::append(std::uint32_t i, const SpanRow& row) {
   begin_[i] = row.begin_ns;
   if (wide_) {
@@ -100,7 +157,11 @@ void SpanChunk::append(std::uint32_t i, const SpanRow& row) {
     op_[i] = static_cast<std::uint16_t>(row.number);
     step_[i] = static_cast<std::uint16_t>(row.step - base_step_);
   }
-  open_sixteen_.add(row);
+  sum_up(i, row.kind);
+}
+
+void SpanChunk::sum_up(std::uint32_t i, SpanClass kind) {
+  open_sixteen_.add(kind, begin_[i], begin_[i] + wait(i), end(i));
   if (i % fan_out != fan_out - 1) return;
   sixteens_[i / fan_out] = open_sixteen_;
   open_group_.add(open_sixteen_);

@@ -29,7 +29,8 @@ struct SpanSums {
   float longest_ns = 0;                  ///< rounded up
   float waiting_ns = 0;
   std::array<float, span_class_count> busy_ns{};  ///< without the waiting
-  void add(const SpanRow& row);
+  void add(const SpanRow& row) { add(row.kind, row.begin_ns, row.active_ns, row.end_ns); }
+  void add(SpanClass kind, std::int64_t begin_ns, std::int64_t active_ns, std::int64_t end_ns);
   void add(const SpanSums& sums);
 };
 
@@ -46,8 +47,13 @@ class SpanChunk {
   /// Narrow columns hold durations under 4.29 s, 65,536 ops and steps near the first one's; else the chunk is wide.
   bool holds(const SpanRow& row) const { return wide_ || fits_narrow(row); }
   std::shared_ptr<SpanChunk> grown(std::uint32_t count, std::uint32_t capacity, const SpanRow& row) const;
+  std::shared_ptr<SpanChunk> empty_alike(std::uint32_t capacity) const;
   void append(std::uint32_t count, const SpanRow& row);
+  /// Rows [first, last) of another, if both have the same columns: whole columns at once. False: they have not.
+  bool append(std::uint32_t count, const SpanChunk& from, std::uint32_t first, std::uint32_t last);
   SpanRow at(std::uint32_t index) const;
+  SpanSums sums(std::uint32_t count) const;  ///< of all rows, for the writer alone
+  std::uint32_t place_of(const SpanRow& row, std::uint32_t first, std::uint32_t last) const;
   std::int64_t bytes() const;
 
   const std::int64_t* begins() const { return begin_.get(); }
@@ -64,6 +70,7 @@ class SpanChunk {
  private:
   SpanChunk(const LaneOps& ops, std::uint32_t capacity, std::uint32_t base_step, bool wide);
   bool fits_narrow(const SpanRow& row) const;
+  void sum_up(std::uint32_t i, SpanClass kind);  ///< row i, which is written
 
   const LaneOps* ops_;  // owned by whoever owns the chunk
   std::uint32_t capacity_;
@@ -84,9 +91,13 @@ struct SpanChunkRef {
   std::uint32_t count = 0;
   std::uint32_t least_step = UINT32_MAX, greatest_step = 0;
   std::int64_t first_begin_ns = 0;
-  SpanSums sums;
+  SpanSums sums;  ///< of the first `summed` spans; of all in snapshots
+  std::uint32_t summed = 0;
   std::int64_t reach_ns = INT64_MIN;  ///< the greatest end in this chunk and all before it; set in snapshots
   void add(const SpanRow& row);
+  void copy(const SpanChunk& from, std::uint32_t first, std::uint32_t last);
+  bool is_summed() const { return summed == count; }
+  void sum_up();
 };
 
 }  // namespace rankscope

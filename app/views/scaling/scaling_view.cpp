@@ -7,6 +7,7 @@
 #include <QHeaderView>
 #include <QHelpEvent>
 #include <QPainter>
+#include <QTimer>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
@@ -386,7 +387,8 @@ void ScalingView::on_veil() { arrange(); }
 
 void ScalingView::showEvent(QShowEvent* event) {
   DataView::showEvent(event);
-  refresh();
+  // As a window opens every view is shown, and those behind other tabs are hidden again.
+  if (stale_) QTimer::singleShot(0, this, &ScalingView::refresh);
 }
 
 void ScalingView::resizeEvent(QResizeEvent*) { arrange(); }

@@ -26,7 +26,9 @@ class ScalingView : public DataView {
   ~ScalingView() override;
 
   void set_theme(Theme theme) override;
-  bool settled() const override { return latest_.settled() && tables_.settled() && !measuring(); }
+  bool settled() const override {
+    return !(stale_ && isVisible()) && latest_.settled() && tables_.settled() && !measuring();
+  }
   ViewTable table() const override { return veiled() ? ViewTable{} : table_of(rows_); }
   /// A sweep's recording; what is wrong with it is said in the view.
   void open_sweep(const QString& file);

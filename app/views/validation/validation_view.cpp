@@ -5,6 +5,7 @@
 #include <QHelpEvent>
 #include <QItemSelectionModel>
 #include <QPainter>
+#include <QTimer>
 #include <QToolTip>
 #include <algorithm>
 
@@ -59,7 +60,12 @@ void ValidationView::set_theme(Theme theme) {
 
 void ValidationView::showEvent(QShowEvent* event) {
   DataView::showEvent(event);
-  if (asked_) return;
+  // As a window opens every view is shown, and those behind other tabs are hidden again.
+  if (!asked_) QTimer::singleShot(0, this, &ValidationView::ask);
+}
+
+void ValidationView::ask() {
+  if (asked_ || !isVisible()) return;
   asked_ = true;
   latest_.request([] {
     Answer answer;

@@ -17,7 +17,7 @@ class ValidationView : public DataView {
   ValidationView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
 
   void set_theme(Theme theme) override;
-  bool settled() const override { return !asked_ || latest_.settled(); }
+  bool settled() const override { return asked_ ? latest_.settled() : !isVisible(); }
   ViewTable table() const override { return table_of(rows_); }
   const RowsModel& tables() const { return tables_; }
   const RowsModel& rows() const { return rows_; }
@@ -35,6 +35,7 @@ class ValidationView : public DataView {
     std::vector<ValidatedTable> tables;
     QString failure;
   };
+  void ask();  ///< once, when it is seen first
   void take(Answer answer);
   void choose(int table);
   void arrange();
