@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/composer.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <optional>
@@ -21,6 +24,19 @@ struct Composer::Job {
   bool cleared = false;       ///< likewise: the ground is there, rows may be taken
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
+
+namespace {
+
+// The thread that paints goes first: a picture that is late is shown stretched, an input that waits is felt. On Linux
+// niceness is each thread's own; elsewhere it would be the program's, and is left.
+void step_back() {
+#ifdef __linux__
+  constexpr int below_painting = 4;  ///< and above a training engine, which runs at 10
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), below_painting);
+#endif
+}
+
+}  // namespace
 
 // Eight megabytes a frame: taking them from the system anew costs more than drawing into them.
 struct Composer::Pool {
@@ -49,7 +65,11 @@ std::shared_ptr<Frame> Composer::new_frame() {
 Composer::Composer(std::function<void()> ready, int threads)
     : ready_(std::move(ready)), pool_(std::make_shared<Pool>()) {
   if (threads <= 0) threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  for (int i = 0; i < threads; ++i)
+    threads_.emplace_back([this] {
+      step_back();
+      work();
+    });
 }
 
 Composer::~Composer() {

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <mutex>
 
 #include "engine/analyse/step_analysis.hpp"
@@ -19,6 +18,7 @@
 #include "engine/run/job.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
+#include "tests/bench/core_ticks.hpp"
 
 namespace {
 
@@ -96,25 +96,6 @@ StepProgram changed(const Scenario& scenario, int pipeline, int micro_batches) {
 constexpr std::size_t quiet_rounds = 5, most_rounds = 15;
 constexpr double disturbed = 0.02;
 
-/// Clock ticks of all cores together, and those of them that a hypervisor gave to other machines; both 0 where Linux
-/// does not count them, and every round passes for a quiet one.
-struct Ticks {
-  long long all = 0, stolen = 0;
-};
-
-Ticks ticks() {
-  std::ifstream stat("/proc/stat");
-  std::string cpu;
-  stat >> cpu;
-  Ticks ticks;
-  long long value = 0;
-  for (int field = 0; field < 8 && stat >> value; ++field) {
-    ticks.all += value;
-    if (field == 7) ticks.stolen = value;
-  }
-  return ticks;
-}
-
 struct Pair {
   double a = 0, b = 0, off = 0;
 };
@@ -124,11 +105,9 @@ void verdict(const char* what, const char* a_name, const char* b_name, double li
   std::vector<Pair> pairs;
   std::size_t rounds = 0;
   for (; rounds < most_rounds && pairs.size() < quiet_rounds; ++rounds) {
-    const Ticks before = ticks();
+    const auto before = bench::CoreTicks::now();
     const Pair pair = compare();
-    const Ticks after = ticks();
-    if (static_cast<double>(after.stolen - before.stolen) <= disturbed * static_cast<double>(after.all - before.all))
-      pairs.push_back(pair);
+    if (before.stolen_since() <= disturbed) pairs.push_back(pair);
   }
   if (pairs.size() < quiet_rounds) {
     fmt::print("{:<24} not judged: of {} rounds {} were quiet, {} are wanted\n", what, rounds, pairs.size(),

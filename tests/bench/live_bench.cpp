@@ -3,7 +3,8 @@
 //
 //   live_bench [SECONDS [EVENTS_A_SECOND]]      600 and 200,000
 //
-// A frame is timed from the window's request to repaint until it is painted and flushed. Resident memory is looked at
+// A frame is timed from the window's request to repaint until it is painted and flushed, and the processor time of the
+// thread that paints beside it, which other programs on the machine do not lengthen. Resident memory is looked at
 // in twentieths of the time (each half minute of ten) and told as growth from a fifth of it (minute two) to the end.
 #include <signal.h>
 #include <sys/wait.h>
@@ -25,6 +26,7 @@
 #include "app/views/common/style.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/stream/publisher.hpp"
+#include "tests/bench/core_ticks.hpp"
 
 namespace {
 
@@ -97,20 +99,51 @@ double resident_mib() {
   return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
+double thread_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+// How long something took, each time.
+class Times {
+ public:
+  template <class Work>
+  void time(Work work) {
+    QElapsedTimer clock;
+    clock.start();
+    const double used = thread_ms();
+    work();
+    wall_.push_back(static_cast<double>(clock.nsecsElapsed()) * 1e-6);
+    processor_.push_back(thread_ms() - used);
+  }
+  void print(const char* what) {
+    for (auto& [name, times] : {std::pair{"wall", &wall_}, std::pair{"processor", &processor_}}) {
+      std::sort(times->begin(), times->end());
+      const auto at = [&](double share) {
+        return times->empty() ? 0 : (*times)[static_cast<std::size_t>(share * static_cast<double>(times->size() - 1))];
+      };
+      std::printf("%-24s %-9s  median %6.2f ms   p99 %6.2f ms   max %7.2f ms   (%zu)\n", what, name, at(0.5), at(0.99),
+                  at(1), times->size());
+      what = "";
+    }
+  }
+
+ private:
+  std::vector<double> wall_, processor_;
+};
+
 // Top-level widgets paint and flush within their UpdateRequest.
 class FrameClock : public QObject {
  public:
   explicit FrameClock(QApplication& application) { application.installEventFilter(this); }
-  std::vector<double> frames;  ///< ms
+  Times times;
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override {
     if (event->type() != QEvent::UpdateRequest || inside_ || !watched->isWidgetType()) return false;
     inside_ = true;
-    QElapsedTimer clock;
-    clock.start();
-    watched->event(event);
-    frames.push_back(static_cast<double>(clock.nsecsElapsed()) * 1e-6);
+    times.time([&] { watched->event(event); });
     inside_ = false;
     return true;
   }
@@ -143,13 +176,12 @@ int main(int argc, char** argv) {
   FrameClock frames(application);
   QElapsedTimer clock;
   clock.start();
-  double early = 0, slowest_turn = 0;
+  const auto ticks = bench::CoreTicks::now();
+  Times turns;
+  double early = 0;
   int looks = 0;
   while (static_cast<double>(clock.elapsed()) < seconds * 1000) {
-    QElapsedTimer turn;
-    turn.start();
-    QCoreApplication::processEvents(QEventLoop::AllEvents);
-    slowest_turn = std::max(slowest_turn, static_cast<double>(turn.nsecsElapsed()) * 1e-6);
+    turns.time([] { QCoreApplication::processEvents(QEventLoop::AllEvents); });
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (static_cast<double>(clock.elapsed()) < seconds * 50 * (looks + 1)) continue;
     ++looks;
@@ -162,13 +194,9 @@ int main(int argc, char** argv) {
   std::printf("%lld events came in %.0f s over %zu lanes, of which the latest %lld are kept; %lld were dropped\n",
               static_cast<long long>(view->event_count() + view->evicted_count()), seconds, view->lanes().size(),
               static_cast<long long>(view->event_count()), static_cast<long long>(view->dropped_count()));
-  std::vector<double>& times = frames.frames;
-  std::sort(times.begin(), times.end());
-  const auto at = [&](double share) {
-    return times.empty() ? 0 : times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
-  };
-  std::printf("%zu frames: median %.2f ms, p99 %.2f ms, max %.2f ms; longest turn of the event loop %.1f ms\n",
-              times.size(), at(0.5), at(0.99), at(1), slowest_turn);
+  frames.times.print("frames");
+  turns.print("turns of the event loop");
+  std::printf("%.1f %% of the cores stolen by the hypervisor\n", 100 * ticks.stolen_since());
   std::printf("resident: %.0f MiB after %.0f s, %.0f MiB at the end (%+.1f %%)\n", early, seconds / 5, late,
               100 * (late / early - 1));
   kill(child, SIGTERM);

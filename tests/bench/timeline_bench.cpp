@@ -3,11 +3,13 @@
 //
 //   timeline_bench [SPANS [RANKS]] [--heavy] [--while COMMAND]
 //
-// --heavy: the spans of heavy_run.hpp. --while: that command runs meanwhile, at nice 10 as the window starts its
-// engine.
+// --heavy: ten million spans, those of heavy_run.hpp. --while: that command runs meanwhile, at nice 10 as the window
+// starts its engine.
 //
 // "shown" is the first picture after the input: exact, or the last one moved and stretched to the new range. "exact" is
-// the first picture composed for the new range; where both are the same one, so are their times.
+// the first picture composed for the new range; where both are the same one, so are their times. Beside them the
+// processor time of all threads of the window, which other programs on the machine do not lengthen, and what share of
+// the cores a hypervisor gave to other machines meanwhile.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QMouseEvent>
@@ -22,6 +24,7 @@
 #include <vector>
 
 #include "app/views/timeline/timeline_view.hpp"
+#include "tests/bench/core_ticks.hpp"
 #include "tests/bench/heavy_run.hpp"
 #include "tests/bench/store_run.hpp"
 
@@ -55,26 +58,26 @@ class Stopwatch : public QObject {
     shown_.push_back(milliseconds(clock));
     while (!exact() && milliseconds(clock) < 5000) wait_for_paint(clock);
     exact_.push_back(milliseconds(clock));
-    used_ += std::clock() - used;
+    used_.push_back(1000.0 * static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC);
     // The rest of a frame at 60 Hz, as between a person's inputs.
     while (milliseconds(clock) < 16) QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
   }
 
   void print(const char* what) {
-    const double used = 1000.0 * static_cast<double>(used_) / CLOCKS_PER_SEC / static_cast<double>(shown_.size());
-    used_ = 0;
-    for (auto& [name, times] : {std::pair{"shown", &shown_}, std::pair{"exact", &exact_}}) {
+    for (auto& [name, times] :
+         {std::pair{"shown", &shown_}, std::pair{"exact", &exact_}, std::pair{"processor", &used_}}) {
       std::sort(times->begin(), times->end());
       const auto at = [&](double share) {
         return (
             *times)[std::min(times->size() - 1, static_cast<std::size_t>(share * static_cast<double>(times->size())))];
       };
-      std::printf("%-28s %s  median %6.2f ms   p99 %6.2f ms   max %6.2f ms   (%zu inputs)\n", what, name, at(0.5),
+      std::printf("%-28s %-9s  median %6.2f ms   p99 %6.2f ms   max %6.2f ms   (%zu inputs)\n", what, name, at(0.5),
                   at(0.99), times->back(), times->size());
       times->clear();
       what = "";
     }
-    std::printf("%-28s processor time of all threads %.2f ms an input\n", "", used);
+    std::printf("%-28s %.1f %% of the cores stolen\n", "", 100 * ticks_.stolen_since());
+    ticks_ = bench::CoreTicks::now();
   }
 
   bool exact() const {
@@ -98,8 +101,8 @@ class Stopwatch : public QObject {
   app::TimelineView& view_;
   SharedState& state_;
   bool painted_ = false;
-  std::clock_t used_ = 0;
-  std::vector<double> shown_, exact_;
+  bench::CoreTicks ticks_ = bench::CoreTicks::now();
+  std::vector<double> shown_, exact_, used_;
 };
 
 QEvent* wheel(QPointF at, int angle) {
@@ -127,6 +130,7 @@ int main(int argc, char** argv) {
     else
       numbers.push_back(argv[i]);
   }
+  if (heavy) size.spans = 10'000'000;
   if (numbers.size() > 0) size.spans = std::atoll(numbers[0]);
   if (numbers.size() > 1) size.ranks = std::atoi(numbers[1]);
 

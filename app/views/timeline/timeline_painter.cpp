@@ -10,6 +10,30 @@
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
+namespace {
+
+/// Where a frame's range begins and ends on a place of that width that shows another.
+std::pair<double, double> ends_of(const FrameRequest& request, QRect place, TimeRange shown) {
+  const PixelScale scale{shown, static_cast<double>(place.width())};
+  return {scale.x_of(request.range.begin_ns), scale.x_of(request.range.end_ns)};
+}
+
+bool is_exact(const FrameRequest& request, QRect place, TimeRange shown) {
+  return request.range == shown && request.width == std::lround(place.width() * request.device_scale);
+}
+
+}  // namespace
+
+QRect covered_by(const Frame& frame, QRect place, TimeRange shown) {
+  if (frame.pixels.empty() || shown.empty()) return {};
+  const FrameRequest& r = frame.request;
+  if (is_exact(r, place, shown)) return place;
+  const auto [x0, x1] = ends_of(r, place, shown);
+  const int from = static_cast<int>(std::ceil(std::clamp(x0, 0.0, double(place.width())))),
+            to = static_cast<int>(std::floor(std::clamp(x1, 0.0, double(place.width())))),
+            height = static_cast<int>(std::floor(r.height / r.device_scale));
+  return to > from ? QRect(place.left() + from, place.top(), to - from, std::min(height, place.height())) : QRect();
+}
 
 TimelinePainter::TimelinePainter(QPainter& painter, const TimelineScene& scene, TimelineFonts& fonts)
     : p_(painter), s_(scene), fonts_(fonts), scale_(scene.scale()) {}
@@ -48,7 +72,7 @@ void TimelinePainter::image(const Frame& frame, QRect place, TimeRange shown) {
   const QImage picture(reinterpret_cast<const uchar*>(frame.pixels.data()), r.width, r.height,
                        static_cast<qsizetype>(r.width) * 4, QImage::Format_RGB32);
   const double height = r.height / r.device_scale;
-  if (r.range == shown && r.width == std::lround(place.width() * r.device_scale)) {
+  if (is_exact(r, place, shown)) {
     // The exact picture: pixels are copied, not scaled.
     QImage exact = picture;
     exact.setDevicePixelRatio(r.device_scale);
@@ -56,8 +80,7 @@ void TimelinePainter::image(const Frame& frame, QRect place, TimeRange shown) {
     return;
   }
   // An older picture, shifted or stretched to the present range until the new one is there.
-  const PixelScale now{shown, static_cast<double>(place.width())};
-  const double x0 = now.x_of(r.range.begin_ns), x1 = now.x_of(r.range.end_ns);
+  const auto [x0, x1] = ends_of(r, place, shown);
   const double from = std::max(x0, 0.0), to = std::min<double>(x1, place.width());
   if (to <= from) return;
   const double per_pixel = r.width / (x1 - x0);

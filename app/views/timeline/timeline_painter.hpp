@@ -89,6 +89,10 @@ struct TimelineScene {
   PixelScale scale() const { return {visible, static_cast<double>(layout.plot.width())}; }
 };
 
+/// What of `place` a frame paints over where `shown` is to be seen there: all of it if it is the exact one, less while
+/// an older one is shifted or stretched.
+QRect covered_by(const Frame& frame, QRect place, TimeRange shown);
+
 class TimelinePainter {
  public:
   TimelinePainter(QPainter& painter, const TimelineScene& scene, TimelineFonts& fonts);

@@ -17,7 +17,7 @@ namespace {
 
 // A frame that answers a gesture is waited for this long, if the last one was composed faster: then what one sees is
 // exact. Otherwise the last frame is shown, moved, and the exact one follows.
-constexpr std::chrono::milliseconds longest_wait{7};
+constexpr std::chrono::milliseconds longest_wait{5};
 constexpr double quick_frame_ms = 6;
 // What lies this near the pointer may be meant when nothing is right under it.
 constexpr double reach_pixels = 3;
@@ -342,11 +342,12 @@ void TimelineView::paintEvent(QPaintEvent*) {
   scene_.focused = hasFocus();
   scene_.device_scale = devicePixelRatioF() * presentation();
   QPainter painter(this);
-  // An exact frame covers the plot: filling what is under it would cost as much as drawing it.
-  const bool covered = scene_.frame && scene_.frame->request.range == scene_.visible &&
-                       scene_.frame->request.rows == scene_.rows && scene_.frame->request.scroll == scene_.scroll &&
-                       !lanes_.empty();
-  const QRegion around = covered ? QRegion(rect()) - scene_.layout.plot : QRegion(rect());
+  // Filling what a frame covers would cost as much as drawing it.
+  QRect covered;
+  if (scene_.frame && scene_.frame->request.rows == scene_.rows && scene_.frame->request.scroll == scene_.scroll &&
+      !lanes_.empty())
+    covered = covered_by(*scene_.frame, scene_.layout.plot, scene_.visible);
+  const QRegion around = QRegion(rect()) - covered;
   for (const QRect& part : around) painter.fillRect(part, color(colours().ground));
   if (lanes_.empty() || state().visible().empty())
     paint_empty(painter, rect(), colours(), tr("Nothing to show yet"),
