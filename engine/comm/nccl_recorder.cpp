@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view name_begins = "rankscope ";
 constexpr std::size_t most_phases = 1 << 16;  // that nobody has taken
-constexpr std::size_t most_works = 1024;      // enqueued, and perhaps not begun: more than a queue of NCCL's holds
+constexpr std::size_t most_works = 1024;      // told, and perhaps not begun: more than a queue of NCCL's holds
 
 /// Events are known to NCCL by numbers that are never used twice, so that one which is long gone, or was never begun,
 /// is nobody's. The upper half is the recording's.
@@ -79,13 +79,13 @@ class NcclRecording {
   NcclRecording(Number number, const GroupSetting& setting)
       : next_((number << recording_shift) + 1), members_(setting.members), rank_(setting.rank()) {}
 
-  void expect(const NcclWorks& works) {
+  void begin_call(const NcclWorks& works) {
     const std::lock_guard lock(mutex_);
-    if (!is_heard_) return;
-    expected_.push_back(works);
-    if (expected_.size() <= most_works) return;
-    is_heard_ = false;  // NCCL has left some out: what it tells is no longer known to be whose
-    expected_.clear();
+    under_way_ = works;
+  }
+  void end_call() {
+    const std::lock_guard lock(mutex_);
+    under_way_ = {};
   }
 
   std::vector<LatePhase> take() {
@@ -103,19 +103,12 @@ class NcclRecording {
 
   bool awaits_more() const {
     const std::lock_guard lock(mutex_);
-    for (const NcclWorks& works : expected_)
-      if (works.call) return true;
     for (const Number work : works_)
       if (events_.at(work).channels_left > 0) return true;
     return false;
   }
 
   // What NCCL calls.
-  void open() {
-    const std::lock_guard lock(mutex_);
-    is_heard_ = true;
-  }
-
   /// 0: nobody wants to know of it, or of what is inside it.
   Number start(const Begin& begin) {
     const std::lock_guard lock(mutex_);
@@ -123,9 +116,10 @@ class NcclRecording {
     event.type = begin.type;
     event.begin_ns = now_ns();
     if (begin.type == collective || begin.type == message) {
-      const auto call = call_of_next_work();
-      if (!call) return 0;
-      event.call = *call;
+      if (under_way_.count == 0) return 0;
+      --under_way_.count;
+      if (!under_way_.call) return 0;
+      event.call = *under_way_.call;
       event.channels_left = begin.channels;
       set_peer(event, begin);
       const Number number = add(event);
@@ -210,14 +204,6 @@ class NcclRecording {
     bool is_on_timer = false;
   };
 
-  std::optional<std::uint64_t> call_of_next_work() {
-    if (expected_.empty()) return {};
-    NcclWorks& next = expected_.front();
-    const auto call = next.call;
-    if (--next.count <= 0) expected_.pop_front();
-    return call;
-  }
-
   void set_peer(Event& event, const Begin& begin) const {
     if (begin.peer < 0 || begin.peer >= static_cast<int>(members_.size())) return;
     const int peer = members_[static_cast<std::size_t>(begin.peer)];
@@ -246,8 +232,7 @@ class NcclRecording {
   Number next_;
   const std::vector<int> members_;
   const int rank_;
-  bool is_heard_ = false;  ///< NCCL uses the plug-in
-  std::deque<NcclWorks> expected_;
+  NcclWorks under_way_{};  ///< of the call that is being enqueued, those that are not told yet
   std::map<Number, Event> events_;
   std::deque<Number> works_;  ///< the latest, all in events_
   std::vector<Told> told_;
@@ -294,10 +279,7 @@ int open(void** context, int* mask, const char* name) {
   if (!given.starts_with(name_begins)) return success;  // a communicator that is not ours
   Number number = 0;
   std::from_chars(given.data() + name_begins.size(), given.data() + given.size(), number);
-  if (const auto recording = registry().find(number)) {
-    recording->open();
-    *context = handle_of(number);
-  }
+  if (registry().find(number)) *context = handle_of(number);
   return success;
 }
 
@@ -329,7 +311,8 @@ NcclRecorder::NcclRecorder(const GroupSetting& setting) {
   name_ = std::string(name_begins) + std::to_string(number);
 }
 NcclRecorder::~NcclRecorder() { registry().forget(*recording_); }
-void NcclRecorder::expect(const NcclWorks& works) { recording_->expect(works); }
+void NcclRecorder::begin_call(const NcclWorks& works) { recording_->begin_call(works); }
+void NcclRecorder::end_call() { recording_->end_call(); }
 std::vector<LatePhase> NcclRecorder::take() { return recording_->take(); }
 bool NcclRecorder::awaits_more() const { return recording_->awaits_more(); }
 

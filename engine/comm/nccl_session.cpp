@@ -107,11 +107,12 @@ void NcclClique::issue(const char* call, const NcclWorks& works, std::span<const
     const std::lock_guard lock(mutex_);
     if (comm_ != nullptr) {
       last_call_ = call;
-      if (recorder_) recorder_->expect(works);
+      if (recorder_) recorder_->begin_call(works);
       result = enqueue(nccl_, comm_);
     }
   }
   wait(result, call, peers, limit);
+  if (recorder_) recorder_->end_call();
 }
 
 void NcclClique::wait(NcclResult result, const char* call, std::span<const int> peers,

@@ -22,6 +22,7 @@ struct Telling {
   int channels = 2;      ///< of each work
   bool network = false;  ///< members are on different hosts: there are transfers to tell of, two a channel and peer
   unsigned latest_us = 2000;  ///< so late at most after it happened
+  unsigned untold_every = 0;  ///< of so many works on a communicator the last one is not told; 0: all are
 };
 
 /// What a plug-in was told of and wanted to know, as it was.

@@ -131,7 +131,8 @@ class OfVersion final : public Profiler {
       d.collective.count = work.bytes;
       d.collective.channels = static_cast<std::uint8_t>(how_.channels);
     }
-    if (mask_ & static_cast<int>(kernel_channel)) work.event = start(d);
+    const bool is_told = how_.untold_every == 0 || (work.number + 1) % how_.untold_every != 0;
+    if (is_told && (mask_ & static_cast<int>(kernel_channel))) work.event = start(d);
     for (void* const done : {work.event, plan, call, outermost}) stop(done);  // it is enqueued
   }
 

@@ -160,6 +160,27 @@ TEST_CASE("channels and transfers of NCCL's collectives become phases of the cal
       events, known, [](std::uint64_t work) { return 100 + work; }, telling);
 }
 
+TEST_CASE("works that NCCL leaves untold have no phases, and others' phases stay with their own calls") {
+  const Heard heard(nullptr);
+  const int n = 2, rounds = 9;
+  Telling telling;
+  telling.untold_every = 3;
+  tell_so(telling);
+  const auto known = run_calls("auto", n, [&](Communicator& group, StreamQueue&) {
+    static thread_local std::vector<float> data(64);
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      group.name_calls(i);
+      group.all_reduce({data.data(), DType::f32, {64}});  // the same every time: nothing but the time tells them apart
+    }
+  });
+  const auto events = told();
+  CHECK(events.size() == static_cast<std::size_t>(n * (rounds - rounds / 3) * telling.channels));
+  check_against(
+      events, known, [](std::uint64_t work) { return work; }, telling);
+  for (const auto& [rank, of_rank] : known)
+    for (const LatePhase& late : of_rank.phases) CHECK(late.call % 3 != 2);
+}
+
 TEST_CASE("phases are told after the call has returned and the device is done, in any order") {
   const Heard heard(nullptr);
   Telling telling;
