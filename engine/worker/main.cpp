@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/comm/nccl.hpp"
 #include "engine/data/dataset.hpp"
 #include "engine/facts/prediction.hpp"
 #include "engine/run/scratch.hpp"
@@ -146,6 +147,7 @@ int simulate_plan(const Input& input, double tokens) {
 
 int verify_plan(const Input& input, const RunRequest& request) {
   const std::string& device = request.device;
+  if (request.communicator == "nccl") prepare_cuda_for_nccl();
   check_platform(device);
   if (request.communicator == "nccl") check_nccl(request);
   const Scenario scenario = with_stages(read(input), true, device);

@@ -1,4 +1,5 @@
-// What the emulated libnccl finds in a program on emulated GPUs: its streams, and what is done on devices' memory.
+// What the emulated libnccl finds in a program on emulated GPUs: its streams, what is done on devices' memory, and
+// whether code is loaded while NCCL's kernels wait.
 #include <cstdlib>
 #include <functional>
 #include <vector>
@@ -8,7 +9,9 @@
 extern "C" {
 void emulated_gpu_enqueue(void* stream, std::function<void()> work);
 void emulated_gpu_transfer(const std::vector<const void*>& touched, const std::function<void()>& work);
+bool emulated_gpu_loads_code_ahead();
 
+bool emulated_gpu_loads_code_ahead() { return emulated::loads_code_ahead(); }
 void emulated_gpu_enqueue(void* stream, std::function<void()> work) {
   if (emulated::enqueue_waiting(stream, std::move(work)) != cudaSuccess) std::abort();
 }

@@ -141,6 +141,8 @@ NcclResult ncclCommInitRankConfig(void** handle, int ranks, NcclUniqueId id, int
   if (config == nullptr || config->magic != expected.magic || config->size != expected.size ||
       config->version != expected.version || config->blocking != 0 || config->max_ctas < 1)
     note("a configuration that is none, or that blocks");
+  if (!state().loads_code_ahead)
+    note("a communicator whose kernels would wait on the device while the code of others is loaded");
   auto communicator = std::make_unique<Communicator>(id.bytes, ranks, rank, config->comm_name);
   *handle = communicator.get();
   const std::lock_guard lock(members().mutex);

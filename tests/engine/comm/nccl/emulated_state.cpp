@@ -40,6 +40,8 @@ State& state() {
       made->enqueue = reinterpret_cast<decltype(made->enqueue)>(shown);
     if (void* const shown = dlsym(RTLD_DEFAULT, "emulated_gpu_transfer"))
       made->transfer = reinterpret_cast<decltype(made->transfer)>(shown);
+    if (void* const shown = dlsym(RTLD_DEFAULT, "emulated_gpu_loads_code_ahead"))
+      made->loads_code_ahead = reinterpret_cast<bool (*)()>(shown)();
     return made;
   }();
   return *one;

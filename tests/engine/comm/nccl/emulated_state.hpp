@@ -15,6 +15,7 @@ struct State {
   std::atomic<int> lost_rank{-1};  ///< gone as if its process had died
   void (*enqueue)(void* stream, std::function<void()> work) = nullptr;
   void (*transfer)(const std::vector<const void*>& touched, const std::function<void()>& work) = nullptr;
+  bool loads_code_ahead = true;  ///< the program's GPUs, as far as it says so
 };
 /// NCCL's interface has no place for it but this.
 State& state();

@@ -108,8 +108,14 @@ struct Gpu {
 namespace {
 
 /// What a program finds in its machine.
+bool asked_to_load_ahead() {
+  const char* const how = std::getenv("CUDA_MODULE_LOADING");
+  return how != nullptr && std::strcmp(how, "EAGER") == 0;
+}
+
 struct Node {
   std::array<Gpu, gpu_count> gpus;
+  const bool loads_code_ahead = asked_to_load_ahead();
 
   std::mutex mutex;  ///< guards what follows
   std::map<std::byte*, std::size_t> pinned;
@@ -252,6 +258,8 @@ void transfer(const std::vector<const void*>& touched, const std::function<void(
       gpus.push_back(&gpu);
   work_on(gpus, work);
 }
+
+bool loads_code_ahead() { return node().loads_code_ahead; }
 
 void set_pace(Pace pace) {
   const std::lock_guard lock(node().mutex);
@@ -479,6 +487,12 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
     if (!place->is_reached()) return cudaErrorNotReady;
     stamps[i++] = place->stamp_ns;
   }
-  *milliseconds = static_cast<float>(stamps[1] - stamps[0]) * 1e-6f;
+  std::int64_t slow_by = 0;
+  {
+    const std::lock_guard lock(node().mutex);
+    slow_by = node().pace.slow_by;
+  }
+  const double rate = 1 - 1e-6 * static_cast<double>(slow_by);
+  *milliseconds = static_cast<float>(static_cast<double>(stamps[1] - stamps[0]) * rate * 1e-6);
   return cudaSuccess;
 }

@@ -76,11 +76,15 @@ void transfer(const std::vector<const void*>& touched, const std::function<void(
 /// allocation: code, libraries. The context, which is there from the beginning, is not among them.
 void take(std::int64_t bytes);
 
+/// Whether CUDA was told, before its first call, to load all code at once.
+bool loads_code_ahead();
+
 /// How streams go on from now on. Their pace is drawn by the seed.
 struct Pace {
   std::uint64_t seed = 1;
   int greatest_delay_us = 0;   ///< before one in four pieces of work
   bool ignores_waits = false;  ///< cudaStreamWaitEvent does nothing: every edge between streams is missing
+  std::int64_t slow_by = 0;    ///< of a million nanoseconds devices' clocks miss so many
 };
 void set_pace(Pace pace);
 
