@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -92,11 +93,14 @@ class CudaClock {
       if (!best || anchor->uncertainty_ns < best->uncertainty_ns) best = anchor;
     }
     if (!best) return;
-    // As the fit before would have it, as far as the new one allows: times do not jump for nothing.
+    // As the fit before would have it, as far as the new one allows: times do not jump for nothing. What was in the
+    // middle of all that is possible is then at its side.
     if (const auto earlier = current()) {
-      const std::int64_t continued =
-          earlier->host_ns + static_cast<std::int64_t>(best->event.nanoseconds_since(earlier->event));
-      best->host_ns = std::clamp(continued, best->host_ns - best->uncertainty_ns, best->host_ns + best->uncertainty_ns);
+      const std::int64_t middle = best->host_ns,
+                         continued = earlier->host_ns +
+                                     static_cast<std::int64_t>(best->event.nanoseconds_since(earlier->event));
+      best->host_ns = std::clamp(continued, middle - best->uncertainty_ns, middle + best->uncertainty_ns);
+      best->uncertainty_ns += std::abs(best->host_ns - middle);
     }
     const std::lock_guard writing(mutex_);
     current_ = std::move(best);

@@ -1,0 +1,50 @@
+// The device's clock on the host's, beside when its queue came to a mark.
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "kernels/cuda/queue_device.hpp"
+#include "tests/catch.hpp"
+#include "tests/kernels/cuda/emulated/runtime.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// When a queue comes to where it is now.
+std::shared_ptr<std::int64_t> stamp_in(Queue& queue) {
+  const auto stamp = std::make_shared<std::int64_t>(0);
+  if (emulated::enqueue(queue.handle(), [stamp] { *stamp = now_ns(); }) != cudaSuccess) std::abort();
+  return stamp;
+}
+
+}  // namespace
+
+// The device's clock is slow, so that what a fit says is always before what the one before would have it.
+TEST_CASE("a mark's time is off by no more than the device says, fit after fit") {
+  emulated::set_pace({.seed = 3, .greatest_delay_us = 100, .slow_by = 20'000});
+  const auto device = kernels::cuda_device(0);
+  device->use();
+  const auto queue = device->make_queue();
+  for (int fit = 0; fit < 200; ++fit) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    const std::int64_t begin = now_ns();
+    device->fit_clock();
+    const auto before = stamp_in(*queue);
+    const Mark mark = queue->mark();
+    const auto after = stamp_in(*queue);
+    queue->mark()->wait();
+    const std::int64_t since_the_fit = (now_ns() - begin) / 50;  // so slow is the clock
+    const std::int64_t uncertainty = device->clock_uncertainty_ns();
+    INFO("fit " << fit << ", off by " << uncertainty << " ns at most");
+    CHECK(mark->time_ns() >= *before - uncertainty - since_the_fit);
+    CHECK(mark->time_ns() <= *after + uncertainty + since_the_fit);
+  }
+  emulated::set_pace({});
+}
