@@ -132,6 +132,7 @@ TEST_CASE("viewer and tap get all that two ranks say, each message once, over ip
     run.train(5, 100);
     std::this_thread::sleep_for(2ms);
   }
+  run.worker->lane(1, Lane::data).phase(an_unknown_phase(1, 99, 7));
   for (std::int32_t rank : {0, 1}) run.worker->control(rank, End{rank, true, 99, "", false});
   REQUIRE(run.worker->close(10s));
   run.relay->publish(End{-1, true, 99, "finished", false});
@@ -143,6 +144,9 @@ TEST_CASE("viewer and tap get all that two ranks say, each message once, over ip
     CHECK_FALSE(sink->any_double());
     CHECK(sink->all<Hello>().size() == 1);
     CHECK(sink->all<Gap>().empty());
+    const auto phases = sink->all<PhaseBatch>();
+    REQUIRE(phases.size() == 1);
+    CHECK(phases[0].phases == std::vector<PhaseSpan>{an_unknown_phase(1, 99, 7)});
   }
   CHECK(eventually([&] { return viewer->status().state == ViewerState::ended; }));
   CHECK(viewer->status().garbage == 0);

@@ -52,8 +52,10 @@ std::vector<Message> a_run() {
       say(rank, measured);
       say(rank, emulated);
       say(rank, memory);
-      say(rank,
-          PhaseBatch{{}, {}, {PhaseSpan{rank, step, OpId::of({}), 0, 0, 0, 1, 64, step * 10'000, step * 10'000 + 5}}});
+      say(rank, PhaseBatch{{},
+                           {},
+                           {PhaseSpan{rank, step, OpId::of({}), 0, 0, 0, 1, 64, step * 10'000, step * 10'000 + 5},
+                            PhaseSpan{rank, step, OpId::of({}), 0, 2, -1, -1, -1, step * 10'000, step * 10'000 + 4}}});
       for (const std::uint32_t s : {step, step + 1}) {
         StepSummary summary;
         summary.rank = rank;

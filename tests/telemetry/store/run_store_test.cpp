@@ -196,6 +196,17 @@ TEST_CASE("phases of an op come by phase, once each") {
   CHECK(store.view()->event_count() == 3);
 }
 
+TEST_CASE("phases whose peers and bytes nobody knows are kept as they are, channel by channel") {
+  RunStore store;
+  const auto channel = [](int number, std::int64_t begin) {
+    return PhaseSpan{2, 7, reduce0, 0, number, -1, -1, -1, begin, begin + 5};
+  };
+  const PhaseSpan transfer{2, 7, reduce0, 1, 0, 2, 3, 64, 12, 14};
+  store.accept(message_of(
+      PhaseBatch{Obtained::measured, ClockDomain::wall, {channel(1, 10), transfer, channel(0, 10), channel(1, 10)}}));
+  CHECK(store.view()->phases(2, 7, reduce0) == std::vector<PhaseSpan>{channel(0, 10), channel(1, 10), transfer});
+}
+
 TEST_CASE("control and summaries are kept as said last, hello as said by the lowest rank") {
   RunStore store;
   Hello hello;

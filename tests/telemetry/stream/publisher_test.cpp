@@ -41,6 +41,7 @@ TEST_CASE("what the lanes of two ranks write stands in two spools, whole and in 
           for (int i = 0; i < spans; ++i) {
             writer.span(a_span(rank, static_cast<std::uint32_t>(i / 100), i));
             if (i % 10 == 0) writer.memory({rank, 0, OpId(), i, {1, 2, 3, 4, i}});
+            if (i % 100 == 0) writer.phase(an_unknown_phase(rank, static_cast<std::uint32_t>(i / 100), i));
             if (i % 4096 == 0) std::this_thread::sleep_for(40ms);
           }
         });
@@ -53,9 +54,9 @@ TEST_CASE("what the lanes of two ranks write stands in two spools, whole and in 
     REQUIRE(publisher.close(1s));
     const auto status = publisher.status();
     CHECK(status.dropped_events == 0);
-    CHECK(status.events == 4 * (spans + spans / 10));
+    CHECK(status.events == 4 * (spans + spans / 10 + spans / 100));
     CHECK(status.spool_lost == 0);
-    CHECK(publisher.counts(1).emitted == 2 * (spans + spans / 10));
+    CHECK(publisher.counts(1).emitted == 2 * (spans + spans / 10 + spans / 100));
   }
   Collector sink;
   const SpoolReport report = read_spool(directory.file("spool"), sink);
@@ -64,6 +65,13 @@ TEST_CASE("what the lanes of two ranks write stands in two spools, whole and in 
   CHECK(sink.spans() == 4 * spans);
   CHECK(sink.summaries() == 2);
   CHECK_FALSE(sink.any_double());
+  int phases = 0;
+  for (const PhaseBatch& batch : sink.all<PhaseBatch>())
+    for (const PhaseSpan& phase : batch.phases) {
+      REQUIRE(phase == an_unknown_phase(phase.rank, phase.step, std::int64_t{100} * phase.step));
+      ++phases;
+    }
+  CHECK(phases == 4 * spans / 100);
   std::map<std::int32_t, std::uint64_t> next;
   std::map<std::int32_t, bool> ended;
   for (const Message& m : sink.messages()) {

@@ -89,6 +89,15 @@ inline Span a_span(std::int32_t rank, std::uint32_t step, std::int64_t number) {
   return {rank, step, OpId::of(f), number * 100, number * 100, number * 100 + 90, 80};
 }
 
+/// As a library tells of its inside: whose bytes they are, and how many, nobody knows.
+inline PhaseSpan an_unknown_phase(std::int32_t rank, std::uint32_t step, std::int64_t number) {
+  OpFields f;
+  f.kind = OpKind::all_reduce;
+  f.purpose = Purpose::data_gradient;
+  return {rank, step,         OpId::of(f),      0, static_cast<std::int32_t>(number % 16), -1, -1,
+          -1,   number * 100, number * 100 + 90};
+}
+
 inline StepSummary a_summary(std::int32_t rank, std::uint32_t step) {
   StepSummary s;
   s.rank = rank;

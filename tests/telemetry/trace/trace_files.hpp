@@ -38,7 +38,9 @@ inline std::vector<Message> small_run(std::int64_t spans = 3000, int ranks = 4, 
   add(ClockRecord{1, 1000, -50, 7});
   add(MemoryBatch{
       Obtained::emulated, ClockDomain::device, {{0, 1, op, 77, {1, 2, 3, 4, 5}}, {0, 1, op, 99, {5, 4, 3, 2, 1}}}});
-  add(PhaseBatch{Obtained::measured, ClockDomain::wall, {{0, 1, op, 2, 1, 0, 3, 4096, 10, 20}}});
+  add(PhaseBatch{Obtained::measured,
+                 ClockDomain::wall,
+                 {{0, 1, op, 2, 1, 0, 3, 4096, 10, 20}, {0, 1, op, 0, 5, -1, -1, -1, 12, 19}}});
   add(Gap{2, 500, 900, 12, 0, 0});
   // NaN, which says unknown, equals nothing.
   for (Message& m : messages) {
