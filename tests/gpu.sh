@@ -8,7 +8,7 @@
 #   bash tests/gpu.sh --table          the table of what --results has gathered; runs nothing
 #
 # On a machine that is lent for minutes, without a network, one part a command. What every part leaves in --results DIR
-# (six small files) is added to what the others left, and the table is of all of it. With --seconds N nothing is begun
+# (seven small files) is added to what the others left, and the table is of all of it. With --seconds N nothing is begun
 # that could last longer: what there was no time for is a row of the table, and the command ends by itself.
 #   here:   CMAKE_CUDA_ARCHITECTURES=90 bash tests/gpu.sh --bundle DIR [--part NAME]
 #           stripped programs, the libraries that they need, this script: DIR, and DIR.tar.gz to carry. With --part only
@@ -20,6 +20,7 @@
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
 #   verify       rankscope-engine                      cuBLASLt                            8 minutes, one a plan at most
 #   nccl         rankscope-engine rankscope-trace      two GPUs, NCCL, mpirun              9 minutes
+#   telling      rankscope-engine                      two GPUs, NCCL, mpirun              9 minutes
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
 #   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
@@ -33,12 +34,12 @@ fail() {
   exit "${status:-1}"
 }
 
-all_parts=(kernels sanitizer verify nccl speed-124m speed-1.5b telemetry)
+all_parts=(kernels sanitizer verify nccl telling speed-124m speed-1.5b telemetry)
 programs_of() {
   case $1 in
     kernels) echo kernels_cuda_test cuda_kernels_bench ;;
     sanitizer) echo kernels_cuda_test rankscope-engine ;;
-    verify) echo rankscope-engine ;;
+    verify | telling) echo rankscope-engine ;;
     nccl) echo rankscope-engine rankscope-trace ;;
     speed-*) echo gpu_step ;;
     telemetry) echo telemetry_share_bench ;;
@@ -102,7 +103,7 @@ fi
 
 if [[ -n $bundle ]]; then
   mkdir -p "$bundle/clusters"
-  cp "$here/gpu.sh" "$tools/gpu_table.py" "$peer" "$bundle/"
+  cp "$here/gpu.sh" "$tools"/gpu_*.py "$peer" "$bundle/"
   cp "$root"/scenarios/clusters/*.toml "$bundle/clusters/"
   for program in "${programs[@]}"; do
     # The C library and the driver are the other machine's, and so is cuBLASLt, which is half a gigabyte.
@@ -147,7 +148,7 @@ if [[ -z $dry ]]; then
   fi
   mkdir -p "$results"
   printf '%s\n' "$gpu" >"$results/machine.txt"
-  touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,gpu.log}
+  touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,telling.txt,gpu.log}
   say "on $gpu"
 fi
 export RANKSCOPE_REQUIRE_GPU=1
@@ -290,50 +291,49 @@ fi
 # More GPUs than one: a GPU for each rank, over NCCL. As threads of one process, which can be verified, and as processes
 # that mpirun starts: then what NCCL tells of the inside of its collectives is in the recording. A rank that dies ends
 # the others.
+count=$(nvidia-smi --list-gpus 2>/dev/null | wc -l || true)
+missing=''
+[[ $count -ge 2 ]] || missing="one GPU"
+over_nccl() { # over_nccl NAME MOST INTO COMMAND...
+  if [[ -n $dry || -z $missing ]]; then check "$@"; else row "$1" "$missing" 0; fi
+}
 if has_part nccl; then
-  count=$(nvidia-smi --list-gpus 2>/dev/null | wc -l || true)
-  missing=''
-  [[ $count -ge 2 ]] || missing="one GPU"
-  over_nccl() { # over_nccl NAME MOST COMMAND...
-    local name=$1 most=$2
-    shift 2
-    if [[ -n $dry || -z $missing ]]; then check "$name" "$most" "" "$@"; else row "$name" "$missing" 0; fi
-  }
   nccl_plans=("data=2" "pipeline=2 schedule=zb-h1" "data=2 zero=3" "tensor=2")
   for plan in "${nccl_plans[@]}"; do
     sets_of "$plan"
-    over_nccl "verify over nccl, $plan" 90 "$bin/rankscope-engine" verify "$(plan_file)" --device cuda --comm nccl "${sets[@]}"
+    over_nccl "verify over nccl, $plan" 90 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda --comm nccl "${sets[@]}"
   done
   [[ -n $missing ]] || command -v mpirun >/dev/null || missing="no mpirun"
   recorded='"$0/rankscope-engine" run "$1" --device cuda --comm nccl --record "$1.mcap" "${@:2}" &&
     "$0/rankscope-trace" info "$1.mcap" | tee /dev/stderr | grep -q -E "[1-9][0-9]* +/rankscope/phases"'
   for plan in "${nccl_plans[@]}"; do
     sets_of "$plan collective=auto train.steps=20"
-    over_nccl "run over nccl by mpirun, phases recorded, $plan" 60 bash -c "$recorded" "$bin" "$(plan_file)" "${sets[@]}"
+    over_nccl "run over nccl by mpirun, phases recorded, $plan" 60 "" bash -c "$recorded" "$bin" "$(plan_file)" "${sets[@]}"
   done
   ended='! timeout 40 "$0/rankscope-engine" run "$1" --device cuda --comm nccl "${@:2}" 2>"$1.said"; cat "$1.said"
     grep -q "^rankscope-engine: rank 1 " "$1.said"'
   sets_of "data=2 train.steps=1000 fault.kill_rank=1 fault.kill_step=5"
-  over_nccl "run over nccl by mpirun, a rank that dies is named" 60 bash -c "$ended" "$bin" "$(plan_file)" "${sets[@]}"
+  over_nccl "run over nccl by mpirun, a rank that dies is named" 60 "" bash -c "$ended" "$bin" "$(plan_file)" "${sets[@]}"
 fi
 
-# GPT-2 beside PyTorch, one after the other on the same GPU.
-speed() {
-  local model=$1 samples=$2 steps=$3 most=$4 how
+# GPT-2 beside PyTorch, one after the other on the same GPU. Compiling has its own time.
+speed() { # speed MODEL SAMPLES STEPS MOST MOST-COMPILED
+  local model=$1 samples=$2 steps=$3 how
+  local -A most=([eager]=$4 [compiled]=$5)
   [[ -n $dry ]] || { grep -v -F "\"$model\"" "$results/speed.jsonl" >"$work/kept" || true; cp "$work/kept" "$results/speed.jsonl"; }
-  check "GPT-2 steps, $model" "$most" +speed.jsonl "$bin/gpu_step" "$model" "$samples" 1 "$steps"
+  check "GPT-2 steps, $model" "$4" +speed.jsonl "$bin/gpu_step" "$model" "$samples" 1 "$steps"
   for how in eager compiled; do
     if [[ -n $dry ]] || python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-      check "PyTorch's steps, $model, $how" "$most" +speed.jsonl "${peer_command[@]}" "$model" "$samples" 1 "$steps" --"$how"
+      check "PyTorch's steps, $model, $how" "${most[$how]}" +speed.jsonl "${peer_command[@]}" "$model" "$samples" 1 "$steps" --"$how"
     else
       row "PyTorch's steps, $model, $how" "not here" 0
     fi
   done
 }
-if has_part speed-124m && [[ -z $quick ]]; then speed gpt2-124m 32 20 150; fi
-if has_part speed-1.5b && [[ -z $quick ]]; then speed gpt2-1.5b 8 12 180; fi
+if has_part speed-124m && [[ -z $quick ]]; then speed gpt2-124m 32 20 120 240; fi
+if has_part speed-1.5b && [[ -z $quick ]]; then speed gpt2-1.5b 8 12 110 320; fi
 
-if has_part telemetry && [[ -z $quick ]]; then
+write_gpt2() {
   cat >"$work/gpt2.toml" <<'TOML'
 title = "GPT-2 124M"
 [model]
@@ -350,8 +350,20 @@ precision = "bf16"
 global_batch = 32
 clip = 1.0
 TOML
+}
+if has_part telemetry && [[ -z $quick ]]; then
+  write_gpt2
   check "telemetry on and off, GPT-2 124M, 30 pairs of 4 steps" 240 telemetry.txt \
     "$bin/telemetry_share_bench" 30 4 "$work/gpt2.toml" cuda
+fi
+
+# What a run pays for the phases of its recording: each pair is two runs of some 15 seconds.
+if has_part telling && [[ -z $quick ]]; then
+  write_gpt2
+  [[ -n $missing ]] || command -v mpirun >/dev/null || missing="no mpirun"
+  over_nccl "NCCL telling and not, GPT-2 124M on two GPUs, 8 pairs of 40 steps" 500 telling.txt \
+    python3 "$tools/gpu_nccl_telling.py" 8 "$bin/rankscope-engine" run "$work/gpt2.toml" --device cuda --comm nccl --json \
+    --set plan.data=2 --set 'plan.collective="auto"' --steps 40
 fi
 
 [[ -z $dry ]] || exit 0

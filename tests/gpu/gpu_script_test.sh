@@ -89,6 +89,8 @@ expect "the pretended table" "$table" '^compute-sanitizer memcheck, a whole plan
 expect "the pretended measures" "$table" '^plans against one rank +all +25 of 26  MISSED$'
 expect "the pretended table" "$table" '^run over nccl by mpirun, phases recorded, tensor=2 +one GPU$'
 expect "the pretended measures" "$table" '^a GPU for each rank, over NCCL +all +0 of 9  not measured$'
+expect "the pretended table" "$table" '^NCCL telling and not, .* +one GPU$'
+expect "the pretended measures" "$table" "^NCCL's telling, 95 % upper bound of its cost +< 1 % +-  not measured\$"
 expect "the pretended measures" "$table" '^compute-sanitizer +all +4 of 4  met$'
 expect "the pretended measures" "$table" "^kernels against the CPU's +all +2 of 2  met\$"
 expect "the pretended measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +-  not measured\$"
@@ -112,6 +114,21 @@ table=$(on_fake --part nccl) || true
 expect "no phases" "$table" '^run over nccl by mpirun, phases recorded, data=2 +FAILED'
 expect "a rank that does not die" "$table" '^run over nccl by mpirun, a rank that dies is named +FAILED'
 expect "what fails over nccl" "$table" '^a GPU for each rank, over NCCL +all +4 of 9  MISSED$'
+
+# What NCCL's telling costs: slow first steps do not count, and what is heard is what the environment does not turn off.
+steps_of() { # steps_of HEARD UNHEARD: an engine whose steps take so many seconds
+  program rankscope-engine 's=$([[ ${NCCL_PROFILER_PLUGIN:-} == none ]] && echo '"$2"' || echo '"$1"')
+    one="{\"seconds\": $s}" slow="{\"seconds\": 9}"
+    echo "{\"steps\": [$slow, $slow, $slow, $slow, $slow, $one, $one, $one]}"'
+}
+steps_of 0.1004 0.1
+table=$(on_fake --part telling) || true
+expect "NCCL's telling" "$table" '^NCCL telling and not, GPT-2 124M on two GPUs, 8 pairs of 40 steps +passed'
+expect "NCCL's telling" "$table" "^cost of NCCL's telling: mean \+0.40 %, .*\(under 1 %\)\$"
+expect "NCCL's telling" "$table" "^NCCL's telling, 95 % upper bound of its cost +< 1 % +\+0.40 %  met\$"
+steps_of 0.103 0.1
+table=$(NCCL_PROFILER_PLUGIN=none on_fake --part telling) || true
+expect "telling that costs too much" "$table" "^NCCL's telling, 95 % upper bound of its cost +< 1 % +\+3.00 %  MISSED\$"
 program nvidia-smi '[[ $1 == --list-gpus ]] && echo "GPU 0" || echo "a GPU that is none, 1, 2 MiB"'
 program rankscope-engine '[[ "$*" != *data=8*zero=3* ]] || { echo "DIFFERS from one rank"; exit 1; }'
 rows=$(wc -l <"$work/gathered/rows.tsv")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the one table of what tests/gpu.sh has gathered in a folder: checks, kernels beside their limits, steps beside
-PyTorch's, memory beside its prediction, the cost of telemetry; at last every measure that a GPU is to show beside its
-goal. What was not measured is said there, and nowhere else.
+PyTorch's, memory beside its prediction, the cost of telemetry and of NCCL's telling; at last every measure that a GPU
+is to show beside its goal. What was not measured is said there, and nowhere else.
 
     gpu_table.py FOLDER
 
@@ -65,7 +65,13 @@ def of_checks(rows, begins):
     return figure, True if results and results.count("passed") == len(results) else None
 
 
-def measures_of(rows, steps, telemetry):
+def bound_of(lines):
+    """The 95 % upper bound that a comparison of pairs has printed, in percent; None where there is none."""
+    found = next((m for line in lines if (m := re.search(r"upper bound of the mean ([+-][0-9.]+) %", line))), None)
+    return found[1] if found else None
+
+
+def measures_of(rows, steps, telemetry, telling):
     """(measure, goal, figure, met) of all that a GPU is to show; met is None where it was not measured."""
     over_nccl = ("verify over nccl", "run over nccl")
     single = [r for r in rows if not r[0].startswith(over_nccl)]
@@ -87,9 +93,10 @@ def measures_of(rows, steps, telemetry):
             share = own["classes"].get(of_class, {}).get("of_limit") if own else None
             yield (f"{model}: {of_class}, share of its limit", "printed",
                    "-" if share is None else f"{100 * share:.1f}%", None if share is None else True)
-    bound = next((m for line in telemetry if (m := re.search(r"upper bound of the mean ([+-][0-9.]+) %", line))), None)
-    yield ("telemetry's cost, 95 % upper bound", "< 1 %", f"{bound[1]} %" if bound else "-",
-           float(bound[1]) < 1 if bound else None)
+    for measure, lines in (("telemetry's cost, 95 % upper bound", telemetry),
+                           ("NCCL's telling, 95 % upper bound of its cost", telling)):
+        bound = bound_of(lines)
+        yield measure, "< 1 %", "-" if bound is None else f"{bound} %", None if bound is None else float(bound) < 1
 
 
 def print_measures(measures):
@@ -110,9 +117,10 @@ def main(folder):
     if steps:
         print_steps(steps)
     telemetry = [line for line in lines_of(folder, "telemetry.txt") if "cost of telemetry" in line]
-    for line in telemetry:
+    telling = [line for line in lines_of(folder, "telling.txt") if "cost of NCCL's telling" in line]
+    for line in telemetry + telling:
         print(f"\n{line} (under 1 %)")
-    print_measures(measures_of(rows, steps, telemetry))
+    print_measures(measures_of(rows, steps, telemetry, telling))
     return int(any(result == "FAILED" for _, result, _ in rows))
 
 
