@@ -1,7 +1,7 @@
-// Attention on tensor cores for 16-bit types: a warp has 16 rows, a block of four warps 64. Tiles of the other operand
-// come through shared memory in the background. Sums, exponentials and statistics are fp32; probabilities and the
-// gradients of scores are rounded to T where they are multiplied again. Instantiated in attention_bf16.cu and
-// attention_f16.cu.
+// Attention on tensor cores for 16-bit types: a block has four warps, and a warp one or two groups of 16 rows, which
+// share what is read of the other operand. Its tiles come through shared memory in the background. Sums, exponentials
+// and statistics are fp32; probabilities and the gradients of scores are rounded to T where they are multiplied again.
+// Instantiated in attention_bf16.cu and attention_f16.cu.
 #pragma once
 #include "kernels/cuda/attention_task.cuh"
 #include "kernels/cuda/launch.cuh"
@@ -11,7 +11,12 @@
 namespace rankscope::kernels::cuda {
 namespace {
 
-constexpr int warps = 4, threads = warps * warp_size, rows_of_warp = 16, rows_of_block = warps * rows_of_warp;
+constexpr int warps = 4, threads = warps * warp_size;
+/// Rows of a warp and of a block, where a warp has m groups of 16.
+template <int m>
+constexpr int rows_of_warp = 16 * m;
+template <int m>
+constexpr int rows_of_block = warps* rows_of_warp<m>;
 constexpr float log2_of_e = 1.44269504088896340736f, ln_of_2 = 0.69314718055994530942f;
 
 /// Rows of a tile in shared memory, D elements and 16 bytes apart, so that the eight rows of a small matrix lie in
@@ -52,37 +57,45 @@ struct Tile {
   }
 };
 
-/// A warp's 16 × 8·n results: value[j] are the columns from 8·j.
-template <int n>
+/// A warp's 16·m × 8·n results: value[i][j] are the rows from 16·i and the columns from 8·j.
+template <int m, int n>
 struct Results {
-  float value[n][4] = {};
+  float value[m][n][4] = {};
 
-  /// Two neighbours [j] and [j + 1] += left · (two right fragments).
+  /// Two neighbours [j] and [j + 1] += left · (two right fragments), for all rows.
   template <class T>
-  __device__ void add(int j, const Word (&left)[4], const Word (&right)[4]) {
+  __device__ void add(int j, const Word (&left)[m][4], const Word (&right)[4]) {
     const Word low[2] = {right[0], right[1]}, high[2] = {right[2], right[3]};
-    multiply_add<T>(value[j], left, low);
-    multiply_add<T>(value[j + 1], left, high);
+#pragma unroll
+    for (int i = 0; i < m; ++i) {
+      multiply_add<T>(value[i][j], left[i], low);
+      multiply_add<T>(value[i][j + 1], left[i], high);
+    }
   }
 };
 
-/// The left fragment of columns [16·k, 16·k + 16) of results, rounded to T.
-template <class T, int n>
-__device__ inline void left_of(Word (&to)[4], const Results<n>& from, int k) {
-  to[0] = pack_pair<T>(from.value[2 * k][0], from.value[2 * k][1]);
-  to[1] = pack_pair<T>(from.value[2 * k][2], from.value[2 * k][3]);
-  to[2] = pack_pair<T>(from.value[2 * k + 1][0], from.value[2 * k + 1][1]);
-  to[3] = pack_pair<T>(from.value[2 * k + 1][2], from.value[2 * k + 1][3]);
+/// The left fragments of columns [16·k, 16·k + 16) of results, rounded to T.
+template <class T, int m, int n>
+__device__ inline void left_of(Word (&to)[m][4], const Results<m, n>& from, int k) {
+#pragma unroll
+  for (int i = 0; i < m; ++i) {
+    const float(&low)[4] = from.value[i][2 * k], (&high)[4] = from.value[i][2 * k + 1];
+    to[i][0] = pack_pair<T>(low[0], low[1]);
+    to[i][1] = pack_pair<T>(low[2], low[3]);
+    to[i][2] = pack_pair<T>(high[0], high[1]);
+    to[i][3] = pack_pair<T>(high[2], high[3]);
+  }
 }
 
-/// results = rows [row, row + 16) of left · rowsᵀ of right.
-template <class T, int D, int n>
-__device__ inline void multiply_transposed(Results<n>& results, const Tile<T, D>& left, int row,
+/// results = rows [row, row + 16·m) of left · rowsᵀ of right.
+template <class T, int D, int m, int n>
+__device__ inline void multiply_transposed(Results<m, n>& results, const Tile<T, D>& left, int row,
                                            const Tile<T, D>& right) {
 #pragma unroll
   for (int k = 0; k < D; k += 16) {
-    Word a[4];
-    left.load_left(a, row, k);
+    Word a[m][4];
+#pragma unroll
+    for (int i = 0; i < m; ++i) left.load_left(a[i], row + 16 * i, k);
 #pragma unroll
     for (int j = 0; j < n; j += 2) {
       Word b[4];
@@ -92,12 +105,13 @@ __device__ inline void multiply_transposed(Results<n>& results, const Tile<T, D>
   }
 }
 
-/// results += weights (16 × 8·m, rounded) · rows of right (8·m × D).
-template <class T, int D, int m>
-__device__ inline void add_weighted_rows(Results<D / 8>& results, const Results<m>& weights, const Tile<T, D>& right) {
+/// results += weights (16·m × 8·n, rounded) · rows of right (8·n × D).
+template <class T, int D, int m, int n>
+__device__ inline void add_weighted_rows(Results<m, D / 8>& results, const Results<m, n>& weights,
+                                         const Tile<T, D>& right) {
 #pragma unroll
-  for (int k = 0; k < m / 2; ++k) {
-    Word a[4];
+  for (int k = 0; k < n / 2; ++k) {
+    Word a[m][4];
     left_of<T>(a, weights, k);
 #pragma unroll
     for (int j = 0; j < D / 8; j += 2) {
@@ -108,23 +122,34 @@ __device__ inline void add_weighted_rows(Results<D / 8>& results, const Results<
   }
 }
 
-/// Rows [first_row, …) of a warp's results to memory, times a factor for each half.
-template <class T, int D>
-__device__ inline void write_rows(T* to, const Results<D / 8>& results, int64_t first_row, int64_t row_stride,
-                                  const AttentionShape& shape, const float (&factor)[2]) {
+/// Rows [first_row, …) of a warp's results to memory, each times its factor.
+template <class T, int D, int m>
+__device__ inline void write_rows(T* to, const Results<m, D / 8>& results, int64_t first_row, int64_t row_stride,
+                                  const AttentionShape& shape, const float (&factor)[m][2]) {
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int64_t row = first_row + lane / 4 + 8 * half;
-    if (row >= shape.context) continue;
+  for (int i = 0; i < m; ++i)
 #pragma unroll
-    for (int j = 0; j < D / 8; ++j) {
-      const int column = 8 * j + 2 * (lane % 4);
-      if (column < shape.depth)
-        *reinterpret_cast<Word*>(to + row * row_stride + column) =
-            pack_pair<T>(results.value[j][2 * half] * factor[half], results.value[j][2 * half + 1] * factor[half]);
+    for (int half = 0; half < 2; ++half) {
+      const int64_t row = first_row + 16 * i + 8 * half + lane / 4;
+      if (row >= shape.context) continue;
+#pragma unroll
+      for (int j = 0; j < D / 8; ++j) {
+        const int column = 8 * j + 2 * (lane % 4);
+        const float(&value)[4] = results.value[i][j];
+        if (column < shape.depth)
+          *reinterpret_cast<Word*>(to + row * row_stride + column) =
+              pack_pair<T>(value[2 * half] * factor[i][half], value[2 * half + 1] * factor[i][half]);
+      }
     }
-  }
+}
+template <class T, int D, int m>
+__device__ inline void write_rows(T* to, const Results<m, D / 8>& results, int64_t first_row, int64_t row_stride,
+                                  const AttentionShape& shape, float factor) {
+  float all[m][2];
+#pragma unroll
+  for (int i = 0; i < m; ++i) all[i][0] = all[i][1] = factor;
+  write_rows<T, D, m>(to, results, first_row, row_stride, shape, all);
 }
 
 template <class T, int D>
@@ -132,84 +157,100 @@ constexpr std::size_t tile_bytes(int rows) {
   return static_cast<std::size_t>(rows) * Tile<T, D>::stride * sizeof(T);
 }
 
-/// Keys and values that a query block takes at once.
+/// Groups of 16 rows that a warp has: as many as its registers hold results of.
+template <int D>
+constexpr int groups = D <= 64 ? 2 : 1;
+/// Keys and values that a forward block takes at once.
 constexpr int keys_at_once = 64;
 
 template <class T, int D>
-constexpr std::size_t forward_bytes = tile_bytes<T, D>(rows_of_block + 2 * keys_at_once);
+constexpr std::size_t forward_bytes = tile_bytes<T, D>(rows_of_block<groups<D>> + 2 * keys_at_once);
 
 template <class T, int D>
 __global__ void __launch_bounds__(threads)
     attend(T* attended, float* log_sum_exp, const T* qkv, const AttentionShape shape, float score_scale) {
+  constexpr int m = groups<D>, rows = rows_of_block<m>, stride = Tile<T, D>::stride, columns = keys_at_once / 8;
   T* memory = shared_memory<T>();
-  constexpr int stride = Tile<T, D>::stride, columns = keys_at_once / 8;
-  const Tile<T, D> queries{memory}, keys{memory + rows_of_block * stride},
-      values{memory + (rows_of_block + keys_at_once) * stride};
-  const auto [head, first] = last_tile_first(shape, rows_of_block);
-  const int warp = static_cast<int>(threadIdx.x) / warp_size, lane = static_cast<int>(threadIdx.x) % warp_size;
-  const int64_t row = first + warp * rows_of_warp + lane / 4;  // and row + 8
+  const Tile<T, D> queries{memory}, keys{memory + rows * stride}, values{memory + (rows + keys_at_once) * stride};
+  const auto [head, first] = last_tile_first(shape, rows);
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp<m>;  // the warp's first one of the block's
 
-  queries.begin_copy(qkv + head.query, first, rows_of_block, shape.row_stride(), shape);
+  queries.begin_copy(qkv + head.query, first, rows, shape.row_stride(), shape);
   keys.begin_copy(qkv + head.key, 0, keys_at_once, shape.row_stride(), shape);
   commit_copies();
 
-  Results<D / 8> out;
-  float top[2] = {-INFINITY, -INFINITY}, sum[2] = {};  // scores times log2(e); sums are this lane's
-  for (int64_t begin = 0; begin <= first; begin += keys_at_once) {
+  Results<m, D / 8> out;
+  float top[m][2], sum[m][2] = {};  // scores times log2(e); sums are this lane's
+#pragma unroll
+  for (int i = 0; i < m; ++i) top[i][0] = top[i][1] = -INFINITY;
+  const int64_t beyond = lesser(shape.context, first + rows);
+  for (int64_t begin = 0; begin < beyond; begin += keys_at_once) {
     wait_for_copies<0>();
     __syncthreads();  // the keys are here, and all are done with the last values
     values.begin_copy(qkv + head.value, begin, keys_at_once, shape.row_stride(), shape);
     commit_copies();
-    Results<columns> score;
-    multiply_transposed(score, queries, warp * rows_of_warp, keys);
+    const auto before = static_cast<int>(first - begin) + row;  // keys of these that come before the warp's first row
+    const bool seen = before + rows_of_warp<m> > 0;
+    Results<m, columns> score;
+    if (seen) multiply_transposed(score, queries, row, keys);
     wait_for_copies<0>();
     __syncthreads();  // the values are here, and all are done with the keys
-    if (begin + keys_at_once <= first)
+    if (begin + keys_at_once < beyond)
       keys.begin_copy(qkv + head.key, begin + keys_at_once, keys_at_once, shape.row_stride(), shape);
     commit_copies();
+    if (!seen) continue;
 
-    const bool diagonal = begin == first;
+    if (before + 1 < keys_at_once) {
+      const int last_seen = before + lane / 4 - 2 * (lane % 4);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float next = top[half];
+      for (int i = 0; i < m; ++i)
 #pragma unroll
-      for (int j = 0; j < columns; ++j)
+        for (int j = 0; j < columns; ++j)
 #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          float& s = score.value[j][2 * half + i];
-          s *= score_scale;
-          if (diagonal && begin + 8 * j + 2 * (lane % 4) + i > row + 8 * half) s = -INFINITY;
-          next = greater(next, s);
-        }
-      next = over_lanes<4>(next, Greater{});
-      const float kept = exp2f(top[half] - next);
-      top[half] = next;
-      sum[half] *= kept;
-#pragma unroll
-      for (int j = 0; j < columns; ++j)
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          float& s = score.value[j][2 * half + i];
-          s = exp2f(s - next);
-          sum[half] += s;
-        }
-#pragma unroll
-      for (int j = 0; j < D / 8; ++j) {
-        out.value[j][2 * half] *= kept;
-        out.value[j][2 * half + 1] *= kept;
-      }
+          for (int e = 0; e < 4; ++e)
+            if (8 * j + e % 2 - 16 * i - 8 * (e / 2) > last_seen) score.value[i][j][e] = -INFINITY;
     }
+#pragma unroll
+    for (int i = 0; i < m; ++i)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float greatest = -INFINITY;
+#pragma unroll
+        for (int j = 0; j < columns; ++j)
+#pragma unroll
+          for (int e = 2 * half; e < 2 * half + 2; ++e) greatest = greater(greatest, score.value[i][j][e]);
+        // Every row sees a key of the first tile, so this is finite.
+        const float next = greater(top[i][half], over_lanes<4>(greatest, Greater{}) * score_scale);
+        const float kept = power_of_2(top[i][half] - next);
+        top[i][half] = next;
+        sum[i][half] *= kept;
+#pragma unroll
+        for (int j = 0; j < columns; ++j)
+#pragma unroll
+          for (int e = 2 * half; e < 2 * half + 2; ++e) {
+            float& s = score.value[i][j][e];
+            s = power_of_2(fused(s, score_scale, -next));
+            sum[i][half] += s;
+          }
+#pragma unroll
+        for (int j = 0; j < D / 8; ++j)
+#pragma unroll
+          for (int e = 2 * half; e < 2 * half + 2; ++e) out.value[i][j][e] *= kept;
+      }
     add_weighted_rows(out, score, values);
   }
-  float inverse[2];
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    sum[half] = over_lanes<4>(sum[half], Plus{});
-    inverse[half] = 1 / sum[half];
-    if (lane % 4 == 0 && row + 8 * half < shape.context)
-      log_sum_exp[head.statistic + row + 8 * half] = top[half] * ln_of_2 + logf(sum[half]);
-  }
-  write_rows<T, D>(attended + head.out, out, first + warp * rows_of_warp, shape.width, shape, inverse);
+  for (int i = 0; i < m; ++i)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float all = over_lanes<4>(sum[i][half], Plus{});
+      const int64_t query = first + row + 16 * i + 8 * half + lane / 4;
+      if (lane % 4 == 0 && query < shape.context)
+        log_sum_exp[head.statistic + query] = top[i][half] * ln_of_2 + logf(all);
+      sum[i][half] = 1 / all;
+    }
+  write_rows<T, D, m>(attended + head.out, out, first + row, shape.width, shape, sum);
 }
 
 template <class T>
@@ -220,12 +261,7 @@ struct Gradients {
 };
 
 /// Rows of the other side that a backward block takes at once: registers hold their scores twice.
-template <int D>
-constexpr int others_at_once = D <= 64 ? 64 : 32;
-
-template <class T, int D>
-constexpr std::size_t backward_bytes = tile_bytes<T, D>(2 * rows_of_block + 2 * others_at_once<D>) +
-                                       2 * others_at_once<D> * sizeof(float);
+constexpr int others_at_once = 32;
 
 /// Rows of two tensors that go together in a backward block: keys and values, or queries and the gradients of results.
 template <class T, int D>
@@ -234,6 +270,7 @@ struct TilePair {
   int rows;
   __device__ TilePair(T* memory, int its_rows)
       : first{memory}, second{memory + its_rows * Tile<T, D>::stride}, rows(its_rows) {}
+  static constexpr int elements(int its_rows) { return 2 * its_rows * Tile<T, D>::stride; }
 
   __device__ void begin_copy_keys(const Gradients<T>& of, const AttentionShape& shape, const HeadPlace& head,
                                   int64_t row) const {
@@ -247,108 +284,160 @@ struct TilePair {
   }
 };
 
-/// What a score's query says: probability = exp2(score - subtracted) where it sees the key, and of the gradient of that
-/// the score's own gradient, less the row's dot.
-struct QueryTerms {
-  bool seen;
-  float subtracted, dot;
+/// What a backward block keeps in shared memory: its own rows, and two tiles of the others, one of which arrives while
+/// the other is worked at; behind them, for tiles of queries, what their statistics are.
+template <class T, int D>
+struct BackwardMemory {
+  static constexpr int own_rows = rows_of_block<groups<D>>;
+  static constexpr int pair = TilePair<T, D>::elements(others_at_once), pairs = TilePair<T, D>::elements(own_rows);
+  static constexpr std::size_t bytes = (pairs + 2 * pair) * sizeof(T) + 4 * others_at_once * sizeof(float);
+
+  T* memory = shared_memory<T>();
+  __device__ TilePair<T, D> own() const { return {memory, own_rows}; }
+  __device__ TilePair<T, D> others(int which) const { return {memory + pairs + which * pair, others_at_once}; }
+  /// The rows' log-sum-exps, then their dots.
+  __device__ float* statistics(int which) const {
+    return reinterpret_cast<float*>(memory + pairs + 2 * pair) + which * 2 * others_at_once;
+  }
+
+  __device__ void begin_copy_statistics(int which, const Gradients<T>& of, const AttentionShape& shape,
+                                        const HeadPlace& head, int64_t row) const {
+    for (int i = static_cast<int>(threadIdx.x); i < 2 * others_at_once; i += threads) {
+      const float* from = (i < others_at_once ? of.log_sum_exp : of.dots) + head.statistic;
+      const int64_t of_row = row + i % others_at_once;
+      const bool present = of_row < shape.context;
+      copy_4_bytes(statistics(which) + i, present ? from + of_row : from, present);
+    }
+  }
 };
 
-/// A warp's 16 rows of `own` against all of `other`: probabilities and the gradients of scores. terms_of(j, i) of the
-/// score at value[j][i].
-template <class T, int D, int n, class TermsOf>
-__device__ inline void differentiate(Results<n>& weight, Results<n>& dscore, const TilePair<T, D>& own, int row,
-                                     const TilePair<T, D>& other, float score_scale, TermsOf terms_of) {
-  multiply_transposed(weight, own.first, row, other.first);
-  multiply_transposed(dscore, own.second, row, other.second);
+/// Of a warp's rows of `own` against all of `other`, value[i][j][e] by value[i][j][e]: probability = exp2(score -
+/// subtracted) where seen(i, j, e).
+template <class T, int D, int m, int n, class Seen, class Subtracted>
+__device__ inline void find_weights(Results<m, n>& weight, const Tile<T, D>& own, int row, const Tile<T, D>& other,
+                                    float score_scale, Seen seen, Subtracted subtracted) {
+  multiply_transposed(weight, own, row, other);
 #pragma unroll
-  for (int j = 0; j < n; ++j)
+  for (int i = 0; i < m; ++i)
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const QueryTerms terms = terms_of(j, i);
-      const float w = terms.seen ? exp2f(weight.value[j][i] * score_scale - terms.subtracted) : 0.0f;
-      weight.value[j][i] = w;
-      dscore.value[j][i] = w * (dscore.value[j][i] - terms.dot);
-    }
+    for (int j = 0; j < n; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        float& w = weight.value[i][j][e];
+        w = seen(i, j, e) ? power_of_2(fused(w, score_scale, -subtracted(i, j, e))) : 0.0f;
+      }
 }
 
-/// dkey and dvalue of 64 keys: scores transposed, a warp's rows being its 16 keys.
+/// And of the gradient of that the score's own gradient, less the row's dot.
+template <class T, int D, int m, int n, class Dot>
+__device__ inline void find_score_gradients(Results<m, n>& dscore, const Results<m, n>& weight, const Tile<T, D>& own,
+                                            int row, const Tile<T, D>& other, Dot dot) {
+  multiply_transposed(dscore, own, row, other);
+#pragma unroll
+  for (int i = 0; i < m; ++i)
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        float& d = dscore.value[i][j][e];
+        d = weight.value[i][j][e] * (d - dot(i, j, e));
+      }
+}
+
+/// dkey and dvalue of a block's keys: scores transposed, a warp's rows being keys. Queries beyond the context are
+/// zeros, and so are their gradients and statistics: whatever they weigh, they add nothing.
 template <class T, int D>
 __global__ void __launch_bounds__(threads)
     key_value_gradients(const Gradients<T> of, const AttentionShape shape, float score_scale, float root) {
-  constexpr int at_once = others_at_once<D>, stride = Tile<T, D>::stride;
-  T* memory = shared_memory<T>();
-  const TilePair<T, D> keys(memory, rows_of_block), queries(memory + 2 * rows_of_block * stride, at_once);
-  auto* subtracted = reinterpret_cast<float*>(memory + (2 * rows_of_block + 2 * at_once) * stride);
-  float* dots = subtracted + at_once;
-  const Task task = first_tile_first(shape, rows_of_block);
+  constexpr int m = groups<D>, at_once = others_at_once;
+  const BackwardMemory<T, D> memory;
+  const Task task = first_tile_first(shape, rows_of_block<m>);
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp;  // the warp's first one of the block's
-  const int64_t key = task.first + row + lane / 4;                           // and key + 8
+  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp<m>;  // the warp's first one of the block's
+  const TilePair<T, D> keys = memory.own();
+  const auto begin_copy = [&](int which, int64_t query) {
+    memory.others(which).begin_copy_queries(of, shape, task.head, query);
+    memory.begin_copy_statistics(which, of, shape, task.head, query);
+    commit_copies();
+  };
 
   keys.begin_copy_keys(of, shape, task.head, task.first);
-  Results<D / 8> dkeys, dvalues;
-  for (int64_t begin = task.first; begin < shape.context; begin += at_once) {
-    __syncthreads();
-    queries.begin_copy_queries(of, shape, task.head, begin);
-    commit_copies();
-    for (int i = static_cast<int>(threadIdx.x); i < at_once; i += threads) {
-      const bool inside = begin + i < shape.context;
-      const int64_t query = task.head.statistic + begin + i;
-      subtracted[i] = inside ? of.log_sum_exp[query] * log2_of_e : INFINITY;  // weighs nothing
-      dots[i] = inside ? of.dots[query] : 0.0f;
-    }
+  begin_copy(0, task.first);
+  Results<m, D / 8> dkeys, dvalues;
+  int which = 0;
+  const auto after = static_cast<int>(shape.context - task.first);  // queries that may see keys of the block's
+  for (int begin = 0; begin < after; begin += at_once, which ^= 1) {
     wait_for_copies<0>();
-    __syncthreads();
-    Results<at_once / 8> weight, dscore;
-    differentiate(weight, dscore, keys, row, queries, score_scale, [&](int j, int i) {
-      const int query = 8 * j + 2 * (lane % 4) + i % 2;
-      return QueryTerms{key + 8 * (i / 2) <= begin + query, subtracted[query], dots[query]};
-    });
+    __syncthreads();  // these queries are here, and all are done with those before
+    if (begin + at_once < after) begin_copy(which ^ 1, task.first + begin + at_once);
+    const int before = begin - row;       // keys of the warp's before the first query
+    if (before + at_once <= 0) continue;  // no query sees any
+    const TilePair<T, D> queries = memory.others(which);
+    const float *log_sum_exp = memory.statistics(which), *dots = log_sum_exp + at_once;
+    const int last_seen = before + 2 * (lane % 4) - lane / 4;
+    const auto query = [&](int j, int e) { return 8 * j + 2 * (lane % 4) + e % 2; };
+    Results<m, at_once / 8> weight, dscore;
+    find_weights(
+        weight, keys.first, row, queries.first, score_scale,
+        [&](int i, int j, int e) { return 16 * i + 8 * (e / 2) - 8 * j - e % 2 <= last_seen; },
+        [&](int, int j, int e) { return log_sum_exp[query(j, e)] * log2_of_e; });
     add_weighted_rows(dvalues, weight, queries.second);
+    find_score_gradients(dscore, weight, keys.second, row, queries.second,
+                         [&](int, int j, int e) { return dots[query(j, e)]; });
     add_weighted_rows(dkeys, dscore, queries.first);
   }
-  const float one[2] = {1.0f, 1.0f}, roots[2] = {root, root};
-  write_rows<T, D>(of.dqkv + task.head.key, dkeys, task.first + row, shape.row_stride(), shape, roots);
-  write_rows<T, D>(of.dqkv + task.head.value, dvalues, task.first + row, shape.row_stride(), shape, one);
+  write_rows<T, D>(of.dqkv + task.head.key, dkeys, task.first + row, shape.row_stride(), shape, root);
+  write_rows<T, D>(of.dqkv + task.head.value, dvalues, task.first + row, shape.row_stride(), shape, 1.0f);
 }
 
-/// dquery of 64 queries.
+/// dquery of a block's queries.
 template <class T, int D>
 __global__ void __launch_bounds__(threads)
     query_gradients(const Gradients<T> of, const AttentionShape shape, float score_scale, float root) {
-  constexpr int at_once = others_at_once<D>;
-  T* memory = shared_memory<T>();
-  const TilePair<T, D> queries(memory, rows_of_block), keys(memory + 2 * rows_of_block * Tile<T, D>::stride, at_once);
-  const Task task = last_tile_first(shape, rows_of_block);
+  constexpr int m = groups<D>, at_once = others_at_once;
+  const BackwardMemory<T, D> memory;
+  const Task task = last_tile_first(shape, rows_of_block<m>);
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp;
-  const int64_t query = task.first + row + lane / 4;  // and query + 8
+  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp<m>;
+  const TilePair<T, D> queries = memory.own();
+  const auto begin_copy = [&](int which, int64_t key) {
+    memory.others(which).begin_copy_keys(of, shape, task.head, key);
+    commit_copies();
+  };
 
   queries.begin_copy_queries(of, shape, task.head, task.first);
-  float subtracted[2], dot[2];
+  begin_copy(0, 0);
+  float subtracted[m][2], dot[m][2];
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const bool inside = query + 8 * half < shape.context;
-    subtracted[half] = inside ? of.log_sum_exp[task.head.statistic + query + 8 * half] * log2_of_e : INFINITY;
-    dot[half] = inside ? of.dots[task.head.statistic + query + 8 * half] : 0.0f;
-  }
-  Results<D / 8> dqueries;
-  for (int64_t begin = 0; begin < task.first + rows_of_block && begin < shape.context; begin += at_once) {
-    __syncthreads();
-    keys.begin_copy_keys(of, shape, task.head, begin);
-    commit_copies();
+  for (int i = 0; i < m; ++i)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int64_t query = task.first + row + 16 * i + 8 * half + lane / 4;
+      const bool inside = query < shape.context;
+      subtracted[i][half] = inside ? of.log_sum_exp[task.head.statistic + query] * log2_of_e : INFINITY;
+      dot[i][half] = inside ? of.dots[task.head.statistic + query] : 0.0f;
+    }
+  Results<m, D / 8> dqueries;
+  const int64_t beyond = lesser(shape.context, task.first + rows_of_block<m>);
+  int which = 0;
+  for (int64_t begin = 0; begin < beyond; begin += at_once, which ^= 1) {
     wait_for_copies<0>();
     __syncthreads();
-    Results<at_once / 8> weight, dscore;
-    differentiate(weight, dscore, queries, row, keys, score_scale, [&](int j, int i) {
-      const int64_t key = begin + 8 * j + 2 * (lane % 4) + i % 2;
-      return QueryTerms{key <= query + 8 * (i / 2), subtracted[i / 2], dot[i / 2]};
-    });
+    if (begin + at_once < beyond) begin_copy(which ^ 1, begin + at_once);
+    const auto before = static_cast<int>(task.first - begin) + row;  // keys of these before the warp's first query
+    if (before + rows_of_warp<m> <= 0) continue;
+    const TilePair<T, D> keys = memory.others(which);
+    const int last_seen = before + lane / 4 - 2 * (lane % 4);
+    Results<m, at_once / 8> weight, dscore;
+    find_weights(
+        weight, queries.first, row, keys.first, score_scale,
+        [&](int i, int j, int e) { return 8 * j + e % 2 - 16 * i - 8 * (e / 2) <= last_seen; },
+        [&](int i, int, int e) { return subtracted[i][e / 2]; });
+    find_score_gradients(dscore, weight, queries.second, row, keys.second,
+                         [&](int i, int, int e) { return dot[i][e / 2]; });
     add_weighted_rows(dqueries, dscore, keys.first);
   }
-  const float roots[2] = {root, root};
-  write_rows<T, D>(of.dqkv + task.head.query, dqueries, task.first + row, shape.row_stride(), shape, roots);
+  write_rows<T, D>(of.dqkv + task.head.query, dqueries, task.first + row, shape.row_stride(), shape, root);
 }
 
 }  // namespace
@@ -358,17 +447,17 @@ void TensorAttention<T>::allow(const AttentionShape& shape) {
   with_depth(shape.depth, [](auto depth) {
     constexpr int D = depth();
     allow_shared_memory(attend<T, D>, forward_bytes<T, D>);
-    allow_shared_memory(key_value_gradients<T, D>, backward_bytes<T, D>);
-    allow_shared_memory(query_gradients<T, D>, backward_bytes<T, D>);
+    allow_shared_memory(key_value_gradients<T, D>, BackwardMemory<T, D>::bytes);
+    allow_shared_memory(query_gradients<T, D>, BackwardMemory<T, D>::bytes);
   });
 }
 
 template <class T>
 void TensorAttention<T>::forward(const AttentionShape& shape, const ForwardOperands& o, const Stream& stream) {
   with_depth(shape.depth, [&](auto depth) {
-    constexpr int D = depth();
-    launch(attend<T, D>, {grid_of(shape.all_heads() * shape.tiles(rows_of_block)), dim3(threads), forward_bytes<T, D>},
-           stream, static_cast<T*>(o.attended), static_cast<float*>(o.log_sum_exp), static_cast<const T*>(o.qkv), shape,
+    constexpr int D = depth(), rows = rows_of_block<groups<D>>;
+    launch(attend<T, D>, {grid_of(shape.all_heads() * shape.tiles(rows)), dim3(threads), forward_bytes<T, D>}, stream,
+           static_cast<T*>(o.attended), static_cast<float*>(o.log_sum_exp), static_cast<const T*>(o.qkv), shape,
            static_cast<float>(shape.root()) * log2_of_e);
   });
 }
@@ -379,8 +468,8 @@ void TensorAttention<T>::backward(const AttentionShape& shape, const BackwardOpe
                         static_cast<const float*>(o.log_sum_exp), static_cast<const float*>(o.dots)};
   with_depth(shape.depth, [&](auto depth) {
     constexpr int D = depth();
-    const Geometry geometry{grid_of(shape.all_heads() * shape.tiles(rows_of_block)), dim3(threads),
-                            backward_bytes<T, D>};
+    const Geometry geometry{grid_of(shape.all_heads() * shape.tiles(BackwardMemory<T, D>::own_rows)), dim3(threads),
+                            BackwardMemory<T, D>::bytes};
     const auto root = static_cast<float>(shape.root());
     launch(key_value_gradients<T, D>, geometry, stream, of, shape, root * log2_of_e, root);
     launch(query_gradients<T, D>, geometry, stream, of, shape, root * log2_of_e, root);

@@ -54,6 +54,13 @@ __device__ inline void multiply_add<F16>(float (&c)[4], const Word (&a)[4], cons
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+/// 2^x to 2^-22 of it; 0 where that is below the least normal number.
+__device__ inline float power_of_2(float x) {
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+}
+
 __device__ inline unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
@@ -79,6 +86,12 @@ __device__ inline void load_matrices(Word (&to)[4], const void* row) {
 __device__ inline void copy_16_bytes(void* shared, const void* global, bool present) {
   const int bytes = present ? 16 : 0;
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)), "l"(global), "r"(bytes)
+               : "memory");
+}
+/// The same of 4 bytes.
+__device__ inline void copy_4_bytes(void* shared, const void* global, bool present) {
+  const int bytes = present ? 4 : 0;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(shared)), "l"(global), "r"(bytes)
                : "memory");
 }
 /// Closes a group of this thread's copies.

@@ -8,8 +8,9 @@ namespace rankscope::kernels::test {
 namespace {
 
 const AttentionSpec attention_sizes[] = {
-    {DType::f32, 1, 1, 1, 1},    {DType::f32, 2, 7, 3, 15},    {DType::f32, 1, 33, 2, 34},  {DType::f32, 2, 64, 2, 64},
-    {DType::f32, 1, 101, 1, 48}, {DType::f32, 1, 130, 2, 128}, {DType::f32, 1, 67, 1, 128}, {DType::f32, 1, 40, 1, 80}};
+    {DType::f32, 1, 1, 1, 1},    {DType::f32, 2, 7, 3, 15},   {DType::f32, 1, 33, 2, 34},
+    {DType::f32, 2, 64, 2, 64},  {DType::f32, 1, 101, 1, 48}, {DType::f32, 1, 130, 2, 128},
+    {DType::f32, 1, 67, 1, 128}, {DType::f32, 1, 40, 1, 80},  {DType::f32, 1, 290, 1, 64}};
 
 const std::vector<AttentionSpec> attention_of_models{
     {DType::f32, 2, 1024, 4, 256}, {DType::f32, 1, 300, 5, 400}, {DType::f32, 1, 777, 2, 256}};

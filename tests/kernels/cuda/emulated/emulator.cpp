@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -54,11 +55,24 @@ struct Warp {
   alignas(16) std::byte given[warp_size][most_given];
 };
 
+struct Copy {
+  void* to;
+  const void* from;  ///< null: zeros
+  std::size_t bytes;
+  void run() const {
+    if (from != nullptr)
+      std::memcpy(to, from, bytes);
+    else
+      std::memset(to, 0, bytes);
+  }
+};
+
 struct Thread {
   void* stack_pointer = nullptr;
   dim3 index;
   int number = 0;
   bool finished = false;
+  std::deque<std::vector<Copy>> copies{};  ///< under way, by group; the last one is not closed
 };
 
 struct Machine {
@@ -116,6 +130,7 @@ void prepare(Thread& thread, std::byte* stack) {
   for (int i = 0; i < 6; ++i) *--top = nullptr;
   thread.stack_pointer = top;
   thread.finished = false;
+  thread.copies.assign(1, {});
 }
 
 Warp& warp_of(const Thread& thread) { return machine().warps[static_cast<std::size_t>(thread.number / warp_size)]; }
@@ -188,6 +203,21 @@ std::byte* shared_memory() { return machine().shared; }
 void block_barrier() { wait(machine().block); }
 void warp_barrier() { wait(warp_of(*machine().running).barrier); }
 int lane() { return machine().running->number % warp_size; }
+
+void begin_copy(void* to, const void* from, std::size_t bytes) {
+  Machine& m = machine();
+  const Copy copy{to, from, bytes};
+  if (m.order == Order::reverse)
+    m.running->copies.back().push_back(copy);
+  else
+    copy.run();
+}
+void commit_copies() { machine().running->copies.emplace_back(); }
+void wait_for_copies(int left) {
+  auto& groups = machine().running->copies;
+  for (; groups.size() > static_cast<std::size_t>(left) + 1; groups.pop_front())
+    for (const Copy& copy : groups.front()) copy.run();
+}
 
 const std::byte* give(const void* mine, std::size_t bytes) {
   Warp& warp = warp_of(*machine().running);

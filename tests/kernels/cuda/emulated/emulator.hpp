@@ -39,4 +39,11 @@ const std::byte* give(const void* mine, std::size_t bytes);
 inline constexpr std::size_t most_given = 64;
 int lane();
 
+/// The thread's copies in the background, `from` null for zeros: done at once, or with the order reversed as late as
+/// they may be, when their group is waited for.
+void begin_copy(void* to, const void* from, std::size_t bytes);
+void commit_copies();
+/// Until at most `left` groups are under way.
+void wait_for_copies(int left);
+
 }  // namespace emulated

@@ -1,6 +1,7 @@
 // kernels/cuda/machine.cuh on the host, from the layouts that the PTX manual gives ("Matrix fragments for mma.m16n8k16
 // with floating point type", "ldmatrix").
 #pragma once
+#include <cmath>
 #include <stdexcept>
 
 #include "kernels/cuda/element.cuh"
@@ -80,16 +81,19 @@ void load_matrices(Word (&to)[4], const void* row) {
   load_matrices(to, row, transposed);
 }
 
-inline void copy_16_bytes(void* shared, const void* global, bool present) {
-  if (reinterpret_cast<std::uintptr_t>(shared) % 16 != 0 || reinterpret_cast<std::uintptr_t>(global) % 16 != 0)
-    throw std::logic_error("cp.async between addresses that are not aligned to 16 bytes");
-  if (present)
-    std::memcpy(shared, global, 16);
-  else
-    std::memset(shared, 0, 16);
+inline void begin_copy(void* shared, const void* global, bool present, std::uintptr_t bytes) {
+  if (reinterpret_cast<std::uintptr_t>(shared) % bytes != 0 || reinterpret_cast<std::uintptr_t>(global) % bytes != 0)
+    throw std::logic_error("cp.async between addresses that are not aligned to what it copies");
+  emulated::begin_copy(shared, present ? global : nullptr, bytes);
 }
-inline void commit_copies() {}
+inline void copy_16_bytes(void* shared, const void* global, bool present) { begin_copy(shared, global, present, 16); }
+inline void copy_4_bytes(void* shared, const void* global, bool present) { begin_copy(shared, global, present, 4); }
+inline void commit_copies() { emulated::commit_copies(); }
 template <int left>
-void wait_for_copies() {}
+void wait_for_copies() {
+  emulated::wait_for_copies(left);
+}
+
+inline float power_of_2(float x) { return std::exp2(x); }
 
 }  // namespace rankscope::kernels::cuda
