@@ -157,20 +157,26 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-constexpr int dots_per_block = 8;
+constexpr int dot_lanes = 8, dots_per_block = 32;
 
-/// dots[head][row] = sum over the depth of dattended·attended, a warp for each.
-template <class T>
-__global__ void __launch_bounds__(warp_size* dots_per_block)
+/// dots[head][row] = sum over the depth of dattended·attended, eight lanes for each, V neighbours at once.
+template <class T, int V>
+__global__ void __launch_bounds__(dot_lanes* dots_per_block)
     multiply_rows(Arithmetic<T>* dots, const T* dattended, const T* attended, const AttentionShape shape) {
   const int64_t index = int64_t{blockIdx.x} * dots_per_block + threadIdx.y;
-  if (index >= shape.samples * shape.heads * shape.context) return;
-  const int64_t from = place_of(shape, index / shape.context).out + index % shape.context * shape.width;
-  Arithmetic<T> sum = 0;
-  for (int64_t d = threadIdx.x; d < shape.depth; d += warp_size)
-    sum += widen(dattended[from + d]) * widen(attended[from + d]);
-  sum = warp_sum(sum);
-  if (threadIdx.x == 0) dots[index] = sum;
+  const bool inside = index < shape.samples * shape.heads * shape.context;
+  Arithmetic<T> sum = 0, left[V], right[V];
+  if (inside) {
+    const int64_t from = place_of(shape, index / shape.context).out + index % shape.context * shape.width;
+    for (int64_t d = int64_t{threadIdx.x} * V; d < shape.depth; d += dot_lanes * V) {
+      load<V>(left, dattended + from + d);
+      load<V>(right, attended + from + d);
+#pragma unroll
+      for (int v = 0; v < V; ++v) sum += left[v] * right[v];
+    }
+  }
+  sum = over_lanes<dot_lanes>(sum, Plus{});
+  if (inside && threadIdx.x == 0) dots[index] = sum;
 }
 
 template <class T>
@@ -296,8 +302,9 @@ struct PlainAttention {
   }
 
   static void dots(const AttentionShape& shape, const BackwardOperands& o, const Stream& stream) {
-    launch(multiply_rows<T>,
-           {grid_of(pieces_of(shape.all_heads() * shape.context, dots_per_block)), dim3(warp_size, dots_per_block)},
+    const bool packed = rows_are_packs(shape.depth, pack<T>, 16, {o.dattended, o.attended});
+    launch(packed ? multiply_rows<T, pack<T>> : multiply_rows<T, 1>,
+           {grid_of(pieces_of(shape.all_heads() * shape.context, dots_per_block)), dim3(dot_lanes, dots_per_block)},
            stream, static_cast<A*>(o.dots), static_cast<const T*>(o.dattended), static_cast<const T*>(o.attended),
            shape);
   }

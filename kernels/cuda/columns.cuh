@@ -6,11 +6,14 @@
 namespace rankscope::kernels::cuda {
 
 inline constexpr int column_lanes = 32, column_rows = 8, rows_per_partial = 64;
+/// Of threads that add up the partial sums of some columns: they are few blocks, which wait for memory.
+inline constexpr int partial_rows = 32;
 
-/// Adds up over threadIdx.y what threads with the same columns have; the result is right where threadIdx.y is 0.
-template <class A, int V>
+/// Adds up over the `rows` of threadIdx.y what threads with the same columns have; the result is right where
+/// threadIdx.y is 0.
+template <int rows, class A, int V>
 __device__ inline void over_rows(A (&value)[V]) {
-  __shared__ A shared[column_rows][column_lanes * V];
+  __shared__ A shared[rows][column_lanes * V];
   __syncthreads();
 #pragma unroll
   for (int v = 0; v < V; ++v) shared[threadIdx.y][v * column_lanes + threadIdx.x] = value[v];
@@ -19,7 +22,7 @@ __device__ inline void over_rows(A (&value)[V]) {
 #pragma unroll
   for (int v = 0; v < V; ++v) {
     A sum = 0;
-    for (int y = 0; y < column_rows; ++y) sum += shared[y][v * column_lanes + threadIdx.x];
+    for (int y = 0; y < rows; ++y) sum += shared[y][v * column_lanes + threadIdx.x];
     value[v] = sum;
   }
 }
@@ -37,7 +40,7 @@ __global__ void __launch_bounds__(column_lanes* column_rows)
     for (int64_t row = first + threadIdx.y; row < last; row += column_rows) body.template add<V>(sums, row, column);
 #pragma unroll
   for (int s = 0; s < terms; ++s) {
-    over_rows(sums[s]);
+    over_rows<column_rows>(sums[s]);
     if (threadIdx.y == 0 && column < width)
       store(partial + (int64_t{blockIdx.x} * terms + s) * width + column, sums[s]);
   }
@@ -50,15 +53,15 @@ struct ColumnSums {
   bool accumulate[terms];
 };
 template <class A, int terms>
-__global__ void __launch_bounds__(column_lanes* column_rows)
+__global__ void __launch_bounds__(column_lanes* partial_rows)
     sum_partials(const A* partial, int64_t blocks, int64_t width, const ColumnSums<A, terms> into) {
   const int64_t column = int64_t{blockIdx.x} * column_lanes + threadIdx.x;
 #pragma unroll
   for (int s = 0; s < terms; ++s) {
     A sum[1] = {};
     if (column < width)
-      for (int64_t b = threadIdx.y; b < blocks; b += column_rows) sum[0] += partial[(b * terms + s) * width + column];
-    over_rows(sum);
+      for (int64_t b = threadIdx.y; b < blocks; b += partial_rows) sum[0] += partial[(b * terms + s) * width + column];
+    over_rows<partial_rows>(sum);
     if (threadIdx.y == 0 && column < width)
       into.sum[s][column] = into.accumulate[s] ? into.sum[s][column] + sum[0] : sum[0];
   }
@@ -84,8 +87,8 @@ void sum_columns(const ColumnSums<Arithmetic<T>, Body::terms>& into, int64_t row
   else
     launch(column_partials<A, 1, Body>, {grid_of(blocks, pieces_of(width, column_lanes)), block}, stream, partial, rows,
            width, body);
-  launch(sum_partials<A, Body::terms>, {grid_of(pieces_of(width, column_lanes)), block}, stream, partial, blocks, width,
-         into);
+  launch(sum_partials<A, Body::terms>, {grid_of(pieces_of(width, column_lanes)), dim3(column_lanes, partial_rows)},
+         stream, partial, blocks, width, into);
 }
 
 }  // namespace rankscope::kernels::cuda

@@ -29,19 +29,11 @@ __global__ void __launch_bounds__(most_row_threads)
   const A factor = static_cast<A>(scale / sum);
   // p - 1 from the loss itself, which does not cancel when p is near 1.
   const A slope = static_cast<A>(scale * expm1(-row_loss));
-  const auto derive = [&](int64_t j, auto& values) {
+  rewrite_row(gradient, logits, vocabulary, [&](int64_t j, auto& values) {
     constexpr int n = count_of<decltype(values)>;
 #pragma unroll
     for (int i = 0; i < n; ++i) values[i] = j + i == target ? slope : exp_of(values[i] - top) * factor;
-  };
-  if constexpr (sizeof(G) == sizeof(T))
-    rewrite_row(reinterpret_cast<T*>(gradient), logits, vocabulary, derive);
-  else
-    for (int64_t j = threadIdx.x; j < vocabulary; j += blockDim.x) {
-      A value[1] = {widen(logits[j])};
-      derive(j, value);
-      gradient[j] = narrow<G>(value[0]);
-    }
+  });
 }
 
 template <class G, class T>

@@ -46,6 +46,7 @@ __global__ void __launch_bounds__(threads) chain_rows(const Chains chains, const
     if (begin + threadIdx.x < rows) others[threadIdx.x] = token[begin + threadIdx.x];
     __syncthreads();
     const int count = static_cast<int>(lesser<int64_t>(threads, rows - begin));
+#pragma unroll 8
     for (int i = 0; i < count; ++i) {
       if (others[i] != mine) continue;
       const int64_t other = begin + i;

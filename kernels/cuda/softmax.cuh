@@ -46,21 +46,22 @@ __device__ inline void for_row(const T* row, int64_t n, Visit visit) {
   }
 }
 
-/// The same, and what `change` makes of them goes to `to`: the row itself, or a row of the same type elsewhere. Each
-/// thread writes what it has read.
-template <class T, class Change>
-__device__ inline void rewrite_row(T* to, const T* from, int64_t n, Change change) {
-  const bool alike = (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from)) % 16 == 0;
-  if (alike) {
+/// The same, and what `change` makes of them goes to `to`, rounded: the row itself, or a row elsewhere, of another type
+/// too. Each thread writes what it has read.
+template <class To, class From, class Change>
+__device__ inline void rewrite_row(To* to, const From* from, int64_t n, Change change) {
+  // Whether whole packs of the one are as many of the other, aligned.
+  const auto place = [](auto* row) { return reinterpret_cast<std::uintptr_t>(row) / sizeof(*row) % pack<From>; };
+  if (place(to) == place(from) && reinterpret_cast<std::uintptr_t>(to) % sizeof(To) == 0) {
     for_row(from, n, [&](int64_t j, auto& values) {
       change(j, values);
       store(to + j, values);
     });
   } else {
     for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
-      Arithmetic<T> value[1] = {widen(from[j])};
+      Arithmetic<From> value[1] = {widen(from[j])};
       change(j, value);
-      to[j] = narrow<T>(value[0]);
+      to[j] = narrow<To>(value[0]);
     }
   }
 }

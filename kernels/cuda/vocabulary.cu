@@ -28,11 +28,16 @@ __global__ void __launch_bounds__(most_row_threads)
   });
   top = over_block(top, least_value<A>(), Greater{});
   double sum = 0;
-  for (int64_t j = threadIdx.x; j < columns; j += blockDim.x) {
-    const A e = j < part.count ? exp_of(logits[j] - top) : A(0);
-    sum += static_cast<double>(e);
-    exponentials[j] = narrow<E>(e);
-  }
+  rewrite_row(exponentials, logits, columns, [&](int64_t j, auto& values) {
+    constexpr int n = count_of<decltype(values)>;
+    A together = 0;
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      values[i] = j + i < part.count ? exp_of(values[i] - top) : A(0);
+      together += values[i];
+    }
+    sum += static_cast<double>(together);
+  });
   sum = block_sum(sum);
   if (threadIdx.x == 0) {
     statistics[row * vocabulary_statistics] = top;
