@@ -141,7 +141,7 @@ if [[ -z $dry ]]; then
   [[ -n $gpu ]] || fail "there is no GPU here to run it on (--build-only and --dry-run accept that)"
   peer_command=(env "LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}" "${peer_command[@]}")  # it has libraries of its own
   export LD_LIBRARY_PATH=$bin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  if ! ldconfig -p | grep -q libcublasLt; then
+  if ! ldconfig -p | grep libcublasLt >/dev/null; then  # all of it: a reader that leaves fails the writer
     found=$(cublas_folder)
     [[ -n $found ]] || fail "no libcublasLt here: it comes with the CUDA toolkit, and with PyTorch"
     export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$found
