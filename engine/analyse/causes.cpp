@@ -51,12 +51,13 @@ BubbleStretch of_server(BubbleStretch stretch) {
   return stretch;
 }
 
-/// The span that ends the step: the last one of this step to end.
+/// The span that ends the step: the last one of this step to end; of several the first to begin.
 SpanAt last_of_step(const StepIndex& index, TimeRange step) {
   SpanAt last = none;
   for (SpanAt at = 0; at < static_cast<SpanAt>(index.spans().size()); ++at)
     if (index[at].step == index.step() && index[at].begin_ns < step.end_ns &&
-        (last == none || index[at].end_ns > index[last].end_ns))
+        (last == none || index[at].end_ns > index[last].end_ns ||
+         (index[at].end_ns == index[last].end_ns && index[at].begin_ns < index[last].begin_ns)))
       last = at;
   return last;
 }

@@ -130,8 +130,7 @@ class Walk {
     if (op_index < 0) return false;
     const Op& op = index_.program(index_[at].rank).ops[static_cast<std::size_t>(op_index)];
     if (!is_collective(op.id.kind())) return op.peer == rank_;
-    const std::vector<int> group = index_.grid().group_of(index_[at].rank, op.group);
-    return std::find(group.begin(), group.end(), rank_) != group.end();
+    return index_.first_of_group(index_[at].rank, op.group) == index_.first_of_group(rank_, op.group);
   }
 
   const StepIndex& index_;
