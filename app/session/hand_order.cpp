@@ -4,14 +4,12 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "engine/schedule/schedule.hpp"
+#include "engine/program/compile.hpp"
 
 namespace rankscope::app {
 namespace {
 
 constexpr const char* by_hand = "by-hand";
-
-PipelineShape shape_of(const PlanSpec& plan) { return {plan.pipeline, plan.virtual_stages, plan.micro_batches}; }
 
 /// "line 3: why" in its two parts.
 void take_apart(const std::string& what, OrderCheck& check) {
@@ -34,8 +32,7 @@ std::string quoted_in(const std::string& message) {
 }  // namespace
 
 std::string order_text(const PlanSpec& plan) {
-  if (plan.schedule == by_hand) return plan.order;
-  return to_text(make_schedule(plan.schedule, shape_of(plan)));
+  return plan.schedule == by_hand ? plan.order : to_text(schedule_of(plan));
 }
 
 void choose_schedule(PlanSpec& plan, const std::string& name) {

@@ -7,6 +7,17 @@
 
 namespace rankscope {
 
+PipelineShape shape_of(const PlanSpec& plan) {
+  PipelineShape shape{plan.pipeline, plan.virtual_stages, plan.micro_batches};
+  if (const auto t = listed_times(plan.pass_times)) shape.times = {(*t)[0], (*t)[1], (*t)[2], (*t)[3], (*t)[4]};
+  return shape;
+}
+
+ChunkSchedule schedule_of(const PlanSpec& plan) {
+  return plan.schedule == "by-hand" ? by_hand_schedule(plan.order, shape_of(plan))
+                                    : make_schedule(plan.schedule, shape_of(plan));
+}
+
 StepProgram compile(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
   if (plan.chunks() > scenario.model.layers)
@@ -27,10 +38,8 @@ StepProgram compile(const Scenario& scenario) {
     step.model = make_model(scenario);
     key = "plan.stages: ";
     step.first_segment = split_as_planned(step.model, plan);
-    const PipelineShape shape{plan.pipeline, plan.virtual_stages, plan.micro_batches};
-    const bool by_hand = plan.schedule == "by-hand";
-    key = by_hand ? "plan.order: " : "plan.schedule: ";
-    step.schedule = by_hand ? by_hand_schedule(plan.order, shape) : make_schedule(plan.schedule, shape);
+    key = plan.schedule == "by-hand" ? "plan.order: " : "plan.schedule: ";
+    step.schedule = schedule_of(plan);
   } catch (const std::invalid_argument& e) {
     throw PlanError(key + std::string(e.what()));
   }

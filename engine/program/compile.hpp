@@ -17,6 +17,10 @@ struct PlanError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// As the plan says. Throws std::invalid_argument where make_schedule or by_hand_schedule does.
+PipelineShape shape_of(const PlanSpec& plan);
+ChunkSchedule schedule_of(const PlanSpec& plan);
+
 /// The step of every rank of a scenario.
 struct StepProgram {
   Scenario scenario;

@@ -144,6 +144,11 @@ std::optional<Complaint> schedule_complaint(const PlanSpec& plan) {
                          text_of(plan.micro_batches) + " is no multiple of " + text_of(plan.pipeline) +
                          "; micro_batches = " + either(multiples_near(plan.pipeline, plan.micro_batches)) +
                          " would do"};
+  if (!listed_times(plan.pass_times))
+    return Complaint{{"plan.pass_times"},
+                     "pass_times = \"" + plan.pass_times +
+                         "\" should be five numbers such as \"1 1 0.5 0.03 0.4\": what a forward, an input gradient, a "
+                         "weight gradient and a message take, and the share of activations that is kept for the last"};
   return std::nullopt;
 }
 

@@ -1,7 +1,7 @@
 #include "engine/scenario/scenario.hpp"
 
 #include <charconv>
-
+#include <sstream>
 #include <stdexcept>
 
 namespace rankscope {
@@ -44,6 +44,17 @@ std::optional<std::vector<int>> listed_layers(const std::string& stages) {
   }
   if (layers.empty()) return std::nullopt;
   return layers;
+}
+
+std::optional<std::array<double, 5>> listed_times(const std::string& pass_times) {
+  std::istringstream in(pass_times);
+  std::array<double, 5> times{};
+  for (double& time : times)
+    if (!(in >> time)) return std::nullopt;
+  if (std::string more; in >> more) return std::nullopt;
+  const auto [forward, input_gradient, weight_gradient, message, kept] = times;
+  const bool positive = forward > 0 && input_gradient > 0 && weight_gradient > 0 && message >= 0 && kept > 0;
+  return positive && kept <= 1 ? std::optional(times) : std::nullopt;
 }
 
 }  // namespace rankscope

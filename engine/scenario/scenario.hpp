@@ -1,5 +1,6 @@
 // What a person asks for: the scenario file as a value. Reading it is in read.hpp; every field has the file's name.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,6 +40,9 @@ struct PlanSpec {
   /// Layers of each chunk: "even", "cost" (by FLOPs), a list such as "3 2 2 1", or "measured", which becomes a list
   /// before anything is compiled (engine/calibrate/measured_stages.hpp).
   std::string stages = "even";
+  /// Of schedule "zb-2p": forward, input gradient, weight gradient and message of a stage beside each other, and the
+  /// share of its activations that a weight gradient still needs (PassTimes of engine/schedule).
+  std::string pass_times = "1 1 1 0 1";
   int micro_batches = 1;  ///< per data-parallel rank and step
   /// Where the data group's gradients are summed and its parameters updated: "all-reduce" (on every rank),
   /// "main-device" (on its first rank, which hands out samples and parameters), "parameter-server" (on ranks of their
@@ -64,6 +68,9 @@ struct PlanSpec {
 
 /// The layers of each chunk where plan.stages is a list of positive numbers; nullopt where it is none.
 std::optional<std::vector<int>> listed_layers(const std::string& stages);
+/// The five numbers of plan.pass_times; nullopt where they are not that many, or out of range: all positive but the
+/// message, which may be free, and the share at most 1.
+std::optional<std::array<double, 5>> listed_times(const std::string& pass_times);
 
 struct TrainSpec {
   int global_batch = 8;  ///< samples per step over all data-parallel ranks

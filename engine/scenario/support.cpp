@@ -14,6 +14,7 @@ constexpr Choice choices[] = {
     {"plan.schedule", "interleaved", true},
     {"plan.schedule", "zb-h1", true},
     {"plan.schedule", "zb-h2", true},
+    {"plan.schedule", "zb-2p", true},
     {"plan.schedule", "zb-v", true},
     {"plan.schedule", "by-hand", true},
 

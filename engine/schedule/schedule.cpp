@@ -11,13 +11,14 @@ struct Entry {
   ChunkSchedule (*build)(PipelineShape);
   int most_virtual_stages;  ///< 0: any number
 };
-constexpr std::array<Entry, 7> table{{
+constexpr std::array<Entry, 8> table{{
     {"naive", naive_schedule, 1},
     {"gpipe", gpipe_schedule, 1},
     {"1f1b", one_f_one_b_schedule, 1},
     {"interleaved", interleaved_schedule, 0},
     {"zb-h1", zb_h1_schedule, 1},
     {"zb-h2", zb_h2_schedule, 1},
+    {"zb-2p", zb_2p_schedule, 1},
     {"zb-v", zb_v_schedule, 2},
 }};
 

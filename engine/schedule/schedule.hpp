@@ -9,11 +9,18 @@
 
 namespace rankscope {
 
+/// How long a stage's passes take beside each other, which ZB-2p is made from; all positive but the message.
+struct PassTimes {
+  double forward = 1, input_gradient = 1, weight_gradient = 1, message = 0;
+  double kept = 1;  ///< of a micro-batch's activations the share that its weight gradient still needs, up to 1
+};
+
 /// What a schedule needs to know.
 struct PipelineShape {
   int stages = 1;
   int virtual_stages = 1;  ///< chunks per stage
   int micro_batches = 1;
+  PassTimes times = {};
   int chunks() const { return stages * virtual_stages; }
 };
 
@@ -47,6 +54,11 @@ ChunkSchedule zb_h1_schedule(PipelineShape shape);
 /// ZB-H2: 2(p-r-1) warm-up forwards, activations of 2p-1 micro-batches instead of p, no bubble between a stage's first
 /// and last op when forward, input gradient and weight gradient take equally long.
 ChunkSchedule zb_h2_schedule(PipelineShape shape);
+/// ZB-2p, the paper's own heuristic (section 3.1): activations of at most 2p micro-batches, which stages with few in
+/// flight use for weight gradients that they hold back. Warm-up forwards as long as no gradient can be there; then a
+/// forward and an input gradient in turn, and weight gradients where memory is out, where there is nothing else to do
+/// for as long as one takes, or where the stage would otherwise idle more than any other.
+ChunkSchedule zb_2p_schedule(PipelineShape shape);
 /// ZB-V: two chunks a stage, r and 2p-1-r, so that the first stage also has the last chunk: ZB-H2's bubble in 1F1B's
 /// memory, for twice the messages. Throws std::invalid_argument unless virtual_stages is 2.
 ChunkSchedule zb_v_schedule(PipelineShape shape);

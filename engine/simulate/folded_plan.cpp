@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/program/compile.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/kernels.hpp"
 #include "engine/simulate/network.hpp"
@@ -15,11 +16,6 @@ const Scenario& foldable(const Scenario& scenario) {
   if (const std::string why = why_not_folded(scenario); !why.empty())
     throw std::invalid_argument("this plan cannot be folded: " + why);
   return scenario;
-}
-
-ChunkSchedule schedule_of(const PlanSpec& plan) {
-  const PipelineShape shape{plan.pipeline, plan.virtual_stages, plan.micro_batches};
-  return plan.schedule == "by-hand" ? by_hand_schedule(plan.order, shape) : make_schedule(plan.schedule, shape);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Scenario of_blocks(std::string schedule, int pipeline, int micro_batches) {
 }  // namespace
 
 TEST_CASE("interleaved and zero-bubble programs complete under rendezvous on 1 to 8 stages") {
-  for (const auto* schedule : {"interleaved", "zb-h1", "zb-h2", "zb-v"})
+  for (const auto* schedule : {"interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v"})
     for (int pipeline = 1; pipeline <= 8; ++pipeline)
       for (const int virtual_stages : {1, 2, 3})
         for (const int m : {1, 2, 3, 5, 7, 8, 12, 15, 16}) {
@@ -51,7 +51,7 @@ TEST_CASE("interleaved and zero-bubble programs complete under rendezvous on 1 t
 }
 
 TEST_CASE("with data parallelism beside them, they complete as well") {
-  for (const auto* schedule : {"interleaved", "zb-h1", "zb-h2", "zb-v"}) {
+  for (const auto* schedule : {"interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v"}) {
     const StepProgram step = compile(chunked_scenario(schedule, 2, 4, 8));
     INFO(schedule);
     CHECK(find_deadlock(step.all_programs(), step.grid).value_or("none") == "none");
@@ -98,7 +98,7 @@ TEST_CASE("chunks that follow each other on one rank share their tensor; others 
 }
 
 TEST_CASE("a tied embedding is summed over the ranks of first and last chunk, and not where that is one rank") {
-  for (const auto* schedule : {"interleaved", "zb-h1", "zb-h2", "zb-v"}) {
+  for (const auto* schedule : {"interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v"}) {
     const StepProgram step = compile(chunked_scenario(schedule, 1, 4, 8, true));
     int sums = 0, copies = 0, counted = 0;
     for (int rank = 0; rank < 4; ++rank) {

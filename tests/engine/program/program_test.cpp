@@ -71,7 +71,7 @@ TEST_CASE("golden bytes: the second of two stages of a small untied model, by ha
 
 TEST_CASE("buffers that are alive at the same time do not overlap, and views lie in theirs") {
   const int zero = GENERATE(0, 1, 2, 3);
-  for (const auto* schedule : {"naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v"}) {
+  for (const auto* schedule : {"naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v"}) {
     Scenario s = chunked_scenario(schedule, 2, 2, 4);
     s.plan.zero = zero;
     const RankProgram program = compile(s).program_for(2);

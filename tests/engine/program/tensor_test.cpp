@@ -72,7 +72,7 @@ TEST_CASE("programs of tensor ranks complete, keep the rules of communication, a
   const int tensor = GENERATE(2, 4);
   const bool sequence_parallel = GENERATE(false, true);
   const int zero = GENERATE(0, 1, 2, 3);
-  for (const auto* schedule : {"naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v"})
+  for (const auto* schedule : {"naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v"})
     for (const auto* recompute : {"none", "blocks", "sqrt", "selective"}) {
       Scenario s = tensor_scenario(tensor, sequence_parallel, schedule, 2, 2, 4);
       s.plan.zero = zero;

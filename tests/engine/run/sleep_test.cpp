@@ -93,7 +93,7 @@ TEST_CASE("asleep, the wall clock shows the bubble that theory says, and lanes r
 }
 
 TEST_CASE("asleep, interleaved and zero-bubble schedules have the bubble that theory says, too") {
-  const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-v");
+  const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   const int p = GENERATE(4, 8);
   Scenario scenario = balanced(schedule, 1, p, 8);
   if (const std::string_view name = schedule; name == "interleaved" || name == "zb-v") scenario.plan.virtual_stages = 2;

@@ -98,7 +98,7 @@ TEST_CASE("some ranks may have no word at all, and a tensor group more ranks tha
 
 TEST_CASE("so do tensor ranks in pipelines of every schedule") {
   const bool sequence_parallel = GENERATE(false, true);
-  const auto* schedule = GENERATE("naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v");
+  const auto* schedule = GENERATE("naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   const bool tied = GENERATE(true, false);
   check_parity({.tensor = 2,
                 .sequence_parallel = sequence_parallel,

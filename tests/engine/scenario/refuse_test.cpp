@@ -186,7 +186,7 @@ TEST_CASE("names that mean nothing are refused with those that do") {
       {"[plan]\nschedule = \"1f1c\"\n",
        {},
        "s.toml:2:1: unknown schedule '1f1c'; did you mean '1f1b'? there is naive, gpipe, 1f1b, interleaved, zb-h1, "
-       "zb-h2, zb-v and by-hand"},
+       "zb-h2, zb-2p, zb-v and by-hand"},
       {"[plan]\nprecision = \"float\"\n",
        {},
        "s.toml:2:1: unknown precision 'float'; there is fp64, fp32, bf16 and fp16"},
@@ -317,9 +317,14 @@ TEST_CASE("a schedule's chunks and micro-batches are refused with what would do"
       {"[plan]\npipeline = 4\nstages = \"3 2 2\"\n",
        {},
        "s.toml:3:1: stages = \"3 2 2\" lists 3 of together 7 layers; there are 4 stages of together 8 layers"},
+      {"[plan]\npass_times = \"1 1 0 0 1\"\n",
+       {},
+       "s.toml:2:1: pass_times = \"1 1 0 0 1\" should be five numbers such as \"1 1 0.5 0.03 0.4\": what a forward, an "
+       "input gradient, a weight gradient and a message take, and the share of activations that is kept for the last"},
       {"[plan]\npipeline = 4\nstages = \"3 0 2 3\"\n",
        {},
-       "s.toml:3:1: stages = \"3 0 2 3\" is neither \"even\" nor \"cost\" nor \"measured\" nor a list of layers such as \"3 2 2 1\""},
+       "s.toml:3:1: stages = \"3 0 2 3\" is neither \"even\" nor \"cost\" nor \"measured\" nor a list of layers such "
+       "as \"3 2 2 1\""},
       {"[plan]\npipeline = 4\nvirtual = 3\nschedule = \"interleaved\"\n",
        {},
        "s.toml:2:1: 8 layers cannot be split over 12 chunks; each needs a layer of its own, so at least layers = 12, "

@@ -27,6 +27,7 @@ ChunkSchedule built(const std::string& name, PipelineShape shape) {
   if (name == "interleaved") return interleaved_schedule(shape);
   if (name == "zb-h1") return zb_h1_schedule(shape);
   if (name == "zb-h2") return zb_h2_schedule(shape);
+  if (name == "zb-2p") return zb_2p_schedule(shape);
   return zb_v_schedule(shape);
 }
 
@@ -83,6 +84,24 @@ TEST_CASE("ZB-H2 on three stages: twice the warm-up") {
   CHECK(words(s, 2) == "F0 I0 F1 I1 F2 I2 F3 I3 F4 I4 W0 W1 W2 W3 W4");
 }
 
+TEST_CASE("ZB-2p is ZB-H2 for 2p - 1 micro-batches whose passes take equally long; of more it holds one more") {
+  for (int p = 2; p <= 8; ++p) {
+    CAPTURE(p);
+    CHECK(zb_2p_schedule({p, 1, 2 * p - 1}).order == zb_h2_schedule({p, 1, 2 * p - 1}).order);
+    const int last = p - 1, m = 4 * p;
+    CHECK(most_kept(zb_h2_schedule({p, 1, m}), last, 1) == 2 * p - 1);
+    CHECK(most_kept(zb_2p_schedule({p, 1, m}), last, 1) == 2 * p);
+  }
+}
+
+TEST_CASE(
+    "ZB-2p on three stages with weight gradients half as long: two of them wait where the way to the end is long") {
+  const ChunkSchedule s = zb_2p_schedule({3, 1, 4, {2, 2, 1, 0, 0.5}});
+  CHECK(words(s, 0) == "F0 F1 F2 F3 I0 W0 I1 W1 I2 W2 I3 W3");
+  CHECK(words(s, 1) == "F0 F1 F2 I0 F3 I1 W0 W1 I2 W2 I3 W3");
+  CHECK(words(s, 2) == "F0 I0 F1 I1 F2 I2 F3 I3 W0 W1 W2 W3");
+}
+
 TEST_CASE("ZB-V on two stages: down the V with chunks 0 and 1, up with 2 and 3") {
   const ChunkSchedule s = zb_v_schedule({2, 2, 3});
   CHECK(s.stage_of_chunk == std::vector<int>{0, 1, 1, 0});
@@ -91,7 +110,7 @@ TEST_CASE("ZB-V on two stages: down the V with chunks 0 and 1, up with 2 and 3")
 }
 
 TEST_CASE("every chunk runs each micro-batch's forward and backward once, in micro-batch order, and completes") {
-  for (const std::string name : {"interleaved", "zb-h1", "zb-h2", "zb-v"})
+  for (const std::string name : {"interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v"})
     for (int p = 1; p <= 8; ++p)
       for (int v = 1; v <= 3; ++v)
         for (int m = 1; m <= 16; ++m) {

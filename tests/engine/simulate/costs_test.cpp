@@ -70,7 +70,7 @@ TEST_CASE("compiled programs with unit costs have the textbook's bubble, optimiz
 TEST_CASE(
     "compiled interleaved and zero-bubble programs have their schedule's ideal bubble, with messages and memory") {
   // Memory that is used again and messages that wait to be taken must not hold anything up.
-  const std::string schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-v");
+  const std::string schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   const int pipeline = GENERATE(1, 2, 4, 8);
   const int m = pipeline * GENERATE(1, 2, 3);
   CAPTURE(schedule, pipeline, m);

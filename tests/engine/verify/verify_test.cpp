@@ -50,7 +50,7 @@ TEST_CASE("interleaved and zero-bubble pipelines train the same model as one ran
     bool tied;
     const char* precision;
   };
-  const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-v");
+  const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   const auto [pipeline, tied, precision] =
       GENERATE(Plan{4, true, "fp64"}, Plan{4, false, "fp64"}, Plan{4, true, "fp32"}, Plan{4, false, "fp32"},
                Plan{2, true, "fp64"}, Plan{2, false, "fp32"});
@@ -87,7 +87,7 @@ TEST_CASE("so they do with data parallelism and dropout, and a planted fault is 
 
 TEST_CASE("where sums are taken in the same order, the bits are the same") {
   // An untied pipeline without clipping (whose norm is summed rank by rank) adds what one rank adds, in the same order.
-  const auto* schedule = GENERATE("naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v");
+  const auto* schedule = GENERATE("naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   const auto* precision = GENERATE("fp64", "fp32", "bf16");
   Scenario s = scenario_of(schedule, 1, 4, 8, precision, false);
   if (const std::string_view name = schedule; name == "interleaved" || name == "zb-v") {

@@ -40,7 +40,7 @@ const std::vector<PlanOption>& plan_options() {
       {"pipeline", {"1", "2", "4"}, [](Scenario& s, const std::string& v) { s.plan.pipeline = std::stoi(v); }},
       {"virtual", {"1", "2"}, [](Scenario& s, const std::string& v) { s.plan.virtual_stages = std::stoi(v); }},
       {"schedule",
-       {"naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v"},
+       {"naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v"},
        [](Scenario& s, const std::string& v) { s.plan.schedule = v; }},
       {"micro_batches",
        {"1", "2", "4", "8"},
