@@ -256,6 +256,7 @@ const Key keys[] = {
      "from a failure until training goes on",
      {0, any_size},
      true},
+    {"cluster", "persistent_norm", FIELD(cluster.persistent_norm), "layer norms read their rows once", {}, true},
     {"cluster", "separate_kernels", FIELD(cluster.separate_kernels), "biases, masks, sums, each alone", {}, true},
     {"cluster", "measured", FIELD(cluster.measured), "a file of the folder measured, without .toml", {}, true},
 

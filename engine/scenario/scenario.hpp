@@ -164,6 +164,7 @@ struct ClusterSpec {
   bool reduce_whole = false;      ///< with ZeRO-1, too, gradients are all-reduced, not reduce-scattered
   bool score_bias = false;        ///< stored attention: a bias is copied to the scores first (ALiBi)
   bool embedding_norm = false;    ///< a layer norm behind the embedding
+  bool persistent_norm = true;    ///< layer norms keep a row while they go over it; else they read it again
   bool separate_kernels = false;  ///< biases, masks, scales, dropout and sums are a kernel each
 
   /// Name of a file of measured ops, which go before the model where they apply (engine/simulate/measured.hpp).

@@ -15,6 +15,16 @@ namespace {
 // diagonal.
 constexpr double flash_forward_share = 0.55, flash_backward_share = 0.45, causal_half = 0.5;
 
+// Shares of the memory's bandwidth that layer norms reach with each operand counted once (forward reads one and writes
+// one; backward reads two and writes one, weight's and bias' gradients included), on 16,384 rows of 1,024 halves on an
+// A100 of 1,555 GB/s: 1,258 and 1,163 GB/s by kernels that keep a row in registers, 896 and 572 GB/s by those before,
+// which read it again, backward in three kernels (NVIDIA/apex, pull request 1037). Megatron-LM has the former since
+// commit a2fdcdf0 of October 2021.
+struct NormShares {
+  double forward, backward;
+};
+constexpr NormShares persistent_norm{0.809, 0.748}, rereading_norm{0.576, 0.368};
+
 /// Appends kernels of one segment; sizes are those of one rank.
 class Builder {
  public:
@@ -37,9 +47,10 @@ class Builder {
 
   /// A layer norm of the residual stream; its input's gradient joins that of the residual branch where there is one.
   void norm(bool joins) {
-    stream(kernels_.forward, 2);
-    stream(kernels_.input_gradient, 3);  // of the input
-    stream(kernels_.input_gradient, 2);  // of weight and bias
+    const NormShares& shares = cluster_.persistent_norm ? persistent_norm : rereading_norm;
+    const double operand = elements(rows_, width_) * element_;
+    kernels_.forward.push_back({{}, 2 * operand, 0, 0, shares.forward});
+    kernels_.input_gradient.push_back({{}, 3 * operand, 0, 0, shares.backward});
     if (joins) stream(kernels_.input_gradient, 3);
   }
   /// Bias, dropout and the sum with the residual branch.
@@ -179,6 +190,10 @@ SegmentSeconds roofline(const Model& model, const SegmentSpec& s, const ClusterS
 
 double kernel_seconds(const ClusterSpec& cluster, DType type, const Kernel& kernel) {
   if (kernel.product.m > 0) return product_seconds(cluster, type, kernel.product);
+  if (kernel.share_of_bandwidth > 0) {
+    const double bandwidth = positive_figure(cluster.memory_bandwidth, "memory_bandwidth", cluster);
+    return kernel.bytes / (bandwidth * kernel.share_of_bandwidth) + cluster.op_overhead_s;
+  }
   const double through_memory = memory_seconds(cluster, kernel.bytes);
   if (kernel.flops <= 0) return through_memory;
   const double peak = positive_figure(cluster.peak_flops(type), "peak FLOP/s in the plan's precision", cluster);

@@ -3,7 +3,8 @@
 // What a segment computes is in engine/layers; here is how software divides it into kernels: norms, GELU, and the sums
 // of a residual branch with its bias and dropout are a kernel each that reads its inputs and writes its outputs once
 // (Narayanan et al. 2021, section 4.2). cluster.attention says whether scores stay on the chip, cluster.fused whether
-// the loss is a kernel of its own, cluster.accumulation how weights' gradients are summed over micro-batches.
+// the loss is a kernel of its own, cluster.accumulation how weights' gradients are summed over micro-batches,
+// cluster.persistent_norm which kernels its layer norms are.
 #pragma once
 #include <vector>
 
@@ -14,11 +15,12 @@
 namespace rankscope {
 
 /// A product, or, where its m is 0, bytes alone; or FLOPs at a stated share of the peak (attention that keeps its
-/// scores).
+/// scores), or bytes at a stated share of the memory's bandwidth (layer norms).
 struct Kernel {
   Product product;
   double bytes = 0;
   double flops = 0, share_of_peak = 0;
+  double share_of_bandwidth = 0;  ///< that its bytes reach; 0: cluster.memory_efficiency
 };
 double kernel_seconds(const ClusterSpec& cluster, DType type, const Kernel& kernel);
 
