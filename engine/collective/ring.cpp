@@ -1,5 +1,7 @@
 #include "engine/collective/ring.hpp"
 
+#include <algorithm>
+
 #include "engine/collective/list.hpp"
 
 namespace rankscope {
@@ -30,44 +32,46 @@ std::vector<Transfer> ring_all_reduce(int n, std::int64_t elements) {
   return then(ring_reduce_scatter(n, elements), n - 1, ring_all_gather(n, elements));
 }
 
-// In the chains, `step` counts hops away from the root.
+// In the chains, `step` counts hops away from the root. In each phase chunks go on by one.
 
 std::vector<Transfer> ring_broadcast(int n, std::int64_t elements, int root) {
   std::vector<Transfer> list;
-  for (int chunk = 0; chunk < n; ++chunk)
-    for (int step = 0; step < n - 1; ++step)
-      move_chunks(list, n, elements, chunk + step, chunk, chunk + 1, (root + step) % n, (root + step + 1) % n, false);
-  return by_phase(std::move(list));
+  for (int phase = 0; phase < 2 * (n - 1); ++phase)
+    for (int chunk = std::max(0, phase - (n - 2)); chunk <= std::min(n - 1, phase); ++chunk) {
+      const int step = phase - chunk;
+      move_chunks(list, n, elements, phase, chunk, chunk + 1, (root + step) % n, (root + step + 1) % n, false);
+    }
+  return list;
 }
 
 std::vector<Transfer> ring_reduce(int n, std::int64_t elements, int root) {
   std::vector<Transfer> list;
-  for (int chunk = 0; chunk < n; ++chunk)
-    for (int step = n - 1; step > 0; --step)
-      move_chunks(list, n, elements, chunk + n - 1 - step, chunk, chunk + 1, (root + step) % n, (root + step - 1) % n,
-                  true);
-  return by_phase(std::move(list));
+  for (int phase = 0; phase < 2 * (n - 1); ++phase)
+    for (int chunk = std::max(0, phase - (n - 2)); chunk <= std::min(n - 1, phase); ++chunk) {
+      const int step = n - 1 - (phase - chunk);
+      move_chunks(list, n, elements, phase, chunk, chunk + 1, (root + step) % n, (root + step - 1) % n, true);
+    }
+  return list;
 }
 
 std::vector<Transfer> ring_scatter(int n, std::int64_t elements, int root) {
   std::vector<Transfer> list;
-  for (int distance = n - 1; distance > 0; --distance)
-    for (int step = 0; step < distance; ++step) {
-      const int part = (root + distance) % n;
-      move_chunks(list, n, elements, n - 1 - distance + step, part, part + 1, (root + step) % n, (root + step + 1) % n,
-                  false);
+  for (int phase = 0; phase < n - 1; ++phase)
+    for (int distance = n - 1; distance >= n - 1 - phase; --distance) {
+      const int step = phase - (n - 1 - distance), part = (root + distance) % n;
+      move_chunks(list, n, elements, phase, part, part + 1, (root + step) % n, (root + step + 1) % n, false);
     }
-  return by_phase(std::move(list));
+  return list;
 }
 
 std::vector<Transfer> ring_gather(int n, std::int64_t elements, int root) {
   std::vector<Transfer> list;
-  for (int distance = 1; distance < n; ++distance)
-    for (int step = distance; step > 0; --step) {
-      const int part = (root + distance) % n;
-      move_chunks(list, n, elements, distance - step, part, part + 1, (root + step) % n, (root + step - 1) % n, false);
+  for (int phase = 0; phase < n - 1; ++phase)
+    for (int distance = phase + 1; distance < n; ++distance) {
+      const int step = distance - phase, part = (root + distance) % n;
+      move_chunks(list, n, elements, phase, part, part + 1, (root + step) % n, (root + step - 1) % n, false);
     }
-  return by_phase(std::move(list));
+  return list;
 }
 
 std::vector<Transfer> rotation_all_to_all(int n, std::int64_t elements) {

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double many_ops = 2e5;      // laid out and taken apart in a second or two
+constexpr double many_ops = 3e4;      // built, laid out and taken apart in two or three seconds
 constexpr double too_many_ops = 4e7;  // some 10 GB of programs and spans
 
 /// By the rank that needs most; of several the first.

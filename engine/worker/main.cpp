@@ -38,7 +38,7 @@ struct Input {
 };
 
 void add_input(CLI::App* command, Input& input) {
-  command->add_option("SCENARIO", input.scenario, "a scenario file (TOML), or the name of a lab")->required();
+  command->add_option("SCENARIO", input.scenario, "a scenario file (TOML), or the name of a lab or a model")->required();
   command->add_option("--set", input.set, "override a key of the file, as in --set plan.micro_batches=16")->take_all();
   command->add_flag("--json", input.json, "print one JSON object on standard output, and nothing else there");
 }
