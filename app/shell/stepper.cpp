@@ -14,7 +14,8 @@ namespace {
 
 constexpr int short_range = 8;       ///< up to here a slider stops at every value
 constexpr int greatest_stop = 4096;  ///< what is beyond is typed
-constexpr int slider_width = 52, box_width = 52;
+constexpr int slider_width = 44;
+constexpr int most_digits = 6;  ///< a box has room for so many, whatever its range: boxes in one column are alike
 
 std::vector<int> stops_between(int least, int most) {
   std::vector<int> stops;
@@ -49,7 +50,11 @@ Stepper::Stepper(int least, int most, QWidget* parent)
   box_->setAlignment(Qt::AlignRight);
   box_->setFont(number_font());
   box_->setKeyboardTracking(false);  // 16 is not 1 and then 16
-  box_->setMinimumWidth(box_width);
+  QSpinBox widest;
+  widest.setButtonSymbols(QAbstractSpinBox::NoButtons);
+  widest.setFont(number_font());
+  widest.setMaximum(static_cast<int>(std::pow(10, most_digits)) - 1);
+  box_->setFixedWidth(widest.sizeHint().width());
   slider_->setRange(0, static_cast<int>(stops_.size()) - 1);
   slider_->setPageStep(1);
   slider_->setMinimumWidth(slider_width);

@@ -292,7 +292,7 @@ void TopBar::resizeEvent(QResizeEvent*) {
 }
 
 QString TopBar::source_text() const {
-  return words_.label + QLatin1Char(' ') + words_.obtained + QLatin1Char(' ') + words_.clock;
+  return QStringList{words_.label, words_.obtained, words_.clock}.join(QStringLiteral(" · "));
 }
 
 }  // namespace rankscope::app

@@ -45,8 +45,8 @@ std::string reason(TimeClass time, BubbleCause cause, Purpose purpose) {
 std::string in_words(const GapItem& item) {
   char numbers[96];
   const double ms = std::abs(item.seconds) * 1e3;
-  std::snprintf(numbers, sizeof numbers, "%.*f ms %s, %+.1f points", ms < 1 ? 3 : 2, ms,
-                item.seconds < 0 ? "less" : "more", item.points);
+  std::snprintf(numbers, sizeof numbers, "%.*f ms %s, %s%.1f points", ms < 1 ? 3 : 2, ms,
+                item.seconds < 0 ? "less" : "more", item.points < 0 ? "−" : "+", std::abs(item.points));
   return "rank " + std::to_string(item.rank) + ": " + reason(item.time, item.cause, item.purpose) + " " + numbers;
 }
 

@@ -6,9 +6,10 @@ namespace rankscope {
 
 bool SeenOps::insert(std::uint32_t step, std::uint32_t number) {
   const std::uint32_t index = step / page_steps;
+  if (index < first_index_) return false;
   if (!last_ || last_index_ != index) {
     const auto [page, is_new] = pages_.try_emplace(index);
-    if (is_new) bytes_ += 64;
+    if (is_new) bytes_ += page_bytes;
     last_ = &page->second;
     last_index_ = index;
   }
@@ -28,6 +29,18 @@ bool SeenOps::insert(std::uint32_t step, std::uint32_t number) {
   if (word & bit) return false;
   word |= bit;
   return true;
+}
+
+void SeenOps::forget_before(std::uint32_t step) {
+  const std::uint32_t index = step / page_steps;
+  if (index <= first_index_) return;
+  first_index_ = index;
+  last_ = nullptr;
+  std::erase_if(pages_, [&](const auto& page) {
+    if (page.first >= index) return false;
+    bytes_ -= page_bytes + static_cast<std::int64_t>(page.second.bits.size() * sizeof(std::uint64_t));
+    return true;
+  });
 }
 
 LaneColumn::LaneColumn(LaneKey key) : key_(key), ops_(std::make_shared<LaneOps>()), spans_(*ops_) {}
@@ -73,6 +86,10 @@ LaneColumn::Evicted LaneColumn::evict_oldest() {
   const Evicted evicted{first.first_begin_ns, std::max(first.first_begin_ns, spans_.refs()[1].first_begin_ns),
                         first.count, first.greatest_step};
   spans_.drop_first();
+  // A run may go on for weeks: what is known of its steps goes with their spans.
+  std::uint32_t least_step = UINT32_MAX;
+  for (const SpanChunkRef& ref : spans_.refs()) least_step = std::min(least_step, ref.least_step);
+  seen_.forget_before(least_step);
   forgotten_until_ns_ = std::max(forgotten_until_ns_, evicted.end_ns);
   view_.reset();
   return evicted;

@@ -13,12 +13,15 @@ namespace rankscope {
 /// Which ops of which steps have been seen: one bit each, so that every span can be asked for its duplicate.
 class SeenOps {
  public:
-  /// False if it was there.
+  /// False if it was there, or may have been: its step was forgotten.
   bool insert(std::uint32_t step, std::uint32_t number);
+  /// Some steps before this one, or all of them.
+  void forget_before(std::uint32_t step);
   std::int64_t bytes() const { return bytes_; }
 
  private:
   static constexpr std::uint32_t page_steps = 16;
+  static constexpr std::int64_t page_bytes = 64;  ///< without its bits
   struct Page {
     std::uint32_t words = 0;  // a step
     std::vector<std::uint64_t> bits;
@@ -26,6 +29,7 @@ class SeenOps {
   std::unordered_map<std::uint32_t, Page> pages_;
   Page* last_ = nullptr;
   std::uint32_t last_index_ = 0;
+  std::uint32_t first_index_ = 0;  ///< pages before it are forgotten
   std::int64_t bytes_ = 0;
 };
 
@@ -44,7 +48,8 @@ class LaneColumn {
   LaneColumn(const LaneColumn&) = delete;
   LaneColumn& operator=(const LaneColumn&) = delete;
 
-  /// Takes a span of this lane. False if a span of that op and step came before: the first one stays.
+  /// Takes a span of this lane. False if a span of that op and step came before: the first one stays; or if all of its
+  /// step was evicted.
   bool add(const Span& span);
   /// The current snapshot; made anew only if something changed.
   std::shared_ptr<const LaneView> view();

@@ -74,15 +74,21 @@ void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, 
 
 qreal paint_legend(QPainter& painter, QPointF at, qreal width, const Palette& colours,
                    const std::vector<std::pair<Argb, QString>>& entries) {
+  constexpr qreal square = 15, widest_gap = 14, narrowest_gap = 6;
   const QFontMetricsF metrics(painter.font());
+  qreal all = 0;
+  for (const auto& [fill, name] : entries) all += square + metrics.horizontalAdvance(name);
+  const auto gaps = static_cast<qreal>(std::max<std::size_t>(entries.size(), 2) - 1);
+  const qreal gap = std::clamp((width - all) / gaps, narrowest_gap, widest_gap);
   qreal x = 0;
   for (const auto& [fill, name] : entries) {
-    const qreal entry = 15 + metrics.horizontalAdvance(name);
+    const qreal entry = square + metrics.horizontalAdvance(name);
     if (x + entry > width) break;
     painter.fillRect(QRectF(at.x() + x, at.y() + 3, 10, 10), color(fill));
     painter.setPen(color(colours.dim));
-    painter.drawText(QRectF(at.x() + x + 15, at.y(), entry - 15 + 4, 16), Qt::AlignLeft | Qt::AlignVCenter, name);
-    x += entry + 14;
+    painter.drawText(QRectF(at.x() + x + square, at.y(), entry - square + 4, 16), Qt::AlignLeft | Qt::AlignVCenter,
+                     name);
+    x += entry + gap;
   }
   return x;
 }

@@ -54,10 +54,13 @@ QFont number_font() {
 #if QT_VERSION >= QT_VERSION_CHECK(6, 7, 0)
   font.setFeature("tnum", 1);
 #endif
-  if (digits_have_one_width(font)) return font;
-  QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-  fixed.setPixelSize(font.pixelSize());
-  return fixed;
+  return digits_have_one_width(font) ? font : fixed_font();
+}
+
+QFont fixed_font() {
+  QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+  font.setPixelSize(interface_pixels);
+  return font;
 }
 
 QPalette qt_palette(const Palette& p) {

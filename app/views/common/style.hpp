@@ -29,6 +29,8 @@ inline constexpr int interface_pixels = 13, presented_pixels = 24;
 QFont interface_font();
 /// The same with figures of one width: the interface font where its digits are, else the platform's fixed font.
 QFont number_font();
+/// The platform's fixed font in the interface's size: for what is read in columns, and as code.
+QFont fixed_font();
 
 QPalette qt_palette(const Palette& palette);
 QString style_sheet(const Palette& palette);

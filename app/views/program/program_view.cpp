@@ -99,7 +99,7 @@ ProgramView::~ProgramView() { text_->disconnect(this); }
 void ProgramView::set_theme(Theme theme) {
   DataView::set_theme(theme);
   static_cast<OpColours*>(colours_of_ops_)->set_palette(colours());
-  text_->setFont(number_font());
+  text_->setFont(fixed_font());
   mark();
 }
 

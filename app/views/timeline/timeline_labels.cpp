@@ -4,6 +4,7 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/views/common/style.hpp"
 #include "app/views/timeline/timeline_painter.hpp"
@@ -44,7 +45,9 @@ const char* name_of_row(Lane lane) {
 TextWidths::Shaped& TextWidths::shaped(const QString& text) {
   const auto known = known_.find(text);
   if (known != known_.end()) return *known;
-  if (known_.size() > 20'000) known_.clear();
+  // Live, numbers change in every picture: what two generations of texts have not shown is let go.
+  if (known_.size() >= generation) before_ = std::exchange(known_, {});
+  if (const auto older = before_.find(text); older != before_.end()) return *known_.insert(text, *older);
   Shaped result{QStaticText(text), QFontMetricsF(font_).horizontalAdvance(text)};
   result.text.setTextFormat(Qt::PlainText);
   result.text.setPerformanceHint(QStaticText::AggressiveCaching);

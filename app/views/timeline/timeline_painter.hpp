@@ -39,7 +39,8 @@ class TextWidths {
   Shaped& shaped(const QString& text);
 
   QFont font_;
-  QHash<QString, Shaped> known_;
+  static constexpr int generation = 1500;  ///< several times what a picture has
+  QHash<QString, Shaped> known_, before_;
 };
 
 struct TimelineFonts {

@@ -44,7 +44,7 @@ std::unique_ptr<MainWindow> window_on(const QString& source) {
 
 TEST_CASE("A lab opens with its lesson, its prediction, and its answers hidden") {
   const auto window = window_on("pipeline-1f1b");
-  CHECK(window->top_bar().source_text().startsWith("SIMULATED predicted"));
+  CHECK(window->top_bar().source_text().startsWith("SIMULATED · predicted"));
   CHECK(window->status_line().left_text().contains("4 ranks"));
   REQUIRE_FALSE(window->lab_panel().answers().empty());
   bool asks_for_bubble = false;

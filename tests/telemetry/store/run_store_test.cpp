@@ -246,6 +246,29 @@ TEST_CASE("messages of another session are counted and change nothing") {
   CHECK(store.foreign_count() == 1);
 }
 
+TEST_CASE("what a store with a limit keeps does not shrink as a run goes on") {
+  RunStore store(1'000'000);
+  std::int64_t early = 0;
+  for (std::uint32_t step = 0; step < 20'000; ++step) {
+    SpanBatch batch;
+    for (int block = 0; block < 16; ++block) {
+      OpFields fields = forward0.fields();
+      fields.block = block;
+      const std::int64_t begin = step * 1000 + block * 10;
+      batch.spans.push_back(span_of(0, step, OpId::of(fields), begin, begin + 5));
+    }
+    store.accept(message_of(batch));
+    if (step == 5000) early = store.view()->event_count();
+  }
+  const auto view = store.view();
+  CHECK(early > 10'000);
+  CHECK(view->event_count() > early - 3000);  // a chunk or so more or less
+  const std::int64_t evicted = view->evicted_count();
+  add(store, {span_of(0, 3, forward0, 3000, 3005)});
+  CHECK(store.view()->event_count() == view->event_count());
+  CHECK(store.view()->evicted_count() == evicted);
+}
+
 TEST_CASE("a store with a limit forgets the oldest detail, and says so") {
   RunStore store(1'000'000), whole;
   SpanBatch batch;
