@@ -2,6 +2,7 @@
 #include "app/shell/gap_strip.hpp"
 
 #include <QHelpEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
 #include <cmath>
@@ -64,7 +65,13 @@ void GapStrip::set_theme(Theme theme) {
 
 void GapStrip::set_veiled(bool veiled) {
   veiled_ = veiled;
+  setCursor(veiled ? Qt::PointingHandCursor : Qt::ArrowCursor);
   update();
+}
+
+void GapStrip::mousePressEvent(QMouseEvent* event) {
+  QWidget::mousePressEvent(event);
+  if (veiled_ && event->button() == Qt::LeftButton) emit question_wanted();
 }
 
 QSize GapStrip::sizeHint() const { return {640, top + 2 * bar_height + bar_gap + 8 + sentence_height + 4}; }
@@ -149,7 +156,10 @@ void GapStrip::paintEvent(QPaintEvent*) {
   const auto explain = [&](const QString& why) {
     painter.drawText(instead, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, why);
   };
-  if (veiled_) return explain(tr("Hidden until the question at the left is answered and the plan has run."));
+  if (veiled_) {
+    painter.setPen(color(p.accent));  // as links are
+    return explain(tr("Hidden until the question is answered and the plan has run: go to the question ←"));
+  }
   if (!figures.step && !figures.forecast)
     return explain(tr("Compute, bubble and exposed communication as shares of the step, once there is one."));
   int row = 0;

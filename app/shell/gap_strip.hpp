@@ -18,7 +18,12 @@ class GapStrip : public QWidget {
   void set_veiled(bool veiled);
   QSize sizeHint() const override;
 
+ signals:
+  /// The question that it waits for is to be seen.
+  void question_wanted();
+
  protected:
+  void mousePressEvent(QMouseEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   bool event(QEvent* event) override;
 

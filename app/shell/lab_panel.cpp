@@ -16,6 +16,7 @@
 #include <numeric>
 #include <utility>
 
+#include "app/shell/plan_figures.hpp"
 #include "app/shell/share_guess.hpp"
 #include "app/shell/sketch.hpp"
 #include "app/views/common/style.hpp"
@@ -181,9 +182,7 @@ void LabPanel::add_way_to_questions() {
       new QPushButton(open == 1 ? tr("A question %1 ↓").arg(when) : tr("%1 questions %2 ↓").arg(open).arg(when), page_);
   way->setProperty("role", QStringLiteral("link"));
   way->setToolTip(tr("What they ask for is hidden until they are answered"));
-  connect(way, &QPushButton::clicked, this, [this] {
-    if (first_question_ != nullptr) verticalScrollBar()->setValue(first_question_->y() - layout_->spacing());
-  });
+  connect(way, &QPushButton::clicked, this, &LabPanel::show_question);
   layout_->addWidget(way, 0, Qt::AlignLeft);
 }
 
@@ -237,10 +236,10 @@ void LabPanel::add_question(std::size_t index) {
           make_label(tr("What you drew is %1 off, on average.").arg(value_text(answer.question, answer.distance())),
                      "text", card));
     else
-      column->addWidget(make_label(
-          (simulated_ ? tr("You said %1. Simulated: %2.") : tr("You said %1. Measured: %2."))
-              .arg(value_text(answer.question, *answer.guess), value_text(answer.question, *answer.measured)),
-          "text", card));
+      column->addWidget(make_label(tr("You said %1, %2: %3.")
+                                       .arg(value_text(answer.question, *answer.guess), told_by(),
+                                            value_text(answer.question, *answer.measured)),
+                                   "text", card));
     column->addWidget(make_label(
         answer.right() ? tr("Right, within %1.").arg(value_text(answer.question, answer.question.tolerance))
                        : tr("More than %1 apart.").arg(value_text(answer.question, answer.question.tolerance)),
@@ -253,11 +252,20 @@ void LabPanel::add_question(std::size_t index) {
   if (first_question_ == nullptr && !answer.guess) first_question_ = card;
 }
 
+void LabPanel::show_question() {
+  if (first_question_ != nullptr) verticalScrollBar()->setValue(first_question_->y() - layout_->spacing());
+}
+
+QString LabPanel::told_by() const {
+  const auto figures = figures_.latest();
+  return simulated_ && !figures->run ? tr("simulated") : run_column_name(*figures);
+}
+
 void LabPanel::add_drawn(double guess, std::optional<double> measured, QVBoxLayout& column, QWidget* card) {
   auto* drawn = new ShareGuess(*colours_, card);
   drawn->set_value(guess);
   drawn->set_kept(true);
-  drawn->set_measured(measured);
+  drawn->set_measured(measured, told_by());
   column.addWidget(drawn);
 }
 
@@ -277,7 +285,7 @@ void LabPanel::add_sketch(std::size_t index, QVBoxLayout& column, QWidget* card)
   if (answer.guess) {
     sketch->set_values(answer.drawn);
     sketch->set_kept(true);
-    if (answer.open()) sketch->set_measured(answer.series);
+    if (answer.open()) sketch->set_measured(answer.series, told_by());
     return;
   }
   auto* keep = new QPushButton(tr("Keep my drawing"), card);

@@ -47,6 +47,10 @@ class LabPanel : public QScrollArea {
   /// The same of a drawn question.
   void keep_drawing(std::size_t question, const std::vector<double>& values);
 
+ public slots:
+  /// Scrolls to the first question that has no answer yet.
+  void show_question();
+
  signals:
   /// A guess was kept, or an answer has come: what is hidden may be another.
   void answers_changed();
@@ -62,6 +66,8 @@ class LabPanel : public QScrollArea {
   void add_question(std::size_t index);
   void add_next_lab();
   void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
+  /// How an answer was obtained: measured, emulated or simulated.
+  QString told_by() const;
   void add_drawn(double guess, std::optional<double> measured, QVBoxLayout& column, QWidget* card);
   void add_sketch(std::size_t index, QVBoxLayout& column, QWidget* card);
   void add_guess(std::size_t index, QVBoxLayout& column, QWidget* card);

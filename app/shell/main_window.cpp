@@ -48,7 +48,6 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
       navigator_(state_, session_) {
   setWindowTitle(tr("Rankscope"));
   setAcceptDrops(true);
-  resize(1440, 900);
   make_layout();
   make_actions();
   connect(&session_, &Session::state_changed, this, &MainWindow::take_state);
@@ -63,6 +62,7 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
     was = there;
   });
   connect(lab_, &LabPanel::answers_changed, this, &MainWindow::take_answers);
+  connect(gap_, &GapStrip::question_wanted, lab_, &LabPanel::show_question);
   connect(lab_, &LabPanel::lab_wanted, this, qOverload<const QString&>(&MainWindow::open));
   connect(top_, &TopBar::scenario_wanted, this, qOverload<const QString&>(&MainWindow::open));
   // What the time line has room for is not said twice.
@@ -72,7 +72,9 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) { notice_active(now); });
   set_theme(theme);
   take_state();
-  if (remember_) restore_layout();
+  constexpr QSize wanted(1440, 900);
+  resize(wanted);
+  if (remember_ && !restore_layout()) fit_to_screen();
   qApp->installEventFilter(this);
   timeline_->setFocus();
 }
@@ -202,6 +204,26 @@ void MainWindow::take_state() {
   stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing runs"));
   if (session_.state() == SessionState::failed) docks_->bring(log_);
   if (session_.state() == SessionState::starting) state_.set_follow(Follow::last_step);
+  take_empty_words();
+}
+
+// What the time line says where there is nothing of it yet: why, and what will come or can be done.
+void MainWindow::take_empty_words() {
+  const auto say = [this](const QString& title, const QString& hint) { timeline_->set_empty_words(title, hint); };
+  switch (session_.state()) {
+    case SessionState::opening: return say(tr("Opening"), tr("What has been read is shown as it comes."));
+    case SessionState::starting:
+    case SessionState::running:
+      return say(tr("The first step is under way"),
+                 tr("Ranks start, and what each op costs here is measured before they train."));
+    case SessionState::stopping: return say(tr("The run is being stopped"), {});
+    case SessionState::failed: return say(tr("Nothing came"), tr("Why is said in the log, and in the line below."));
+    case SessionState::empty:
+    case SessionState::ready:
+    case SessionState::ended:
+      return say(tr("Nothing to show yet"),
+                 tr("Press Run to train this scenario, or open a recording or a running session."));
+  }
 }
 
 void MainWindow::take_shown() {

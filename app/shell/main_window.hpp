@@ -94,6 +94,7 @@ class MainWindow : public QMainWindow {
   QAction* add_action(const QString& name, const QKeySequence& key, const std::function<void()>& run,
                       const QString& help = {});
   void take_state();
+  void take_empty_words();
   void take_shown();
   void take_lab();
   void take_answers();
@@ -103,7 +104,8 @@ class MainWindow : public QMainWindow {
   void open_dialog();
   void show_palette();
   void show_help();
-  void restore_layout();
+  bool restore_layout();  ///< false: none was saved
+  void fit_to_screen();
   void save_layout() const;
 
   Theme theme_;

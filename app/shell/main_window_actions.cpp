@@ -7,6 +7,7 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QMimeData>
+#include <QScreen>
 #include <QSettings>
 
 #include "app/shell/command_palette.hpp"
@@ -186,10 +187,19 @@ void MainWindow::fill_recent() {
   if (recent_->isEmpty()) recent_->addAction(tr("Nothing yet"))->setEnabled(false);
 }
 
-void MainWindow::restore_layout() {
+bool MainWindow::restore_layout() {
   QSettings settings;
-  restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
   docks_->restore(settings.value(QStringLiteral("docks")).toByteArray());
+  return restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+}
+
+// A laptop's screen may be smaller than the window would like to be.
+void MainWindow::fit_to_screen() {
+  constexpr QSize frame(16, 48);  // about what a window's frame and title take
+  const QSize room = screen()->availableGeometry().size() - frame;
+  if (width() <= room.width() && height() <= room.height()) return;
+  resize(size().boundedTo(room));
+  setWindowState(windowState() | Qt::WindowMaximized);
 }
 
 void MainWindow::save_layout() const {

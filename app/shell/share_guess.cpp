@@ -60,8 +60,9 @@ void ShareGuess::set_kept(bool kept) {
   update();
 }
 
-void ShareGuess::set_measured(std::optional<double> percent) {
+void ShareGuess::set_measured(std::optional<double> percent, const QString& name) {
   measured_ = percent;
+  measured_name_ = name;
   updateGeometry();
   update();
 }
@@ -93,7 +94,7 @@ void ShareGuess::paintEvent(QPaintEvent*) {
     const QRectF below = bar.translated(0, bar_height + gap);
     paint_share(painter, below, x_of(*measured_), colours_, 0.4);
     painter.setPen(color(colours_.text));
-    painter.drawText(below.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, tr("measured"));
+    painter.drawText(below.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, measured_name_);
     painter.drawText(bar.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, tr("your guess"));
   } else if (!kept_) {
     painter.setPen(QPen(color(hasFocus() ? colours_.accent : colours_.text), 3));

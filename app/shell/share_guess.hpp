@@ -20,7 +20,8 @@ class ShareGuess : public QWidget {
   void set_value(double percent);
   /// Once kept it can't be moved.
   void set_kept(bool kept);
-  void set_measured(std::optional<double> percent);
+  /// `name`: how it was obtained, such as "emulated".
+  void set_measured(std::optional<double> percent, const QString& name);
   /// Where on the widget a share stands.
   double x_of(double percent) const;
 
@@ -42,6 +43,7 @@ class ShareGuess : public QWidget {
   const Palette& colours_;
   double value_ = 0;
   std::optional<double> measured_;
+  QString measured_name_;
   bool kept_ = false;
 };
 

@@ -60,8 +60,9 @@ void Sketch::set_kept(bool kept) {
   if (kept) setToolTip({});
 }
 
-void Sketch::set_measured(std::vector<double> values) {
+void Sketch::set_measured(std::vector<double> values, const QString& name) {
   measured_ = std::move(values);
+  measured_name_ = name;
   update();
 }
 
@@ -151,7 +152,7 @@ void Sketch::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(area.left(), 0, area.width(), 16), Qt::AlignRight,
                      QStringLiteral("%1 %2: %3").arg(each_).arg(chosen_).arg(text::number(values_[chosen_]) + unit));
   else if (!measured_.empty())
-    painter.drawText(QRectF(area.left(), 0, area.width(), 16), Qt::AlignRight, tr("line: measured"));
+    painter.drawText(QRectF(area.left(), 0, area.width(), 16), Qt::AlignRight, tr("line: %1").arg(measured_name_));
   const QRectF below(area.left(), area.bottom() + 3, area.width(), 16);
   if (bars && wide > 18) {
     for (std::size_t i = 0; i < values_.size(); ++i)

@@ -20,7 +20,8 @@ class Sketch : public QWidget {
   void set_values(const std::vector<double>& values);
   /// Once kept it can't be changed.
   void set_kept(bool kept);
-  void set_measured(std::vector<double> values);
+  /// `name`: how they were obtained, such as "measured".
+  void set_measured(std::vector<double> values, const QString& name);
   /// Where on the widget a value stands.
   QPointF at(std::size_t index, double value) const;
 
@@ -45,6 +46,7 @@ class Sketch : public QWidget {
   double most_;
   QString unit_, each_;
   std::vector<double> values_, measured_;
+  QString measured_name_;
   std::size_t chosen_ = 0;
   QPointF last_;
   bool kept_ = false;

@@ -350,10 +350,16 @@ void TimelineView::paintEvent(QPaintEvent*) {
   const QRegion around = QRegion(rect()) - covered;
   for (const QRect& part : around) painter.fillRect(part, color(colours().ground));
   if (lanes_.empty() || state().visible().empty())
-    paint_empty(painter, rect(), colours(), tr("Nothing to show yet"),
-                tr("Press Run to train this scenario, or open a recording or a running session."));
+    paint_empty(painter, rect(), colours(), empty_title_, empty_hint_);
   else
     TimelinePainter(painter, scene_, fonts_).paint();
+}
+
+void TimelineView::set_empty_words(const QString& title, const QString& hint) {
+  if (empty_title_ == title && empty_hint_ == hint) return;
+  empty_title_ = title;
+  empty_hint_ = hint;
+  if (lanes_.empty()) update();
 }
 
 void TimelineView::resizeEvent(QResizeEvent*) {

@@ -49,6 +49,9 @@ class TimelineView : public DataView {
   /// Does what the key says; false for a key that means nothing here. For a window whose focus is elsewhere.
   bool press(int key);
 
+  /// What is said, and what hint given, while there is nothing to show.
+  void set_empty_words(const QString& title, const QString& hint);
+
   // What is on the screen, for tests and pictures.
   const TimelineLayout& layout_now() const { return scene_.layout; }
   const TimelineRows& rows() const { return *scene_.rows; }
@@ -132,7 +135,8 @@ class TimelineView : public DataView {
 
   std::uint64_t wanted_frame_ = 0;
   double full_frame_ms_ = 0;  ///< the last frame that was composed as a whole took
-  bool hurry_ = false;        ///< the wanted frame answers a gesture: it is worth a short wait
+  QString empty_title_ = tr("Nothing to show yet"), empty_hint_;
+  bool hurry_ = false;  ///< the wanted frame answers a gesture: it is worth a short wait
   std::unique_ptr<Composer> composer_, overview_composer_;  ///< last: their threads call into this
 };
 
