@@ -12,7 +12,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, between = 14, least_beside = 560, least_for_words = 180;
+constexpr int margin = 12, between = 14, least_beside = 560, least_over_times = 240, least_for_words = 180;
 constexpr int most_boxes = 64;  // above, members have no boxes that could be read
 constexpr int times_head = 24, times_row = 26, times_foot = 20;
 constexpr int most_opaque_row = 44;  // of times that have the room to themselves
@@ -129,11 +129,14 @@ void ExchangePainter::place() {
   const int n = e.size();
   boxes_ = n <= most_boxes && !e.opaque;
   if (e.opaque) return place_opaque(room);
-  // Two members are a line, with their times under it; more are a ring or a tree, which leaves room beside it.
-  beside_ = n > 2 && room.width() >= least_beside;
+  // Two members are a line, with their times under it; more are a ring or a tree, over its times where the room is high
+  // enough, else beside them.
+  const double left_over = room.height() - between - times_height(room.width());
+  beside_ = n > 2 && room.width() >= least_beside && left_over < least_over_times;
   const double times_width = beside_ ? std::min(room.width() * 0.42, 420.0) : 0;
   const double width = room.width() - (beside_ ? times_width + 2 * margin : 0);
   diagram_ = n == 2 ? 76 : std::clamp(width * 0.62, 140.0, 420.0);
+  if (n > 2 && !beside_) diagram_ = std::clamp(left_over, 140.0, diagram_);
   QRectF members(room.left(), room.top(), n == 2 ? std::min(width, 520.0) : width, std::min(diagram_, room.height()));
   if (beside_) {
     times_ = QRectF(room.right() - times_width, room.top(), times_width, room.height());
@@ -332,7 +335,8 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
                    any ? tr("thin: waiting; full: moving bytes") : tr("times not recorded"));
   const auto explain = [&](double y) {
     const QRectF rest(area.left(), y, area.width(), area.bottom() - y);
-    if (rest.height() >= 36) painter.drawText(rest, wrapped, explanation());
+    if (rest.height() >= height_of(explanation(), false, rest.width()) - 1)
+      painter.drawText(rest, wrapped, explanation());
   };
   if (!any) return explain(area.top() + times_head);
   const double name_width = named ? 54 : 0, number_width = named ? 132 : 0;

@@ -191,11 +191,11 @@ ExchangeScene ExchangePlayer::scene() const {
   return {exchange_.get(), &time_, at_, QRectF(0, 0, width(), height() - bar_height), colours_, smallest_};
 }
 
-int ExchangePlayer::height_for(int width) const {
+int ExchangePlayer::height_for(int width, int most) const {
   if (!exchange_) return minimumSizeHint().height();
   ExchangeScene wide = scene();
-  wide.room.setSize(QSizeF(width, 1e4));
-  return static_cast<int>(std::ceil(ExchangePainter(wide).height())) + bar_height;
+  wide.room.setSize(QSizeF(width, most - bar_height));
+  return std::min(most, static_cast<int>(std::ceil(ExchangePainter(wide).height())) + bar_height);
 }
 
 QRectF ExchangePlayer::member_box(int member) const {

@@ -34,8 +34,8 @@ class ExchangePlayer : public QWidget {
   /// To the next (previous) phase; pauses.
   void step(int by);
   QSize minimumSizeHint() const override { return {320, 200}; }
-  /// That is enough for what is shown, its buttons included, at that width.
-  int height_for(int width) const;
+  /// What is enough for what is shown, its buttons included, at that width; no more than `most`.
+  int height_for(int width, int most) const;
 
   QToolButton* play_button() { return play_; }
   QToolButton* forward_button() { return forward_; }

@@ -270,7 +270,7 @@ void TrafficView::arrange() {
                                 : QRect(width() - margin - list_width, 4, list_width, 28));
     if (all) left.setTop(left.top() + 32);
   }
-  if (all) left.setHeight(std::min(left.height(), player_->height_for(left.width())));
+  if (all) left.setHeight(player_->height_for(left.width(), left.height()));
   player_->setGeometry(left);
 }
 

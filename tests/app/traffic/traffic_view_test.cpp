@@ -198,7 +198,7 @@ TEST_CASE("What belongs together stands together: the diagram of a message over 
   p.settle();
   const ExchangePlayer* player = p.view->player();
   REQUIRE(player->exchange()->size() == 2);
-  CHECK(player->height() <= player->height_for(player->width()));
+  CHECK(player->height() == player->height_for(player->width(), player->height()));
   CHECK(player->height() < 360);
   CHECK(player->member_box(0).top() < 140);
   // The map is as high as the view leaves it, not a square in a corner.
