@@ -74,21 +74,24 @@ bool SpanChunk::before(const SpanRow& a, const SpanRow& b) {
 }
 
 SpanChunk::SpanChunk(const LaneOps& ops, std::uint32_t capacity, std::uint32_t base_step, bool wide)
-    : ops_(&ops),
-      capacity_(capacity),
-      base_step_(base_step),
-      wide_(wide),
-      begin_(std::make_unique_for_overwrite<std::int64_t[]>(capacity)),
-      sixteens_(std::make_unique_for_overwrite<SpanSums[]>(capacity / fan_out)),
-      groups_(std::make_unique_for_overwrite<SpanSums[]>(capacity / group)) {
+    : ops_(&ops), capacity_(capacity), base_step_(base_step), wide_(wide) {
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(column_bytes());
+  std::byte* next = memory_.get();
+  // The widest first, so that each stands where its values may.
+  const auto take = [&next]<class T>(T*& column, std::size_t count) {
+    column = reinterpret_cast<T*>(next);
+    std::uninitialized_default_construct_n(column, count);
+    next += count * sizeof(T);
+  };
+  take(sixteens_, capacity / fan_out);
+  take(groups_, capacity / group);
+  take(begin_, capacity);
   if (wide) {
-    for (auto* column : {&wide_duration_, &wide_wait_, &wide_cpu_})
-      *column = std::make_unique_for_overwrite<std::int64_t[]>(capacity);
-    for (auto* column : {&wide_op_, &wide_step_}) *column = std::make_unique_for_overwrite<std::uint32_t[]>(capacity);
+    for (auto* column : {&wide_duration_, &wide_wait_, &wide_cpu_}) take(*column, capacity);
+    for (auto* column : {&wide_op_, &wide_step_}) take(*column, capacity);
   } else {
-    for (auto* column : {&duration_, &wait_, &cpu_})
-      *column = std::make_unique_for_overwrite<std::uint32_t[]>(capacity);
-    for (auto* column : {&op_, &step_}) *column = std::make_unique_for_overwrite<std::uint16_t[]>(capacity);
+    for (auto* column : {&duration_, &wait_, &cpu_}) take(*column, capacity);
+    for (auto* column : {&op_, &step_}) take(*column, capacity);
   }
 }
 
@@ -120,8 +123,7 @@ std::shared_ptr<SpanChunk> SpanChunk::empty_alike(std::uint32_t capacity) const 
 }
 
 std::uint32_t SpanChunk::place_of(const SpanRow& row, std::uint32_t first, std::uint32_t last) const {
-  const auto place = static_cast<std::uint32_t>(
-      std::lower_bound(begin_.get() + first, begin_.get() + last, row.begin_ns) - begin_.get());
+  const auto place = static_cast<std::uint32_t>(std::lower_bound(begin_ + first, begin_ + last, row.begin_ns) - begin_);
   for (std::uint32_t i = place; i < last; ++i)
     if (!before(at(i), row)) return i;
   return last;
@@ -129,9 +131,7 @@ std::uint32_t SpanChunk::place_of(const SpanRow& row, std::uint32_t first, std::
 
 bool SpanChunk::append(std::uint32_t count, const SpanChunk& from, std::uint32_t first, std::uint32_t last) {
   if (wide_ || from.wide_ || base_step_ != from.base_step_) return false;
-  const auto copy = [&](const auto& column, const auto& into) {
-    std::copy(column.get() + first, column.get() + last, into.get() + count);
-  };
+  const auto copy = [&](const auto* column, auto* into) { std::copy(column + first, column + last, into + count); };
   copy(from.begin_, begin_);
   copy(from.duration_, duration_);
   copy(from.wait_, wait_);
@@ -185,10 +185,11 @@ SpanRow SpanChunk::at(std::uint32_t i) const {
   return row;
 }
 
-std::int64_t SpanChunk::bytes() const {
-  const std::int64_t row = wide_ ? 8 + 3 * 8 + 2 * 4 : 8 + 3 * 4 + 2 * 2;
-  return static_cast<std::int64_t>(sizeof *this) + row * capacity_ +
-         static_cast<std::int64_t>(sizeof(SpanSums)) * (capacity_ / fan_out + capacity_ / group);
+std::size_t SpanChunk::column_bytes() const {
+  const std::size_t row = wide_ ? 8 + 3 * 8 + 2 * 4 : 8 + 3 * 4 + 2 * 2;
+  return row * capacity_ + sizeof(SpanSums) * (capacity_ / fan_out + capacity_ / group);
 }
+
+std::int64_t SpanChunk::bytes() const { return static_cast<std::int64_t>(sizeof *this + column_bytes()); }
 
 }  // namespace rankscope

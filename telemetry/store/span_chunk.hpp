@@ -4,6 +4,7 @@
 // own count), so one writer and any number of readers share a chunk without a lock.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -56,7 +57,7 @@ class SpanChunk {
   std::uint32_t place_of(const SpanRow& row, std::uint32_t first, std::uint32_t last) const;
   std::int64_t bytes() const;
 
-  const std::int64_t* begins() const { return begin_.get(); }
+  const std::int64_t* begins() const { return begin_; }
   std::int64_t begin(std::uint32_t i) const { return begin_[i]; }
   std::int64_t duration(std::uint32_t i) const { return wide_ ? wide_duration_[i] : duration_[i]; }
   std::int64_t end(std::uint32_t i) const { return begin_[i] + duration(i); }
@@ -70,6 +71,7 @@ class SpanChunk {
  private:
   SpanChunk(const LaneOps& ops, std::uint32_t capacity, std::uint32_t base_step, bool wide);
   bool fits_narrow(const SpanRow& row) const;
+  std::size_t column_bytes() const;
   void sum_up(std::uint32_t i, SpanClass kind);  ///< row i, which is written
 
   const LaneOps* ops_;  // owned by whoever owns the chunk
@@ -77,12 +79,14 @@ class SpanChunk {
   std::uint32_t base_step_;
   bool wide_;
   SpanSums open_sixteen_, open_group_;  // the writer's own; readers never look
-  std::unique_ptr<std::int64_t[]> begin_;
-  std::unique_ptr<std::uint32_t[]> duration_, wait_, cpu_;
-  std::unique_ptr<std::uint16_t[]> op_, step_;
-  std::unique_ptr<std::int64_t[]> wide_duration_, wide_wait_, wide_cpu_;
-  std::unique_ptr<std::uint32_t[]> wide_op_, wide_step_;
-  std::unique_ptr<SpanSums[]> sixteens_, groups_;
+  /// All columns in one piece: what a chunk that goes leaves is what the next one takes, for as long as a run lasts.
+  std::unique_ptr<std::byte[]> memory_;
+  std::int64_t* begin_ = nullptr;
+  std::uint32_t *duration_ = nullptr, *wait_ = nullptr, *cpu_ = nullptr;
+  std::uint16_t *op_ = nullptr, *step_ = nullptr;
+  std::int64_t *wide_duration_ = nullptr, *wide_wait_ = nullptr, *wide_cpu_ = nullptr;
+  std::uint32_t *wide_op_ = nullptr, *wide_step_ = nullptr;
+  SpanSums *sixteens_ = nullptr, *groups_ = nullptr;
 };
 
 /// A chunk as one snapshot sees it.
