@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QElapsedTimer>
+#include <QThreadPool>
 #include <QTimer>
+#include <cstdlib>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "app/session/feed.hpp"
 #include "telemetry/stream/viewer_client.hpp"
@@ -11,10 +16,20 @@ namespace {
 constexpr int look_interval_ms = 100;
 /// Detail may follow the session's end; after so long without any more the run is complete.
 constexpr int quiet_after_end_ms = 700;
+constexpr int give_back_interval_ms = 20'000;
+
+/// Messages of all sizes come and go for as long as a run lasts; what lies free between those that stay is kept by the
+/// allocator, and adds up. Some milliseconds, on a thread that nobody waits for.
+void give_back_free_memory() {
+#ifdef __GLIBC__
+  QThreadPool::globalInstance()->start([] { malloc_trim(0); });
+#endif
+}
 
 class LiveFeed : public Feed {
  public:
   LiveFeed(SourceSpec spec, std::shared_ptr<RunStore> store) : spec_(std::move(spec)), store_(std::move(store)) {
+    since_given_back_.start();
     timer_.setInterval(look_interval_ms);
     connect(&timer_, &QTimer::timeout, this, [this] { look(); });
   }
@@ -37,6 +52,10 @@ class LiveFeed : public Feed {
 
  private:
   void look() {
+    if (since_given_back_.elapsed() > give_back_interval_ms) {
+      since_given_back_.start();
+      give_back_free_memory();
+    }
     const ViewerStatus status = client_->status();
     if (!connected_ && status.messages > 0) {
       connected_ = true;
@@ -78,7 +97,7 @@ class LiveFeed : public Feed {
   std::shared_ptr<RunStore> store_;
   std::unique_ptr<ViewerClient> client_;
   QTimer timer_;
-  QElapsedTimer quiet_;
+  QElapsedTimer quiet_, since_given_back_;
   QString told_why_;
   std::int64_t told_garbage_ = 0, messages_at_end_ = -1;
   bool connected_ = false;

@@ -93,7 +93,9 @@ void MemoryView::refresh_ranks() {
   if (static_cast<int>(known.size()) != ranks_->count() || alike != alike_) {
     alike_ = alike;
     ranks_->clear();
-    for (const int rank : known) ranks_->addItem(name_of(rank), rank);
+    // How many are alike stands over the picture; the legend wants the room.
+    for (const int rank : known)
+      ranks_->addItem(alike_ > 1 ? tr("stage %1").arg(rank) : tr("rank %1").arg(rank), rank);
     ranks_->adjustSize();
     if (ranks_->findData(rank_) < 0 && !known.empty()) rank_ = known.front();
     ranks_->setCurrentIndex(ranks_->findData(rank_));
