@@ -39,7 +39,7 @@ class TextWidths {
   Shaped& shaped(const QString& text);
 
   QFont font_;
-  static constexpr int generation = 1500;  ///< several times what a picture has
+  static constexpr int generation = 1500;  ///< texts, until they are the older ones
   QHash<QString, Shaped> known_, before_;
 };
 

@@ -353,6 +353,23 @@ TEST_CASE("while a new picture is composed the old one is shown at its place") {
   }
 }
 
+TEST_CASE("what an older picture covers is what of its time is seen, and no more") {
+  Frame frame;
+  frame.request.range = {1000, 2000};
+  frame.request.width = 100;
+  frame.request.height = 50;
+  frame.pixels.resize(5000);
+  const QRect place(10, 20, 100, 80);
+  CHECK(covered_by(frame, place, {1000, 2000}) == place);
+  CHECK(covered_by(frame, place, {1255, 2255}) == QRect(10, 20, 74, 50));   // to the left: 74.5 pixels are left
+  CHECK(covered_by(frame, place, {745, 1745}) == QRect(36, 20, 74, 50));    // to the right, from 25.5
+  CHECK(covered_by(frame, place, {500, 2500}) == QRect(35, 20, 50, 50));    // out
+  CHECK(covered_by(frame, place, {1400, 1600}) == QRect(10, 20, 100, 50));  // in
+  CHECK(covered_by(frame, place, {2000, 3000}).isEmpty());
+  frame.pixels.clear();
+  CHECK(covered_by(frame, place, {1000, 2000}).isEmpty());
+}
+
 TEST_CASE("labels keep within the view at any size") {
   for (const QSize size : {QSize(320, 160), QSize(640, 300), QSize(1920, 1080)}) {
     Fixture f(two_stages(), size);

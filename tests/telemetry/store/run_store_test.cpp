@@ -246,6 +246,28 @@ TEST_CASE("messages of another session are counted and change nothing") {
   CHECK(store.foreign_count() == 1);
 }
 
+TEST_CASE("much that came late, which is merged rank beside rank, ends as the same run") {
+  RunStore late, ordered;
+  // A tenth is late: not so much of a rank that it is merged as it comes, but together more than one thread merges.
+  constexpr int ranks = 24, each = 10'000;
+  for (int rank = 0; rank < ranks; ++rank) {
+    SpanBatch in_order, first, after;
+    for (std::uint32_t step = 0; step < each; ++step) {
+      in_order.spans.push_back(span_of(rank, step, forward0, step * 100, step * 100 + 50));
+      (step % 10 == 3 ? after : first).spans.push_back(in_order.spans.back());
+    }
+    ordered.accept(message_of(in_order));
+    late.accept(message_of(first));
+    late.accept(message_of(after));
+  }
+  const auto merged = late.view(), whole = ordered.view();
+  CHECK(merged->event_count() == ranks * each);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const LaneKey lane{rank, Lane::compute, Obtained::measured};
+    CHECK(merged->spans(lane, {0, each * 100}, 0, 2 * each) == whole->spans(lane, {0, each * 100}, 0, 2 * each));
+  }
+}
+
 TEST_CASE("what a store with a limit keeps does not shrink as a run goes on") {
   RunStore store(1'000'000);
   std::int64_t early = 0;
