@@ -163,7 +163,9 @@ void ExchangePainter::place() {
 void ExchangePainter::place_opaque(const QRectF& room) {
   facts_ = facts_of(*s_.exchange);
   times_ = room;
-  beside_ = room.width() >= least_beside;
+  // Under the times where the room is high enough: beside them reasons may have to be cut.
+  const double over = times_height(room.width()) + between + facts_height();
+  beside_ = room.width() >= least_beside && room.height() < over;
   if (beside_) {
     const double width = std::min(room.width() * 0.46, 460.0);
     facts_area_ = QRectF(room.right() - width, room.top(), width, room.height());
@@ -176,9 +178,11 @@ void ExchangePainter::place_opaque(const QRectF& room) {
   facts_area_ = room.adjusted(0, wanted, 0, 0);
 }
 
+double ExchangePainter::facts_height() const { return times_head + fact_line * static_cast<double>(facts_.size()); }
+
 double ExchangePainter::height() const {
   const double width = s_.room.width() - 2 * margin;
-  const double facts = fact_line * static_cast<double>(facts_.size() + 1);
+  const double facts = facts_height();
   const double body = s_.exchange->opaque ? (beside_ ? std::max(times_height(times_.width()), facts)
                                                      : times_height(width) + between + facts)
                       : beside_           ? std::max(diagram_, times_height(times_.width()))

@@ -43,6 +43,7 @@ class ExchangePainter {
   void place();
   void place_opaque(const QRectF& room);
   double times_height(double width) const;
+  double facts_height() const;
   /// What is to be known of the picture; empty of a message.
   QString explanation() const;
   void words(QPainter& painter) const;
