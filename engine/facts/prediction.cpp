@@ -58,7 +58,7 @@ Report folded_report(const StepProgram& step) {
   report.tflops_per_device = folded.model_flops / (folded.seconds * report.ranks) * 1e-12;
   report.mfu = folded.mfu(scenario.cluster, type, report.ranks);
   report.hfu = folded.hfu(scenario.cluster, type, report.ranks);
-  for (const FoldedTraffic& moved : fold_traffic(scenario, step.model)) {
+  for (const FoldedTraffic& moved : fold_traffic(scenario)) {
     TrafficReport traffic;
     traffic.purpose = moved.purpose;
     traffic.collective = moved.kind;

@@ -90,9 +90,9 @@ std::vector<PlanSpec> all_plans(const Scenario& scenario) {
           plan.virtual_stages = placement.chunks;
           plan.order.clear();
           for (const char* stages : known->second)
-            for (const int zero : {0, 1, 2, 3})
-              for (const Recomputation& recomputation : recomputations((scenario.model.layers + chunks - 1) / chunks))
-                for (const bool parallel : {false, true}) {
+            for (const Recomputation& recomputation : recomputations((scenario.model.layers + chunks - 1) / chunks))
+              for (const bool parallel : {false, true})
+                for (const int zero : {0, 1, 2, 3}) {
                   if ((zero > 0 && data == 1) || (parallel && tensor == 1)) continue;
                   plan.stages = stages;
                   plan.zero = zero;

@@ -6,29 +6,23 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <stdexcept>
 #include <thread>
 #include <tuple>
 
 #include "engine/scenario/check.hpp"
+#include "engine/simulate/plan_folder.hpp"
 
 namespace rankscope {
 namespace {
 
-double bytes_of_fullest(const FoldedStep& step, const ClusterSpec& cluster) {
-  double most = 0;
-  for (const StageMemory& stage : step.memory) most = std::max(most, static_cast<double>(stage.reserved()));
-  return most * (1 + cluster.allocator_slack) + cluster.context_bytes;
-}
-
 /// What is known so far; shared by the threads.
 class Found {
  public:
-  Found(std::size_t keep, double device_bytes) : keep_(keep), device_bytes_(device_bytes) {}
+  explicit Found(std::size_t keep) : keep_(keep) {}
 
-  /// True where nothing that the plan can be is missed: `keep` simulated ones are faster, and one of those that are
-  /// needs no more memory.
+  /// True where the plan is not missed, however near it comes to its bound: `keep` simulated ones are faster, and one
+  /// of those that are needs no more memory.
   bool beats(const PlanBound& bound) const {
     const std::lock_guard lock(mutex_);
     if (best_.size() < keep_ || best_.back().step.seconds > bound.seconds) return false;
@@ -39,16 +33,11 @@ class Found {
   void add(PlanResult result) {
     const std::lock_guard lock(mutex_);
     ++simulated_;
-    if (device_bytes_ > 0 && result.bytes > device_bytes_) {
-      ++out_of_memory_;
-      if (!nearest_ || result.bytes < nearest_->bytes) nearest_ = std::move(result);
-      return;
-    }
     const auto faster = [](const PlanResult& a, const PlanResult& b) {
-      return std::pair(a.step.seconds, a.bytes) < std::pair(b.step.seconds, b.bytes);
+      return std::tuple(a.step.seconds, a.bytes, a.number) < std::tuple(b.step.seconds, b.bytes, b.number);
     };
-    const auto dominates = [](const PlanResult& a, const PlanResult& b) {
-      return a.step.seconds <= b.step.seconds && a.bytes <= b.bytes;
+    const auto dominates = [&](const PlanResult& a, const PlanResult& b) {
+      return a.step.seconds <= b.step.seconds && a.bytes <= b.bytes && faster(a, b);
     };
     if (std::none_of(front_.begin(), front_.end(), [&](const PlanResult& r) { return dominates(r, result); })) {
       front_.erase(
@@ -64,16 +53,29 @@ class Found {
     result.best = std::move(best_);
     result.front = std::move(front_);
     result.simulated = simulated_;
-    result.out_of_memory += out_of_memory_;
-    if (result.best.empty()) result.least_memory = std::move(nearest_);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::size_t keep_, simulated_ = 0, out_of_memory_ = 0;
-  double device_bytes_;
+  std::size_t keep_, simulated_ = 0;
   std::vector<PlanResult> best_, front_;
-  std::optional<PlanResult> nearest_;
+};
+
+/// Whether the scenario can have a plan: tensor ranks may have rows that they cannot share, or an optimizer that works
+/// on whole tensors. That depends on a rank's model alone, and is asked once for each.
+class Possible {
+ public:
+  explicit Possible(const Scenario& scenario) : scenario_(scenario) {}
+  bool operator()(const PlanSpec& plan) {
+    scenario_.plan = plan;
+    const auto [found, made] = known_.try_emplace({plan.tensor, scenario_.micro_batch_size(), plan.sequence_parallel});
+    if (made) found->second = !first_complaint(scenario_);
+    return found->second;
+  }
+
+ private:
+  Scenario scenario_;
+  std::map<std::tuple<int, int, bool>, bool> known_;
 };
 
 /// Calls work(0) to work(n - 1) on so many threads (0: as many as the machine has), each with a `work` of its own from
@@ -114,40 +116,42 @@ SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads
   result.device_bytes = scenario.cluster.memory_bytes;
   result.plans = plans.size();
 
-  PlanBounds bounds(scenario);
-  std::vector<PlanBound> bound(plans.size());
-  on_all_threads(plans.size(), threads, [&] { return [&](std::size_t i) { bound[i] = bounds.of(plans[i]); }; });
+  Schedules schedules;
+  // Without a value: a plan that is not possible.
+  std::vector<std::optional<PlanBound>> bounds(plans.size());
+  // Neighbours share the most: a thread takes so many at a time.
+  constexpr std::size_t at_a_time = 64;
+  on_all_threads((plans.size() + at_a_time - 1) / at_a_time, threads, [&] {
+    return [&, folder = PlanFolder(scenario, schedules), possible = Possible(scenario)](std::size_t part) mutable {
+      for (std::size_t i = part * at_a_time; i < std::min(plans.size(), (part + 1) * at_a_time); ++i)
+        if (possible(plans[i])) bounds[i] = folder.bound(plans[i]);
+    };
+  });
   std::vector<std::size_t> order;
-  if (!bound.empty())
-    result.least_bytes = std::min_element(bound.begin(), bound.end(), [](const PlanBound& a, const PlanBound& b) {
-                           return a.bytes < b.bytes;
-                         })->bytes;
+  std::optional<std::size_t> smallest;
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    if (result.device_bytes > 0 && bound[i].bytes > result.device_bytes)
+    if (!bounds[i]) continue;
+    if (!smallest || bounds[i]->bytes < bounds[*smallest]->bytes) smallest = i;
+    if (result.device_bytes > 0 && bounds[i]->bytes > result.device_bytes)
       ++result.out_of_memory;
     else
       order.push_back(i);
   }
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return bound[a].seconds < bound[b].seconds; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return bounds[a]->seconds < bounds[b]->seconds; });
 
-  Found found(std::max<std::size_t>(1, keep), result.device_bytes);
+  Found found(std::max<std::size_t>(1, keep));
   on_all_threads(order.size(), threads, [&] {
-    // What decides a rank's model: tensor ranks, samples of a micro-batch, sequence parallelism.
-    using Models = std::map<std::tuple<int, int, bool>, Model>;
-    return [&, models = Models{}, mine = scenario](std::size_t i) mutable {
-      if (found.beats(bound[order[i]])) return;
-      mine.plan = plans[order[i]];
-      if (first_complaint(mine)) return;  // such as rows that tensor ranks cannot share
-      const auto [model, made] =
-          models.try_emplace({mine.plan.tensor, mine.micro_batch_size(), mine.plan.sequence_parallel});
-      if (made) model->second = make_model(mine);
-      PlanResult one{mine.plan, fold_step(mine, model->second), 0};
-      one.bytes = bytes_of_fullest(one.step, mine.cluster);
-      found.add(std::move(one));
+    return [&, folder = PlanFolder(scenario, schedules)](std::size_t i) mutable {
+      const PlanSpec& plan = plans[order[i]];
+      const PlanBound& bound = *bounds[order[i]];
+      if (!found.beats(bound)) found.add({plan, folder.fold(plan), bound.bytes, order[i]});
     };
   });
   found.move_to(result);
+  if (order.empty() && smallest)
+    result.nearest = {plans[*smallest], PlanFolder(scenario, schedules).fold(plans[*smallest]),
+                      bounds[*smallest]->bytes, *smallest};
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }
@@ -161,7 +165,8 @@ std::vector<LostTime> why_slower(const FoldedStep& faster, const FoldedStep& slo
                                 {"zero", slower.zero - faster.zero},
                                 {"optimizer", slower.optimizer - faster.optimizer},
                                 {"bubble", slower.bubble - faster.bubble}};
-  std::sort(lost.begin(), lost.end(), [](const LostTime& a, const LostTime& b) { return a.seconds > b.seconds; });
+  std::stable_sort(lost.begin(), lost.end(),
+                   [](const LostTime& a, const LostTime& b) { return a.seconds > b.seconds; });
   return lost;
 }
 

@@ -1,7 +1,8 @@
-// The best plan for a model on so many devices: every plan is looked at, by a bound or by its folded step.
+// The best plan for a model on so many devices: every plan is looked at, its memory and a bound of its time, and where
+// it could still win its folded step.
 //
 // A plan is given up without a simulation only where a simulated one is at least as fast as its bound and needs no more
-// memory than it must, so that the best plans and the Pareto front are those of all plans.
+// memory, so that the best plans and the Pareto front are those of all plans.
 #pragma once
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -20,41 +21,22 @@ namespace rankscope {
 /// they keep everything else.
 std::vector<PlanSpec> all_plans(const Scenario& scenario);
 
-/// Seconds that a plan's step takes at least, and bytes that its fullest device holds at least.
-struct PlanBound {
-  double seconds = 0, bytes = 0;
-};
-
-/// Closed forms over one block's seconds, each computed once: of the stage for which it is most, its own work, its wait
-/// for the first micro-batch to come and for the last one to go back; and the update. The states of the stage with most
-/// blocks, or those of the first one with the activations that the schedule has in flight there.
-class PlanBounds {
- public:
-  explicit PlanBounds(const Scenario& scenario);
-  ~PlanBounds();
-  PlanBound of(const PlanSpec& plan);
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
-
 struct PlanResult {
   PlanSpec plan;
   FoldedStep step;
-  double bytes = 0;  ///< of the fullest device, with context and slack
+  double bytes = 0;        ///< of the fullest device, with context and slack
+  std::size_t number = 0;  ///< among all plans: of two that are equal the first goes before
 };
 
 struct SearchResult {
   int ranks = 0, global_batch = 0;
   double device_bytes = 0;
-  double least_bytes = 0;  ///< that any plan needs at least, by its bound
   std::size_t plans = 0, simulated = 0;
-  std::size_t out_of_memory = 0;           ///< that the states alone, or the simulated peak, do not fit
-  std::vector<PlanResult> best;            ///< by time
-  std::vector<PlanResult> front;           ///< by time: each needs less memory than all faster ones
-  std::optional<PlanResult> least_memory;  ///< where nothing fits: the plan that comes nearest, of those simulated
-  double seconds = 0;                      ///< that the search took
+  std::size_t out_of_memory = 0;      ///< of all plans
+  std::vector<PlanResult> best;       ///< by time
+  std::vector<PlanResult> front;      ///< by time: each needs less memory than all faster ones
+  std::optional<PlanResult> nearest;  ///< where nothing fits: the plan that needs least
+  double seconds = 0;                 ///< that the search took
 };
 
 /// On `threads` threads (0: as many as the machine has); `keep` best ones. Throws std::invalid_argument when the

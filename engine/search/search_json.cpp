@@ -55,11 +55,10 @@ nlohmann::json to_json(const SearchResult& result) {
           {"simulated", result.simulated},
           {"out_of_memory", result.out_of_memory},
           {"device_bytes", result.device_bytes},
-          {"least_bytes", result.least_bytes},
           {"search_seconds", result.seconds},
           {"best", list(result.best)},
           {"front", list(result.front)},
-          {"nearest", result.least_memory ? result_json(*result.least_memory) : Json(nullptr)},
+          {"nearest", result.nearest ? result_json(*result.nearest) : Json(nullptr)},
           {"runner_up_loses", std::move(runner_up)}};
 }
 

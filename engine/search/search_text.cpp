@@ -38,13 +38,10 @@ std::string to_text(const SearchResult& result) {
                   result.plans, result.ranks, result.seconds, result.simulated, result.out_of_memory);
   if (result.best.empty()) {
     text += "No plan fits into the devices' memory.\n";
-    if (const auto& nearest = result.least_memory)
+    if (const auto& nearest = result.nearest)
       text += fmt::format("Nearest is one that needs {:.1f} of {:.1f} GB:\n", nearest->bytes * 1e-9,
                           result.device_bytes * 1e-9) +
               row(*nearest, result);
-    else
-      text += fmt::format("Each needs {:.1f} GB at least, of {:.1f} GB.\n", result.least_bytes * 1e-9,
-                          result.device_bytes * 1e-9);
     return text;
   }
   text += "\nfastest\n";

@@ -53,8 +53,6 @@ struct FoldedStep {
 /// far as it reaches, where both share the links. With sequence parallelism, software that is not `fused` gathers
 /// its rows again for the weights' gradients (Korthikanti et al. 2022, section 4.2.2).
 FoldedStep fold_step(const Scenario& scenario);
-/// The same with the scenario's model, where many plans share one.
-FoldedStep fold_step(const Scenario& scenario, const Model& model);
 
 /// The time line of one named rank (any world rank): in the order in which its ops begin on each lane. Ranks of a stage
 /// are alike, but for a straggler's replica (fault.slow_rank). Throws as fold_step, and for a rank that is not there.
@@ -73,7 +71,7 @@ struct FoldedTraffic {
   double bytes_per_rank = 0;          ///< in all of them
 };
 /// By purpose, kind and group. Throws as fold_step.
-std::vector<FoldedTraffic> fold_traffic(const Scenario& scenario, const Model& model);
+std::vector<FoldedTraffic> fold_traffic(const Scenario& scenario);
 
 /// Seconds of one micro-batch, what tensor ranks exchange apart from what they compute.
 struct BlockSeconds {

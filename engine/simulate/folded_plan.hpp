@@ -3,46 +3,43 @@
 #pragma once
 #include <vector>
 
-#include "engine/mesh/rank_grid.hpp"
-#include "engine/model/model.hpp"
-#include "engine/schedule/schedule.hpp"
-#include "engine/simulate/folded.hpp"
-#include "engine/simulate/measured.hpp"
+#include "engine/simulate/fold_memo.hpp"
 
 namespace rankscope {
 
-/// Seconds of one chunk and micro-batch.
-struct ChunkSeconds : BlockSeconds {
-  double ahead = 0;               ///< of what is computed and exchanged again, what needs no gradient to be there
-  double gather = 0, reduce = 0;  ///< with ZeRO-3 and ZeRO-2: of all its parameters, and of all their gradients
-  double last_reduce = 0;         ///< of the part whose gradients come last
-  double repeated_flops = 0;      ///< by recomputation
-  double shard_bytes = 0;         ///< of this rank's part of the gradients, which every micro-batch adds to
-};
-
-/// The scenario and the model must outlive it. Throws std::invalid_argument for a plan that cannot be folded.
+/// The scenario and the memo must outlive it. Throws std::invalid_argument for a plan that cannot be folded.
 class FoldedPlan {
  public:
-  FoldedPlan(const Scenario& scenario, const Model& model);
+  FoldedPlan(const Scenario& scenario, FoldMemo& memo);
 
   int chunks() const { return schedule.shape.chunks(); }
   int stage_of(int chunk) const { return schedule.stage_of_chunk[static_cast<std::size_t>(chunk)]; }
   /// Segments [begin, end) of a chunk.
-  int begin_of(int chunk) const { return first_segment[static_cast<std::size_t>(chunk)]; }
-  int end_of(int chunk) const { return first_segment[static_cast<std::size_t>(chunk) + 1]; }
+  int begin_of(int chunk) const { return split.first_segment[static_cast<std::size_t>(chunk)]; }
+  int end_of(int chunk) const { return split.first_segment[static_cast<std::size_t>(chunk) + 1]; }
   /// The group of a stage's first rank.
   std::vector<int> group(int stage, GroupKind kind) const { return grid.group_of(grid.rank_of({0, 0, stage}), kind); }
-  double collective(OpKind kind, const std::vector<int>& members, double bytes) const;
-  /// Of the activations between blocks, all of a tensor group's together; and what of these a rank holds.
-  double stream_bytes() const;
-  double own_stream_bytes() const;
   /// Of a tied embedding's gradients, summed over the first and the last stage; 0 where these are not two.
   double embedding_bytes() const;
+  /// What of the activations between blocks a rank holds.
+  double own_stream_bytes() const;
   /// With ZeRO: data ranks have parts of what is updated.
   bool shards() const { return scenario.plan.zero > 0 && grid.data > 1; }
 
-  /// Of segments [begin, end) on a stage.
-  ChunkSeconds seconds_of(int begin, int end, int stage) const;
+  /// [chunk]. Chunks of as many blocks are alike, but for what is in front of these or behind, and for where their
+  /// ranks are.
+  std::vector<ChunkSeconds> chunk_seconds();
+  /// Of segments [begin, end), which are all of a chunk or of a block, on a stage, without what shards exchange.
+  ChunkSeconds seconds_of(int begin, int end, int stage);
+  /// Of a message from one stage to another.
+  double message(int from, int to);
+  /// [stage].
+  const std::vector<StageParameters>& parameters();
+  const StepEnd& step_end();
+  /// [stage].
+  std::vector<StageMemory> memory();
+  std::vector<MemoryLevel> memory_levels(int stage);
+
   /// Calls visit(segment, again) for segments [begin, end), which are all of a chunk or of a block: `again` where the
   /// segment is computed once more before its backward.
   template <class Visit>
@@ -68,11 +65,12 @@ class FoldedPlan {
 
   const Scenario& scenario;
   const ClusterSpec& cluster;
+  FoldMemo& memo;
+  ModelTables& tables;
   const Model& model;
   RankGrid grid;
-  ChunkSchedule schedule;
-  std::vector<int> first_segment;  ///< [chunk], and one behind
-  MeasuredOps measured;
+  const FoldedSchedule& schedule;
+  const Split& split;
 
  private:
   struct Blocks {
@@ -80,8 +78,18 @@ class FoldedPlan {
   };
   Blocks blocks_of(int begin, int end) const;
   bool is_repeated(const SegmentSpec& segment, const Blocks& blocks) const;
+  const SegmentSeconds& segment(const SegmentSpec& segment);
+  double collective(OpKind kind, const std::vector<int>& members, double bytes) const;
+  double stream_bytes() const;  ///< of the activations between blocks, all of a tensor group's together
   double words_bytes() const;
-  void add_sharding(ChunkSeconds& sum, int begin, int end, int stage) const;
+  StageLedger ledger();
+  Recomputation recomputation() const { return {scenario.plan.recompute, scenario.plan.recompute_blocks}; }
+  StagesKey stages_key() const;
+  StageEnd end_of_stage(int stage, const StageParameters& own) const;
+  const Sharding& sharding(int chunk);
+  double message_seconds(int from, int to) const;
+
+  std::map<std::pair<int, int>, double>& messages_;  ///< the memo's
 };
 
 }  // namespace rankscope

@@ -109,13 +109,14 @@ void add_messages(Traffic& traffic, const FoldedPlan& plan) {
 
 }  // namespace
 
-std::vector<FoldedTraffic> fold_traffic(const Scenario& scenario, const Model& model) {
-  const FoldedPlan plan(scenario, model);
+std::vector<FoldedTraffic> fold_traffic(const Scenario& scenario) {
+  Schedules schedules;
+  FoldMemo memo(schedules);
+  FoldedPlan plan(scenario, memo);
   Traffic traffic(plan.grid.pipeline);
   for (int c = 0; c < plan.chunks(); ++c) add_exchanges(traffic, plan, c);
-  const auto parameters = parameters_of_stages(scenario, model, plan.schedule, plan.first_segment);
   for (int stage = 0; stage < plan.grid.pipeline; ++stage)
-    add_reductions(traffic, plan, stage, parameters[static_cast<std::size_t>(stage)].elements);
+    add_reductions(traffic, plan, stage, plan.parameters()[static_cast<std::size_t>(stage)].elements);
   add_messages(traffic, plan);
   if (const double bytes = plan.embedding_bytes(); bytes > 0)
     for (const int stage : {plan.schedule.stage_of_chunk.front(), plan.schedule.stage_of_chunk.back()})

@@ -74,17 +74,10 @@ ModelStates model_states(double elements, const BytesPerParameter& each, int zer
 struct StageParameters {
   double elements = 0, state_bytes = 0, largest = 0;
 };
-StageParameters parameters_of_stage(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
-                                    const std::vector<int>& first_segment, int stage);
-
-/// [stage] of the same.
+/// [stage].
 std::vector<StageParameters> parameters_of_stages(const Scenario& scenario, const Model& model,
-                                                  const ChunkSchedule& schedule, const std::vector<int>& first_segment);
-
-/// fold_memory where these are known already.
-std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
-                                     const std::vector<int>& first_segment,
-                                     const std::vector<StageParameters>& parameters);
+                                                  const std::vector<int>& stage_of_chunk,
+                                                  const std::vector<int>& first_segment);
 
 /// Of segments [begin, end): how many are in front of their blocks, the blocks, and how many are behind. Chunks of
 /// equal parts are alike in all but their blocks' numbers.

@@ -98,7 +98,7 @@ TEST_CASE("folded and unfolded reports of one plan have the same traffic") {
     s.plan.zero = zero;
     s.train.global_batch = 16;
     const Report report = predict_step(compile(s));
-    const std::vector<FoldedTraffic> folded = fold_traffic(s, make_model(s));
+    const std::vector<FoldedTraffic> folded = fold_traffic(s);
     REQUIRE_FALSE(report.folded);
     CHECK(folded.size() >= 3);
     for (const FoldedTraffic& row : folded) {

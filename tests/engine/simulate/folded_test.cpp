@@ -288,7 +288,7 @@ TEST_CASE("gradients that are cast for their way are half the bytes, for a littl
   cast.cluster.sent_bytes = 2;
   const auto bytes = [](const Scenario& s) {
     double sum = 0;
-    for (const FoldedTraffic& moved : fold_traffic(s, make_model(s)))
+    for (const FoldedTraffic& moved : fold_traffic(s))
       if (moved.purpose == Purpose::data_gradient) sum += moved.bytes_per_rank;
     return sum;
   };
