@@ -55,7 +55,7 @@ Model model_of(const Scenario& scenario, int tensor) {
 /// The schedules that a pipeline of that shape can run.
 std::vector<Placement> placements(int pipeline, int micro_batches, int layers) {
   if (pipeline == 1) return {{"1f1b", 1}};
-  std::vector<Placement> found = {{"naive", 1}, {"gpipe", 1}, {"1f1b", 1}, {"zb-h1", 1}, {"zb-h2", 1}};
+  std::vector<Placement> found = {{"naive", 1}, {"gpipe", 1}, {"1f1b", 1}, {"zb-h1", 1}, {"zb-h2", 1}, {"zb-2p", 1}};
   if (layers >= 2 * pipeline) found.push_back({"zb-v", 2});
   // Also where layers do not come out even: then some chunks have one more.
   if (micro_batches % pipeline == 0)

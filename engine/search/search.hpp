@@ -4,7 +4,6 @@
 // A plan is given up without a simulation only where a simulated one is at least as fast as its bound and needs no more
 // memory, so that the best plans and the Pareto front are those of all plans.
 #pragma once
-#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
