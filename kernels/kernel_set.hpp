@@ -232,8 +232,10 @@ struct AdafactorStep {
 /// they are rounded.
 inline constexpr std::int64_t quantised_block = 256;
 
-/// The rules above whose elements are each on their own.
-enum class UpdateRule : std::uint8_t { sgd, momentum, adagrad, adam, adamw, radam, sophia };
+/// The rules above whose elements, or blocks of them, are each on their own.
+enum class UpdateRule : std::uint8_t { sgd, momentum, adagrad, adam, adamw, radam, sophia, adam8bit };
+  /// Of adam8bit, for tensors whose moments are bytes; those without are updated by adamw.
+  View first_scale{}, second_scale{};
 /// One tensor of an update of many, as UpdateSpec has one. Without a master, and where the rule has no such state,
 /// views are empty.
 struct UpdateOperand {
@@ -241,6 +243,16 @@ struct UpdateOperand {
   bool decays = true;  ///< else the step's weight decay is not its
 };
 struct UpdatesSpec {
+/// The same of Adafactor's tensors.
+struct AdafactorOperand {
+  View parameter, master, row, column, gradient;
+  std::int64_t rows = 1, columns = 0;
+  bool decays = true;
+};
+struct AdafactorsSpec {
+  DType type = DType::f32;
+  std::vector<AdafactorOperand> tensors;  ///< factored where `row` is not empty
+};
   UpdateRule rule = UpdateRule::adamw;
   DType type = DType::f32;  ///< of all parameters
   std::vector<UpdateOperand> tensors;
@@ -326,8 +338,9 @@ struct KernelSet {
   /// What a set may have besides, for one launch on all tensors where it gains by that; their addresses are then part
   /// of the specification, and preparing may keep a table of them in the device's memory. What is computed is what
   /// square_norm and the updates above say.
-  OpEntry<SquareNormsSpec, double*> square_norms;  ///< out
-  OpEntry<UpdatesSpec, UpdateNumbers> updates;     ///< numbers
+  OpEntry<SquareNormsSpec, double*> square_norms;            ///< out
+  OpEntry<UpdatesSpec, UpdateNumbers> updates;               ///< numbers
+  OpEntry<AdafactorsSpec, AdafactorStep> adafactor_updates;  ///< step
 
   /// Prepares an op of this table, as in set.prepare(&KernelSet::add, spec); throws Unsupported.
   template <class Spec, class... Arguments>

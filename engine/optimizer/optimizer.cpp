@@ -34,7 +34,7 @@ UpdateViews views_of(const UpdateOperands& operands, const OptimizerRule& rule, 
   check(operands.gradient, "gradient", target.wide, target.shape);
   for (std::size_t s = 0; s < states.size(); ++s)
     check(s < operands.states.size() ? operands.states[s] : View{}, states[s].name, states[s].type, states[s].shape);
-  UpdateViews views{operands.parameter, {}, operands.gradient, operands.states};
+  UpdateViews views{operands.parameter, {}, operands.gradient, operands.states, operands.decay};
   if (target.master()) {
     views.master = views.states.front();
     views.states.erase(views.states.begin());
@@ -75,24 +75,19 @@ class Steps {
   const double* clip_coefficient_;
 };
 
-/// All parameters in one launch; null where the set, the rule or the types are not for that.
+/// All parameters at once; null where the set, the rule or the types are not for that.
 Launch bind_together(const OptimizerRule& rule, const HyperParameters& hyper, const Steps& steps,
-                     std::span<const UpdateOperands> parameters, const std::vector<UpdateViews>& views,
-                     const KernelSet& kernels, Workspace& workspace) {
-  if (kernels.updates.make == nullptr || !rule.elementwise || parameters.empty()) return {};
-  kernels::UpdatesSpec spec{rule.elementwise->rule, parameters.front().parameter.type, {}};
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    const UpdateViews& of = views[i];
-    if (of.parameter.type != spec.type) return {};
-    const auto state = [&](std::size_t s) { return s < of.states.size() ? of.states[s] : View{}; };
-    spec.tensors.push_back({of.parameter, of.master, state(0), state(1), of.gradient, parameters[i].decay});
-  }
-  const auto kernel = kernels.prepare(&KernelSet::updates, spec);
+                     const std::vector<UpdateViews>& views, const KernelSet& kernels, Workspace& workspace) {
+  if (rule.together == nullptr || views.empty()) return {};
+  for (const UpdateViews& of : views)
+    if (of.parameter.type != views.front().parameter.type) return {};
+  const PreparedUpdates kernel = rule.together(kernels, views, hyper);
+  if (!kernel.launch) return {};
   workspace.require(kernel.workspace_bytes);
-  return [kernel, steps, hyper, numbers = rule.elementwise->numbers, &workspace](const LaunchContext& context) {
+  return [kernel, steps, decay = hyper.weight_decay.value_or(0.0), &workspace](const LaunchContext& context) {
     UpdateStep step = steps.at(context);
-    step.weight_decay = hyper.weight_decay.value_or(0.0);
-    kernel.launch(numbers(step, hyper), workspace.stream());
+    step.weight_decay = decay;
+    kernel.launch(step, workspace.stream());
   };
 }
 
@@ -140,7 +135,7 @@ Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> param
     if (operands.tensor_elements > 0) target.tensor_elements = operands.tensor_elements;
     views.push_back(views_of(operands, rule, target));
   }
-  if (Launch together = bind_together(rule, hyper, steps, parameters, views, kernels, workspace)) return together;
+  if (Launch together = bind_together(rule, hyper, steps, views, kernels, workspace)) return together;
   std::vector<Update> updates;
   for (std::size_t i = 0; i < views.size(); ++i) {
     updates.push_back({views[i], decay_of(parameters[i], hyper), rule.prepare(kernels, targets[i], hyper)});

@@ -1,8 +1,13 @@
 // Adafactor (Shazeer and Stern 2018, arXiv 1804.04235, algorithms 4 and 5): the second moments of a matrix from its row
-// and column means. Seven launches, three of which read all gradients: a step's size depends on all of them.
+// and column means. Seven launches for one tensor or for any number, three of which read all gradients: a step's size
+// depends on all of them.
+#include <cmath>
+#include <memory>
+
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/ops.hpp"
 #include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/tensor_table.cuh"
 #include "kernels/update_numbers.hpp"
 
 namespace rankscope::kernels::cuda {
@@ -10,80 +15,60 @@ namespace {
 
 constexpr int threads = 256;
 
-/// Scratch of one launch, in this order, each aligned.
-template <class A>
-struct Scratch {
-  A *partial, *squares, *roots;                             ///< of columns; what sum_columns needs comes first
-  double *row_squares, *parameter_squares, *factor, *rate;  ///< by row, and one number
-  int64_t bytes;
-};
+/// A tensor with its places in a launch's scratch memory, in bytes from its begin: of columns (A), of rows and one
+/// number (double).
+struct FactoredTensor {
+  void *parameter, *master;
+  const void* gradient;
+  void *row, *column;  ///< moments; not factored, `row` is null
+  int64_t rows, width;
+  bool decays, packed;    ///< its rows are whole packs of the gradient's type
+  int64_t column_groups;  ///< of columns that a block has at a time
+  int64_t partial, roots, row_squares, parameter_squares, factor, rate;
 
-template <class A>
-Scratch<A> lay_out(std::byte* base, const AdafactorSpec& spec) {
-  int64_t used = 0;
-  const auto take = [&](int64_t bytes) {
-    std::byte* at = base + used;
-    used += aligned(bytes);
-    return at;
-  };
-  const auto row = [&] { return reinterpret_cast<A*>(take(spec.columns * static_cast<int64_t>(sizeof(A)))); };
-  const auto numbers = [&](int64_t n) {
-    return reinterpret_cast<double*>(take(n * static_cast<int64_t>(sizeof(double))));
-  };
-  Scratch<A> s{};
-  s.partial = reinterpret_cast<A*>(take(column_workspace<A>(spec.rows, spec.columns, 1)));
-  s.squares = row();
-  s.roots = row();
-  s.row_squares = numbers(spec.rows);
-  s.parameter_squares = numbers(spec.rows);
-  s.factor = numbers(spec.rows);
-  s.rate = numbers(1);
-  s.bytes = used;
-  return s;
-}
-
-/// Of the gradients of a column.
-template <class A>
-struct SquareSum {
-  static constexpr int terms = 1;
-  const A* gradient;
-  int64_t width;
-  template <int V>
-  __device__ void add(A (&sums)[terms][V], int64_t row, int64_t column) const {
-    A value[V];
-    load<V>(value, gradient + row * width + column);
-#pragma unroll
-    for (int v = 0; v < V; ++v) sums[0][v] += value[v] * value[v];
+  /// Takes the scratch from `used` on, which it moves behind.
+  template <class A>
+  void lay_out(int64_t& used) {
+    const auto take = [&](int64_t bytes) {
+      const int64_t at = used;
+      used += aligned(bytes);
+      return at;
+    };
+    const auto numbers = [&](int64_t n) { return take(n * static_cast<int64_t>(sizeof(double))); };
+    partial = take(column_workspace<A>(rows, width, 1));
+    roots = take(width * static_cast<int64_t>(sizeof(A)));
+    row_squares = numbers(rows);
+    parameter_squares = numbers(rows);
+    factor = numbers(rows);
+    rate = numbers(1);
+  }
+  template <class N>
+  __device__ static N* at(std::byte* scratch, int64_t place) {
+    return reinterpret_cast<N*>(scratch + place);
   }
 };
 
 template <class T>
-__device__ inline double square(T x) {
-  const auto wide = static_cast<double>(widen(x));
-  return wide * wide;
-}
-
-/// A block for each row: the sums of its squares.
-template <class A, class P>
-__global__ void __launch_bounds__(threads)
-    square_rows(double* row_squares, double* parameter_squares, const A* gradient, const P* parameter, int64_t width) {
-  const int64_t row = blockIdx.x;
-  double of_gradient = 0, of_parameter = 0;
-  for (int64_t j = threadIdx.x; j < width; j += threads) {
-    of_gradient += square(gradient[row * width + j]);
-    of_parameter += square(parameter[row * width + j]);
-  }
-  of_gradient = block_sum(of_gradient);
-  of_parameter = block_sum(of_parameter);
-  if (threadIdx.x != 0) return;
-  row_squares[row] = of_gradient;
-  parameter_squares[row] = of_parameter;
+FactoredTensor tensor_of(const AdafactorOperand& o) {
+  FactoredTensor tensor{};
+  tensor.parameter = o.parameter.data;
+  tensor.master = o.master.data;
+  tensor.gradient = o.gradient.data;
+  tensor.row = o.row.data;
+  tensor.column = o.column.data;
+  tensor.rows = o.rows;
+  tensor.width = o.columns;
+  tensor.decays = o.decays;
+  tensor.packed = rows_are_packs(o.columns, pack<Arithmetic<T>>, 16, {o.gradient.data, o.master.data}) &&
+                  rows_are_packs(0, 1, pack<Arithmetic<T>> * sizeof(T), {o.parameter.data});
+  tensor.column_groups = pieces_of(o.columns, column_lanes * (tensor.packed ? pack<Arithmetic<T>> : 1));
+  return tensor;
 }
 
 /// The numbers of a step that all passes share.
 struct Numbers {
   const double* clip_at;  ///< in the device's memory; null: `clip` is all of it
-  double decay, clip, epsilon, epsilon2, greatest_update, learning_rate, least_rate;
+  double decay, clip, epsilon, epsilon2, greatest_update, learning_rate, weight_decay, least_rate;
   explicit Numbers(const AdafactorStep& step)
       : clip_at(common_numbers(step).gradient_scale_at),
         decay(1 - std::pow(static_cast<double>(step.t), -step.beta2_decay)),
@@ -92,161 +77,291 @@ struct Numbers {
         epsilon2(step.epsilon2),
         greatest_update(step.clip),
         learning_rate(step.learning_rate),
+        weight_decay(step.weight_decay),
         least_rate(std::min(step.learning_rate, 1 / std::sqrt(static_cast<double>(step.t)))) {}
   /// What gradients are multiplied by.
   __device__ double coefficient() const { return clip_at != nullptr ? clip * *clip_at : clip; }
 };
 
-/// moment = decay·moment + (1 - decay)·(c²·squares/rows + epsilon); roots = 1/√moment.
-template <class A>
-struct FactorRoots {
-  A *moment, *roots;
-  const A* squares;
-  Numbers numbers;
-  double rows;
-  template <int V>
-  __device__ void apply(int64_t j) const {
-    const double c = numbers.coefficient();
-    const A factor = static_cast<A>(c * c / rows), epsilon = static_cast<A>(numbers.epsilon);
-    const A kept = static_cast<A>(numbers.decay), rest = static_cast<A>(1 - numbers.decay);
-    A next[V], sum[V];
-    load<V>(next, static_cast<const A*>(moment) + j);
-    load<V>(sum, squares + j);
-#pragma unroll
-    for (int v = 0; v < V; ++v) next[v] = fused(kept, next[v], rest * fused(factor, sum[v], epsilon));
-    store(moment + j, next);
-#pragma unroll
-    for (int v = 0; v < V; ++v) next[v] = 1 / root_of(next[v]);
-    store(roots + j, next);
-  }
-};
+template <class T>
+__device__ inline double square(T x) {
+  const auto wide = static_cast<double>(widen(x));
+  return wide * wide;
+}
 
-/// One block: rows' moments, and what each row's gradients are multiplied by beside the columns' roots,
-/// c·√(mean(R)/R). Not factored, `moment` is null and that is c.
-template <class A>
+template <class T>
+__device__ inline double row_square_sum(const T* row, int64_t width) {
+  double sum = 0;
+  for (int64_t j = threadIdx.x; j < width; j += threads) sum += square(row[j]);
+  return block_sum(sum);
+}
+
+/// A block for each row: the sums of its squares.
+template <class T, class Tensors>
+__global__ void __launch_bounds__(threads) square_rows(std::byte* scratch, const __grid_constant__ Tensors tensors) {
+  using A = Arithmetic<T>;
+  int64_t row = blockIdx.x;
+  const FactoredTensor t = tensors.find(row);
+  const int64_t first = row * t.width;
+  const double of_gradient = row_square_sum(static_cast<const A*>(t.gradient) + first, t.width);
+  const double of_parameter = t.master != nullptr ? row_square_sum(static_cast<const A*>(t.master) + first, t.width)
+                                                  : row_square_sum(static_cast<const T*>(t.parameter) + first, t.width);
+  if (threadIdx.x != 0) return;
+  t.at<double>(scratch, t.row_squares)[row] = of_gradient;
+  t.at<double>(scratch, t.parameter_squares)[row] = of_parameter;
+}
+
+template <class A, int V>
+__device__ inline void square_column_group(const FactoredTensor& t, A* partial, int64_t rows_block, int64_t group) {
+  const int64_t column = (group * column_lanes + threadIdx.x) * V;
+  const int64_t first = rows_block * rows_per_partial, last = lesser<int64_t>(t.rows, first + rows_per_partial);
+  A sums[V] = {}, value[V];
+  if (column < t.width)
+    for (int64_t row = first + threadIdx.y; row < last; row += column_rows) {
+      load<V>(value, static_cast<const A*>(t.gradient) + row * t.width + column);
+#pragma unroll
+      for (int v = 0; v < V; ++v) sums[v] += value[v] * value[v];
+    }
+  over_rows<column_rows>(sums);
+  if (threadIdx.y == 0 && column < t.width) store(partial + rows_block * t.width + column, sums);
+}
+
+/// partial[rows' block][column] = sum of the squares of 64 rows.
+template <class A, class Tensors>
+__global__ void __launch_bounds__(column_lanes* column_rows)
+    square_columns(std::byte* scratch, const __grid_constant__ Tensors tensors) {
+  int64_t block = blockIdx.x;
+  const FactoredTensor t = tensors.find(block);
+  A* const partial = t.at<A>(scratch, t.partial);
+  if (t.packed)
+    square_column_group<A, pack<A>>(t, partial, block / t.column_groups, block % t.column_groups);
+  else
+    square_column_group<A, 1>(t, partial, block / t.column_groups, block % t.column_groups);
+}
+
+/// moment = decay·moment + (1 - decay)·(c²·squares/rows + epsilon); roots = 1/√moment. The squares are those of
+/// square_columns, added up.
+template <class A, class Tensors>
+__global__ void __launch_bounds__(column_lanes* partial_rows)
+    factor_columns(std::byte* scratch, const __grid_constant__ Tensors tensors, const __grid_constant__ Numbers n) {
+  int64_t group = blockIdx.x;
+  const FactoredTensor t = tensors.find(group);
+  const A* const partial = t.at<A>(scratch, t.partial);
+  const int64_t column = group * column_lanes + threadIdx.x;
+  const int64_t blocks = (t.rows + rows_per_partial - 1) / rows_per_partial;
+  A sum[1] = {};
+  if (column < t.width)
+    for (int64_t b = threadIdx.y; b < blocks; b += partial_rows) sum[0] += partial[b * t.width + column];
+  over_rows<partial_rows>(sum);
+  if (threadIdx.y != 0 || column >= t.width) return;
+  const double c = n.coefficient();
+  const A factor = static_cast<A>(c * c / static_cast<double>(t.rows)), epsilon = static_cast<A>(n.epsilon);
+  const A kept = static_cast<A>(n.decay), rest = static_cast<A>(1 - n.decay);
+  A& moment = static_cast<A*>(t.column)[column];
+  moment = fused(kept, moment, rest * fused(factor, sum[0], epsilon));
+  t.at<A>(scratch, t.roots)[column] = 1 / root_of(moment);
+}
+
+/// A block for each tensor: rows' moments, and what each row's gradients are multiplied by beside the columns' roots,
+/// c·√(mean(R)/R). Not factored, that is c.
+template <class A, class Tensors>
 __global__ void __launch_bounds__(reducers)
-    factor_rows(A* moment, double* factor, const double* row_squares, int64_t rows, int64_t width, const Numbers n) {
+    factor_rows(std::byte* scratch, const __grid_constant__ Tensors tensors, const __grid_constant__ Numbers n) {
+  int64_t block = blockIdx.x;
+  const FactoredTensor t = tensors.find(block);
+  auto* const moment = static_cast<A*>(t.row);
+  double* const factor = t.at<double>(scratch, t.factor);
+  const double* const row_squares = t.at<double>(scratch, t.row_squares);
   const double c = n.coefficient();
   double sum = 0;
-  for (int64_t r = threadIdx.x; r < rows; r += reducers) {
+  for (int64_t r = threadIdx.x; r < t.rows; r += reducers) {
     if (moment == nullptr) {
       factor[r] = 1;
     } else {
-      const double mean = c * c * row_squares[r] / static_cast<double>(width) + n.epsilon;
+      const double mean = c * c * row_squares[r] / static_cast<double>(t.width) + n.epsilon;
       moment[r] = static_cast<A>(n.decay * static_cast<double>(moment[r]) + (1 - n.decay) * mean);
       factor[r] = static_cast<double>(moment[r]);
     }
     sum += factor[r];
   }
-  const double mean = block_sum(sum) / static_cast<double>(rows);
-  for (int64_t r = threadIdx.x; r < rows; r += reducers) factor[r] = c * sqrt(mean / factor[r]);
+  const double mean = block_sum(sum) / static_cast<double>(t.rows);
+  for (int64_t r = threadIdx.x; r < t.rows; r += reducers) factor[r] = c * sqrt(mean / factor[r]);
 }
 
 /// A block for each row: the sum of the squares of its update, before that is scaled.
-template <class A>
-__global__ void __launch_bounds__(threads)
-    square_updates(double* row_squares, const double* factor, const A* gradient, const A* roots, int64_t width) {
-  const int64_t row = blockIdx.x;
+template <class A, class Tensors>
+__global__ void __launch_bounds__(threads) square_updates(std::byte* scratch, const __grid_constant__ Tensors tensors) {
+  int64_t row = blockIdx.x;
+  const FactoredTensor t = tensors.find(row);
+  const A* const gradient = static_cast<const A*>(t.gradient) + row * t.width;
+  const A* const roots = t.at<A>(scratch, t.roots);
   double sum = 0;
-  for (int64_t j = threadIdx.x; j < width; j += threads) sum += square(gradient[row * width + j] * roots[j]);
+  for (int64_t j = threadIdx.x; j < t.width; j += threads) sum += square(gradient[j] * roots[j]);
   sum = block_sum(sum);
-  if (threadIdx.x == 0) row_squares[row] = factor[row] * factor[row] * sum;
+  const double factor = t.at<double>(scratch, t.factor)[row];
+  if (threadIdx.x == 0) t.at<double>(scratch, t.row_squares)[row] = factor * factor * sum;
 }
 
-/// One block: the step's size.
+/// A block for each tensor: its step's size.
+template <class Tensors>
 __global__ void __launch_bounds__(reducers)
-    choose_rate(double* rate, const double* update_squares, const double* parameter_squares, int64_t rows,
-                double elements, const Numbers n) {
+    choose_rate(std::byte* scratch, const __grid_constant__ Tensors tensors, const __grid_constant__ Numbers n) {
+  int64_t block = blockIdx.x;
+  const FactoredTensor t = tensors.find(block);
+  const double* const update_squares = t.at<double>(scratch, t.row_squares);
+  const double* const parameter_squares = t.at<double>(scratch, t.parameter_squares);
   double of_updates = 0, of_parameters = 0;
-  for (int64_t r = threadIdx.x; r < rows; r += reducers) {
+  for (int64_t r = threadIdx.x; r < t.rows; r += reducers) {
     of_updates += update_squares[r];
     of_parameters += parameter_squares[r];
   }
   of_updates = block_sum(of_updates);
   of_parameters = block_sum(of_parameters);
+  const auto elements = static_cast<double>(t.rows * t.width);
   if (threadIdx.x == 0)
-    *rate = greater(n.epsilon2, sqrt(of_parameters / elements)) * n.least_rate /
-            greater(1.0, sqrt(of_updates / elements) / n.greatest_update);
+    *t.at<double>(scratch, t.rate) = greater(n.epsilon2, sqrt(of_parameters / elements)) * n.least_rate /
+                                     greater(1.0, sqrt(of_updates / elements) / n.greatest_update);
 }
 
 /// parameter -= decay·parameter + rate·factor[row]·gradient·roots, through the master if there is one.
-template <class T>
-struct Descend {
+template <int V, class T>
+__device__ inline void descend_neighbours(const FactoredTensor& t, std::byte* scratch, int64_t first,
+                                          Arithmetic<T> decay) {
   using A = Arithmetic<T>;
-  T* parameter;
-  A* master;
-  const A *gradient, *roots;
-  const double *rate, *factor;
-  A decay;
-  int64_t width;
-  template <int V>
-  __device__ void apply(int64_t first) const {
-    A p[V], g[V];
-    if (master != nullptr)
-      load<V>(p, static_cast<const A*>(master) + first);
-    else
-      load<V>(p, static_cast<const T*>(parameter) + first);
-    load<V>(g, gradient + first);
-#pragma unroll
-    for (int v = 0; v < V; ++v) {
-      const int64_t row = (first + v) / width, column = (first + v) % width;
-      const A f = static_cast<A>(*rate * factor[row]);
-      p[v] = p[v] - fused(decay, p[v], f * (g[v] * roots[column]));
-    }
-    if (master != nullptr) store(master + first, p);
-    store(parameter + first, p);
-  }
-};
-
-template <class T>
-void update(const AdafactorSpec& spec, View parameter, View master, View row, View column, View gradient_view,
-            const AdafactorStep& step, const Stream& stream) {
-  using A = Arithmetic<T>;
-  const Scratch<A> s = lay_out<A>(stream.workspace, spec);
-  const Numbers numbers(step);
-  const int64_t rows = spec.rows, width = spec.columns;
-  const auto* gradient = static_cast<const A*>(gradient_view.data);
-  auto* held = spec.master ? static_cast<A*>(master.data) : nullptr;
-
-  const auto square_all = [&](const auto* parameters) {
-    using P = std::remove_const_t<std::remove_pointer_t<decltype(parameters)>>;
-    launch(square_rows<A, P>, {grid_of(rows), dim3(threads)}, stream, s.row_squares, s.parameter_squares, gradient,
-           parameters, width);
-  };
-  if (held != nullptr)
-    square_all(static_cast<const A*>(held));
+  auto* parameter = static_cast<T*>(t.parameter);
+  auto* master = static_cast<A*>(t.master);
+  const A* const roots = t.at<A>(scratch, t.roots);
+  const double* const factor = t.at<double>(scratch, t.factor);
+  const double rate = *t.at<double>(scratch, t.rate);
+  A p[V], g[V];
+  if (master != nullptr)
+    load<V>(p, static_cast<const A*>(master) + first);
   else
-    square_all(static_cast<const T*>(parameter.data));
-  sum_columns<A>(ColumnSums<A, 1>{{s.squares}, {false}}, rows, width, rows_are_packs(width, pack<A>, 16, {gradient}),
-                 SquareSum<A>{gradient, width}, stream);
-  const FactorRoots<A> roots{static_cast<A*>(column.data), s.roots, s.squares, numbers, static_cast<double>(rows)};
-  for_each_element<A>(width, {column.data, s.roots, s.squares}, roots, stream);
-  launch(factor_rows<A>, {grid_of(1), dim3(reducers)}, stream, spec.factored ? static_cast<A*>(row.data) : nullptr,
-         s.factor, s.row_squares, rows, width, numbers);
-  launch(square_updates<A>, {grid_of(rows), dim3(threads)}, stream, s.row_squares, s.factor, gradient, s.roots, width);
-  launch(choose_rate, {grid_of(1), dim3(reducers)}, stream, s.rate, s.row_squares, s.parameter_squares, rows,
-         static_cast<double>(rows * width), numbers);
-  const Descend<T> descend{static_cast<T*>(parameter.data),
-                           held,
-                           gradient,
-                           s.roots,
-                           s.rate,
-                           s.factor,
-                           static_cast<A>(step.learning_rate * step.weight_decay),
-                           width};
-  for_each_element<T>(rows * width, {parameter.data, held, gradient}, descend, stream);
+    load<V>(p, static_cast<const T*>(parameter) + first);
+  load<V>(g, static_cast<const A*>(t.gradient) + first);
+#pragma unroll
+  for (int v = 0; v < V; ++v) {
+    const int64_t row = (first + v) / t.width, column = (first + v) % t.width;
+    const A f = static_cast<A>(rate * factor[row]);
+    p[v] = p[v] - fused(decay, p[v], f * (g[v] * roots[column]));
+  }
+  if (master != nullptr) store(master + first, p);
+  store(parameter + first, p);
+}
+
+template <class T, class Tensors>
+__global__ void __launch_bounds__(threads)
+    descend(std::byte* scratch, const __grid_constant__ Tensors tensors, const __grid_constant__ Numbers n) {
+  using A = Arithmetic<T>;
+  int64_t block = blockIdx.x;
+  const FactoredTensor t = tensors.find(block);
+  const A decay = t.decays ? static_cast<A>(n.learning_rate * n.weight_decay) : A(0);
+  const int64_t place = block * threads + threadIdx.x;
+  if (t.packed) {  // rows are whole packs: no pack is beyond the end in part
+    if (place * pack<A> < t.rows * t.width) descend_neighbours<pack<A>, T>(t, scratch, place * pack<A>, decay);
+  } else if (place < t.rows * t.width) {
+    descend_neighbours<1, T>(t, scratch, place, decay);
+  }
+}
+
+/// How the blocks of a pass are shared out.
+enum class Pass { rows, columns, column_sums, tensors, elements };
+constexpr int passes = 5;
+
+template <class T>
+int64_t blocks_of(const FactoredTensor& t, Pass pass) {
+  using A = Arithmetic<T>;
+  if (t.rows * t.width == 0) return 0;
+  switch (pass) {
+    case Pass::rows: return t.rows;
+    case Pass::columns: return pieces_of(t.rows, rows_per_partial) * t.column_groups;
+    case Pass::column_sums: return pieces_of(t.width, column_lanes);
+    case Pass::tensors: return 1;
+    case Pass::elements: return pieces_of(t.rows * t.width, threads * (t.packed ? pack<A> : 1));
+  }
+  return 0;
+}
+
+/// `tensors_of(pass)`: the tensors and their blocks, as a pair.
+template <class T, class TensorsOf>
+void update(const TensorsOf& tensors_of, const AdafactorStep& step, const Stream& stream) {
+  using A = Arithmetic<T>;
+  using Tensors = decltype(tensors_of(Pass::rows).first);
+  std::byte* const scratch = stream.workspace;
+  const Numbers numbers(step);
+  const auto [of_rows, rows] = tensors_of(Pass::rows);
+  const auto [of_columns, columns] = tensors_of(Pass::columns);
+  const auto [of_sums, sums] = tensors_of(Pass::column_sums);
+  const auto [of_tensors, tensors] = tensors_of(Pass::tensors);
+  const auto [of_elements, elements] = tensors_of(Pass::elements);
+  launch(square_rows<T, Tensors>, {grid_of(rows), dim3(threads)}, stream, scratch, of_rows);
+  launch(square_columns<A, Tensors>, {grid_of(columns), dim3(column_lanes, column_rows)}, stream, scratch, of_columns);
+  launch(factor_columns<A, Tensors>, {grid_of(sums), dim3(column_lanes, partial_rows)}, stream, scratch, of_sums,
+         numbers);
+  launch(factor_rows<A, Tensors>, {grid_of(tensors), dim3(reducers)}, stream, scratch, of_tensors, numbers);
+  launch(square_updates<A, Tensors>, {grid_of(rows), dim3(threads)}, stream, scratch, of_rows);
+  launch(choose_rate<Tensors>, {grid_of(tensors), dim3(reducers)}, stream, scratch, of_tensors, numbers);
+  launch(descend<T, Tensors>, {grid_of(elements), dim3(threads)}, stream, scratch, of_elements, numbers);
+}
+
+void check_rows(int64_t rows, bool factored) {
+  if (!factored && rows != 1)
+    throw Unsupported("the kernel set 'cuda' has no adafactor_update that is not factored of more than one row");
 }
 
 }  // namespace
 
 Prepared<View, View, View, View, View, AdafactorStep> adafactor_update(const AdafactorSpec& spec, const Options&) {
-  if (!spec.factored && spec.rows != 1)
-    throw Unsupported("the kernel set 'cuda' has no adafactor_update that is not factored of more than one row");
+  check_rows(spec.rows, spec.factored);
   return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, View, AdafactorStep> {
     using T = typename decltype(tag)::type;
-    return {lay_out<Arithmetic<T>>(nullptr, spec).bytes,
-            [spec](View parameter, View master, View row, View column, View gradient, AdafactorStep step,
-                   const Stream& stream) { update<T>(spec, parameter, master, row, column, gradient, step, stream); }};
+    AdafactorOperand operand;
+    operand.rows = spec.rows;
+    operand.columns = spec.columns;
+    int64_t bytes = 0;
+    tensor_of<T>(operand).template lay_out<Arithmetic<T>>(bytes);
+    return {bytes, [spec, operand](View parameter, View master, View row, View column, View gradient,
+                                   AdafactorStep step, const Stream& stream) {
+              AdafactorOperand o = operand;
+              o.parameter = parameter;
+              o.master = spec.master ? master : View{};
+              o.row = spec.factored ? row : View{};
+              o.column = column;
+              o.gradient = gradient;
+              FactoredTensor tensor = tensor_of<T>(o);
+              int64_t used = 0;
+              tensor.template lay_out<Arithmetic<T>>(used);
+              update<T>(
+                  [&](Pass pass) { return std::pair(OneTensor<FactoredTensor>{tensor}, blocks_of<T>(tensor, pass)); },
+                  step, stream);
+            }};
+  });
+}
+
+Prepared<AdafactorStep> adafactor_updates(const AdafactorsSpec& spec, const Options&) {
+  return with_type(spec.type, [&](auto tag) -> Prepared<AdafactorStep> {
+    using T = typename decltype(tag)::type;
+    std::vector<FactoredTensor> tensors;
+    int64_t bytes = 0;
+    for (const AdafactorOperand& o : spec.tensors) {
+      check_rows(o.rows, o.row.data != nullptr);
+      tensors.push_back(tensor_of<T>(o));
+      tensors.back().template lay_out<Arithmetic<T>>(bytes);
+    }
+    std::vector<std::shared_ptr<const WrittenTable<FactoredTensor>>> tables;
+    for (int pass = 0; pass < passes; ++pass) {
+      std::vector<int64_t> blocks;
+      for (const FactoredTensor& tensor : tensors) blocks.push_back(blocks_of<T>(tensor, static_cast<Pass>(pass)));
+      tables.push_back(std::make_shared<const WrittenTable<FactoredTensor>>(tensors, blocks));
+    }
+    return {bytes, [tables](AdafactorStep step, const Stream& stream) {
+              update<T>(
+                  [&](Pass pass) {
+                    const auto& table = *tables[static_cast<std::size_t>(pass)];
+                    return std::pair(table.table(), table.blocks());
+                  },
+                  step, stream);
+            }};
   });
 }
 

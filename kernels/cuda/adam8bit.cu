@@ -1,5 +1,9 @@
 // AdamW with moments of a byte an element: a warp for each block of 256, which it reads, updates and quantises again in
-// registers.
+// registers; of one tensor, or of many in one launch.
+#include "kernels/cuda/adam8bit.hpp"
+
+#include <memory>
+
 #include "kernels/cuda/ops.hpp"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/update.cuh"
@@ -48,6 +52,8 @@ struct QuantisedTensor {
   std::uint8_t *m, *v;
   void *m_scale, *v_scale;
   int64_t elements;
+  bool decays;
+  bool aligned;  ///< whole blocks can be taken in runs of neighbours
 };
 
 /// What a block's warp keeps of one moment: every lane some runs of V neighbours.
@@ -132,17 +138,47 @@ constexpr int threads = 256, warps = threads / warp_size;
 
 /// `scale_at`: UpdateNumbers::gradient_scale_at. Whole blocks of aligned tensors in runs of V neighbours, others
 /// element by element.
-template <class T, int V>
+template <class T, int V, class Tensors>
 __global__ void __launch_bounds__(threads)
-    update_quantised_blocks(const QuantisedTensor tensor, bool aligned, const Adam<Arithmetic<T>, false> rule,
-                            const double* scale_at) {
+    update_quantised_blocks(const __grid_constant__ Tensors tensors,
+                            const __grid_constant__ Rules<Adam<Arithmetic<T>, false>> rules, const double* scale_at) {
   const Arithmetic<T> scale = scale_at == nullptr ? Arithmetic<T>(1) : static_cast<Arithmetic<T>>(*scale_at);
-  const int64_t block = int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
+  int64_t group = blockIdx.x;
+  const QuantisedTensor tensor = tensors.find(group);
+  const auto& rule = tensor.decays ? rules.decaying : rules.plain;
+  const int64_t block = group * warps + threadIdx.x / warp_size;
   if (block * quantised_block >= tensor.elements) return;
-  if (aligned && (block + 1) * quantised_block <= tensor.elements)
+  if (tensor.aligned && (block + 1) * quantised_block <= tensor.elements)
     update_quantised<T, V>(tensor, block, rule, scale);
   else
     update_quantised<T, 1>(tensor, block, rule, scale);
+}
+
+template <class T>
+QuantisedTensor tensor_of(const UpdateOperand& o, int64_t elements) {
+  constexpr int width = update_pack<T>;
+  QuantisedTensor tensor{o.parameter.data,
+                         o.master.data,
+                         o.gradient.data,
+                         o.first.as<std::uint8_t>(),
+                         o.second.as<std::uint8_t>(),
+                         o.first_scale.data,
+                         o.second_scale.data,
+                         elements,
+                         o.decays,
+                         false};
+  tensor.aligned = rows_are_packs(0, 1, 16, {tensor.master, tensor.gradient}) &&
+                   rows_are_packs(0, 1, width * sizeof(T), {tensor.parameter}) &&
+                   rows_are_packs(0, 1, width, {tensor.m, tensor.v});
+  return tensor;
+}
+
+constexpr int64_t groups_of(int64_t elements) { return pieces_of(elements, warps * quantised_block); }
+
+template <class T, class Tensors>
+void update(const Tensors& tensors, int64_t groups, const UpdateNumbers& numbers, const Stream& stream) {
+  launch(update_quantised_blocks<T, update_pack<T>, Tensors>, {grid_of(groups), dim3(threads)}, stream, tensors,
+         Rules<Adam<Arithmetic<T>, false>>(numbers), numbers.gradient_scale_at);
 }
 
 }  // namespace
@@ -150,22 +186,30 @@ __global__ void __launch_bounds__(threads)
 Prepared<View, View, View, View, View, View, View, AdamStep> adam8bit_update(const UpdateSpec& spec, const Options&) {
   return {0, [spec](View parameter, View master, View m, View v, View m_scale, View v_scale, View gradient,
                     AdamStep step, const Stream& stream) {
-            const QuantisedTensor tensor{parameter.data,       spec.master ? master.data : nullptr,
-                                         gradient.data,        m.as<std::uint8_t>(),
-                                         v.as<std::uint8_t>(), m_scale.data,
-                                         v_scale.data,         spec.elements};
-            const UpdateNumbers numbers = numbers_of(step);
+            const UpdateOperand operand{parameter, spec.master ? master : View{}, m, v, gradient, true, m_scale,
+                                        v_scale};
             with_type(spec.type, [&](auto tag) {
               using T = typename decltype(tag)::type;
-              constexpr int width = update_pack<T>;
-              const bool aligned = rows_are_packs(0, 1, 16, {tensor.master, tensor.gradient}) &&
-                                   rows_are_packs(0, 1, width * sizeof(T), {tensor.parameter}) &&
-                                   rows_are_packs(0, 1, width, {tensor.m, tensor.v});
-              launch(update_quantised_blocks<T, width>,
-                     {grid_of(pieces_of(spec.elements, warps * quantised_block)), dim3(threads)}, stream, tensor,
-                     aligned, Adam<Arithmetic<T>, false>(numbers), numbers.gradient_scale_at);
+              update<T>(OneTensor<QuantisedTensor>{tensor_of<T>(operand, spec.elements)}, groups_of(spec.elements),
+                        numbers_of(step), stream);
             });
           }};
+}
+
+Prepared<UpdateNumbers> adam8bit_updates(DType type, const std::vector<UpdateOperand>& operands) {
+  return with_type(type, [&](auto tag) -> Prepared<UpdateNumbers> {
+    using T = typename decltype(tag)::type;
+    std::vector<QuantisedTensor> tensors;
+    std::vector<int64_t> groups;
+    for (const UpdateOperand& o : operands) {
+      tensors.push_back(tensor_of<T>(o, o.parameter.elements()));
+      groups.push_back(groups_of(o.parameter.elements()));
+    }
+    return {0, [written = std::make_shared<const WrittenTable<QuantisedTensor>>(tensors, groups)](
+                   UpdateNumbers numbers, const Stream& stream) {
+              update<T>(written->table(), written->blocks(), numbers, stream);
+            }};
+  });
 }
 
 }  // namespace rankscope::kernels::cuda

@@ -47,6 +47,7 @@ KernelSet cuda_kernels(Options options) {
   set.adagrad_update = {all, cuda::adagrad_update};
   set.adam_update = {all, cuda::adam_update};
   set.adamw_update = {all, cuda::adamw_update};
+  set.adafactor_updates = {all, cuda::adafactor_updates};
   set.radam_update = {all, cuda::radam_update};
   set.adam8bit_update = {all, cuda::adam8bit_update};
   set.sophia_update = {all, cuda::sophia_update};

@@ -31,6 +31,7 @@ Prepared<double*> square_norms(const SquareNormsSpec&, const Options&);
 Prepared<UpdateNumbers> updates(const UpdatesSpec&, const Options&);
 Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec&, const Options&);
 Prepared<View, View, View, View, MomentumStep> momentum_update(const UpdateSpec&, const Options&);
+Prepared<AdafactorStep> adafactor_updates(const AdafactorsSpec&, const Options&);
 Prepared<View, View, View, View, AdagradStep> adagrad_update(const UpdateSpec&, const Options&);
 Prepared<View, View, View, View, View, AdamStep> adam_update(const UpdateSpec&, const Options&);
 Prepared<View, View, View, View, View, AdamStep> adamw_update(const UpdateSpec&, const Options&);

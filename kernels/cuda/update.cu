@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "kernels/cuda/adam8bit.hpp"
 #include "kernels/cuda/ops.hpp"
 
 namespace rankscope::kernels::cuda {
@@ -50,6 +51,18 @@ template <class A>
 using CoupledAdam = Adam<A, true>;
 template <class A>
 using DecoupledAdam = Adam<A, false>;
+
+/// Tensors with moments of a byte an element in one launch, the others in a second.
+Prepared<UpdateNumbers> update_quantised_and_whole(const UpdatesSpec& spec) {
+  std::vector<UpdateOperand> quantised;
+  UpdatesSpec whole{UpdateRule::adamw, spec.type, {}};
+  for (const UpdateOperand& o : spec.tensors) (o.first_scale.data != nullptr ? quantised : whole.tensors).push_back(o);
+  return {0, [of_bytes = adam8bit_updates(spec.type, quantised), of_others = update_many<DecoupledAdam>(whole)](
+                 UpdateNumbers numbers, const Stream& stream) {
+            of_bytes.launch(numbers, stream);
+            of_others.launch(numbers, stream);
+          }};
+}
 
 template <template <class> class Rule, class Step>
 Prepared<View, View, View, View, View, Step> of_two_states(const UpdateSpec& spec) {
@@ -100,6 +113,7 @@ Prepared<UpdateNumbers> updates(const UpdatesSpec& spec, const Options&) {
     case UpdateRule::adamw: return update_many<DecoupledAdam>(spec);
     case UpdateRule::radam: return update_many<RAdam>(spec);
     case UpdateRule::sophia: return update_many<Sophia>(spec);
+    case UpdateRule::adam8bit: return update_quantised_and_whole(spec);
   }
   throw Unsupported("an update by a rule that is none");
 }

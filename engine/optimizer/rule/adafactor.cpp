@@ -16,22 +16,48 @@ std::vector<StateSpec> states(const UpdateTarget& target) {
   return {{"row", target.wide, {shape.elements() / columns}}, {"column", target.wide, {columns}}};
 }
 
+kernels::AdafactorStep step_of(const UpdateStep& step, const HyperParameters& hyper) {
+  return {step.learning_rate, step.weight_decay,  *hyper.beta2_decay,  *hyper.epsilon,
+          *hyper.epsilon2,    *hyper.update_clip, step.gradient_scale, step.t};
+}
+
+/// Rows and columns of a tensor; one row of what is not factored.
+struct Matrix {
+  bool factored;
+  std::int64_t rows, columns;
+  explicit Matrix(const Shape& shape)
+      : factored(shape.rank >= 2),
+        rows(factored ? shape.elements() / shape[shape.rank - 1] : 1),
+        columns(factored ? shape[shape.rank - 1] : shape.elements()) {}
+};
+
+PreparedUpdates together(const kernels::KernelSet& set, std::span<const UpdateViews> tensors,
+                         const HyperParameters& hyper) {
+  if (set.adafactor_updates.make == nullptr) return {};
+  kernels::AdafactorsSpec spec{tensors.front().parameter.type, {}};
+  for (const UpdateViews& of : tensors) {
+    const Matrix matrix(of.parameter.shape);
+    spec.tensors.push_back({of.parameter, of.master, matrix.factored ? of.state(0) : View{}, of.states.back(),
+                            of.gradient, matrix.rows, matrix.columns, of.decays});
+  }
+  auto kernel = set.prepare(&kernels::KernelSet::adafactor_updates, spec);
+  return {kernel.workspace_bytes,
+          [launch = std::move(kernel.launch), hyper](const UpdateStep& step, const kernels::Stream& stream) {
+            launch(step_of(step, hyper), stream);
+          }};
+}
+
 PreparedUpdate prepare(const kernels::KernelSet& set, const UpdateTarget& target, const HyperParameters& hyper) {
-  const Shape& shape = target.shape;
-  const bool factored = shape.rank >= 2;
-  const std::int64_t columns = factored ? shape[shape.rank - 1] : shape.elements();
-  auto kernel = set.prepare(&kernels::KernelSet::adafactor_update,
-                            kernels::AdafactorSpec{.type = target.type,
-                                                   .rows = factored ? shape.elements() / columns : 1,
-                                                   .columns = columns,
-                                                   .factored = factored,
-                                                   .master = target.master()});
-  return {kernel.workspace_bytes, [launch = std::move(kernel.launch), hyper, factored](
+  const Matrix matrix(target.shape);
+  auto kernel = set.prepare(&kernels::KernelSet::adafactor_update, kernels::AdafactorSpec{.type = target.type,
+                                                                                          .rows = matrix.rows,
+                                                                                          .columns = matrix.columns,
+                                                                                          .factored = matrix.factored,
+                                                                                          .master = target.master()});
+  return {kernel.workspace_bytes, [launch = std::move(kernel.launch), hyper, factored = matrix.factored](
                                       const UpdateViews& of, const UpdateStep& step, const kernels::Stream& stream) {
             launch(of.parameter, of.master, factored ? of.states[0] : View{}, of.states.back(), of.gradient,
-                   {step.learning_rate, step.weight_decay, *hyper.beta2_decay, *hyper.epsilon, *hyper.epsilon2,
-                    *hyper.update_clip, step.gradient_scale, step.t},
-                   stream);
+                   step_of(step, hyper), stream);
           }};
 }
 
@@ -46,6 +72,7 @@ OptimizerRule adafactor() {
           .parameter_passes = 2,
           .parity_epsilon = 1e-12,  // it stands beside the square
           .states = states,
+          .together = together,
           .prepare = prepare};
 }
 

@@ -25,7 +25,7 @@ OptimizerRule adagrad() {
           .defaults = {.weight_decay = 0.0, .epsilon = 1e-10},
           .parity_epsilon = 1e-6,
           .states = [](const UpdateTarget& target) { return std::vector{like(target, "s")}; },
-          .elementwise = elementwise<step_of>(kernels::UpdateRule::adagrad),
+          .together = update_together<step_of, kernels::UpdateRule::adagrad>,
           .prepare = prepare};
 }
 

@@ -40,6 +40,7 @@ OptimizerRule adam8bit() {
           // A second moment may be rounded to 0 beside a first that is not: then this alone divides.
           .parity_epsilon = 1e-6,
           .states = states,
+          .together = update_together<adam_step, kernels::UpdateRule::adam8bit>,
           .prepare = prepare};
 }
 

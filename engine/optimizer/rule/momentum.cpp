@@ -24,7 +24,7 @@ OptimizerRule momentum() {
           .what = "SGD with momentum, Nesterov's if asked (Polyak 1964; Sutskever et al. 2013)",
           .defaults = {.weight_decay = 0.0, .momentum = 0.9, .nesterov = false},
           .states = [](const UpdateTarget& target) { return std::vector{like(target, "b")}; },
-          .elementwise = elementwise<step_of>(kernels::UpdateRule::momentum),
+          .together = update_together<step_of, kernels::UpdateRule::momentum>,
           .prepare = prepare};
 }
 

@@ -10,7 +10,7 @@ OptimizerRule radam() {
           .defaults = {.weight_decay = 0.0, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
           .parity_epsilon = 1e-6,
           .states = two_moments,
-          .elementwise = elementwise<adam_step>(kernels::UpdateRule::radam),
+          .together = update_together<adam_step, kernels::UpdateRule::radam>,
           .prepare = [](const kernels::KernelSet& set, const UpdateTarget& target, const HyperParameters& hyper) {
             return prepare_adam(&kernels::KernelSet::radam_update, set, target, hyper);
           }};

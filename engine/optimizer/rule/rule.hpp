@@ -46,6 +46,9 @@ struct StateSpec {
 struct UpdateViews {
   View parameter, master, gradient;
   std::vector<View> states;
+  bool decays = true;
+  /// Empty for one that there is not.
+  View state(std::size_t i) const { return i < states.size() ? states[i] : View{}; }
 };
 
 /// What differs from step to step, and from parameter to parameter.
@@ -62,6 +65,12 @@ struct PreparedUpdate {
   std::function<void(const UpdateViews&, const UpdateStep&, const kernels::Stream&)> launch;
 };
 
+/// The same of many, each with its decay or without.
+struct PreparedUpdates {
+  std::int64_t workspace_bytes = 0;
+  std::function<void(const UpdateStep&, const kernels::Stream&)> launch;
+};
+
 struct OptimizerRule {
   std::string_view name;     ///< of train.optimizer
   std::string_view what;     ///< one phrase, with the source of the formula
@@ -76,13 +85,9 @@ struct OptimizerRule {
   double parity_epsilon = 0;
   /// The rule's own states of a target (without the master), in the order of UpdateViews::states.
   std::vector<StateSpec> (*states)(const UpdateTarget& target) = nullptr;
-  /// Of a rule whose elements are each on their own (at most two states): what sets that update many tensors in one
-  /// launch call it, and are told.
-  struct Elementwise {
-    kernels::UpdateRule rule = kernels::UpdateRule::sgd;
-    kernels::UpdateNumbers (*numbers)(const UpdateStep&, const HyperParameters&) = nullptr;
-  };
-  std::optional<Elementwise> elementwise{};
+  /// All tensors of one type in as many launches as one takes; no launch where the set has none for that.
+  PreparedUpdates (*together)(const kernels::KernelSet& set, std::span<const UpdateViews> tensors,
+                              const HyperParameters& hyper) = nullptr;
   /// Throws kernels::Unsupported when the set lacks the op. `hyper` is resolved against `defaults`.
   PreparedUpdate (*prepare)(const kernels::KernelSet& set, const UpdateTarget& target,
                             const HyperParameters& hyper) = nullptr;

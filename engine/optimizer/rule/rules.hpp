@@ -21,11 +21,20 @@ inline kernels::UpdateSpec spec_of(const UpdateTarget& target) {
   return {.type = target.type, .elements = target.shape.elements(), .master = target.master()};
 }
 
-/// OptimizerRule::elementwise of a rule whose kernels are told step_of(step, hyper).
-template <auto step_of>
-OptimizerRule::Elementwise elementwise(kernels::UpdateRule rule) {
-  return {rule, [](const UpdateStep& step, const HyperParameters& hyper) {
-            return kernels::numbers_of(step_of(step, hyper));
+/// OptimizerRule::together of a rule whose elements, or blocks of them, are each on their own, and whose kernels are
+/// told step_of(step, hyper). States are at most two, and their scales.
+template <auto step_of, kernels::UpdateRule rule>
+PreparedUpdates update_together(const kernels::KernelSet& set, std::span<const UpdateViews> tensors,
+                                const HyperParameters& hyper) {
+  if (set.updates.make == nullptr) return {};
+  kernels::UpdatesSpec spec{rule, tensors.front().parameter.type, {}};
+  for (const UpdateViews& of : tensors)
+    spec.tensors.push_back(
+        {of.parameter, of.master, of.state(0), of.state(1), of.gradient, of.decays, of.state(2), of.state(3)});
+  auto kernel = set.prepare(&kernels::KernelSet::updates, spec);
+  return {kernel.workspace_bytes,
+          [launch = std::move(kernel.launch), hyper](const UpdateStep& step, const kernels::Stream& stream) {
+            launch(kernels::numbers_of(step_of(step, hyper)), stream);
           }};
 }
 

@@ -23,7 +23,7 @@ OptimizerRule sgd() {
           .what = "stochastic gradient descent",
           .defaults = {.weight_decay = 0.0},
           .states = [](const UpdateTarget&) { return std::vector<StateSpec>{}; },
-          .elementwise = elementwise<step_of>(kernels::UpdateRule::sgd),
+          .together = update_together<step_of, kernels::UpdateRule::sgd>,
           .prepare = prepare};
 }
 

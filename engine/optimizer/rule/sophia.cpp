@@ -49,7 +49,7 @@ OptimizerRule sophia() {
           [](const UpdateTarget& target) {
             return std::vector{like(target, "m"), like(target, "h")};
           },
-      .elementwise = elementwise<step_of>(kernels::UpdateRule::sophia),
+      .together = update_together<step_of, kernels::UpdateRule::sophia>,
       .prepare = prepare};
 }
 

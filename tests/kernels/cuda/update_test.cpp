@@ -39,3 +39,43 @@ TEST_CASE("an update of any number of tensors is one launch, their norm two, and
   CHECK(emulated::counts().allocations == before.allocations);
   queue->mark()->wait();
 }
+
+TEST_CASE("Adafactor's update of any number of tensors is seven launches, 8-bit Adam's two") {
+  const auto device = cuda_device(0);
+  const auto queue = device->make_queue();
+  const Memory memory = device->reserve(1 << 20);
+  queue->fill(memory.get(), 0, 1 << 20);
+  AdafactorsSpec factored{DType::f32, {}};
+  UpdatesSpec bytes{UpdateRule::adam8bit, DType::f32, {}};
+  for (int i = 0; i < 300; ++i) {
+    const auto at = [&](int which, DType type) { return View{memory.get() + 3328 * i + 512 * which, type, {100}}; };
+    AdafactorOperand& o = factored.tensors.emplace_back();
+    o.parameter = at(0, DType::f32);
+    o.gradient = at(1, DType::f32);
+    o.column = at(2, DType::f32);
+    if (i % 2 == 0) o.row = at(3, DType::f32);
+    o.rows = i % 2 == 0 ? 4 : 1;
+    o.columns = i % 2 == 0 ? 25 : 100;
+    UpdateOperand& u = bytes.tensors.emplace_back();
+    u.parameter = at(0, DType::f32);
+    u.gradient = at(1, DType::f32);
+    u.first = at(2, i % 2 == 0 ? DType::u8 : DType::f32);
+    u.second = at(3, i % 2 == 0 ? DType::u8 : DType::f32);
+    if (i % 2 == 0) {
+      u.first_scale = at(4, DType::f32);
+      u.second_scale = at(5, DType::f32);
+    }
+  }
+  const KernelSet set = cuda_kernels();
+  const auto adafactor = set.prepare(&KernelSet::adafactor_updates, factored);
+  const auto adam8bit = set.prepare(&KernelSet::updates, bytes);
+  const Memory workspace = device->reserve(adafactor.workspace_bytes);
+  const Stream stream{workspace.get(), queue->handle()};
+  const emulated::Counts before = emulated::counts();
+  adafactor.launch({}, stream);
+  CHECK(emulated::counts().launches == before.launches + 7);
+  adam8bit.launch({}, stream);
+  CHECK(emulated::counts().launches == before.launches + 9);
+  CHECK(emulated::counts().allocations == before.allocations);
+  queue->mark()->wait();
+}
