@@ -56,3 +56,9 @@ T __shfl_sync(unsigned, T value, int lane) {
   emulated::exchange(&value, &other, sizeof(T), lane);
   return other;
 }
+/// One thread runs at a time.
+inline int atomicAdd(int* at, int more) {
+  const int before = *at;
+  *at = before + more;
+  return before;
+}
