@@ -18,14 +18,15 @@
 #   part         programs                              needs there beside the driver       at most
 #   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
-#   verify       rankscope-engine                      cuBLASLt                            8 minutes, one a plan at most
-#   nccl         rankscope-engine rankscope-trace      two GPUs, NCCL, mpirun              9 minutes
+#   verify       rankscope-engine                      cuBLASLt                            27 minutes (each plan 1; some seconds are likely)
+#   nccl         rankscope-engine rankscope-trace      two GPUs, NCCL, mpirun              11 minutes
 #   telling      rankscope-engine                      two GPUs, NCCL, mpirun              9 minutes
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
 #   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
-# The most telling first: kernels, verify, speed-124m. The table ends with what is to be shown on a GPU, each with its
-# goal, what was measured, and whether that meets it.
+# The most telling first: kernels, verify, speed-124m. A part that fails, or whose programs cannot be built, leaves the
+# others theirs. The table ends with what is to be shown on a GPU: each with its goal, what was measured, whether that
+# meets it, and what stands beside it (the peer's figure, or the limit).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 say() { printf 'gpu.sh: %s\n' "$*" >&2; }
@@ -94,11 +95,15 @@ if [[ -z $bin ]]; then
   mkdir -p "$root/build"
   bash "$root/resources/setup/install.sh" || say "going on with what is installed"
   say "building ${programs[*]} in build/cuda (details: build/cuda.log)"
-  (cd "$root" && cmake --preset cuda -DRANKSCOPE_APP=OFF ${CMAKE_CUDA_ARCHITECTURES:+-DCMAKE_CUDA_ARCHITECTURES="$CMAKE_CUDA_ARCHITECTURES"} &&
-    cmake --build "$build" --parallel "$(nproc)" --target "${programs[@]}") >"$root/build/cuda.log" 2>&1 || {
+  # What cannot be built does not keep the rest from being built (-k 0), or run.
+  if ! { (cd "$root" && cmake --preset cuda -DRANKSCOPE_APP=OFF ${CMAKE_CUDA_ARCHITECTURES:+-DCMAKE_CUDA_ARCHITECTURES="$CMAKE_CUDA_ARCHITECTURES"}) &&
+    for program in "${programs[@]}"; do rm -f "$bin/$program"; done &&
+    cmake --build "$build" --parallel "$(nproc)" --target "${programs[@]}" -- -k 0; } >"$root/build/cuda.log" 2>&1; then
     grep -E 'error|Error|FAILED' "$root/build/cuda.log" | head -n 30 >&2
-    fail "the build failed (above; all of it: build/cuda.log)"
-  }
+    say "the build failed (above; all of it: build/cuda.log)"
+    for program in "${programs[@]}"; do [[ -x $bin/$program ]] && built=1; done
+    [[ -n ${built:-} && -z $bundle ]] || fail "so nothing can run"
+  fi
 fi
 
 if [[ -n $bundle ]]; then
@@ -128,13 +133,22 @@ cublas_folder() {
     fi
   done
 }
-for program in "${programs[@]}"; do
-  [[ -n $dry || -x $bin/$program ]] || status=2 fail "there is no $program in $bin; --part NAME needs fewer programs"
+# Parts whose programs are there.
+asked=("${parts[@]}") parts=() unbuilt=()
+for part in "${asked[@]}"; do
+  lacks=''
+  for program in $(programs_of "$part"); do [[ -n $dry || -x $bin/$program ]] || lacks=$program; done
+  if [[ -z $lacks ]]; then parts+=("$part"); else
+    unbuilt+=("$part")
+    say "part $part is left out: there is no $lacks in $bin"
+  fi
 done
+[[ ${#parts[@]} -gt 0 ]] || status=2 fail "no part has its programs in $bin"
 peer_command=(python3 "$peer")
 if [[ -z $dry ]]; then
   gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -n 1 || true)
   if [[ -n $build_only ]]; then
+    [[ ${#unbuilt[@]} -eq 0 ]] || fail "not all was built"
     say "built; $([[ -n $gpu ]] && echo "the GPU here ($gpu) was not used" || echo "no GPU here, so nothing of it has run")"
     exit 0
   fi
@@ -156,12 +170,22 @@ export RANKSCOPE_REQUIRE_GPU=1
 # One check, of so many seconds at most: its row (a later run of it replaces an earlier one's), its output in the log,
 # and in a file of the results where one is named: at its end (+FILE) or in place of what was there.
 failed=0
-row() {
-  local name=$1 result=$2 took=$3 others
-  others=$(grep -v -F "$name"$'\t' "$results/rows.tsv" || true)
+forget() { # forget ROW
+  local others
+  others=$(grep -v -F "$1"$'\t' "$results/rows.tsv" || true)
   printf '%s' "${others:+$others$'\n'}" >"$results/rows.tsv"
-  printf '%s\t%s\t%s\n' "$name" "$result" "$took" >>"$results/rows.tsv"
 }
+row() { # row NAME RESULT SECONDS
+  forget "$1"
+  printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$results/rows.tsv"
+}
+if [[ -z $dry ]]; then
+  for part in "${parts[@]}"; do forget "part $part"; done
+  for part in ${unbuilt[@]+"${unbuilt[@]}"}; do
+    row "part $part" "not built" 0
+    failed=1
+  done
+fi
 check() {
   local name=$1 most=$2 into=$3 begin=$SECONDS output result=passed
   shift 3
@@ -173,7 +197,7 @@ check() {
     row "$name" "no time" 0
     return
   fi
-  if ! output=$(timeout "$most" "$@" 2>&1); then result=FAILED failed=1; fi
+  if ! output=$(timeout -k 15 "$most" "$@" 2>&1); then result=FAILED failed=1; fi
   printf '== %s: %s\n%s\n' "$name" "$*" "$output" >>"$results/gpu.log"
   case $into in
     +*) printf '%s\n' "$output" >>"$results/${into#+}" ;;
@@ -278,6 +302,7 @@ plans=(
   "data=2 data_parallel=parameter-server collective=auto staleness=2 train.clip=0"
   "data=2 pipeline=2 precision=fp16"
   "data=2 zero=1 train.optimizer=adam8bit"
+  "data=2 train.optimizer=adafactor"
 )
 [[ -z $quick ]] || plans=("" "data=2 tensor=2 pipeline=2" "data=8 zero=3")
 if [[ -n $dry ]] && { has_part verify || has_part nccl; }; then cat "$work/plan.toml"; fi
@@ -327,6 +352,7 @@ speed() { # speed MODEL SAMPLES STEPS MOST MOST-COMPILED
       check "PyTorch's steps, $model, $how" "${most[$how]}" +speed.jsonl "${peer_command[@]}" "$model" "$samples" 1 "$steps" --"$how"
     else
       row "PyTorch's steps, $model, $how" "not here" 0
+      say "no PyTorch with CUDA here, so no peer: python3 -m pip install torch, then --part speed-${model#gpt2-}"
     fi
   done
 }

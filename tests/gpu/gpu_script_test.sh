@@ -42,6 +42,13 @@ while read -r words; do
 done < <(grep -E "rankscope-engine verify" <<<"$commands")
 [[ $count -ge 20 ]] || complain "only $count plans would be verified"
 
+# Every part ends within the minutes that the script says.
+while read -r part minutes; do
+  most=$(($(bash "$tests/gpu.sh" --dry-run --bin "$work" --part "$part" | sed -n 's/.*(at most \([0-9]*\) s)$/\1/p' | paste -sd+)))
+  [[ $most -le $((60 * minutes)) && $most -gt $((60 * (minutes - 1))) ]] ||
+    complain "part $part may take $most s, and says $minutes minutes"
+done < <(sed -n '/^#   part /,/^# The most/s/^#   \([a-z][-a-z0-9.]*\) .* \([0-9]*\) minutes.*/\1 \2/p' "$tests/gpu.sh")
+
 # The peer's arguments, as the script gives them.
 while read -r words; do
   eval "set -- $words"
@@ -69,7 +76,9 @@ program nvidia-smi '[[ $1 == --list-gpus ]] && echo "GPU 0" || echo "a GPU that 
 program ldconfig 'echo libcublasLt.so.13'
 program compute-sanitizer 'exit 0'
 program kernels_cuda_test '[[ $RANKSCOPE_REQUIRE_GPU == 1 ]]'
-program cuda_kernels_bench 'echo "a kernel at 90% of its limit"'
+program cuda_kernels_bench 'echo "a kernel at 90% of its limit"
+  echo "fused over apart, bf16 MLP up with GELU: 400.0 us over 500.0 us = 0.80"
+  echo "fused over apart, bf16 MLP up weight and bias gradient: 510.0 us over 500.0 us = 1.02"'
 program rankscope-engine '[[ "$*" != *data=8*zero=3* ]] || { echo "DIFFERS from one rank"; exit 1; }'
 program rankscope-trace 'exit 1'
 program gpu_step 'echo "{\"engine\": \"rankscope\", \"model\": \"$1\", \"step_seconds\": 0.5, \"tokens_per_s\": 7,
@@ -86,18 +95,31 @@ expect "the pretended table" "$table" '^verify over nccl, data=2 +one GPU$'
 expect "the pretended table" "$table" '^compute-sanitizer racecheck, small sizes +passed'
 expect "the pretended table" "$table" '^compute-sanitizer synccheck, small sizes +passed'
 expect "the pretended table" "$table" '^compute-sanitizer memcheck, a whole plan +passed'
-expect "the pretended measures" "$table" '^plans against one rank +all +25 of 26  MISSED$'
+expect "the pretended measures" "$table" '^plans against one rank +all +26 of 27  MISSED$'
 expect "the pretended table" "$table" '^run over nccl by mpirun, phases recorded, tensor=2 +one GPU$'
 expect "the pretended measures" "$table" '^a GPU for each rank, over NCCL +all +0 of 9  not measured$'
 expect "the pretended table" "$table" '^NCCL telling and not, .* +one GPU$'
 expect "the pretended measures" "$table" "^NCCL's telling, 95 % upper bound of its cost +< 1 % +-  not measured\$"
 expect "the pretended measures" "$table" '^compute-sanitizer +all +4 of 4  met$'
 expect "the pretended measures" "$table" "^kernels against the CPU's +all +2 of 2  met\$"
-expect "the pretended measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +-  not measured\$"
-expect "the pretended measures" "$table" '^gpt2-1.5b: memory at the peak beside its prediction +within 5% +\+0.0%  met$'
+expect "the pretended measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +-  not measured +7/s\$"
+expect "the pretended measures" "$table" '^gpt2-1.5b: memory at the peak beside its prediction +within 5% +\+0.0%  met +0.00 GiB predicted$'
+expect "the pretended measures" "$table" '^MLP up with GELU, fused over apart +<= 1 +0.80  met +400.0 us over 500.0 us$'
+expect "the pretended measures" "$table" '^MLP up weight and bias gradient, fused over apart +<= 1 +1.02  MISSED +510.0 us'
+expect "the pretended measures" "$table" "^MLP down input gradient, GELU's slope, fused over apart +<= 1 +-  not measured\$"
 expect "the pretended table" "$table" '^a kernel at 90% of its limit$'
 expect "the pretended table" "$table" '^gpt2-1.5b +rankscope +500.00 ms'
 expect "the pretended table" "$table" '^cost of telemetry: mean \+0.10 %'
+
+# A program that could not be built costs its part alone, and is built another time.
+mv "$fake/telemetry_share_bench" "$work/away"
+table=$(on_fake --part telemetry --part verify --quick) && complain "a part without its program is no failure"
+expect "what was not built" "$table" '^part telemetry +not built$'
+expect "what was built beside it" "$table" '^verify data=2 tensor=2 pipeline=2 +passed'
+mv "$work/away" "$fake/telemetry_share_bench"
+table=$(on_fake --part telemetry) || true
+grep -q "not built" <<<"$table" && complain "what was built since is not built"
+if on_fake --bin "$work" --part telemetry >/dev/null; then complain "nothing at all is run"; fi
 
 # Two GPUs: ranks over NCCL, whose recordings have phases, or have not.
 program nvidia-smi '[[ $1 == --list-gpus ]] && printf "GPU 0\nGPU 1\n" || echo "a GPU that is none, 1, 2 MiB"'
@@ -164,8 +186,9 @@ expect "the table" "$table" '^gpt2-124m: 1.25 times PyTorch compiled'
 expect "the table" "$table" 'attention +25.0% of the step, +50.0% of its limit'
 expect "the table" "$table" 'memory 2.00 GiB, predicted 2.00 GiB \(\+0.0%'
 expect "the table" "$table" 'cost of telemetry: .*\(under 1 %\)$'
-expect "the measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +1.25  met\$"
-expect "the measures" "$table" '^gpt2-124m: attention, share of its limit +printed +50.0%  met$'
+expect "the measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +1.25  met +600000/s; compiled 480000/s, eager 300000/s\$"
+expect "the measures" "$table" '^gpt2-124m: MFU +printed +50.0%  met +compiled 40.0%, eager 25.0%$'
+expect "the measures" "$table" '^gpt2-124m: attention, share of its limit +printed +50.0%  met +4.3 TB/s, 790 TFLOP/s$'
 expect "the measures" "$table" "^telemetry's cost, 95 % upper bound +< 1 % +\+0.70 %  met\$"
 expect "the measures" "$table" '^compute-sanitizer +all +0 of 0  not measured$'
 printf 'compute-sanitizer\tFAILED\t9\n' >>"$work/results/rows.tsv"

@@ -13,6 +13,10 @@ import re
 import sys
 
 
+# What cuda_kernels_bench compares: in the product's kernel, or in one of its own.
+FUSED = ("MLP up with GELU", "MLP down input gradient, GELU's slope", "MLP up weight and bias gradient")
+
+
 def lines_of(folder, name):
     try:
         with open(os.path.join(folder, name)) as file:
@@ -71,38 +75,61 @@ def bound_of(lines):
     return found[1] if found else None
 
 
-def measures_of(rows, steps, telemetry, telling):
-    """(measure, goal, figure, met) of all that a GPU is to show; met is None where it was not measured."""
+def figures_of(peers, key, form):
+    """What the peers have, such as "compiled 480000/s, eager 300000/s"."""
+    return ", ".join(f"{p['engine'].split()[-1]} {form(p[key])}" for p in sorted(peers, key=lambda p: p["engine"])
+                     if p.get(key) is not None)
+
+
+def measures_of(rows, kernels, steps, telemetry, telling):
+    """(measure, goal, figure, met, beside) of all that a GPU is to show; met is None where it was not measured."""
     over_nccl = ("verify over nccl", "run over nccl")
     single = [r for r in rows if not r[0].startswith(over_nccl)]
     for measure, of, begins in (("kernels against the CPU's", single, "every op, every type"),
                                 ("compute-sanitizer", single, "compute-sanitizer"),
                                 ("plans against one rank", single, "verify "),
                                 ("a GPU for each rank, over NCCL", rows, over_nccl)):
-        yield measure, "all", *of_checks(of, begins)
+        yield measure, "all", *of_checks(of, begins), ""
+    for name in FUSED:
+        found = next((m for line in kernels
+                      if (m := re.match(rf"fused over apart, .*{re.escape(name)}: (.*) = ([0-9.]+)$", line))), None)
+        yield (f"{name}, fused over apart", "<= 1", found[2] if found else "-",
+               float(found[2]) <= 1 if found else None, found[1] if found else "")
     for model in ("gpt2-124m", "gpt2-1.5b"):
         own = next((s for s in steps if s["model"] == model and s["engine"] == "rankscope"), None)
-        peer = next((s for s in steps if s["model"] == model and s["engine"].endswith("compiled")), None)
+        peers = [s for s in steps if s["model"] == model and s["engine"].startswith("pytorch")]
+        for p in peers:  # the same model: the same FLOPs a token
+            if own and "mfu" in own:
+                p["mfu"] = own["mfu"] * p["tokens_per_s"] / own["tokens_per_s"]
+        peer = next((p for p in peers if p["engine"].endswith("compiled")), None)
         speed = own["tokens_per_s"] / peer["tokens_per_s"] if own and peer else None
+        beside = [f"{own['tokens_per_s']:.0f}/s"] if own else []
+        beside += [of_peers] if (of_peers := figures_of(peers, "tokens_per_s", lambda n: f"{n:.0f}/s")) else []
         yield (f"{model}: tokens/s over PyTorch compiled's", ">= 1", "-" if speed is None else f"{speed:.2f}",
-               None if speed is None else speed >= 1)
+               None if speed is None else speed >= 1, "; ".join(beside))
+        mfu = own.get("mfu") if own else None
+        yield (f"{model}: MFU", "printed", "-" if mfu is None else f"{100 * mfu:.1f}%", None if mfu is None else True,
+               figures_of(peers, "mfu", lambda n: f"{100 * n:.1f}%"))
         off_by = own["memory"]["off_by"] if own else None
         yield (f"{model}: memory at the peak beside its prediction", "within 5%",
-               "-" if off_by is None else f"{100 * off_by:+.1f}%", None if off_by is None else abs(off_by) <= 0.05)
+               "-" if off_by is None else f"{100 * off_by:+.1f}%", None if off_by is None else abs(off_by) <= 0.05,
+               "" if own is None else f"{own['memory']['predicted_bytes'] / 2**30:.2f} GiB predicted")
         for of_class in ("attention", "products", "optimizer"):
             share = own["classes"].get(of_class, {}).get("of_limit") if own else None
             yield (f"{model}: {of_class}, share of its limit", "printed",
-                   "-" if share is None else f"{100 * share:.1f}%", None if share is None else True)
+                   "-" if share is None else f"{100 * share:.1f}%", None if share is None else True,
+                   "" if share is None else "4.3 TB/s, 790 TFLOP/s")
     for measure, lines in (("telemetry's cost, 95 % upper bound", telemetry),
                            ("NCCL's telling, 95 % upper bound of its cost", telling)):
         bound = bound_of(lines)
-        yield measure, "< 1 %", "-" if bound is None else f"{bound} %", None if bound is None else float(bound) < 1
+        yield measure, "< 1 %", "-" if bound is None else f"{bound} %", None if bound is None else float(bound) < 1, ""
 
 
 def print_measures(measures):
-    print(f"\n{'measure':56}{'goal':>10}{'measured':>12}")
-    for measure, goal, figure, met in measures:
-        print(f"{measure:56}{goal:>10}{figure:>12}  {'not measured' if met is None else 'met' if met else 'MISSED'}")
+    print(f"\n{'measure':56}{'goal':>10}{'measured':>12}  {'':14}beside")
+    for measure, goal, figure, met, beside in measures:
+        verdict = "not measured" if met is None else "met" if met else "MISSED"
+        print(f"{measure:56}{goal:>10}{figure:>12}  {verdict:14}{beside}".rstrip())
 
 
 def main(folder):
@@ -111,7 +138,8 @@ def main(folder):
         sys.exit(f"gpu_table.py: nothing has been gathered in {folder}")
     print("GPU: " + ("".join(lines_of(folder, "machine.txt")[:1]) or "unknown") + "\n")
     print_checks(rows)
-    for line in ["", *kernels] if (kernels := lines_of(folder, "kernels.txt")) else []:
+    kernels = lines_of(folder, "kernels.txt")
+    for line in ["", *kernels] if kernels else []:
         print(line)
     steps = [json.loads(line) for line in lines_of(folder, "speed.jsonl") if line.startswith("{")]
     if steps:
@@ -120,8 +148,8 @@ def main(folder):
     telling = [line for line in lines_of(folder, "telling.txt") if "cost of NCCL's telling" in line]
     for line in telemetry + telling:
         print(f"\n{line} (under 1 %)")
-    print_measures(measures_of(rows, steps, telemetry, telling))
-    return int(any(result == "FAILED" for _, result, _ in rows))
+    print_measures(measures_of(rows, kernels, steps, telemetry, telling))
+    return int(any(result in ("FAILED", "not built") for _, result, _ in rows))
 
 
 if __name__ == "__main__":
