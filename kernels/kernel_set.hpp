@@ -34,14 +34,16 @@ struct Prepared {
   std::function<void(Arguments..., const Stream&)> launch;
 };
 
-/// y = x·wᵀ + b and its gradients. x [rows, in], w [out, in], b [out], y [rows, out], all row-major.
+/// y = x·wᵀ + b and its gradients, with GELU (below) after it or without. x [rows, in], w [out, in], b [out],
+/// y [rows, out], all row-major.
 struct LinearSpec {
   DType type = DType::f32;         ///< of x, w, b and their like (dx, dy)
   DType result_type = DType::f32;  ///< of what is written: y, dx (of `type`, or fp32 from bf16), dw (fp64 or fp32)
   std::int64_t rows = 0, in = 0, out = 0;
-  bool bias = false;        ///< forward: b is added
-  bool residual = false;    ///< forward: a tensor like y is added
-  bool accumulate = false;  ///< gradients: added to what is there, instead of written
+  bool bias = false;             ///< forward: b is added; weight gradient: so is db computed, fp32 (fp64 of fp64)
+  bool residual = false;         ///< forward: a tensor like y is added
+  bool accumulate = false;       ///< gradients: added to what is there, instead of written
+  bool accumulate_bias = false;  ///< db likewise
 };
 
 /// Layer norm over the last axis of x [rows, width]; statistics in fp32 (fp64 for fp64).
@@ -58,13 +60,6 @@ struct NormSpec {
 struct ElementwiseSpec {
   DType type = DType::f32;
   std::int64_t rows = 0, width = 0;
-};
-
-/// dx = dy·gelu'(x) and, since the pass reads every element anyway, db = sum of dx over the rows.
-struct GeluBackwardSpec {
-  DType type = DType::f32;
-  std::int64_t rows = 0, width = 0;
-  bool accumulate_bias = false;
 };
 
 /// Sum over rows of dy [rows, width] into db [width], fp32 (fp64 for fp64).
@@ -234,15 +229,20 @@ inline constexpr std::int64_t quantised_block = 256;
 
 /// The rules above whose elements, or blocks of them, are each on their own.
 enum class UpdateRule : std::uint8_t { sgd, momentum, adagrad, adam, adamw, radam, sophia, adam8bit };
-  /// Of adam8bit, for tensors whose moments are bytes; those without are updated by adamw.
-  View first_scale{}, second_scale{};
 /// One tensor of an update of many, as UpdateSpec has one. Without a master, and where the rule has no such state,
 /// views are empty.
 struct UpdateOperand {
   View parameter, master, first, second, gradient;
   bool decays = true;  ///< else the step's weight decay is not its
+  /// Of adam8bit, for tensors whose moments are bytes; those without are updated by adamw.
+  View first_scale{}, second_scale{};
 };
 struct UpdatesSpec {
+  UpdateRule rule = UpdateRule::adamw;
+  DType type = DType::f32;  ///< of all parameters
+  std::vector<UpdateOperand> tensors;
+};
+struct UpdateNumbers;  // kernels/update_numbers.hpp
 /// The same of Adafactor's tensors.
 struct AdafactorOperand {
   View parameter, master, row, column, gradient;
@@ -253,11 +253,6 @@ struct AdafactorsSpec {
   DType type = DType::f32;
   std::vector<AdafactorOperand> tensors;  ///< factored where `row` is not empty
 };
-  UpdateRule rule = UpdateRule::adamw;
-  DType type = DType::f32;  ///< of all parameters
-  std::vector<UpdateOperand> tensors;
-};
-struct UpdateNumbers;  // kernels/update_numbers.hpp
 struct SquareNormsSpec {
   DType type = DType::f32;
   std::vector<View> tensors;
@@ -272,7 +267,9 @@ struct Options {
   int threads = 1;  ///< CPU threads that one launch may use
   /// Of the CPU's own loops: "x86-64-v2", "x86-64-v3", "x86-64-v4", or empty for the best that the machine has.
   std::string instruction_set{};
-  bool tf32 = false;                ///< GPUs: fp32 products on tensor cores, with operands rounded to 10 bits
+  bool tf32 = false;  ///< GPUs: fp32 products on tensor cores, with operands rounded to 10 bits
+  /// GPUs: GELU, its slope and the bias' gradient within the products that they belong to, where the library can.
+  bool fused_gelu = true, fused_bias_gradient = true;
   std::shared_ptr<void> library{};  ///< of the set's own making: what its products are computed with
   /// Of fp32 logits that are computed at a time where they are rounded when stored: on a CPU what its caches hold, on a
   /// GPU what keeps it busy.
@@ -292,16 +289,20 @@ struct KernelSet {
   std::string name;  ///< "cpu", "cuda"
   Options options;
 
-  OpEntry<LinearSpec, View, View, View, View, View> linear_forward;    ///< y; x w b residual
-  OpEntry<LinearSpec, View, View, View> linear_input_gradient;         ///< dx; dy w: dx = dy·w
-  OpEntry<LinearSpec, View, View, View> linear_weight_gradient;        ///< dw; dy x: dw = dyᵀ·x
-  OpEntry<BiasGradientSpec, View, View> bias_gradient;                 ///< db; dy
+  OpEntry<LinearSpec, View, View, View, View, View> linear_forward;  ///< y; x w b residual
+  /// y before; x w b: before = x·wᵀ + b, y = GELU(before), which may read `before` rounded or not. GELU is its tanh
+  /// form, x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))).
+  OpEntry<LinearSpec, View, View, View, View, View> linear_gelu_forward;
+  OpEntry<LinearSpec, View, View, View> linear_input_gradient;  ///< dx; dy w: dx = dy·w
+  /// dbefore; dy w before: dbefore = (dy·w)·GELU'(before), where the layer's input x was GELU(before)
+  OpEntry<LinearSpec, View, View, View, View> linear_gelu_input_gradient;
+  OpEntry<LinearSpec, View, View, View, View>
+      linear_weight_gradient;                           ///< dw db; dy x: dw = dyᵀ·x, db = sum of dy's rows
+  OpEntry<BiasGradientSpec, View, View> bias_gradient;  ///< db; dy
   OpEntry<NormSpec, View, View, View, View, View, View> norm_forward;  ///< y mean rstd; x weight bias
   OpEntry<NormSpec, View, View, View, View, View, View, View, View, View>
-      norm_backward;                                  ///< dx dweight dbias; dy x mean rstd weight residual
-  OpEntry<ElementwiseSpec, View, View> gelu_forward;  ///< y; x
-  OpEntry<GeluBackwardSpec, View, View, View, View> gelu_backward;  ///< dx db; dy x (dx may be dy)
-  OpEntry<AttentionSpec, View, View, View> attention_forward;       ///< attended log_sum_exp; qkv
+      norm_backward;                                           ///< dx dweight dbias; dy x mean rstd weight residual
+  OpEntry<AttentionSpec, View, View, View> attention_forward;  ///< attended log_sum_exp; qkv
   OpEntry<AttentionSpec, View, View, View, View, View>
       attention_backward;  ///< dqkv; dattended qkv log_sum_exp attended
   OpEntry<CrossEntropySpec, View, View, View, View, double> cross_entropy;  ///< gradient loss; logits targets scale
@@ -351,13 +352,13 @@ struct KernelSet {
 template <class Visitor>
 void for_each_op(Visitor&& visit) {
   visit("linear_forward", &KernelSet::linear_forward);
+  visit("linear_gelu_forward", &KernelSet::linear_gelu_forward);
   visit("linear_input_gradient", &KernelSet::linear_input_gradient);
+  visit("linear_gelu_input_gradient", &KernelSet::linear_gelu_input_gradient);
   visit("linear_weight_gradient", &KernelSet::linear_weight_gradient);
   visit("bias_gradient", &KernelSet::bias_gradient);
   visit("norm_forward", &KernelSet::norm_forward);
   visit("norm_backward", &KernelSet::norm_backward);
-  visit("gelu_forward", &KernelSet::gelu_forward);
-  visit("gelu_backward", &KernelSet::gelu_backward);
   visit("attention_forward", &KernelSet::attention_forward);
   visit("attention_backward", &KernelSet::attention_backward);
   visit("cross_entropy", &KernelSet::cross_entropy);

@@ -7,6 +7,14 @@
 
 namespace rankscope::kernels {
 
+/// What is done with a product's result, or beside it, in the same op.
+enum class Epilogue : std::uint8_t {
+  none,
+  gelu,        ///< C = GELU of what it would be, which is written to `auxiliary`
+  gelu_slope,  ///< C = what it would be, times the slope of GELU at `auxiliary`
+  row_sums,    ///< `auxiliary` [m], fp32 (fp64 of fp64) = or += sums of A over k, beside the product
+};
+
 struct ProductSpec {
   DType type = DType::f32;    ///< of A, B and the bias
   DType result = DType::f32;  ///< of C and the residual
@@ -16,6 +24,9 @@ struct ProductSpec {
   bool bias = false;          ///< [n], added to every row of C
   bool residual = false;      ///< [m, n], added to C
   bool accumulate = false;    ///< C += instead of C =
+  /// `gelu` and `gelu_slope` are of results that are stored like A and B, neither accumulated nor with a residual.
+  Epilogue epilogue = Epilogue::none;
+  bool accumulate_sums = false;
 };
 
 /// Pointers of one product; those that the specification leaves out are null.
@@ -25,6 +36,7 @@ struct ProductOperands {
   const void* b = nullptr;
   const void* bias = nullptr;
   const void* residual = nullptr;
+  void* auxiliary = nullptr;  ///< of the epilogue
 };
 
 /// One prepared product. Its launches must not be made by several threads at the same time: each rank prepares its own.

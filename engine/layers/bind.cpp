@@ -96,12 +96,12 @@ Launch choose_split_backward(const Binding& binding) {
     case Segment::positions: return positions_backward(binding);
     case Segment::attention_norm:
     case Segment::final_norm: return norm_backward(binding);
-    case Segment::qkv: return split_qkv_backward(binding);
     case Segment::attention: return attention_backward(binding);
+    case Segment::qkv:
     case Segment::projection:
-    case Segment::down: return partial_product_backward(binding);
+    case Segment::up:
+    case Segment::down: return split_product_backward(binding);
     case Segment::mlp_norm: return mlp_norm_backward(binding);
-    case Segment::up: return split_up_backward(binding);
     case Segment::output: return output_backward(binding);
     case Segment::head: return split_head_backward(binding);
     case Segment::loss: break;

@@ -129,7 +129,7 @@ Launch head_backward(Binding binding) {
   if (half.input) scratch.add_kernel(norm_backward.workspace_bytes);
   return make_launch(binding.workspace, scratch,
                      [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       if (half.weight) weight_gradient.launch(dweight, dlogits, normed, stream);
+                       if (half.weight) weight_gradient.launch(dweight, View{}, dlogits, normed, stream);
                        if (!half.input) return;
                        const View dnorm{temporaries + dnorm_at, residual.type, residual.shape};
                        input_gradient.launch(dnorm, dlogits, weight, stream);

@@ -58,11 +58,9 @@ Launch mlp_norm_backward(Binding binding);
 Launch output_forward(Binding binding);
 Launch output_backward(Binding binding);
 Launch split_qkv_forward(Binding binding);
-Launch split_qkv_backward(Binding binding);
 Launch split_up_forward(Binding binding);
-Launch split_up_backward(Binding binding);
 Launch partial_product_forward(Binding binding);  ///< projection, down
-Launch partial_product_backward(Binding binding);
+Launch split_product_backward(Binding binding);   ///< of all four
 Launch split_head_forward(Binding binding);
 Launch split_head_backward(Binding binding);
 Launch loss_forward(Binding binding);
@@ -92,6 +90,31 @@ inline kernels::DropoutDraw stream_dropout_draw(const LaunchContext& context, co
   draw.first_row += model.first_stream_token(context.tensor);
   return draw;
 }
+
+/// The gradient of a product's input, or through the GELU that made the input, of what that was of.
+class InputGradient {
+ public:
+  InputGradient() = default;
+  InputGradient(const Binding& binding, const kernels::LinearSpec& spec, bool through_gelu) {
+    if (through_gelu)
+      sloped_ = binding.kernels.prepare(&kernels::KernelSet::linear_gelu_input_gradient, spec);
+    else
+      plain_ = binding.kernels.prepare(&kernels::KernelSet::linear_input_gradient, spec);
+  }
+  std::int64_t workspace_bytes() const { return std::max(plain_.workspace_bytes, sloped_.workspace_bytes); }
+  /// `before`: what GELU was of.
+  void launch(const View& dx, const View& dy, const View& weight, const View& before,
+              const kernels::Stream& stream) const {
+    if (sloped_.launch)
+      sloped_.launch(dx, dy, weight, before, stream);
+    else
+      plain_.launch(dx, dy, weight, stream);
+  }
+
+ private:
+  kernels::Prepared<View, View, View> plain_;
+  kernels::Prepared<View, View, View, View> sloped_;
+};
 
 /// The gradient of what was dropped, on a tensor rank's rows of the residual stream: a copy where nothing is.
 class DroppedGradient {

@@ -1,4 +1,4 @@
-// Layer norm and a product: the qkv segment, and the up segment with its GELU.
+// Layer norm and a product: the qkv segment, and the up segment, whose product has GELU behind it.
 #include "engine/layers/layers.hpp"
 
 namespace rankscope {
@@ -25,9 +25,10 @@ struct NormProductBackward {
   View dresidual;  ///< written: the gradient of the norm's input, with the residual branch's added
   View branch;     ///< read: the gradient that comes along the residual branch
   View x, mean, rstd, norm, norm_weight, weight;
-  View dnorm_weight, dnorm_bias, dweight;
+  View dnorm_weight, dnorm_bias, dweight, dbias;
   std::int64_t dnorm_at = 0;
-  kernels::Prepared<View, View, View> input_gradient, weight_gradient;
+  kernels::Prepared<View, View, View> input_gradient;
+  kernels::Prepared<View, View, View, View> weight_gradient;
   kernels::Prepared<View, View, View, View, View, View, View, View, View> norm_backward;
 
   void prepare(const Binding& binding, std::int64_t out, ScratchLayout& scratch) {
@@ -35,6 +36,7 @@ struct NormProductBackward {
     input_gradient = binding.kernels.prepare(&KernelSet::linear_input_gradient, linear);
     linear.result_type = accumulation_type(binding.model.type);
     linear.accumulate = binding.adds(2);
+    linear.accumulate_bias = binding.adds(3);
     weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, linear);
     auto norm_spec = norm_of(binding);
     norm_spec.residual = true;
@@ -48,13 +50,55 @@ struct NormProductBackward {
   }
 
   void launch(View dy, std::byte* temporaries, const kernels::Stream& stream) const {
-    if (half.weight) weight_gradient.launch(dweight, dy, norm, stream);
+    if (half.weight) weight_gradient.launch(dweight, dbias, dy, norm, stream);
     if (!half.input) return;
     const View dnorm{temporaries + dnorm_at, x.type, x.shape};
     input_gradient.launch(dnorm, dy, weight, stream);
     norm_backward.launch(dresidual, dnorm_weight, dnorm_bias, dnorm, x, mean, rstd, norm_weight, branch, stream);
   }
 };
+
+/// The two segments differ in the names of their tensors and in the product's width.
+struct BackwardNames {
+  TensorName result, branch, x, mean, rstd, norm;
+  std::int64_t out;
+};
+
+Launch backward_of(Binding binding, const BackwardNames& names) {
+  Operands& operands = binding.operands;
+  const Half half = binding.half;
+  NormProductBackward backward;
+  backward.half = half;
+  const View dresult = operands.tensor(names.result);
+  if (half.input) {
+    backward.branch = operands.tensor(names.branch);
+    backward.x = operands.tensor(names.x);
+    backward.mean = operands.tensor(names.mean);
+    backward.rstd = operands.tensor(names.rstd);
+  }
+  if (half.weight) backward.norm = operands.tensor(names.norm);
+  if (half.input) {
+    backward.norm_weight = operands.parameter(0);
+    operands.parameter(1);
+    backward.weight = operands.parameter(2);
+    operands.parameter(3);
+    backward.dresidual = operands.tensor(names.x);
+    backward.dnorm_weight = operands.gradient(0);
+    backward.dnorm_bias = operands.gradient(1);
+  }
+  if (half.weight) {
+    backward.dweight = operands.gradient(2);
+    backward.dbias = operands.gradient(3);
+  }
+  operands.finish();
+
+  ScratchLayout scratch;
+  backward.prepare(binding, names.out, scratch);
+  return make_launch(binding.workspace, scratch,
+                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+                       backward.launch(dresult, temporaries, stream);
+                     });
+}
 
 }  // namespace
 
@@ -79,47 +123,8 @@ Launch qkv_forward(Binding binding) {
 }
 
 Launch qkv_backward(Binding binding) {
-  Operands& operands = binding.operands;
-  const std::int64_t out = 3 * binding.width();
-  const Half half = binding.half;
-  NormProductBackward backward;
-  backward.half = half;
-  View dbias;
-  const View dqkv = operands.tensor(TensorName::qkv);
-  if (half.input) {
-    backward.branch = operands.tensor(TensorName::middle);
-    backward.x = operands.tensor(TensorName::residual);
-    backward.mean = operands.tensor(TensorName::mean1);
-    backward.rstd = operands.tensor(TensorName::rstd1);
-  }
-  if (half.weight) backward.norm = operands.tensor(TensorName::norm1);
-  if (half.input) {
-    backward.norm_weight = operands.parameter(0);
-    operands.parameter(1);
-    backward.weight = operands.parameter(2);
-    operands.parameter(3);
-    backward.dresidual = operands.tensor(TensorName::residual);
-    backward.dnorm_weight = operands.gradient(0);
-    backward.dnorm_bias = operands.gradient(1);
-  }
-  if (half.weight) {
-    backward.dweight = operands.gradient(2);
-    dbias = operands.gradient(3);
-  }
-  operands.finish();
-
-  ScratchLayout scratch;
-  backward.prepare(binding, out, scratch);
-  auto bias_gradient = binding.kernels.prepare(
-      &KernelSet::bias_gradient,
-      kernels::BiasGradientSpec{
-          .type = binding.model.type, .rows = binding.tokens(), .width = out, .accumulate = binding.adds(3)});
-  if (half.weight) scratch.add_kernel(bias_gradient.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       if (half.weight) bias_gradient.launch(dbias, dqkv, stream);
-                       backward.launch(dqkv, temporaries, stream);
-                     });
+  using enum TensorName;
+  return backward_of(binding, {qkv, middle, residual, mean1, rstd1, norm1, 3 * binding.width()});
 }
 
 Launch up_forward(Binding binding) {
@@ -134,69 +139,19 @@ Launch up_forward(Binding binding) {
 
   const std::int64_t out = 4 * binding.width();
   auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
-  auto linear = binding.kernels.prepare(&KernelSet::linear_forward, linear_of(binding, out));
-  auto gelu = binding.kernels.prepare(
-      &KernelSet::gelu_forward,
-      kernels::ElementwiseSpec{.type = binding.model.type, .rows = binding.tokens(), .width = out});
+  auto linear = binding.kernels.prepare(&KernelSet::linear_gelu_forward, linear_of(binding, out));
   ScratchLayout scratch;
   scratch.add_kernel(norm.workspace_bytes);
   scratch.add_kernel(linear.workspace_bytes);
-  scratch.add_kernel(gelu.workspace_bytes);
   return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     norm.launch(normed, mean, rstd, middle, norm_weight, norm_bias, stream);
-    linear.launch(pre_gelu, normed, weight, bias, View{}, stream);
-    gelu.launch(activated, pre_gelu, stream);
+    linear.launch(activated, pre_gelu, normed, weight, bias, stream);
   });
 }
 
 Launch up_backward(Binding binding) {
-  Operands& operands = binding.operands;
-  const std::int64_t out = 4 * binding.width();
-  const Half half = binding.half;
-  NormProductBackward backward;
-  backward.half = half;
-  View dactivated, pre_gelu, dpre_gelu, dbias;
-  if (half.input) {
-    dactivated = operands.tensor(TensorName::activated);
-    backward.branch = operands.tensor(TensorName::output);
-    backward.x = operands.tensor(TensorName::middle);
-    backward.mean = operands.tensor(TensorName::mean2);
-    backward.rstd = operands.tensor(TensorName::rstd2);
-  } else {
-    dpre_gelu = operands.tensor(TensorName::pre_gelu);
-  }
-  if (half.weight) backward.norm = operands.tensor(TensorName::norm2);
-  if (half.input) {
-    pre_gelu = operands.tensor(TensorName::pre_gelu);
-    backward.norm_weight = operands.parameter(0);
-    operands.parameter(1);
-    backward.weight = operands.parameter(2);
-    operands.parameter(3);
-    backward.dresidual = operands.tensor(TensorName::middle);
-    if (!half.weight) dpre_gelu = operands.tensor(TensorName::pre_gelu);
-    backward.dnorm_weight = operands.gradient(0);
-    backward.dnorm_bias = operands.gradient(1);
-  }
-  if (half.weight) backward.dweight = operands.gradient(2);
-  if (half.input) dbias = operands.gradient(3);
-  operands.finish();
-
-  ScratchLayout scratch;
-  // GELU's gradient is scratch, unless it is the operand that one half hands on to the other.
-  const bool is_scratch = half.input && half.weight;
-  const std::int64_t dpre_gelu_at = scratch.add_temporary(is_scratch ? pre_gelu.bytes() : 0);
-  backward.prepare(binding, out, scratch);
-  auto gelu = binding.kernels.prepare(
-      &KernelSet::gelu_backward,
-      kernels::GeluBackwardSpec{
-          .type = binding.model.type, .rows = binding.tokens(), .width = out, .accumulate_bias = binding.adds(3)});
-  if (half.input) scratch.add_kernel(gelu.workspace_bytes);
-  return make_launch(
-      binding.workspace, scratch, [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-        const View dy = is_scratch ? View{temporaries + dpre_gelu_at, pre_gelu.type, pre_gelu.shape} : dpre_gelu;
-        if (half.input) gelu.launch(dy, dbias, dactivated, pre_gelu, stream);
-        backward.launch(dy, temporaries, stream);
-      });
+  using enum TensorName;
+  return backward_of(binding, {pre_gelu, output, middle, mean2, rstd2, norm2, 4 * binding.width()});
 }
 
 }  // namespace rankscope

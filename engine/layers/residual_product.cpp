@@ -1,5 +1,7 @@
 // A product whose result is added to the residual stream, after dropout: attention's output projection and the MLP's
 // second product.
+#include <optional>
+
 #include "engine/layers/layers.hpp"
 
 namespace rankscope {
@@ -9,7 +11,9 @@ using kernels::KernelSet;
 
 /// The two segments differ in the names of their tensors and in the product's input width.
 struct Names {
-  TensorName input, residual, output;
+  TensorName input;
+  std::optional<TensorName> before_gelu;  ///< what the input is the GELU of; backward goes through it
+  TensorName residual, output;
   std::int64_t in;
 };
 
@@ -60,13 +64,14 @@ Launch forward(Binding binding, const Names& names) {
 Launch backward(Binding binding, const Names& names) {
   Operands& operands = binding.operands;
   const Half half = binding.half;
-  View input, weight, dinput, dweight, dbias;
+  View input, before, weight, dinput, dweight, dbias;
   const View doutput = operands.tensor(names.output);
   if (half.weight) input = operands.tensor(names.input);
   if (half.input) {
+    if (names.before_gelu) before = operands.tensor(*names.before_gelu);
     weight = operands.parameter(0);
     operands.parameter(1);
-    dinput = operands.tensor(names.input);
+    dinput = operands.tensor(names.before_gelu.value_or(names.input));
   }
   if (half.weight) {
     dweight = operands.gradient(0);
@@ -77,21 +82,17 @@ Launch backward(Binding binding, const Names& names) {
   const bool drops = binding.dropout() > 0;
   auto dropout = binding.kernels.prepare(&KernelSet::dropout, dropout_of(binding));
   auto spec = linear_of(binding, names.in);
-  auto input_gradient = binding.kernels.prepare(&KernelSet::linear_input_gradient, spec);
+  const InputGradient input_gradient(binding, spec, names.before_gelu.has_value());
   spec.result_type = accumulation_type(binding.model.type);
+  spec.bias = true;
   spec.accumulate = binding.adds(0);
+  spec.accumulate_bias = binding.adds(1);
   auto weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, spec);
-  auto bias_gradient =
-      binding.kernels.prepare(&KernelSet::bias_gradient, kernels::BiasGradientSpec{.type = binding.model.type,
-                                                                                   .rows = binding.tokens(),
-                                                                                   .width = binding.width(),
-                                                                                   .accumulate = binding.adds(1)});
   ScratchLayout scratch;
   const std::int64_t dropped_at = scratch.add_temporary(drops ? doutput.bytes() : 0);
   scratch.add_kernel(dropout.workspace_bytes);
-  if (half.input) scratch.add_kernel(input_gradient.workspace_bytes);
+  if (half.input) scratch.add_kernel(input_gradient.workspace_bytes());
   if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
-  if (half.weight) scratch.add_kernel(bias_gradient.workspace_bytes);
   return make_launch(binding.workspace, scratch,
                      [=, context_tokens = binding.model.spec.context](
                          const LaunchContext& context, std::byte* temporaries, const kernels::Stream& stream) {
@@ -100,19 +101,16 @@ Launch backward(Binding binding, const Names& names) {
                          dy.data = temporaries + dropped_at;
                          dropout.launch(dy, doutput, View{}, dropout_draw(context, context_tokens), stream);
                        }
-                       if (half.weight) {
-                         bias_gradient.launch(dbias, dy, stream);
-                         weight_gradient.launch(dweight, dy, input, stream);
-                       }
-                       if (half.input) input_gradient.launch(dinput, dy, weight, stream);
+                       if (half.weight) weight_gradient.launch(dweight, dbias, dy, input, stream);
+                       if (half.input) input_gradient.launch(dinput, dy, weight, before, stream);
                      });
 }
 
 Names projection_names(const Binding& binding) {
-  return {TensorName::attended, TensorName::residual, TensorName::middle, binding.width()};
+  return {TensorName::attended, {}, TensorName::residual, TensorName::middle, binding.width()};
 }
 Names down_names(const Binding& binding) {
-  return {TensorName::activated, TensorName::middle, TensorName::output, 4 * binding.width()};
+  return {TensorName::activated, TensorName::pre_gelu, TensorName::middle, TensorName::output, 4 * binding.width()};
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ Launch split_head_backward(Binding binding) {
   if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
   return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     if (half.input) input_gradient.launch(dnormed, dlogits, weight, stream);
-    if (half.weight) weight_gradient.launch(dweight, dlogits, normed, stream);
+    if (half.weight) weight_gradient.launch(dweight, View{}, dlogits, normed, stream);
   });
 }
 

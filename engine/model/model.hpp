@@ -93,8 +93,8 @@ struct TensorSpec {
 ///   qkv         residual           ln_1.weight .bias c_attn w b  mean1 rstd1 norm1 qkv                 residual mean1 rstd1 norm1
 ///   attention   qkv                                              softmax attended                      qkv softmax attended
 ///   projection  attended residual  attn.c_proj w b               middle                                attended
-///   up          middle             ln_2.weight .bias c_fc w b    mean2 rstd2 norm2 pre_gelu activated  middle mean2 rstd2 norm2 pre_gelu
-///   down        activated middle   mlp.c_proj w b                output                                activated
+///   up          middle             ln_2.weight .bias c_fc w b    mean2 rstd2 norm2 pre_gelu activated  middle mean2 rstd2 norm2
+///   down        activated middle   mlp.c_proj w b                output                                activated pre_gelu
 ///   head        residual targets   ln_f.weight .bias w           mean1 rstd1 norm1 logits loss         residual mean1 rstd1 norm1 logits
 ///
 ///   segment     gradient_inputs   gradient_outputs
@@ -102,22 +102,21 @@ struct TensorSpec {
 ///   qkv         qkv middle        residual     (middle's gradient is the residual branch, added here)
 ///   attention   attended          qkv
 ///   projection  middle            attended
-///   up          activated output  middle       (output's gradient is the residual branch, added here)
-///   down        output            activated
+///   up          pre_gelu output   middle       (output's gradient is the residual branch, added here)
+///   down        output            pre_gelu     (GELU's slope is applied where the product has its result at hand)
 ///   head        –                 residual
 ///
 /// A backward split in two, for schedules that run its halves apart. What is not listed has no such half. Parameters are
-/// those whose gradients the half computes: a layer norm's come with the gradient of its input, and so does c_fc's bias,
-/// which GELU's kernel sums.
+/// those whose gradients the half computes: a layer norm's come with the gradient of its input.
 ///
-///   segment     input gradient: kept        parameters       hands on   weight gradient: reads   kept        parameters
-///   embedding                                                            output                   tokens      wte wpe
-///   qkv         residual mean1 rstd1        ln_1.weight .bias            qkv                      norm1       c_attn w b
+///   segment     input gradient: kept        parameters         weight gradient: reads   kept          parameters
+///   embedding                                                  output                   tokens        wte wpe
+///   qkv         residual mean1 rstd1        ln_1.weight .bias  qkv                      norm1         c_attn w b
 ///   attention   qkv softmax attended
-///   projection                                                           middle                   attended    attn.c_proj w b
-///   up          middle mean2 rstd2 pre_gelu ln_2.weight .bias c_fc b     pre_gelu   pre_gelu      norm2       c_fc w
-///   down                                                                 output                   activated   mlp.c_proj w b
-///   head        residual mean1 rstd1 logits ln_f.weight .bias                                     norm1 logits w
+///   projection                                                 middle                   attended      attn.c_proj w b
+///   up          middle mean2 rstd2          ln_2.weight .bias  pre_gelu                 norm2         c_fc w b
+///   down        pre_gelu                                       output                   activated     mlp.c_proj w b
+///   head        residual mean1 rstd1 logits ln_f.weight .bias                           norm1 logits  w
 ///
 /// Segments of tensor ranks, T of them (Megatron-LM; Shoeybi et al. 2019). Products are of a rank's share; what stands
 /// between is done by all ranks alike, or with sequence parallelism (Korthikanti et al. 2022) by each for its rows. With
@@ -131,8 +130,8 @@ struct TensorSpec {
 ///   attention       qkv                                           softmax attended          qkv softmax attended
 ///   projection      attended             attn.c_proj w            projected                 attended
 ///   mlp_norm        projected residual   attn.c_proj b ln_2.w b   middle mean2 rstd2 norm2  middle mean2 rstd2
-///   up              norm2                c_fc w b                 pre_gelu activated        norm2 pre_gelu
-///   down            activated            mlp.c_proj w             contracted                activated
+///   up              norm2                c_fc w b                 pre_gelu activated        norm2
+///   down            activated            mlp.c_proj w             contracted                activated pre_gelu
 ///   output          contracted middle    mlp.c_proj b             output
 ///   final_norm      residual             ln_f.weight .bias        mean1 rstd1 norm1         residual mean1 rstd1
 ///   head            norm1 targets        w                        logits statistics         norm1 logits
@@ -146,8 +145,8 @@ struct TensorSpec {
 ///   attention       attended         qkv
 ///   projection      projected        attended                                             attn.c_proj w
 ///   mlp_norm        norm2 output     middle projected    attn.c_proj b ln_2.w b
-///   up              activated        norm2               c_fc b (hands on pre_gelu)       c_fc w
-///   down            contracted       activated                                            mlp.c_proj w
+///   up              pre_gelu         norm2                                                c_fc w b
+///   down            contracted       pre_gelu                                             mlp.c_proj w
 ///   output          output           contracted          mlp.c_proj b
 ///   final_norm      norm1            residual            ln_f.weight .bias
 ///   head            –                norm1                                                w
@@ -161,15 +160,14 @@ struct SegmentSpec {
   /// Forward's operands: inputs, then parameters, then outputs.
   std::vector<TensorSpec> inputs, outputs;
   std::vector<TensorName> changed;  ///< of the outputs, those that an earlier segment has written: changed in place
-  /// Backward's operands: the gradients of `gradient_inputs` (read), the `kept` tensors (read; a subset of inputs and
-  /// outputs), the parameters of read_backward() (read), the gradients of `gradient_outputs` (written),
+  /// Backward's operands: the gradients of `gradient_inputs` (read), the `kept` tensors (read; inputs and outputs, and
+  /// in `down` those of `up`), the parameters of read_backward() (read), the gradients of `gradient_outputs` (written),
   /// then the gradients of the parameters (written by the first micro-batch of a step, added to by the others).
   std::vector<TensorName> gradient_inputs, kept, gradient_outputs;
   /// The input gradient's operands: the gradients of gradient_inputs (read), input_kept (read), the parameters (as in
-  /// backward), the gradients of gradient_outputs (written), the gradients of `handed_on` (written: what only the
-  /// weight gradient reads), then the gradients of `input_parameters`. The kernels are backward's own, so both halves
-  /// together give backward's bits.
-  std::vector<TensorName> input_kept, handed_on;
+  /// backward), the gradients of gradient_outputs (written), then the gradients of `input_parameters`. The kernels are
+  /// backward's own, so both halves together give backward's bits.
+  std::vector<TensorName> input_kept;
   std::vector<int> input_parameters;  ///< positions in `parameters`
   /// The weight gradient's operands: the gradients of weight_gradient_inputs (read), weight_kept (read), then the
   /// gradients of `weight_parameters`.

@@ -82,7 +82,7 @@ void count_bytes(SegmentSpec& segment, const SegmentSizes& sizes, const std::vec
   if (segment.has_input_gradient())
     segment.input_gradient_bytes = bytes_of(segment.gradient_inputs, sizes) + bytes_of(segment.input_kept, sizes) +
                                    read + bytes_of(segment.gradient_outputs, sizes) +
-                                   bytes_of(segment.handed_on, sizes) + gradient_bytes(segment.input_parameters);
+                                   gradient_bytes(segment.input_parameters);
   if (segment.has_weight_gradient())
     segment.weight_gradient_bytes = bytes_of(segment.weight_gradient_inputs, sizes) +
                                     bytes_of(segment.weight_kept, sizes) + gradient_bytes(segment.weight_parameters);

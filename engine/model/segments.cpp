@@ -83,15 +83,14 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
       segment.parameters = {first + ln_2_weight, first + ln_2_bias, first + c_fc_weight, first + c_fc_bias};
       segment.inputs = tensors({middle}, sizes);
       segment.outputs = tensors({mean2, rstd2, norm2, pre_gelu, activated}, sizes);
-      segment.gradient_inputs = {activated, output};
-      segment.kept = {middle, mean2, rstd2, norm2, pre_gelu};
+      segment.gradient_inputs = {pre_gelu, output};
+      segment.kept = {middle, mean2, rstd2, norm2};
       segment.gradient_outputs = {middle};
-      segment.input_kept = {middle, mean2, rstd2, pre_gelu};
-      segment.handed_on = {pre_gelu};
-      segment.input_parameters = {0, 1, 3};
+      segment.input_kept = {middle, mean2, rstd2};
+      segment.input_parameters = {0, 1};
       segment.weight_gradient_inputs = {pre_gelu};
       segment.weight_kept = {norm2};
-      segment.weight_parameters = {2};
+      segment.weight_parameters = {2, 3};
       count_product(segment, sizes, h, 4 * h);
       break;
     case Segment::down:
@@ -99,8 +98,9 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
       segment.inputs = tensors({activated, middle}, sizes);
       segment.outputs = tensors({output}, sizes);
       segment.gradient_inputs = {output};
-      segment.kept = {activated};
-      segment.gradient_outputs = {activated};
+      segment.kept = {activated, pre_gelu};
+      segment.gradient_outputs = {pre_gelu};
+      segment.input_kept = {pre_gelu};
       segment.weight_gradient_inputs = {output};
       segment.weight_kept = {activated};
       segment.weight_parameters = {0, 1};

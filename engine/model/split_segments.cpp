@@ -121,19 +121,17 @@ SegmentSpec SplitSegments::of_block(Segment kind, int block, int first) const {
       segment.parameters = {first + c_fc_weight, first + c_fc_bias};
       segment.inputs = tensors({normed2}, sizes);
       segment.outputs = tensors({pre_gelu, activated}, sizes);
-      segment.gradient_inputs = {activated};
-      segment.kept = {normed2, pre_gelu};
+      segment.gradient_inputs = segment.weight_gradient_inputs = {pre_gelu};
+      segment.kept = segment.weight_kept = {normed2};
       segment.gradient_outputs = {normed2};
-      segment.input_kept = segment.handed_on = {pre_gelu};
-      segment.input_parameters = {1};
-      segment.weight_gradient_inputs = {pre_gelu};
-      segment.weight_kept = {normed2};
-      segment.weight_parameters = {0};
+      segment.weight_parameters = {0, 1};
       count_product(segment, sizes, h, 4 * share);
       break;
     case Segment::down:
       segment.parameters = {first + mlp_c_proj_weight};
       add_partial_product(segment, sizes, activated, contracted);
+      segment.gradient_outputs = segment.input_kept = {pre_gelu};
+      segment.kept.push_back(pre_gelu);
       count_product(segment, sizes, 4 * share, h);
       break;
     case Segment::output: {

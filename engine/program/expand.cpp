@@ -186,11 +186,6 @@ class Expander {
       if (whole) {
         for (const int p : spec.parameters) op.uses.push_back(into_gradient(p));
       } else {
-        for (const TensorName name : spec.handed_on) {
-          const BufferIndex b = add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::activations, true);
-          value_gradients_[Key{m, place, name}] = b;
-          op.uses.push_back({b, Access::write});
-        }
         for (const int i : spec.input_parameters)
           op.uses.push_back(into_gradient(spec.parameters[static_cast<std::size_t>(i)]));
       }

@@ -45,7 +45,6 @@ std::vector<std::optional<Operand>> operands_of(const SegmentSpec& s, OpKind kin
     add(whole ? s.kept : s.input_kept, false);
     skip(s.read_backward().size());
     add(s.gradient_outputs, true);
-    if (!whole) add(s.handed_on, true);
   }
   operands.resize(uses);
   return operands;

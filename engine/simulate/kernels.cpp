@@ -71,11 +71,8 @@ class Builder {
     if (biased) memory(kernels_.weight_gradient, elements(tokens_, out), 1);
     if (!joined) accumulate(elements(out, in));
   }
-  void gelu() {
-    memory(kernels_.forward, elements(tokens_, 4 * share_), 2);
-    memory(kernels_.input_gradient, elements(tokens_, 4 * share_), 3);
-    memory(kernels_.input_gradient, elements(tokens_, 4 * share_), 1);  // of the bias
-  }
+  void gelu() { memory(kernels_.forward, elements(tokens_, 4 * share_), 2); }
+  void gelu_slope() { memory(kernels_.input_gradient, elements(tokens_, 4 * share_), 3); }
   void attention() { cluster_.attention == "stored" ? stored_attention() : flash_attention(); }
   void loss() {
     if (cluster_.fused) {
@@ -225,11 +222,12 @@ SegmentKernels kernels_of(const Model& model, const SegmentSpec& segment, const 
       break;
     case Segment::up:
       if (alone) b.norm(true);
-      b.product(b.width(), 4 * b.share(), false);
+      b.product(b.width(), 4 * b.share(), true);
       b.gelu();
       break;
     case Segment::down:
       b.product(4 * b.share(), b.width(), false);
+      b.gelu_slope();
       if (alone) b.residual_sum();
       break;
     case Segment::output: b.residual_sum(); break;

@@ -157,7 +157,7 @@ class Keeper {
   BackwardBytes backward_bytes(const SegmentSpec& segment, int i, int begin, bool selective) const {
     double bytes = segment.block >= 0 ? stream_bytes(model_) : 0;  // the residual branch's gradient waits
     std::set<TensorName> seen;
-    for (const auto* names : {&segment.gradient_inputs, &segment.gradient_outputs, &segment.handed_on})
+    for (const auto* names : {&segment.gradient_inputs, &segment.gradient_outputs})
       for (const TensorName name : *names)
         if (seen.insert(name).second) bytes += bytes_of_tensor(model_, segment, name);
     for (const TensorName name : segment.kept)

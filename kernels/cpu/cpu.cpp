@@ -18,13 +18,13 @@ KernelSet cpu_kernels(Options options) {
   set.name = "cpu";
   set.options = options;
   set.linear_forward = {all, Linear<cpu::make_product>::forward};
+  set.linear_gelu_forward = {all, Linear<cpu::make_product>::gelu_forward};
   set.linear_input_gradient = {all, Linear<cpu::make_product>::input_gradient};
+  set.linear_gelu_input_gradient = {all, Linear<cpu::make_product>::gelu_input_gradient};
   set.linear_weight_gradient = {all, Linear<cpu::make_product>::weight_gradient};
   set.bias_gradient = {all, cpu::bias_gradient};
   set.norm_forward = {all, cpu::norm_forward};
   set.norm_backward = {all, cpu::norm_backward};
-  set.gelu_forward = {all, cpu::gelu_forward};
-  set.gelu_backward = {all, cpu::gelu_backward};
   set.attention_forward = {all, cpu::attention_forward};
   set.attention_backward = {all, cpu::attention_backward};
   set.cross_entropy = {all, cpu::cross_entropy};

@@ -66,8 +66,8 @@ struct Loops {
                        bool accumulate);
 
   void (*gelu_forward)(void* y, const void* x, int64_t n);
-  /// dx = dy·gelu'(x); sums[j] (A) = sum over rows of dx[r][j].
-  void (*gelu_backward)(void* dx, void* sums, const void* dy, const void* x, int64_t rows, int64_t width);
+  /// dx = dy·gelu'(x).
+  void (*gelu_slope)(void* dx, const void* dy, const void* x, int64_t n);
 
   /// One row at a time; mean and rstd are A.
   void (*norm_forward)(void* y, void* mean, void* rstd, const void* x, const void* weight, const void* bias,

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "kernels/cpu/loops.hpp"
+#include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
+#include "kernels/followed_product.hpp"
 
 namespace rankscope::kernels::cpu {
 namespace {
@@ -225,6 +227,12 @@ bool native_bf16_products() {
 }
 
 std::shared_ptr<const MatrixProduct> make_product(const ProductSpec& spec, const Options& options) {
+  if (spec.epilogue != Epilogue::none) {
+    ProductSpec plain = spec;
+    plain.epilogue = Epilogue::none;
+    return std::make_shared<FollowedProduct>(spec, make_product(plain, options),
+                                             EpiloguePasses{gelu, gelu_slope, bias_gradient}, options);
+  }
   if (spec.type == DType::f64 && spec.result == DType::f64) return std::make_shared<BlasProduct>(spec, options);
   const bool f32 = spec.type == DType::f32 && spec.result == DType::f32;
   const bool narrow = spec.type == DType::bf16 || spec.type == DType::f16;

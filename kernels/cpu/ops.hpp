@@ -5,11 +5,13 @@
 
 namespace rankscope::kernels::cpu {
 
+// What products are followed by (kernels/followed_product.hpp).
+Prepared<View, View> gelu(const ElementwiseSpec&, const Options&);
+Prepared<View, View, View> gelu_slope(const ElementwiseSpec&, const Options&);
+
 Prepared<View, View> bias_gradient(const BiasGradientSpec&, const Options&);
 Prepared<View, View, View, View, View, View> norm_forward(const NormSpec&, const Options&);
 Prepared<View, View, View, View, View, View, View, View, View> norm_backward(const NormSpec&, const Options&);
-Prepared<View, View> gelu_forward(const ElementwiseSpec&, const Options&);
-Prepared<View, View, View, View> gelu_backward(const GeluBackwardSpec&, const Options&);
 Prepared<View, View, View> attention_forward(const AttentionSpec&, const Options&);
 Prepared<View, View, View, View, View> attention_backward(const AttentionSpec&, const Options&);
 Prepared<View, View, View, View, double> cross_entropy(const CrossEntropySpec&, const Options&);

@@ -1,5 +1,6 @@
 #include "kernels/cuda/cuda.hpp"
 
+#include "kernels/cuda/device.hpp"
 #include "kernels/cuda/library.hpp"
 #include "kernels/cuda/matrix_product.hpp"
 #include "kernels/cuda/ops.hpp"
@@ -11,18 +12,22 @@ KernelSet cuda_kernels(Options options) {
   options.library = cuda::open_library();
   options.logits_bytes = std::int64_t{512}
                          << 20;  // some thousand rows of GPT-2's vocabulary: a product that fills a GPU
+  // GELU within a product gains from compute capability 9.0 on; bf16 loses by it before (karpathy/llm.c, pull request
+  // 338 and the defaults of its train_gpt2.cu).
+  const std::vector<CudaDevice> devices = cuda_devices();
+  options.fused_gelu = options.fused_gelu && !devices.empty() && devices.front().major >= 9;
   const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
   KernelSet set;
   set.name = "cuda";
   set.options = options;
   set.linear_forward = {all, Linear<cuda::make_product>::forward};
+  set.linear_gelu_forward = {all, Linear<cuda::make_product>::gelu_forward};
   set.linear_input_gradient = {all, Linear<cuda::make_product>::input_gradient};
+  set.linear_gelu_input_gradient = {all, Linear<cuda::make_product>::gelu_input_gradient};
   set.linear_weight_gradient = {all, Linear<cuda::make_product>::weight_gradient};
   set.bias_gradient = {all, cuda::bias_gradient};
   set.norm_forward = {all, cuda::norm_forward};
   set.norm_backward = {all, cuda::norm_backward};
-  set.gelu_forward = {all, cuda::gelu_forward};
-  set.gelu_backward = {all, cuda::gelu_backward};
   set.attention_forward = {all, cuda::attention_forward};
   set.attention_backward = {all, cuda::attention_backward};
   set.cross_entropy = {all, cuda::cross_entropy};
@@ -42,12 +47,12 @@ KernelSet cuda_kernels(Options options) {
   set.clip_coefficient = {all, cuda::clip_coefficient};
   set.square_norms = {all, cuda::square_norms};
   set.updates = {all, cuda::updates};
+  set.adafactor_updates = {all, cuda::adafactor_updates};
   set.sgd_update = {all, cuda::sgd_update};
   set.momentum_update = {all, cuda::momentum_update};
   set.adagrad_update = {all, cuda::adagrad_update};
   set.adam_update = {all, cuda::adam_update};
   set.adamw_update = {all, cuda::adamw_update};
-  set.adafactor_updates = {all, cuda::adafactor_updates};
   set.radam_update = {all, cuda::radam_update};
   set.adam8bit_update = {all, cuda::adam8bit_update};
   set.sophia_update = {all, cuda::sophia_update};

@@ -1,6 +1,5 @@
 // GELU in its tanh form, x·σ(2u) with u = sqrt(2/π)·(x + 0.044715·x³): one exponential, and no cancellation for
-// negative x. Backward sums dx over the rows as well, since the pass reads every element anyway.
-#include "kernels/cuda/columns.cuh"
+// negative x. For products that cuBLASLt has not with them in one kernel.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/ops.hpp"
 
@@ -34,14 +33,11 @@ struct Gelu {
 
 template <class T>
 struct GeluSlope {
-  using A = Arithmetic<T>;
-  static constexpr int terms = 1;
   T* dx;
   const T *dy, *x;
-  int64_t width;
   template <int V>
-  __device__ void add(A (&sums)[1][V], int64_t row, int64_t column) const {
-    const int64_t i = row * width + column;
+  __device__ void apply(int64_t i) const {
+    using A = Arithmetic<T>;
     A value[V], slope[V];
     load<V>(value, x + i);
     load<V>(slope, dy + i);
@@ -49,7 +45,6 @@ struct GeluSlope {
       const A s = logistic(value[v]);
       const A inner = (A(2) * root<A>)*(A(1) + (A(3) * cubic<A>)*value[v] * value[v]);
       slope[v] *= s + value[v] * s * (A(1) - s) * inner;
-      sums[0][v] += slope[v];
     }
     store(dx + i, slope);
   }
@@ -57,7 +52,7 @@ struct GeluSlope {
 
 }  // namespace
 
-Prepared<View, View> gelu_forward(const ElementwiseSpec& spec, const Options&) {
+Prepared<View, View> gelu(const ElementwiseSpec& spec, const Options&) {
   return with_type(spec.type, [&](auto tag) -> Prepared<View, View> {
     using T = typename decltype(tag)::type;
     return {0, [n = spec.rows * spec.width](View y, View x, const Stream& stream) {
@@ -66,15 +61,12 @@ Prepared<View, View> gelu_forward(const ElementwiseSpec& spec, const Options&) {
   });
 }
 
-Prepared<View, View, View, View> gelu_backward(const GeluBackwardSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View> {
+Prepared<View, View, View> gelu_slope(const ElementwiseSpec& spec, const Options&) {
+  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View> {
     using T = typename decltype(tag)::type;
-    using A = Arithmetic<T>;
-    return {column_workspace<A>(spec.rows, spec.width, 1),
-            [spec](View dx, View db, View dy, View x, const Stream& stream) {
-              sum_columns<T>(ColumnSums<A, 1>{{db.as<A>()}, {spec.accumulate_bias}}, spec.rows, spec.width,
-                             rows_are_packs(spec.width, pack<T>, 16, {dx.data, dy.data, x.data}),
-                             GeluSlope<T>{dx.as<T>(), dy.as<const T>(), x.as<const T>(), spec.width}, stream);
+    return {0, [n = spec.rows * spec.width](View dx, View dy, View x, const Stream& stream) {
+              for_each_element<T>(n, {dx.data, dy.data, x.data},
+                                  GeluSlope<T>{dx.as<T>(), dy.as<const T>(), x.as<const T>()}, stream);
             }};
   });
 }

@@ -21,17 +21,17 @@ constexpr ColumnMajorProduct column_major(const ProductSpec& spec) {
   return p;
 }
 
-/// Our own kernel: any types, shapes and alignment, at some percents of the library's speed. Sums in fp32 (fp64 of
-/// fp64), in order of k.
+/// Our own kernel: any types, shapes and alignment, without an epilogue, at some percents of the library's speed. Sums
+/// in fp32 (fp64 of fp64), in order of k.
 std::shared_ptr<const MatrixProduct> make_plain_product(const ProductSpec& spec);
 
-/// Null where cuBLASLt has no algorithm for it on this device.
-std::shared_ptr<const MatrixProduct> make_library_product(const ProductSpec& spec, const Options& options);
+/// Null where cuBLASLt has no algorithm for it on this device, or is not to be asked (Options::fused_gelu, …).
+/// `otherwise` takes operands that begin where the library's algorithm cannot.
+std::shared_ptr<const MatrixProduct> make_library_product(const ProductSpec& spec, const Options& options,
+                                                          std::shared_ptr<const MatrixProduct> otherwise);
 
-/// By the library where it has the product, else plain. Throws Unsupported for types that neither has.
-inline std::shared_ptr<const MatrixProduct> make_product(const ProductSpec& spec, const Options& options) {
-  if (auto product = make_library_product(spec, options)) return product;
-  return make_plain_product(spec);
-}
+/// By the library where it has the product; else plain, and with a pass of its own for an epilogue. Throws Unsupported
+/// for types that neither has.
+std::shared_ptr<const MatrixProduct> make_product(const ProductSpec& spec, const Options& options);
 
 }  // namespace rankscope::kernels::cuda

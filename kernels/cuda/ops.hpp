@@ -5,11 +5,13 @@
 
 namespace rankscope::kernels::cuda {
 
+// What products are followed by (kernels/followed_product.hpp).
+Prepared<View, View> gelu(const ElementwiseSpec&, const Options&);
+Prepared<View, View, View> gelu_slope(const ElementwiseSpec&, const Options&);
+
 Prepared<View, View> bias_gradient(const BiasGradientSpec&, const Options&);
 Prepared<View, View, View, View, View, View> norm_forward(const NormSpec&, const Options&);
 Prepared<View, View, View, View, View, View, View, View, View> norm_backward(const NormSpec&, const Options&);
-Prepared<View, View> gelu_forward(const ElementwiseSpec&, const Options&);
-Prepared<View, View, View, View> gelu_backward(const GeluBackwardSpec&, const Options&);
 Prepared<View, View, View> attention_forward(const AttentionSpec&, const Options&);
 Prepared<View, View, View, View, View> attention_backward(const AttentionSpec&, const Options&);
 Prepared<View, View, View, View, double> cross_entropy(const CrossEntropySpec&, const Options&);
@@ -29,9 +31,9 @@ Prepared<double*, View> square_norm(const FlatSpec&, const Options&);
 Prepared<double*, const double*, double> clip_coefficient(const FlatSpec&, const Options&);
 Prepared<double*> square_norms(const SquareNormsSpec&, const Options&);
 Prepared<UpdateNumbers> updates(const UpdatesSpec&, const Options&);
+Prepared<AdafactorStep> adafactor_updates(const AdafactorsSpec&, const Options&);
 Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec&, const Options&);
 Prepared<View, View, View, View, MomentumStep> momentum_update(const UpdateSpec&, const Options&);
-Prepared<AdafactorStep> adafactor_updates(const AdafactorsSpec&, const Options&);
 Prepared<View, View, View, View, AdagradStep> adagrad_update(const UpdateSpec&, const Options&);
 Prepared<View, View, View, View, View, AdamStep> adam_update(const UpdateSpec&, const Options&);
 Prepared<View, View, View, View, View, AdamStep> adamw_update(const UpdateSpec&, const Options&);

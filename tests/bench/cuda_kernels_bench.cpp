@@ -162,8 +162,62 @@ void products(Bench& bench, const Table& table, DType type, const std::string& n
   table.row(name + " forward", bench.seconds([&] { forward.launch(y, x, w, bias ? b : View{}, View{}, stream); }),
             bytes, flop);
   table.row(name + " input gradient", bench.seconds([&] { input.launch(x, y, w, stream); }), bytes, flop);
-  table.row(name + " weight gradient (fp32, added)", bench.seconds([&] { weight.launch(dw, y, x, stream); }),
+  table.row(name + " weight gradient (fp32, added)", bench.seconds([&] { weight.launch(dw, View{}, y, x, stream); }),
             static_cast<double>(x.bytes() + y.bytes() + 2 * dw.bytes()), flop);
+  bench.clear();
+}
+
+/// What follows a product: in its kernel, where the library has it there, against kernels of its own.
+class Fusion {
+ public:
+  Fusion(Bench& bench, const Table& table) : bench_(bench), table_(table) {
+    Options options;
+    options.fused_gelu = options.fused_bias_gradient = false;
+    apart_ = cuda_kernels(options);
+  }
+  template <class Op, class Run>
+  void compare(const std::string& name, Op op, const LinearSpec& spec, double bytes, const Run& run) {
+    const double fused = time(bench_.set(), op, spec, run), apart = time(apart_, op, spec, run);
+    table_.row(name, fused, bytes, 2.0 * static_cast<double>(spec.rows * spec.in * spec.out));
+    std::printf("fused over apart, %s: %.1f us over %.1f us = %.2f\n", name.c_str(), fused * 1e6, apart * 1e6,
+                fused / apart);
+  }
+
+ private:
+  template <class Op, class Run>
+  double time(const KernelSet& set, Op op, const LinearSpec& spec, const Run& run) {
+    const auto prepared = set.prepare(op, spec);
+    const Stream stream = bench_.stream_for(prepared.workspace_bytes);
+    return bench_.seconds([&] { run(prepared, stream); });
+  }
+
+  Bench& bench_;
+  const Table& table_;
+  KernelSet apart_;
+};
+
+void fused(Bench& bench, const Table& table, DType type, const std::string& name, std::int64_t rows,
+           std::int64_t width) {
+  Fusion fusion(bench, table);
+  const std::int64_t wide = 4 * width;
+  const View x = bench.random(type, {rows, width}), w = bench.random(type, {wide, width});
+  const View b = bench.random(type, {wide}), y = bench.random(type, {rows, wide}), before = bench.random(type, y.shape);
+  const View dw = bench.random(DType::f32, w.shape), db = bench.random(DType::f32, {wide});
+  const double small = static_cast<double>(x.bytes() + w.bytes()), large = static_cast<double>(y.bytes());
+  const LinearSpec up{.type = type, .result_type = type, .rows = rows, .in = width, .out = wide, .bias = true};
+  fusion.compare(name + " MLP up with GELU", &KernelSet::linear_gelu_forward, up, small + 2 * large,
+                 [&](const auto& op, const Stream& stream) { op.launch(y, before, x, w, b, stream); });
+  const LinearSpec down{.type = type, .result_type = type, .rows = rows, .in = wide, .out = width};
+  const View w_down{w.data, type, {width, wide}};
+  fusion.compare(name + " MLP down input gradient, GELU's slope", &KernelSet::linear_gelu_input_gradient, down,
+                 small + 2 * large,
+                 [&](const auto& op, const Stream& stream) { op.launch(y, x, w_down, before, stream); });
+  LinearSpec gradient = up;
+  gradient.result_type = DType::f32;
+  gradient.accumulate = gradient.accumulate_bias = true;
+  fusion.compare(name + " MLP up weight and bias gradient", &KernelSet::linear_weight_gradient, gradient,
+                 static_cast<double>(x.bytes() + 2 * dw.bytes()) + large,
+                 [&](const auto& op, const Stream& stream) { op.launch(dw, db, y, x, stream); });
   bench.clear();
 }
 
@@ -206,17 +260,6 @@ void pointwise(Bench& bench, const Table& table, DType type, const Sizes& s) {
       sum.launch(y, x, b, dy, DropoutDraw{1, 2, 0}, stream);
     }),
               3 * size, 0);
-    bench.clear();
-  }
-  {
-    const View x = bench.random(type, {rows, 4 * s.width}, 4), dy = bench.random(type, x.shape);
-    const View y = bench.empty(type, x.shape), db = bench.empty(DType::f32, {4 * s.width});
-    const auto forward = bench.set().prepare(&KernelSet::gelu_forward, ElementwiseSpec{type, rows, 4 * s.width});
-    const auto backward = bench.set().prepare(&KernelSet::gelu_backward, GeluBackwardSpec{type, rows, 4 * s.width});
-    const Stream stream = bench.stream_for(backward.workspace_bytes);
-    const auto size = static_cast<double>(x.bytes());
-    table.row("GELU forward", bench.seconds([&] { forward.launch(y, x, stream); }), 2 * size, 0);
-    table.row("GELU backward", bench.seconds([&] { backward.launch(y, db, dy, x, stream); }), 3 * size, 0);
     bench.clear();
   }
   {
@@ -309,6 +352,7 @@ void run(const CudaDevice& device, Sizes sizes) {
   products(bench, table, DType::bf16, "bf16 MLP up", rows, width, 4 * width, true);
   products(bench, table, DType::bf16, "bf16 MLP down", rows, 4 * width, width, false);
   products(bench, table, DType::bf16, "bf16 head", std::min<std::int64_t>(rows, 8192), width, sizes.vocabulary, false);
+  fused(bench, table, DType::bf16, "bf16", rows, width);
   attention(bench, table, DType::bf16, sizes, "bf16 attention, heads of 64");
   Sizes wide = sizes;
   wide.heads = sizes.width / 128;

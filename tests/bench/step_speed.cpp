@@ -180,7 +180,7 @@ double product_seconds(const Clock& clock, const Model& model, const kernels::Ke
     sum += static_cast<double>(product.count) * median_seconds(clock, seconds / 10, [&] {
              forward.launch(y, x, w, View{}, View{}, stream);
              input_gradient.launch(x, y, w, stream);
-             weight_gradient.launch(dw, y, x, stream);
+             weight_gradient.launch(dw, View{}, y, x, stream);
            });
   }
   return sum;

@@ -29,23 +29,17 @@ void gelu_forward(void* y_, const void* x_, int64_t n) {
 }
 
 template <class T>
-void gelu_backward(void* dx_, void* sums_, const void* dy_, const void* x_, int64_t rows, int64_t width) {
+void gelu_slope(void* dx_, const void* dy_, const void* x_, int64_t n) {
   using A = Scalar<T>;
-  auto* sums = static_cast<A*>(sums_);
-  sweep<A>(width, [&](int64_t j, auto part) { store(sums + j, Vector<A>{}, part); });
-  for (int64_t r = 0; r < rows; ++r) {
-    auto* dx = static_cast<T*>(dx_) + r * width;
-    const auto* dy = static_cast<const T*>(dy_) + r * width;
-    const auto* x = static_cast<const T*>(x_) + r * width;
-    sweep<T>(width, [&](int64_t j, auto part) {
-      const Vector<T> v = load(x + j, part);
-      const Vector<T> s = logistic<A>(v);
-      const Vector<T> slope = (A(2) * root<A>)*(A(1) + (A(3) * cubic<A>)*v * v);
-      const Vector<T> d = load(dy + j, part) * (s + v * s * (A(1) - s) * slope);
-      store(dx + j, d, part);
-      store(sums + j, load(sums + j, part) + d, part);
-    });
-  }
+  auto* dx = static_cast<T*>(dx_);
+  const auto* dy = static_cast<const T*>(dy_);
+  const auto* x = static_cast<const T*>(x_);
+  sweep<T>(n, [&](int64_t i, auto part) {
+    const Vector<T> v = load(x + i, part);
+    const Vector<T> s = logistic<A>(v);
+    const Vector<T> inner = (A(2) * root<A>)*(A(1) + (A(3) * cubic<A>)*v * v);
+    store(dx + i, load(dy + i, part) * (s + v * s * (A(1) - s) * inner), part);
+  });
 }
 
 }  // namespace
@@ -53,7 +47,7 @@ void gelu_backward(void* dx_, void* sums_, const void* dy_, const void* x_, int6
 template <class T>
 void add_gelu(Loops& loops) {
   loops.gelu_forward = gelu_forward<T>;
-  loops.gelu_backward = gelu_backward<T>;
+  loops.gelu_slope = gelu_slope<T>;
 }
 RANKSCOPE_FOR_ALL_TYPES(add_gelu)
 

@@ -49,8 +49,8 @@ TEST_CASE("an operand that does not fit is refused with its place, what it shoul
 
 TEST_CASE("a type that the kernel set lacks is refused by name when binding") {
   kernels::KernelSet kernels = kernels::cpu_kernels();
-  kernels.gelu_forward.types = {DType::f32};
-  CHECK_THROWS_WITH(HandLaid(small_model("bf16"), kernels, 1, false), ContainsText("no gelu_forward in bf16"));
+  kernels.linear_gelu_forward.types = {DType::f32};
+  CHECK_THROWS_WITH(HandLaid(small_model("bf16"), kernels, 1, false), ContainsText("no linear_gelu_forward in bf16"));
 }
 
 TEST_CASE("a segment that no model has is refused") {
@@ -77,7 +77,8 @@ TEST_CASE("a workspace holds the greatest need and begins on a cache line") {
 }
 
 TEST_CASE("initial weights are drawn by global position: a shard equals its slice of the whole") {
-  ParameterSpec spec{.name = "w", .shape = {6, 10}, .whole = {6, 10}, .init = Init::normal, .std_dev = 0.02, .global_offset = 12345};
+  ParameterSpec spec{
+      .name = "w", .shape = {6, 10}, .whole = {6, 10}, .init = Init::normal, .std_dev = 0.02, .global_offset = 12345};
   std::vector<double> whole(60), shard(20);
   initialise({whole.data(), DType::f64, {6, 10}}, spec, 7);
   initialise({shard.data(), DType::f64, {20}}, spec, 7, 30);

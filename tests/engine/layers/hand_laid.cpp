@@ -131,7 +131,6 @@ void HandLaid::bind_split(const kernels::KernelSet& kernels) {
     for (TensorName name : segment->input_kept) operands.push_back(activation(*segment, name));
     for (int p : segment->read_backward()) operands.push_back(parameter(p));
     for (TensorName name : segment->gradient_outputs) operands.push_back(gradient_of(*segment, name));
-    for (TensorName name : segment->handed_on) operands.push_back(gradient_of(*segment, name));
     bind_half(*segment, segment->input_parameters, operands, bind_input_gradient);
   }
   for (auto segment = model_.segments.rbegin(); segment != model_.segments.rend(); ++segment) {

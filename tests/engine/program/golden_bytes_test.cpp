@@ -145,15 +145,14 @@ TEST_CASE("golden bytes: ZB-H1 holds back what weight gradients read") {
   const std::int64_t held = 112 + 144;
   // First stage: F0 F1 I0 W0 F2 I1 W1 F3 I2 W2 I3 W3. Most is in I0, with all of micro-batch 1: the embedding's output
   // and two blocks, the second of which hands its own on. Of micro-batch 0 as much, the gradient that has come (16),
-  // and, in the upper block's up, what that adds before it gives anything up: the gradients of middle 16 and pre_gelu
-  // 64.
+  // and, in the upper block's down, what that adds before it gives anything up: the gradient of pre_gelu 64.
   const std::int64_t whole = 16 + 2 * block_rows - 16;
   check(step.program_for(0),
-        {4 * first, 4 * first, 8 * first, 4 * (T * (whole + whole + 16 + (16 + 64)) + 4 * block_softmax)});
+        {4 * first, 4 * first, 8 * first, 4 * (T * (whole + whole + 16 + 64) + 4 * block_softmax)});
   // Second stage: F0 I0 F1 I1 W0 F2 I2 W1 F3 I3 W2 W3. Most is in I1, with micro-batch 0 held back: two blocks, and of
   // the head norm1 16 and logits 32. Of micro-batch 1 two blocks and the head, which has given up mean, rstd and its
-  // input (18) for the gradient of that (16); and in the upper block's up the same 80 more.
-  const std::int64_t waiting = 2 * held + 16 + 32, running = 2 * block_rows + head_rows - 18 + 16 + (16 + 64);
+  // input (18) for the gradient of that (16); and in the upper block's down the same 64 more.
+  const std::int64_t waiting = 2 * held + 16 + 32, running = 2 * block_rows + head_rows - 18 + 16 + 64;
   check(step.program_for(1), {4 * second, 4 * second, 8 * second, 4 * (T * (waiting + running) + 2 * block_softmax)});
 }
 

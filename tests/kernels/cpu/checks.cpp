@@ -6,13 +6,13 @@ const std::vector<Check>& all_checks() {
   static const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
   static const std::vector<Check> checks{
       {"linear_forward", check_linear_forward, all},
+      {"linear_gelu_forward", check_linear_gelu_forward, all},
       {"linear_input_gradient", check_linear_input_gradient, all},
+      {"linear_gelu_input_gradient", check_linear_gelu_input_gradient, all},
       {"linear_weight_gradient", check_linear_weight_gradient, all},
       {"bias_gradient", check_bias_gradient, all},
       {"norm_forward", check_norm_forward, all},
       {"norm_backward", check_norm_backward, all},
-      {"gelu_forward", check_gelu_forward, all},
-      {"gelu_backward", check_gelu_backward, all},
       {"attention_forward", check_attention_forward, all},
       {"attention_backward", check_attention_backward, all},
       {"cross_entropy", check_cross_entropy, all},

@@ -9,13 +9,13 @@
 namespace rankscope::kernels::test {
 
 void check_linear_forward(const SetUnderTest& set, DType type);
+void check_linear_gelu_forward(const SetUnderTest& set, DType type);
 void check_linear_input_gradient(const SetUnderTest& set, DType type);
+void check_linear_gelu_input_gradient(const SetUnderTest& set, DType type);
 void check_linear_weight_gradient(const SetUnderTest& set, DType type);
 void check_bias_gradient(const SetUnderTest& set, DType type);
 void check_norm_forward(const SetUnderTest& set, DType type);
 void check_norm_backward(const SetUnderTest& set, DType type);
-void check_gelu_forward(const SetUnderTest& set, DType type);
-void check_gelu_backward(const SetUnderTest& set, DType type);
 void check_attention_forward(const SetUnderTest& set, DType type);
 void check_attention_backward(const SetUnderTest& set, DType type);
 void check_cross_entropy(const SetUnderTest& set, DType type);

@@ -15,46 +15,7 @@ const Size sizes[] = {{1, 1}, {7, 15}, {3, 64}, {65, 33}, {130, 300}};
 const std::int64_t counts[] = {1, 15, 1000, 40000};
 const std::vector<Size> of_models{{1024, 768}, {100, 3072}, {64, 1600}, {3, 12288}};
 
-double gelu(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
-double gelu_slope(double x) {
-  const double t = std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
-  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
-}
-
 }  // namespace
-
-void check_gelu_forward(const SetUnderTest& set, DType type) {
-  for (const Size& s : set.sizes(sizes, of_models)) {
-    const Tensor x = random_tensor({s.rows, s.width}, type, 1, 8), y({s.rows, s.width}, type);
-    set.launch(set.prepare(&KernelSet::gelu_forward, ElementwiseSpec{type, s.rows, s.width}), y, x);
-    Values expected = x.values();
-    for (double& v : expected) v = gelu(v);
-    CHECK(difference(y.values(), expected) < set.bound(type, type));
-    CHECK(y.guarded());
-  }
-}
-
-void check_gelu_backward(const SetUnderTest& set, DType type) {
-  for (const Size& s : set.sizes(sizes, of_models))
-    for (const bool accumulate : {false, true}) {
-      const Tensor x = random_tensor({s.rows, s.width}, type, 1, 8), dy = random_tensor({s.rows, s.width}, type, 2);
-      const Tensor dx({s.rows, s.width}, type), db = random_tensor({s.width}, wide(type), 3);
-      Values sums = db.values();
-      if (!accumulate) sums.assign(sums.size(), 0);
-      Values expected = x.values();
-      const Values dys = dy.values();
-      for (std::size_t i = 0; i < expected.size(); ++i) {
-        expected[i] = dys[i] * gelu_slope(expected[i]);
-        sums[i % s.width] += expected[i];
-      }
-      const GeluBackwardSpec spec{type, s.rows, s.width, accumulate};
-      set.launch(set.prepare(&KernelSet::gelu_backward, spec), dx, db, dy, x);
-      CHECK(difference(dx.values(), expected) < set.bound(type, type));
-      CHECK(difference(db.values(), sums) < set.bound(type, wide(type)));
-      CHECK(dx.guarded());
-      CHECK(db.guarded());
-    }
-}
 
 void check_norm_forward(const SetUnderTest& set, DType type) {
   for (const Size& s : set.sizes(sizes, of_models)) {

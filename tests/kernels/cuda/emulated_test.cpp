@@ -8,6 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
 #include "tests/kernels/cuda/bounds.hpp"
+#include "tests/kernels/cuda/emulated/cublas.hpp"
 #include "tests/kernels/cuda/emulated/emulator.hpp"
 
 using namespace rankscope;
@@ -17,6 +18,7 @@ using namespace rankscope::kernels::test;
 TEST_CASE("every op of the CUDA set computes what its formula says, in whatever order its threads run") {
   const auto order = GENERATE(emulated::Order::forward, emulated::Order::reverse);
   emulated::set_order(order);
+  emulated::set_cublas(emulated::Cublas::without_algorithms);  // products by our own kernel
   const SetUnderTest set(cuda_kernels(), nullptr, gpu_bound);
   for (const Check& check : all_checks())
     for_each_op([&](std::string_view name, auto member) {
@@ -27,6 +29,130 @@ TEST_CASE("every op of the CUDA set computes what its formula says, in whatever 
         check.run(set, type);
       }
     });
+}
+
+TEST_CASE("products of the library compute what their formula says, with its epilogues and without") {
+  const auto has = GENERATE(emulated::Cublas::whole, emulated::Cublas::without_epilogues);
+  emulated::set_cublas(has);
+  const SetUnderTest set(cuda_kernels(), nullptr, gpu_bound);
+  for (const Check& check : all_checks())
+    for_each_op([&](std::string_view name, auto member) {
+      if (name != check.op || !name.starts_with("linear_")) return;
+      for (DType type : (set.*member).types) {
+        INFO(check.op << " in " << name_of(type));
+        check.run(set, type);
+      }
+    });
+  emulated::set_cublas(emulated::Cublas::whole);
+}
+
+namespace {
+
+/// What some work launches: kernels of ours, and products of the library by epilogue.
+struct Launches {
+  std::uint64_t kernels = emulated::counts().launches;
+  std::uint64_t gelu = emulated::products(CUBLASLT_EPILOGUE_GELU_AUX_BIAS);
+  std::uint64_t slope = emulated::products(CUBLASLT_EPILOGUE_DGELU);
+  std::uint64_t sums = emulated::products(CUBLASLT_EPILOGUE_BGRADB);
+  std::uint64_t plain = emulated::products(CUBLASLT_EPILOGUE_DEFAULT);
+  std::uint64_t biased = emulated::products(CUBLASLT_EPILOGUE_BIAS);
+  bool operator==(const Launches&) const = default;
+};
+
+template <class Work>
+Launches launches_of(Work work) {
+  const Launches before;
+  work();
+  const Launches after;
+  return {after.kernels - before.kernels, after.gelu - before.gelu,   after.slope - before.slope,
+          after.sums - before.sums,       after.plain - before.plain, after.biased - before.biased};
+}
+
+constexpr Launches launched(std::uint64_t kernels, std::uint64_t gelu, std::uint64_t slope, std::uint64_t sums,
+                            std::uint64_t plain, std::uint64_t biased) {
+  return {kernels, gelu, slope, sums, plain, biased};
+}
+
+/// The three ops whose products have an epilogue, of `rows` times 32 to `out`.
+struct Mlp {
+  SetUnderTest set;
+  LinearSpec spec;
+  Tensor x, w, b, y, before, dx, dw, db;
+  Mlp(DType type, std::int64_t rows, std::int64_t out, const Options& options = {})
+      : set(cuda_kernels(options), nullptr, gpu_bound),
+        spec{.type = type, .result_type = type, .rows = rows, .in = 32, .out = out, .bias = true},
+        x(random_tensor({rows, 32}, type, 1)),
+        w(random_tensor({out, 32}, type, 2)),
+        b(random_tensor({out}, type, 3)),
+        y({rows, out}, type),
+        before(random_tensor({rows, out}, type, 4)),
+        dx({rows, 32}, type),
+        dw({out, 32}, wide(type)),
+        db(random_tensor({out}, wide(type), 5)) {}
+  Launches forward() {
+    const auto op = set.prepare(&KernelSet::linear_gelu_forward, spec);
+    return launches_of([&] { set.launch(op, y, before, x, w, b); });
+  }
+  /// Of a layer that reads what GELU made of `before`.
+  Launches input_gradient() {
+    const LinearSpec next{.type = spec.type, .result_type = spec.type, .rows = spec.rows, .in = spec.out, .out = 32};
+    const auto op = set.prepare(&KernelSet::linear_gelu_input_gradient, next);
+    const Tensor by_input({32, spec.out}, spec.type, random_values(32 * spec.out, spec.type, 6));
+    return launches_of([&] { set.launch(op, y, x, by_input, before); });
+  }
+  Launches weight_gradient(bool accumulate_bias) {
+    LinearSpec gradient = spec;
+    gradient.result_type = wide(spec.type);
+    gradient.accumulate_bias = accumulate_bias;
+    const auto op = set.prepare(&KernelSet::linear_weight_gradient, gradient);
+    return launches_of([&] { set.launch(op, dw, db, y, x); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("GELU, its slope and a bias' gradient are in their products' kernels, where the library has them there") {
+  for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+    INFO(name_of(type));
+    Mlp mlp(type, 40, 64);
+    CHECK(mlp.forward() == launched(0, 1, 0, 0, 0, 0));
+    CHECK(mlp.input_gradient() == launched(0, 0, 1, 0, 0, 0));
+    CHECK(mlp.weight_gradient(false) == launched(0, 0, 0, 1, 0, 0));
+    CHECK(mlp.weight_gradient(true) == launched(1, 0, 0, 1, 0, 0));  // the library cannot add: a small sum does
+  }
+}
+
+TEST_CASE("GELU, its slope and a bias' gradient are kernels of their own where the library has none with them") {
+  const auto apart = [](Mlp mlp) {
+    CHECK(mlp.forward() == launched(1, 0, 0, 0, 0, 1));
+    CHECK(mlp.input_gradient() == launched(1, 0, 0, 0, 1, 0));
+    CHECK(mlp.weight_gradient(true) == launched(2, 0, 0, 0, 1, 0));
+  };
+  SECTION("rows of other lengths than it takes") { apart(Mlp(DType::bf16, 41, 36)); }
+  SECTION("an older version") {
+    emulated::set_cublas(emulated::Cublas::without_epilogues);
+    apart(Mlp(DType::bf16, 40, 64));
+  }
+  SECTION("it is not asked to") {
+    Options options;
+    options.fused_gelu = options.fused_bias_gradient = false;
+    apart(Mlp(DType::bf16, 40, 64, options));
+  }
+  SECTION("fp64, whose bias is not in the product either") {
+    Mlp mlp(DType::f64, 40, 64);
+    CHECK(mlp.forward() == launched(2, 0, 0, 0, 1, 0));
+    CHECK(mlp.input_gradient() == launched(1, 0, 0, 0, 1, 0));
+    CHECK(mlp.weight_gradient(true) == launched(2, 0, 0, 0, 1, 0));
+  }
+  SECTION("operands that begin where it cannot read them") {
+    Mlp mlp(DType::bf16, 40, 64);
+    const auto op = mlp.set.prepare(&KernelSet::linear_gelu_forward, mlp.spec);
+    const Tensor wider = random_tensor({40 * 32 + 1}, DType::bf16, 1);
+    const View shifted{wider.view().as<std::byte>() + 2, DType::bf16, {40, 32}};
+    CHECK(launches_of([&] { mlp.set.launch(op, mlp.y, mlp.before, shifted, mlp.w, mlp.b); }) ==
+          launched(1, 0, 0, 0, 0, 1));
+  }
+  emulated::set_cublas(emulated::Cublas::whole);
 }
 
 TEST_CASE("the CUDA set has every op of the table in all four types") {

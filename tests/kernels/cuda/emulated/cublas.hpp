@@ -1,0 +1,22 @@
+// The emulated cuBLASLt, as tests see it. It computes what NVIDIA's documentation says, in fp32 (fp64 of fp64): what it
+// rounds is what it stores. It refuses what that documentation forbids, algorithms for other products or for addresses
+// that they were not chosen for, and, as a library that has not every kernel, most epilogues of ragged shapes.
+#pragma once
+#include <cstdint>
+
+#include "cublasLt.h"
+
+namespace emulated {
+
+enum class Cublas {
+  whole,
+  without_epilogues,  ///< a version that has no GELU and no gradient of a bias
+  without_algorithms,
+};
+/// What is found for products that are prepared from now on.
+void set_cublas(Cublas has);
+
+/// Products that were launched with that epilogue since the program began.
+std::uint64_t products(cublasLtEpilogue_t epilogue);
+
+}  // namespace emulated
