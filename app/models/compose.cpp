@@ -237,7 +237,7 @@ std::vector<FrameBox> crisp_boxes(const FrameRequest& request, std::size_t row_i
   }
   parts.every_span = found.all;
   std::vector<FrameBox> crisp;
-  for (const Box& box : fold(found.spans, scale.ns_per_pixel())) {
+  for (const Box& box : fold(found.spans, request.fold_scale())) {
     const double x0 = scale.x_of(box.begin_ns), x1 = scale.x_of(box.end_ns);
     if (x1 - x0 >= crisp_box_pixels) crisp.push_back({box, class_of(box.first_op), row_index, x0, x1});
   }
@@ -320,7 +320,7 @@ void compose_ghost(const FrameRequest& request, std::size_t row_index, const Row
                scale.x_of(predicted->predicted.end_ns + predicted->shift_ns), colours, thickness);
     const RowSpans found = fetch(prediction, lane, there, scale.ns_per_pixel(), span_limit(request));
     if (!found.all) ghost_shares(request, canvas, lane, *predicted, colours);
-    for (const Box& box : fold(found.spans, scale.ns_per_pixel())) {
+    for (const Box& box : fold(found.spans, request.fold_scale())) {
       if (box.step != predicted->predicted_step) continue;
       const double x0 = scale.x_of(box.begin_ns + predicted->shift_ns);
       const double x1 = scale.x_of(box.end_ns + predicted->shift_ns);

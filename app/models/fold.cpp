@@ -29,17 +29,6 @@ void append(std::vector<Box>& boxes, std::span<const Span> run, FoldLevel level)
   }
 }
 
-std::size_t parts(std::span<const Span> run, FoldLevel level) {
-  std::size_t count = 0;
-  OpId before;
-  for (const Span& span : run)
-    if (const OpId whole = folded(span.op, level); count == 0 || whole != before) {
-      before = whole;
-      ++count;
-    }
-  return count;
-}
-
 }  // namespace
 
 OpId folded(OpId op, FoldLevel level) {
@@ -52,10 +41,20 @@ OpId folded(OpId op, FoldLevel level) {
   return op;
 }
 
-std::vector<Box> fold(std::span<const Span> spans, double ns_per_pixel) {
+FoldLevel FoldScale::level(OpKind kind) const {
+  const auto fits = [&](FoldLevel level, double labels) {
+    return parts.of(kind, level) > 0 && parts.of(kind, level) >= labels * label_pixels * ns_per_pixel;
+  };
+  if (!fits(FoldLevel::chunk, 2)) return FoldLevel::chunk;  // of one part alone: its micro-batch's number says more
+  return fits(FoldLevel::segment, 1) ? FoldLevel::segment
+         : fits(FoldLevel::block, 1) ? FoldLevel::block
+                                     : FoldLevel::chunk;
+}
+
+std::vector<Box> fold(std::span<const Span> spans, const FoldScale& scale) {
   std::vector<Box> boxes;
   boxes.reserve(spans.size() / 4 + 1);
-  const double gap_ns = std::max(ns_per_pixel, 0.0);
+  const double gap_ns = std::max(scale.ns_per_pixel, 0.0);
   for (std::size_t first = 0; first < spans.size();) {
     const OpId whole = folded(spans[first].op, FoldLevel::chunk);
     std::int64_t end = spans[first].end_ns;
@@ -66,16 +65,8 @@ std::vector<Box> fold(std::span<const Span> spans, double ns_per_pixel) {
          ++last)
       end = std::max(end, spans[last].end_ns);
     const auto run = spans.subspan(first, last - first);
-    const double pixels = ns_per_pixel > 0 ? static_cast<double>(end - spans[first].begin_ns) / ns_per_pixel : 0;
-    const auto opens = [&](FoldLevel level) {
-      return pixels >= open_width_pixels * static_cast<double>(parts(run, level));
-    };
-    const FoldLevel level = run.size() == 1                  ? FoldLevel::segment
-                            : pixels < 2 * open_width_pixels ? FoldLevel::chunk
-                            : opens(FoldLevel::segment)      ? FoldLevel::segment
-                            : opens(FoldLevel::block)        ? FoldLevel::block
-                                                             : FoldLevel::chunk;
-    append(boxes, run, level);
+    const OpId op = run.front().op;
+    append(boxes, run, run.size() == 1 || !op.valid() ? FoldLevel::segment : scale.level(op.kind()));
     first = last;
   }
   return boxes;
@@ -113,31 +104,31 @@ Box box_around(const StoreView& view, LaneKey lane, const Span& span, FoldLevel 
   return box;
 }
 
-Box drawn_box(const StoreView& view, LaneKey lane, const Span& span, double ns_per_pixel) {
-  const Box chunk = box_around(view, lane, span, FoldLevel::chunk, static_cast<std::int64_t>(ns_per_pixel));
+Box drawn_box(const StoreView& view, LaneKey lane, const Span& span, const FoldScale& scale) {
+  const Box chunk = box_around(view, lane, span, FoldLevel::chunk, static_cast<std::int64_t>(scale.ns_per_pixel));
   if (chunk.count == 1) return box_of(span);
   std::vector<Span> spans =
       view.spans(lane, {chunk.begin_ns, chunk.end_ns}, 0, static_cast<std::size_t>(chunk.count) + 2);
   std::erase_if(spans, [&](const Span& other) {
     return other.step != span.step || folded(other.op, FoldLevel::chunk) != chunk.op;
   });
-  for (const Box& box : fold(spans, ns_per_pixel))
+  for (const Box& box : fold(spans, scale))
     if (box.begin_ns <= span.begin_ns && span.end_ns <= box.end_ns) return box;
   return chunk;
 }
 
-std::optional<Box> box_after(const StoreView& view, LaneKey lane, const Box& box, double ns_per_pixel) {
+std::optional<Box> box_after(const StoreView& view, LaneKey lane, const Box& box, const FoldScale& scale) {
   auto at = view.find(lane.rank, box.step, box.first_op, lane.obtained);
   for (std::int32_t i = 0; at && i < box.count; ++i) at = view.next_span(lane, *at);
   if (!at) return std::nullopt;
-  return drawn_box(view, lane, *at, ns_per_pixel);
+  return drawn_box(view, lane, *at, scale);
 }
 
-std::optional<Box> box_before(const StoreView& view, LaneKey lane, const Box& box, double ns_per_pixel) {
+std::optional<Box> box_before(const StoreView& view, LaneKey lane, const Box& box, const FoldScale& scale) {
   const auto first = view.find(lane.rank, box.step, box.first_op, lane.obtained);
   const auto before = first ? view.previous_span(lane, *first) : std::nullopt;
   if (!before) return std::nullopt;
-  return drawn_box(view, lane, *before, ns_per_pixel);
+  return drawn_box(view, lane, *before, scale);
 }
 
 std::vector<std::string> labels_of(const Box& box) {

@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "telemetry/store/run_store.hpp"
+#include "app/models/part_lengths.hpp"
 
 namespace rankscope {
-
-enum class FoldLevel : std::uint8_t { chunk, block, segment };
 
 /// The op that stands for `op` at that level.
 OpId folded(OpId op, FoldLevel level);
@@ -28,22 +26,32 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// A part of a chunk's op opens when the parts are on average this wide, in pixels: a label fits.
-inline constexpr double open_width_pixels = 44;
+/// How far ops are opened at a zoom. A chunk's ops open when their parts are this wide on average, so that a label
+/// fits: over the run, not box by box, or of two neighbours that are nearly as wide one would be open and one not.
+struct FoldScale {
+  double ns_per_pixel = 0;
+  PartLengths parts;
+  double label_pixels = 44;  ///< as wide as a label of a part needs
+  FoldLevel level(OpKind kind) const;
+};
+/// On a screen with so many device pixels, of `ns_per_pixel` each, to a pixel of the labels' font.
+inline FoldScale fold_scale_of(double ns_per_pixel, const PartLengths& parts, double device_scale) {
+  return {ns_per_pixel, parts, 44 * device_scale};
+}
 
 /// Folds spans of one lane, in order of begin. Spans with a visible gap between them (more than a pixel) stay apart,
 /// whatever they belong to: a gap is something to see.
-std::vector<Box> fold(std::span<const Span> spans, double ns_per_pixel);
+std::vector<Box> fold(std::span<const Span> spans, const FoldScale& scale);
 
 /// The box, folded to `level`, that `span` lies in, looked up in the store: its neighbours with the same folded op and
 /// no gap over `gap_ns` between them.
 Box box_around(const StoreView& view, LaneKey lane, const Span& span, FoldLevel level, std::int64_t gap_ns);
 
 /// The box that `span` is part of when drawn at this zoom.
-Box drawn_box(const StoreView& view, LaneKey lane, const Span& span, double ns_per_pixel);
+Box drawn_box(const StoreView& view, LaneKey lane, const Span& span, const FoldScale& scale);
 /// The drawn box after (before) `box` in its lane: what the keys step to.
-std::optional<Box> box_after(const StoreView& view, LaneKey lane, const Box& box, double ns_per_pixel);
-std::optional<Box> box_before(const StoreView& view, LaneKey lane, const Box& box, double ns_per_pixel);
+std::optional<Box> box_after(const StoreView& view, LaneKey lane, const Box& box, const FoldScale& scale);
+std::optional<Box> box_before(const StoreView& view, LaneKey lane, const Box& box, const FoldScale& scale);
 
 /// What stands on a box, from the longest text to the shortest; the first that fits is drawn. A chunk's box carries its
 /// micro-batch number, an open one its block and segment.

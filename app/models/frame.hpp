@@ -21,6 +21,7 @@ struct FrameRequest {
   Obtained shown = Obtained::measured;
   std::shared_ptr<const TimelineRows> rows;
   TimeRange range;
+  PartLengths parts;          ///< of the run: how far its ops are opened, the prediction's as far
   int width = 0, height = 0;  ///< device pixels
   int scroll = 0;             ///< logical pixels of the rows above the picture
   double device_scale = 1;    ///< device pixels per logical one
@@ -29,6 +30,7 @@ struct FrameRequest {
   TimeRange extent;                 ///< of the data; compose() and the composer fill it in
   BubbleSource* bubbles = nullptr;  ///< outlives the composer; null: no causes
   PixelScale scale() const { return {range, static_cast<double>(width)}; }
+  FoldScale fold_scale() const { return fold_scale_of(scale().ns_per_pixel(), parts, device_scale); }
 };
 
 /// A box wide enough for a label or an outline. x in device pixels, unclipped.

@@ -13,7 +13,7 @@ std::optional<Reuse> reuse_of(const Frame& previous, const FrameRequest& request
                      before.height == request.height && before.scroll == request.scroll &&
                      before.device_scale == request.device_scale && before.theme == request.theme &&
                      before.overview == request.overview && before.bubbles == request.bubbles &&
-                     before.range.length() == request.range.length();
+                     before.parts == request.parts && before.range.length() == request.range.length();
   if (!alike || !previous.explained || request.width <= 0 || request.range.empty()) return std::nullopt;
   const double moved_pixels =
       static_cast<double>(request.range.begin_ns - before.range.begin_ns) / request.scale().ns_per_pixel();

@@ -10,7 +10,7 @@ constexpr std::size_t most_kept = 256, most_waiting = 64;
 
 StepInsight take_apart(const StoreView& run, const InsightContext& context, Obtained obtained, std::uint32_t step) {
   StepInsight insight;
-  insight.predicted = context.forecast_step;
+  if (obtained != Obtained::simulated) insight.predicted = context.forecast_step;
   insight.ideal_bubble = context.ideal_bubble;
   if (const auto range = run.step_range(obtained, step))
     insight.run = analyse_step(context.run->programs, context.run->step.grid,

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QElapsedTimer>
-#include <QThreadPool>
 #include <QTimer>
 #include <cstdlib>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include "app/session/feed.hpp"
+#include "app/session/freed_memory.hpp"
 #include "telemetry/stream/viewer_client.hpp"
 
 namespace rankscope::app {
@@ -17,14 +14,6 @@ constexpr int look_interval_ms = 100;
 /// Detail may follow the session's end; after so long without any more the run is complete.
 constexpr int quiet_after_end_ms = 700;
 constexpr int give_back_interval_ms = 20'000;
-
-/// Messages of all sizes come and go for as long as a run lasts; what lies free between those that stay is kept by the
-/// allocator, and adds up. Some milliseconds, on a thread that nobody waits for.
-void give_back_free_memory() {
-#ifdef __GLIBC__
-  QThreadPool::globalInstance()->start([] { malloc_trim(0); });
-#endif
-}
 
 class LiveFeed : public Feed {
  public:
@@ -54,7 +43,7 @@ class LiveFeed : public Feed {
   void look() {
     if (since_given_back_.elapsed() > give_back_interval_ms) {
       since_given_back_.start();
-      give_back_free_memory();
+      give_back_freed_memory();
     }
     const ViewerStatus status = client_->status();
     if (!connected_ && status.messages > 0) {

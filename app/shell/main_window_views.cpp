@@ -99,7 +99,11 @@ void MainWindow::present(const QString& name) {
   auto* heading = new ElidedLabel(page);
   heading->setContentsMargins(16, 0, 16, 0);
   heading->setProperty("role", QStringLiteral("dim"));
-  const auto take_heading = [this, heading] { heading->set_text(top_->source_text() + tr(" · Esc leaves")); };
+  // The time line says itself what it is.
+  const QString what = view == timeline_ ? QString() : view->accessibleName() + QStringLiteral(" · ");
+  const auto take_heading = [this, heading, what] {
+    heading->set_text(what + top_->source_text() + tr(" · Esc leaves"));
+  };
   connect(&session_, &Session::state_changed, heading, take_heading);
   connect(&state_, &SharedState::shown_changed, heading, take_heading);
   take_heading();

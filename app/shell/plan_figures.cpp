@@ -101,7 +101,7 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
   const auto of_either = [&](auto&& value) { return either != nullptr ? value(*either) : none; };
 
   std::vector<PlanLine> lines;
-  lines.push_back({PlanRow::step, tr("step"), text::unknown(), text::seconds(predicted_step), text::seconds(run_step)});
+  lines.push_back({PlanRow::step, tr("median step"), text::unknown(), text::seconds(predicted_step), text::seconds(run_step)});
   lines.push_back({PlanRow::tokens, tr("tokens / s"), text::unknown(),
                    text::number(tokens_per_second(figures, predicted_step)),
                    text::number(tokens_per_second(figures, run_step))});

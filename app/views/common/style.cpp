@@ -134,6 +134,8 @@ QToolButton:hover { border-color: @line; background: @raised; }
 QToolButton:disabled { color: @faint; }
 QToolButton:focus { border-color: @accent; }
 QToolButton::menu-indicator { image: none; }
+QPushButton::menu-indicator { image: url(:/rankscope/icons/down-@theme.xpm); width: 10px; height: 6px; subcontrol-origin: padding; subcontrol-position: center right; right: 8px; }
+QPushButton[role="menu"] { padding-right: 24px; }
 QToolButton[role="step"] { border: 1px solid @line; background: @ground; color: @text; padding: 0; min-width: 22px; max-width: 22px; min-height: 22px; max-height: 22px; font-weight: 600; }
 QToolButton[role="step"]:hover { border-color: @accent; }
 QToolButton[role="step"]:disabled { color: @faint; background: @panel; }

@@ -71,6 +71,7 @@ CompareView::~CompareView() {
 
 void CompareView::make_controls() {
   choice_->setText(tr("Compare with…"));
+  choice_->setProperty("role", QStringLiteral("menu"));
   choice_->setMenu(menu_);
   connect(menu_, &QMenu::aboutToShow, this, &CompareView::fill_menu);
   for (int i = 0; i < compare_by_count; ++i) by_->addItem(label_of(static_cast<CompareBy>(i)));

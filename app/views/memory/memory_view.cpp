@@ -94,8 +94,7 @@ void MemoryView::refresh_ranks() {
     alike_ = alike;
     ranks_->clear();
     // How many are alike stands over the picture; the legend wants the room.
-    for (const int rank : known)
-      ranks_->addItem(alike_ > 1 ? tr("stage %1").arg(rank) : tr("rank %1").arg(rank), rank);
+    for (const int rank : known) ranks_->addItem(alike_ > 1 ? tr("stage %1").arg(rank) : tr("rank %1").arg(rank), rank);
     ranks_->adjustSize();
     if (ranks_->findData(rank_) < 0 && !known.empty()) rank_ = known.front();
     ranks_->setCurrentIndex(ranks_->findData(rank_));
@@ -301,16 +300,18 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   paint_axis(painter, area, true);
   if (picture_.peaks.empty()) return;
   const double slot = static_cast<double>(area.width()) / static_cast<double>(picture_.peaks.size());
-  const double bar =
-      std::clamp(slot - 12, std::min<double>(narrowest_bar, std::max(1.0, slot - 1)), double{widest_bar});
+  // Where there is no room for gaps of whole pixels, bars touch.
+  const double bar = slot < 1.5 * narrowest_bar ? slot : std::clamp(slot - 12, narrowest_bar - 1.0, double{widest_bar});
   // The host's memory stands beside the device's.
-  const double device_bar = picture_.has_host ? std::max(1.0, std::floor(bar * 0.6)) : bar;
+  const double of_device = picture_.has_host ? 0.6 : 1;
   const QFontMetricsF metrics(painter.font());
   const double label_width = metrics.horizontalAdvance(QString::number(picture_.peaks.back().rank)) + 8;
   const int spacing = std::max(1, static_cast<int>(std::ceil(label_width / slot)));
   for (std::size_t i = 0; i < picture_.peaks.size(); ++i) {
     const RankPeak& peak = picture_.peaks[i];
-    const double left = std::round(area.left() + slot * (static_cast<double>(i) + 0.5) - bar / 2);
+    const double exact = area.left() + slot * (static_cast<double>(i) + 0.5) - bar / 2;
+    const double left = std::round(exact), right = std::round(exact + bar);
+    const double device_bar = std::max(1.0, std::round((right - left) * of_device));
     double below = 0;
     for (const MemoryClass memory : device_classes) {
       const double bytes = of(peak.bytes, memory);
@@ -321,7 +322,7 @@ void MemoryView::paint_peaks(QPainter& painter) const {
     }
     if (const double host = of(peak.bytes, MemoryClass::host); host > 0) {
       const double top = std::round(y_of(host, area));
-      painter.fillRect(QRectF(left + device_bar + 1, top, bar - device_bar - 1, area.bottom() + 1 - top),
+      painter.fillRect(QRectF(left + device_bar + 1, top, right - left - device_bar - 1, area.bottom() + 1 - top),
                        color(color_of(MemoryClass::host, colours())));
     }
     if (peak.predicted >= 0) {

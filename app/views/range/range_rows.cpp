@@ -148,7 +148,7 @@ RangePicture look_at_range(const RangeRequest& request) {
                       : tr("%1 of step %2, %3 of it").arg(text::seconds(length)).arg(*number).arg(text::percent(share));
   if (analysis.predicted_s > 0) {
     const double more = length / analysis.predicted_s - 1;
-    picture.words = tr("The same ops were predicted to take %1: %2 %3.")
+    picture.words = tr("The same ops were predicted to take %1; they took %2 %3.")
                         .arg(text::seconds(analysis.predicted_s), text::percent(std::fabs(more)),
                              more < 0 ? tr("less") : tr("more"));
   }

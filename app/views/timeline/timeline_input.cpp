@@ -208,17 +208,16 @@ void TimelineView::select(const ShownBox& box) {
 
 void TimelineView::step_op(int by) {
   const auto view = source().view();
-  const double ns_per_pixel = PixelScale{state().visible(), double(scene_.layout.plot.width())}.ns_per_pixel();
   if (!scene_.selected) {
     // The first op on the screen, of the first rank.
     const LaneKey lane{0, Lane::compute, state().shown()};
     const auto first = view->spans(lane, state().visible(), 0, 1);
-    if (!first.empty()) select({lane, RowKind::compute, drawn_box(*view, lane, first.front(), ns_per_pixel)});
+    if (!first.empty()) select({lane, RowKind::compute, drawn_box(*view, lane, first.front(), fold_scale())});
     return;
   }
   const ShownBox from = *scene_.selected;
-  const auto next = by > 0 ? box_after(*view, from.lane, from.box, ns_per_pixel)
-                           : box_before(*view, from.lane, from.box, ns_per_pixel);
+  const auto next = by > 0 ? box_after(*view, from.lane, from.box, fold_scale())
+                           : box_before(*view, from.lane, from.box, fold_scale());
   if (!next) return;
   select({from.lane, from.row, *next});
   bring_on_screen({next->begin_ns, next->end_ns}, from.lane.rank);
@@ -252,8 +251,7 @@ void TimelineView::step_rank(int by) {
     if (near.empty()) return;
     span = near.front();
   }
-  const double ns_per_pixel = PixelScale{state().visible(), double(scene_.layout.plot.width())}.ns_per_pixel();
-  const Box box = drawn_box(*view, lane, *span, ns_per_pixel);
+  const Box box = drawn_box(*view, lane, *span, fold_scale());
   select({lane, RowKind::compute, box});
   bring_on_screen({box.begin_ns, box.end_ns}, rank);
 }

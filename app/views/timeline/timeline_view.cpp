@@ -112,7 +112,9 @@ void TimelineView::take_in() {
   if (view->hello() != planned_for_) {
     planned_for_ = view->hello();
     scene_.plan = plan_of(*view);
+    parts_measured_at_ = 0;
   }
+  measure_parts(*view);
   const auto lanes = view->lanes();
   const std::int32_t ranks = view->hello() ? std::clamp(view->hello()->ranks, 0, 1 << 16) : 0;
   auto sets = lane_sets(lanes, state().shown(), ranks);
@@ -130,6 +132,23 @@ void TimelineView::take_in() {
   describe_selection();
 }
 
+void TimelineView::measure_parts(const StoreView& view) {
+  const std::size_t steps = view.steps(state().shown()).size();
+  if (steps == 0 || (parts_shown_ == state().shown() && parts_measured_at_ > 0 && steps < 2 * parts_measured_at_))
+    return;
+  const PartLengths parts = part_lengths(view, state().shown());
+  if (parts == PartLengths{}) return;  // no step is whole yet
+  parts_ = parts;
+  parts_measured_at_ = steps;
+  parts_shown_ = state().shown();
+}
+
+FoldScale TimelineView::fold_scale() const {
+  const double device_scale = devicePixelRatioF() * presentation();
+  const PixelScale logical{state().visible(), static_cast<double>(scene_.layout.plot.width())};
+  return fold_scale_of(logical.ns_per_pixel() / device_scale, parts_, device_scale);
+}
+
 void TimelineView::compose_frame() {
   if (state().visible().empty() || scene_.layout.plot.isEmpty() || !isVisible()) return;
   FrameRequest request;
@@ -138,6 +157,7 @@ void TimelineView::compose_frame() {
   request.shown = state().shown();
   request.rows = scene_.rows;
   request.range = state().visible();
+  request.parts = parts_;
   request.device_scale = devicePixelRatioF() * presentation();
   request.width = static_cast<int>(std::lround(scene_.layout.plot.width() * request.device_scale));
   request.height = static_cast<int>(std::lround(scene_.layout.plot.height() * request.device_scale));
@@ -262,7 +282,7 @@ std::optional<ShownBox> TimelineView::box_at(QPoint at) const {
     const LaneKey lane{row.rank, row.lane, Obtained::simulated};
     const auto span = under ? there.span_at(lane, time - under->shift_ns) : std::nullopt;
     if (!span) return std::nullopt;
-    Box box = drawn_box(there, lane, *span, ns_per_pixel);
+    Box box = drawn_box(there, lane, *span, fold_scale());
     for (std::int64_t* stamp : {&box.begin_ns, &box.active_ns, &box.end_ns}) *stamp += under->shift_ns;
     return ShownBox{lane, row.kind, box};
   }
@@ -280,7 +300,7 @@ std::optional<ShownBox> TimelineView::box_at(QPoint at) const {
     }
   }
   if (!span) return std::nullopt;
-  return ShownBox{lane, row.kind, drawn_box(*view, lane, *span, ns_per_pixel)};
+  return ShownBox{lane, row.kind, drawn_box(*view, lane, *span, fold_scale())};
 }
 
 const FrameBubble* TimelineView::bubble_at(QPoint at) const {
@@ -298,9 +318,8 @@ std::optional<ShownBox> TimelineView::box_of(const SpanRef& ref) const {
   const auto span = view->find(ref.rank, ref.step, ref.op, ref.obtained);
   if (!span) return std::nullopt;
   const LaneKey lane{ref.rank, ref.op.lane(), ref.obtained};
-  const double ns_per_pixel = PixelScale{state().visible(), double(scene_.layout.plot.width())}.ns_per_pixel();
   return ShownBox{lane, lane.lane == Lane::compute ? RowKind::compute : RowKind::communication,
-                  drawn_box(*view, lane, *span, ns_per_pixel)};
+                  drawn_box(*view, lane, *span, fold_scale())};
 }
 
 SpanDetails TimelineView::details_of_box(const ShownBox& box) const {

@@ -94,6 +94,8 @@ class TimelineView : public DataView {
   std::shared_ptr<const StepInsight> insight_of(std::uint32_t step) const;
   SpanDetails details_of_box(const ShownBox& box) const;
   std::int64_t time_at(double x) const;
+  void measure_parts(const StoreView& view);
+  FoldScale fold_scale() const;  ///< of the picture of the present range
 
   // timeline_arrange.cpp: how the rows stand
   void lay_out();  ///< rows and parts, after a change of size, lanes, groups or what is open
@@ -125,6 +127,11 @@ class TimelineView : public DataView {
   bool with_prediction_ = false, legend_line_ = false;
   TimeRange step_range_;               ///< of the present step
   const void* planned_for_ = nullptr;  ///< the hello that scene_.plan was read from
+
+  // How far ops are opened. Measured again only when the run has twice as many steps: what is open stays so.
+  PartLengths parts_;
+  std::size_t parts_measured_at_ = 0;  ///< steps
+  Obtained parts_shown_ = Obtained::measured;
 
   Gesture gesture_ = Gesture::none;
   QPoint pressed_at_;

@@ -31,6 +31,12 @@ QString unit_words(const ValidatedTable& table) {
 
 }  // namespace
 
+QString tone_words() {
+  return tr("Errors up to %1 % are green, those from %2 % on red; grey ones do not count.")
+      .arg(std::lround(near * 100))
+      .arg(std::lround(far * 100));
+}
+
 QStringList table_titles() { return {tr("published table"), tr("rows"), tr("mean error"), tr("worst"), tr("τ")}; }
 
 std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tables) {

@@ -9,6 +9,9 @@
 
 namespace rankscope::app {
 
+/// What the errors' colours say.
+QString tone_words();
+
 /// Title, rows, mean and worst error, Kendall's τ of all tables.
 QStringList table_titles();
 std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tables);

@@ -97,7 +97,8 @@ void ValidationView::choose(int table) {
     rows_.set_rows(validated_rows(*now));
     row_list_->horizontalHeader()->setSectionResizeMode(name_column, QHeaderView::Stretch);
     source_->setText(tr("Source: %1").arg(QString::fromStdString(now->source)));
-    constants_->setText(tr("Constants: %1").arg(QString::fromStdString(now->constants)));
+    constants_->setText(tr("Constants: %1").arg(QString::fromStdString(now->constants)) + QLatin1Char('\n') +
+                        tone_words());
   }
   arrange();
   update();

@@ -21,10 +21,14 @@ std::shared_ptr<const StoreView> two_forwards() {
   return run.view();
 }
 
+FoldScale at_zoom(const StoreView& view, double ns_per_pixel) {
+  return {ns_per_pixel, part_lengths(view, Obtained::emulated)};
+}
+
 std::string drawn(const StoreView& view, double ns_per_pixel) {
   const auto spans = view.spans({0, Lane::compute, Obtained::emulated}, {0, 1'000'000}, 0, 1000);
   std::string text;
-  for (const Box& box : fold(spans, ns_per_pixel)) text += (text.empty() ? "" : " ") + to_token(box.op);
+  for (const Box& box : fold(spans, at_zoom(view, ns_per_pixel))) text += (text.empty() ? "" : " ") + to_token(box.op);
   return text;
 }
 
@@ -52,15 +56,41 @@ TEST_CASE("a box opens into blocks and then into segments as one zooms in") {
   const auto view = two_forwards();
   CHECK(drawn(*view, 1000) == "F:c0:m0:b0 F:c0:m0:b1 F:c0:m1:b0 F:c0:m1:b1");      // a block is 50 px
   CHECK(drawn(*view, 200).substr(0, 34) == "F:c0:m0:b0.qkv F:c0:m0:b0.attentio");  // a segment is 50 px
-  CHECK(fold(view->spans(lane, {0, 1'000'000}, 0, 1000), 200).size() == 20);
+  CHECK(fold(view->spans(lane, {0, 1'000'000}, 0, 1000), at_zoom(*view, 200)).size() == 20);
+}
+
+TEST_CASE("boxes of nearly the same width open together, on every rank, whatever their parts are") {
+  KnownRun run;
+  double at = 0;
+  for (int micro = 0; micro < 8; ++micro) {
+    const double part = micro % 2 ? 44.5 : 43.9;  // some a little wider than a label needs, some a little narrower
+    for (const int block : {0, 1}) {
+      const std::string token = "F:c0:m" + std::to_string(micro) + ":b" + std::to_string(block);
+      run.span(0, 0, token + ".qkv", at, at + part / 2).span(0, 0, token + ".down", at + part / 2, at + part);
+      run.span(1, 0, "F:c1:m" + std::to_string(micro) + ":b" + std::to_string(block + 2), at, at + part);
+      at += part;
+    }
+    run.span(1, 0, "F:c1:m" + std::to_string(micro) + ":.head", at, at + 10);
+    at += 10;
+  }
+  const auto view = run.view();
+  for (const double ns_per_pixel : {900.0, 1100.0}) {
+    std::vector<std::size_t> boxes;  // of each rank
+    for (const int rank : {0, 1}) {
+      const LaneKey key{rank, Lane::compute, Obtained::emulated};
+      boxes.push_back(fold(view->spans(key, {0, 1'000'000}, 0, 1000), at_zoom(*view, ns_per_pixel)).size());
+    }
+    CHECK(boxes == (ns_per_pixel < 1000 ? std::vector<std::size_t>{16, 24} : std::vector<std::size_t>{8, 8}));
+  }
 }
 
 TEST_CASE("a visible gap is never folded away, an invisible one is") {
   KnownRun run;
   run.span(0, 0, "F:c0:m0:b0.qkv", 0, 10).span(0, 0, "F:c0:m0:b0.attention", 15, 25);
-  const auto spans = run.view()->spans(lane, {0, 100'000}, 0, 10);
-  CHECK(fold(spans, 1000).size() == 2);  // 5 µs are 5 px
-  const auto folded_boxes = fold(spans, 10'000);
+  const auto view = run.view();
+  const auto spans = view->spans(lane, {0, 100'000}, 0, 10);
+  CHECK(fold(spans, at_zoom(*view, 1000)).size() == 2);  // 5 µs are 5 px
+  const auto folded_boxes = fold(spans, at_zoom(*view, 10'000));
   REQUIRE(folded_boxes.size() == 1);  // half a pixel
   CHECK(folded_boxes[0].count == 2);
   CHECK(folded_boxes[0].begin_ns == 0);
@@ -70,27 +100,28 @@ TEST_CASE("a visible gap is never folded away, an invisible one is") {
 TEST_CASE("the same op of the next step is another box") {
   KnownRun run;
   run.span(0, 0, "F:c0:m0:.head", 0, 10).span(0, 1, "F:c0:m0:.head", 10, 20);
-  CHECK(fold(run.view()->spans(lane, {0, 100'000}, 0, 10), 10'000).size() == 2);
+  const auto view = run.view();
+  CHECK(fold(view->spans(lane, {0, 100'000}, 0, 10), at_zoom(*view, 10'000)).size() == 2);
 }
 
 TEST_CASE("the box around a span is the box drawn there, and the keys step from box to box") {
   const auto view = two_forwards();
   const auto span = view->span_at(lane, 35'000);
   REQUIRE(span);
-  const Box chunk = drawn_box(*view, lane, *span, 2000);
+  const Box chunk = drawn_box(*view, lane, *span, at_zoom(*view, 2000));
   CHECK(to_token(chunk.op) == "F:c0:m0");
   CHECK(chunk.begin_ns == 0);
   CHECK(chunk.end_ns == 100'000);
   CHECK(chunk.count == 10);
-  const auto next = box_after(*view, lane, chunk, 2000);
+  const auto next = box_after(*view, lane, chunk, at_zoom(*view, 2000));
   REQUIRE(next);
   CHECK(to_token(next->op) == "F:c0:m1");
-  CHECK_FALSE(box_after(*view, lane, *next, 2000));
-  CHECK(box_before(*view, lane, *next, 2000) == chunk);
+  CHECK_FALSE(box_after(*view, lane, *next, at_zoom(*view, 2000)));
+  CHECK(box_before(*view, lane, *next, at_zoom(*view, 2000)) == chunk);
 
-  const Box segment = drawn_box(*view, lane, *span, 200);
+  const Box segment = drawn_box(*view, lane, *span, at_zoom(*view, 200));
   CHECK(to_token(segment.op) == "F:c0:m0:b0.up");
-  CHECK(to_token(box_after(*view, lane, segment, 200)->op) == "F:c0:m0:b0.down");
+  CHECK(to_token(box_after(*view, lane, segment, at_zoom(*view, 200))->op) == "F:c0:m0:b0.down");
 }
 
 TEST_CASE("a label yields from micro-batch and segment to the shorter one") {
