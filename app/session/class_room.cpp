@@ -3,6 +3,7 @@
 
 #include <QDir>
 #include <QFileInfo>
+#include <cmath>
 
 #include "engine/op/op_id.hpp"
 #include "telemetry/classroom/student.hpp"
@@ -99,6 +100,7 @@ classroom::Look ClassRoom::look_now() const {
   look.step = state_.step();
   look.begin_ns = state_.visible().begin_ns - range->begin_ns;
   look.end_ns = state_.visible().end_ns - range->begin_ns;
+  look.step_ns = range->length();
   if (const auto selected = state_.selected()) {
     look.rank = selected->rank;
     look.op = to_token(selected->op);
@@ -113,7 +115,9 @@ void ClassRoom::look_round() {
     const auto status = teacher_->status();
     std::size_t answers = 0;
     for (const classroom::Student& student : teacher_->students()) answers += student.answers.size();
-    words = tr("Teaching: %1 students, %2 answers").arg(status.students).arg(answers);
+    words = tr("Teaching: %1, %2")
+                .arg(status.students == 1 ? tr("1 student") : tr("%1 students").arg(status.students),
+                     answers == 1 ? tr("1 answer") : tr("%1 answers").arg(answers));
     if (status.turned_away > 0) words += tr(", %1 turned away").arg(status.turned_away);
     if (status.garbage > 0) words += tr(", %1 messages not understood").arg(status.garbage);
   } else if (student_) {
@@ -159,7 +163,9 @@ void ClassRoom::follow(const classroom::Look& look) {
   }
   state_.hold();
   state_.set_step(step);
-  state_.set_visible({range->begin_ns + look.begin_ns, range->begin_ns + look.end_ns});
+  const double pace = look.step_ns > 0 ? static_cast<double>(range->length()) / static_cast<double>(look.step_ns) : 1;
+  const auto of_own = [&](std::int64_t ns) { return range->begin_ns + std::llround(static_cast<double>(ns) * pace); };
+  state_.set_visible({of_own(look.begin_ns), of_own(look.end_ns)});
   std::optional<SpanRef> selected;
   if (const auto op = look.rank >= 0 ? parse_token(look.op) : std::nullopt;
       op && view->find(look.rank, step, *op, state_.shown()))

@@ -332,14 +332,17 @@ void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) 
 // What others have said would be a hint: the teacher's window, which all see, keeps it back until it is asked for.
 void LabPanel::add_class(std::size_t index, QVBoxLayout& column, QWidget* card) {
   const auto guesses = [this, index] { return room_->guesses(lab_name(), static_cast<int>(index)); };
-  const auto count = [guesses] { return tr("%1 of the class have answered").arg(guesses().size()); };
+  const auto count = [guesses] {
+    const auto answers = guesses().size();
+    return answers == 1 ? tr("The class: 1 answer") : tr("The class: %1 answers").arg(answers);
+  };
   if (told_to_class_.count(index) == 0) {
     auto* show = new QPushButton(card);
     connect(show, &QPushButton::clicked, this, [this, index] {
       told_to_class_.insert(index);
       rebuild();
     });
-    class_updates_.push_back([show, count] { show->setText(tr("%1: show").arg(count())); });
+    class_updates_.push_back([show, count] { show->setText(tr("%1 · show").arg(count())); });
     column.addWidget(show);
   } else {
     const Answer& answer = answers_[index];

@@ -116,6 +116,10 @@ void Sketch::paintEvent(QPaintEvent*) {
   painter.fillRect(area, color(colours_.ground));
   painter.setPen(QPen(color(hasFocus() ? colours_.accent : colours_.line), 1));
   painter.drawRect(area);
+  if (!kept_ && measured_.empty() && std::all_of(values_.begin(), values_.end(), [](double v) { return v <= 0; })) {
+    painter.setPen(color(colours_.dim));
+    painter.drawText(area, Qt::AlignCenter, tr("draw here"));
+  }
   const bool bars = values_.size() <= most_bars;
   const double wide = area.width() / static_cast<double>(values_.size()) * 0.7;
   QPainterPath guess, measured;

@@ -36,6 +36,7 @@ Look look_of(const json& from) {
   if (from.contains("step")) look.step = static_cast<std::uint32_t>(whole(from, "step", 0, 0xffffffffLL));
   look.begin_ns = whole(from, "begin_ns", -longest_ns, longest_ns);
   look.end_ns = whole(from, "end_ns", look.begin_ns, longest_ns);
+  look.step_ns = whole(from, "step_ns", 0, longest_ns);
   look.rank = static_cast<std::int32_t>(whole(from, "rank", -1, 1 << 24));
   look.op = word(from, "op", longest_word);
   return look;
@@ -51,8 +52,8 @@ Answer answer_of(const json& from) {
 }
 
 json json_of(const Look& look) {
-  json object{{"kind", "look"},        {"lab", look.lab},   {"view", look.view}, {"begin_ns", look.begin_ns},
-              {"end_ns", look.end_ns}, {"rank", look.rank}, {"op", look.op}};
+  json object{{"kind", "look"},        {"lab", look.lab},         {"view", look.view}, {"begin_ns", look.begin_ns},
+              {"end_ns", look.end_ns}, {"step_ns", look.step_ns}, {"rank", look.rank}, {"op", look.op}};
   if (look.step) object["step"] = *look.step;
   return object;
 }

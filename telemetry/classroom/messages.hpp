@@ -25,8 +25,9 @@ struct Look {
   std::string lab;   ///< name of a lab's file without ".toml"; empty: none is open
   std::string view;  ///< name of the view in front; empty: not said
   std::optional<std::uint32_t> step;
-  /// The visible stretch of that step, from its begin. Runs differ, so times of the whole run would mean nothing.
-  std::int64_t begin_ns = 0, end_ns = 0;
+  /// The visible stretch of that step, from its begin, and how long the step is. Runs differ: times of the whole run
+  /// would mean nothing, and where the same step takes longer, so does what is to be seen of it.
+  std::int64_t begin_ns = 0, end_ns = 0, step_ns = 0;
   std::int32_t rank = -1;  ///< of the selected op; -1: none is
   std::string op;          ///< its token
   bool operator==(const Look&) const = default;

@@ -64,6 +64,32 @@ TEST_CASE("Students' windows follow the teacher's lab, step, range, selection an
   CHECK(wait_until([&] { return student->state().visible() == teacher->state().visible(); }));
 }
 
+TEST_CASE("Where a student's step takes longer, the same part of it is to be seen") {
+  const QTemporaryDir folder;
+  const QString slower = folder.filePath("pipeline-1f1b.toml");
+  QFile file(slower);
+  REQUIRE(file.open(QIODevice::WriteOnly));
+  file.write(
+      "title = \"the same, larger\"\n[model]\nlayers = 16\n[plan]\npipeline = 4\nmicro_batches = 8\n"
+      "[train]\nglobal_batch = 32\n");
+  file.close();
+  const auto teacher = window_on("pipeline-1f1b"), student = window_on(slower);
+  const QString join = folder.filePath("class.join");
+  REQUIRE(teacher->teach(join, {}).isEmpty());
+  const TimeRange shown = *teacher->session().view()->step_range(Obtained::simulated, 1);
+  const TimeRange own = *student->session().view()->step_range(Obtained::simulated, 1);
+  REQUIRE(own.length() > shown.length() * 5 / 4);
+  teacher->state().hold();
+  teacher->state().set_step(1);
+  teacher->state().set_visible({shown.begin_ns + shown.length() / 2, shown.end_ns});
+  REQUIRE(student->attend(join, "Ada").isEmpty());
+  CHECK(wait_until([&] {
+    const TimeRange visible = student->state().visible();
+    return std::abs(visible.begin_ns - (own.begin_ns + own.length() / 2)) < 10 &&
+           std::abs(visible.end_ns - own.end_ns) < 10;
+  }));
+}
+
 TEST_CASE("What students answer is a histogram in the teacher's window, and told to nobody before it is asked for") {
   const auto teacher = window_on("pipeline-1f1b");
   const auto ada = window_on("pipeline-1f1b"), grace = window_on("pipeline-1f1b");
@@ -80,10 +106,15 @@ TEST_CASE("What students answer is a histogram in the teacher's window, and told
   QPushButton* show = nullptr;
   REQUIRE(wait_until([&] {
     for (QPushButton* button : teacher->lab_panel().findChildren<QPushButton*>())
-      if (button->text().startsWith("2 of the class")) show = button;
+      if (button->text().startsWith("The class: 2")) show = button;
     return show != nullptr;
   }));
+  const auto fits = [&] {
+    return teacher->lab_panel().widget()->minimumSizeHint().width() <= teacher->lab_panel().viewport()->width();
+  };
+  CHECK(fits());  // what is wider would be cut: the panel does not scroll sideways
   QTest::mouseClick(show, Qt::LeftButton);
+  CHECK(fits());
   const auto histograms = teacher->lab_panel().findChildren<GuessHistogram*>();
   REQUIRE(histograms.size() == 1);
   CHECK(histograms[0]->bins().counts == std::vector<int>{0, 0, 1, 0, 0, 0, 0, 0, 1, 0});

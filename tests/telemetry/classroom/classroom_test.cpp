@@ -41,6 +41,7 @@ Look some_look() {
   look.step = 3;
   look.begin_ns = -100;
   look.end_ns = 5000;
+  look.step_ns = 9000;
   look.rank = 2;
   look.op = "B:c2:m1";
   return look;
