@@ -11,7 +11,7 @@ namespace rankscope::app {
 
 void keep_large_pieces_apart() {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
+  mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
 }
 

@@ -5,8 +5,8 @@
 
 namespace rankscope::app {
 
-/// Large pieces come from the system and go back to it one by one, always: the allocator's own limit grows with what
-/// was freed, and then they leave holes between small ones. Once, at the program's begin.
+/// Large pieces come from the system and go back to it one by one, from now on: the allocator's own limit grows with
+/// what was freed, and then they leave holes between small ones. Opening a file is slower with it.
 void keep_large_pieces_apart();
 
 /// Gives back what lies free. Some milliseconds, on a thread that nobody waits for.

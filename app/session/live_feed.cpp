@@ -24,6 +24,7 @@ class LiveFeed : public Feed {
   }
 
   void start() override {
+    keep_large_pieces_apart();
     try {
       ViewerOptions options;
       const std::string text = spec_.text.toStdString();

@@ -7,7 +7,6 @@
 #include <QStyleFactory>
 #include <cstdio>
 
-#include "app/session/freed_memory.hpp"
 #include "app/session/source_spec.hpp"
 #include "app/shell/command_line.hpp"
 #include "app/shell/main_window.hpp"
@@ -58,7 +57,6 @@ int run(int argc, char** argv) {
 
   // Nobody is there to read what the platform without a screen says about itself.
   if (picture) QLoggingCategory::setFilterRules(QStringLiteral("default.warning=false"));
-  keep_large_pieces_apart();
   QApplication application(argc, argv);
   QApplication::setApplicationName(QStringLiteral("rankscope"));
   QApplication::setOrganizationName(QStringLiteral("rankscope"));

@@ -22,7 +22,6 @@
 #include <thread>
 #include <vector>
 
-#include "app/session/freed_memory.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/views/common/style.hpp"
 #include "telemetry/relay/relay.hpp"
@@ -186,7 +185,6 @@ int main(int argc, char** argv) {
     _exit(0);
   }
 
-  app::keep_large_pieces_apart();
   QApplication application(argc, argv);
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   QApplication::setFont(app::interface_font());

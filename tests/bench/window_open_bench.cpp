@@ -21,7 +21,6 @@
 #include <string>
 #include <vector>
 
-#include "app/session/freed_memory.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/views/common/style.hpp"
 #include "telemetry/trace/trace_writer.hpp"
@@ -44,7 +43,6 @@ bool there(const Session& session) {
 
 // In a process of its own: prints the seconds since `begun` to the first frame at all, and to the full one.
 int open(const QString& source, double begun, int count, char** arguments) {
-  keep_large_pieces_apart();
   QApplication application(count, arguments);
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   QApplication::setFont(interface_font());
