@@ -54,7 +54,8 @@ OrderCheck check_order(const std::string& text, const PlanSpec& plan) {
   try {
     const ChunkSchedule schedule = by_hand_schedule(text, shape_of(plan));
     check.ideal_bubble = ideal_bubble(schedule);
-    for (const auto& stage : schedule.order) check.ops += static_cast<int>(stage.size());
+    check.units = unit_ops(schedule);
+    check.ops = static_cast<int>(check.units.size());
     check.ok = true;
   } catch (const std::invalid_argument& error) {
     take_apart(error.what(), check);

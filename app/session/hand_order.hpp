@@ -3,8 +3,10 @@
 #pragma once
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "engine/scenario/scenario.hpp"
+#include "engine/schedule/unit_layout.hpp"
 
 namespace rankscope::app {
 
@@ -24,6 +26,7 @@ struct OrderCheck {
   /// Of an order that can run: with equal chunks and free links.
   double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
   int ops = 0;
+  std::vector<UnitOp> units;  ///< the same as a picture
 };
 /// For the plan's stages, virtual stages and micro-batches.
 OrderCheck check_order(const std::string& text, const PlanSpec& plan);

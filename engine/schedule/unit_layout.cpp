@@ -67,6 +67,21 @@ UnitLayout lay_out(const ChunkSchedule& schedule) {
   return layout;
 }
 
+std::vector<UnitOp> unit_ops(const ChunkSchedule& schedule) {
+  const UnitLayout layout = lay_out(schedule);
+  std::vector<int> rounds, chunks_on(schedule.order.size(), 0);  // [chunk], [stage]
+  for (const int stage : schedule.stage_of_chunk) rounds.push_back(chunks_on[static_cast<std::size_t>(stage)]++);
+  std::vector<UnitOp> ops;
+  for (std::size_t s = 0; s < schedule.order.size(); ++s)
+    for (std::size_t i = 0; i < schedule.order[s].size(); ++i) {
+      const OpId op = schedule.order[s][i];
+      const std::int64_t begin = layout.begin[s][i];
+      ops.push_back({op, static_cast<int>(s), rounds[static_cast<std::size_t>(op.fields().chunk)], begin,
+                     begin + units_of(op.kind())});
+    }
+  return ops;
+}
+
 double ideal_bubble(const ChunkSchedule& schedule) {
   std::int64_t work = 0;
   for (const auto& order : schedule.order)

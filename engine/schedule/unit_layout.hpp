@@ -1,5 +1,5 @@
 // The textbook's time line of a schedule: equal chunks, free communication; a backward takes two units, everything else
-// one. For this folder's own files.
+// one.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -17,5 +17,15 @@ struct UnitLayout {
 
 /// Throws std::invalid_argument when ops wait for each other in a circle.
 UnitLayout lay_out(const ChunkSchedule& schedule);
+
+/// An op of the textbook's time line.
+struct UnitOp {
+  OpId op;
+  int stage = 0;
+  int round = 0;  ///< which of its stage's chunks, from 0, in the order in which a micro-batch comes to them
+  std::int64_t begin = 0, end = 0;
+};
+/// By stage and begin.
+std::vector<UnitOp> unit_ops(const ChunkSchedule& schedule);
 
 }  // namespace rankscope

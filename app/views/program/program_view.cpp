@@ -16,6 +16,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int margin = 12, control_height = 30;
+constexpr int picture_gap = 10, least_picture = 110;
 constexpr int pause_ms = 200;             ///< after the last key, before the text is looked at
 constexpr std::size_t most_ops = 20'000;  ///< of a program that is written out
 
@@ -73,6 +74,7 @@ ProgramView::ProgramView(SharedState& state, Session& session, QWidget* parent)
       which_(new QComboBox(this)),
       words_(new ElidedLabel(this)),
       text_(new QPlainTextEdit(this)),
+      picture_(new OrderPicture(this)),
       checker_([this](const OrderCheck& check) { take_check(check); }) {
   setMinimumSize(320, 140);
   which_->setAccessibleName(tr("Which text"));
@@ -85,6 +87,7 @@ ProgramView::ProgramView(SharedState& state, Session& session, QWidget* parent)
   delay_.setInterval(pause_ms);
   connect(&delay_, &QTimer::timeout, this, &ProgramView::request_check);
   connect(text_, &QPlainTextEdit::textChanged, this, &ProgramView::take_text);
+  connect(picture_, &OrderPicture::chosen, this, &ProgramView::find_in_text);
   connect(which_, &QComboBox::currentIndexChanged, this, [this](int index) { show_program(index - 1); });
   connect(&session, &Session::scenario_changed, this, &ProgramView::take_scenario);
   connect(&session, &Session::state_changed, this, &ProgramView::take_scenario);
@@ -100,6 +103,7 @@ void ProgramView::set_theme(Theme theme) {
   DataView::set_theme(theme);
   static_cast<OpColours*>(colours_of_ops_)->set_palette(colours());
   text_->setFont(fixed_font());
+  picture_->set_palette(colours());
   mark();
 }
 
@@ -191,6 +195,11 @@ void ProgramView::request_check() {
 void ProgramView::take_check(const OrderCheck& check) {
   check_ = check;
   mark();
+  picture_->set_stale(!check.ok);
+  if (check.ok) {
+    picture_->set_order(check.units, session_.scenario() ? session_.scenario()->plan.pipeline : 0);
+    arrange();
+  }
   if (!session_.scenario() || shown_ >= 0) return;
   if (!check.ok) {
     words_->set_text(check.line > 0 ? tr("Line %1: %2").arg(check.line).arg(QString::fromStdString(check.message))
@@ -243,6 +252,14 @@ void ProgramView::mark() {
   text_->setExtraSelections(marks);
 }
 
+void ProgramView::find_in_text(OpId op) {
+  const QTextCursor found =
+      text_->document()->find(QString::fromStdString(to_token(op)), 0, QTextDocument::FindWholeWords);
+  if (found.isNull()) return;
+  text_->setTextCursor(found);
+  text_->setFocus();
+}
+
 void ProgramView::showEvent(QShowEvent* event) {
   DataView::showEvent(event);
   take_programs();
@@ -257,7 +274,17 @@ void ProgramView::arrange() {
   which_->setGeometry(margin, 4, which_->sizeHint().width(), control_height);
   const int left = margin + which_->width() + 12;
   words_->setGeometry(left, 4, width() - left - margin, control_height);
-  text_->setGeometry(margin - 4, control_height + 8, width() - 2 * margin + 8, height() - control_height - 12);
+  // The text has its lines and room for more, the picture what it wants of the rest if that is enough to see.
+  const int top = control_height + 8, room = height() - top - 4;
+  const int visible_lines = static_cast<int>(text_->document()->size().height());
+  const int lines = (visible_lines + 2) * text_->fontMetrics().lineSpacing() + 12;
+  const int text_least = std::clamp(lines, room * 35 / 100, room * 55 / 100);
+  const int pictured = std::min(picture_->wanted_height(), room - text_least - picture_gap);
+  const bool pictures = there && shown_ < 0 && pictured >= least_picture;
+  picture_->setVisible(pictures);
+  const int text_height = pictures ? room - pictured - picture_gap : room;
+  text_->setGeometry(margin - 4, top, width() - 2 * margin + 8, text_height);
+  picture_->setGeometry(margin, top + text_height + picture_gap, width() - 2 * margin, std::max(pictured, 0));
 }
 
 void ProgramView::paintEvent(QPaintEvent*) {

@@ -12,6 +12,7 @@
 #include "app/session/session.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
+#include "app/views/program/order_picture.hpp"
 
 class QSyntaxHighlighter;
 
@@ -27,6 +28,7 @@ class ProgramView : public DataView {
   bool settled() const override { return !delay_.isActive() && checker_.settled(); }
   QPlainTextEdit& editor() { return *text_; }
   const OrderCheck& check() const { return check_; }
+  OrderPicture& picture() { return *picture_; }
   QString words() const { return words_->whole_text(); }
   /// The order (-1), or a rank's program.
   void show_program(int rank);
@@ -44,6 +46,7 @@ class ProgramView : public DataView {
   void request_check();
   void take_check(const OrderCheck& check);
   void mark();
+  void find_in_text(OpId op);
   void fill(const QString& text);
   void arrange();
   bool editable() const;
@@ -52,6 +55,7 @@ class ProgramView : public DataView {
   QComboBox* which_;
   ElidedLabel* words_;
   QPlainTextEdit* text_;
+  OrderPicture* picture_;
   QSyntaxHighlighter* colours_of_ops_;
   QString last_;  ///< text, as far as it was looked at
   QTimer delay_;

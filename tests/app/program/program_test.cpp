@@ -67,6 +67,27 @@ TEST_CASE("An order that makes sense has the bubble that its layout has") {
   CHECK(check.ideal_bubble == Approx(1.0 / 3));  // (p - 1)/(m + p - 1)
 }
 
+TEST_CASE("An order's picture is the textbook's time line, and a click on a box finds the op in the text") {
+  const OrderCheck check = check_order(hand, two_stages());
+  std::string drawn;
+  for (const UnitOp& op : check.units)
+    drawn += to_token(op.op) + " " + std::to_string(op.begin) + "-" + std::to_string(op.end) + " ";
+  CHECK(drawn == "F:c0:m0 0-1 F:c0:m1 1-2 B:c0:m0 4-6 B:c0:m1 7-9 F:c1:m0 1-2 B:c1:m0 2-4 F:c1:m1 4-5 B:c1:m1 5-7 ");
+
+  Editing editing;
+  OrderPicture& picture = editing.view->picture();
+  REQUIRE(picture.isVisible());
+  const auto units = check_order(to_text(gpipe_schedule({2, 1, 2})), two_stages()).units;
+  const UnitOp last = units.back();  // of stage 1: the second micro-batch's backward
+  const QRectF box = picture.box_of(last), first = picture.box_of(units.front());
+  CHECK(box.width() == Approx(2 * first.width()).margin(2));
+  CHECK(box.top() > first.bottom());
+  REQUIRE(picture.op_at(box.center()) != nullptr);
+  QTest::mouseClick(&picture, Qt::LeftButton, {}, box.center().toPoint());
+  CHECK(editing.view->editor().textCursor().selectedText().toStdString() == to_token(last.op));
+  CHECK(editing.view->editor().textCursor().blockNumber() == 1);
+}
+
 TEST_CASE("What is wrong with an order is told with its line and its op") {
   const OrderCheck doubled = check_order("stage 0: F:c0:m0 F:c0:m0", two_stages());
   CHECK_FALSE(doubled.ok);

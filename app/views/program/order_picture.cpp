@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/program/order_picture.hpp"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+
+#include "app/views/common/axis.hpp"
+#include "app/views/common/style.hpp"
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr double row_most = 60, row_least = 4, gap = 3, title_height = 22, axis_height = 22, right_margin = 12;
+constexpr double named_row = 12;  ///< from this height on rows have names and boxes numbers
+
+}  // namespace
+
+OrderPicture::OrderPicture(QWidget* parent) : QWidget(parent), palette_(&palette_of(Theme::dark)) {
+  setAccessibleName(tr("The order as a picture"));
+}
+
+void OrderPicture::set_palette(const Palette& palette) {
+  palette_ = &palette;
+  update();
+}
+
+void OrderPicture::set_order(std::vector<UnitOp> ops, int stages) {
+  ops_ = std::move(ops);
+  stages_ = stages;
+  end_ = 0;
+  for (const UnitOp& op : ops_) end_ = std::max(end_, op.end);
+  update();
+}
+
+void OrderPicture::set_stale(bool stale) {
+  if (stale == stale_) return;
+  stale_ = stale;
+  update();
+}
+
+int OrderPicture::wanted_height() const {
+  return stages_ == 0 ? 0 : static_cast<int>(title_height + stages_ * (row_most + gap) + axis_height);
+}
+
+double OrderPicture::row_height() const {
+  const double room = (height() - title_height - axis_height) / std::max(stages_, 1) - gap;
+  return std::clamp(room, row_least, row_most);
+}
+
+QRectF OrderPicture::rows() const {
+  const QFontMetricsF metrics(interface_font());
+  const double names = row_height() >= named_row ? metrics.horizontalAdvance(tr("stage %1").arg(stages_ - 1)) + 12 : 8;
+  return {names, title_height, width() - names - right_margin, stages_ * (row_height() + gap)};
+}
+
+QRectF OrderPicture::box_of(const UnitOp& op) const {
+  const QRectF area = rows();
+  const double unit = end_ > 0 ? area.width() / static_cast<double>(end_) : 0;
+  const double x0 = std::round(area.left() + unit * static_cast<double>(op.begin));
+  const double x1 = std::round(area.left() + unit * static_cast<double>(op.end));
+  return {x0, area.top() + op.stage * (row_height() + gap), std::max(x1 - x0 - (unit >= 4 ? 1 : 0), 1.0), row_height()};
+}
+
+const UnitOp* OrderPicture::op_at(QPointF at) const {
+  for (const UnitOp& op : ops_)
+    if (box_of(op).contains(at)) return &op;
+  return nullptr;
+}
+
+void OrderPicture::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(interface_font());
+  const Palette& p = *palette_;
+  painter.fillRect(rect(), color(p.ground));
+  if (ops_.empty()) return;
+  const QRectF area = rows();
+  const double row = row_height();
+  painter.setPen(color(p.dim));
+  const QString what = tr("with equal stages and free links, in units of a forward");
+  painter.drawText(
+      QRectF(0, 0, width(), title_height - 4), Qt::AlignLeft | Qt::AlignVCenter,
+      painter.fontMetrics().elidedText(stale_ ? tr("as the order was when it last made sense, ") + what : what,
+                                       Qt::ElideRight, width()));
+  for (int stage = 0; stage < stages_; ++stage) {
+    const QRectF lane(area.left(), area.top() + stage * (row + gap), area.width(), row);
+    painter.fillRect(lane, QBrush(color(p.hatch), Qt::BDiagPattern));
+    if (row >= named_row)
+      painter.drawText(QRectF(0, lane.top(), area.left() - 8, row), Qt::AlignRight | Qt::AlignVCenter,
+                       tr("stage %1").arg(stage));
+  }
+  if (stale_) painter.setOpacity(0.45);
+  for (const UnitOp& op : ops_) {
+    const QRectF box = box_of(op);
+    const OpFields f = op.op.fields();
+    Argb fill = p.of(class_of(op.op));
+    // Of a stage's chunks every second one is lighter, as the papers draw them.
+    if (op.round % 2 == 1) fill = mixed(p.ground, fill, 0.6F);
+    painter.fillRect(box, color(fill));
+    const QString number = QString::number(f.micro_batch);
+    if (row < named_row || painter.fontMetrics().horizontalAdvance(number) + 2 > box.width()) continue;
+    painter.setPen(color(p.ink_on(fill)));
+    painter.drawText(box, Qt::AlignCenter, number);
+  }
+  painter.setOpacity(1);
+  painter.setPen(color(p.dim));
+  const double unit = area.width() / static_cast<double>(end_);
+  for (const double tick :
+       round_ticks(0, static_cast<double>(end_), std::max(2, static_cast<int>(area.width() / 80)))) {
+    if (tick != std::floor(tick)) continue;
+    const double x = area.left() + unit * tick;
+    painter.drawText(QRectF(x - 40, area.bottom() + 2, 80, axis_height - 4), Qt::AlignHCenter | Qt::AlignTop,
+                     QString::number(tick));
+  }
+}
+
+void OrderPicture::mousePressEvent(QMouseEvent* event) {
+  if (const UnitOp* op = event->button() == Qt::LeftButton ? op_at(event->position()) : nullptr) emit chosen(op->op);
+}
+
+bool OrderPicture::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  if (const UnitOp* op = op_at(help->pos()))
+    QToolTip::showText(help->globalPos(),
+                       tr("%1, units %2 to %3 of %4. A click finds it in the text.")
+                           .arg(QString::fromStdString(to_token(op->op)))
+                           .arg(op->begin)
+                           .arg(op->end)
+                           .arg(end_),
+                       this);
+  else
+    QToolTip::hideText();
+  return true;
+}
+
+}  // namespace rankscope::app

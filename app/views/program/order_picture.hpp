@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The textbook's picture of an order: stages over units of time, links free. What one types is seen at once.
+#pragma once
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "app/models/palette.hpp"
+#include "engine/schedule/unit_layout.hpp"
+
+namespace rankscope::app {
+
+class OrderPicture : public QWidget {
+  Q_OBJECT
+ public:
+  explicit OrderPicture(QWidget* parent = nullptr);
+  void set_palette(const Palette& palette);
+  void set_order(std::vector<UnitOp> ops, int stages);
+  /// The text has gone on since, and makes no sense yet.
+  void set_stale(bool stale);
+  /// As high as rows of a comfortable height need.
+  int wanted_height() const;
+
+  // What is on the screen.
+  QRectF box_of(const UnitOp& op) const;
+  const UnitOp* op_at(QPointF at) const;
+
+ signals:
+  void chosen(OpId op);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  QRectF rows() const;
+  double row_height() const;
+  const Palette* palette_;
+  std::vector<UnitOp> ops_;
+  int stages_ = 0;
+  std::int64_t end_ = 0;
+  bool stale_ = false;
+};
+
+}  // namespace rankscope::app
