@@ -101,7 +101,8 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
   const auto of_either = [&](auto&& value) { return either != nullptr ? value(*either) : none; };
 
   std::vector<PlanLine> lines;
-  lines.push_back({PlanRow::step, tr("median step"), text::unknown(), text::seconds(predicted_step), text::seconds(run_step)});
+  lines.push_back(
+      {PlanRow::step, tr("median step"), text::unknown(), text::seconds(predicted_step), text::seconds(run_step)});
   lines.push_back({PlanRow::tokens, tr("tokens / s"), text::unknown(),
                    text::number(tokens_per_second(figures, predicted_step)),
                    text::number(tokens_per_second(figures, run_step))});
@@ -146,8 +147,7 @@ QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
   // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
   if (figures.run && figures.run->plan.staleness > 0)
     return tr("No worker waits for the others: from the first who begins to the last who ends this step takes %1, "
-              "while "
-              "the run makes a step every %2 (predicted %3).")
+              "while the run makes a step every %2 (predicted %3).")
         .arg(text::seconds(measured), text::seconds(figures.run->step_seconds),
              text::seconds(figures.run->predicted_step_seconds));
   const double points = (measured / predicted - 1) * 100;

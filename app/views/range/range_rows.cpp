@@ -146,7 +146,12 @@ RangePicture look_at_range(const RangeRequest& request) {
   picture.title = request.range.empty()
                       ? tr("The whole of step %1: %2").arg(*number).arg(text::seconds(length))
                       : tr("%1 of step %2, %3 of it").arg(text::seconds(length)).arg(*number).arg(text::percent(share));
-  if (analysis.predicted_s > 0) {
+  // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
+  const bool asynchronous = steps_apart(request.context->programs) > 1;
+  if (asynchronous) {
+    picture.words = tr("No worker waits for the others, so this step lies over several of theirs.");
+    analysis.gap.clear();
+  } else if (analysis.predicted_s > 0) {
     const double more = length / analysis.predicted_s - 1;
     picture.words = tr("The same ops were predicted to take %1; they took %2 %3.")
                         .arg(text::seconds(analysis.predicted_s), text::percent(std::fabs(more)),

@@ -93,7 +93,9 @@ void TimelinePainter::box_labels() {
     if (!room) continue;
     for (const std::string& label : labels_of(box.box)) {
       const QString words = QString::fromStdString(label);
-      if (font.width(words) > room->second - room->first) continue;
+      // Numbers may fill their box; words beside words need air.
+      const double air = label.size() > 2 ? 6 : 0;
+      if (font.width(words) + air > room->second - room->first) continue;
       text(font, {room->first, place.top(), room->second - room->first, place.height()}, Qt::AlignCenter, words,
            s_.colours->ink_on(s_.colours->of(box.kind, row.lane)));
       ++drawn;
