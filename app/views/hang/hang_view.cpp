@@ -135,7 +135,8 @@ void HangView::take_headline() {
   const bool hangs = live_ && !picture_.over && picture_.ran && headline.tone == Tone::bad;
   if (hangs != hangs_) emit hang_told(hangs_ = hangs);
   words_->setText(headline.words);
-  words_->setVisible(!headline.words.isEmpty());
+  title_->setVisible(picture_.ran);  // else both stand where the lists would
+  words_->setVisible(picture_.ran && !headline.words.isEmpty());
   const char* role = headline.tone == Tone::bad ? "bad" : headline.tone == Tone::good ? "good" : "heading";
   if (title_->property("role").toString() != QLatin1String(role)) {
     title_->setProperty("role", QLatin1String(role));
@@ -157,6 +158,9 @@ void HangView::select_lane(int row) {
 void HangView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), color(colours().ground));
+  if (picture_.ran) return;
+  painter.setFont(interface_font());
+  paint_empty(painter, rect(), colours(), title_->text(), words_->text());
 }
 
 }  // namespace rankscope::app

@@ -190,6 +190,13 @@ void TopologyView::paint_boxes(QPainter& painter, const TopologyLayout& layout) 
     painter.setPen(color(colours().dim));
     painter.drawText(QRectF(margin, layout.boxes[level][0].top(), side_label - 8, layout.boxes[level][0].height()),
                      Qt::AlignLeft | Qt::AlignVCenter, QObject::tr(topology_.levels[level].name));
+    // Neighbours have the same form of name, the longest that has room in all of them.
+    qsizetype form = 0;
+    for (std::size_t unit = 0; unit < layout.boxes[level].size(); ++unit) {
+      const QStringList names = box_names(topology_, level, unit);
+      const double room = layout.boxes[level][unit].width() - 4;
+      while (form + 1 < names.size() && metrics.horizontalAdvance(names[form]) >= room) ++form;
+    }
     for (std::size_t unit = 0; unit < layout.boxes[level].size(); ++unit) {
       const QRectF& box = layout.boxes[level][unit];
       const double share = topology_.share(level, unit);
@@ -203,9 +210,8 @@ void TopologyView::paint_boxes(QPainter& painter, const TopologyLayout& layout) 
       const LinkLoad& load = topology_.loads[level][unit];
       const QString silent = tr("nothing leaves it");
       const QString busy = load.out + load.in <= 0 && fits(silent) ? silent : text::percent(share);
-      QString name;
-      for (const QString& words : box_names(topology_, level, unit))
-        if (name.isEmpty() && fits(words)) name = words;
+      QString name = box_names(topology_, level, unit).value(form);
+      if (!fits(name)) name.clear();
       if (!fits(busy)) continue;
       if (!name.isEmpty() && box.height() >= 2 * metrics.height() + 4) {
         painter.drawText(box.adjusted(0, 0, 0, -box.height() / 2), Qt::AlignHCenter | Qt::AlignBottom, name);
