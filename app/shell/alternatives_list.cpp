@@ -50,9 +50,9 @@ AlternativesList::AlternativesList(Adviser& adviser, QWidget* parent)
   rebuild();
 }
 
-void AlternativesList::set_veiled(bool veiled) {
-  if (veiled == veiled_) return;
-  veiled_ = veiled;
+void AlternativesList::set_veil(const QString& until) {
+  if (until == veil_) return;
+  veil_ = until;
   rebuild();
 }
 
@@ -70,8 +70,8 @@ void AlternativesList::rebuild() {
   rows->setSpacing(2);
   column_->addWidget(rows_);
   const auto all = adviser_.latest();
-  if (veiled_) {
-    add_words(*rows, tr("Hidden until the questions are answered and the plan has run."), rows_);
+  if (!veil_.isEmpty()) {
+    add_words(*rows, tr("Hidden %1.").arg(veil_), rows_);
     return;
   }
   if (all == nullptr) {

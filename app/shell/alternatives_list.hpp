@@ -15,7 +15,7 @@ class AlternativesList : public QWidget {
  public:
   explicit AlternativesList(Adviser& adviser, QWidget* parent = nullptr);
   /// Says nothing: a question is open that this would answer.
-  void set_veiled(bool veiled);
+  void set_veil(const QString& until);  ///< as GapStrip's
   /// Whether a click may change the plan.
   void set_editable(bool editable);
 
@@ -28,7 +28,8 @@ class AlternativesList : public QWidget {
   Adviser& adviser_;
   QVBoxLayout* column_;
   QWidget* rows_ = nullptr;
-  bool veiled_ = false, editable_ = true;
+  QString veil_;
+  bool editable_ = true;
 };
 
 /// "step −8.1 %, memory +12 %, bubble 15.8 %", against the plan as it is.

@@ -63,15 +63,15 @@ void GapStrip::set_theme(Theme theme) {
   update();
 }
 
-void GapStrip::set_veiled(bool veiled) {
-  veiled_ = veiled;
-  setCursor(veiled ? Qt::PointingHandCursor : Qt::ArrowCursor);
+void GapStrip::set_veil(const QString& until) {
+  veil_ = until;
+  setCursor(!until.isEmpty() ? Qt::PointingHandCursor : Qt::ArrowCursor);
   update();
 }
 
 void GapStrip::mousePressEvent(QMouseEvent* event) {
   QWidget::mousePressEvent(event);
-  if (veiled_ && event->button() == Qt::LeftButton) emit question_wanted();
+  if (!veil_.isEmpty() && event->button() == Qt::LeftButton) emit question_wanted();
 }
 
 QSize GapStrip::sizeHint() const { return {640, top + 2 * bar_height + bar_gap + 8 + sentence_height + 4}; }
@@ -156,9 +156,9 @@ void GapStrip::paintEvent(QPaintEvent*) {
   const auto explain = [&](const QString& why) {
     painter.drawText(instead, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, why);
   };
-  if (veiled_) {
+  if (!veil_.isEmpty()) {
     painter.setPen(color(p.accent));  // as links are
-    return explain(tr("Hidden until the question is answered and the plan has run: go to the question ←"));
+    return explain(tr("Hidden %1: go to the question ←").arg(veil_));
   }
   if (!figures.step && !figures.forecast)
     return explain(tr("Compute, bubble and exposed communication as shares of the step, once there is one."));
@@ -187,7 +187,7 @@ bool GapStrip::event(QEvent* event) {
   int row = 0;
   for (const StepAnalysis* step :
        {figures.step ? &*figures.step : nullptr, figures.forecast ? &*figures.forecast : nullptr}) {
-    if (step == nullptr || veiled_) continue;
+    if (step == nullptr || !veil_.isEmpty()) continue;
     for (const Piece& piece : pieces(step->average, bar_area(row)))
       if (piece.area.contains(help->pos()))
         words = QStringLiteral("<b>%1</b> %2<br>%3")
@@ -196,7 +196,7 @@ bool GapStrip::event(QEvent* event) {
                              .arg(text::seconds(piece.share * step->seconds()), text::seconds(step->seconds())));
     ++row;
   }
-  if (words.isEmpty() && !veiled_ && help->pos().y() > bar_area(1).bottom()) words = gap_sentence(figures);
+  if (words.isEmpty() && veil_.isEmpty() && help->pos().y() > bar_area(1).bottom()) words = gap_sentence(figures);
   QToolTip::showText(help->globalPos(), words, this);
   return true;
 }

@@ -15,7 +15,8 @@ class GapStrip : public QWidget {
   explicit GapStrip(FiguresModel& figures, QWidget* parent = nullptr);
   void set_theme(Theme theme);
   /// Hides shares and sentence while a question about them is open.
-  void set_veiled(bool veiled);
+  /// Hides everything: until what, as words; empty: nothing is hidden.
+  void set_veil(const QString& until);
   QSize sizeHint() const override;
 
  signals:
@@ -40,7 +41,7 @@ class GapStrip : public QWidget {
 
   FiguresModel& figures_;
   const Palette* colours_;
-  bool veiled_ = false;
+  QString veil_;
 };
 
 Argb color_of(TimeClass time, const Palette& palette);

@@ -359,6 +359,10 @@ void LabPanel::add_class(std::size_t index, QVBoxLayout& column, QWidget* card) 
   class_updates_.back()();
 }
 
+QString LabPanel::hidden_until() const {
+  return simulated_ ? tr("until the question is answered") : tr("until the question is answered and the plan has run");
+}
+
 QString LabPanel::lab_name() const {
   return lab_ ? QFileInfo(QString::fromStdString(lab_->file)).completeBaseName() : QString();
 }

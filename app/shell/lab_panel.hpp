@@ -42,6 +42,8 @@ class LabPanel : public QScrollArea {
     edited_ = edited;
     simulated_ = simulated;
   }
+  /// Until when what the questions ask for is hidden, as words that follow "Hidden".
+  QString hidden_until() const;
   /// Keeps the guess of that question, as its button does.
   void keep_guess(std::size_t question, double guess);
   /// The same of a drawn question.

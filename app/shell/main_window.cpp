@@ -276,9 +276,10 @@ void MainWindow::take_answers() {
     memory = memory || rows.count(PlanRow::peak_memory) > 0;
     traffic = traffic || rows.count(PlanRow::sent) > 0;
   }
-  plan_->set_hidden(hidden);
-  plan_->set_advice_hidden(open_questions);
-  gap_->set_veiled(shares);
+  const QString until = lab_->hidden_until();
+  plan_->set_hidden(hidden, until);
+  plan_->set_advice_veil(open_questions ? until : QString());
+  gap_->set_veil(shares ? until : QString());
   session_.insights().set_veiled(shares);
   views_[QStringLiteral("memory")]->set_veiled(memory);
   views_[QStringLiteral("collectives")]->set_veiled(traffic);

@@ -322,9 +322,10 @@ void PlanPanel::take_advice() {
     adviser_.ask(predicted->scenario);
 }
 
-void PlanPanel::set_hidden(const std::set<PlanRow>& rows) {
-  if (rows == hidden_) return;
+void PlanPanel::set_hidden(const std::set<PlanRow>& rows, const QString& until) {
+  if (rows == hidden_ && until == hidden_until_) return;
   hidden_ = rows;
+  hidden_until_ = until;
   take_figures();
 }
 
@@ -341,8 +342,7 @@ void PlanPanel::take_figures() {
     for (std::size_t c = 0; c < 3; ++c) {
       cells_[i][c + 1]->setText(hidden ? QStringLiteral("?") : *values[c]);
       cells_[i][c + 1]->setFont(numbers);
-      cells_[i][c + 1]->setToolTip(hidden ? tr("Hidden until the question at the left is answered and the plan has run")
-                                          : QString());
+      cells_[i][c + 1]->setToolTip(hidden ? tr("Hidden %1").arg(hidden_until_) : QString());
     }
   }
 }

@@ -27,9 +27,9 @@ class PlanPanel : public QScrollArea {
   explicit PlanPanel(Session& session, QWidget* parent = nullptr);
   void set_theme(Theme theme);
   /// Rows that must not be read yet.
-  void set_hidden(const std::set<PlanRow>& rows);
+  void set_hidden(const std::set<PlanRow>& rows, const QString& until);
   /// Nor what other plans would do.
-  void set_advice_hidden(bool hidden) { advice_->set_veiled(hidden); }
+  void set_advice_veil(const QString& until) { advice_->set_veil(until); }
   /// Nothing is under way that would change the picture.
   bool settled() const { return adviser_.settled(); }
   const Adviser& adviser() const { return adviser_; }
@@ -82,6 +82,7 @@ class PlanPanel : public QScrollArea {
   std::vector<std::array<QLabel*, 4>> cells_;
   QLabel* run_column_;
   std::set<PlanRow> hidden_;
+  QString hidden_until_;
   bool filling_ = false;
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/collective/transfer.hpp"
@@ -44,6 +45,11 @@ struct GroupExchange {
   /// Whether what moves is summed: then a chunk is complete with all members' parts, else when it has come.
   bool sums() const;
 };
+
+/// One exchange's spans, of all its members. Before the last of them has come no bytes move, but not every communicator
+/// can tell when that was: an NCCL kernel waits inside. Where nobody's span tells of waiting though they began apart,
+/// each is given what it waited for the last, unless it had ended by then (a sender whose message was buffered).
+void tell_waiting(std::span<Span*> members);
 
 /// The exchange that op `op` of `rank` is part of. `spans` are the step's, obtained one way; `phases` those of all its
 /// members, in any order (doubles do no harm). `algorithm` as the plan names it; empty: the communicator's own. Nothing

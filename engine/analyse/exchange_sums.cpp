@@ -16,11 +16,11 @@ using Key = std::pair<Purpose, OpKind>;
 
 struct Instance {
   double bus_bytes = 0;
-  int members = 0, here = 0;
-  std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
+  int members = 0;
+  std::vector<Span> spans;
+  bool whole() const { return static_cast<int>(spans.size()) >= members; }
 };
 struct Sum {
-  std::int64_t waiting_ns = 0, transfer_ns = 0;
   std::set<int> ranks;
   std::map<std::pair<OpId, int>, Instance> instances;  ///< by op and first member
 };
@@ -57,33 +57,41 @@ std::vector<ExchangeTimes> exchange_times(const std::vector<RankProgram>& progra
       if (members < 2) continue;
     }
     Sum& sum = sums[{fields.purpose, kind}];
-    const std::int64_t transfer = span.end_ns - span.active_ns;
-    sum.waiting_ns += span.active_ns - span.begin_ns;
-    sum.transfer_ns += transfer;
     sum.ranks.insert(span.rank);
     Instance& instance = sum.instances[{id, first}];
     instance.members = members;
-    ++instance.here;
-    instance.shortest_ns = std::min(instance.shortest_ns, transfer);
+    instance.spans.push_back(span);
     const std::int64_t size = message ? programs[rank].payload_bytes(op) : whole_bytes(programs[rank], op, members);
     instance.bus_bytes = static_cast<double>(size) * bus_factor(kind, members);
   }
   std::vector<ExchangeTimes> result;
-  for (const auto& [key, sum] : sums) {
+  for (auto& [key, sum] : sums) {
     ExchangeTimes times;
     times.purpose = key.first;
     times.kind = key.second;
-    const auto ranks = static_cast<double>(sum.ranks.size());
-    times.waiting_s = static_cast<double>(sum.waiting_ns) * 1e-9 / ranks;
-    times.transfer_s = static_cast<double>(sum.transfer_ns) * 1e-9 / ranks;
     times.exchanges = static_cast<int>(sum.instances.size());
+    std::int64_t waiting_ns = 0, transfer_ns = 0;
     double bytes = 0, seconds = 0;
-    for (const auto& [id, instance] : sum.instances) {
+    for (auto& [id, instance] : sum.instances) {
       times.members = std::max(times.members, instance.members);
-      if (instance.here < instance.members || instance.shortest_ns <= 0) continue;
+      if (instance.whole()) {
+        std::vector<Span*> members;
+        for (Span& span : instance.spans) members.push_back(&span);
+        tell_waiting(members);
+      }
+      std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
+      for (const Span& span : instance.spans) {
+        waiting_ns += span.active_ns - span.begin_ns;
+        transfer_ns += span.end_ns - span.active_ns;
+        shortest_ns = std::min(shortest_ns, span.end_ns - span.active_ns);
+      }
+      if (!instance.whole() || shortest_ns <= 0) continue;
       bytes += instance.bus_bytes;
-      seconds += static_cast<double>(instance.shortest_ns) * 1e-9;
+      seconds += static_cast<double>(shortest_ns) * 1e-9;
     }
+    const auto ranks = static_cast<double>(sum.ranks.size());
+    times.waiting_s = static_cast<double>(waiting_ns) * 1e-9 / ranks;
+    times.transfer_s = static_cast<double>(transfer_ns) * 1e-9 / ranks;
     times.bus_bandwidth = seconds > 0 ? bytes / seconds : std::numeric_limits<double>::quiet_NaN();
     result.push_back(times);
   }

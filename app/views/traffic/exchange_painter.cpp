@@ -361,9 +361,8 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
     const double x0 = left + static_cast<double>(span->begin_ns - begin) * scale;
     const double x1 = left + static_cast<double>(span->active_ns - begin) * scale;
     const double x2 = left + static_cast<double>(span->end_ns - begin) * scale;
-    const double middle = y + row / 2;
-    painter.fillRect(QRectF(x0, middle - 1, std::max(x1 - x0, 0.0), 2), color(mark()));
     const double bar = e.inside.empty() ? row - 4 : (row - 4) / 2;
+    painter.fillRect(QRectF(x0, y + 1 + bar / 2, std::max(x1 - x0, 0.0), 2), color(mark()));
     painter.fillRect(QRectF(x1, y + 2, std::max(x2 - x1, 1.0), bar), color(mark()));
     const auto x_of = [&](std::int64_t time_ns) {
       return std::clamp(left + static_cast<double>(time_ns - begin) * scale, left, left + width);

@@ -158,6 +158,28 @@ TEST_CASE("bus bandwidth is nccl-tests': size times 2(n-1)/n of an all-reduce, o
   CHECK(std::isnan(exchange_times(replicas(4, 8'000'000), {1, 4, 1}, spans)[0].bus_bandwidth));
 }
 
+TEST_CASE("where no member tells what it waited, it is what passed until the last one came") {
+  // Kernels that wait inside: begun 0, 1 and 3 ms after the first, all ended at 5.
+  std::vector<Span> spans;
+  for (const std::int64_t begin : {0, 1'000'000, 3'000'000})
+    spans.push_back(span(static_cast<int>(spans.size()), reduce_token, begin, 5'000'000));
+  const auto programs = replicas(3, 6'000'000);
+  const auto times = exchange_times(programs, {1, 3, 1}, spans);
+  REQUIRE(times.size() == 1);
+  CHECK(times[0].waiting_s == Approx((3 + 2 + 0) / 3.0 * 1e-3));
+  CHECK(times[0].transfer_s == Approx(2e-3));
+  CHECK(times[0].bus_bandwidth == Approx(6e6 * 4 / 3 / 2e-3));
+  const auto exchange = exchange_of(programs, {1, 3, 1}, {}, spans, {}, 0, 0, token(reduce_token));
+  REQUIRE(exchange);
+  for (const auto& member : exchange->spans) CHECK(member->active_ns == 3'000'000);
+
+  spans[0].end_ns = 2'000'000;  // gone before the last one came: it did not wait for that one
+  CHECK(exchange_of(programs, {1, 3, 1}, {}, spans, {}, 0, 0, token(reduce_token))->spans[0]->active_ns == 0);
+  spans[0].end_ns = 5'000'000;
+  spans[1].active_ns = 2'000'000;  // one tells: then all do
+  CHECK(exchange_of(programs, {1, 3, 1}, {}, spans, {}, 0, 0, token(reduce_token))->spans[0]->active_ns == 0);
+}
+
 TEST_CASE("the factors are those that nccl-tests documents") {
   CHECK(bus_factor(OpKind::all_reduce, 8) == Approx(2.0 * 7 / 8));
   CHECK(bus_factor(OpKind::all_gather, 8) == Approx(7.0 / 8));
