@@ -362,7 +362,7 @@ std::vector<Plot> ScalingView::plots() const {
   if (curves_.has_efficiency) {
     share.title = tr("Efficiency by ranks");
     // More than all where ranks that do not compute are counted, or caches help: still within the frame.
-    double most = 1.02;
+    double most = 1.05;
     for (const ScalingAt& at : curves_.points)
       for (const ScalingSide* side : {&at.predicted, &at.run})
         if (std::isfinite(side->efficiency)) most = std::max(most, side->efficiency * 1.05);
