@@ -105,6 +105,10 @@ std::shared_ptr<const StoreView> forecast_store(const Scenario& scenario, const 
   return store.view();
 }
 
+int shown_replica(const Scenario& scenario) {
+  return scenario.fault.slow_rank >= 0 ? scenario.plan.grid().coordinates_of(scenario.fault.slow_rank).data : 0;
+}
+
 std::shared_ptr<const StoreView> folded_store(const Scenario& scenario, double step_seconds) {
   constexpr int steps = 2;
   RunStore store;
@@ -118,8 +122,9 @@ std::shared_ptr<const StoreView> folded_store(const Scenario& scenario, double s
   hello.peak_flops = scenario.cluster.peak_flops(scenario.compute_type());
   filler.add(-1, hello);
   const RankGrid grid = scenario.plan.grid();
+  const int replica = shown_replica(scenario);
   for (int stage = 0; stage < scenario.plan.pipeline; ++stage) {
-    const int rank = grid.rank_of({0, 0, stage});
+    const int rank = grid.rank_of({0, replica, stage});
     const std::vector<FoldedSpan> ops = fold_timeline(scenario, rank);
     SpanBatch batch{Obtained::simulated, ClockDomain::device, {}};
     for (int step = 0; step < steps; ++step)

@@ -15,8 +15,11 @@ namespace rankscope::app {
 std::shared_ptr<const StoreView> forecast_store(const Scenario& scenario, const std::vector<RankProgram>& programs,
                                                 const std::vector<Span>& spans);
 
-/// One rank of each stage, which stands for all of its stage: rank s of this store is stage s. For plans of too many
-/// ops; two steps, one after the other.
+/// Of replicas that do the same one is shown: the straggler's, for which the others wait, or the first.
+int shown_replica(const Scenario& scenario);
+
+/// One rank of each stage of that replica, which stands for all of its stage: rank s of this store is stage s. For
+/// plans of too many ops; two steps, one after the other.
 std::shared_ptr<const StoreView> folded_store(const Scenario& scenario, double step_seconds);
 
 }  // namespace rankscope::app

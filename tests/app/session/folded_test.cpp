@@ -45,6 +45,27 @@ TEST_CASE("A plan of too many ops is shown by one rank of each stage, as long as
   CHECK(static_cast<double>(range->length()) * 1e-9 == Approx(predicted).epsilon(1e-6));
 }
 
+TEST_CASE("Of a folded plan with a straggler its own replica is shown, in which it is slow") {
+  Scenario scenario = read_scenario(find_scenario("bloom-jean-zay").string());
+  const Prediction even = predict(scenario);
+  REQUIRE_FALSE(even.folded.empty());
+  const RankGrid grid = scenario.plan.grid();
+  const int stage = 3;
+  scenario.fault.slow_rank = grid.rank_of({1, 5, stage});
+  scenario.fault.slow_factor = 1.5;
+  const Prediction slow = predict(scenario);
+  REQUIRE(slow.refusal.empty());
+  CHECK_THAT(slow.folded, ContainsText("of replica 5"));
+  // The first forward of its stage takes so much longer; that of another stage does not.
+  const auto first = [](const Prediction& prediction, int of) {
+    const LaneKey lane{of, Lane::compute, Obtained::simulated};
+    const Span span = prediction.view->spans(lane, {0, 1'000'000'000'000}, 0, 1).at(0);
+    return static_cast<double>(span.end_ns - span.begin_ns);
+  };
+  CHECK(first(slow, stage) > 1.3 * first(even, stage));
+  CHECK(first(slow, stage + 1) == Approx(first(even, stage + 1)));
+}
+
 TEST_CASE("A plan of too many ops whose ranks are not alike is refused with what sets them apart") {
   Scenario scenario = read_scenario(find_scenario("gpt-1t-frontier").string());
   scenario.plan.collective = "ring";
