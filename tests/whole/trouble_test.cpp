@@ -85,7 +85,8 @@ class LongRun {
     const bool is_under_way = wait_until(a_minute, [&] {
       std::error_code none;
       const auto size = std::filesystem::file_size(file, none);
-      return !none && size > 40'000;
+      // On a busy machine the first chunk may end within the first step.
+      return !none && size > 40'000 && last_step(*recording(file).view, 0) > 0;
     });
     REQUIRE(is_under_way);
   }
