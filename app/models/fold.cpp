@@ -6,6 +6,8 @@
 namespace rankscope {
 namespace {
 
+constexpr double label_pixels = 44;  ///< as wide as a label of a part needs
+
 Box box_of(const Span& span) {
   return {span.op, span.op, span.step, FoldLevel::segment, span.begin_ns, span.active_ns, span.end_ns, 1};
 }
@@ -43,7 +45,7 @@ OpId folded(OpId op, FoldLevel level) {
 
 FoldLevel FoldScale::level(OpKind kind) const {
   const auto fits = [&](FoldLevel level, double labels) {
-    return parts.of(kind, level) > 0 && parts.of(kind, level) >= labels * label_pixels * ns_per_pixel;
+    return parts.of(kind, level) > 0 && parts.of(kind, level) >= labels * label_pixels * device_scale * ns_per_pixel;
   };
   if (!fits(FoldLevel::chunk, 2)) return FoldLevel::chunk;  // of one part alone: its micro-batch's number says more
   return fits(FoldLevel::segment, 1) ? FoldLevel::segment

@@ -26,18 +26,14 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// How far ops are opened at a zoom. A chunk's ops open when their parts are this wide on average, so that a label
-/// fits: over the run, not box by box, or of two neighbours that are nearly as wide one would be open and one not.
+/// How far ops are opened at a zoom. A chunk's ops open when a label fits on their parts on average: over the run, not
+/// box by box, or of two neighbours that are nearly as wide one would be open and one not.
 struct FoldScale {
-  double ns_per_pixel = 0;
+  double ns_per_pixel = 0;  ///< of the device
   PartLengths parts;
-  double label_pixels = 44;  ///< as wide as a label of a part needs
+  double device_scale = 1;  ///< device pixels to a pixel of the labels' font
   FoldLevel level(OpKind kind) const;
 };
-/// On a screen with so many device pixels, of `ns_per_pixel` each, to a pixel of the labels' font.
-inline FoldScale fold_scale_of(double ns_per_pixel, const PartLengths& parts, double device_scale) {
-  return {ns_per_pixel, parts, 44 * device_scale};
-}
 
 /// Folds spans of one lane, in order of begin. Spans with a visible gap between them (more than a pixel) stay apart,
 /// whatever they belong to: a gap is something to see.

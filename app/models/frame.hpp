@@ -30,7 +30,7 @@ struct FrameRequest {
   TimeRange extent;                 ///< of the data; compose() and the composer fill it in
   BubbleSource* bubbles = nullptr;  ///< outlives the composer; null: no causes
   PixelScale scale() const { return {range, static_cast<double>(width)}; }
-  FoldScale fold_scale() const { return fold_scale_of(scale().ns_per_pixel(), parts, device_scale); }
+  FoldScale fold_scale() const { return {scale().ns_per_pixel(), parts, device_scale}; }
 };
 
 /// A box wide enough for a label or an outline. x in device pixels, unclipped.

@@ -25,8 +25,7 @@ struct OrderCheck {
   std::string message;  ///< why it cannot run, and what would do; empty when it can
   /// Of an order that can run: with equal chunks and free links.
   double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
-  int ops = 0;
-  std::vector<UnitOp> units;  ///< the same as a picture
+  std::vector<UnitOp> units;  ///< the same laid out, an entry an op
 };
 /// For the plan's stages, virtual stages and micro-batches.
 OrderCheck check_order(const std::string& text, const PlanSpec& plan);

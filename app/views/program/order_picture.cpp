@@ -28,11 +28,14 @@ void OrderPicture::set_palette(const Palette& palette) {
   update();
 }
 
-void OrderPicture::set_order(std::vector<UnitOp> ops, int stages) {
+void OrderPicture::set_order(std::vector<UnitOp> ops) {
   ops_ = std::move(ops);
-  stages_ = stages;
+  stages_ = 0;
   end_ = 0;
-  for (const UnitOp& op : ops_) end_ = std::max(end_, op.end);
+  for (const UnitOp& op : ops_) {
+    stages_ = std::max(stages_, op.stage + 1);
+    end_ = std::max(end_, op.end);
+  }
   update();
 }
 
@@ -46,29 +49,29 @@ int OrderPicture::wanted_height() const {
   return stages_ == 0 ? 0 : static_cast<int>(title_height + stages_ * (row_most + gap) + axis_height);
 }
 
-double OrderPicture::row_height() const {
+OrderPicture::Place OrderPicture::place() const {
   const double room = (height() - title_height - axis_height) / std::max(stages_, 1) - gap;
-  return std::clamp(room, row_least, row_most);
-}
-
-QRectF OrderPicture::rows() const {
+  const double row = std::clamp(room, row_least, row_most);
   const QFontMetricsF metrics(interface_font());
-  const double names = row_height() >= named_row ? metrics.horizontalAdvance(tr("stage %1").arg(stages_ - 1)) + 12 : 8;
-  return {names, title_height, width() - names - right_margin, stages_ * (row_height() + gap)};
+  const double names = row >= named_row ? metrics.horizontalAdvance(tr("stage %1").arg(stages_ - 1)) + 12 : 8;
+  return {{names, title_height, width() - names - right_margin, stages_ * (row + gap)}, row + gap, row};
 }
 
-QRectF OrderPicture::box_of(const UnitOp& op) const {
-  const QRectF area = rows();
-  const double unit = end_ > 0 ? area.width() / static_cast<double>(end_) : 0;
-  const double x0 = std::round(area.left() + unit * static_cast<double>(op.begin));
-  const double x1 = std::round(area.left() + unit * static_cast<double>(op.end));
-  return {x0, area.top() + op.stage * (row_height() + gap), std::max(x1 - x0 - (unit >= 4 ? 1 : 0), 1.0), row_height()};
+QRectF OrderPicture::box_of(const UnitOp& op, const Place& place) const {
+  const double unit = end_ > 0 ? place.area.width() / static_cast<double>(end_) : 0;
+  const double x0 = std::round(place.area.left() + unit * static_cast<double>(op.begin));
+  const double x1 = std::round(place.area.left() + unit * static_cast<double>(op.end));
+  const double seam = unit >= 4 ? 1 : 0;
+  return {x0, place.area.top() + op.stage * place.pitch, std::max(x1 - x0 - seam, 1.0), place.height};
 }
+
+QRectF OrderPicture::box_of(const UnitOp& op) const { return box_of(op, place()); }
 
 const UnitOp* OrderPicture::op_at(QPointF at) const {
-  for (const UnitOp& op : ops_)
-    if (box_of(op).contains(at)) return &op;
-  return nullptr;
+  const Place where = place();
+  const auto hit = [&](const UnitOp& op) { return box_of(op, where).contains(at); };
+  const auto found = std::find_if(ops_.begin(), ops_.end(), hit);
+  return found == ops_.end() ? nullptr : &*found;
 }
 
 void OrderPicture::paintEvent(QPaintEvent*) {
@@ -77,8 +80,9 @@ void OrderPicture::paintEvent(QPaintEvent*) {
   const Palette& p = *palette_;
   painter.fillRect(rect(), color(p.ground));
   if (ops_.empty()) return;
-  const QRectF area = rows();
-  const double row = row_height();
+  const Place where = place();
+  const QRectF& area = where.area;
+  const double row = where.height;
   painter.setPen(color(p.dim));
   const QString what = tr("with equal stages and free links, in units of a forward");
   painter.drawText(
@@ -86,7 +90,7 @@ void OrderPicture::paintEvent(QPaintEvent*) {
       painter.fontMetrics().elidedText(stale_ ? tr("as the order was when it last made sense, ") + what : what,
                                        Qt::ElideRight, width()));
   for (int stage = 0; stage < stages_; ++stage) {
-    const QRectF lane(area.left(), area.top() + stage * (row + gap), area.width(), row);
+    const QRectF lane(area.left(), area.top() + stage * where.pitch, area.width(), row);
     painter.fillRect(lane, QBrush(color(p.hatch), Qt::BDiagPattern));
     if (row >= named_row)
       painter.drawText(QRectF(0, lane.top(), area.left() - 8, row), Qt::AlignRight | Qt::AlignVCenter,
@@ -94,13 +98,12 @@ void OrderPicture::paintEvent(QPaintEvent*) {
   }
   if (stale_) painter.setOpacity(0.45);
   for (const UnitOp& op : ops_) {
-    const QRectF box = box_of(op);
-    const OpFields f = op.op.fields();
+    const QRectF box = box_of(op, where);
     Argb fill = p.of(class_of(op.op));
     // Of a stage's chunks every second one is lighter, as the papers draw them.
     if (op.round % 2 == 1) fill = mixed(p.ground, fill, 0.6F);
     painter.fillRect(box, color(fill));
-    const QString number = QString::number(f.micro_batch);
+    const QString number = QString::number(op.op.fields().micro_batch);
     if (row < named_row || painter.fontMetrics().horizontalAdvance(number) + 2 > box.width()) continue;
     painter.setPen(color(p.ink_on(fill)));
     painter.drawText(box, Qt::AlignCenter, number);

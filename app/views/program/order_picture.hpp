@@ -2,7 +2,6 @@
 // The textbook's picture of an order: stages over units of time, links free. What one types is seen at once.
 #pragma once
 #include <QWidget>
-#include <optional>
 #include <vector>
 
 #include "app/models/palette.hpp"
@@ -15,7 +14,7 @@ class OrderPicture : public QWidget {
  public:
   explicit OrderPicture(QWidget* parent = nullptr);
   void set_palette(const Palette& palette);
-  void set_order(std::vector<UnitOp> ops, int stages);
+  void set_order(std::vector<UnitOp> ops);
   /// The text has gone on since, and makes no sense yet.
   void set_stale(bool stale);
   /// As high as rows of a comfortable height need.
@@ -34,8 +33,13 @@ class OrderPicture : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  QRectF rows() const;
-  double row_height() const;
+  /// Where the rows stand, from row to row, and how high each of them is.
+  struct Place {
+    QRectF area;
+    double pitch = 0, height = 0;
+  };
+  Place place() const;
+  QRectF box_of(const UnitOp& op, const Place& place) const;
   const Palette* palette_;
   std::vector<UnitOp> ops_;
   int stages_ = 0;

@@ -18,7 +18,7 @@ namespace {
 constexpr int margin = 12, control_height = 30;
 constexpr int picture_gap = 10, least_picture = 110;
 constexpr int pause_ms = 200;             ///< after the last key, before the text is looked at
-constexpr std::size_t most_ops = 20'000;  ///< of a program that is written out
+constexpr std::size_t most_ops = 20'000;  ///< of a program that is written out, of an order that is drawn
 
 /// Ops on the colour of their boxes, comments dim.
 class OpColours : public QSyntaxHighlighter {
@@ -197,7 +197,7 @@ void ProgramView::take_check(const OrderCheck& check) {
   mark();
   picture_->set_stale(!check.ok);
   if (check.ok) {
-    picture_->set_order(check.units, session_.scenario() ? session_.scenario()->plan.pipeline : 0);
+    picture_->set_order(check.units.size() <= most_ops ? check.units : std::vector<UnitOp>{});
     arrange();
   }
   if (!session_.scenario() || shown_ >= 0) return;
@@ -207,9 +207,9 @@ void ProgramView::take_check(const OrderCheck& check) {
     return;
   }
   // A question about the bubble must not be answered here.
-  words_->set_text(veiled() ? tr("%1 ops; it can run").arg(check.ops)
+  words_->set_text(veiled() ? tr("%1 ops; it can run").arg(check.units.size())
                             : tr("%1 ops; with equal stages and free links its bubble is %2 of the step")
-                                  .arg(check.ops)
+                                  .arg(check.units.size())
                                   .arg(text::percent(check.ideal_bubble)));
   if (!dirty_ || !editable()) return;
   dirty_ = false;

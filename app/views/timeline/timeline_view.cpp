@@ -146,7 +146,7 @@ void TimelineView::measure_parts(const StoreView& view) {
 FoldScale TimelineView::fold_scale() const {
   const double device_scale = devicePixelRatioF() * presentation();
   const PixelScale logical{state().visible(), static_cast<double>(scene_.layout.plot.width())};
-  return fold_scale_of(logical.ns_per_pixel() / device_scale, parts_, device_scale);
+  return {logical.ns_per_pixel() / device_scale, parts_, device_scale};
 }
 
 void TimelineView::compose_frame() {

@@ -62,7 +62,7 @@ struct Editing {
 TEST_CASE("An order that makes sense has the bubble that its layout has") {
   const OrderCheck check = check_order(hand, two_stages());
   CHECK(check.ok);
-  CHECK(check.ops == 8);
+  CHECK(check.units.size() == 8);
   CHECK(check.ideal_bubble == Approx(ideal_bubble(by_hand_schedule(hand, {2, 1, 2}))));
   CHECK(check.ideal_bubble == Approx(1.0 / 3));  // (p - 1)/(m + p - 1)
 }
