@@ -135,8 +135,8 @@ ShownClasses shown_classes(const Report& report) {
   return shown;
 }
 
-std::string memory_line(const char* label, const ShownClasses& shown, const MemoryBytes& memory) {
-  std::string text = format("%-15s", label);
+std::string memory_line(const std::string& label, int width, const ShownClasses& shown, const MemoryBytes& memory) {
+  std::string text = format("%-*s", width, label.c_str());
   for (const MemoryClass of : shown)
     text += format(" %12s", bytes(static_cast<double>(memory.by_class[static_cast<std::size_t>(of)])).c_str());
   return text + format(" %12s\n", bytes(static_cast<double>(memory.peak)).c_str());
@@ -144,7 +144,14 @@ std::string memory_line(const char* label, const ShownClasses& shown, const Memo
 
 std::string memory_table(const Report& report) {
   if (report.memory.empty()) return "";
-  std::string text = format("\n%-15s", "memory peaks");
+  const auto predicted_label = [](const MemoryRow& r) {
+    return r.measured ? std::string("    predicted") : format("  rank %d pred.", r.rank);
+  };
+  std::size_t longest = 15;
+  for (const MemoryRow& r : report.memory)
+    if (r.predicted) longest = std::max(longest, predicted_label(r).size());
+  const int width = static_cast<int>(longest);
+  std::string text = format("\n%-*s", width, "memory peaks");
   const ShownClasses classes = shown_classes(report);
   for (const MemoryClass of : classes) text += format(" %12s", std::string(name_of(of)).c_str());
   text += format(" %12s\n", "device sum");
@@ -155,10 +162,8 @@ std::string memory_table(const Report& report) {
       i = report.memory.size() - shown;
     }
     const MemoryRow& r = report.memory[i];
-    if (r.measured) text += memory_line(format("  rank %d", r.rank).c_str(), classes, *r.measured);
-    if (r.predicted)
-      text +=
-          memory_line(r.measured ? "    predicted" : format("  rank %d pred.", r.rank).c_str(), classes, *r.predicted);
+    if (r.measured) text += memory_line(format("  rank %d", r.rank), width, classes, *r.measured);
+    if (r.predicted) text += memory_line(predicted_label(r), width, classes, *r.predicted);
   }
   return text;
 }

@@ -381,6 +381,26 @@ TEST_CASE("the report as text says how its numbers were obtained and stays align
   CHECK(to_text(make_report(RunFacts{})).find("nan") == std::string::npos);
 }
 
+TEST_CASE("predicted peaks of memory stand in columns, whatever the ranks are called") {
+  Report report;
+  for (const int rank : {7, 104, 3071}) {
+    MemoryBytes memory;
+    memory.by_class[static_cast<std::size_t>(MemoryClass::parameters)] = 1 << 30;
+    memory.peak = 1 << 30;
+    MemoryRow row;
+    row.rank = rank;
+    row.predicted = memory;
+    report.memory.push_back(row);
+  }
+  const std::string text = to_text(report);
+  std::vector<std::size_t> widths;
+  for (std::size_t begin = text.find("memory peaks"); widths.size() < 4; begin = text.find('\n', begin) + 1)
+    widths.push_back(text.find('\n', begin) - begin);
+  INFO(text);
+  CHECK(text.find("rank 3071 pred.") != std::string::npos);
+  CHECK(widths == std::vector<std::size_t>(4, widths.front()));
+}
+
 TEST_CASE("the gap's items sum to the whole difference and name what differs most") {
   const auto programs = pipeline_programs(make_schedule("1f1b", {p, 1, m}), 1000);
   const RankGrid grid{1, 1, p};
