@@ -111,6 +111,8 @@ const Key keys[] = {
      "bytes/s of the shared cache; 0 infinite",
      {0, any_size},
      true},
+    {"cluster", "flash_share", FIELD(cluster.flash_share), "of the peak, that flash attention nears", above(0, 1),
+     true},
     {"cluster", "power_watts", FIELD(cluster.power_watts), "of a busy device; 0 not said", {0, any_size}, true},
     {"cluster", "idle_watts", FIELD(cluster.idle_watts), "of one that waits; 0: as a busy one", {0, any_size}, true},
     {"cluster",

@@ -116,6 +116,7 @@ struct ClusterSpec {
   int tile_rows = 256, tile_columns = 128;               ///< of the result, which one multiprocessor computes at a time
   double product_efficiency = 1, memory_efficiency = 1;  ///< shares of the two peaks that long kernels sustain
   double cache_bandwidth = 0;  ///< bytes/s from the shared cache to all multiprocessors; 0 infinite
+  double flash_share = 0.612;  ///< of the peak, that attention without stored scores nears on long sequences
   double power_watts = 0;      ///< of one busy device; 0 not said
   double idle_watts = 0;       ///< of one that waits; 0: as a busy one
   double context_bytes = 0;    ///< of the device's memory that the driver and libraries' handles take

@@ -131,6 +131,43 @@ TEST_CASE(
   CHECK(seconds(older.input_gradient) == Approx(176.2e-6).epsilon(0.003));
 }
 
+TEST_CASE("flash attention is within 7 % of what was measured on an A100 and an H100, from 512 to 16,384 tokens") {
+  // TFLOP/s forward and backward of causal attention, 16 heads of 128, 16,384 tokens in all (Dao 2023, arXiv
+  // 2307.08691, figures 4 and 7). Only those of 2,048 tokens are constants of the model.
+  struct Row {
+    int tokens;
+    double a100, h100;
+  };
+  for (const Row& row : {Row{512, 99, 163}, Row{1024, 131, 221}, Row{2048, 155, 265}, Row{4096, 182, 294},
+                         Row{8192, 189, 308}, Row{16384, 189, 328}}) {
+    Scenario s;
+    s.model = {"gpt", 1, 2048, 16, row.tokens, 1024, true, 0};
+    s.plan.precision = "fp16";
+    s.train.global_batch = 16384 / row.tokens;
+    const Model model = make_model(s);
+    const auto attention = std::find_if(model.segments.begin(), model.segments.end(),
+                                        [](const SegmentSpec& one) { return one.kind == Segment::attention; });
+    REQUIRE(attention != model.segments.end());
+    const auto rate = [&](double peak, double bandwidth, double share) {
+      ClusterSpec c;
+      c.spec = "one";
+      c.attention = "flash";
+      c.peak_flops_fp16 = peak;
+      c.memory_bandwidth = bandwidth;
+      c.flash_share = share;
+      const SegmentKernels kernels = kernels_of(model, *attention, c);
+      double seconds = 0;
+      for (const auto* of : {&kernels.forward, &kernels.input_gradient})
+        for (const Kernel& kernel : *of) seconds += kernel_seconds(c, DType::f16, kernel);
+      // 4 s² d a head forward, two and a half times as many backward, half of them above the diagonal.
+      return 3.5 * 2 * row.tokens * 16384.0 * 2048 / seconds / 1e12;
+    };
+    INFO(row.tokens << " tokens");
+    CHECK(rate(312e12, 2.039e12, ClusterSpec{}.flash_share) == Approx(row.a100).epsilon(0.07));
+    CHECK(rate(989e12, 3.35e12, 0.330) == Approx(row.h100).epsilon(0.07));
+  }
+}
+
 TEST_CASE("an AdamW step in separate passes moves 62 bytes a parameter in fp16, and 34 where it is one") {
   // Cast 2 + 4, unscale 4 + 4, norm 4, clip 4 + 4, AdamW 4 + 6 · 4, cast back 4 + 2, zero 2.
   CHECK(update_bytes_per_parameter(2, 2, 12, false, true) == 62);
