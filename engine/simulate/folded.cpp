@@ -70,6 +70,7 @@ class Folded {
     std::vector<Lanes> lanes(stages);
     std::vector<std::size_t> next(stages, 0);
     end_.assign(stages, 0);
+    begin_.assign(stages, 0);
     const auto slot = [&](int chunk, const Pass& pass) {
       return static_cast<std::size_t>(chunk) * m + pass.micro_batch;
     };
@@ -92,6 +93,7 @@ class Folded {
           }
           const double ahead = waits && !forward ? costs_.chunk(chunk).ahead : 0;
           const double begin = std::max(ready, end_[s] + ahead) - ahead;
+          if (next[s] == 0) begin_[s] = begin;
           end_[s] = begin + costs_.seconds(pass);
           if (drawn) draw(pass.id(), begin, end_[s]);
           if (halves || sink < 0 || sink >= chunks) continue;
@@ -156,6 +158,10 @@ class Folded {
           costs_.exposed_reduction(static_cast<int>(s)) + behind.stages[s].gather;
       step_.optimizer += behind.stages[s].update;
     }
+    for (std::size_t s = 0; s < stages; ++s)
+      step_.longest_span =
+          std::max(step_.longest_span, end_[s] - begin_[s] + costs_.exposed_reduction(static_cast<int>(s)) +
+                                           behind.embedding + behind.stages[s].update + behind.stages[s].gather);
     step_.pipeline += 2 * behind.embedding;  // of the first and of the last stage
     const auto count = static_cast<double>(stages);
     double rest = step_.seconds;
@@ -196,7 +202,7 @@ class Folded {
   const ClusterSpec& cluster_ = plan_.cluster;
   const FoldedSchedule& schedule_ = plan_.schedule;
   FoldedCosts costs_;
-  std::vector<double> end_;  ///< [stage]: of its last pass
+  std::vector<double> begin_, end_;  ///< [stage]: of its first and last pass
   int drawn_stage_ = -1;
   std::vector<FoldedSpan> spans_;
   FoldedStep step_;

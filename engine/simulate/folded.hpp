@@ -21,9 +21,13 @@ struct FoldedSpan {
   double begin = 0, end = 0;
 };
 
-/// Where a rank's time goes, seconds averaged over stages; together they are `seconds`.
+/// Where a rank's time goes, seconds averaged over stages; from `compute` to `bubble` they are `seconds` together.
 struct FoldedStep {
   double seconds = 0;
+  /// Of the stage that takes longest, from its first op to the end of its update. That is a step's time where no stage
+  /// waits for the others' gradients before it updates, so that steps run into each other (Qi et al. 2024, arXiv
+  /// 2401.10241, section 4).
+  double longest_span = 0;
   double compute = 0, recompute = 0;
   double tensor = 0;    ///< exchanges of tensor ranks
   double pipeline = 0;  ///< messages that block compute, and the sum of a tied embedding's gradients

@@ -74,7 +74,7 @@ std::array<double, 2> least_squares(const std::vector<Slope>& rows) {
 std::vector<LeftOutTable> leave_one_out(const std::vector<PublishedTable>& tables) {
   std::vector<const PublishedTable*> timed;
   for (const PublishedTable& table : tables)
-    if (table.judged && is_time(table) && !table.rows.empty()) timed.push_back(&table);
+    if (table.judged && !table.held_out && is_time(table) && !table.rows.empty()) timed.push_back(&table);
   std::vector<std::vector<Slope>> slopes;
   for (const PublishedTable* table : timed) slopes.push_back(slopes_of(*table));
   std::vector<LeftOutTable> result;

@@ -18,6 +18,7 @@ struct NamedQuantity {
   Quantity quantity;
 };
 constexpr NamedQuantity quantities[] = {{"step_seconds", Quantity::step_seconds},
+                                        {"span_seconds", Quantity::span_seconds},
                                         {"program_seconds", Quantity::program_seconds},
                                         {"block_forward_seconds", Quantity::block_forward_seconds},
                                         {"block_backward_seconds", Quantity::block_backward_seconds},
@@ -63,6 +64,7 @@ class Reader {
     if (unit_of(table.unit) == 0)
       refuse(file_, root_, "unit '" + table.unit + "' is none of s, ms, us, h, GB, 1000 MiB, TJ and %");
     table.judged = root_["judged"].value_or(true);
+    table.held_out = root_["held_out"].value_or(false);
     const std::string named = text("quantity");
     const auto known = std::find_if(std::begin(quantities), std::end(quantities),
                                     [&](const NamedQuantity& q) { return named == q.name; });

@@ -11,6 +11,7 @@ namespace rankscope {
 /// What a table's figures are.
 enum class Quantity {
   step_seconds,
+  span_seconds,            ///< the same where steps run into each other (FoldedStep::longest_span)
   program_seconds,         ///< of a step of all ranks' programs, laid out op by op: what a run of ours is held against
   block_forward_seconds,   ///< of one transformer block and micro-batch, its tensor exchanges included
   block_backward_seconds,  ///< recomputation included
@@ -39,6 +40,9 @@ struct PublishedTable {
   std::string unit;       ///< as printed: "s", "ms", "us", "h", "GB", "1000 MiB", "TJ", "%"
   Quantity quantity = Quantity::step_seconds;
   bool judged = true;  ///< false where the source leaves open what was measured; it then says so in `source`
+  /// Added after the cluster's constants had been chosen, which no row of it has had a part in: leave_one_out leaves it
+  /// alone.
+  bool held_out = false;
   std::vector<PublishedRow> rows;
 };
 

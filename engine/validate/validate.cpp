@@ -62,6 +62,7 @@ double ValidatedRow::error() const {
 double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
   switch (quantity) {
     case Quantity::step_seconds: return fold_step(s).seconds;
+    case Quantity::span_seconds: return fold_step(s).longest_span;
     case Quantity::program_seconds: return program_seconds(s);
     case Quantity::block_forward_seconds: return fold_block(s).forward_seconds();
     case Quantity::block_backward_seconds: return fold_block(s).backward_seconds();
@@ -94,6 +95,7 @@ ValidatedTable validate(const PublishedTable& published) {
   table.constants = published.constants;
   table.unit = published.unit;
   table.judged = published.judged;
+  table.held_out = published.held_out;
   for (const PublishedRow& row : published.rows) {
     ValidatedRow result;
     result.name = row.name;

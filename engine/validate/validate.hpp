@@ -24,7 +24,7 @@ struct ValidatedRow {
 
 struct ValidatedTable {
   std::string file, title, source, constants, unit;
-  bool judged = true;
+  bool judged = true, held_out = false;
   std::vector<ValidatedRow> rows;
   /// Over rows that nothing was fitted to; NaN where there are none.
   double mean_error = std::numeric_limits<double>::quiet_NaN();

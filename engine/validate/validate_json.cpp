@@ -29,6 +29,7 @@ nlohmann::json to_json(const std::vector<ValidatedTable>& tables) {
                    {"constants", table.constants},
                    {"unit", table.unit},
                    {"judged", table.judged},
+                   {"held_out", table.held_out},
                    {"rows", std::move(rows)},
                    {"mean_error", known(table.mean_error)},
                    {"worst_error", known(table.worst_error)},

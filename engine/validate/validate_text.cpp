@@ -31,10 +31,10 @@ std::string to_text(const std::vector<ValidatedTable>& tables) {
                         table.constants);
     text += fmt::format("  {:<{}} {:>10} {:>10} {:>10}\n", "", width, "published", "predicted", "error");
     for (const ValidatedRow& row : table.rows) text += of_row(row, width);
-    text += fmt::format("  {:<{}} mean {}, worst {}, Kendall's tau {}{}\n", "not fitted to", width,
-                        percent(table.mean_error), percent(table.worst_error),
-                        std::isnan(table.tau) ? "-" : fmt::format("{:.2f}", table.tau),
-                        table.judged ? "" : "; reported, not judged");
+    text += fmt::format(
+        "  {:<{}} mean {}, worst {}, Kendall's tau {}{}{}\n", "not fitted to", width, percent(table.mean_error),
+        percent(table.worst_error), std::isnan(table.tau) ? "-" : fmt::format("{:.2f}", table.tau),
+        table.held_out ? "; held out, no part in any constant" : "", table.judged ? "" : "; reported, not judged");
   }
   return text;
 }

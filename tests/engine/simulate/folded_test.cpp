@@ -69,6 +69,24 @@ TEST_CASE("folded equals unfolded: a pipeline's step is that of all ranks' progr
   }
 }
 
+TEST_CASE("where no stage waits for the others' gradients, steps follow each other after the longest stage's span") {
+  for (const char* schedule : {"1f1b", "zb-h1", "zb-h2"}) {
+    Scenario s = on("h100", {"gpt", 8, 4096, 32, 2048, 51200, false, 0.0}, plan_of(1, 1, 4, 1, schedule, 8), 8);
+    s.plan.precision = "bf16";  // of fp16's scale all stages must hear whether one has overflowed
+    const StepProgram step = compile(s);
+    const auto programs = step.all_programs();
+    const auto end_of = [&](int steps) {
+      return static_cast<double>(simulate(programs, step.grid, modelled_costs(s, step.model), steps).end_ns) * 1e-9;
+    };
+    const FoldedStep folded = fold_step(s);
+    INFO(schedule << ": one step ends at " << end_of(1));
+    CHECK(folded.longest_span == Approx(end_of(4) - end_of(3)).epsilon(0.03));
+    CHECK(folded.longest_span < folded.seconds * (1 + 1e-12));
+    // 1F1B's first stage begins first and ends last; zero-bubble stages end after each other, as they began.
+    CHECK((folded.longest_span < 0.95 * folded.seconds) == (schedule != std::string("1f1b")));
+  }
+}
+
 TEST_CASE("folded equals unfolded also where the cluster's software does not overlap, fuse or send whole activations") {
   struct Row {
     const char* schedule;
