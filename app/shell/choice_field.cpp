@@ -4,7 +4,6 @@
 #include <QButtonGroup>
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QStandardItemModel>
 #include <QToolButton>
 #include <algorithm>
 
@@ -13,14 +12,9 @@ namespace {
 
 constexpr std::size_t most_buttons = 3, most_letters = 24;  // side by side in a narrow panel
 
-bool holds(const std::vector<std::string>& values, const std::string& value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
 }  // namespace
 
-ChoiceField::ChoiceField(const QString& name, const QString& help, std::vector<std::string> values,
-                         const std::vector<std::string>& here, QWidget* parent)
+ChoiceField::ChoiceField(const QString& name, const QString& help, std::vector<std::string> values, QWidget* parent)
     : QWidget(parent), values_(std::move(values)) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
@@ -28,22 +22,20 @@ ChoiceField::ChoiceField(const QString& name, const QString& help, std::vector<s
   std::size_t letters = 0;
   for (const std::string& value : values_) letters += value.size();
   if (values_.size() <= most_buttons && letters <= most_letters)
-    add_buttons(name, help, here);
+    add_buttons(name, help);
   else
-    add_list(name, help, here);
+    add_list(name, help);
 }
 
-void ChoiceField::add_buttons(const QString& name, const QString& help, const std::vector<std::string>& here) {
+void ChoiceField::add_buttons(const QString& name, const QString& help) {
   buttons_ = new QButtonGroup(this);
   for (std::size_t i = 0; i < values_.size(); ++i) {
-    const bool possible = holds(here, values_[i]);
     auto* button = new QToolButton(this);
     button->setText(QString::fromStdString(values_[i]));
     button->setProperty("role", QStringLiteral("segment"));
     button->setCheckable(true);
-    button->setEnabled(possible);
     button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    button->setToolTip(possible ? help : tr("This engine does not have it yet"));
+    button->setToolTip(help);
     button->setAccessibleName(name + QLatin1Char(' ') + button->text());
     buttons_->addButton(button, static_cast<int>(i));
     layout()->addWidget(button);
@@ -52,19 +44,13 @@ void ChoiceField::add_buttons(const QString& name, const QString& help, const st
           [this](int id) { emit chosen(QString::fromStdString(values_[static_cast<std::size_t>(id)])); });
 }
 
-void ChoiceField::add_list(const QString& name, const QString& help, const std::vector<std::string>& here) {
+void ChoiceField::add_list(const QString& name, const QString& help) {
   list_ = new QComboBox(this);
   list_->setToolTip(help);
   list_->setAccessibleName(name);
   list_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   list_->setFocusPolicy(Qt::StrongFocus);  // the wheel over it scrolls the panel
-  for (const std::string& value : values_) {
-    list_->addItem(QString::fromStdString(value));
-    if (holds(here, value)) continue;
-    auto* item = static_cast<QStandardItemModel*>(list_->model())->item(list_->count() - 1);
-    item->setEnabled(false);
-    item->setToolTip(tr("This engine does not have it yet"));
-  }
+  for (const std::string& value : values_) list_->addItem(QString::fromStdString(value));
   connect(list_, &QComboBox::activated, this, [this](int index) { emit chosen(list_->itemText(index)); });
   layout()->addWidget(list_);
 }

@@ -16,7 +16,7 @@
 #include "app/shell/proof_section.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/scenario/support.hpp"
+#include "engine/scenario/choices.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -124,7 +124,7 @@ void PlanPanel::add_fields(QGridLayout& form) {
              [](Scenario& s) -> int& { return s.plan.tensor; });
   add_choice(
       form, tr("sequence parallel"), tr("Tensor ranks share the norms and residual sums too, by positions"),
-      {"off", "on"}, {"off", "on"}, [](const Scenario& s) { return s.plan.sequence_parallel ? "on" : "off"; },
+      {"off", "on"}, [](const Scenario& s) { return s.plan.sequence_parallel ? "on" : "off"; },
       [](Scenario& s, const std::string& v) { s.plan.sequence_parallel = v == "on"; },
       [](const Scenario& s) { return s.plan.tensor > 1 || s.plan.sequence_parallel; });
   add_number(form, tr("pipeline"), tr("Stages that the layers are split over"), 4096,
@@ -143,7 +143,7 @@ void PlanPanel::add_fields(QGridLayout& form) {
              [](Scenario& s) -> int& { return s.train.global_batch; });
   add_choice(
       form, tr("schedule"), tr("In which order a stage runs forwards and backwards; by-hand: as the text says"),
-      choices_known("plan.schedule"), choices_here("plan.schedule"), [](const Scenario& s) { return s.plan.schedule; },
+      choices("plan.schedule"), [](const Scenario& s) { return s.plan.schedule; },
       [](Scenario& s, const std::string& v) { choose_schedule(s.plan, v); });
   add_choice(form, tr("recompute"), tr("Which activations are computed again instead of being kept"), "plan.recompute",
              [](Scenario& s) -> std::string& { return s.plan.recompute; });
@@ -242,10 +242,9 @@ void PlanPanel::add_words(QGridLayout& form, const QString& name, const QString&
 }
 
 void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString& help,
-                           const std::vector<std::string>& known, const std::vector<std::string>& here,
-                           std::function<std::string(const Scenario&)> get,
+                           const std::vector<std::string>& values, std::function<std::string(const Scenario&)> get,
                            std::function<void(Scenario&, const std::string&)> set, Applies applies) {
-  auto* field = new ChoiceField(name, help, known, here, this);
+  auto* field = new ChoiceField(name, help, values, this);
   connect(field, &ChoiceField::chosen, this,
           [this, set](const QString& value) { edit([&](Scenario& scenario) { set(scenario, value.toStdString()); }); });
   const auto show = [field, get](const Scenario& scenario) { field->set_value(get(scenario)); };
@@ -259,7 +258,7 @@ void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString
     return value(copy);
   };
   const auto set = [value](Scenario& scenario, const std::string& word) { value(scenario) = word; };
-  add_choice(form, name, help, choices_known(key), choices_here(key), get, set, std::move(applies));
+  add_choice(form, name, help, choices(key), get, set, std::move(applies));
 }
 
 QWidget* PlanPanel::field_named(const QString& name) const {

@@ -61,8 +61,8 @@ class PlanPanel : public QScrollArea {
                 Applies applies = {});
   void add_words(QGridLayout& form, const QString& name, const QString& help,
                  std::function<std::string&(Scenario&)> value, Applies applies = {});
-  void add_choice(QGridLayout& form, const QString& name, const QString& help, const std::vector<std::string>& known,
-                  const std::vector<std::string>& here, std::function<std::string(const Scenario&)> get,
+  void add_choice(QGridLayout& form, const QString& name, const QString& help, const std::vector<std::string>& values,
+                  std::function<std::string(const Scenario&)> get,
                   std::function<void(Scenario&, const std::string&)> set, Applies applies = {});
   void add_choice(QGridLayout& form, const QString& name, const QString& help, const char* key,
                   std::function<std::string&(Scenario&)> value, Applies applies = {});

@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "engine/optimizer/rule/rule.hpp"
+#include "engine/scenario/choices.hpp"
 #include "engine/scenario/keys.hpp"
 #include "engine/scenario/read.hpp"
-#include "engine/scenario/support.hpp"
 
 namespace rankscope {
 namespace {
@@ -78,17 +78,17 @@ std::optional<Complaint> batch_complaint(const Scenario& scenario) {
 
 /// A hyper-parameter that the optimizer does not have would be read and mean nothing.
 std::optional<Complaint> optimizer_complaint(const Scenario& scenario) {
-  Scenario copy = scenario;
+  Scenario copy = scenario, taking;
+  const auto takes = [&](const OptimizerRule& rule, const Key& key) {
+    taking.train.hyper = rule.defaults;
+    return given(key.field(taking));
+  };
+  const OptimizerRule& chosen = optimizer_rule(scenario.train.optimizer);
   for (const Key& key : scenario_keys()) {
-    Scenario taking;
-    const auto takes = [&](const OptimizerRule& rule) {
-      taking.train.hyper = rule.defaults;
-      return given(key.field(taking));
-    };
-    if (!given(key.field(copy)) || takes(optimizer_rule(scenario.train.optimizer))) continue;
+    if (!given(key.field(copy)) || takes(chosen, key)) continue;
     std::vector<std::string> others;
     for (const OptimizerRule& rule : optimizer_rules())
-      if (takes(rule)) others.emplace_back(rule.name);
+      if (takes(rule, key)) others.emplace_back(rule.name);
     const std::string name(key.name);
     return Complaint{{key.path(), "train.optimizer"},
                      "optimizer \"" + scenario.train.optimizer + "\" has no " + name + "; take " + name +
@@ -303,42 +303,25 @@ std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
   Scenario copy = scenario;
   for (const Key& key : scenario_keys()) {
     const Field field = key.field(copy);
-    const std::string name(key.name);
-    if (!given(field)) continue;
     if (const auto value = number(field); value && !(std::isfinite(*value) && key.range.holds(*value)))
-      return Complaint{{key.path()},
-                       name + " = " + written(field) + " is out of range; it must be " + allowed(key.range)};
-    const std::vector<std::string> known = choices_known(key.path());
-    if (known.empty()) continue;
-    const std::string value = written(field);
-    if (std::find(known.begin(), known.end(), value) != known.end()) continue;
-    const std::string near = nearest(value, known);
+      return Complaint{
+          {key.path()},
+          std::string(key.name) + " = " + written(field) + " is out of range; it must be " + allowed(key.range)};
+    const auto* word = std::get_if<std::string*>(&field);
+    if (!word) continue;
+    std::vector<std::string> known = choices(key.path());
+    if (known.empty() || std::find(known.begin(), known.end(), **word) != known.end()) continue;
+    std::erase(known, "");
+    const std::string near = nearest(**word, known);
     return Complaint{{key.path()},
-                     "unknown " + name + " '" + value + "'; " + (near.empty() ? "" : "did you mean '" + near + "'? ") +
-                         "there is " + listed(choices_here(key.path()))};
+                     "unknown " + std::string(key.name) + " '" + **word + "'; " +
+                         (near.empty() ? "" : "did you mean '" + near + "'? ") + "there is " + listed(known)};
   }
   const std::string& source = scenario.data.source;
   const bool file = source.starts_with("text:") || source.starts_with("tokens:");
   if (source != "synthetic" && (!file || source.back() == ':'))
     return Complaint{{"data.source"},
                      "unknown source '" + source + "'; it is \"synthetic\", \"text:FILE\" or \"tokens:FILE\""};
-  return std::nullopt;
-}
-
-std::optional<Complaint> complaint_about_support(const Scenario& scenario) {
-  Scenario copy = scenario;
-  for (const Key& key : scenario_keys()) {
-    const Field field = key.field(copy);
-    const std::string name(key.name), value = written(field);
-    const auto refused = [&](const std::string& has) {
-      return Complaint{{key.path()},
-                       name + " = " + (std::holds_alternative<std::string*>(field) ? "\"" + value + "\"" : value) +
-                           " is designed, but this engine does not have it yet; it has " + has};
-    };
-    const std::vector<std::string> known = choices_known(key.path()), here = choices_here(key.path());
-    if (!known.empty() && !value.empty() && std::find(here.begin(), here.end(), value) == here.end())
-      return refused(listed(here));
-  }
   return std::nullopt;
 }
 
@@ -393,8 +376,7 @@ std::optional<Complaint> complaint_about_files(const Scenario& scenario) {
 }
 
 std::optional<Complaint> first_complaint(const Scenario& scenario) {
-  for (const auto check :
-       {complaint_about_values, complaint_about_support, complaint_about_plan, complaint_about_files})
+  for (const auto check : {complaint_about_values, complaint_about_plan, complaint_about_files})
     if (auto complaint = check(scenario)) return complaint;
   return std::nullopt;
 }

@@ -14,16 +14,14 @@ struct Complaint {
   std::string what;               ///< "what is wrong; what would be right"
 };
 
-/// A number's or a name's own limits: the key's range, and the values that exist in the design at all.
+/// A number's or a name's own limits: the key's range, and the values that there are.
 std::optional<Complaint> complaint_about_values(const Scenario& scenario);
-/// Values that the design has and this engine has not yet.
-std::optional<Complaint> complaint_about_support(const Scenario& scenario);
 /// Rules between values: what divides what.
 std::optional<Complaint> complaint_about_plan(const Scenario& scenario);
 /// What must lie on this machine: the text.
 std::optional<Complaint> complaint_about_files(const Scenario& scenario);
 
-/// The first complaint of all four, in this order.
+/// The first complaint of all three, in this order.
 std::optional<Complaint> first_complaint(const Scenario& scenario);
 
 }  // namespace rankscope

@@ -10,7 +10,7 @@
 #include "engine/scenario/keys.hpp"
 #include "engine/scenario/lab.hpp"
 #include "engine/scenario/read.hpp"
-#include "engine/scenario/support.hpp"
+#include "engine/scenario/choices.hpp"
 #include "engine/schedule/schedule.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
@@ -337,7 +337,7 @@ TEST_CASE("the schedules that scenarios may name are those that exist") {
   std::vector<std::string> names;
   for (std::string_view name : schedule_names()) names.emplace_back(name);
   names.emplace_back("by-hand");
-  CHECK(choices_here("plan.schedule") == names);
+  CHECK(choices("plan.schedule") == names);
 }
 
 TEST_CASE("an override is named in the complaint about it") {
