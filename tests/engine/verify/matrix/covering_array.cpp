@@ -1,64 +1,71 @@
 #include "tests/engine/verify/matrix/covering_array.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <optional>
-#include <set>
-#include <tuple>
 
 namespace rankscope::testing {
 namespace {
 
 constexpr int tries_for_a_pair = 400, candidates_per_row = 12;
 
-using Pair = std::tuple<int, int, int, int>;  ///< option, value, later option, value
-
 class Builder {
  public:
   Builder(const std::vector<int>& values, const std::function<bool(const Row&)>& is_valid, std::uint64_t seed)
       : values_(values), is_valid_(is_valid), random_(seed) {
-    for (int a = 0; a < options(); ++a)
-      for (int b = a + 1; b < options(); ++b)
-        for (int x = 0; x < values_[index(a)]; ++x)
-          for (int y = 0; y < values_[index(b)]; ++y) open_.insert({a, x, b, y});
+    for (std::size_t option = 0; option < values_.size(); ++option) {
+      first_item_.push_back(option_of_.size());
+      option_of_.insert(option_of_.end(), static_cast<std::size_t>(values_[option]), option);
+    }
+    open_.resize(items() * items());
+    seen_.resize(items() * items() * items());
+    for (std::size_t a = 0; a < items(); ++a)
+      for (std::size_t b = a + 1; b < items(); ++b) open_[pair(a, b)] = option_of_[a] != option_of_[b];
   }
 
   CoveringArray build(std::size_t least_rows) {
-    while (!open_.empty()) {
-      const Pair pair = *open_.begin();
-      std::optional<Row> best;
-      std::size_t most = 0;
-      for (int c = 0; c < candidates_per_row; ++c)
-        if (const auto row = row_with(pair); row && (!best || new_pairs(*row) > most)) {
-          best = row;
-          most = new_pairs(*row);
-        }
-      if (best) {
-        take(*best);
+    // Pairs before this one are closed, and stay so.
+    for (auto open = open_.begin(); (open = std::find(open, open_.end(), true)) != open_.end();) {
+      const auto first = static_cast<std::size_t>(open - open_.begin());
+      if (const auto row = best_row([&] { return row_with(first / items(), first % items()); },
+                                    [&](const Row& candidate) { return new_pairs(candidate); })) {
+        take(*row);
       } else {
-        open_.erase(pair);
+        *open = false;
         ++array_.impossible;
       }
     }
     while (array_.rows.size() < least_rows) {
-      std::optional<Row> best;
-      std::size_t most = 0;
-      for (int c = 0; c < candidates_per_row; ++c)
-        if (const auto row = random_row(); row && (!best || new_triples(*row) > most)) {
-          best = row;
-          most = new_triples(*row);
-        }
-      if (!best) break;
-      take(*best);
+      const auto row =
+          best_row([&] { return random_row(); }, [&](const Row& candidate) { return new_triples(candidate); });
+      if (!row) break;
+      take(*row);
     }
     return std::move(array_);
   }
 
  private:
-  static std::size_t index(int option) { return static_cast<std::size_t>(option); }
-  int options() const { return static_cast<int>(values_.size()); }
+  // An item is an option's value; items are numbered through, option by option.
+  std::size_t items() const { return option_of_.size(); }
+  std::size_t item(std::size_t option, int value) const {
+    return first_item_[option] + static_cast<std::size_t>(value);
+  }
+  std::size_t pair(std::size_t a, std::size_t b) const { return std::min(a, b) * items() + std::max(a, b); }
   int draw(int below) { return static_cast<int>(random_() % static_cast<std::uint64_t>(below)); }
+
+  /// Of some candidates the one with the most that is new.
+  std::optional<Row> best_row(const std::function<std::optional<Row>()>& candidate,
+                              const std::function<std::size_t(const Row&)>& count_new) {
+    std::optional<Row> best;
+    std::size_t most = 0;
+    for (int c = 0; c < candidates_per_row; ++c) {
+      const auto row = candidate();
+      if (!row || (best && count_new(*row) <= most)) continue;
+      best = row;
+      most = count_new(*row);
+    }
+    return best;
+  }
 
   std::optional<Row> random_row() {
     for (int t = 0; t < tries_for_a_pair; ++t) {
@@ -69,33 +76,29 @@ class Builder {
     return std::nullopt;
   }
 
-  std::optional<Row> row_with(const Pair& pair) {
-    const auto [a, x, b, y] = pair;
+  std::optional<Row> row_with(std::size_t a, std::size_t b) {
     for (int t = 0; t < tries_for_a_pair; ++t) {
       Row row(values_.size(), -1);
-      row[index(a)] = x;
-      row[index(b)] = y;
-      std::vector<int> order(values_.size());
+      for (const std::size_t i : {a, b}) row[option_of_[i]] = static_cast<int>(i - first_item_[option_of_[i]]);
+      std::vector<std::size_t> order(values_.size());
       std::iota(order.begin(), order.end(), 0);
       std::shuffle(order.begin(), order.end(), random_);
-      for (const int option : order)
-        if (row[index(option)] < 0) row[index(option)] = t % 2 ? draw(values_[index(option)]) : hungry(row, option);
+      for (const std::size_t option : order)
+        if (row[option] < 0) row[option] = t % 2 ? draw(values_[option]) : hungry(row, option);
       if (is_valid_(row)) return row;
     }
     return std::nullopt;
   }
 
   /// The value with most pairs that are open with what the row has already.
-  int hungry(const Row& row, int option) {
+  int hungry(const Row& row, std::size_t option) {
     int best = 0, most = -1;
-    const int offset = draw(values_[index(option)]);
-    for (int v = 0; v < values_[index(option)]; ++v) {
-      const int value = (v + offset) % values_[index(option)];
+    const int offset = draw(values_[option]);
+    for (int v = 0; v < values_[option]; ++v) {
+      const int value = (v + offset) % values_[option];
       int open = 0;
-      for (int other = 0; other < options(); ++other)
-        if (const int has = row[index(other)]; has >= 0)
-          open += static_cast<int>(
-              open_.count(other < option ? Pair{other, has, option, value} : Pair{option, value, other, has}));
+      for (std::size_t other = 0; other < row.size(); ++other)
+        if (row[other] >= 0) open += open_[pair(item(option, value), item(other, row[other]))];
       if (open > most) {
         most = open;
         best = value;
@@ -104,39 +107,45 @@ class Builder {
     return best;
   }
 
-  std::size_t new_pairs(const Row& row) const {
-    std::size_t count = 0;
-    for (int a = 0; a < options(); ++a)
-      for (int b = a + 1; b < options(); ++b) count += open_.count({a, row[index(a)], b, row[index(b)]});
-    return count;
+  template <class Visit>
+  void pairs(const Row& row, Visit visit) const {
+    for (std::size_t a = 0; a < row.size(); ++a)
+      for (std::size_t b = a + 1; b < row.size(); ++b) visit(pair(item(a, row[a]), item(b, row[b])));
   }
-
   template <class Visit>
   void triples(const Row& row, Visit visit) const {
-    for (int a = 0; a < options(); ++a)
-      for (int b = a + 1; b < options(); ++b)
-        for (int c = b + 1; c < options(); ++c)
-          visit(std::array<int, 6>{a, row[index(a)], b, row[index(b)], c, row[index(c)]});
+    for (std::size_t a = 0; a < row.size(); ++a)
+      for (std::size_t b = a + 1; b < row.size(); ++b)
+        for (std::size_t c = b + 1; c < row.size(); ++c)
+          visit(pair(item(a, row[a]), item(b, row[b])) * items() + item(c, row[c]));
+  }
+  std::size_t new_pairs(const Row& row) const {
+    std::size_t count = 0;
+    pairs(row, [&](std::size_t pair) { count += open_[pair]; });
+    return count;
   }
   std::size_t new_triples(const Row& row) const {
     std::size_t count = 0;
-    triples(row, [&](const auto& triple) { count += !seen_.count(triple); });
+    triples(row, [&](std::size_t triple) { count += !seen_[triple]; });
     return count;
   }
 
   void take(const Row& row) {
-    for (int a = 0; a < options(); ++a)
-      for (int b = a + 1; b < options(); ++b)
-        array_.pairs += static_cast<int>(open_.erase({a, row[index(a)], b, row[index(b)]}));
-    triples(row, [&](const auto& triple) { seen_.insert(triple); });
+    pairs(row, [&](std::size_t pair) {
+      array_.pairs += open_[pair];
+      open_[pair] = false;
+    });
+    triples(row, [&](std::size_t triple) { seen_[triple] = true; });
     array_.rows.push_back(row);
   }
 
   const std::vector<int>& values_;
   const std::function<bool(const Row&)>& is_valid_;
   std::mt19937_64 random_;
-  std::set<Pair> open_;
-  std::set<std::array<int, 6>> seen_;
+  std::vector<std::size_t> first_item_;  ///< by option
+  std::vector<std::size_t> option_of_;   ///< by item
+  std::vector<bool> open_;               ///< by pair of items: neither covered nor impossible
+  std::vector<bool> seen_;               ///< by triple
   CoveringArray array_;
 };
 
