@@ -70,6 +70,13 @@ void OpMeasurement::pass(const std::vector<Scenario>& scenarios, int threads) {
   }
 }
 
+void OpMeasurement::add(const OpMeasurement& other) {
+  for (const auto& [size, samples] : other.samples_) {
+    std::vector<std::int64_t>& mine = samples_[size];
+    mine.insert(mine.end(), samples.begin(), samples.end());
+  }
+}
+
 std::vector<MeasuredCost> OpMeasurement::costs() const {
   std::vector<MeasuredCost> costs;
   for (const auto& [size, samples] : samples_) {

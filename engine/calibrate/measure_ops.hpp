@@ -18,6 +18,8 @@ class OpMeasurement {
   /// `threads` threads for some steps; of model ops those of the latter micro-batches, which add to gradients. Plans of
   /// several ranks are measured as their first one. Throws PlanError and DataError.
   void pass(const std::vector<Scenario>& scenarios, int threads = 1);
+  /// The samples of another one, too.
+  void add(const OpMeasurement& other);
   std::vector<MeasuredCost> costs() const;
 
  private:
