@@ -224,6 +224,7 @@ const Key keys[] = {
     {"cluster", "accumulation", FIELD(cluster.accumulation), "of gradients: fused, added or copied", {}, true},
     {"cluster", "serial_messages", FIELD(cluster.serial_messages), "a stage's messages block both ends", {}, true},
     {"cluster", "reduce_whole", FIELD(cluster.reduce_whole), "with ZeRO-1 gradients are all-reduced", {}, true},
+    {"cluster", "gather_ahead", FIELD(cluster.gather_ahead), "parameters beside the next forward", {}, true},
     {"cluster", "score_bias", FIELD(cluster.score_bias), "a bias is copied to stored scores (ALiBi)", {}, true},
     {"cluster", "embedding_norm", FIELD(cluster.embedding_norm), "a layer norm behind the embedding", {}, true},
 

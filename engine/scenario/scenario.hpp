@@ -163,6 +163,7 @@ struct ClusterSpec {
   std::string accumulation = "fused";
   bool serial_messages = false;   ///< a stage's messages go one after the other, each blocking both its ends
   bool reduce_whole = false;      ///< with ZeRO-1, too, gradients are all-reduced, not reduce-scattered
+  bool gather_ahead = false;      ///< ZeRO-1's and 2's updated parameters come beside the next step's first forwards
   bool score_bias = false;        ///< stored attention: a bias is copied to the scores first (ALiBi)
   bool embedding_norm = false;    ///< a layer norm behind the embedding
   bool persistent_norm = true;    ///< layer norms keep a row while they go over it; else they read it again

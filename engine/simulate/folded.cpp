@@ -155,13 +155,13 @@ class Folded {
     const StepEnd& behind = plan_.step_end();
     for (std::size_t s = 0; s < stages; ++s) {
       (plan_.shards() ? step_.zero : step_.data) +=
-          costs_.exposed_reduction(static_cast<int>(s)) + behind.stages[s].gather;
+          costs_.exposed_reduction(static_cast<int>(s)) + costs_.exposed_gather(static_cast<int>(s));
       step_.optimizer += behind.stages[s].update;
     }
     for (std::size_t s = 0; s < stages; ++s)
-      step_.longest_span =
-          std::max(step_.longest_span, end_[s] - begin_[s] + costs_.exposed_reduction(static_cast<int>(s)) +
-                                           behind.embedding + behind.stages[s].update + behind.stages[s].gather);
+      step_.longest_span = std::max(
+          step_.longest_span, end_[s] - begin_[s] + costs_.exposed_reduction(static_cast<int>(s)) + behind.embedding +
+                                  behind.stages[s].update + costs_.exposed_gather(static_cast<int>(s)));
     step_.pipeline += 2 * behind.embedding;  // of the first and of the last stage
     const auto count = static_cast<double>(stages);
     double rest = step_.seconds;
@@ -183,16 +183,16 @@ class Folded {
     const Purpose purpose = shards ? Purpose::zero_gradient : Purpose::data_gradient;
     const OpKind kind = shards && !cluster_.reduce_whole ? OpKind::reduce_scatter : OpKind::all_reduce;
     double updating = 0, gathering = 0;
-    for (const StageEnd& stage : behind.stages) {
-      updating = std::max(updating, stage.update);
-      gathering = std::max(gathering, stage.gather);
+    for (std::size_t i = 0; i < behind.stages.size(); ++i) {
+      updating = std::max(updating, behind.stages[i].update);
+      gathering = std::max(gathering, costs_.exposed_gather(static_cast<int>(i)));
     }
     const double whole = step_seconds(plan_, costs_, end_), update_begins = whole - gathering - updating;
     if (const double exposed = costs_.exposed_reduction(drawn_stage_); exposed > 0)
       draw(OpId::of({kind, purpose, -1, -1}), end_[s], end_[s] + exposed);
     draw(OpId::of({OpKind::optimizer, Purpose::none, -1, -1, -1, Segment::update}), update_begins,
          update_begins + behind.stages[s].update);
-    if (const double gather = behind.stages[s].gather; gather > 0)
+    if (const double gather = costs_.exposed_gather(drawn_stage_); gather > 0)
       draw(OpId::of({OpKind::all_gather, Purpose::zero_parameter, -1, -1}), whole - gathering,
            whole - gathering + gather);
   }

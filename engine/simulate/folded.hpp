@@ -52,10 +52,12 @@ struct FoldedStep {
 /// Messages: with cluster.overlap on lanes of their own, in order, one for each direction; without it a sender computes
 /// nothing until what it sends has arrived, and blocks are computed again only when their gradient is there. Gradients
 /// are reduced once, after a stage's last backward; with cluster.overlap behind it, as far as it reaches. The update
-/// begins when all have reduced (norm and clipping). With ZeRO-2 and 3 gradients are reduced, with ZeRO-3 parameters
-/// gathered for each forward and backward, block by block in every micro-batch: beside compute with cluster.overlap, as
-/// far as it reaches, where both share the links. With sequence parallelism, software that is not `fused` gathers
-/// its rows again for the weights' gradients (Korthikanti et al. 2022, section 4.2.2).
+/// begins when all have reduced (norm and clipping); parameters of ZeRO-1 and 2 are gathered behind it, with
+/// cluster.gather_ahead only as far as the next step's first forwards do not cover that. With ZeRO-2 and 3 gradients
+/// are reduced, with ZeRO-3 parameters gathered for each forward and backward, block by block in every micro-batch:
+/// beside compute with cluster.overlap, as far as it reaches, where both share the links. With sequence parallelism,
+/// software that is not `fused` gathers its rows again for the weights' gradients (Korthikanti et al. 2022,
+/// section 4.2.2).
 FoldedStep fold_step(const Scenario& scenario);
 
 /// The time line of one named rank (any world rank): in the order in which its ops begin on each lane. Ranks of a stage

@@ -66,6 +66,19 @@ double FoldedCosts::exposed_reduction(int stage) const {
   return std::max(whole / buckets, whole - seconds(last));
 }
 
+double FoldedCosts::exposed_gather(int stage) const {
+  const auto s = static_cast<std::size_t>(stage);
+  const double whole = plan_.step_end().stages[s].gather;
+  if (!plan_.cluster.gather_ahead || whole == 0) return whole;
+  // A chunk's first forward needs its own parameters, bucket by bucket.
+  double forwards = 0;
+  for (int c = 0; c < chunks(); ++c)
+    if (plan_.stage_of(c) == stage) forwards += seconds(OpKind::forward, c, true);
+  const double bytes = plan_.parameters()[s].elements * static_cast<double>(bytes_of(plan_.model.type));
+  const double buckets = std::max(1.0, bytes / (plan_.scenario.plan.bucket_mib * 1048576));
+  return std::max(whole / buckets, whole - forwards);
+}
+
 void FoldedCosts::slow_down(int chunk, double factor) {
   ChunkSeconds& c = chunks_[static_cast<std::size_t>(chunk)];
   for (double* part : {&c.forward, &c.input_gradient, &c.weight_gradient, &c.recompute}) *part *= factor;
@@ -78,7 +91,7 @@ double step_seconds(FoldedPlan& plan, const FoldedCosts& costs, const std::vecto
   for (std::size_t s = 0; s < end.size(); ++s) {
     reduced = std::max(reduced, end[s] + costs.exposed_reduction(static_cast<int>(s)));
     updating = std::max(updating, behind.stages[s].update);
-    gathering = std::max(gathering, behind.stages[s].gather);
+    gathering = std::max(gathering, costs.exposed_gather(static_cast<int>(s)));
   }
   return reduced + behind.embedding + updating + gathering;
 }

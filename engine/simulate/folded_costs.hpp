@@ -34,6 +34,8 @@ class FoldedCosts {
   int chunks() const { return static_cast<int>(chunks_.size()); }
   /// What of a stage's reduction its last backward does not cover.
   double exposed_reduction(int stage) const;
+  /// What of the gather of a stage's updated parameters the next step's forwards do not cover.
+  double exposed_gather(int stage) const;
   /// A chunk's compute takes so many times as long.
   void slow_down(int chunk, double factor);
 

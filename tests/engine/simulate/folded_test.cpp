@@ -87,6 +87,27 @@ TEST_CASE("where no stage waits for the others' gradients, steps follow each oth
   }
 }
 
+TEST_CASE(
+    "parameters that are gathered beside the next forward: a step is as long as programs that run on take for one") {
+  for (const double bandwidth : {450e9, 100e9}) {
+    Scenario s = on("h100", {"gpt", 8, 4096, 32, 2048, 51200, false, 0.0}, plan_of(8, 1, 1, 1, "1f1b", 2), 16);
+    s.plan.zero = 1;
+    s.plan.precision = "bf16";
+    s.cluster.intra_bandwidth = bandwidth;
+    const StepProgram step = compile(s);
+    const auto programs = step.all_programs();
+    const auto end_of = [&](int steps) {
+      return static_cast<double>(simulate(programs, step.grid, modelled_costs(s, step.model), steps).end_ns) * 1e-9;
+    };
+    const double behind = fold_step(s).seconds, programs_take = end_of(4) - end_of(3);
+    s.cluster.gather_ahead = true;
+    const double ahead = fold_step(s).seconds;
+    INFO(bandwidth << ": behind the update " << behind << ", ahead " << ahead << ", programs " << programs_take);
+    CHECK(ahead == Approx(programs_take).epsilon(0.05));
+    CHECK(ahead < behind);
+  }
+}
+
 TEST_CASE("folded equals unfolded also where the cluster's software does not overlap, fuse or send whole activations") {
   struct Row {
     const char* schedule;
