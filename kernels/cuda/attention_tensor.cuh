@@ -17,6 +17,10 @@ template <int m>
 constexpr int rows_of_warp = 16 * m;
 template <int m>
 constexpr int rows_of_block = warps* rows_of_warp<m>;
+/// Of numbers that are not NaN, in one instruction.
+struct Maximum {
+  __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
 constexpr float log2_of_e = 1.44269504088896340736f, ln_of_2 = 0.69314718055994530942f;
 
 /// Rows of a tile in shared memory, D elements and 16 bytes apart, so that the eight rows of a small matrix lie in
@@ -28,14 +32,20 @@ struct Tile {
 
   __device__ const T* at(int row, int column) const { return data + row * stride + column; }
 
-  /// Begins to copy rows [first, first + count) of a head; zeros beyond the context and the depth.
-  __device__ void begin_copy(const T* from, int64_t first, int count, int64_t row_stride,
-                             const AttentionShape& shape) const {
-    constexpr int per_row = D / 8;
-    for (int i = static_cast<int>(threadIdx.x); i < count * per_row; i += threads) {
-      const int row = i / per_row, column = i % per_row * 8;
-      const bool present = first + row < shape.context && column < shape.depth;
-      copy_16_bytes(data + row * stride + column, present ? from + (first + row) * row_stride + column : from, present);
+  /// Begins to copy rows [first, first + count) of a head; zeros beyond the context and the depth. A thread's pieces
+  /// are of one column, some rows apart: whatever the number of rows, addresses cost it two additions a piece.
+  template <int count>
+  __device__ void begin_copy(const T* from, int64_t first, int64_t row_stride, const AttentionShape& shape) const {
+    constexpr int per_row = D / 8, apart = threads / per_row, pieces = count / apart;
+    static_assert(threads % per_row == 0 && count % apart == 0);
+    const int row = static_cast<int>(threadIdx.x) / per_row, column = static_cast<int>(threadIdx.x) % per_row * 8;
+    const int present = column < shape.depth ? static_cast<int>(lesser<int64_t>(shape.context - first, count)) : 0;
+    const T* piece = from + (first + row) * row_stride + column;
+    T* to = data + row * stride + column;
+#pragma unroll
+    for (int i = 0; i < pieces; ++i) {
+      copy_16_bytes(to + i * apart * stride, piece, row + i * apart < present);
+      piece += apart * row_stride;
     }
   }
 
@@ -176,8 +186,8 @@ __global__ void __launch_bounds__(threads)
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp<m>;  // the warp's first one of the block's
 
-  queries.begin_copy(qkv + head.query, first, rows, shape.row_stride(), shape);
-  keys.begin_copy(qkv + head.key, 0, keys_at_once, shape.row_stride(), shape);
+  queries.template begin_copy<rows>(qkv + head.query, first, shape.row_stride(), shape);
+  keys.template begin_copy<keys_at_once>(qkv + head.key, 0, shape.row_stride(), shape);
   commit_copies();
 
   Results<m, D / 8> out;
@@ -188,7 +198,7 @@ __global__ void __launch_bounds__(threads)
   for (int64_t begin = 0; begin < beyond; begin += keys_at_once) {
     wait_for_copies<0>();
     __syncthreads();  // the keys are here, and all are done with the last values
-    values.begin_copy(qkv + head.value, begin, keys_at_once, shape.row_stride(), shape);
+    values.template begin_copy<keys_at_once>(qkv + head.value, begin, shape.row_stride(), shape);
     commit_copies();
     const auto before = static_cast<int>(first - begin) + row;  // keys of these that come before the warp's first row
     const bool seen = before + rows_of_warp<m> > 0;
@@ -197,7 +207,7 @@ __global__ void __launch_bounds__(threads)
     wait_for_copies<0>();
     __syncthreads();  // the values are here, and all are done with the keys
     if (begin + keys_at_once < beyond)
-      keys.begin_copy(qkv + head.key, begin + keys_at_once, keys_at_once, shape.row_stride(), shape);
+      keys.template begin_copy<keys_at_once>(qkv + head.key, begin + keys_at_once, shape.row_stride(), shape);
     commit_copies();
     if (!seen) continue;
 
@@ -219,9 +229,9 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
         for (int j = 0; j < columns; ++j)
 #pragma unroll
-          for (int e = 2 * half; e < 2 * half + 2; ++e) greatest = greater(greatest, score.value[i][j][e]);
+          for (int e = 2 * half; e < 2 * half + 2; ++e) greatest = fmaxf(greatest, score.value[i][j][e]);
         // Every row sees a key of the first tile, so this is finite.
-        const float next = greater(top[i][half], over_lanes<4>(greatest, Greater{}) * score_scale);
+        const float next = fmaxf(top[i][half], over_lanes<4>(greatest, Maximum{}) * score_scale);
         const float kept = power_of_2(top[i][half] - next);
         top[i][half] = next;
         sum[i][half] *= kept;
@@ -264,23 +274,21 @@ struct Gradients {
 constexpr int others_at_once = 32;
 
 /// Rows of two tensors that go together in a backward block: keys and values, or queries and the gradients of results.
-template <class T, int D>
+template <class T, int D, int rows>
 struct TilePair {
   Tile<T, D> first, second;
-  int rows;
-  __device__ TilePair(T* memory, int its_rows)
-      : first{memory}, second{memory + its_rows * Tile<T, D>::stride}, rows(its_rows) {}
-  static constexpr int elements(int its_rows) { return 2 * its_rows * Tile<T, D>::stride; }
+  __device__ explicit TilePair(T* memory) : first{memory}, second{memory + rows * Tile<T, D>::stride} {}
+  static constexpr int elements = 2 * rows * Tile<T, D>::stride;
 
   __device__ void begin_copy_keys(const Gradients<T>& of, const AttentionShape& shape, const HeadPlace& head,
                                   int64_t row) const {
-    first.begin_copy(of.qkv + head.key, row, rows, shape.row_stride(), shape);
-    second.begin_copy(of.qkv + head.value, row, rows, shape.row_stride(), shape);
+    first.template begin_copy<rows>(of.qkv + head.key, row, shape.row_stride(), shape);
+    second.template begin_copy<rows>(of.qkv + head.value, row, shape.row_stride(), shape);
   }
   __device__ void begin_copy_queries(const Gradients<T>& of, const AttentionShape& shape, const HeadPlace& head,
                                      int64_t row) const {
-    first.begin_copy(of.qkv + head.query, row, rows, shape.row_stride(), shape);
-    second.begin_copy(of.dattended + head.out, row, rows, shape.width, shape);
+    first.template begin_copy<rows>(of.qkv + head.query, row, shape.row_stride(), shape);
+    second.template begin_copy<rows>(of.dattended + head.out, row, shape.width, shape);
   }
 };
 
@@ -289,43 +297,55 @@ struct TilePair {
 template <class T, int D>
 struct BackwardMemory {
   static constexpr int own_rows = rows_of_block<groups<D>>;
-  static constexpr int pair = TilePair<T, D>::elements(others_at_once), pairs = TilePair<T, D>::elements(own_rows);
-  static constexpr std::size_t bytes = (pairs + 2 * pair) * sizeof(T) + 4 * others_at_once * sizeof(float);
+  using Own = TilePair<T, D, own_rows>;
+  using Others = TilePair<T, D, others_at_once>;
+  static constexpr int of_tiles = Own::elements + 2 * Others::elements;
+  static constexpr std::size_t bytes = of_tiles * sizeof(T) + 4 * others_at_once * sizeof(float);
 
   T* memory = shared_memory<T>();
-  __device__ TilePair<T, D> own() const { return {memory, own_rows}; }
-  __device__ TilePair<T, D> others(int which) const { return {memory + pairs + which * pair, others_at_once}; }
+  __device__ Own own() const { return Own(memory); }
+  __device__ Others others(int which) const { return Others(memory + Own::elements + which * Others::elements); }
   /// The rows' log-sum-exps, then their dots.
   __device__ float* statistics(int which) const {
-    return reinterpret_cast<float*>(memory + pairs + 2 * pair) + which * 2 * others_at_once;
+    return reinterpret_cast<float*>(memory + of_tiles) + which * 2 * others_at_once;
   }
 
   __device__ void begin_copy_statistics(int which, const Gradients<T>& of, const AttentionShape& shape,
                                         const HeadPlace& head, int64_t row) const {
-    for (int i = static_cast<int>(threadIdx.x); i < 2 * others_at_once; i += threads) {
-      const float* from = (i < others_at_once ? of.log_sum_exp : of.dots) + head.statistic;
-      const int64_t of_row = row + i % others_at_once;
-      const bool present = of_row < shape.context;
-      copy_4_bytes(statistics(which) + i, present ? from + of_row : from, present);
-    }
+    static_assert(2 * others_at_once <= threads);
+    const int i = static_cast<int>(threadIdx.x);
+    if (i >= 2 * others_at_once) return;
+    const float* from = (i < others_at_once ? of.log_sum_exp : of.dots) + head.statistic;
+    const int64_t of_row = row + i % others_at_once;
+    const bool present = of_row < shape.context;
+    copy_4_bytes(statistics(which) + i, present ? from + of_row : from, present);
   }
 };
 
 /// Of a warp's rows of `own` against all of `other`, value[i][j][e] by value[i][j][e]: probability = exp2(score -
-/// subtracted) where seen(i, j, e).
+/// subtracted); where not `all_seen`, only those with seen(i, j, e). Column by column, here and below: what a column's
+/// elements share is read once for all rows.
 template <class T, int D, int m, int n, class Seen, class Subtracted>
 __device__ inline void find_weights(Results<m, n>& weight, const Tile<T, D>& own, int row, const Tile<T, D>& other,
-                                    float score_scale, Seen seen, Subtracted subtracted) {
+                                    float score_scale, bool all_seen, Seen seen, Subtracted subtracted) {
   multiply_transposed(weight, own, row, other);
 #pragma unroll
-  for (int i = 0; i < m; ++i)
+  for (int j = 0; j < n; ++j)
 #pragma unroll
-    for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         float& w = weight.value[i][j][e];
-        w = seen(i, j, e) ? power_of_2(fused(w, score_scale, -subtracted(i, j, e))) : 0.0f;
+        w = power_of_2(fused(w, score_scale, -subtracted(i, j, e)));
       }
+  if (all_seen) return;
+#pragma unroll
+  for (int j = 0; j < n; ++j)
+#pragma unroll
+    for (int i = 0; i < m; ++i)
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        if (!seen(i, j, e)) weight.value[i][j][e] = 0;
 }
 
 /// And of the gradient of that the score's own gradient, less the row's dot.
@@ -334,9 +354,9 @@ __device__ inline void find_score_gradients(Results<m, n>& dscore, const Results
                                             int row, const Tile<T, D>& other, Dot dot) {
   multiply_transposed(dscore, own, row, other);
 #pragma unroll
-  for (int i = 0; i < m; ++i)
+  for (int j = 0; j < n; ++j)
 #pragma unroll
-    for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         float& d = dscore.value[i][j][e];
@@ -354,7 +374,7 @@ __global__ void __launch_bounds__(threads)
   const Task task = first_tile_first(shape, rows_of_block<m>);
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp<m>;  // the warp's first one of the block's
-  const TilePair<T, D> keys = memory.own();
+  const auto keys = memory.own();
   const auto begin_copy = [&](int which, int64_t query) {
     memory.others(which).begin_copy_queries(of, shape, task.head, query);
     memory.begin_copy_statistics(which, of, shape, task.head, query);
@@ -372,13 +392,13 @@ __global__ void __launch_bounds__(threads)
     if (begin + at_once < after) begin_copy(which ^ 1, task.first + begin + at_once);
     const int before = begin - row;       // keys of the warp's before the first query
     if (before + at_once <= 0) continue;  // no query sees any
-    const TilePair<T, D> queries = memory.others(which);
+    const auto queries = memory.others(which);
     const float *log_sum_exp = memory.statistics(which), *dots = log_sum_exp + at_once;
     const int last_seen = before + 2 * (lane % 4) - lane / 4;
     const auto query = [&](int j, int e) { return 8 * j + 2 * (lane % 4) + e % 2; };
     Results<m, at_once / 8> weight, dscore;
     find_weights(
-        weight, keys.first, row, queries.first, score_scale,
+        weight, keys.first, row, queries.first, score_scale, before + 1 >= rows_of_warp<m>,
         [&](int i, int j, int e) { return 16 * i + 8 * (e / 2) - 8 * j - e % 2 <= last_seen; },
         [&](int, int j, int e) { return log_sum_exp[query(j, e)] * log2_of_e; });
     add_weighted_rows(dvalues, weight, queries.second);
@@ -399,7 +419,7 @@ __global__ void __launch_bounds__(threads)
   const Task task = last_tile_first(shape, rows_of_block<m>);
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp<m>;
-  const TilePair<T, D> queries = memory.own();
+  const auto queries = memory.own();
   const auto begin_copy = [&](int which, int64_t key) {
     memory.others(which).begin_copy_keys(of, shape, task.head, key);
     commit_copies();
@@ -426,11 +446,11 @@ __global__ void __launch_bounds__(threads)
     if (begin + at_once < beyond) begin_copy(which ^ 1, begin + at_once);
     const auto before = static_cast<int>(task.first - begin) + row;  // keys of these before the warp's first query
     if (before + rows_of_warp<m> <= 0) continue;
-    const TilePair<T, D> keys = memory.others(which);
+    const auto keys = memory.others(which);
     const int last_seen = before + lane / 4 - 2 * (lane % 4);
     Results<m, at_once / 8> weight, dscore;
     find_weights(
-        weight, queries.first, row, keys.first, score_scale,
+        weight, queries.first, row, keys.first, score_scale, before + 1 >= at_once,
         [&](int i, int j, int e) { return 8 * j + e % 2 - 16 * i - 8 * (e / 2) <= last_seen; },
         [&](int i, int, int e) { return subtracted[i][e / 2]; });
     find_score_gradients(dscore, weight, queries.second, row, keys.second,

@@ -32,7 +32,10 @@ __global__ void __launch_bounds__(most_row_threads)
   rewrite_row(gradient, logits, vocabulary, [&](int64_t j, auto& values) {
     constexpr int n = count_of<decltype(values)>;
 #pragma unroll
-    for (int i = 0; i < n; ++i) values[i] = j + i == target ? slope : exp_of(values[i] - top) * factor;
+    for (int i = 0; i < n; ++i) {
+      const A probability = exp_of(values[i] - top) * factor;  // of the target too: nobody branches
+      values[i] = j + i == target ? slope : probability;
+    }
   });
 }
 

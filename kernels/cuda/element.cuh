@@ -7,8 +7,11 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <type_traits>
 
+#include "kernels/cuda/access.cuh"
 #include "kernels/kernel_set.hpp"
 
 namespace rankscope::kernels::cuda {
@@ -82,12 +85,39 @@ __device__ inline void load(Arithmetic<T> (&to)[V], const T* from) {
 #pragma unroll
   for (int i = 0; i < V; ++i) to[i] = widen(all.value[i]);
 }
+/// Two 16-bit elements in a word, the first in its low half.
+template <class T>
+__device__ inline std::uint32_t pair_of(float first, float second) {
+  std::uint32_t word;
+  if constexpr (std::is_same_v<T, Bf16>) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
+    std::memcpy(&word, &pair, sizeof word);
+  } else {
+    const __half2 pair = __floats2half2_rn(first, second);
+    std::memcpy(&word, &pair, sizeof word);
+  }
+  return word;
+}
+/// V neighbours, rounded; `to` aligned as above.
 template <int V, class T>
 __device__ inline void store(T* to, const Arithmetic<T> (&from)[V]) {
-  Pack<T, V> all;
+  if constexpr (V == 1) {
+    *to = narrow<T>(from[0]);
+  } else {
+    constexpr int bytes = V * static_cast<int>(sizeof(T)), words = bytes < 16 ? 2 : 4, elements = 4 * words / sizeof(T);
+    static_assert(bytes % (4 * words) == 0);
 #pragma unroll
-  for (int i = 0; i < V; ++i) all.value[i] = narrow<T>(from[i]);
-  *reinterpret_cast<Pack<T, V>*>(to) = all;
+    for (int first = 0; first < V; first += elements) {
+      std::uint32_t some[words];
+      if constexpr (sizeof(T) == 2) {
+#pragma unroll
+        for (int i = 0; i < words; ++i) some[i] = pair_of<T>(from[first + 2 * i], from[first + 2 * i + 1]);
+      } else {
+        std::memcpy(some, from + first, sizeof some);
+      }
+      store_words(to + first, some);
+    }
+  }
 }
 
 template <class T>

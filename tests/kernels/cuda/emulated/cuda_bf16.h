@@ -12,3 +12,10 @@ inline float __bfloat162float(__nv_bfloat16 x) {
   return value;
 }
 inline __nv_bfloat16 __float2bfloat16_rn(float x) { return {rankscope::rounded_to_bf16(x)}; }
+
+struct __nv_bfloat162 {
+  __nv_bfloat16 x, y;
+};
+inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) {
+  return {__float2bfloat16_rn(x), __float2bfloat16_rn(y)};
+}
