@@ -1,10 +1,16 @@
 # Looks for what GPUs need, and says in one line what is there and what is missing. Sets RANKSCOPE_CUDA_FOUND.
-# To build without a toolkit that is installed: -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON
+# RANKSCOPE_CUDA: AUTO takes what is found, ON ends here where something is missing, OFF does not look.
 include(CheckLanguage)
 set(RANKSCOPE_CUDA_FOUND FALSE)
 set(missing_for_cuda "")
 
-if(RANKSCOPE_SANITIZE)
+string(TOUPPER "${RANKSCOPE_CUDA}" cuda_wanted)
+if(NOT cuda_wanted MATCHES "^(AUTO|ON|OFF|YES|NO|TRUE|FALSE|1|0)$")
+  message(FATAL_ERROR "RANKSCOPE_CUDA is '${RANKSCOPE_CUDA}'; it is AUTO, ON or OFF")
+endif()
+if(NOT RANKSCOPE_CUDA)
+  set(missing_for_cuda "RANKSCOPE_CUDA is OFF")
+elseif(RANKSCOPE_SANITIZE)
   set(missing_for_cuda "not built under sanitizers")
 else()
   find_package(CUDAToolkit 12 QUIET)
@@ -82,7 +88,7 @@ if(RANKSCOPE_CUDA_FOUND)
   endif()
   message(STATUS "CUDA ${CUDAToolkit_VERSION}: kernels for compute capability ${CMAKE_CUDA_ARCHITECTURES}"
                  "${present}${absent}")
-elseif(RANKSCOPE_CUDA)
+elseif(RANKSCOPE_CUDA AND NOT cuda_wanted STREQUAL "AUTO")
   message(FATAL_ERROR "RANKSCOPE_CUDA is ON, but: ${missing_for_cuda}")
 else()
   message(STATUS "no CUDA kernels, nothing runs on GPUs: ${missing_for_cuda}")
