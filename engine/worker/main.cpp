@@ -38,7 +38,8 @@ struct Input {
 };
 
 void add_input(CLI::App* command, Input& input) {
-  command->add_option("SCENARIO", input.scenario, "a scenario file (TOML), or the name of a lab or a model")->required();
+  command->add_option("SCENARIO", input.scenario, "a scenario file (TOML), or the name of a lab or a model")
+      ->required();
   command->add_option("--set", input.set, "override a key of the file, as in --set plan.micro_batches=16")->take_all();
   command->add_flag("--json", input.json, "print one JSON object on standard output, and nothing else there");
 }
@@ -147,7 +148,6 @@ int simulate_plan(const Input& input, double tokens) {
 
 int verify_plan(const Input& input, const RunRequest& request) {
   const std::string& device = request.device;
-  if (request.communicator == "nccl") prepare_cuda_for_nccl();
   check_platform(device);
   if (request.communicator == "nccl") check_nccl(request);
   const Scenario scenario = with_stages(read(input), true, device);
@@ -362,6 +362,10 @@ int main(int argc, char** argv) {
     return bad_input;
   }
   try {
+    WorkerJob job;
+    if (*worker_command) job = job_from_environment();
+    // Whichever process it is whose ranks talk by NCCL: before anything asks for a GPU.
+    if ((*worker_command ? job.request : request).communicator == "nccl") prepare_cuda_for_nccl();
     if (*plan_command) return plan(input, program_of);
     if (*simulate_command) return simulate_plan(input, tokens);
     if (*run_command) return run_plan(input, request, instead);
@@ -370,7 +374,7 @@ int main(int argc, char** argv) {
     if (*validate_command)
       return own ? validate_own(own_folder, own_name, input.json) : validate_all(input.json, without_each);
     if (*search_command) return search_plans(input, best);
-    if (*worker_command) return run_worker(job_from_environment());
+    if (*worker_command) return run_worker(job);
     return failed;  // not reached: CLI11 asks for a command
   } catch (const ScenarioError& e) {
     std::cerr << e.what() << std::endl;

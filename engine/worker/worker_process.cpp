@@ -125,10 +125,7 @@ int run_worker(const WorkerJob& job) {
   std::vector<RankProgram> programs = step.all_programs();
   RunSettings settings;
   settings.comm.record_phases = true;
-  if (job.request.communicator == "nccl") {
-    hear_nccl_phases();
-    prepare_cuda_for_nccl();
-  }
+  if (job.request.communicator == "nccl") hear_nccl_phases();
   std::unique_ptr<World> process_world;
   std::optional<ClockRecord> fitted_clock;
   int gpu = 0;
