@@ -7,14 +7,20 @@
 #   bash tests/gpu.sh --bin DIR        programs that were built before, instead of building
 #   bash tests/gpu.sh --table          the table of what --results has gathered; runs nothing
 #
-# On a machine that is lent for minutes, without a network, one part a command. What every part leaves in --results DIR
-# (seven small files) is added to what the others left, and the table is of all of it. With --seconds N nothing is begun
-# that could last longer: what there was no time for is a row of the table, and the command ends by itself.
-#   here:   CMAKE_CUDA_ARCHITECTURES=90 bash tests/gpu.sh --bundle DIR [--part NAME]
-#           stripped programs, the libraries that they need, this script: DIR, and DIR.tar.gz to carry. With --part only
-#           that part's programs: for the architectures 80, 90 and 100 all of them were 62 MB packed, kernels alone 13,
-#           verify alone 35.
-#   there:  tar xzf DIR.tar.gz && bash DIR/gpu.sh --part NAME --seconds 570 --results RESULTS
+# On a machine that is lent for minutes, without a network, built programs are carried to. It needs there: the driver, a
+# C library as new as the one here, bash, python3 for the table, and what stands below by part. Nothing is installed.
+#   here:   CMAKE_CUDA_ARCHITECTURES=90-real bash tests/gpu.sh --bundle DIR [--part NAME ...]
+#           stripped programs for that one architecture, the libraries that they need, this script: DIR, and DIR.tar.gz
+#           to carry. What may be carried is often less than all parts weigh: then those of one command.
+#   there:  tar xzf DIR.tar.gz && bash DIR/gpu.sh --part NAME ... --seconds 480 --results NEW [--earlier OLD]
+#           Parts are run in the order in which they are named. With --seconds N nothing is begun that could last longer:
+#           what there was no time for is a row of the table, and the command ends by itself. NEW gets seven small files,
+#           to be brought back; where each command begins with an empty folder, OLD is what the one before brought back,
+#           and NEW then has all of it.
+# Three commands of at most ten minutes, each with a machine's start before it, in this order:
+#   --part kernels --part verify             does anything work, and does it compute what it should
+#   --part speed-124m --part telemetry       is it fast
+#   --part speed-1.5b --part sanitizer       is it fast in large, and clean
 #   part         programs                              needs there beside the driver       at most
 #   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
@@ -24,9 +30,9 @@
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
 #   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
-# The most telling first: kernels, verify, speed-124m. A part that fails, or whose programs cannot be built, leaves the
-# others theirs. The table ends with what is to be shown on a GPU: each with its goal, what was measured, whether that
-# meets it, and what stands beside it (the peer's figure, or the limit).
+# A part that fails, or whose programs cannot be built, leaves the others theirs. The table ends with what is to be
+# shown on a GPU: each with its goal, what was measured, whether that meets it, and what stands beside it (the peer's
+# figure, or the limit).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 say() { printf 'gpu.sh: %s\n' "$*" >&2; }
@@ -35,7 +41,7 @@ fail() {
   exit "${status:-1}"
 }
 
-all_parts=(kernels sanitizer verify nccl telling speed-124m speed-1.5b telemetry)
+all_parts=(kernels verify speed-124m sanitizer speed-1.5b telemetry nccl telling)  # the most telling first
 programs_of() {
   case $1 in
     kernels) echo kernels_cuda_test cuda_kernels_bench ;;
@@ -47,14 +53,14 @@ programs_of() {
   esac
 }
 
-build_only='' bundle='' quick='' bin='' dry='' table_only='' results='' seconds='' parts=()
+build_only='' bundle='' quick='' bin='' dry='' table_only='' results='' earlier='' seconds='' parts=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --build-only) build_only=1 ;;
     --quick) quick=1 ;;
     --dry-run) dry=1 ;;
     --table) table_only=1 ;;
-    --part | --bin | --bundle | --results | --seconds)
+    --part | --bin | --bundle | --results | --earlier | --seconds)
       [[ $# -gt 1 ]] || status=2 fail "$1 wants a value"
       case $1 in
         --part)
@@ -64,6 +70,7 @@ while [[ $# -gt 0 ]]; do
         --bin) bin=$(cd "$2" && pwd) ;;
         --bundle) bundle=$2 ;;
         --results) results=$2 ;;
+        --earlier) earlier=$(cd "$2" && pwd) ;;
         --seconds)
           [[ $2 =~ ^[1-9][0-9]*$ ]] || status=2 fail "--seconds $2: wants a whole number from 1 on"
           seconds=$2
@@ -107,14 +114,20 @@ if [[ -z $bin ]]; then
 fi
 
 if [[ -n $bundle ]]; then
-  mkdir -p "$bundle/clusters"
+  mkdir -p "$bundle/clusters" "$bundle/runtime"
   cp "$here/gpu.sh" "$tools"/gpu_*.py "$peer" "$bundle/"
   cp "$root"/scenarios/clusters/*.toml "$bundle/clusters/"
   for program in "${programs[@]}"; do
     # The C library and the driver are the other machine's, and so is cuBLASLt, which is half a gigabyte.
     ldd "$bin/$program" | awk '$3 ~ /^\// { print $3 }' |
       { grep -v -E '/(libc|libm|libdl|librt|libpthread|libresolv|libcuda|libcublas[^/]*|libnv[^/]*)\.so' || true; } |
-      xargs -r -I{} cp -Ln {} "$bundle/"
+      while read -r library; do
+        # The other machine's C++ runtime is taken where it is new enough: its own tools may need a newer one than ours.
+        case $library in
+          */libstdc++.so* | */libgcc_s.so*) cp -Ln "$library" "$bundle/runtime/" ;;
+          *) cp -Ln "$library" "$bundle/" ;;
+        esac
+      done
     strip -o "$bundle/$program" "$bin/$program"
   done
   tar -C "$(dirname "$bundle")" -czf "$bundle.tar.gz" "$(basename "$bundle")"
@@ -122,14 +135,14 @@ if [[ -n $bundle ]]; then
   exit 0
 fi
 
-# cuBLASLt may lie where the loader does not look: in the toolkit, or in a Python environment.
-cublas_folder() {
+# cuBLASLt and NCCL may lie where the loader does not look, in the toolkit or in a Python environment, and what it finds
+# may be of another version: all places that have them, of which each program takes what it was built for.
+library_folders() {
   local folder
   for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda*/lib64 /usr/local/cuda*/targets/*/lib \
     $(python3 -c 'import nvidia, os; print(*(os.path.join(r, d) for p in nvidia.__path__ for r, ds, _ in os.walk(p) for d in ds if d == "lib"))' 2>/dev/null || true); do
-    if compgen -G "$folder/libcublasLt.so.*" >/dev/null; then
+    if compgen -G "$folder/libcublasLt.so.*" >/dev/null || compgen -G "$folder/libnccl.so.*" >/dev/null; then
       echo "$folder"
-      return
     fi
   done
 }
@@ -155,12 +168,21 @@ if [[ -z $dry ]]; then
   [[ -n $gpu ]] || fail "there is no GPU here to run it on (--build-only and --dry-run accept that)"
   peer_command=(env "LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}" "${peer_command[@]}")  # it has libraries of its own
   export LD_LIBRARY_PATH=$bin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  if ! ldconfig -p | grep libcublasLt >/dev/null; then  # all of it: a reader that leaves fails the writer
-    found=$(cublas_folder)
-    [[ -n $found ]] || fail "no libcublasLt here: it comes with the CUDA toolkit, and with PyTorch"
-    export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$found
+  for program in "${programs[@]}"; do
+    if [[ -d $bin/runtime ]] && ldd "$bin/$program" 2>&1 | grep -q -E 'GLIBCXX|CXXABI|GCC_|lib(stdc\+\+|gcc_s).*not found'; then
+      LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$bin/runtime
+      break
+    fi
+  done
+  found=$(library_folders | paste -sd:)
+  # All of it is read: a reader that leaves fails the writer.
+  if [[ -z $found ]] && ! ldconfig -p | grep libcublasLt >/dev/null; then
+    fail "no libcublasLt here: it comes with the CUDA toolkit, and with PyTorch"
   fi
+  LD_LIBRARY_PATH=$LD_LIBRARY_PATH${found:+:$found}
   mkdir -p "$results"
+  # What commands before this one have left, where the results' own folder begins empty each time.
+  if [[ -n $earlier ]]; then cp "$earlier"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,telling.txt,gpu.log} "$results/"; fi
   printf '%s\n' "$gpu" >"$results/machine.txt"
   touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,telling.txt,gpu.log}
   say "on $gpu"
@@ -207,8 +229,6 @@ check() {
   row "$name" "$result" $((SECONDS - begin))
   say "$name: $result, $((SECONDS - begin)) s"
 }
-has_part() { [[ " ${parts[*]} " == *" $1 "* ]]; }
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -245,15 +265,18 @@ sets_of() { # sets_of PLAN: the options that make it, in `sets`
 }
 write_plan
 
-if has_part kernels; then
+# Each part is a function, and they are run in the order in which they are asked for.
+run_kernels() {
   check "every op, every type, small sizes" 120 "" env RANKSCOPE_SMALL_SIZES=1 "$bin/kernels_cuda_test"
   if [[ -z $quick ]]; then
     check "every op, every type, sizes of models" 280 "" "$bin/kernels_cuda_test"
     check "kernels beside their limits" 120 kernels.txt "$bin/cuda_kernels_bench"
   fi
-fi
+}
 
-if has_part sanitizer && [[ -z $quick ]]; then
+run_sanitizer() {
+  local sanitizer tool
+  [[ -z $quick ]] || return 0
   sanitizer=$(command -v compute-sanitizer || compgen -G '/usr/local/cuda*/bin/compute-sanitizer' | head -n 1 || true)
   sanitize() { # sanitize TOOL WHAT MOST COMMAND...
     local tool=$1 name="compute-sanitizer $1, $2" most=$3
@@ -266,13 +289,15 @@ if has_part sanitizer && [[ -z $quick ]]; then
     fi
   }
   for tool in memcheck racecheck synccheck; do
-    sanitize $tool "small sizes" 150 env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_EXACT_ALLOCATIONS=1 \
+    sanitize $tool "small sizes" 110 env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_EXACT_ALLOCATIONS=1 \
       "$bin/kernels_cuda_test"
   done
+  # What is not written yet is left as the allocation has it, or it would not be seen that it is read.
+  sanitize initcheck "small sizes" 110 env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_UNWRITTEN_MEMORY=1 "$bin/kernels_cuda_test"
   # What kernels alone do not show: arena, staging, tables of addresses, streams that wait for each other.
   sets_of "data=2 pipeline=2 zero=1"
   sanitize memcheck "a whole plan" 90 "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
-fi
+}
 
 # Plans of one to eight ranks that share the GPU: each trains the model that one rank trains.
 plans=(
@@ -305,13 +330,14 @@ plans=(
   "data=2 train.optimizer=adafactor"
 )
 [[ -z $quick ]] || plans=("" "data=2 tensor=2 pipeline=2" "data=8 zero=3")
-if [[ -n $dry ]] && { has_part verify || has_part nccl; }; then cat "$work/plan.toml"; fi
-if has_part verify; then
+run_verify() {
+  local plan
+  [[ -z $dry ]] || cat "$work/plan.toml"
   for plan in "${plans[@]}"; do
     sets_of "$plan"
     check "verify ${plan:-one rank}" 60 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
   done
-fi
+}
 
 # More GPUs than one: a GPU for each rank, over NCCL. As threads of one process, which can be verified, and as processes
 # that mpirun starts: then what NCCL tells of the inside of its collectives is in the recording. A rank that dies ends
@@ -322,7 +348,8 @@ missing=''
 over_nccl() { # over_nccl NAME MOST INTO COMMAND...
   if [[ -n $dry || -z $missing ]]; then check "$@"; else row "$1" "$missing" 0; fi
 }
-if has_part nccl; then
+run_nccl() {
+  local plan nccl_plans recorded ended
   nccl_plans=("data=2" "pipeline=2 schedule=zb-h1" "data=2 zero=3" "tensor=2")
   for plan in "${nccl_plans[@]}"; do
     sets_of "$plan"
@@ -339,7 +366,7 @@ if has_part nccl; then
     grep -q "^rankscope-engine: rank 1 " "$1.said"'
   sets_of "data=2 train.steps=1000 fault.kill_rank=1 fault.kill_step=5"
   over_nccl "run over nccl by mpirun, a rank that dies is named" 60 "" bash -c "$ended" "$bin" "$(plan_file)" "${sets[@]}"
-fi
+}
 
 # GPT-2 beside PyTorch, one after the other on the same GPU. Compiling has its own time.
 speed() { # speed MODEL SAMPLES STEPS MOST MOST-COMPILED
@@ -356,8 +383,8 @@ speed() { # speed MODEL SAMPLES STEPS MOST MOST-COMPILED
     fi
   done
 }
-if has_part speed-124m && [[ -z $quick ]]; then speed gpt2-124m 32 20 120 240; fi
-if has_part speed-1.5b && [[ -z $quick ]]; then speed gpt2-1.5b 8 12 110 320; fi
+run_speed-124m() { [[ -n $quick ]] || speed gpt2-124m 32 20 120 240; }
+run_speed-1.5b() { [[ -n $quick ]] || speed gpt2-1.5b 8 12 110 320; }
 
 write_gpt2() {
   cat >"$work/gpt2.toml" <<'TOML'
@@ -377,21 +404,24 @@ global_batch = 32
 clip = 1.0
 TOML
 }
-if has_part telemetry && [[ -z $quick ]]; then
+run_telemetry() {
+  [[ -z $quick ]] || return 0
   write_gpt2
   check "telemetry on and off, GPT-2 124M, 30 pairs of 4 steps" 240 telemetry.txt \
     "$bin/telemetry_share_bench" 30 4 "$work/gpt2.toml" cuda
-fi
+}
 
 # What a run pays for the phases of its recording: each pair is two runs of some 15 seconds.
-if has_part telling && [[ -z $quick ]]; then
+run_telling() {
+  [[ -z $quick ]] || return 0
   write_gpt2
   [[ -n $missing ]] || command -v mpirun >/dev/null || missing="no mpirun"
   over_nccl "NCCL telling and not, GPT-2 124M on two GPUs, 8 pairs of 40 steps" 500 telling.txt \
     python3 "$tools/gpu_nccl_telling.py" 8 "$bin/rankscope-engine" run "$work/gpt2.toml" --device cuda --comm nccl --json \
     --set plan.data=2 --set 'plan.collective="auto"' --steps 40
-fi
+}
 
+for part in "${parts[@]}"; do "run_$part"; done
 [[ -z $dry ]] || exit 0
 python3 "$tools/gpu_table.py" "$results" || failed=1
 printf '\n%s\n' "all of it: $results"

@@ -47,7 +47,7 @@ while read -r part minutes; do
   most=$(($(bash "$tests/gpu.sh" --dry-run --bin "$work" --part "$part" | sed -n 's/.*(at most \([0-9]*\) s)$/\1/p' | paste -sd+)))
   [[ $most -le $((60 * minutes)) && $most -gt $((60 * (minutes - 1))) ]] ||
     complain "part $part may take $most s, and says $minutes minutes"
-done < <(sed -n '/^#   part /,/^# The most/s/^#   \([a-z][-a-z0-9.]*\) .* \([0-9]*\) minutes.*/\1 \2/p' "$tests/gpu.sh")
+done < <(sed -n '/^#   part /,/^# A part/s/^#   \([a-z][-a-z0-9.]*\) .* \([0-9]*\) minutes.*/\1 \2/p' "$tests/gpu.sh")
 
 # The peer's arguments, as the script gives them.
 while read -r words; do
@@ -94,13 +94,14 @@ expect "the pretended table" "$table" '^verify data=4 zero=2 +passed'
 expect "the pretended table" "$table" '^verify over nccl, data=2 +one GPU$'
 expect "the pretended table" "$table" '^compute-sanitizer racecheck, small sizes +passed'
 expect "the pretended table" "$table" '^compute-sanitizer synccheck, small sizes +passed'
+expect "the pretended table" "$table" '^compute-sanitizer initcheck, small sizes +passed'
 expect "the pretended table" "$table" '^compute-sanitizer memcheck, a whole plan +passed'
 expect "the pretended measures" "$table" '^plans against one rank +all +26 of 27  MISSED$'
 expect "the pretended table" "$table" '^run over nccl by mpirun, phases recorded, tensor=2 +one GPU$'
 expect "the pretended measures" "$table" '^a GPU for each rank, over NCCL +all +0 of 9  not measured$'
 expect "the pretended table" "$table" '^NCCL telling and not, .* +one GPU$'
 expect "the pretended measures" "$table" "^NCCL's telling, 95 % upper bound of its cost +< 1 % +-  not measured\$"
-expect "the pretended measures" "$table" '^compute-sanitizer +all +4 of 4  met$'
+expect "the pretended measures" "$table" '^compute-sanitizer +all +5 of 5  met$'
 expect "the pretended measures" "$table" "^kernels against the CPU's +all +2 of 2  met\$"
 expect "the pretended measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +-  not measured +7/s\$"
 expect "the pretended measures" "$table" '^gpt2-1.5b: memory at the peak beside its prediction +within 5% +\+0.0%  met +0.00 GiB predicted$'
@@ -161,6 +162,14 @@ expect "what another part has left" "$table" '^a kernel at 90% of its limit$'
 steps=$(grep -c rankscope "$work/gathered/speed.jsonl")
 on_fake --part speed-124m >/dev/null || true
 [[ $(grep -c rankscope "$work/gathered/speed.jsonl") == "$steps" ]] || complain "steps that are measured again are two"
+
+# Parts run in the order in which they are named, and begin with what an earlier command has left.
+order=$(bash "$tests/gpu.sh" --dry-run --bin "$work" --part telemetry --part kernels | sed -n 's/ (at most .*//p' | head -n 2 | paste -sd'|')
+[[ $order == "telemetry on and off,"*"|every op, every type, small sizes" ]] || complain "parts in another order: $order"
+rm -rf "$work/next"
+table=$(on_fake --part kernels --results "$work/next" --earlier "$work/gathered") || true
+expect "what an earlier command has left" "$table" '^verify data=4 zero=2 +no time$'
+expect "what came to it" "$table" '^every op, every type, sizes of models +passed'
 
 # The table, from what two parts left.
 mkdir "$work/results"

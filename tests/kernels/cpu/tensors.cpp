@@ -13,7 +13,13 @@ namespace rankscope::kernels::test {
 namespace {
 
 constexpr std::size_t guard_bytes = 64;
-constexpr std::byte guard{0xA5};
+constexpr std::byte guard{0xA5}, not_set{0xFF};
+
+/// Of floating-point numbers all NaN: nobody has set any.
+bool is_unset(const View& view) {
+  const auto* data = view.as<std::byte>();
+  return view.type != DType::i32 && std::all_of(data, data + view.bytes(), [](std::byte b) { return b == not_set; });
+}
 
 }  // namespace
 
@@ -31,7 +37,7 @@ Tensor::Tensor(Shape shape, DType type) {
   std::size_t space = memory_.size();
   begin = std::align(64, bytes + guard_bytes, begin, space);
   view_ = {begin, type, shape};
-  std::memset(begin, 0xFF, bytes);
+  std::memset(begin, static_cast<int>(not_set), bytes);
 }
 
 Tensor::Tensor(Shape shape, DType type, const Values& values) : Tensor(shape, type) { set(values); }
@@ -93,7 +99,12 @@ double bound(DType computed, DType stored) {
 
 View Stage::enter(const View& view) { return enter(view, elsewhere_ ? elsewhere_->guard_bytes() : 0); }
 
-View Stage::enter(const View& view, std::int64_t guard_bytes) {
+View Stage::enter_workspace(const View& view) {
+  if (elsewhere_ == nullptr) return view;
+  return enter(view, elsewhere_->guard_bytes(), !elsewhere_->leaves_unset());
+}
+
+View Stage::enter(const View& view, std::int64_t guard_bytes, bool comes_back) {
   if (elsewhere_ == nullptr || view.data == nullptr) return view;
   REQUIRE(guard_bytes <= static_cast<std::int64_t>(test::guard_bytes));
   // One tensor may be several arguments.
@@ -102,14 +113,15 @@ View Stage::enter(const View& view, std::int64_t guard_bytes) {
       REQUIRE(m.bytes == view.bytes() + guard_bytes);
       return {m.away, view.type, view.shape};
     }
-  const Moved m{view.data, view.bytes() + guard_bytes, elsewhere_->reserve(view.bytes() + guard_bytes)};
-  elsewhere_->put(m.away, m.home, m.bytes);
+  const Moved m{view.data, view.bytes() + guard_bytes, elsewhere_->reserve(view.bytes() + guard_bytes), comes_back};
+  if (!elsewhere_->leaves_unset() || !is_unset(view)) elsewhere_->put(m.away, m.home, m.bytes);
   moved_.push_back(m);
   return {m.away, view.type, view.shape};
 }
 
 void Stage::leave() {
-  for (const Moved& m : moved_) elsewhere_->get(m.home, m.away, m.bytes);
+  for (const Moved& m : moved_)
+    if (m.comes_back) elsewhere_->get(m.home, m.away, m.bytes);
   if (elsewhere_) elsewhere_->release();
 }
 

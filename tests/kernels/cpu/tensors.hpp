@@ -57,6 +57,9 @@ class Elsewhere {
   virtual void* stream_handle() = 0;
   /// Bytes behind a tensor that are copied with it, to see whether they are left alone.
   virtual std::int64_t guard_bytes() const = 0;
+  /// For a checker that looks for reads of what was never written: tensors that were not set stay as they are reserved,
+  /// and nobody reads back a workspace.
+  virtual bool leaves_unset() const { return false; }
 };
 
 /// The arguments of one launch, moved to where it runs and back again.
@@ -64,6 +67,7 @@ class Stage {
  public:
   explicit Stage(Elsewhere* elsewhere) : elsewhere_(elsewhere) {}
   View enter(const View& view);
+  View enter_workspace(const View& view);
   const double* enter(const double* number) { return enter(const_cast<double*>(number)); }
   double* enter(double* number) { return enter(View{number, DType::f64, {1}}, 0).as<double>(); }
   template <class Value>
@@ -74,11 +78,12 @@ class Stage {
   void* stream_handle() { return elsewhere_ ? elsewhere_->stream_handle() : nullptr; }
 
  private:
-  View enter(const View& view, std::int64_t guard_bytes);
+  View enter(const View& view, std::int64_t guard_bytes, bool comes_back = true);
   struct Moved {
     void* home;
     std::int64_t bytes;
     std::byte* away;
+    bool comes_back;
   };
   Elsewhere* elsewhere_;
   std::vector<Moved> moved_;
@@ -106,7 +111,7 @@ class SetUnderTest : public KernelSet {
   void launch(const Prepared<Arguments...>& op, const Given&... given) const {
     const Tensor workspace({op.workspace_bytes}, DType::u8);
     Stage stage(elsewhere_);
-    const Stream stream{stage.enter(workspace.view()).as<std::byte>(), stage.stream_handle()};
+    const Stream stream{stage.enter_workspace(workspace.view()).as<std::byte>(), stage.stream_handle()};
     op.launch(stage.enter(static_cast<Arguments>(given))..., stream);
     stage.leave();
     check_guard(workspace);

@@ -2,7 +2,8 @@
 // memory that is poisoned before and guarded behind. Skipped where there is no device, unless RANKSCOPE_REQUIRE_GPU=1.
 // Sizes are those of the CPU's tests and of models; with RANKSCOPE_SMALL_SIZES=1 only the former (a checker is slow).
 // With RANKSCOPE_EXACT_ALLOCATIONS=1 tensors have no guard, so that compute-sanitizer sees every step beyond their
-// ends.
+// ends; with RANKSCOPE_UNWRITTEN_MEMORY=1 what nobody has set is not poisoned either, so that its initcheck sees who
+// reads it.
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -53,7 +54,8 @@ class Gpu : public Elsewhere {
     stream_.synchronise();
   }
   void* stream_handle() override { return stream_.handle(); }
-  std::int64_t guard_bytes() const override { return is_set("RANKSCOPE_EXACT_ALLOCATIONS") ? 0 : 64; }
+  std::int64_t guard_bytes() const override { return is_set("RANKSCOPE_EXACT_ALLOCATIONS") || leaves_unset() ? 0 : 64; }
+  bool leaves_unset() const override { return is_set("RANKSCOPE_UNWRITTEN_MEMORY"); }
 
  private:
   DeviceStream stream_;
