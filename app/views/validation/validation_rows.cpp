@@ -25,16 +25,22 @@ Tone tone_of(double error) {
                                     : Tone::text;
 }
 
+QString not_judged() { return tr("Reported, not judged: the source leaves open what was measured."); }
+
 QString unit_words(const ValidatedTable& table) {
   return QString::fromStdString(table.unit == "us" ? "µs" : table.unit);
 }
 
 }  // namespace
 
-QString tone_words() {
-  return tr("Errors up to %1 % are green, those from %2 % on red; grey ones do not count.")
-      .arg(std::lround(near * 100))
-      .arg(std::lround(far * 100));
+QString error_words(const ValidatedTable& table) {
+  QStringList words;
+  if (table.held_out) words << tr("Held out: no row had a part in any constant.");
+  if (!table.judged) words << not_judged();
+  words << tr("Errors up to %1 % are green, those from %2 % on red; grey ones do not count.")
+               .arg(std::lround(near * 100))
+               .arg(std::lround(far * 100));
+  return words.join(QLatin1Char(' '));
 }
 
 QStringList table_titles() { return {tr("published table"), tr("rows"), tr("mean error"), tr("worst"), tr("τ")}; }
@@ -52,7 +58,7 @@ std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tab
     const QString tau = std::isfinite(table.tau) ? QString::number(table.tau, 'f', 2) : text::unknown();
     const Tone mean = table.judged ? tone_of(table.mean_error) : Tone::dim;
     const Tone worst = table.judged ? tone_of(table.worst_error) : Tone::dim;
-    const QString why = table.judged ? QString() : tr("Reported, not judged: the source leaves open what was measured");
+    const QString why = table.judged ? QString() : not_judged();
     rows.push_back({{title, Tone::text, source},
                     {QString::number(table.rows.size()), Tone::dim, fits},
                     {text::percent(table.mean_error), mean, why},

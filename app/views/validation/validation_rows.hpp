@@ -9,8 +9,8 @@
 
 namespace rankscope::app {
 
-/// What the errors' colours say.
-QString tone_words();
+/// What a table's errors are worth, and what their colours say.
+QString error_words(const ValidatedTable& table);
 
 /// Title, rows, mean and worst error, Kendall's τ of all tables.
 QStringList table_titles();

@@ -17,6 +17,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int margin = 12, most_list_width = 760, least_for_words = 320;
+constexpr int least_plot = 140, plot_room = 230;  ///< below the list, which scrolls where there is room for a picture
 constexpr int name_column = 0;
 
 }  // namespace
@@ -98,7 +99,7 @@ void ValidationView::choose(int table) {
     row_list_->horizontalHeader()->setSectionResizeMode(name_column, QHeaderView::Stretch);
     source_->setText(tr("Source: %1").arg(QString::fromStdString(now->source)));
     constants_->setText(tr("Constants: %1").arg(QString::fromStdString(now->constants)) + QLatin1Char('\n') +
-                        tone_words());
+                        error_words(*now));
   }
   arrange();
   update();
@@ -122,7 +123,8 @@ void ValidationView::arrange() {
   const int list_width = is_wide() ? std::min({names + numbers + 16, most_list_width, width() / 2}) : width() - 8;
   table_list_->resize(list_width, table_list_->height());
   fit_rows(*table_list_);
-  const int list_height = height_of_whole_rows(*table_list_, is_wide() ? height() - 8 : height() * 2 / 5);
+  const int room = !is_wide() ? height() * 2 / 5 : height() >= 2 * plot_room ? height() - plot_room : height() - 8;
+  const int list_height = height_of_whole_rows(*table_list_, room);
   table_list_->setGeometry(4, 4, list_width, list_height);
   const int left = is_wide() ? list_width + 2 * margin : margin, wide = width() - left - margin;
   int y = is_wide() ? 6 : list_height + 10;
@@ -151,7 +153,7 @@ void ValidationView::paintEvent(QPaintEvent*) {
   if (now == nullptr)
     return paint_empty(painter, rect(), colours(), tr("Predicting what others have measured…"),
                        tr("Every published row under scenarios/published is predicted from the cluster's file."));
-  if (const QRectF area = plot_area(); area.height() > 140)
+  if (const QRectF area = plot_area(); area.height() > least_plot)
     paint_plot(painter, area, colours(), plot_of(*now, colours()));
 }
 

@@ -49,6 +49,12 @@ TEST_CASE("Rows say how far they are off, which are open and which were fitted t
   CHECK(rows[2][0].words.contains("8.00 to 9.00"));
   CHECK(rows[3][0].words.contains("fitted to"));
   CHECK(rows[3][3].tone == Tone::dim);
+  ValidatedTable open = known_table();
+  CHECK_FALSE(error_words(open).contains("Held out"));
+  open.held_out = true;
+  open.judged = false;
+  CHECK(error_words(open).startsWith("Held out"));
+  CHECK(error_words(open).contains("not judged"));
   CHECK(validated_titles(known_table())[1] == QString::fromUtf8("published, µs"));
 }
 
@@ -145,7 +151,8 @@ TEST_CASE("Every published table is listed with its error, and the keys choose o
     CHECK(words.height() <= cell.height());
     CHECK(words.width() <= cell.width());
   }
-  // Nothing of the picture lies under the tables.
+  // However many tables there are, a picture has its place, and nothing of it lies under them.
+  CHECK(view.plot_area().height() > 140);
   for (QTableView* table : view.findChildren<QTableView*>())
     CHECK_FALSE(QRectF(table->geometry()).intersects(view.plot_area()));
 }
