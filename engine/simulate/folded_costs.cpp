@@ -61,22 +61,23 @@ double FoldedCosts::exposed_reduction(int stage) const {
   const double whole = plan_.step_end().stages[s].reduce;
   if (!plan_.cluster.overlap) return whole;
   // The last bucket can only be reduced when the last backward has ended.
-  const double bytes = plan_.parameters()[s].elements * sent_gradient_bytes(plan_.cluster, plan_.model.type);
-  const double buckets = std::max(1.0, bytes / (plan_.scenario.plan.bucket_mib * 1048576));
-  return std::max(whole / buckets, whole - seconds(last));
+  return uncovered(whole, stage, sent_gradient_bytes(plan_.cluster, plan_.model.type), seconds(last));
 }
 
 double FoldedCosts::exposed_gather(int stage) const {
-  const auto s = static_cast<std::size_t>(stage);
-  const double whole = plan_.step_end().stages[s].gather;
+  const double whole = plan_.step_end().stages[static_cast<std::size_t>(stage)].gather;
   if (!plan_.cluster.gather_ahead || whole == 0) return whole;
-  // A chunk's first forward needs its own parameters, bucket by bucket.
+  // The first bucket's parameters are what the first forward waits for.
   double forwards = 0;
   for (int c = 0; c < chunks(); ++c)
     if (plan_.stage_of(c) == stage) forwards += seconds(OpKind::forward, c, true);
-  const double bytes = plan_.parameters()[s].elements * static_cast<double>(bytes_of(plan_.model.type));
+  return uncovered(whole, stage, static_cast<double>(bytes_of(plan_.model.type)), forwards);
+}
+
+double FoldedCosts::uncovered(double whole, int stage, double bytes_per_parameter, double compute) const {
+  const double bytes = plan_.parameters()[static_cast<std::size_t>(stage)].elements * bytes_per_parameter;
   const double buckets = std::max(1.0, bytes / (plan_.scenario.plan.bucket_mib * 1048576));
-  return std::max(whole / buckets, whole - forwards);
+  return std::max(whole / buckets, whole - compute);
 }
 
 void FoldedCosts::slow_down(int chunk, double factor) {

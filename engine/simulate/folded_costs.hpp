@@ -44,6 +44,8 @@ class FoldedCosts {
     return (chunk * 4 + static_cast<std::size_t>(kind)) * 2 + is_first;
   }
   void fill(int chunk);
+  /// Of a collective over a stage's parameters, bucket by bucket beside compute: at least one bucket stands alone.
+  double uncovered(double whole, int stage, double bytes_per_parameter, double compute) const;
 
   FoldedPlan& plan_;
   std::vector<ChunkSeconds> chunks_;

@@ -40,8 +40,8 @@ struct PublishedTable {
   std::string unit;       ///< as printed: "s", "ms", "us", "h", "GB", "1000 MiB", "TJ", "%"
   Quantity quantity = Quantity::step_seconds;
   bool judged = true;  ///< false where the source leaves open what was measured; it then says so in `source`
-  /// Added after the cluster's constants had been chosen, which no row of it has had a part in: leave_one_out leaves it
-  /// alone.
+  /// Added after constants had been fitted: none was fitted to a row of it, though its errors may have led to a
+  /// constant of another source, which `constants` then says. leave_one_out leaves it alone.
   bool held_out = false;
   std::vector<PublishedRow> rows;
 };

@@ -35,7 +35,7 @@ QString unit_words(const ValidatedTable& table) {
 
 QString error_words(const ValidatedTable& table) {
   QStringList words;
-  if (table.held_out) words << tr("Held out: no row had a part in any constant.");
+  if (table.held_out) words << tr("Held out: nothing was fitted to it.");
   if (!table.judged) words << not_judged();
   words << tr("Errors up to %1 % are green, those from %2 % on red; grey ones do not count.")
                .arg(std::lround(near * 100))
