@@ -41,10 +41,7 @@ QString label_of(TimeClass time) {
     case TimeClass::pipeline: return GapStrip::tr("exposed transfers");
     case TimeClass::data: return GapStrip::tr("exposed all-reduce");
     case TimeClass::zero: return GapStrip::tr("exposed ZeRO communication");
-    default: {
-      const std::string_view name = name_of(time);
-      return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-    }
+    default: return text::utf8(name_of(time));
   }
 }
 

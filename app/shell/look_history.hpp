@@ -28,6 +28,8 @@ class LookHistory : public QObject {
 
   bool can_undo() const { return !past_.empty() || pending(); }
   bool can_redo() const { return !future_.empty(); }
+  /// Whether something has changed that is no place to go back to yet.
+  bool pending() const { return timer_.isActive(); }
   void undo();
   void redo();
   /// The layout was changed by hand: a dock was moved, let float, or shown.
@@ -49,7 +51,6 @@ class LookHistory : public QObject {
   void restore(const Look& look);
   void note();
   void settle();  ///< what has changed becomes a place
-  bool pending() const { return timer_.isActive(); }
   void forget();
 
   SharedState& state_;

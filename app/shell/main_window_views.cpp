@@ -101,8 +101,8 @@ void MainWindow::present(const QString& name) {
   heading->setProperty("role", QStringLiteral("dim"));
   // The time line says itself what it is.
   const QString what = view == timeline_ ? QString() : view->accessibleName() + QStringLiteral(" · ");
-  const auto take_heading = [this, heading, what] {
-    heading->set_text(what + top_->source_text() + tr(" · Esc leaves"));
+  const auto take_heading = [this, heading, what, own = view->own_source()] {
+    heading->set_text(what + (own.isEmpty() ? top_->source_text() : own) + tr(" · Esc leaves"));
   };
   connect(&session_, &Session::state_changed, heading, take_heading);
   connect(&state_, &SharedState::shown_changed, heading, take_heading);

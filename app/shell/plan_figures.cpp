@@ -24,11 +24,6 @@ double tokens_per_second(const Figures& figures, double step_seconds) {
   return static_cast<double>(scenario.train.global_batch) * scenario.model.context / step_seconds;
 }
 
-QString words(std::string_view name) {
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
-      .replace(QLatin1Char('_'), QLatin1Char(' '));
-}
-
 /// Of the rank that needs most.
 double greatest_peak(const Report& report, bool predicted) {
   double peak = none;
@@ -72,10 +67,10 @@ QStringList reasons_of(const std::vector<GapItem>& gap, std::size_t most) {
       continue;
     }
     const auto [time, cause, purpose] = key;
-    QString what = words(name_of(time));
-    if (purpose != Purpose::none) what += tr(" of ") + words(name_of(purpose));
+    QString what = text::words(name_of(time));
+    if (purpose != Purpose::none) what += tr(" of ") + text::words(name_of(purpose));
     if ((time == TimeClass::bubble || time == TimeClass::other) && cause != BubbleCause::unknown)
-      what += tr(" by ") + words(name_of(cause));
+      what += tr(" by ") + text::words(name_of(cause));
     reasons << tr("%1 %2%3 points over all ranks")
                    .arg(what, reason.points > 0 ? QStringLiteral("+") : QStringLiteral("−"),
                         QString::number(std::fabs(reason.points), 'f', 1));

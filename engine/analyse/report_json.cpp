@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/analyse/figure_json.hpp"
 #include "engine/analyse/report.hpp"
 
 namespace rankscope {
@@ -8,8 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json known(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json known(std::int64_t value) { return value >= 0 ? Json(value) : Json(nullptr); }
+using figure::known;
 
 Json plan_json(const PlanSpec& plan) {
   return {{"data", plan.data},

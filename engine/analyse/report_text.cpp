@@ -1,29 +1,18 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
+#include "engine/analyse/figure_text.hpp"
 #include "engine/analyse/report.hpp"
 
 namespace rankscope {
 namespace {
 
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
-
-constexpr const char* dash = "-";
-
-std::string percent(double share) { return std::isnan(share) ? dash : format("%.1f %%", 100 * share); }
-
-std::string duration(double seconds) {
-  if (std::isnan(seconds)) return dash;
-  if (seconds >= 1) return format("%.3f s", seconds);
-  return seconds >= 1e-3 ? format("%.3f ms", seconds * 1e3) : format("%.1f us", seconds * 1e6);
-}
+using figure::dash;
+using figure::duration;
+using figure::format;
+using figure::number;
+using figure::percent;
 
 std::string bytes(double value) {
   if (std::isnan(value)) return dash;
@@ -32,8 +21,6 @@ std::string bytes(double value) {
   for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
   return format(unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
 }
-
-std::string number(double value, const char* pattern) { return std::isnan(value) ? dash : format(pattern, value); }
 
 std::string row(std::string_view label, const std::string& value) {
   return format("%-22.*s %s\n", static_cast<int>(label.size()), label.data(), value.c_str());

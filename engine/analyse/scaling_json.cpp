@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "engine/analyse/figure_json.hpp"
 #include "engine/analyse/scaling.hpp"
 
 namespace rankscope {
@@ -11,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json known(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+using figure::known;
 
 /// "2" is the number 2, "1f1b" a text.
 Json typed(const std::string& value) {

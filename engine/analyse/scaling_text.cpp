@@ -1,32 +1,23 @@
 // A sweep as a table for a terminal: one row a point, in columns as wide as what stands in them.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 
+#include "engine/analyse/figure_text.hpp"
 #include "engine/analyse/scaling.hpp"
 
 namespace rankscope {
 namespace {
 
-constexpr const char* dash = "-";
+using figure::dash;
+using figure::duration;
+using figure::number;
+using figure::percent;
 
 // Where the middle half of the steps is wider than this share of their median, two points that differ by less are not
 // told apart; a few steps alone show little of it.
 constexpr double wide_spread = 0.2;
 constexpr int steps_to_judge = 4;
-
-std::string format(const char* pattern, double value) {
-  if (std::isnan(value)) return dash;
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, value);
-  return text;
-}
-std::string percent(double share) { return format("%.1f %%", 100 * share); }
-std::string duration(double seconds) {
-  if (seconds >= 1) return format("%.3f s", seconds);
-  return seconds < 1e-3 ? format("%.1f us", seconds * 1e6) : format("%.3f ms", seconds * 1e3);
-}
 
 std::string line(const std::string& label, const std::string& value) {
   return label + std::string(label.size() < 16 ? 16 - label.size() : 1, ' ') + value + "\n";
@@ -68,10 +59,10 @@ std::vector<Column> columns_of(const Sweep& sweep, const ScalingTable& table) {
   add("step", [](const ScalingRow& row) { return duration(row.run.step_seconds); });
   add("spread", [](const ScalingRow& row) { return row.steps > 1 ? percent(row.spread()) : dash; });
   add("predicted", [](const ScalingRow& row) { return duration(row.predicted.step_seconds); });
-  add("tokens/s", [](const ScalingRow& row) { return format("%.0f", row.run.tokens_per_s); });
-  add("per rank", [](const ScalingRow& row) { return format("%.0f", row.tokens_per_s_per_rank); });
+  add("tokens/s", [](const ScalingRow& row) { return number(row.run.tokens_per_s, "%.0f"); });
+  add("per rank", [](const ScalingRow& row) { return number(row.tokens_per_s_per_rank, "%.0f"); });
   if (table.comparable) {
-    add("speed-up", [](const ScalingRow& row) { return format("%.2f", row.run.speedup); });
+    add("speed-up", [](const ScalingRow& row) { return number(row.run.speedup, "%.2f"); });
     add("efficiency", [](const ScalingRow& row) { return percent(row.run.efficiency); });
     add("predicted", [](const ScalingRow& row) { return percent(row.predicted.efficiency); });
   }

@@ -1,7 +1,9 @@
 #include "engine/calibrate/calibrate.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include "engine/run/clock.hpp"
@@ -10,6 +12,9 @@
 
 namespace rankscope {
 namespace {
+
+/// Of a prediction's threads, each of which has memory of its own.
+constexpr int most_at_once = 4;
 
 class TraceObserver : public RankObserver {
  public:
@@ -97,6 +102,33 @@ std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int ste
   return samples;
 }
 
+std::vector<CostSample> measure_alone_at_once(const StepProgram& step, int rank, int steps, int copies,
+                                              std::shared_ptr<const Platform> platform) {
+  std::vector<std::vector<CostSample>> samples(static_cast<std::size_t>(copies));
+  std::vector<std::exception_ptr> failures(samples.size());
+  {
+    std::vector<std::jthread> team;
+    for (std::size_t copy = 0; copy < samples.size(); ++copy)
+      team.emplace_back([&, copy] {
+        try {
+          samples[copy] = measure_alone(step, rank, steps, platform);
+        } catch (...) {
+          failures[copy] = std::current_exception();
+        }
+      });
+  }
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  for (std::size_t copy = 1; copy < samples.size(); ++copy)
+    samples[0].insert(samples[0].end(), samples[copy].begin(), samples[copy].end());
+  return std::move(samples[0]);
+}
+
+int ranks_at_once(const Platform& platform) {
+  if (!platform.device->is_host()) return 1;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / platform.kernels.options.threads);
+}
+
 Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> platform) {
   Scenario small = step.scenario;
   // Two blocks: one, with its gradients, may stay in a core's own cache, which is 3 to 4 % too fast for any plan.
@@ -117,7 +149,8 @@ Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> pla
   small.train.global_batch = 2 * step.model.micro_batch_size;
   const StepProgram calibration_step = compile(small);
   const std::vector<RankProgram> programs = calibration_step.all_programs();
-  std::vector<CostSample> samples = measure_alone(calibration_step, 0, 7, std::move(platform));
+  const int at_once = std::min({step.grid.size(), ranks_at_once(*platform), most_at_once});
+  const std::vector<CostSample> samples = measure_alone_at_once(calibration_step, 0, 7, at_once, std::move(platform));
   const double norm_rate = rate_of(programs[0], samples, OpKind::optimizer, Segment::norm);
   const double update_rate = rate_of(programs[0], samples, OpKind::optimizer, Segment::update);
   const double copy_rate = rate_of(programs[0], samples, OpKind::copy, Segment::whole);

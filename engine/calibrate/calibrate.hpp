@@ -11,11 +11,21 @@ namespace rankscope {
 std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int steps,
                                       std::shared_ptr<const Platform> platform = open_platform("cpu"));
 
+/// The same by `copies` (1 or more) threads at once, each with a run of its own: cores share caches, the memory and a
+/// budget of power. The samples of all. Throws what one of them does.
+std::vector<CostSample> measure_alone_at_once(const StepProgram& step, int rank, int steps, int copies,
+                                              std::shared_ptr<const Platform> platform);
+
+/// How many ranks a host computes at once with that platform: as many as it has cores for; of a GPU, where costs are
+/// those of a device of one's own, one.
+int ranks_at_once(const Platform& platform);
+
 /// Costs of the plan's ops on this machine, predicted before it runs: a model of two blocks at the plan's micro-batch
-/// size is trained alone for a few steps (some tenths of a second), and the cost of each of its segments applies
-/// wherever the segment recurs. Optimizer ops, and copies between device and host, which here are one memory, cost in
-/// proportion to the bytes they touch. Links are the cluster's, and
-/// collectives by plan.collective. Of tensor ranks the first is measured, with its share of the block.
+/// size is trained for a few steps (some tenths of a second) by one rank without peers, on as many cores at once as the
+/// plan's ranks will have (ranks_at_once; at most four), and the cost of each of its segments applies wherever the
+/// segment recurs. Optimizer ops, and copies between device and host, which here are one memory, cost in proportion to
+/// the bytes they touch. Links are the cluster's, and collectives by plan.collective. Of tensor ranks the first is
+/// measured, with its share of the block.
 Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> platform = open_platform("cpu"));
 
 /// FLOP/s of a large matrix product: the peak that MFU is a share of.

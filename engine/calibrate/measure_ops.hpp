@@ -10,8 +10,8 @@
 
 namespace rankscope {
 
-/// CPU time of ops by kind, segment, FLOPs and bytes: the median over all passes, which may be spread over the time in
-/// which a machine's pace drifts.
+/// CPU time of ops by kind, segment and work (OpWork): the mean over all passes, which may be spread over the time in
+/// which a machine's pace drifts. Not the median: what an op takes has a long tail, and a step is a sum of ops.
 class OpMeasurement {
  public:
   /// The ops of one rank of each scenario, run without its peers on every core at once (cores share caches), each on
@@ -23,12 +23,14 @@ class OpMeasurement {
   std::vector<MeasuredCost> costs() const;
 
  private:
-  using Size = std::tuple<std::string, std::string, double, double>;  // op, precision, FLOPs, bytes
+  /// Op, precision, FLOPs, bytes, walked bytes.
+  using Size = std::tuple<std::string, std::string, double, double, double>;
   std::map<Size, std::vector<std::int64_t>> samples_;
 };
 
 /// Small models of many sizes and all kinds of ops, which cost seconds to measure: widths from 64 to 320, 256 to 1,024
-/// tokens a micro-batch, whole and split over tensor ranks, joint and split backwards.
+/// tokens a micro-batch, whole and split over tensor ranks, joint and split backwards. Few widths and contexts are powers
+/// of two: those fill the kernels' vectors and tiles, and other shapes' ops, fitted to them alone, came out 3 % short.
 std::vector<Scenario> measured_sizes(const std::string& precision);
 
 }  // namespace rankscope

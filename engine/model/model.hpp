@@ -185,6 +185,9 @@ struct SegmentSpec {
   double input_gradient_flops = 0, weight_gradient_flops = 0;
   double forward_bytes = 0, backward_bytes = 0;  ///< memory traffic of one micro-batch, each operand once
   double input_gradient_bytes = 0, weight_gradient_bytes = 0;
+  /// Of attention the addresses that its heads step over: each reads its own columns of all rows of `qkv`, and so walks
+  /// over the whole of it. 0 of ops that read operands as they lie.
+  double walked_bytes = 0;
 };
 
 /// What tensor ranks exchange: `from`, as the segment that computes it leaves it, becomes `to`, as those read it that

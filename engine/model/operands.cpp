@@ -104,6 +104,7 @@ void count_attention(SegmentSpec& segment, const SegmentSizes& sizes) {
                         static_cast<double>(sizes.width / sizes.tensor);
   segment.forward_flops = 2 * scores;
   segment.input_gradient_flops = 4 * scores;
+  segment.walked_bytes = static_cast<double>(sizes.heads * tensor(TensorName::qkv, sizes).bytes());
 }
 
 }  // namespace rankscope

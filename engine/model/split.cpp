@@ -15,7 +15,8 @@ void check_chunks(const Model& model, int chunks) {
                                 std::to_string(chunks) + " chunks; each chunk needs a layer of its own");
 }
 
-/// First segments of the chunks from the blocks of each; the embedding goes with the first, the head with the last.
+/// First segments of the chunks from the blocks of each; the embedding goes with the first, the head with the last,
+/// and those may be all that they have.
 std::vector<int> first_segments(const Model& model, const std::vector<int>& blocks) {
   std::vector<int> first{0};
   int before = 0;
@@ -74,9 +75,12 @@ std::vector<int> split_as_planned(const Model& model, const PlanSpec& plan) {
     throw std::invalid_argument("'measured' becomes a list of layers by a measurement, which is to be made first");
   const auto blocks = listed_layers(plan.stages);
   int sum = 0;
-  if (blocks)
-    for (const int count : *blocks) sum += count;
-  if (!blocks || static_cast<int>(blocks->size()) != chunks || sum != model.spec.layers)
+  bool nothing = false;  // between the embedding's chunk and the head's
+  for (std::size_t chunk = 0; blocks && chunk < blocks->size(); ++chunk) {
+    sum += (*blocks)[chunk];
+    nothing |= (*blocks)[chunk] == 0 && chunk > 0 && chunk + 1 < blocks->size();
+  }
+  if (!blocks || nothing || static_cast<int>(blocks->size()) != chunks || sum != model.spec.layers)
     throw std::invalid_argument("'" + plan.stages + "' does not list the layers of " + std::to_string(chunks) +
                                 " chunks, together " + std::to_string(model.spec.layers));
   return first_segments(model, *blocks);

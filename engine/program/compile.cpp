@@ -20,7 +20,7 @@ ChunkSchedule schedule_of(const PlanSpec& plan) {
 
 StepProgram compile(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
-  if (plan.chunks() > scenario.model.layers)
+  if (plan.chunks() > scenario.model.layers && !listed_layers(plan.stages))
     throw PlanError("plan.pipeline × plan.virtual is " + std::to_string(plan.chunks()) + " but the model has " +
                     std::to_string(scenario.model.layers) + " layers; each chunk needs one");
   if (plan.tensor > 1 && optimizer_rule(scenario.train.optimizer).grain != 1)
@@ -43,6 +43,11 @@ StepProgram compile(const Scenario& scenario) {
   } catch (const std::invalid_argument& e) {
     throw PlanError(key + std::string(e.what()));
   }
+  const bool embedding_alone = plan.chunks() > 1 && step.first_segment[1] <= step.model.segments_before_blocks();
+  if (embedding_alone && splits_backward(step.schedule))
+    throw PlanError(
+        "plan.stages: the first chunk has the embedding alone, and so no input gradient that the schedule '" +
+        step.schedule.name + "' could order; give it a layer");
   const int first_home = step.schedule.stage_of_chunk.front(), last_home = step.schedule.stage_of_chunk.back();
   if (scenario.model.tied && first_home != last_home &&
       std::max(first_home, last_home) - std::min(first_home, last_home) != plan.pipeline - 1)

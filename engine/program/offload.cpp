@@ -17,7 +17,7 @@ namespace rankscope {
 namespace {
 
 /// A parameter's operands of an update: its gradient, itself, its states.
-struct Target {
+struct UpdateOperands {
   int parameter = 0;
   std::vector<BufferUse> uses;
 };
@@ -69,8 +69,8 @@ class OffloadPass {
     return op;
   }
 
-  std::vector<Target> targets_of(const Op& update) const {
-    std::vector<Target> targets;
+  std::vector<UpdateOperands> targets_of(const Op& update) const {
+    std::vector<UpdateOperands> targets;
     for (std::size_t u = 1; u < update.uses.size(); ++u) {
       const Buffer& buffer = program_.buffers[update.uses[u].buffer];
       if (buffer.parameter < 0) continue;
@@ -94,17 +94,17 @@ class OffloadPass {
   /// completed last, go first.
   void move_update(std::size_t at) {
     if (host_scalars_.empty()) move_scalars(at);
-    const std::vector<Target> targets = targets_of(program_.ops[at]);
+    const std::vector<UpdateOperands> targets = targets_of(program_.ops[at]);
     for (auto bucket = buckets_.rbegin(); bucket != buckets_.rend(); ++bucket) {
-      std::vector<Target> here;
-      for (const Target& target : targets)
+      std::vector<UpdateOperands> here;
+      for (const UpdateOperands& target : targets)
         for (const BucketEntry& entry : bucket->entries)
           if (entry.parameter == target.parameter) here.push_back(target);
       if (!here.empty()) move_bucket(at, bucket->index, here);
     }
   }
 
-  void move_bucket(std::size_t at, int index, const std::vector<Target>& targets) {
+  void move_bucket(std::size_t at, int index, const std::vector<UpdateOperands>& targets) {
     Op update{OpId::of({OpKind::optimizer, Purpose::offload, program_.ops[at].id.fields().chunk, -1, -1,
                         Segment::update, index}),
               GroupKind::self,
@@ -115,7 +115,7 @@ class OffloadPass {
     update.uses.push_back({host_scalars_.front(), Access::read});
     std::vector<BufferIndex> gradients, host_gradients, values, host_values;
     std::size_t final = 0;
-    for (const Target& target : targets) {
+    for (const UpdateOperands& target : targets) {
       const BufferIndex gradient = target.uses[0].buffer, value = target.uses[1].buffer;
       gradients.push_back(gradient);
       host_gradients.push_back(twin(gradient));

@@ -113,13 +113,13 @@ void EmulatedClock::publish(const std::vector<Span>& spans) {
 // What the rank has alive from each begin and end of its spans on: a Ledger kept in the spans' time.
 void EmulatedClock::add_memory(std::size_t rank, const std::vector<const Span*>& spans,
                                std::vector<MemorySample>& memory) {
-  struct Moment {
+  struct Change {
     std::int64_t time;
     bool begins;
     OpIndex op;
     const Span* span;
   };
-  std::vector<Moment> moments;
+  std::vector<Change> moments;
   moments.reserve(2 * spans.size());
   for (const Span* span : spans) {
     const OpIndex op = ranks_[rank].index.at(span->op);
@@ -127,11 +127,11 @@ void EmulatedClock::add_memory(std::size_t rank, const std::vector<const Span*>&
     moments.push_back({span->end_ns, false, op, span});
   }
   // At one time, what ends makes room before what begins.
-  std::sort(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
+  std::sort(moments.begin(), moments.end(), [](const Change& a, const Change& b) {
     return std::tie(a.time, a.begins, a.op) < std::tie(b.time, b.begins, b.op);
   });
   const std::size_t first = memory.size();
-  for (const Moment& m : moments) {
+  for (const Change& m : moments) {
     // On this clock ops follow each other without a pause: what held for no time is not told.
     const auto add = [&](const ClassBytes& alive) {
       const MemorySample sample{programs_[rank].rank, m.span->step, m.span->op, m.time, alive};

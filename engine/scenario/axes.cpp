@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/scenario/document.hpp"
+
 namespace rankscope {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text, const std::string& what) {
-  throw ScenarioError("--over " + text + ": " + what);
-}
+using document::trimmed;
 
-std::string trimmed(const std::string& text) {
-  const auto begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
-  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+[[noreturn]] void refuse_axis(const std::string& text, const std::string& what) {
+  throw ScenarioError("--over " + text + ": " + what);
 }
 
 /// At commas outside of double quotes.
@@ -35,16 +34,17 @@ std::vector<std::string> split(const std::string& text) {
 Axis parse_axis(const std::string& text) {
   constexpr const char* right = "write key=value,value,…, such as plan.data=1,2,4";
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos) refuse(text, std::string("there is no '='; ") + right);
+  if (equals == std::string::npos) refuse_axis(text, std::string("there is no '='; ") + right);
   const std::string key = trimmed(text.substr(0, equals)), list = trimmed(text.substr(equals + 1));
-  if (key.empty()) refuse(text, std::string("there is no key; ") + right);
+  if (key.empty()) refuse_axis(text, std::string("there is no key; ") + right);
   Axis axis{full_key(key, "--over " + text), {}};
-  if (list.empty()) refuse(text, "there are no values for " + axis.key + "; " + right);
+  if (list.empty()) refuse_axis(text, "there are no values for " + axis.key + "; " + right);
   Scenario scratch;
   for (const std::string& value : split(list)) {
-    if (value.empty()) refuse(text, std::string("there is an empty value between commas; ") + right);
+    if (value.empty()) refuse_axis(text, std::string("there is an empty value between commas; ") + right);
     if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
-      refuse(text, "the value " + value + " stands there twice; one of them is enough (--repeat N runs each N times)");
+      refuse_axis(text,
+                  "the value " + value + " stands there twice; one of them is enough (--repeat N runs each N times)");
     set_value(scratch, {axis.key, value}, "--over " + text);
     axis.values.push_back(value);
   }
@@ -57,7 +57,7 @@ std::vector<Axis> parse_axes(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     axes.push_back(parse_axis(text));
     if (!seen.insert(axes.back().key).second)
-      refuse(text, axes.back().key + " is swept twice; put all its values into one list");
+      refuse_axis(text, axes.back().key + " is swept twice; put all its values into one list");
   }
   return axes;
 }

@@ -170,6 +170,11 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario) {
     return Complaint{{"plan.stages", "plan.pipeline", "model.layers"},
                      "stages = \"" + stages + "\" lists " + text_of(static_cast<std::int64_t>(layers->size())) +
                          " of together " + text_of(sum) + " layers; there are " + wanted};
+  if (layers->size() > 2 && std::count(layers->begin() + 1, layers->end() - 1, 0) > 0)
+    return Complaint{{"plan.stages"},
+                     "stages = \"" + stages +
+                         "\" has a chunk of nothing; only the first and the last, which have the embedding and the "
+                         "head, can be without layers"};
   return std::nullopt;
 }
 
@@ -333,7 +338,8 @@ std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
     return Complaint{{"plan.data", "plan.tensor", "plan.pipeline"},
                      "data × tensor × pipeline makes " + text_of(ranks) + " ranks; at most " + text_of(most_ranks) +
                          " can be planned"};
-  if (const std::int64_t chunks = std::int64_t{plan.pipeline} * plan.virtual_stages; chunks > model.layers)
+  if (const std::int64_t chunks = std::int64_t{plan.pipeline} * plan.virtual_stages;
+      chunks > model.layers && !listed_layers(plan.stages))
     return Complaint{{"plan.pipeline", "model.layers", "plan.virtual"},
                      text_of(model.layers) + (model.layers == 1 ? " layer" : " layers") + " cannot be split over " +
                          text_of(chunks) + (plan.virtual_stages > 1 ? " chunks" : " stages") +

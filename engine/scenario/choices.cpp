@@ -22,7 +22,7 @@ const Choice choices_of_keys[] = {
     {"plan.collective", {"auto", "ring", "naive", "tree", "halving-doubling"}},
     {"train.decay", {"none", "linear", "cosine"}},
     {"cluster.attention", {"flash", "stored"}},
-    {"cluster.accumulation", {"fused", "added", "copied"}},
+    {"cluster.accumulation", {"fused", "added", "copied", "flat"}},
     {"fault.plant",
      {"", "gradient_scale", "dropped_micro_batch", "skipped_norm_term", "norm_counted_twice", "untied_embedding",
       "unsynchronised_norms", "unmasked_padding", "early_gather_read", "overflow"}},

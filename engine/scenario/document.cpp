@@ -122,4 +122,11 @@ std::string_view kind_of(const Value& value) {
   return std::visit(Names{}, value.content);
 }
 
+void refuse(const std::string& at, const std::string& what) { throw ScenarioError(at + ": " + what); }
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
 }  // namespace rankscope::document

@@ -36,4 +36,9 @@ const Item* find(const Table& table, std::string_view key);
 /// "an integer", "a string", …
 std::string_view kind_of(const Value& value);
 
+/// Throws ScenarioError "at: what".
+[[noreturn]] void refuse(const std::string& at, const std::string& what);
+/// Without the blanks around it.
+std::string trimmed(const std::string& text);
+
 }  // namespace rankscope::document

@@ -15,9 +15,8 @@ namespace rankscope {
 namespace {
 
 using document::Item;
+using document::refuse;
 using document::Table;
-
-[[noreturn]] void refuse(const std::string& at, const std::string& what) { throw ScenarioError(at + ": " + what); }
 
 struct Unit {
   std::string_view name;

@@ -22,7 +22,9 @@ MeasuredCost cost_of(const std::filesystem::path& file, const toml::node& node) 
   cost.flops = (*row)["flops"].value_or(0.0);
   cost.bytes = (*row)["bytes"].value_or(0.0);
   cost.seconds = (*row)["seconds"].value_or(0.0);
-  if (cost.op.empty() || cost.precision.empty() || !(cost.seconds > 0) || cost.flops < 0 || cost.bytes < 0)
+  cost.walked_bytes = (*row)["walked_bytes"].value_or(0.0);
+  if (cost.op.empty() || cost.precision.empty() || !(cost.seconds > 0) || cost.flops < 0 || cost.bytes < 0 ||
+      cost.walked_bytes < 0)
     refuse(file, node.source().begin, "a row has op, precision, flops, bytes, and seconds greater than 0");
   return cost;
 }
@@ -62,7 +64,9 @@ std::string to_toml(const MeasuredTable& table) {
   std::string text = "title = \"" + table.title + "\"\nsource = \"" + table.source + "\"\n\nrows = [\n";
   for (const MeasuredCost& row : table.rows)
     text += "  { op = \"" + row.op + "\", precision = \"" + row.precision + "\", flops = " + plain(row.flops) +
-            ", bytes = " + plain(row.bytes) + ", seconds = " + plain(row.seconds) + " },\n";
+            ", bytes = " + plain(row.bytes) +
+            (row.walked_bytes > 0 ? ", walked_bytes = " + plain(row.walked_bytes) : std::string()) +
+            ", seconds = " + plain(row.seconds) + " },\n";
   return text + "]\n";
 }
 

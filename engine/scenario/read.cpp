@@ -15,10 +15,10 @@ namespace rankscope {
 namespace {
 
 using document::Item;
+using document::refuse;
 using document::Table;
+using document::trimmed;
 using document::Value;
-
-[[noreturn]] void refuse(const std::string& at, const std::string& what) { throw ScenarioError(at + ": " + what); }
 
 /// Where each value that was given stands, and whether it was given after --set: for complaints about it.
 struct Places {
@@ -282,11 +282,6 @@ Scenario read(const Table& root, const std::string& name, const std::vector<Over
   if (!complaint && further) complaint = further(scenario);
   if (complaint) refuse(place_of(*complaint, places, name), complaint->what);
   return scenario;
-}
-
-std::string trimmed(const std::string& text) {
-  const auto begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
-  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
 }  // namespace

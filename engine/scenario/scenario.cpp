@@ -38,7 +38,7 @@ std::optional<std::vector<int>> listed_layers(const std::string& stages) {
   for (skip(); at != end; skip()) {
     int count = 0;
     const auto [after, error] = std::from_chars(at, end, count);
-    if (error != std::errc{} || count < 1) return std::nullopt;
+    if (error != std::errc{} || count < 0) return std::nullopt;
     layers.push_back(count);
     at = after;
   }

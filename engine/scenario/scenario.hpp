@@ -66,7 +66,7 @@ struct PlanSpec {
   bool operator==(const PlanSpec&) const = default;
 };
 
-/// The layers of each chunk where plan.stages is a list of positive numbers; nullopt where it is none.
+/// The layers of each chunk where plan.stages is a list of numbers, none negative; nullopt where it is none.
 std::optional<std::vector<int>> listed_layers(const std::string& stages);
 /// The five numbers of plan.pass_times; nullopt where they are not that many, or out of range: all positive but the
 /// message, which may be free, and the share at most 1.
@@ -95,7 +95,9 @@ struct MeasuredCost {
   std::string op;               ///< kind and segment: "forward qkv", "optimizer update"
   std::string precision;        ///< the plan's
   double flops = 0, bytes = 0;  ///< of the op, as the model counts them
-  double seconds = 0;           ///< median
+  double seconds = 0;           ///< one run of it, on average
+  /// SegmentSpec::walked_bytes; files that were written before it was counted have 0 throughout.
+  double walked_bytes = 0;
   bool operator==(const MeasuredCost&) const = default;
 };
 
@@ -159,7 +161,8 @@ struct ClusterSpec {
   bool overlap_exchanges = false;   ///< tensor ranks' exchanges of input gradients run beside weights' gradients
   bool recompute_whole = false;     ///< blocks are computed again to their end, their last product, too
   /// How a weight's gradient joins the sum over micro-batches: "fused" into its product, "added" by a kernel that reads
-  /// both, or "copied": cast to a copy of the sum's type that is then added (DeepSpeed's bf16 optimizer).
+  /// both, or "copied": cast to a copy of the sum's type that is then added (DeepSpeed's bf16 optimizer); or "flat": it
+  /// joins no sum but is copied to its place in the gradient of a flat parameter, which is reduced (PyTorch's FSDP).
   std::string accumulation = "fused";
   bool serial_messages = false;   ///< a stage's messages go one after the other, each blocking both its ends
   bool reduce_whole = false;      ///< with ZeRO-1, too, gradients are all-reduced, not reduce-scattered
@@ -168,6 +171,9 @@ struct ClusterSpec {
   bool embedding_norm = false;    ///< a layer norm behind the embedding
   bool persistent_norm = true;    ///< layer norms keep a row while they go over it; else they read it again
   bool separate_kernels = false;  ///< biases, masks, scales, dropout and sums are a kernel each
+  bool split_qkv = false;         ///< queries, keys and values have gradients of their own, which are then joined
+  int loss_metrics = 0;           ///< times that the loss is computed once more from the logits, to be shown
+  double update_bytes = 0;  ///< of a parameter, through memory in an update with norm and clipping; 0: as `fused` says
 
   /// Name of a file of measured ops, which go before the model where they apply (engine/simulate/measured.hpp).
   std::string measured;

@@ -99,8 +99,8 @@ double bytes_a_second(const ClusterSpec& cluster, const Op& op) {
   return cluster.memory_bandwidth * cluster.memory_efficiency;
 }
 
-/// Of an update in passes (update_bytes_per_parameter): gradients and states as the op's operands have them.
-double unfused_update_bytes(const RankProgram& program, const Op& op, DType type) {
+/// Of an update in passes: update_bytes_per_parameter with gradients and states as the op's operands have them.
+double update_bytes_in_passes(const ClusterSpec& cluster, const RankProgram& program, const Op& op, DType type) {
   double elements = 0, gradients = 0, states = 0;
   for (const BufferUse& use : op.uses) {
     const Buffer& buffer = program.buffers[use.buffer];
@@ -110,8 +110,8 @@ double unfused_update_bytes(const RankProgram& program, const Op& op, DType type
     if (buffer.memory == MemoryClass::optimizer) states += bytes;
   }
   if (elements == 0) return 0;
-  return elements * update_bytes_per_parameter(static_cast<double>(bytes_of(type)), gradients / elements,
-                                               states / elements, false, type == DType::f16);
+  return elements * update_bytes_per_parameter(cluster, static_cast<double>(bytes_of(type)), gradients / elements,
+                                               states / elements, type == DType::f16);
 }
 
 SegmentTable unit_table(const Model& model, const std::vector<int>& first_segment, std::int64_t unit) {
@@ -128,7 +128,8 @@ SegmentTable unit_table(const Model& model, const std::vector<int>& first_segmen
     for (auto s = begin; s != end; ++s)
       table.segment(*s) = {f.next(s->forward_flops), i.next(s->input_gradient_flops), w.next(s->weight_gradient_flops),
                            b.next(s->input_gradient_flops + s->weight_gradient_flops), 0};
-    table.chunk(c) = {unit, unit, unit, 2 * unit, 0};
+    // An embedding alone has no FLOPs, and takes no time here.
+    if (forward > 0) table.chunk(c) = {unit, unit, unit, 2 * unit, 0};
   }
   return table;
 }
@@ -235,13 +236,14 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
     const OpFields f = op.id.fields();
     if (!is_model_compute(f.kind)) {
       const double moved = moved_bytes(program, op, rule);
-      if (const auto known = measured.seconds(f.kind, f.segment, 0, moved)) return std::llround(*known * 1e9);
+      if (const auto known = measured.seconds(f.kind, f.segment, {0, moved})) return std::llround(*known * 1e9);
+      const bool in_passes = !cluster.fused || cluster.update_bytes > 0;
       double bytes = 0;
       if (f.kind == OpKind::copy)
         bytes = moved;
-      else if (f.segment == Segment::update && !cluster.fused)
-        bytes = unfused_update_bytes(program, op, type);
-      else if (f.segment != Segment::norm || cluster.fused)  // the norm is one of the passes
+      else if (f.segment == Segment::update && in_passes)
+        bytes = update_bytes_in_passes(cluster, program, op, type);
+      else if (f.segment != Segment::norm || !in_passes)  // the norm is one of the passes
         bytes = moved;
       return std::llround((bytes / bytes_a_second(cluster, op) + cluster.op_overhead_s) * 1e9);
     }

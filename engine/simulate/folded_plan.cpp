@@ -92,6 +92,7 @@ FoldedPlan::Blocks FoldedPlan::blocks_of(int begin, int end) const {
       blocks.first = std::min(blocks.first, block);
       blocks.last = std::max(blocks.last, block);
     }
+  if (blocks.last < 0) blocks.last = blocks.first - 1;
   return blocks;
 }
 
@@ -255,7 +256,7 @@ StageEnd FoldedPlan::end_of_stage(int stage, const StageParameters& own) const {
   const double gradient = gradient_bytes(cluster, model.type), sent = sent_gradient_bytes(cluster, model.type);
   const bool loss_scale = scenario.plan.precision == "fp16";
   const double elements = own.elements, states = own.state_bytes;
-  const double update = update_bytes_per_parameter(element, gradient, states / elements, cluster.fused, loss_scale);
+  const double update = update_bytes_per_parameter(cluster, element, gradient, states / elements, loss_scale);
   const auto data_group = group(stage, GroupKind::data);
   const bool scatters = shards() && !cluster.reduce_whole;
   StageEnd end;

@@ -78,6 +78,9 @@ class Builder {
   void gelu_slope() { memory(kernels_.input_gradient, elements(tokens_, 4 * share_), 3); }
   void attention() { cluster_.attention == "stored" ? stored_attention() : flash_attention(); }
   void loss() {
+    // PyTorch's cross-entropy of 16-bit logits: to fp32, and their logarithmic softmax.
+    for (int metric = 0; metric < cluster_.loss_metrics; ++metric)
+      for (const double bytes : {element_ + 4, 8.0}) kernels_.forward.push_back({{}, logits() * bytes});
     if (cluster_.fused) {
       memory(kernels_.forward, logits(), 2);  // read once, and replaced by its gradient
       return;
@@ -111,9 +114,11 @@ class Builder {
 
  private:
   double logits() const { return elements(tokens_, vocabulary_); }
-  /// A gradient in memory is added to its sum over micro-batches.
+  /// A gradient in memory is added to its sum over micro-batches, or copied to where it is reduced.
   void accumulate(double count) {
-    if (cluster_.accumulation == "copied") {
+    if (cluster_.accumulation == "flat") {
+      memory(kernels_.weight_gradient, count, 2);
+    } else if (cluster_.accumulation == "copied") {
       kernels_.weight_gradient.push_back({{}, count * (element_ + gradient_)});
       kernels_.weight_gradient.push_back({{}, count * 3 * gradient_});
     } else {
@@ -165,6 +170,7 @@ class Builder {
     kernels_.forward.push_back({{}, 4 * operands, products * causal_half, forward});
     // The scores are computed again.
     kernels_.input_gradient.push_back({{}, 8 * operands, flash_backward_flops * products * causal_half, backward});
+    if (cluster_.split_qkv) memory(kernels_.input_gradient, elements(tokens_, share_), 6);
   }
 
   const ClusterSpec& cluster_;
@@ -274,23 +280,21 @@ SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, c
                                const MeasuredOps* measured) {
   SegmentSeconds seconds = modelled_seconds(model, segment, cluster);
   if (!measured || measured->empty()) return seconds;
-  const auto replace = [&](double& modelled, OpKind kind, double flops, double bytes) {
-    if (const auto known = measured->seconds(kind, segment.kind, flops, bytes)) modelled = *known;
+  const auto replace = [&](double& modelled, OpKind kind) {
+    if (const auto known = measured->seconds(kind, segment.kind, work_of(segment, kind))) modelled = *known;
   };
-  const SegmentSpec& s = segment;
-  replace(seconds.forward, OpKind::forward, s.forward_flops, s.forward_bytes);
-  if (s.has_input_gradient())
-    replace(seconds.input_gradient, OpKind::input_gradient, s.input_gradient_flops, s.input_gradient_bytes);
-  if (s.has_weight_gradient())
-    replace(seconds.weight_gradient, OpKind::weight_gradient, s.weight_gradient_flops, s.weight_gradient_bytes);
+  replace(seconds.forward, OpKind::forward);
+  if (segment.has_input_gradient()) replace(seconds.input_gradient, OpKind::input_gradient);
+  if (segment.has_weight_gradient()) replace(seconds.weight_gradient, OpKind::weight_gradient);
   seconds.backward = seconds.input_gradient + seconds.weight_gradient;
-  if (s.has_backward())
-    replace(seconds.backward, OpKind::backward, s.input_gradient_flops + s.weight_gradient_flops, s.backward_bytes);
+  if (segment.has_backward()) replace(seconds.backward, OpKind::backward);
   return seconds;
 }
 
-double update_bytes_per_parameter(double element, double gradient, double states, bool fused, bool loss_scale) {
-  if (fused) return 2 * gradient + 2 * states + (element < 4 ? element : 0);
+double update_bytes_per_parameter(const ClusterSpec& cluster, double element, double gradient, double states,
+                                  bool loss_scale) {
+  if (cluster.update_bytes > 0) return cluster.update_bytes;
+  if (cluster.fused) return 2 * gradient + 2 * states + (element < 4 ? element : 0);
   const double cast = gradient < 4 ? gradient + 4 : 0, unscale = loss_scale ? 8 : 0;
   const double norm = 4, clip = 8, update = 4 + 2 * states, back = element < 4 ? 4 + element : 0, zero = gradient;
   return cast + unscale + norm + clip + update + back + zero;

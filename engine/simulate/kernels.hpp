@@ -39,9 +39,10 @@ SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, c
                                const MeasuredOps* measured = nullptr);
 
 /// Bytes per parameter that an optimizer's step reads and writes, norm and clipping included, where weights and
-/// activations have `element` bytes, reduced gradients `gradient` and states `states` (AdamW: 12 with its master): one
-/// pass if `fused`, else one after the other (cast to fp32, unscale, norm, clip, update, cast back, zero) as in
-/// Megatron-LM's mixed-precision optimizer of 2021.
-double update_bytes_per_parameter(double element, double gradient, double states, bool fused, bool loss_scale);
+/// activations have `element` bytes, reduced gradients `gradient` and states `states` (AdamW: 12 with its master): what
+/// the cluster says (update_bytes), else one pass if its software is `fused`, else one after the other (cast to fp32,
+/// unscale, norm, clip, update, cast back, zero) as in Megatron-LM's mixed-precision optimizer of 2021.
+double update_bytes_per_parameter(const ClusterSpec& cluster, double element, double gradient, double states,
+                                  bool loss_scale);
 
 }  // namespace rankscope

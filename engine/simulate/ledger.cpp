@@ -219,6 +219,7 @@ std::array<int, 3> parts_of(const Model& model, int begin, int end) {
   const auto in_block = [&](int i) { return model.segments[static_cast<std::size_t>(i)].block >= 0; };
   int first = begin, last = end;
   while (first < end && !in_block(first)) ++first;
+  if (first == end && begin > 0) first = begin;  // the head alone is behind the blocks, not before them
   while (last > first && !in_block(last - 1)) --last;
   return {first - begin, (last - first) / model.segments_a_block(), end - last};
 }
@@ -264,7 +265,7 @@ ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begi
   const int together = blocks_repeated_together(scenario.plan, blocks);
   const bool selective = scenario.plan.recompute == "selective";
   chunk.kept = keeper.of(begin, first, selective).sum() + keeper.of(last, end, selective).sum();
-  if (together == 0) {
+  if (together == 0 || blocks == 0) {
     chunk.kept += keeper.of(first, last, selective).sum();
     chunk.transient = keeper.transient(begin, end, selective);
     return chunk;

@@ -16,6 +16,7 @@ struct ValidatedRow {
   double published = 0;
   double low = 0, high = 0;  ///< of the predictions for all that the source leaves open; equal where it leaves nothing
   bool fitted = false;
+  double uncertainty = 0;  ///< standard error of error(), where the row was measured several times; 0: not known
   double predicted() const { return (low + high) / 2; }
   double width() const { return high - low; }
   /// Relative, of the prediction nearest to what was published: 0 within the interval.

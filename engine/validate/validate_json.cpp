@@ -22,6 +22,7 @@ nlohmann::json to_json(const std::vector<ValidatedTable>& tables) {
                       {"high", known(row.high)},
                       {"width", known(row.width())},
                       {"error", known(row.error())},
+                      {"uncertainty", row.uncertainty > 0 ? nlohmann::json(row.uncertainty) : nlohmann::json(nullptr)},
                       {"fitted", row.fitted}});
     all.push_back({{"table", table.file},
                    {"title", table.title},

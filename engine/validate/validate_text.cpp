@@ -15,6 +15,7 @@ std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 *
 std::string of_row(const ValidatedRow& row, std::size_t width) {
   std::string text = fmt::format("  {:<{}} {:>10.4g} {:>10.4g} {:>10}", row.name, width, row.published, row.predicted(),
                                  signed_percent(row.error()));
+  if (row.uncertainty > 0) text += fmt::format(" ± {:.1f} %", 100 * row.uncertainty);
   if (row.width() > 0) text += fmt::format("  from {:.4g} to {:.4g}, {:.2g} wide", row.low, row.high, row.width());
   if (row.fitted) text += "  fitted to";
   return text + "\n";

@@ -337,10 +337,19 @@ int main(int argc, char** argv) {
                              "each table's errors with the constants that all others of its device give");
 
   bool own = false;
-  std::string own_folder, own_name = "here";
-  validate_command->add_flag("--own", own, "run our own rows on this machine, and hold them against their simulation");
-  validate_command->add_option("--write", own_folder, "with --own: folder of scenarios to write what was measured to");
-  validate_command->add_option("--name", own_name, "with --write: of the file of measured ops");
+  OwnRunsRequest own_runs;
+  auto* own_flag = validate_command->add_flag(
+      "--own", own, "run our own rows on this machine, and hold them against their simulation");
+  auto* write_option = validate_command->add_option("--write", own_runs.folder,
+                                                    "with --own: folder of scenarios to write what was measured to");
+  write_option->needs(own_flag);
+  validate_command->add_option("--name", own_runs.name, "with --write: of the file of measured ops")
+      ->needs(write_option);
+  validate_command
+      ->add_option("--rounds", own_runs.rounds,
+                   "with --own: times that every row runs; of several, each error comes with its standard error")
+      ->check(whole_number(1))
+      ->needs(own_flag);
 
   std::size_t best = 10;
   auto* search_command = app.add_subcommand(
@@ -371,8 +380,8 @@ int main(int argc, char** argv) {
     if (*run_command) return run_plan(input, request, instead);
     if (*verify_command) return verify_plan(input, request);
     if (*sweep_command) return sweep_plans(input, std::move(sweep));
-    if (*validate_command)
-      return own ? validate_own(own_folder, own_name, input.json) : validate_all(input.json, without_each);
+    own_runs.json = input.json;
+    if (*validate_command) return own ? validate_own(own_runs) : validate_all(input.json, without_each);
     if (*search_command) return search_plans(input, best);
     if (*worker_command) return run_worker(job);
     return failed;  // not reached: CLI11 asks for a command

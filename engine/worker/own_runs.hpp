@@ -4,9 +4,19 @@
 
 namespace rankscope {
 
+struct OwnRunsRequest {
+  int rounds = 1;      ///< times that every row runs: a machine's own pace may vary by more than a prediction errs
+  std::string folder;  ///< where to write what was measured, as measured/NAME.toml and in published/own-runs.toml;
+                       ///< empty: nowhere
+  std::string name = "here";  ///< NAME
+  bool json = false;
+};
+
 /// Runs every row of the published table `own-runs`, measures this machine's ops on sizes of their own (measure_ops)
-/// before and after each, predicts the row with them, and prints a table of the same form. `folder`: where to write
-/// what was measured, as measured/NAME.toml and in published/own-runs.toml; empty: nowhere. The exit status.
-int validate_own(const std::string& folder, const std::string& name, bool json);
+/// before and after each, predicts the row with them, and prints a table of the same form. Of several rounds the means
+/// are compared, and each row's error comes with its standard error. A run on the wall beside which a hypervisor gave
+/// more than a fiftieth of the cores to other machines is repeated, up to three times; the quietest counts. The exit
+/// status.
+int validate_own(const OwnRunsRequest& request);
 
 }  // namespace rankscope

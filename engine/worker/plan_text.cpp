@@ -4,6 +4,8 @@
 
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "engine/facts/prediction.hpp"
 #include "engine/optimizer/rule/rule.hpp"
@@ -16,17 +18,18 @@ namespace {
 std::string chunk_words(const StepProgram& step, int chunk) {
   const auto begin = static_cast<std::size_t>(step.first_segment[static_cast<std::size_t>(chunk)]);
   const auto end = static_cast<std::size_t>(step.first_segment[static_cast<std::size_t>(chunk) + 1]);
-  std::string words;
+  std::vector<std::string> words;
   int first = -1, last = -1;
   for (std::size_t s = begin; s < end; ++s)
     if (const int block = step.model.segments[s].block; block >= 0) {
       if (first < 0) first = block;
       last = block;
     }
-  if (step.model.segments[begin].kind == Segment::embedding) words += "embedding, ";
-  words += first == last ? fmt::format("block {}", first) : fmt::format("blocks {}–{}", first, last);
-  if (end == step.model.segments.size()) words += ", head";
-  return words;
+  if (begin == 0) words.push_back("embedding");
+  if (first >= 0)
+    words.push_back(first == last ? fmt::format("block {}", first) : fmt::format("blocks {}–{}", first, last));
+  if (end == step.model.segments.size()) words.push_back("head");
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 /// The optimizer, what it is, and what it remembers of the model.

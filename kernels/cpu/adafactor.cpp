@@ -4,6 +4,7 @@
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
+#include "kernels/tensor/element.hpp"
 
 namespace rankscope::kernels::cpu {
 namespace {
@@ -42,16 +43,6 @@ double total(const double* values, std::int64_t n) {
   double sum = 0;
   for (std::int64_t i = 0; i < n; ++i) sum += values[i];
   return sum;
-}
-
-double value_at(const View& view, std::int64_t i) {
-  return view.type == DType::f64 ? view.as<double>()[i] : static_cast<double>(view.as<float>()[i]);
-}
-void set(const View& view, std::int64_t i, double value) {
-  if (view.type == DType::f64)
-    view.as<double>()[i] = value;
-  else
-    view.as<float>()[i] = static_cast<float>(value);
 }
 
 }  // namespace
@@ -99,8 +90,8 @@ Prepared<View, View, View, View, View, AdafactorStep> adafactor_update(const Ada
             if (spec.factored) {
               for (std::int64_t r = 0; r < spec.rows; ++r) {
                 const double square = clip * clip * s.row_squares[r] / static_cast<double>(width) + step.epsilon;
-                set(row, r, decay * value_at(row, r) + (1 - decay) * square);
-                s.sum[r] = value_at(row, r);
+                set_element(row, r, decay * element(row, r) + (1 - decay) * square);
+                s.sum[r] = element(row, r);
               }
               mean = total(s.sum, spec.rows) / static_cast<double>(spec.rows);
             } else {

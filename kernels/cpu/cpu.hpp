@@ -8,9 +8,9 @@
 
 namespace rankscope::kernels {
 
-/// All ops in fp64, fp32, bf16 and fp16; fp16 is storage, with fp32 arithmetic. Launches run on the calling thread and `options.threads` - 1 OpenMP threads.
-/// Results do not depend on the number of threads, except those of matrix products. Throws Unsupported for an
-/// instruction set that is unknown or that the machine lacks.
+/// All ops in fp64, fp32, bf16 and fp16; fp16 is storage, with fp32 arithmetic. Launches run on the calling thread and
+/// `options.threads` - 1 OpenMP threads. Results do not depend on the number of threads, except those of matrix
+/// products. Throws Unsupported for an instruction set that is unknown or that the machine lacks.
 KernelSet cpu_kernels(Options options = {});
 
 /// The instruction sets of our own loops that this machine has, the best one first.

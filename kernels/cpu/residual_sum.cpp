@@ -1,9 +1,8 @@
 // What a branch adds to the residual stream: its product's bias, dropout and the sum in one pass. Where tensor ranks
 // share the product, its bias can only be added once their parts are.
-#include "kernels/cpu/loops.hpp"
+#include "kernels/cpu/dropout_row.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
-#include "kernels/tensor/random.hpp"
 
 namespace rankscope::kernels::cpu {
 
@@ -16,11 +15,7 @@ Prepared<View, View, View, View, DropoutDraw> residual_sum(const DropoutSpec& sp
                                                        const Stream&) {
             const std::int64_t blocks = (spec.width + 3) / 4;
             parallel_for(threads, spec.rows, [&](std::int64_t first, std::int64_t last, int) {
-              DropoutRow row;
-              row.key = draw.seed + draw.step * 0x9E3779B97F4A7C15u;
-              row.stream = random_stream(RandomPurpose::dropout, spec.site);
-              row.threshold = drop_threshold(spec.probability);
-              row.factor = 1 / (1 - spec.probability);
+              DropoutRow row = dropout_row(spec, draw);
               for (std::int64_t r = first; r < last; ++r) {
                 row.first_block = static_cast<std::uint64_t>((draw.first_row + r) * blocks);
                 const std::int64_t from = r * spec.width;

@@ -7,20 +7,10 @@
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
+#include "kernels/tensor/element.hpp"
 
 namespace rankscope::kernels::cpu {
 namespace {
-
-/// An element of an fp64 or fp32 tensor.
-double value_at(const View& view, std::int64_t index) {
-  return view.type == DType::f64 ? view.as<const double>()[index] : view.as<const float>()[index];
-}
-void set_value(const View& view, std::int64_t index, double value) {
-  if (view.type == DType::f64)
-    view.as<double>()[index] = value;
-  else
-    view.as<float>()[index] = static_cast<float>(value);
-}
 
 /// The statistics of a row that everybody has.
 struct Combined {
@@ -30,7 +20,7 @@ struct Combined {
 
 Combined combine(const View& statistics, std::int64_t row, const VocabularySpec& spec) {
   const auto of = [&](std::int64_t rank, int which) {
-    return value_at(statistics, (rank * spec.rows + row) * vocabulary_statistics + which);
+    return element(statistics, (rank * spec.rows + row) * vocabulary_statistics + which);
   };
   Combined all;
   for (std::int64_t rank = 0; rank < spec.ranks; ++rank) all.greatest = std::max(all.greatest, of(rank, 0));
@@ -61,13 +51,13 @@ Prepared<View, View, View, View, VocabularyPart> vocabulary_numerators(const Voc
                 const std::int64_t word = target[r] - part.first;
                 const bool here = word >= 0 && word < part.count;
                 // Before the numerators take its place.
-                set_value(statistics, r * vocabulary_statistics + 2,
-                          here ? value_at(logits, r * spec.columns + word) : 0.0);
+                set_element(statistics, r * vocabulary_statistics + 2,
+                            here ? element(logits, r * spec.columns + word) : 0.0);
                 double greatest = 0, sum = 0;
                 loops.numerators_row(at(numerators, r * spec.columns), at(logits, r * spec.columns), spec.columns,
                                      part.count, &greatest, &sum);
-                set_value(statistics, r * vocabulary_statistics, greatest);
-                set_value(statistics, r * vocabulary_statistics + 1, sum);
+                set_element(statistics, r * vocabulary_statistics, greatest);
+                set_element(statistics, r * vocabulary_statistics + 1, sum);
               }
             });
           }};
@@ -87,7 +77,7 @@ Prepared<View, View, View, View, double, VocabularyPart> vocabulary_loss(const V
                 const Combined all = combine(statistics, r, spec);
                 row_loss[r] = all.loss();
                 const double own =
-                    value_at(statistics, (part.index * spec.rows + r) * vocabulary_statistics) - all.greatest;
+                    element(statistics, (part.index * spec.rows + r) * vocabulary_statistics) - all.greatest;
                 loops.scale(at(gradient, r * spec.columns), scale * std::exp(own) / all.sum, spec.columns);
                 const std::int64_t word = target[r] - part.first;
                 if (word < 0 || word >= part.count) continue;

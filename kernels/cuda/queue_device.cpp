@@ -72,7 +72,7 @@ class CudaMoment final : public Moment {
 class CudaClock {
  public:
   /// Best of several: nothing is before the event in its stream, so it takes the device's and the driver's latency.
-  void fit() {
+  bool fit() {
     constexpr int tries = 4;
     constexpr std::int64_t patience_ns = 2'000'000;
     const std::lock_guard lock(fitting_);
@@ -92,7 +92,7 @@ class CudaClock {
       anchor->host_ns = before + anchor->uncertainty_ns;
       if (!best || anchor->uncertainty_ns < best->uncertainty_ns) best = anchor;
     }
-    if (!best) return;
+    if (!best) return false;
     // As the fit before would have it, as far as the new one allows: times do not jump for nothing. What was in the
     // middle of all that is possible is then at its side.
     if (const auto earlier = current()) {
@@ -104,6 +104,7 @@ class CudaClock {
     }
     const std::lock_guard writing(mutex_);
     current_ = std::move(best);
+    return true;
   }
   std::shared_ptr<const Anchor> current() const {
     const std::lock_guard lock(mutex_);
@@ -184,7 +185,7 @@ class CudaEngineDevice final : public Device {
   void begin_range(const char* name) override { cuda::begin_range(name); }
   void end_range() override { cuda::end_range(); }
   std::int64_t context_bytes() const override { return std::max<std::int64_t>(0, cuda_used_bytes() - *reserved_); }
-  void fit_clock() override { shared_->clock.fit(); }
+  bool fit_clock() override { return shared_->clock.fit(); }
   std::int64_t clock_uncertainty_ns() const override { return shared_->clock.current()->uncertainty_ns; }
 
  private:

@@ -74,8 +74,9 @@ class Device {
   /// Device memory that is taken beside what was reserved here: by the driver's context, the code of kernels and the
   /// libraries that use the device, and by others who do. It grows until all that is launched was launched once.
   virtual std::int64_t context_bytes() const = 0;
-  /// Fits the device's clock to the host's once more; marks made from now on are told by it.
-  virtual void fit_clock() = 0;
+  /// Fits the device's clock to the host's once more; marks made from now on are told by it. False: the device
+  /// was busy, and the fit before stays.
+  virtual bool fit_clock() = 0;
   /// Greatest error of Moment::time_ns by the latest fit.
   virtual std::int64_t clock_uncertainty_ns() const = 0;
   /// What the calling thread enqueues between the two is called so by the device's profilers.

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int longest_queue = 16;
+constexpr int longest_backlog = 16;
 constexpr std::size_t most_answers = 64 * most_questions;
 
 /// At most so many bytes, and no character cut in two.
@@ -57,7 +57,7 @@ void StudentLine::State::run() {
 }
 
 void StudentLine::State::read() {
-  for (int i = 0; i < longest_queue; ++i) {
+  for (int i = 0; i < longest_backlog; ++i) {
     const auto frames = receive_frames(socket, 1);
     if (!frames) return;
     std::string why = "a message of several parts";
@@ -92,7 +92,7 @@ StudentLine::StudentLine(const Join& join, const std::string& name) : state_(std
   try {
     link::set_up_client(state_->socket, join);
     state_->socket.set(zmq::sockopt::sndhwm, static_cast<int>(most_answers));
-    state_->socket.set(zmq::sockopt::rcvhwm, longest_queue);
+    state_->socket.set(zmq::sockopt::rcvhwm, longest_backlog);
     state_->socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(longest_message));
     state_->socket.connect(join.endpoint);
   } catch (const zmq::error_t& error) {

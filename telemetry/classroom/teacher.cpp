@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_labs = 64;  // whose answers are kept of one student
-constexpr int longest_queue = 8;       // of looks to one student: an older one is worth nothing
+constexpr int longest_outbox = 8;      // of looks to one student: an older one is worth nothing
 constexpr int longest_inbox = 1024;    // messages that wait to be read, over all students
 
 struct Connection {
@@ -61,7 +61,7 @@ void Teacher::State::open() {
   }
   socket.set(zmq::sockopt::linger, 0);
   socket.set(zmq::sockopt::router_mandatory, true);  // a student that is gone is told from one that has no room
-  socket.set(zmq::sockopt::sndhwm, longest_queue);
+  socket.set(zmq::sockopt::sndhwm, longest_outbox);
   socket.set(zmq::sockopt::rcvhwm, longest_inbox);
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(longest_message));
   socket.set(zmq::sockopt::ipv6, true);

@@ -15,7 +15,7 @@ using wire::time_in_range;
 using wire::within;
 
 constexpr std::size_t most_links = 44;           // in recordings of before summaries told energy
-constexpr std::size_t first_memory_classes = 5;  // others came later
+constexpr std::size_t least_memory_classes = 5;  // others came later
 
 std::string text_of(const flatbuffers::String* text) {
   if (!text) return {};
@@ -73,7 +73,7 @@ Event read(const wire::Summary& t, const DecodeLimits& limits, std::int32_t& unk
   e.model_flops = t.model_flops();
   e.hardware_flops = t.hardware_flops();
   if (const auto* peaks = t.peak_bytes()) {
-    require(peaks->size() >= first_memory_classes, "too few memory classes");
+    require(peaks->size() >= least_memory_classes, "too few memory classes");
     for (std::size_t k = 0; k < std::min<std::size_t>(peaks->size(), e.peak_bytes.size()); ++k)
       e.peak_bytes[k] = within(peaks->Get(static_cast<flatbuffers::uoffset_t>(k)), 0, greatest_bytes, "peak");
   }
@@ -119,7 +119,7 @@ Event read(const wire::Gap& t, const DecodeLimits& limits, std::int32_t&) {
 }
 
 template <class Table>
-Event read(const Table* table, const DecodeLimits& limits, std::int32_t& unknown_rows) {
+Event read_present(const Table* table, const DecodeLimits& limits, std::int32_t& unknown_rows) {
   require(table != nullptr, "no event");
   return read(*table, limits, unknown_rows);
 }
@@ -130,12 +130,12 @@ namespace wire {
 
 rankscope::Event read_single(const Message& m, const DecodeLimits& limits, std::int32_t& unknown_rows) {
   switch (kind_of(m)) {
-    case EventKind::hello: return read(m.event_as_Hello(), limits, unknown_rows);
-    case EventKind::program: return read(m.event_as_Program(), limits, unknown_rows);
-    case EventKind::clock: return read(m.event_as_Clock(), limits, unknown_rows);
-    case EventKind::end: return read(m.event_as_End(), limits, unknown_rows);
-    case EventKind::summary: return read(m.event_as_Summary(), limits, unknown_rows);
-    case EventKind::gap: return read(m.event_as_Gap(), limits, unknown_rows);
+    case EventKind::hello: return read_present(m.event_as_Hello(), limits, unknown_rows);
+    case EventKind::program: return read_present(m.event_as_Program(), limits, unknown_rows);
+    case EventKind::clock: return read_present(m.event_as_Clock(), limits, unknown_rows);
+    case EventKind::end: return read_present(m.event_as_End(), limits, unknown_rows);
+    case EventKind::summary: return read_present(m.event_as_Summary(), limits, unknown_rows);
+    case EventKind::gap: return read_present(m.event_as_Gap(), limits, unknown_rows);
     case EventKind::spans:
     case EventKind::memory:
     case EventKind::phases: break;

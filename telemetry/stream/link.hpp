@@ -22,6 +22,7 @@
 // time is one message to ZeroMQ, because every one of them wakes threads on both sides.
 #pragma once
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -58,6 +59,9 @@ struct Header {
   std::uint64_t a = 0, b = 0, c = 0;  ///< in the order of the table above
 };
 inline constexpr std::size_t header_bytes = 40;
+
+/// How often a client says hello until it is answered.
+inline constexpr auto hello_every = std::chrono::milliseconds(200);
 
 /// A telemetry message among those of a body.
 struct Piece {

@@ -10,7 +10,6 @@ namespace rankscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto hello_every = std::chrono::milliseconds(200);
 constexpr auto beat_every = std::chrono::milliseconds(250);
 constexpr std::size_t body_bytes = std::size_t{256} << 10;  // a body takes no more messages once it has so many
 constexpr std::size_t much_detail = std::size_t{1} << 20;
@@ -117,7 +116,7 @@ struct Uplink::State {
     const auto now = Clock::now();
     if (granted && now - heard_at > options.silence_limit) start_over();
     if (!granted) {
-      if (now - hello_at < hello_every) return;
+      if (now - hello_at < link::hello_every) return;
       const auto* session = reinterpret_cast<const std::byte*>(options.session.data());
       hello_at = now;
       link::send(socket, {link::Type::worker_hello, generation}, {session, options.session.size()});

@@ -16,7 +16,6 @@ namespace rankscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto hello_every = std::chrono::milliseconds(200);
 constexpr auto grant_every = std::chrono::milliseconds(250);
 constexpr auto poll_for = std::chrono::milliseconds(20);
 constexpr int burst = 256;  // messages between two looks at the clock
@@ -214,7 +213,7 @@ struct ViewerClient::State {
     const auto now = Clock::now();
     if (answered && now - heard_at > options.silence_limit) start_over("the relay fell silent; looking for it");
     if (!answered) {
-      if (now - hello_at >= hello_every) say_hello();
+      if (now - hello_at >= link::hello_every) say_hello();
     } else if (received != granted_received || now - granted_at >= grant_every) {
       grant();
     }

@@ -1,14 +1,11 @@
 #include "telemetry/trace/json_trace.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/trace/chunk_reader.hpp"
+#include "telemetry/trace/record_file.hpp"
 #include "telemetry/trace/trace_index.hpp"
 
 #ifndef RANKSCOPE_VERSION
@@ -32,42 +29,15 @@ mcap::Schema object_schema(std::uint16_t id, std::string_view topic) {
 }  // namespace
 
 struct JsonTraceWriter::State {
-  std::string path, error;
-  int file = -1;
-  bool closed = false, complete = true;
-  std::uint64_t offset = 0;
-  std::uint32_t crc = 0;
+  explicit State(std::string path) : file(std::move(path)) {}
+
+  RecordFile file;
+  bool closed = false;
   std::vector<mcap::Schema> schemas;
   std::vector<mcap::Channel> channels;
   std::vector<mcap::ChunkIndex> chunks;
   mcap::Statistics statistics;
   Bytes out;
-
-  bool fail(const char* doing) {
-    complete = false;
-    if (error.empty()) error = path + ": " + doing + ": " + std::strerror(errno);
-    return false;
-  }
-
-  /// All of `out`, or nothing that counts.
-  bool put() {
-    std::size_t done = 0;
-    while (done < out.size()) {
-      const ssize_t written = ::write(file, out.data() + done, out.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) {
-        fail("cannot write");
-        if (::ftruncate(file, static_cast<off_t>(offset)) != 0 ||
-            ::lseek(file, static_cast<off_t>(offset), SEEK_SET) < 0)
-          fail("cannot cut back");
-        return false;
-      }
-      done += static_cast<std::size_t>(written);
-    }
-    offset += out.size();
-    crc = crc32(out, crc);
-    return true;
-  }
 
   /// The topic's channel, made if it is new; 0 when that cannot be written.
   std::uint16_t channel_of(std::string_view topic) {
@@ -79,7 +49,7 @@ struct JsonTraceWriter::State {
     out.clear();
     mcap::write(out, schema);
     mcap::write(out, channel);
-    if (!put()) return 0;
+    if (!file.put(out)) return 0;
     schemas.push_back(schema);
     channels.push_back(channel);
     return id;
@@ -96,7 +66,7 @@ struct JsonTraceWriter::State {
     record.bytes(std::as_bytes(std::span(document)));
     record.end_record(mark);
 
-    mcap::ChunkIndex index{time, time, offset, 0, {}, 0, "", records.size(), records.size()};
+    mcap::ChunkIndex index{time, time, file.bytes(), 0, {}, 0, "", records.size(), records.size()};
     out.clear();
     mcap::Writer writer(out);
     mark = writer.begin_record(mcap::Op::chunk);
@@ -109,7 +79,7 @@ struct JsonTraceWriter::State {
     writer.bytes(records);
     writer.end_record(mark);
     index.length = out.size();
-    index.message_index_offsets[channel] = offset + out.size();
+    index.message_index_offsets[channel] = file.bytes() + out.size();
     mark = writer.begin_record(mcap::Op::message_index);
     writer.number(channel);
     writer.number(std::uint32_t{16});
@@ -117,7 +87,7 @@ struct JsonTraceWriter::State {
     writer.number(std::uint64_t{0});
     writer.end_record(mark);
     index.message_index_bytes = out.size() - index.length;
-    if (!put()) return false;
+    if (!file.put(out)) return false;
     statistics.first_time = statistics.messages == 0 ? time : std::min(statistics.first_time, time);
     statistics.last_time = std::max(statistics.last_time, time);
     ++statistics.messages;
@@ -131,40 +101,27 @@ struct JsonTraceWriter::State {
     out.clear();
     mcap::Writer writer(out);
     std::size_t mark = writer.begin_record(mcap::Op::data_end);
-    writer.number(crc);
+    writer.number(file.crc());
     writer.end_record(mark);
-    if (!put()) return false;
+    if (!file.put(out)) return false;
     statistics.schemas = static_cast<std::uint16_t>(schemas.size());
     statistics.channels = static_cast<std::uint32_t>(channels.size());
-    const std::uint64_t summary_start = offset;
+    const std::uint64_t summary_start = file.bytes();
     out.clear();
     for (const mcap::Schema& schema : schemas) mcap::write(out, schema);
     for (const mcap::Channel& channel : channels) mcap::write(out, channel);
     mcap::write(out, statistics);
     for (const mcap::ChunkIndex& chunk : chunks) mcap::write(out, chunk);
-    mark = writer.begin_record(mcap::Op::footer);
-    writer.number(summary_start);
-    writer.number(std::uint64_t{0});  // no offsets to the summary's groups: it is short
-    writer.number(std::uint32_t{0});
-    writer.end_record(mark);
-    const std::uint32_t checksum = crc32(mcap::View(out).first(out.size() - sizeof(std::uint32_t)));
-    std::memcpy(out.data() + out.size() - sizeof checksum, &checksum, sizeof checksum);
-    writer.bytes(std::as_bytes(std::span(mcap::magic)));
-    return put();
+    mcap::write_end(out, summary_start, 0);  // no offsets to the summary's groups: it is short
+    return file.put(out);
   }
 };
 
-JsonTraceWriter::JsonTraceWriter(std::string path) : state_(std::make_unique<State>()) {
+JsonTraceWriter::JsonTraceWriter(std::string path) : state_(std::make_unique<State>(std::move(path))) {
   State& s = *state_;
-  s.path = std::move(path);
-  s.file = ::open(s.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (s.file < 0) throw TraceError(s.path + ": cannot create: " + std::strerror(errno));
   mcap::Writer(s.out).bytes(std::as_bytes(std::span(mcap::magic)));
   mcap::write_header(s.out, "", "rankscope " RANKSCOPE_VERSION);
-  if (s.put()) return;
-  ::close(s.file);
-  s.closed = true;
-  throw TraceError(s.error);
+  if (!s.file.put(s.out)) throw TraceError(s.file.error());
 }
 
 JsonTraceWriter::~JsonTraceWriter() { close(); }
@@ -179,14 +136,12 @@ bool JsonTraceWriter::write(std::string_view topic, std::int64_t time_ns, std::s
 
 bool JsonTraceWriter::close() {
   State& s = *state_;
-  if (s.closed) return s.complete;
+  if (!s.closed) s.finish();
   s.closed = true;
-  s.finish();
-  if (::close(s.file) != 0) s.fail("cannot close");
-  return s.complete;
+  return s.file.close();
 }
 
-const std::string& JsonTraceWriter::error() const { return state_->error; }
+const std::string& JsonTraceWriter::error() const { return state_->file.error(); }
 
 std::vector<JsonDocument> read_json_trace(const std::string& path, DamageReport* damage) {
   DamageReport own;

@@ -1,6 +1,10 @@
 #include "telemetry/trace/mcap.hpp"
 
 #include <bit>
+#include <cstring>
+#include <span>
+
+#include "telemetry/event/crc32.hpp"
 
 namespace rankscope::mcap {
 
@@ -34,6 +38,18 @@ void Writer::map(const std::map<std::uint16_t, std::uint64_t>& values) {
     number(key);
     number(value);
   }
+}
+
+void write_end(Bytes& out, std::uint64_t summary_start, std::uint64_t offsets_start) {
+  Writer writer(out);
+  const std::size_t mark = writer.begin_record(Op::footer);
+  writer.number(summary_start);
+  writer.number(offsets_start);
+  writer.number(std::uint32_t{0});
+  writer.end_record(mark);
+  const std::uint32_t checksum = crc32(View(out).first(out.size() - sizeof(std::uint32_t)));
+  std::memcpy(out.data() + out.size() - sizeof checksum, &checksum, sizeof checksum);
+  writer.bytes(std::as_bytes(std::span(magic)));
 }
 
 void write_header(Bytes& out, std::string_view profile, std::string_view library) {

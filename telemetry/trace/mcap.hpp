@@ -120,6 +120,9 @@ void write(Bytes& out, const Schema& schema);
 void write(Bytes& out, const Channel& channel);
 void write(Bytes& out, const Metadata& metadata);
 void write(Bytes& out, const ChunkIndex& index);
+/// The footer, with the checksum of the summary that `out` is so far, and the magic bytes behind it. Where the summary
+/// begins in the file, and where its offsets do (0: it has none).
+void write_end(Bytes& out, std::uint64_t summary_start, std::uint64_t offsets_start);
 void write(Bytes& out, const MetadataIndex& index);
 void write(Bytes& out, const Statistics& statistics);
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "telemetry/trace/trace_writer.hpp"
+#include "telemetry/trace/trace_error.hpp"
 
 namespace rankscope {
 

@@ -1,10 +1,7 @@
 #include "telemetry/trace/trace_writer.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <zstd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,6 +10,7 @@
 #include "telemetry/event/encoded.hpp"
 #include "telemetry/event/message_time.hpp"
 #include "telemetry/trace/mcap.hpp"
+#include "telemetry/trace/record_file.hpp"
 #include "telemetry/trace/scalars.hpp"
 #include "telemetry/trace/trace_layout.hpp"
 
@@ -43,14 +41,10 @@ std::uint64_t log_time(std::int64_t time_ns) { return static_cast<std::uint64_t>
 }  // namespace
 
 struct TraceWriter::State {
-  std::string path;
+  RecordFile file;
   TraceWriterOptions options;
-  int file = -1;
   bool closed = false;
-  std::string error;
   std::int64_t lost = 0;
-  std::uint64_t offset = 0;  // bytes that are in the file
-  std::uint32_t file_crc = 0;
 
   std::vector<mcap::Schema> schemas;
   std::vector<mcap::Channel> channels;
@@ -73,41 +67,17 @@ struct TraceWriter::State {
   Bytes compressed, out;
 
   State(std::string path_, TraceWriterOptions options_, ScalarTopics::Tell tell)
-      : path(std::move(path_)), options(options_), scalars(std::move(tell)) {
+      : file(std::move(path_)), options(options_), scalars(std::move(tell)) {
     if (!compressor) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, options.compression_level);
     chunk.reserve(options.chunk_bytes + options.chunk_bytes / 4);
   }
 
-  void fail(const char* doing) {
-    if (error.empty()) error = path + ": " + doing + ": " + std::strerror(errno);
-  }
-
-  // Writes all of it or, where the disk cannot, nothing that counts: the file is cut back to whole records.
-  bool put(mcap::View bytes) {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) {
-        fail("cannot write");
-        if (::ftruncate(file, static_cast<off_t>(offset)) != 0 ||
-            ::lseek(file, static_cast<off_t>(offset), SEEK_SET) < 0)
-          fail("cannot cut back");
-        return false;
-      }
-      done += static_cast<std::size_t>(written);
-    }
-    offset += bytes.size();
-    file_crc = crc32(bytes, file_crc);
-    return true;
-  }
-
   void put_metadata(const mcap::Metadata& metadata) {
     out.clear();
     mcap::write(out, metadata);
-    metadata_indexes.push_back({offset, out.size(), metadata.name});
-    if (put(out)) {
+    metadata_indexes.push_back({file.bytes(), out.size(), metadata.name});
+    if (file.put(out)) {
       ++statistics.metadata;
     } else {
       metadata_indexes.pop_back();
@@ -180,7 +150,7 @@ struct TraceWriter::State {
     head.uncompressed_bytes = chunk.size();
     head.uncompressed_crc = crc32(chunk);
 
-    mcap::ChunkIndex index{head.first_time,  head.last_time, offset,      0, {}, 0,
+    mcap::ChunkIndex index{head.first_time,  head.last_time, file.bytes(), 0, {}, 0,
                            head.compression, records.size(), chunk.size()};
     out.clear();
     mcap::Writer writer(out);
@@ -195,7 +165,7 @@ struct TraceWriter::State {
     writer.end_record(mark);
     index.length = out.size();
     for (const auto& [channel, entries] : indexes) {
-      index.message_index_offsets[channel] = offset + out.size();
+      index.message_index_offsets[channel] = file.bytes() + out.size();
       const std::size_t index_mark = writer.begin_record(mcap::Op::message_index);
       writer.number(channel);
       writer.number(static_cast<std::uint32_t>(entries.size() * 16));
@@ -206,7 +176,7 @@ struct TraceWriter::State {
       writer.end_record(index_mark);
     }
     index.message_index_bytes = out.size() - index.length;
-    if (put(out)) {
+    if (file.put(out)) {
       if (statistics.messages == 0) statistics.first_time = head.first_time;
       statistics.first_time = std::min(statistics.first_time, head.first_time);
       statistics.last_time = std::max(statistics.last_time, head.last_time);
@@ -231,28 +201,28 @@ struct TraceWriter::State {
   void summarise(mcap::Op op, const Records& records, std::vector<Group>& groups) {
     const std::size_t before = out.size();
     for (const auto& record : records) mcap::write(out, record);
-    if (out.size() > before) groups.push_back({op, offset + before, out.size() - before});
+    if (out.size() > before) groups.push_back({op, file.bytes() + before, out.size() - before});
   }
 
   void finish() {
     out.clear();
     mcap::Writer writer(out);
     std::size_t mark = writer.begin_record(mcap::Op::data_end);
-    writer.number(file_crc);
+    writer.number(file.crc());
     writer.end_record(mark);
-    if (!put(out)) return;
+    if (!file.put(out)) return;
 
     statistics.schemas = static_cast<std::uint16_t>(schemas.size());
     statistics.channels = static_cast<std::uint32_t>(channels.size());
     out.clear();
     std::vector<Group> groups;
-    const std::uint64_t summary_start = offset;
+    const std::uint64_t summary_start = file.bytes();
     summarise(mcap::Op::schema, schemas, groups);
     summarise(mcap::Op::channel, channels, groups);
     summarise(mcap::Op::statistics, std::vector{statistics}, groups);
     summarise(mcap::Op::chunk_index, chunk_indexes, groups);
     summarise(mcap::Op::metadata_index, metadata_indexes, groups);
-    const std::uint64_t offsets_start = offset + out.size();
+    const std::uint64_t offsets_start = file.bytes() + out.size();
     for (const Group& group : groups) {
       mark = writer.begin_record(mcap::Op::summary_offset);
       writer.number(static_cast<std::uint8_t>(group.op));
@@ -260,15 +230,8 @@ struct TraceWriter::State {
       writer.number(group.length);
       writer.end_record(mark);
     }
-    mark = writer.begin_record(mcap::Op::footer);
-    writer.number(summary_start);
-    writer.number(offsets_start);
-    writer.number(std::uint32_t{0});
-    writer.end_record(mark);
-    const std::uint32_t crc = crc32(mcap::View(out).first(out.size() - sizeof(std::uint32_t)));
-    std::memcpy(out.data() + out.size() - sizeof crc, &crc, sizeof crc);
-    writer.bytes(std::as_bytes(std::span(mcap::magic)));
-    put(out);
+    mcap::write_end(out, summary_start, offsets_start);
+    file.put(out);
   }
 };
 
@@ -277,9 +240,6 @@ TraceWriter::TraceWriter(std::string path, TraceWriterOptions options) {
       std::move(path), options,
       [this](const std::string& topic, std::int64_t time, const ScalarValues& values) { scalar(topic, time, values); });
   State& s = *state_;
-  s.file = ::open(s.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (s.file < 0) throw TraceError(s.path + ": cannot create: " + std::strerror(errno));
-
   const auto schema = event_schema();
   s.schemas.push_back(
       {event_schema_id, std::string(event_schema_root()), "flatbuffer", {schema.begin(), schema.end()}});
@@ -292,12 +252,7 @@ TraceWriter::TraceWriter(std::string path, TraceWriterOptions options) {
         {static_cast<std::uint16_t>(i + 1), event_schema_id, std::string(event_topics[i]), "flatbuffer", {}});
     mcap::write(s.out, s.channels.back());
   }
-  if (!s.put(s.out)) {
-    ::close(s.file);
-    s.file = -1;
-    s.closed = true;
-    throw TraceError(s.error);
-  }
+  if (!s.file.put(s.out)) throw TraceError(s.file.error());
 }
 
 TraceWriter::~TraceWriter() { close(); }
@@ -347,20 +302,19 @@ void TraceWriter::flush() { state_->close_chunk(); }
 
 bool TraceWriter::close() {
   State& s = *state_;
-  if (s.closed) return s.error.empty();
+  if (s.closed) return s.file.close();
   if (s.options.scalars) s.scalars.finish();
   s.close_chunk();
   s.finish();
   s.closed = true;
-  if (::close(s.file) != 0) s.fail("cannot close");
-  return s.error.empty();
+  return s.file.close();
 }
 
 std::int64_t TraceWriter::messages() const {
   return static_cast<std::int64_t>(state_->statistics.messages) + state_->chunk_messages;
 }
 std::int64_t TraceWriter::lost_messages() const { return state_->lost; }
-std::uint64_t TraceWriter::bytes() const { return state_->offset; }
-const std::string& TraceWriter::error() const { return state_->error; }
+std::uint64_t TraceWriter::bytes() const { return state_->file.bytes(); }
+const std::string& TraceWriter::error() const { return state_->file.error(); }
 
 }  // namespace rankscope

@@ -11,20 +11,15 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "telemetry/event/event.hpp"
+#include "telemetry/trace/trace_error.hpp"
 
 namespace rankscope {
-
-/// what() is one line that begins with the file's name.
-struct TraceError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct TraceWriterOptions {
   std::size_t chunk_bytes = std::size_t{1} << 20;  ///< before compression

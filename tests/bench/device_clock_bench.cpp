@@ -14,11 +14,11 @@
 #include "engine/analyse/step_analysis.hpp"
 #include "engine/calibrate/calibrate.hpp"
 #include "engine/run/clock.hpp"
+#include "engine/run/core_ticks.hpp"
 #include "engine/run/emulated_clock.hpp"
 #include "engine/run/job.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
-#include "tests/bench/core_ticks.hpp"
 
 namespace {
 
@@ -105,7 +105,7 @@ void verdict(const char* what, const char* a_name, const char* b_name, double li
   std::vector<Pair> pairs;
   std::size_t rounds = 0;
   for (; rounds < most_rounds && pairs.size() < quiet_rounds; ++rounds) {
-    const auto before = bench::CoreTicks::now();
+    const auto before = CoreTicks::now();
     const Pair pair = compare();
     if (before.stolen_since() <= disturbed) pairs.push_back(pair);
   }

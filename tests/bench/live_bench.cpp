@@ -24,9 +24,9 @@
 
 #include "app/shell/main_window.hpp"
 #include "app/views/common/style.hpp"
+#include "engine/run/core_ticks.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/stream/publisher.hpp"
-#include "tests/bench/core_ticks.hpp"
 
 namespace {
 
@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
   FrameClock frames(application);
   QElapsedTimer clock;
   clock.start();
-  const auto ticks = bench::CoreTicks::now();
+  const auto ticks = CoreTicks::now();
   Times turns;
   double early = 0;
   int looks = 0;

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "app/views/timeline/timeline_view.hpp"
-#include "tests/bench/core_ticks.hpp"
+#include "engine/run/core_ticks.hpp"
 #include "tests/bench/heavy_run.hpp"
 #include "tests/bench/store_run.hpp"
 
@@ -77,7 +77,7 @@ class Stopwatch : public QObject {
       what = "";
     }
     std::printf("%-28s %.1f %% of the cores stolen\n", "", 100 * ticks_.stolen_since());
-    ticks_ = bench::CoreTicks::now();
+    ticks_ = CoreTicks::now();
   }
 
   bool exact() const {
@@ -101,7 +101,7 @@ class Stopwatch : public QObject {
   app::TimelineView& view_;
   SharedState& state_;
   bool painted_ = false;
-  bench::CoreTicks ticks_ = bench::CoreTicks::now();
+  CoreTicks ticks_ = CoreTicks::now();
   std::vector<double> shown_, exact_, used_;
 };
 

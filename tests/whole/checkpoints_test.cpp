@@ -1,14 +1,13 @@
 // Runs that go on from checkpoints, as a person would have them do it.
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
-using nlohmann::json;
 
 namespace {
 
@@ -30,7 +29,7 @@ Ended run(const Folder& folder, const Arguments& more) {
 std::vector<std::pair<int, double>> losses(const Ended& ended) {
   INFO(ended.err);
   std::vector<std::pair<int, double>> rows;
-  const json report = json::parse(ended.out);
+  const json report = parse_json(ended.out);
   for (const json& step : report.at("steps")) rows.emplace_back(step.at("step"), step.at("loss"));
   return rows;
 }

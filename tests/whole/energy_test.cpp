@@ -7,14 +7,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope::test;
-using nlohmann::json;
 
 namespace {
 
@@ -75,8 +74,8 @@ TEST_CASE("a run on processors that count their energy tells joules a step and a
                              {{processors.environment()}, {}});
   INFO(ended.err);
   REQUIRE(ended.status == 0);
-  const json report = json::parse(ended.out), energy = report["energy"];
-  INFO(energy.dump());
+  const json report = parse_json(ended.out), energy = report["energy"];
+  INFO(to_text(energy));
   CHECK(energy["source"] == "rapl");
   CHECK(energy["counters"] == 1);  // four ranks on one host
   CHECK(energy["unknown"].is_null());
@@ -95,7 +94,7 @@ TEST_CASE("a run on processors that count their energy tells joules a step and a
   CHECK(energy["joules_per_token"].get<double>() == Approx(energy["joules_per_step"].get<double>() / tokens));
   const Ended stats = trace_tool(folder, {"stats", recording, "--json"});
   REQUIRE(stats.status == 0);
-  const json recorded = json::parse(stats.out);
+  const json recorded = parse_json(stats.out);
   CHECK(recorded["energy"] == energy);
   CHECK(recorded["steps"] == report["steps"]);
   const Ended text = trace_tool(folder, {"stats", recording});
@@ -109,10 +108,10 @@ TEST_CASE("a run without counters says why its energy is not known, and so does 
       engine(folder, with_small_model({"run", lab("data-parallel"), "--steps", "3", "--json", "--record", recording}),
              {{"RANKSCOPE_POWERCAP=/nowhere"}, {}});
   REQUIRE(ended.status == 0);
-  const json energy = json::parse(ended.out)["energy"];
+  const json energy = parse_json(ended.out)["energy"];
   CHECK(energy["source"].is_null());
   CHECK(energy["joules_per_step"].is_null());
   CHECK(energy["watts"].is_null());
   CHECK(energy["unknown"] == "the processors' energy is unknown: /nowhere has no counters (RAPL)");
-  CHECK(json::parse(trace_tool(folder, {"stats", recording, "--json"}).out)["energy"] == energy);
+  CHECK(parse_json(trace_tool(folder, {"stats", recording, "--json"}).out)["energy"] == energy);
 }

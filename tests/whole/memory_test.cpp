@@ -1,14 +1,13 @@
 // The ledger against the world: what the operating system counts is what the ledger says.
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope::test;
-using nlohmann::json;
 
 namespace {
 
@@ -33,7 +32,7 @@ std::vector<json> memory_of_ranks(const Folder& folder, const Plan& plan) {
   REQUIRE(ended.status == 0);
   std::vector<json> ranks;
   std::istringstream lines(ended.out);
-  for (std::string line; std::getline(lines, line);) ranks.push_back(json::parse(line));
+  for (std::string line; std::getline(lines, line);) ranks.push_back(parse_json(line));
   REQUIRE(static_cast<int>(ranks.size()) == plan.ranks);
   return ranks;
 }
@@ -50,7 +49,7 @@ TEST_CASE("a rank process's resident memory grows by its ledger's peak, within 5
       Plan{"parameter server", 3, {"data=2", "layers=6", "data_parallel=parameter-server", "collective=auto"}});
   INFO(plan.name);
   for (const json& rank : memory_of_ranks(folder, plan)) {
-    INFO(rank.dump());
+    INFO(to_text(rank));
     const double ledger = rank["ledger"], reserved = rank["reserved"];
     const double two = rank["two_steps"], four = rank["four_steps"];
     CHECK(ledger > 150e6);

@@ -7,17 +7,16 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "telemetry/store/run_store.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 #include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
 using namespace std::chrono_literals;
-using nlohmann::json;
 
 namespace {
 
@@ -85,7 +84,7 @@ struct Plan {
 
 std::vector<double> losses_of(const Ended& ended) {
   std::vector<double> losses;
-  const json report = json::parse(ended.out);
+  const json report = parse_json(ended.out);
   for (const auto& step : report["steps"]) losses.push_back(step["loss"]);
   return losses;
 }
@@ -157,7 +156,7 @@ TEST_CASE("verify over NCCL, with ranks as threads that have a GPU each, proves 
   const Ended proven = place.run(plan.with({"verify", "--comm", "nccl"}));
   INFO(proven.err);
   REQUIRE(proven.status == 0);
-  CHECK(json::parse(proven.out)["verify"]["passed"] == true);
+  CHECK(parse_json(proven.out)["verify"]["passed"] == true);
   CHECK(place.misuse() == "");
   const Ended refuted = place.run(plan.with({"verify", "--comm", "nccl", "--set", "fault.plant=gradient_scale"}));
   INFO(refuted.err);

@@ -1,15 +1,14 @@
 // The same model, whoever trains it: twice, by threads or by processes, by many ranks or by one.
-#include <nlohmann/json.hpp>
 
 #include "engine/scenario/read.hpp"
 #include "engine/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/run/summaries.hpp"
+#include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
-using nlohmann::json;
 using rankscope::testing::Summaries;
 
 namespace {
@@ -20,7 +19,7 @@ json report_of(const Folder& folder, std::vector<std::string> arguments) {
   INFO(ended.out);
   INFO(ended.err);
   REQUIRE(ended.status == 0);
-  return json::parse(ended.out);
+  return parse_json(ended.out);
 }
 
 std::vector<double> losses_of(const json& report) {
@@ -174,7 +173,7 @@ TEST_CASE("verify accepts the labs") {
   const Ended ended = engine(folder, with_small_model({"verify", lab(name), "--json"}, layers_of(name)));
   INFO(ended.err);
   CHECK(ended.status == 0);
-  const json verified = json::parse(ended.out)["verify"];
+  const json verified = parse_json(ended.out)["verify"];
   CHECK(verified["passed"] == true);
   for (const char* what : {"losses", "gradients", "parameters"}) {
     INFO(what);
@@ -192,5 +191,5 @@ TEST_CASE("verify catches every planted fault") {
                                                        "plant=" + plant, "--set", "clip=0.05"}));
   INFO(ended.err);
   CHECK(ended.status == 1);
-  CHECK(json::parse(ended.out)["verify"]["passed"] == false);
+  CHECK(parse_json(ended.out)["verify"]["passed"] == false);
 }

@@ -2,17 +2,16 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "telemetry/store/run_store.hpp"
 #include "telemetry/stream/viewer_client.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 #include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
-using nlohmann::json;
 
 namespace {
 
@@ -34,7 +33,7 @@ std::string recorded_run(const Folder& folder) {
 json stats_of(const Ended& stats) {
   INFO(stats.err);
   REQUIRE(stats.status == 0);
-  return json::parse(stats.out);
+  return parse_json(stats.out);
 }
 
 }  // namespace
@@ -59,13 +58,13 @@ TEST_CASE("a cut or corrupted recording opens around the damage and says so, and
   const Ended recovered = trace_tool(folder, {"recover", damaged, "-o", mended, "--json"});
   INFO(recovered.err);
   CHECK(recovered.status == 0);
-  const json told = json::parse(recovered.out);
+  const json told = parse_json(recovered.out);
   CHECK(told["damage"]["any"] == true);
   CHECK(told["output"]["damage"]["any"] == false);
 
   const Ended after = trace_tool(folder, {"stats", mended, "--json"});
   CHECK(after.err.empty());
-  CHECK(stats_of(after)["steps"] == json::parse(stats.out)["steps"]);
+  CHECK(stats_of(after)["steps"] == parse_json(stats.out)["steps"]);
   CHECK(left <= steps);
 }
 

@@ -1,25 +1,12 @@
 // What rankscope-engine prints: one object with all the keys that were promised, and numbers that fit together.
-#include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope::test;
-using nlohmann::json;
 
 namespace {
-
-/// The one object on standard output; fails with what was there instead.
-json only_object(const Ended& ended) {
-  INFO(ended.out);
-  INFO(ended.err);
-  REQUIRE(ended.in_time);
-  REQUIRE(!ended.out.empty());
-  CHECK(ended.out.front() == '{');
-  const json object = json::parse(ended.out, nullptr, false);  // refuses anything behind the object
-  REQUIRE(object.is_object());
-  return object;
-}
 
 /// "a, b": the keys that are missing in `object`.
 std::string missing(const json& object, const std::vector<std::string>& keys) {
@@ -40,7 +27,8 @@ void check_keys(const json& report) {
     CHECK(missing(report[name], {"ideal", "predicted", "measured"}) == "");
   CHECK(missing(report["time"],
                 {"compute", "recompute", "tensor", "pipeline", "data", "zero", "optimizer", "bubble", "other"}) == "");
-  const std::vector<std::string> classes{"parameters", "gradients", "optimizer", "activations", "buffers", "workspace", "peak"};
+  const std::vector<std::string> classes{"parameters", "gradients", "optimizer", "activations",
+                                         "buffers",    "workspace", "peak"};
   for (const json& rank : report["memory"]) {
     CHECK(missing(rank, {"rank", "predicted"}) == "");
     CHECK(missing(rank, classes) == "");
@@ -71,7 +59,7 @@ void check_steps(const json& report, int steps, double tokens_per_step) {
   REQUIRE(report["steps"].size() == static_cast<std::size_t>(steps));
   for (int s = 0; s < steps; ++s) {
     const json& step = report["steps"][static_cast<std::size_t>(s)];
-    INFO(step.dump());
+    INFO(to_text(step));
     CHECK(step["step"] == s);
     CHECK(step["loss"].get<double>() > 1.0);  // the entropy of the labs' language is 1.14 nats
     CHECK(step["loss"].get<double>() < 6.0);  // a little above ln 256 = 5.55
@@ -87,7 +75,7 @@ void check_memory(const json& report) {
   REQUIRE(report["memory"].size() == report["ranks"].get<std::size_t>());
   for (std::size_t r = 0; r < report["memory"].size(); ++r) {
     const json& rank = report["memory"][r];
-    INFO(rank.dump());
+    INFO(to_text(rank));
     CHECK(rank["rank"] == r);
     std::int64_t sum = 0;
     for (const char* name : {"parameters", "gradients", "optimizer", "activations"}) {
@@ -110,7 +98,7 @@ void check_memory(const json& report) {
 void check_traffic(const json& report) {
   CHECK(!report["traffic"].empty());
   for (const json& row : report["traffic"]) {
-    INFO(row.dump());
+    INFO(to_text(row));
     CHECK(row["count"].get<double>() >= 1);
     CHECK(row["bytes_per_rank"].get<double>() > 0);
     CHECK(row["bytes_per_rank"].get<double>() == row["predicted"].get<double>());

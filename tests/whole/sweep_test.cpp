@@ -2,28 +2,18 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope::test;
-using nlohmann::json;
 
 namespace {
 
 std::vector<std::string> small_sweep(std::vector<std::string> arguments, const std::string& name = "data-parallel") {
   arguments.insert(arguments.begin(), {"sweep", lab(name)});
   return with_small_model(std::move(arguments));
-}
-
-json object_of(const Ended& ended) {
-  INFO(ended.out);
-  INFO(ended.err);
-  REQUIRE(ended.in_time);
-  const json object = json::parse(ended.out, nullptr, false);
-  REQUIRE(object.is_object());
-  return object;
 }
 
 }  // namespace
@@ -35,7 +25,7 @@ TEST_CASE("a strong sweep over data parallelism runs each point, and its figures
       folder, small_sweep({"--over", "plan.data=1,2", "--steps", "6", "--repeat", "2", "--record", trace, "--json"}));
   CHECK(ended.status == 0);
   CHECK(ended.err.empty());
-  const json sweep = object_of(ended);
+  const json sweep = only_object(ended);
   CHECK(sweep["scaling"] == "strong");
   CHECK(sweep["complete"] == true);
   CHECK(sweep["baseline"]["words"] == "plan.data=1, 1 rank: the first point");
@@ -43,7 +33,7 @@ TEST_CASE("a strong sweep over data parallelism runs each point, and its figures
   const double tokens = 32 * 16;
   for (std::size_t i = 0; i < 2; ++i) {
     const json& point = sweep["points"][i];
-    INFO(point.dump());
+    INFO(to_text(point));
     const auto n = static_cast<double>(i + 1);
     CHECK(point["keys"] == json{{"plan.data", i + 1}});
     CHECK(point["ranks"] == i + 1);
@@ -75,13 +65,13 @@ TEST_CASE("a strong sweep over data parallelism runs each point, and its figures
   // The recording says the same, to the last digit.
   const Ended stats = trace_tool(folder, {"stats", trace, "--json"});
   CHECK(stats.status == 0);
-  CHECK(object_of(stats) == sweep);
+  CHECK(only_object(stats) == sweep);
   CHECK_THAT(trace_tool(folder, {"info", trace}).out, ContainsText("/rankscope/sweep/run"));
 }
 
 TEST_CASE("under weak scaling the batch grows with the ranks and the efficiency is T1/Tn") {
   const Folder folder;
-  const json sweep = object_of(
+  const json sweep = only_object(
       engine(folder, small_sweep({"--over", "data=1,2", "--weak", "--steps", "3", "--clock", "device", "--json"})));
   CHECK(sweep["scaling"] == "weak");
   CHECK(sweep["clock"] == "device");
@@ -94,7 +84,7 @@ TEST_CASE("a point that makes no sense is a row with its reason, and the sweep g
   const Folder folder;
   const Ended ended = engine(folder, small_sweep({"--over", "plan.data=9,2", "--steps", "3", "--json"}));
   CHECK(ended.status == 1);
-  const json sweep = object_of(ended);
+  const json sweep = only_object(ended);
   CHECK(sweep["complete"] == false);
   CHECK(sweep["baseline"]["words"] == "plan.data=2, 2 ranks: the first point that was measured");
   REQUIRE(sweep["points"].size() == 2);
@@ -166,7 +156,7 @@ TEST_CASE("a sweep that is interrupted keeps what it has measured, and says what
   CHECK_THAT(ended.out, ContainsText("strong scaling"));
   CHECK(folder.sessions().empty());
   CHECK(folder.processes().empty());
-  const json stats = object_of(trace_tool(folder, {"stats", trace, "--json"}));
+  const json stats = only_object(trace_tool(folder, {"stats", trace, "--json"}));
   CHECK(stats["points"][0]["runs"].get<int>() >= 2);
   CHECK(stats["points"][1]["runs"].get<int>() >= 1);
 }

@@ -4,17 +4,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "telemetry/store/run_store.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 #include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
 using namespace std::chrono_literals;
-using nlohmann::json;
 
 namespace {
 
@@ -107,11 +106,11 @@ TEST_CASE(
   CHECK(named_step(ended.err, 2) == 9);
   CHECK(ended.err.find("fault.kill_rank") != std::string::npos);
   CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
-  CHECK(json::parse(ended.out)["steps"].size() >= 9);
+  CHECK(parse_json(ended.out)["steps"].size() >= 9);
 
   const Ended info = trace_tool(folder, {"info", file, "--json"});
   CHECK(info.status == 0);
-  CHECK(json::parse(info.out)["damage"]["any"] == false);
+  CHECK(parse_json(info.out)["damage"]["any"] == false);
   const Recorded recorded = recording(file);
   CHECK(!recorded.damage.any());
   check_steps_until(*recorded.view, 2, 9);
@@ -192,7 +191,7 @@ TEST_CASE("a supervisor that is asked to stop ends its workers, closes the recor
   REQUIRE(recorded.view->hello());
   const std::int64_t steps = last_step(*recorded.view, 0) + 1;
   CHECK(steps > 0);
-  CHECK(json::parse(ended.out)["steps"].size() + 4 >= static_cast<std::size_t>(steps));
+  CHECK(parse_json(ended.out)["steps"].size() + 4 >= static_cast<std::size_t>(steps));
   const auto ends = recorded.view->ends();
   CHECK(std::any_of(ends.begin(), ends.end(), [](const End& end) { return end.rank == -1 && !end.ok; }));
 }
@@ -256,6 +255,6 @@ TEST_CASE("a disk that is full costs the recording, which says so, and not the t
   CHECK(ended.status == 1);
   CHECK(ended.err.find("--record " + file + ": ") != std::string::npos);
   CHECK(ended.err.find("messages are not in the recording") != std::string::npos);
-  CHECK(json::parse(ended.out)["steps"].size() == 100);
+  CHECK(parse_json(ended.out)["steps"].size() == 100);
   CHECK(last_step(*recording(file).view, 0) >= 0);
 }

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "telemetry/store/run_store.hpp"
 #include "telemetry/stream/viewer_client.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 #include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope;

@@ -25,6 +25,8 @@ class DataView : public QWidget, public TableSource {
   virtual bool settled() const { return true; }
   /// What it shows, for CSV; nothing while it is veiled. No titles: it is no table.
   ViewTable table() const override { return {}; }
+  /// How what it shows was obtained, where that is not the open run; empty: it is.
+  virtual QString own_source() const { return {}; }
   /// Painted so many times as large as it paints itself, for the last row of a class; 1: not so. Its letters must then
   /// be no smaller than the interface font's: none is below 24 px.
   virtual void set_presentation(double scale);

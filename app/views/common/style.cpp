@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
 
 #include <QFontDatabase>
 #include <QFontMetricsF>
@@ -38,10 +39,7 @@ Argb color_of(MemoryClass memory, const Palette& palette) {
   return palette.text;
 }
 
-QString label_of(MemoryClass memory) {
-  const std::string_view name = name_of(memory);
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-}
+QString label_of(MemoryClass memory) { return text::utf8(name_of(memory)); }
 
 QFont interface_font() {
   QFont font = QFontDatabase::systemFont(QFontDatabase::GeneralFont);

@@ -24,6 +24,7 @@ QString label_of(MemoryClass memory);
 
 /// Pixels of the interface font, and of the smallest letters of a presentation.
 inline constexpr int interface_pixels = 13, presented_pixels = 24;
+inline constexpr int view_margin = 12;  ///< between what a view shows and its edge
 
 /// The platform's interface font.
 QFont interface_font();

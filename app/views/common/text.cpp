@@ -95,4 +95,8 @@ QString flops(double per_second) {
   return scaled(per_second, units);
 }
 
+QString utf8(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+QString words(std::string_view name) { return utf8(name).replace(QLatin1Char('_'), QLatin1Char(' ')); }
+
 }  // namespace rankscope::app::text

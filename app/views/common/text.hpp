@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers as a person reads them, each with its unit. A value that is not known (NaN, or -1 for counts) is an en dash.
+// Numbers as a person reads them, each with its unit, and the engine's names. A value that is not known (NaN, or -1 for
+// counts) is an en dash.
 #pragma once
+#include <QObject>
 #include <QString>
 #include <cstdint>
+#include <string_view>
 
 namespace rankscope::app::text {
 
@@ -25,5 +28,11 @@ QString rate(double per_second, const QString& unit);
 QString bandwidth(double bytes_per_second);
 /// FLOP/s: "84.1 GFLOP/s".
 QString flops(double per_second);
+
+/// What stands in a view, for those that are no QObject.
+inline QString tr(const char* words) { return QObject::tr(words); }
+QString utf8(std::string_view text);
+/// One of the engine's names: "zero_gather" as "zero gather".
+QString words(std::string_view name);
 
 }  // namespace rankscope::app::text

@@ -14,7 +14,7 @@ namespace {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr int most_reasons = 4;
 
-QString tr(const char* words) { return QObject::tr(words); }
+using text::tr;
 
 QString plain(const std::string& name) {
   return QString::fromStdString(name).replace(QLatin1Char('_'), QLatin1Char(' '));

@@ -15,7 +15,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, line = 20, control_height = 30;
+constexpr int line = 20, control_height = 30;
 constexpr int table_width = 480;      ///< five columns of numbers
 constexpr int least_time_line = 150;  ///< of a run's, to be read
 constexpr int most_recordings_listed = 8;
@@ -230,14 +230,15 @@ void CompareView::arrange() {
   const int table = std::min(table_width, std::max(260, width() * 2 / 5)), left = width() - table - 8;
   // Whoever sees the window's own time line needs no second one; alone, the view shows both.
   const bool both = height() - top >= 2 * (least_time_line + line);
-  choice_->setGeometry(margin, 4, choice_->sizeHint().width(), control_height);
-  words_->setGeometry(margin + choice_->width() + 12, 4, width() - choice_->width() - 2 * margin - 12, control_height);
-  by_->setGeometry(left + 16, top, table - margin - 16, control_height);
-  table_->setGeometry(left + 8, top + control_height + 4, table - margin / 2, height() - top - control_height - 8);
+  choice_->setGeometry(view_margin, 4, choice_->sizeHint().width(), control_height);
+  words_->setGeometry(view_margin + choice_->width() + 12, 4, width() - choice_->width() - 2 * view_margin - 12,
+                      control_height);
+  by_->setGeometry(left + 16, top, table - view_margin - 16, control_height);
+  table_->setGeometry(left + 8, top + control_height + 4, table - view_margin / 2, height() - top - control_height - 8);
   int y = top;
   const int each = (height() - top) / (both ? 2 : 1);
   const auto place = [&](ElidedLabel* name, TimelineView* time) {
-    name->setGeometry(margin + 4, y, left - 2 * margin, line);
+    name->setGeometry(view_margin + 4, y, left - 2 * view_margin, line);
     time->setGeometry(0, y + line, left, each - line);
     y += each;
   };

@@ -16,7 +16,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int header_height = 36, margin = 12, side_label = 76, top_label = 22;
+constexpr int header_height = 36, side_label = 76, top_label = 22;
 constexpr int least_place = 72, highest_place = 240, least_rows = 3;
 constexpr int scale_bar = 160;
 
@@ -36,7 +36,7 @@ GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   setMinimumSize(320, 140);
   for (int i = 0; i < grid_quantity_count; ++i) quantities_->addItem(label_of(static_cast<GridQuantity>(i)));
   quantities_->setAccessibleName(tr("Quantity that colours the grid"));
-  quantities_->move(margin, 4);
+  quantities_->move(view_margin, 4);
   quantities_->adjustSize();
   connect(quantities_, &QComboBox::currentIndexChanged, this,
           [this](int index) { set_quantity(static_cast<GridQuantity>(index)); });
@@ -86,25 +86,27 @@ void GridView::set_quantity(GridQuantity quantity) {
 void GridView::arrange() {
   const RankGrid grid = grid_of(*figures_.latest());
   const bool there = grid.size() > 0 && !veiled();
-  const int room = height() - header_height - top_label - margin, rows = std::max(1, place_rows(grid));
+  const int room = height() - header_height - top_label - view_margin, rows = std::max(1, place_rows(grid));
   const auto height_of = [&](int count) {
     return ranking_->horizontalHeader()->sizeHint().height() + 2 +
-           count * ranking_->verticalHeader()->defaultSectionSize() + margin;
+           count * ranking_->verticalHeader()->defaultSectionSize() + view_margin;
   };
   const bool ranks = there && room - rows * least_place >= height_of(std::min(least_rows, grid.size()));
   cells_height_ = room;
   if (ranks) {
     cells_height_ = std::clamp(room - height_of(grid.size()), rows * least_place, rows * highest_place);
-    ranking_->resize(width() - margin - cell_inset, ranking_->height());
-    ranking_->setGeometry(cell_inset, header_height + top_label + cells_height_ + margin, width() - margin - cell_inset,
-                          height_of_whole_rows(*ranking_, room - cells_height_ - margin));
+    ranking_->resize(width() - view_margin - cell_inset, ranking_->height());
+    ranking_->setGeometry(cell_inset, header_height + top_label + cells_height_ + view_margin,
+                          width() - view_margin - cell_inset,
+                          height_of_whole_rows(*ranking_, room - cells_height_ - view_margin));
   }
   quantities_->setVisible(there);
   ranking_->setVisible(ranks);
 }
 
 GridLayout GridView::layout_now() const {
-  const QRectF area(margin + side_label, header_height + top_label, width() - 2 * margin - side_label, cells_height_);
+  const QRectF area(view_margin + side_label, header_height + top_label, width() - 2 * view_margin - side_label,
+                    cells_height_);
   return lay_out_grid(grid_of(*figures_.latest()), area);
 }
 
@@ -118,9 +120,9 @@ void GridView::paint_scale(QPainter& painter) const {
   painter.setFont(number_font());
   const QFontMetricsF metrics(number_font());
   const QString none = text_of(quantity_, 0), most = text_of(quantity_, greatest);
-  const double left = quantities_->geometry().right() + 2.0 * margin;
+  const double left = quantities_->geometry().right() + 2.0 * view_margin;
   const double before = metrics.horizontalAdvance(none) + 8, after = metrics.horizontalAdvance(most) + 8;
-  const double wide = std::min<double>(scale_bar, width() - margin - left - before - after);
+  const double wide = std::min<double>(scale_bar, width() - view_margin - left - before - after);
   if (wide < 40) return;
   const QRectF bar(left + before, quantities_->geometry().center().y() - 6, wide, 12);
   for (int x = 0; x < static_cast<int>(bar.width()); ++x)
@@ -166,7 +168,7 @@ void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
                      Qt::AlignLeft | Qt::AlignVCenter, tr("servers"));
   const int every_replica = std::max(1, static_cast<int>(std::ceil(18 / layout.place_height)));
   for (std::size_t i = 0; i < layout.replica_top.size(); i += static_cast<std::size_t>(every_replica))
-    painter.drawText(QRectF(margin, layout.replica_top[i], side_label - 8, std::max(18.0, layout.place_height)),
+    painter.drawText(QRectF(view_margin, layout.replica_top[i], side_label - 8, std::max(18.0, layout.place_height)),
                      Qt::AlignLeft | Qt::AlignVCenter, tr("replica %1").arg(i));
 
   for (std::size_t rank = 0; rank < layout.cells.size(); ++rank) {

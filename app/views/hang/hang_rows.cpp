@@ -14,12 +14,7 @@ namespace {
 constexpr std::uint32_t least_steps = 3;
 constexpr std::size_t most_ranks_named = 16;
 
-QString tr(const char* words) { return QObject::tr(words); }
-
-QString name(std::string_view words) {
-  return QString::fromUtf8(words.data(), static_cast<qsizetype>(words.size()))
-      .replace(QLatin1Char('_'), QLatin1Char(' '));
-}
+using text::tr;
 
 QString token(OpId op) { return op.valid() ? QString::fromStdString(to_token(op)) : text::unknown(); }
 
@@ -54,8 +49,9 @@ std::vector<Cell> row_of(const Meeting& meeting, const Standstill& still, std::i
   const bool for_late = std::any_of(away.begin(), away.end(), [&](int rank) {
     return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
   });
-  const QString group = message ? tr("message, rank %1 to rank %2").arg(meeting.members[0]).arg(meeting.members[1])
-                                : tr("%1 group of %2").arg(name(name_of(meeting.group))).arg(meeting.members.size());
+  const QString group = message
+                            ? tr("message, rank %1 to rank %2").arg(meeting.members[0]).arg(meeting.members[1])
+                            : tr("%1 group of %2").arg(text::words(name_of(meeting.group))).arg(meeting.members.size());
   return {{op_of_step(meeting.op, meeting.step)},
           {group, Tone::dim},
           {ranks_of(meeting, Came::not_yet), for_late ? Tone::bad : Tone::text},
@@ -73,7 +69,7 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
     const auto op = std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& o) { return o.id == id; });
     if (!id.valid() || op == program.ops.end() || !is_communication(op->id.kind())) continue;
     group = is_collective(op->id.kind()) ? tr("%1, %2 ranks")
-                                               .arg(name(name_of(op->group)))
+                                               .arg(text::words(name_of(op->group)))
                                                .arg(context.step.grid.group_of(lane.rank, op->group).size())
                                          : tr("with rank %1").arg(op->peer);
     break;
@@ -113,7 +109,7 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
   const std::string place = place_of(plan, lane.rank);
   const QString rank = tr("rank %1").arg(lane.rank);
   return {{place.empty() ? rank : rank + QStringLiteral(" · ") + QString::fromStdString(place)},
-          {name(name_of(lane.lane))},
+          {text::words(name_of(lane.lane))},
           {group, Tone::dim},
           {op_of_step(lane.left, lane.left_step), lane.left.valid() ? Tone::text : Tone::dim, {}},
           now,

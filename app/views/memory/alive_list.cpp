@@ -11,7 +11,7 @@ namespace {
 
 constexpr double row_height = 19, square = 10, bytes_width = 78;
 
-QString tr(const char* words) { return QObject::tr(words); }
+using text::tr;
 
 }  // namespace
 

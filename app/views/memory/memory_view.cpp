@@ -18,7 +18,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int header_height = 34, title_height = 20, axis_width = 56, foot_height = 24, margin = 12;
+constexpr int header_height = 34, title_height = 20, axis_width = 56, foot_height = 24;
 constexpr int top = header_height + title_height + 6;
 constexpr int widest_bar = 56, narrowest_bar = 6;
 constexpr int list_from = 860, narrowest_list = 300, widest_list = 440;  // a view this wide has room for the list
@@ -50,7 +50,7 @@ MemoryView::MemoryView(SharedState& state, SnapshotSource& source, BubbleSource*
   setMinimumSize(360, 160);
   ranks_->setAccessibleName(tr("Rank shown over time"));
   ranks_->setToolTip(tr("The rank whose memory is shown over time"));
-  ranks_->move(margin, 3);
+  ranks_->move(view_margin, 3);
   ranks_->hide();
   connect(ranks_, &QComboBox::activated, this, [this](int index) { set_rank(ranks_->itemData(index).toInt()); });
   connect(&source, &SnapshotSource::changed, this, [this] {
@@ -124,19 +124,19 @@ QRect MemoryView::alive_area() const {
   // A folded plan has no programs, whose buffers could be listed.
   if (width() < list_from || programs_ == nullptr || alike_ > 1) return {};
   const int wide = std::clamp(width() * 3 / 10, narrowest_list, widest_list);
-  return {width() - margin - wide, header_height, wide, std::max(1, height() - header_height - 4)};
+  return {width() - view_margin - wide, header_height, wide, std::max(1, height() - header_height - 4)};
 }
 
 QRect MemoryView::peak_area() const {
-  const int right = alive_area().isEmpty() ? width() - margin : alive_area().left() - 2 * margin;
+  const int right = alive_area().isEmpty() ? width() - view_margin : alive_area().left() - 2 * view_margin;
   const int bars = std::max<int>(1, static_cast<int>(picture_.peaks.size()));
   const int wanted = std::clamp(bars * (widest_bar + 12), 140, std::max(140, right * 2 / 5 - axis_width));
   return {right - wanted, top, wanted, std::max(1, height() - top - foot_height - 4)};
 }
 
 QRect MemoryView::time_area() const {
-  const int right = peak_area().left() - axis_width - margin;
-  return {margin + axis_width, top, std::max(1, right - margin - axis_width),
+  const int right = peak_area().left() - axis_width - view_margin;
+  return {view_margin + axis_width, top, std::max(1, right - view_margin - axis_width),
           std::max(1, height() - top - foot_height - 4)};
 }
 
@@ -162,7 +162,7 @@ void MemoryView::paintEvent(QPaintEvent*) {
   paint_peaks(painter);
   if (const QRect list = alive_area(); !list.isEmpty()) {
     painter.setPen(color(colours().line));
-    painter.drawLine(list.left() - margin, list.top(), list.left() - margin, list.bottom());
+    painter.drawLine(list.left() - view_margin, list.top(), list.left() - view_margin, list.bottom());
     paint_alive(painter, list, alive_, colours());
   }
   const int legend_left = ranks_->geometry().right() + 16;
@@ -174,7 +174,7 @@ void MemoryView::paintEvent(QPaintEvent*) {
     entries.emplace_back(color_of(memory, colours()),
                          memory == MemoryClass::host ? tr("host (not the device's)") : name(memory));
   }
-  paint_legend(painter, QPointF(legend_left, 8), width() - margin - legend_left, colours(), entries);
+  paint_legend(painter, QPointF(legend_left, 8), width() - view_margin - legend_left, colours(), entries);
 }
 
 void MemoryView::paint_axis(QPainter& painter, const QRect& area, bool labels) const {
@@ -187,7 +187,7 @@ void MemoryView::paint_axis(QPainter& painter, const QRect& area, bool labels) c
     if (!labels) continue;
     painter.setPen(color(colours().dim));
     const QString text = &tick == &axis.ticks.back() ? tick.label + QChar(0xA0) + axis.unit : tick.label;
-    painter.drawText(QRectF(area.left() - axis_width - margin + 4, y - 8, axis_width + margin - 10, 16),
+    painter.drawText(QRectF(area.left() - axis_width - view_margin + 4, y - 8, axis_width + view_margin - 10, 16),
                      Qt::AlignRight | Qt::AlignVCenter, text);
   }
   painter.setFont(interface_font());
@@ -251,8 +251,9 @@ void MemoryView::paint_time(QPainter& painter) const {
                                                    .arg(name_of(picture_.rank))
                                                    .arg(text::bytes(static_cast<double>(predicted_peak)));
   painter.setPen(color(colours().dim));
-  painter.drawText(QRect(margin, header_height, area.right() - margin, title_height), Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(caption, Qt::ElideRight, area.right() - margin));
+  painter.drawText(QRect(view_margin, header_height, area.right() - view_margin, title_height),
+                   Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(caption, Qt::ElideRight, area.right() - view_margin));
   paint_time_axis(painter, area);
 
   if (const auto cursor = state().cursor(); cursor && !picture_.range.empty()) {
@@ -269,7 +270,7 @@ void MemoryView::paint_time_axis(QPainter& painter, const QRect& area) const {
   const TimeTicks axis = time_ticks(picture_.range, picture_.origin_ns, area.width() / 80);
   painter.setFont(number_font());
   const QFontMetricsF metrics(painter.font());
-  double free_from = margin;
+  double free_from = view_margin;
   for (const TimeTick& tick : axis.ticks) {
     const double share =
         static_cast<double>(tick.time_ns - picture_.range.begin_ns) / static_cast<double>(picture_.range.length());

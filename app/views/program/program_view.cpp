@@ -15,7 +15,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, control_height = 30;
+constexpr int control_height = 30;
 constexpr int picture_gap = 10, least_picture = 110;
 constexpr int pause_ms = 200;             ///< after the last key, before the text is looked at
 constexpr std::size_t most_ops = 20'000;  ///< of a program that is written out, of an order that is drawn
@@ -271,9 +271,9 @@ void ProgramView::arrange() {
   const bool there = session_.scenario().has_value();
   for (QWidget* part : {static_cast<QWidget*>(which_), static_cast<QWidget*>(words_), static_cast<QWidget*>(text_)})
     part->setVisible(there);
-  which_->setGeometry(margin, 4, which_->sizeHint().width(), control_height);
-  const int left = margin + which_->width() + 12;
-  words_->setGeometry(left, 4, width() - left - margin, control_height);
+  which_->setGeometry(view_margin, 4, which_->sizeHint().width(), control_height);
+  const int left = view_margin + which_->width() + 12;
+  words_->setGeometry(left, 4, width() - left - view_margin, control_height);
   // The text has its lines and room for more, the picture what it wants of the rest if that is enough to see.
   const int top = control_height + 8, room = height() - top - 4;
   const int visible_lines = static_cast<int>(text_->document()->size().height());
@@ -283,8 +283,8 @@ void ProgramView::arrange() {
   const bool pictures = there && shown_ < 0 && pictured >= least_picture;
   picture_->setVisible(pictures);
   const int text_height = pictures ? room - pictured - picture_gap : room;
-  text_->setGeometry(margin - 4, top, width() - 2 * margin + 8, text_height);
-  picture_->setGeometry(margin, top + text_height + picture_gap, width() - 2 * margin, std::max(pictured, 0));
+  text_->setGeometry(view_margin - 4, top, width() - 2 * view_margin + 8, text_height);
+  picture_->setGeometry(view_margin, top + text_height + picture_gap, width() - 2 * view_margin, std::max(pictured, 0));
 }
 
 void ProgramView::paintEvent(QPaintEvent*) {

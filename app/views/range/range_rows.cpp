@@ -15,9 +15,7 @@ namespace {
 constexpr double least_points = 0.05;
 constexpr std::size_t most_reasons = 60;
 
-QString tr(const char* words) { return QObject::tr(words); }
-
-QString name(std::string_view words) { return QString::fromUtf8(words.data(), static_cast<qsizetype>(words.size())); }
+using text::tr;
 
 std::optional<AnalysedStep> analysed(const StoreView& view, Obtained obtained, const RunContext& context,
                                      std::uint32_t step) {
@@ -69,7 +67,7 @@ class Rows {
   QStringList titles() const {
     QStringList titles{tr("rank"), QString(), tr("length")};
     for (int c = 0; c < time_class_count; ++c)
-      if (there_[static_cast<std::size_t>(c)]) titles << name(name_of(static_cast<TimeClass>(c)));
+      if (there_[static_cast<std::size_t>(c)]) titles << text::utf8(name_of(static_cast<TimeClass>(c)));
     return titles;
   }
   std::vector<std::vector<Cell>> rows() const {
@@ -106,7 +104,7 @@ class Rows {
   void add(std::vector<std::vector<Cell>>& rows, const QString& title, const RangeTime& measured,
            const RangeTime& predicted, const RangeTime& ideal, double ranks) const {
     const bool ran = shown_ != Obtained::simulated;
-    rows.push_back(row(title, ran ? name(name_of(shown_)) : tr("predicted"), measured, ranks, true, Tone::text));
+    rows.push_back(row(title, ran ? text::utf8(name_of(shown_)) : tr("predicted"), measured, ranks, true, Tone::text));
     if (ran && !predicted.range.empty())
       rows.push_back(row(QString(), tr("predicted"), predicted, ranks, true, Tone::dim));
     if (!ideal.range.empty()) rows.push_back(row(QString(), tr("ideal"), ideal, ranks, false, Tone::dim));
@@ -174,7 +172,8 @@ RangePicture look_at_range(const RangeRequest& request) {
 
 ViewTable plain_table(const RangeAnalysis& analysis, Obtained shown) {
   ViewTable table{{tr("rank"), tr("as"), tr("length, s")}, {}};
-  for (int c = 0; c < time_class_count; ++c) table.titles << tr("%1, s").arg(name(name_of(static_cast<TimeClass>(c))));
+  for (int c = 0; c < time_class_count; ++c)
+    table.titles << tr("%1, s").arg(text::utf8(name_of(static_cast<TimeClass>(c))));
   table.titles << tr("of other unknown, s");
   const auto add = [&](std::int32_t rank, const QString& how, const RangeTime& time) {
     QStringList row{plain(std::int64_t{rank}), how, plain(time.length_s())};
@@ -182,7 +181,7 @@ ViewTable plain_table(const RangeAnalysis& analysis, Obtained shown) {
     table.rows.push_back(row << plain(time.unknown));
   };
   for (const RangeRow& row : analysis.ranks) {
-    add(row.rank, shown == Obtained::simulated ? tr("predicted") : name(name_of(shown)), row.measured);
+    add(row.rank, shown == Obtained::simulated ? tr("predicted") : text::utf8(name_of(shown)), row.measured);
     if (row.predicted) add(row.rank, tr("predicted"), *row.predicted);
     if (row.ideal) add(row.rank, tr("ideal, in units"), *row.ideal);
   }

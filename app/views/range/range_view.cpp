@@ -10,7 +10,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, numbers_from = 2, least_gap_width = 330, least_for_words = 240;
+constexpr int numbers_from = 2, least_gap_width = 330, least_for_words = 240;
 
 QLabel* make_label(const char* role, QWidget* parent) {
   auto* label = new QLabel(parent);
@@ -92,19 +92,19 @@ void RangeView::arrange() {
   title_->setToolTip(low ? picture_.words : QString());
   for (QLabel* label : {title_, words_}) {
     if (low && label == words_) continue;
-    const int high = label->heightForWidth(width() - 2 * margin);
-    label->setGeometry(margin, top, width() - 2 * margin, high);
+    const int high = label->heightForWidth(width() - 2 * view_margin);
+    label->setGeometry(view_margin, top, width() - 2 * view_margin, high);
     top += high;
   }
   top += 6;
   // Beside each other where both can be read, else one under the other.
   const int shares_width = shares_->horizontalHeader()->length() + 24;
-  const bool beside = compares && width() >= 2 * margin + std::min(shares_width, 560) + least_gap_width;
-  const int gap_width = beside ? std::max(least_gap_width, width() - shares_width - 2 * margin) : 0;
-  const int left_width = width() - margin - cell_inset - (beside ? gap_width : 0);
+  const bool beside = compares && width() >= 2 * view_margin + std::min(shares_width, 560) + least_gap_width;
+  const int gap_width = beside ? std::max(least_gap_width, width() - shares_width - 2 * view_margin) : 0;
+  const int left_width = width() - view_margin - cell_inset - (beside ? gap_width : 0);
   const int room = height() - top - 4;
   shares_->setGeometry(cell_inset, top, left_width, room);
-  gap_->setGeometry(beside ? left_width + 8 : cell_inset, top, beside ? gap_width : width() - margin - cell_inset,
+  gap_->setGeometry(beside ? left_width + 8 : cell_inset, top, beside ? gap_width : width() - view_margin - cell_inset,
                     room);
   fit_rows(*gap_);
   if (!compares || beside) return;

@@ -18,7 +18,7 @@ namespace {
 constexpr double most_ops = 3e5;  ///< of one point's programs: made and laid out in a second or so
 constexpr double tera = 1e-12;
 
-QString tr(const char* words) { return QObject::tr(words); }
+using text::tr;
 
 QString words(const std::string& utf8) { return QString::fromStdString(utf8); }
 

@@ -20,7 +20,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, control_height = 30, line = 18, least_plot = 180;
+constexpr int control_height = 30, line = 18, least_plot = 180;
 constexpr int least_for_table = 330, least_for_words = 220;  ///< heights: the charts go before them
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
 constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
@@ -379,8 +379,8 @@ std::vector<Plot> ScalingView::plots() const {
 std::vector<QRectF> ScalingView::plot_areas() const {
   const double top = control_height + (height() >= least_for_words ? 2 * line : 0) + 12;
   const double height_now = (height() >= least_for_table ? table_->y() : height()) - top - 4;
-  const double each = (width() - 3.0 * margin) / 2;
-  return {QRectF(margin, top, each, height_now), QRectF(2 * margin + each, top, each, height_now)};
+  const double each = (width() - 3.0 * view_margin) / 2;
+  return {QRectF(view_margin, top, each, height_now), QRectF(2 * view_margin + each, top, each, height_now)};
 }
 
 void ScalingView::on_veil() { arrange(); }
@@ -394,7 +394,7 @@ void ScalingView::showEvent(QShowEvent* event) {
 void ScalingView::resizeEvent(QResizeEvent*) { arrange(); }
 
 void ScalingView::arrange() {
-  int x = margin;
+  int x = view_margin;
   const bool plan = what() == What::plan;
   measure_->setText(measuring() ? tr("Stop measuring") : tr("Measure"));
   const bool can = measuring() || session_.can_run();
@@ -414,10 +414,10 @@ void ScalingView::arrange() {
     x += wide + 8;
   }
   const bool there = !curves_.points.empty() && curves_.failure.isEmpty() && !veiled();
-  formula_->setGeometry(margin, control_height + 8, width() - 2 * margin, line);
-  source_->setGeometry(margin, control_height + 8 + line, width() - 2 * margin, line);
+  formula_->setGeometry(view_margin, control_height + 8, width() - 2 * view_margin, line);
+  source_->setGeometry(view_margin, control_height + 8 + line, width() - 2 * view_margin, line);
   const int below = table_height();
-  table_->setGeometry(cell_inset, height() - below - 4, width() - margin - cell_inset, below);
+  table_->setGeometry(cell_inset, height() - below - 4, width() - view_margin - cell_inset, below);
   formula_->setVisible(there && height() >= least_for_words);
   source_->setVisible(there && height() >= least_for_words);
   table_->setVisible(there && height() >= least_for_table);
@@ -425,7 +425,7 @@ void ScalingView::arrange() {
 
 /// Of whole rows, as many as leave the charts their room.
 int ScalingView::table_height() {
-  table_->resize(width() - margin - cell_inset, table_->height());
+  table_->resize(width() - view_margin - cell_inset, table_->height());
   QHeaderView& header = *table_->horizontalHeader();
   header.setMinimumSectionSize(8);  // the reasons' column is often empty
   if (rows_.columnCount() > reason_column) header.setSectionResizeMode(reason_column, QHeaderView::Stretch);

@@ -8,6 +8,7 @@
 #include "app/models/range_statistics.hpp"
 #include "app/models/time_axis.hpp"
 #include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 
 namespace rankscope::app {
@@ -17,8 +18,6 @@ constexpr double widest_labels = 170;
 constexpr int member_indent = 12;
 // A file of more rows is no table any more: who wants all spans exports the recording.
 constexpr std::size_t most_table_rows = 1'000'000;
-
-QString words(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
 }  // namespace
 
@@ -54,7 +53,7 @@ void TimelineView::place_legend() {
   double width = fonts_.title.width(QStringLiteral("Time line")) + 16;
   if (!scene_.summary.isEmpty()) width += fonts_.text.width(scene_.summary) + 24;
   for (const LegendEntry& entry : scene_.legend)
-    width += fonts_.small.width(words(rankscope::name_of(entry.kind, entry.lane))) + between;
+    width += fonts_.small.width(text::utf8(rankscope::name_of(entry.kind, entry.lane))) + between;
   const bool own_line = width > scene_.layout.header.width();
   if (own_line == legend_line_ || scene_.layout.header.isEmpty()) return;
   legend_line_ = own_line;
@@ -161,9 +160,9 @@ ViewTable TimelineView::table() const {
   for (const LaneKey& lane : view->lanes()) {
     if (lane.obtained != state().shown()) continue;
     for (const Span& span : view->spans(lane, state().visible(), 0, most_table_rows - table.rows.size()))
-      table.rows.push_back({plain(std::int64_t{lane.rank}), words(rankscope::name_of(lane.lane)),
+      table.rows.push_back({plain(std::int64_t{lane.rank}), text::utf8(rankscope::name_of(lane.lane)),
                             plain(std::int64_t{span.step}), QString::fromStdString(to_token(span.op)),
-                            words(rankscope::name_of(lane.obtained)), plain(span.begin_ns), plain(span.active_ns),
+                            text::utf8(rankscope::name_of(lane.obtained)), plain(span.begin_ns), plain(span.active_ns),
                             plain(span.end_ns)});
     if (table.rows.size() >= most_table_rows) break;
   }

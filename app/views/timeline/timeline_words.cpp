@@ -5,15 +5,10 @@
 #include <algorithm>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_painter.hpp"
 
 namespace rankscope::app {
-namespace {
-
-QString words(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
-
-}  // namespace
-
 void TimelinePainter::header() {
   const QRect area = s_.layout.header;
   if (area.isEmpty()) return;
@@ -38,7 +33,7 @@ double TimelinePainter::legend(QRect area, double from, double right) {
   std::vector<std::pair<LegendEntry, QString>> entries;
   double width = 0;
   for (const LegendEntry& entry : s_.legend) {
-    const QString name = words(rankscope::name_of(entry.kind, entry.lane));
+    const QString name = text::utf8(rankscope::name_of(entry.kind, entry.lane));
     const double more = square + gap + fonts_.small.width(name) + between;
     if (from + width + more - between > area.right() + 1) break;
     width += more;

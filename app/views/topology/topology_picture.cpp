@@ -16,12 +16,7 @@ namespace {
 constexpr double most_height = 110, least_height = 18;
 constexpr double gap_share = 0.5, least_gap = 14;  ///< between two levels, of a box's height
 
-QString tr(const char* words) { return QObject::tr(words); }
-
-QString plain(std::string_view name) {
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
-      .replace(QLatin1Char('_'), QLatin1Char(' '));
-}
+using text::tr;
 
 /// Purposes of what leaves a unit, largest first: "data gradient 12 MiB, tensor 3 MiB".
 QString purposes_of(const LinkLoad& load, std::size_t most) {
@@ -32,7 +27,7 @@ QString purposes_of(const LinkLoad& load, std::size_t most) {
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   QStringList words;
   for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
-    words << plain(name_of(sorted[i].second)) + QLatin1Char(' ') + text::bytes(sorted[i].first);
+    words << text::words(name_of(sorted[i].second)) + QLatin1Char(' ') + text::bytes(sorted[i].first);
   return words.join(QStringLiteral(", "));
 }
 

@@ -16,7 +16,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, line = 20, side_label = 92, drawing_top = 2 * line + 16;
+constexpr int line = 20, side_label = 92, drawing_top = 2 * line + 16;
 constexpr int least_rows = 3, drawn_level = 76, least_level = 42;  ///< pixels of a level with the gap above it
 constexpr int scale_bar = 120, least_for_table = 260;
 constexpr std::size_t most_units = 500;
@@ -95,26 +95,27 @@ void TopologyView::arrange() {
   words_->setVisible(there);
   const bool tells = height() >= least_for_table;  // else the drawing alone
   table_->setVisible(there && tells);
-  const int wide = width() - margin - cell_inset;
-  words_->setGeometry(margin, 6, width() - 2 * margin, line);
+  const int wide = width() - view_margin - cell_inset;
+  words_->setGeometry(view_margin, 6, width() - 2 * view_margin, line);
   for (RowsTable* table : {table_, units_}) {
     table->resize(wide, table->height());
     fit_rows(*table);
   }
   const int by_kind = tells ? height_of_whole_rows(*table_, height() / 3) : 0;
   const int levels = static_cast<int>(topology_.loads.size()) + 1;
-  const int room = height() - drawing_top - by_kind - margin;  // for the drawing and all units
-  const int all = height_of_whole_rows(*units_, std::max(room - levels * drawn_level - margin, 0));
-  const bool lists = there && tells && room - all - margin >= levels * least_level &&
+  const int room = height() - drawing_top - by_kind - view_margin;  // for the drawing and all units
+  const int all = height_of_whole_rows(*units_, std::max(room - levels * drawn_level - view_margin, 0));
+  const bool lists = there && tells && room - all - view_margin >= levels * least_level &&
                      all >= units_->height_of(std::min(least_rows, units_->rows().rowCount()));
   units_->setVisible(lists);
-  const int drawing = lists ? room - all - margin : room;
+  const int drawing = lists ? room - all - view_margin : room;
   table_->setGeometry(cell_inset, drawing_top + drawing, wide, by_kind);
-  units_->setGeometry(cell_inset, table_->geometry().bottom() + margin, wide, all);
+  units_->setGeometry(cell_inset, table_->geometry().bottom() + view_margin, wide, all);
 }
 
 QRectF TopologyView::area() const {
-  return {margin + side_label, drawing_top, width() - 2.0 * margin - side_label, table_->y() - drawing_top - 12.0};
+  return {view_margin + side_label, drawing_top, width() - 2.0 * view_margin - side_label,
+          table_->y() - drawing_top - 12.0};
 }
 
 TopologyLayout TopologyView::layout_now() const { return lay_out_topology(topology_, area()); }
@@ -146,7 +147,7 @@ void TopologyView::paint_scale(QPainter& painter) const {
   const auto percent = [](double share) { return QString::number(100 * share, 'g', 3) + QStringLiteral("\u00a0%"); };
   const QString what = tr("a unit's way out is busy"), none = percent(0), most = percent(full_share_);
   const double y = line + 10;
-  double x = margin;
+  double x = view_margin;
   painter.setPen(color(colours().dim));
   const auto write = [&](const QString& words) {
     const double wide = metrics.horizontalAdvance(words) + 2;
@@ -188,7 +189,7 @@ void TopologyView::paint_boxes(QPainter& painter, const TopologyLayout& layout) 
   for (std::size_t level = 0; level < layout.boxes.size(); ++level) {
     if (layout.boxes[level].empty()) continue;
     painter.setPen(color(colours().dim));
-    painter.drawText(QRectF(margin, layout.boxes[level][0].top(), side_label - 8, layout.boxes[level][0].height()),
+    painter.drawText(QRectF(view_margin, layout.boxes[level][0].top(), side_label - 8, layout.boxes[level][0].height()),
                      Qt::AlignLeft | Qt::AlignVCenter, QObject::tr(topology_.levels[level].name));
     // Neighbours have the same form of name, the longest that has room in all of them.
     qsizetype form = 0;

@@ -9,7 +9,7 @@
 namespace rankscope::app {
 namespace {
 
-QString tr(const char* words) { return QObject::tr(words); }
+using text::tr;
 
 QString rank_words(const GroupExchange& exchange, std::size_t member) {
   return tr("rank %1").arg(exchange.ranks[member]);

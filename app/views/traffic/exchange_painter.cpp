@@ -12,13 +12,13 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, between = 14, least_beside = 560, least_over_times = 240, least_for_words = 180;
+constexpr int between = 14, least_beside = 560, least_over_times = 240, least_for_words = 180;
 constexpr int most_boxes = 64;  // above, members have no boxes that could be read
 constexpr int times_head = 24, times_row = 26, times_foot = 20;
 constexpr int most_opaque_row = 44;  // of times that have the room to themselves
 constexpr int fact_line = 22;
 
-QString tr(const char* words) { return QObject::tr(words); }
+using text::tr;
 
 QFont heading_font() {
   QFont bold = interface_font();
@@ -65,7 +65,7 @@ ExchangePainter::ExchangePainter(const ExchangeScene& scene) : s_(scene) {
 
 void ExchangePainter::write() {
   const GroupExchange& e = *s_.exchange;
-  const double width = s_.room.width() - 2 * margin;
+  const double width = s_.room.width() - 2 * view_margin;
   QString title = QString::fromStdString(phrase_of(e.op));
   title[0] = title[0].toUpper();
   words_.push_back({title, true, height_of(title, true, width)});
@@ -76,8 +76,7 @@ void ExchangePainter::write() {
   const QString identity = facts.join(QStringLiteral(" · "));
   if (!low) words_.push_back({identity, false, height_of(identity, false, width)});
   facts = {tr("%1 ranks").arg(e.size()), text::bytes(static_cast<double>(e.bytes))};
-  if (e.algorithm)
-    facts << QString::fromUtf8(name_of(*e.algorithm).data(), static_cast<qsizetype>(name_of(*e.algorithm).size()));
+  if (e.algorithm) facts << text::utf8(name_of(*e.algorithm));
   if (e.opaque && e.inside.empty()) facts << tr("phases unknown");
   if (!e.inside.empty()) facts << words_of_inside(e);
   if (!e.opaque && e.phases > 0) facts << (e.timed ? tr("recorded") : tr("not timed"));
@@ -125,7 +124,7 @@ double ExchangePainter::times_height(double width) const {
 
 void ExchangePainter::place() {
   const GroupExchange& e = *s_.exchange;
-  QRectF room = s_.room.adjusted(margin, head_ + 6, -margin, -8);
+  QRectF room = s_.room.adjusted(view_margin, head_ + 6, -view_margin, -8);
   const int n = e.size();
   boxes_ = n <= most_boxes && !e.opaque;
   if (e.opaque) return place_opaque(room);
@@ -134,7 +133,7 @@ void ExchangePainter::place() {
   const double left_over = room.height() - between - times_height(room.width());
   beside_ = n > 2 && room.width() >= least_beside && left_over < least_over_times;
   const double times_width = beside_ ? std::min(room.width() * 0.42, 420.0) : 0;
-  const double width = room.width() - (beside_ ? times_width + 2 * margin : 0);
+  const double width = room.width() - (beside_ ? times_width + 2 * view_margin : 0);
   diagram_ = n == 2 ? 76 : std::clamp(width * 0.62, 140.0, 420.0);
   if (n > 2 && !beside_) diagram_ = std::clamp(left_over, 140.0, diagram_);
   QRectF members(room.left(), room.top(), n == 2 ? std::min(width, 520.0) : width, std::min(diagram_, room.height()));
@@ -169,7 +168,7 @@ void ExchangePainter::place_opaque(const QRectF& room) {
   if (beside_) {
     const double width = std::min(room.width() * 0.46, 460.0);
     facts_area_ = QRectF(room.right() - width, room.top(), width, room.height());
-    times_.setRight(facts_area_.left() - 2 * margin);
+    times_.setRight(facts_area_.left() - 2 * view_margin);
     return;
   }
   const double wanted = times_height(room.width()) + between;
@@ -181,7 +180,7 @@ void ExchangePainter::place_opaque(const QRectF& room) {
 double ExchangePainter::facts_height() const { return times_head + fact_line * static_cast<double>(facts_.size()); }
 
 double ExchangePainter::height() const {
-  const double width = s_.room.width() - 2 * margin;
+  const double width = s_.room.width() - 2 * view_margin;
   const double facts = facts_height();
   const double body = s_.exchange->opaque ? (beside_ ? std::max(times_height(times_.width()), facts)
                                                      : times_height(width) + between + facts)
@@ -216,7 +215,7 @@ void ExchangePainter::words(QPainter& painter) const {
   for (const Words& words : words_) {
     painter.setFont(words.heading ? heading_font() : interface_font());
     painter.setPen(color(words.heading ? s_.colours->text : s_.colours->dim));
-    painter.drawText(QRectF(s_.room.left() + margin, y, s_.room.width() - 2 * margin, words.height), wrapped,
+    painter.drawText(QRectF(s_.room.left() + view_margin, y, s_.room.width() - 2 * view_margin, words.height), wrapped,
                      words.text);
     y += words.height + 1;
   }

@@ -16,7 +16,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int bar_height = 36, margin = 12, slider_steps = 10'000, tick_ms = 16;
+constexpr int bar_height = 36, slider_steps = 10'000, tick_ms = 16;
 
 // What a speed's entry means: phases a second, or seconds of the run per second of the viewer's.
 struct Speed {
@@ -66,7 +66,7 @@ ExchangePlayer::ExchangePlayer(QWidget* parent)
   speeds_->setAccessibleName(tr("Speed"));
   speeds_->setToolTip(tr("Phases a second, or the recorded times slowed down"));
   auto* row = new QHBoxLayout;
-  row->setContentsMargins(margin, 4, margin, 4);
+  row->setContentsMargins(view_margin, 4, view_margin, 4);
   row->setSpacing(6);
   row->addWidget(back_);
   row->addWidget(play_);

@@ -14,7 +14,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, head = 42, axis_name = 18, numbers_width = 28, numbers_height = 18;
+constexpr int head = 42, axis_name = 18, numbers_width = 28, numbers_height = 18;
 constexpr int bar_gap = 14, bar_width = 12, highest_bar = 160;
 
 }  // namespace
@@ -50,15 +50,15 @@ double HeatMap::scale_width() const {
 }
 
 QRectF HeatMap::area() const {
-  const int before = margin + axis_name + numbers_width, above = head + axis_name + numbers_height;
-  const double room_x = width() - before - scale_width() - margin, room_y = height() - above - margin;
+  const int before = view_margin + axis_name + numbers_width, above = head + axis_name + numbers_height;
+  const double room_x = width() - before - scale_width() - view_margin, room_y = height() - above - view_margin;
   const double size = std::max(20.0, std::min(room_x, room_y));
   return {double(before), double(above), size, size};
 }
 
 int HeatMap::width_for(int height) const {
-  const int cells = height - head - axis_name - numbers_height - margin;
-  return 2 * margin + axis_name + numbers_width + std::max(20, cells) + static_cast<int>(scale_width());
+  const int cells = height - head - axis_name - numbers_height - view_margin;
+  return 2 * view_margin + axis_name + numbers_width + std::max(20, cells) + static_cast<int>(scale_width());
 }
 
 QRectF HeatMap::cell_rect(int from, int to) const {
@@ -181,7 +181,7 @@ void HeatMap::paint_axes(QPainter& painter) const {
   painter.drawText(QRectF(all.left(), head, all.width(), axis_name), Qt::AlignCenter,
                    name(tr("to rank (receives)"), tr("to")));
   painter.save();
-  painter.translate(margin - 6, all.bottom());
+  painter.translate(view_margin - 6, all.bottom());
   painter.rotate(-90);
   painter.drawText(QRectF(0, 0, all.height(), axis_name), Qt::AlignCenter, name(tr("from rank (sends)"), tr("from")));
   painter.restore();
@@ -195,12 +195,12 @@ void HeatMap::paintEvent(QPaintEvent*) {
   bold.setWeight(QFont::DemiBold);
   painter.setFont(bold);
   painter.setPen(color(colours_->text));
-  const double room = width() - 2.0 * margin;
-  painter.drawText(QRectF(margin, 4, room, 17), Qt::AlignLeft | Qt::AlignVCenter,
+  const double room = width() - 2.0 * view_margin;
+  painter.drawText(QRectF(view_margin, 4, room, 17), Qt::AlignLeft | Qt::AlignVCenter,
                    QFontMetricsF(bold).elidedText(tr("Rank to rank · %1").arg(what_), Qt::ElideRight, room));
   painter.setFont(interface_font());
   painter.setPen(color(colours_->dim));
-  painter.drawText(QRectF(margin, 22, room, 17), Qt::AlignLeft | Qt::AlignVCenter,
+  painter.drawText(QRectF(view_margin, 22, room, 17), Qt::AlignLeft | Qt::AlignVCenter,
                    QFontMetricsF(interface_font()).elidedText(source_words(), Qt::ElideRight, room));
   paint_cells(painter);
   paint_axes(painter);

@@ -9,15 +9,6 @@
 #include "engine/facts/facts.hpp"
 
 namespace rankscope::app {
-namespace {
-
-QString words(std::string_view name) {
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
-      .replace(QLatin1Char('_'), QLatin1Char(' '));
-}
-
-}  // namespace
-
 std::vector<TrafficLine> traffic_lines(const Figures& figures) {
   std::vector<TrafficLine> lines;
   const Report* report = figures.shown();
@@ -46,7 +37,7 @@ std::vector<TrafficLine> traffic_lines(const Figures& figures) {
 }
 
 QString TrafficModel::words_of(const TrafficKey& key) {
-  return tr("%1 of %2").arg(words(name_of(key.kind)), words(name_of(key.purpose)));
+  return tr("%1 of %2").arg(text::words(name_of(key.kind)), text::words(name_of(key.purpose)));
 }
 
 void TrafficModel::set_lines(std::vector<TrafficLine> lines) {
@@ -73,10 +64,10 @@ QVariant TrafficModel::data(const QModelIndex& index, int role) const {
   if (role != Qt::DisplayRole) return {};
   const TrafficLine& line = lines_[static_cast<std::size_t>(index.row())];
   switch (static_cast<Column>(index.column())) {
-    case purpose: return words(name_of(line.purpose));
+    case purpose: return text::words(name_of(line.purpose));
     case collective:
-      if (line.members <= 2) return words(name_of(line.kind));
-      return tr("%1 of %2").arg(words(name_of(line.kind))).arg(line.members);
+      if (line.members <= 2) return text::words(name_of(line.kind));
+      return tr("%1 of %2").arg(text::words(name_of(line.kind))).arg(line.members);
     case algorithm: return line.algorithm.isEmpty() ? text::unknown() : line.algorithm;
     case count:
       return line.count == std::floor(line.count) ? text::count(static_cast<std::int64_t>(line.count))

@@ -10,12 +10,13 @@
 
 #include "app/views/common/rows_model.hpp"
 #include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
 #include "engine/facts/facts.hpp"
 
 namespace rankscope::app {
 namespace {
 
-constexpr int row_height = 26, least_for_all = 420, switch_height = 34, margin = 12;
+constexpr int row_height = 26, least_for_all = 420, switch_height = 34;
 constexpr std::size_t most_instances = 400;
 
 }  // namespace
@@ -83,11 +84,8 @@ ViewTable TrafficView::table() const {
        tr("predicted, bytes"), tr("waiting, s"), tr("transfer, s"), tr("bus bandwidth, bytes/s")},
       {}};
   if (veiled()) return table;
-  const auto words = [](std::string_view name) {
-    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-  };
   for (const TrafficLine& line : model_.lines())
-    table.rows.push_back({words(name_of(line.purpose)), words(name_of(line.kind)),
+    table.rows.push_back({text::utf8(name_of(line.purpose)), text::utf8(name_of(line.kind)),
                           line.members > 0 ? QString::number(line.members) : QString(), line.algorithm,
                           plain(line.count), plain(line.bytes), plain(line.predicted), plain(line.waiting_s),
                           plain(line.transfer_s), plain(line.bus_bandwidth)});
@@ -219,7 +217,7 @@ void TrafficView::resizeEvent(QResizeEvent*) { arrange(); }
 
 QRect TrafficView::table_area() const {
   const int wanted = table_->horizontalHeader()->sizeHint().height() + model_.rowCount() * row_height + 6;
-  return {cell_inset, 4, width() - margin - cell_inset, std::clamp(wanted, 60, height() * 2 / 5)};
+  return {cell_inset, 4, width() - view_margin - cell_inset, std::clamp(wanted, 60, height() * 2 / 5)};
 }
 
 /// As wide as their words and numbers, and what is left shared among the numbers.
@@ -250,13 +248,13 @@ void TrafficView::arrange() {
   map_->setVisible(shows[2]);
   instances_->setVisible(shows[1] && listed_.size() > 1);
   if (!there) return;
-  switch_->setGeometry(margin, 4, switch_->sizeHint().width(), switch_height - 6);
+  switch_->setGeometry(view_margin, 4, switch_->sizeHint().width(), switch_height - 6);
   QRect rest = rect().adjusted(0, all ? 0 : switch_height, 0, 0);
   if (all) {
     table_->setGeometry(table_area());
     rest.setTop(table_area().bottom() + 8);
   } else {
-    table_->setGeometry(rest.adjusted(cell_inset, 0, -margin, -4));
+    table_->setGeometry(rest.adjusted(cell_inset, 0, -view_margin, -4));
   }
   spread_columns();
   // Few members need little room: the map gets what would make it as large as it is high.
@@ -266,8 +264,8 @@ void TrafficView::arrange() {
   map_->setGeometry(all ? QRect(left.right() + 1, rest.top(), map_width, rest.height()) : rest);
   const int list_width = std::min(instances_->sizeHint().width() + 16, 560);
   if (listed_.size() > 1) {
-    instances_->setGeometry(all ? QRect(margin, left.top(), list_width, 28)
-                                : QRect(width() - margin - list_width, 4, list_width, 28));
+    instances_->setGeometry(all ? QRect(view_margin, left.top(), list_width, 28)
+                                : QRect(width() - view_margin - list_width, 4, list_width, 28));
     if (all) left.setTop(left.top() + 32);
   }
   if (all) left.setHeight(player_->height_for(left.width(), left.height()));

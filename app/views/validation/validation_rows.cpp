@@ -11,7 +11,7 @@ namespace {
 
 constexpr double near = 0.05, far = 0.15;  ///< errors that stand out, one way and the other
 
-QString tr(const char* words) { return QObject::tr(words); }
+using text::tr;
 
 QString signed_percent(double share) {
   if (!std::isfinite(share)) return text::unknown();

@@ -16,7 +16,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, most_list_width = 760, least_for_words = 320;
+constexpr int most_list_width = 760, least_for_words = 320;
 constexpr int least_plot = 140, plot_room = 230;  ///< below the list, which scrolls where there is room for a picture
 constexpr int name_column = 0;
 
@@ -107,7 +107,7 @@ void ValidationView::choose(int table) {
 
 QRectF ValidationView::plot_area() const {
   // Below the list, where that leaves room; else there is none.
-  const double top = table_list_->geometry().bottom() + margin;
+  const double top = table_list_->geometry().bottom() + view_margin;
   return {4, top, static_cast<double>(table_list_->width()), is_wide() ? std::max(0.0, height() - top - 6) : 0};
 }
 
@@ -126,7 +126,7 @@ void ValidationView::arrange() {
   const int room = !is_wide() ? height() * 2 / 5 : height() >= 2 * plot_room ? height() - plot_room : height() - 8;
   const int list_height = height_of_whole_rows(*table_list_, room);
   table_list_->setGeometry(4, 4, list_width, list_height);
-  const int left = is_wide() ? list_width + 2 * margin : margin, wide = width() - left - margin;
+  const int left = is_wide() ? list_width + 2 * view_margin : view_margin, wide = width() - left - view_margin;
   int y = is_wide() ? 6 : list_height + 10;
   const bool tells = height() >= least_for_words;  // else they are the rows' tool tip
   row_list_->setToolTip(tells ? QString() : source_->text() + QLatin1Char('\n') + constants_->text());

@@ -19,6 +19,7 @@ class ValidationView : public DataView {
   void set_theme(Theme theme) override;
   bool settled() const override { return asked_ ? latest_.settled() : !isVisible(); }
   ViewTable table() const override { return table_of(rows_); }
+  QString own_source() const override { return tr("SIMULATED, beside what was published"); }
   const RowsModel& tables() const { return tables_; }
   const RowsModel& rows() const { return rows_; }
   QString words() const { return source_->text(); }

@@ -43,7 +43,7 @@ BubbleStretch idle(int rank, std::int64_t begin_ns, std::int64_t end_ns, BubbleC
   return stretch;
 }
 
-const LaneKey lane{0, Lane::compute, Obtained::emulated};
+const LaneKey compute_lane{0, Lane::compute, Obtained::emulated};
 
 }  // namespace
 
@@ -56,7 +56,7 @@ TEST_CASE("a box opens into blocks and then into segments as one zooms in") {
   const auto view = two_forwards();
   CHECK(drawn(*view, 1000) == "F:c0:m0:b0 F:c0:m0:b1 F:c0:m1:b0 F:c0:m1:b1");      // a block is 50 px
   CHECK(drawn(*view, 200).substr(0, 34) == "F:c0:m0:b0.qkv F:c0:m0:b0.attentio");  // a segment is 50 px
-  CHECK(fold(view->spans(lane, {0, 1'000'000}, 0, 1000), at_zoom(*view, 200)).size() == 20);
+  CHECK(fold(view->spans(compute_lane, {0, 1'000'000}, 0, 1000), at_zoom(*view, 200)).size() == 20);
 }
 
 TEST_CASE("boxes of nearly the same width open together, on every rank, whatever their parts are") {
@@ -88,7 +88,7 @@ TEST_CASE("a visible gap is never folded away, an invisible one is") {
   KnownRun run;
   run.span(0, 0, "F:c0:m0:b0.qkv", 0, 10).span(0, 0, "F:c0:m0:b0.attention", 15, 25);
   const auto view = run.view();
-  const auto spans = view->spans(lane, {0, 100'000}, 0, 10);
+  const auto spans = view->spans(compute_lane, {0, 100'000}, 0, 10);
   CHECK(fold(spans, at_zoom(*view, 1000)).size() == 2);  // 5 µs are 5 px
   const auto folded_boxes = fold(spans, at_zoom(*view, 10'000));
   REQUIRE(folded_boxes.size() == 1);  // half a pixel
@@ -101,27 +101,27 @@ TEST_CASE("the same op of the next step is another box") {
   KnownRun run;
   run.span(0, 0, "F:c0:m0:.head", 0, 10).span(0, 1, "F:c0:m0:.head", 10, 20);
   const auto view = run.view();
-  CHECK(fold(view->spans(lane, {0, 100'000}, 0, 10), at_zoom(*view, 10'000)).size() == 2);
+  CHECK(fold(view->spans(compute_lane, {0, 100'000}, 0, 10), at_zoom(*view, 10'000)).size() == 2);
 }
 
 TEST_CASE("the box around a span is the box drawn there, and the keys step from box to box") {
   const auto view = two_forwards();
-  const auto span = view->span_at(lane, 35'000);
+  const auto span = view->span_at(compute_lane, 35'000);
   REQUIRE(span);
-  const Box chunk = drawn_box(*view, lane, *span, at_zoom(*view, 2000));
+  const Box chunk = drawn_box(*view, compute_lane, *span, at_zoom(*view, 2000));
   CHECK(to_token(chunk.op) == "F:c0:m0");
   CHECK(chunk.begin_ns == 0);
   CHECK(chunk.end_ns == 100'000);
   CHECK(chunk.count == 10);
-  const auto next = box_after(*view, lane, chunk, at_zoom(*view, 2000));
+  const auto next = box_after(*view, compute_lane, chunk, at_zoom(*view, 2000));
   REQUIRE(next);
   CHECK(to_token(next->op) == "F:c0:m1");
-  CHECK_FALSE(box_after(*view, lane, *next, at_zoom(*view, 2000)));
-  CHECK(box_before(*view, lane, *next, at_zoom(*view, 2000)) == chunk);
+  CHECK_FALSE(box_after(*view, compute_lane, *next, at_zoom(*view, 2000)));
+  CHECK(box_before(*view, compute_lane, *next, at_zoom(*view, 2000)) == chunk);
 
-  const Box segment = drawn_box(*view, lane, *span, at_zoom(*view, 200));
+  const Box segment = drawn_box(*view, compute_lane, *span, at_zoom(*view, 200));
   CHECK(to_token(segment.op) == "F:c0:m0:b0.up");
-  CHECK(to_token(box_after(*view, lane, segment, at_zoom(*view, 200))->op) == "F:c0:m0:b0.down");
+  CHECK(to_token(box_after(*view, compute_lane, segment, at_zoom(*view, 200))->op) == "F:c0:m0:b0.down");
 }
 
 TEST_CASE("a label yields from micro-batch and segment to the shorter one") {

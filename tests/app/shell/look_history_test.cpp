@@ -27,7 +27,9 @@ struct Looking {
     state.hold();
     settle();
   }
-  void settle() { QTest::qWait(30); }
+  void settle() {
+    REQUIRE(wait_until([this] { return !history.pending(); }));
+  }
 };
 
 }  // namespace

@@ -2,11 +2,13 @@
 #include "app/shell/presentation.hpp"
 
 #include <QTest>
+#include <algorithm>
 #include <map>
 
 #include "app/shell/command_line.hpp"
 #include "app/shell/dock_area.hpp"
 #include "app/shell/main_window.hpp"
+#include "app/shell/top_bar.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/timeline/timeline_view.hpp"
@@ -111,6 +113,23 @@ TEST_CASE("A view that was presented is back in its dock, and a second one can b
     CHECK(view->window() == window.get());
     CHECK(window->docks().in_front(view));
   }
+}
+
+TEST_CASE("A presented view says how what it shows was obtained: as the open run was, or in its own words") {
+  const auto window = window_on("recomputation");
+  const QString run = window->findChild<TopBar*>()->source_text();
+  REQUIRE_FALSE(run.isEmpty());
+  const auto says = [&](const QString& words) {
+    const auto texts = painted_texts(*window);
+    return std::any_of(texts.begin(), texts.end(), [&](const PaintedText& text) { return text.words.contains(words); });
+  };
+  window->present("memory");
+  settle(*window);
+  CHECK(says(run));
+  window->present("validation");
+  settle(*window);
+  CHECK(says("SIMULATED, beside what was published"));
+  CHECK_FALSE(says(run));
 }
 
 TEST_CASE("Every text of every view has a contrast of 4.5 to what it stands on, in both themes") {

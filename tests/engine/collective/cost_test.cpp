@@ -4,14 +4,10 @@
 
 #include "engine/collective/ring.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/collective/cases.hpp"
 
 using namespace rankscope;
-
-namespace {
-constexpr OpKind collectives[] = {OpKind::broadcast, OpKind::scatter,    OpKind::reduce,         OpKind::all_reduce,
-                                  OpKind::gather,    OpKind::all_gather, OpKind::reduce_scatter, OpKind::all_to_all};
-constexpr Algorithm algorithms[] = {Algorithm::ring, Algorithm::naive, Algorithm::tree, Algorithm::halving_doubling};
-}  // namespace
+using namespace rankscope::test;
 
 TEST_CASE("a ring all-reduce of n ranks moves 2(n-1)/n of the buffer per rank") {
   for (int n = 1; n <= 16; ++n) {

@@ -7,17 +7,15 @@
 #include "engine/collective/hierarchical.hpp"
 #include "engine/collective/ring.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/collective/cases.hpp"
 
 using namespace rankscope;
+using namespace rankscope::test;
 
 namespace {
 
 using Buffer = std::vector<std::int64_t>;
 using Group = std::vector<Buffer>;  // by member
-
-constexpr OpKind collectives[] = {OpKind::broadcast, OpKind::scatter,    OpKind::reduce,         OpKind::all_reduce,
-                                  OpKind::gather,    OpKind::all_gather, OpKind::reduce_scatter, OpKind::all_to_all};
-constexpr Algorithm algorithms[] = {Algorithm::ring, Algorithm::naive, Algorithm::tree, Algorithm::halving_doubling};
 
 bool is_in_parts(OpKind kind) {
   return kind != OpKind::broadcast && kind != OpKind::reduce && kind != OpKind::all_reduce;

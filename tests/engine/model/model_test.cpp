@@ -241,6 +241,15 @@ TEST_CASE("a product's traffic is its operands, each once") {
   CHECK(model.segments[0].forward_bytes == 4 * (8 + 8 * 8 + 4 * 8 + 8 * 8));
 }
 
+TEST_CASE("every head of attention walks over all of qkv") {
+  // Two samples of 4 tokens, width 8, fp32: qkv is 8·24. Of two tensor ranks each has half the heads and of qkv's rows.
+  Scenario s = scenario_of(gpt(1, 8, 2, 4, 16), 2);
+  CHECK(make_model(s).segment(0, Segment::attention).walked_bytes == 2 * 4 * 8 * 24);
+  CHECK(make_model(s).segment(0, Segment::qkv).walked_bytes == 0);
+  s.plan.tensor = 2;
+  CHECK(make_model(s).segment(0, Segment::attention).walked_bytes == 1 * 4 * 8 * 12);
+}
+
 TEST_CASE("attention's backward costs twice its forward, and it has no weight gradient") {
   const Model model = make_model(scenario_of(gpt(1, 8, 2, 4, 16), 2));
   const SegmentSpec& attention = model.segments[2];

@@ -219,6 +219,23 @@ TEST_CASE("stages may have the layers that a list gives them") {
   CHECK_THROWS_AS(compile(s), PlanError);
 }
 
+TEST_CASE("embedding and head may be all that the first and the last chunk have") {
+  Scenario s = small_scenario("interleaved", 1, 3, 3);
+  s.plan.virtual_stages = 2;
+  s.plan.stages = "0 1 1 1 1 0";  // more chunks than layers
+  const StepProgram step = compile(s);
+  CHECK(step.first_segment == std::vector<int>{0, 1, 6, 11, 16, 21, 22});
+  CHECK(find_deadlock(step.all_programs(), step.grid).value_or("none") == "none");
+  s.plan.stages = "1 1 0 1 1 0";
+  CHECK_THROWS_WITH(compile(s), ContainsText("does not list the layers"));
+  // An embedding has no input gradient; a head has.
+  s = small_scenario("zb-h1", 1, 2, 4);
+  s.plan.stages = "0 4";
+  CHECK_THROWS_WITH(compile(s), ContainsText("the first chunk has the embedding alone"));
+  s.plan.stages = "4 0";
+  CHECK_NOTHROW(compile(s));
+}
+
 TEST_CASE("schedules refuse chunks that they do not run") {
   const auto complaint = [](const char* schedule, int virtual_stages, int m) {
     Scenario s = small_scenario(schedule, 1, 2, m);

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/scenario/choices.hpp"
 #include "engine/scenario/keys.hpp"
 #include "engine/scenario/lab.hpp"
 #include "engine/scenario/read.hpp"
-#include "engine/scenario/choices.hpp"
 #include "engine/schedule/schedule.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
@@ -323,7 +323,11 @@ TEST_CASE("a schedule's chunks and micro-batches are refused with what would do"
        "input gradient, a weight gradient and a message take, and the share of activations that is kept for the last"},
       {"[plan]\npipeline = 4\nstages = \"3 0 2 3\"\n",
        {},
-       "s.toml:3:1: stages = \"3 0 2 3\" is neither \"even\" nor \"cost\" nor \"measured\" nor a list of layers such "
+       "s.toml:3:1: stages = \"3 0 2 3\" has a chunk of nothing; only the first and the last, which have the embedding "
+       "and the head, can be without layers"},
+      {"[plan]\npipeline = 4\nstages = \"3 -1 2 4\"\n",
+       {},
+       "s.toml:3:1: stages = \"3 -1 2 4\" is neither \"even\" nor \"cost\" nor \"measured\" nor a list of layers such "
        "as \"3 2 2 1\""},
       {"[plan]\npipeline = 4\nvirtual = 3\nschedule = \"interleaved\"\n",
        {},

@@ -169,12 +169,17 @@ TEST_CASE("flash attention is within 7 % of what was measured on an A100 and an 
 }
 
 TEST_CASE("an AdamW step in separate passes moves 62 bytes a parameter in fp16, and 34 where it is one") {
+  ClusterSpec in_passes, in_one, as_said;
+  in_passes.fused = false;
+  in_one.fused = true;
+  as_said.update_bytes = 92;
   // Cast 2 + 4, unscale 4 + 4, norm 4, clip 4 + 4, AdamW 4 + 6 · 4, cast back 4 + 2, zero 2.
-  CHECK(update_bytes_per_parameter(2, 2, 12, false, true) == 62);
+  CHECK(update_bytes_per_parameter(in_passes, 2, 2, 12, true) == 62);
   // fp32 gradients need no cast, bf16 no scale: norm 4, clip 8, AdamW 28, cast back 6, zero 4.
-  CHECK(update_bytes_per_parameter(2, 4, 12, false, false) == 50);
+  CHECK(update_bytes_per_parameter(in_passes, 2, 4, 12, false) == 50);
   // Gradients read by the norm and by the update, states 6 · 4, the weight written.
-  CHECK(update_bytes_per_parameter(2, 4, 12, true, false) == 34);
+  CHECK(update_bytes_per_parameter(in_one, 2, 4, 12, false) == 34);
+  CHECK(update_bytes_per_parameter(as_said, 2, 4, 12, false) == 92);
 }
 
 TEST_CASE("heads whose rows begin anywhere keep products in batches off the tensor cores") {

@@ -69,6 +69,25 @@ TEST_CASE("folded equals unfolded: a pipeline's step is that of all ranks' progr
   }
 }
 
+TEST_CASE("folded equals unfolded where embedding and head are chunks without a layer") {
+  struct Row {
+    const char *schedule, *stages;
+    int tensor, pipeline, chunks;
+    const char* recompute;
+  };
+  for (const Row& row :
+       {Row{"interleaved", "0 1 1 1 1 1 1 0", 1, 4, 2, "none"}, Row{"interleaved", "0 1 1 1 1 1 1 0", 2, 4, 2, "none"},
+        Row{"interleaved", "0 1 1 1 1 1 1 0", 1, 4, 2, "blocks"}, Row{"1f1b", "0 3 3 0", 1, 4, 1, "sqrt"},
+        Row{"zb-h1", "2 2 2 0", 1, 4, 1, "none"}}) {
+    Scenario s = on("h100", {"gpt", 6, 2048, 16, 1024, 51200, false, 0.0},
+                    plan_of(1, row.tensor, row.pipeline, row.chunks, row.schedule, 8), 8);
+    s.plan.stages = row.stages;
+    s.plan.recompute = row.recompute;
+    INFO(row.schedule << " t" << row.tensor << " " << row.stages << " " << row.recompute);
+    CHECK(fold_step(s).seconds == Approx(unfolded_seconds(s)).epsilon(0.02));
+  }
+}
+
 TEST_CASE("where no stage waits for the others' gradients, steps follow each other after the longest stage's span") {
   for (const char* schedule : {"1f1b", "zb-h1", "zb-h2"}) {
     Scenario s = on("h100", {"gpt", 8, 4096, 32, 2048, 51200, false, 0.0}, plan_of(1, 1, 4, 1, schedule, 8), 8);
@@ -195,6 +214,36 @@ TEST_CASE("each thing that a cluster says of its software costs time in programs
   CHECK(slower([](ClusterSpec& c) { c.reduced_bytes = 4; }) > 0.001);
   CHECK(slower([](ClusterSpec& c) { c.split_transfers = false; }) != 0);
   CHECK_THROWS_WITH(slower([](ClusterSpec& c) { c.reduced_bytes = 3; }), ContainsText("2, 4 or 8"));
+}
+
+TEST_CASE("joined gradients of q, k and v, flat gradients, the loss once more and an update in passes are bytes") {
+  const double layers = 4, width = 2048, context = 1024, words = 51200, micro_batches = 2;
+  Scenario s = on("selene", {"gpt", 4, 2048, 16, 1024, 51200, false, 0.0}, plan_of(1, 1, 1, 1, "1f1b", 2), 2);
+  s.cluster.attention = "flash";
+  s.cluster.fused = true;
+  s.cluster.accumulation = "added";
+  s.cluster.reduced_bytes = 4;
+  s.cluster.op_overhead_s = 0;
+  /// What the changes make a step longer, as bytes: folded, and of programs.
+  const auto more_bytes = [&](auto change, auto from) {
+    Scenario changed = s, before = s;
+    change(changed.cluster);
+    from(before.cluster);
+    const double pace = s.cluster.memory_bandwidth * s.cluster.memory_efficiency;
+    const double folded = (fold_step(changed).seconds - fold_step(before).seconds) * pace;
+    CHECK((unfolded_seconds(changed) - unfolded_seconds(before)) * pace == Approx(folded).epsilon(0.001));
+    return folded;
+  };
+  const auto nothing = [](ClusterSpec&) {};
+  CHECK(more_bytes([](ClusterSpec& c) { c.split_qkv = true; }, nothing) ==
+        Approx(micro_batches * layers * 6 * context * width * 2).epsilon(1e-6));
+  CHECK(more_bytes([](ClusterSpec& c) { c.loss_metrics = 2; }, nothing) ==
+        Approx(micro_batches * 2 * (2 + 4 + 4 + 4) * context * words).epsilon(1e-6));
+  // Two bytes read and two written, where the sum is read and written in four each beside the two.
+  CHECK(more_bytes([](ClusterSpec& c) { c.accumulation = "flat"; }, nothing) ==
+        Approx(micro_batches * (4.0 - 10.0) * (layers * 12 * width * width + words * width)).epsilon(1e-6));
+  CHECK(more_bytes([](ClusterSpec& c) { c.update_bytes = 92; }, [](ClusterSpec& c) { c.update_bytes = 80; }) ==
+        Approx(12 * static_cast<double>(make_model(s).parameter_count())).epsilon(1e-6));
 }
 
 TEST_CASE("bytes in which software of 16 bits reduces and sends gradients change nothing in fp32") {

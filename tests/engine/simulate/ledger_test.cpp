@@ -38,22 +38,28 @@ TEST_CASE("a stage's memory without its program is that of its program") {
     int tensor, pipeline, chunks, micro_batches;
     bool parallel;
     const char* recompute;
+    const char* stages = "even";
   };
-  for (const Row& row : {Row{"1f1b", 1, 4, 1, 8, false, "none"}, Row{"gpipe", 1, 4, 1, 8, false, "none"},
-                         Row{"interleaved", 1, 4, 2, 8, false, "none"}, Row{"1f1b", 4, 2, 1, 8, false, "none"},
-                         Row{"1f1b", 4, 2, 1, 8, true, "none"}, Row{"1f1b", 1, 4, 1, 8, false, "blocks"},
-                         Row{"1f1b", 1, 2, 1, 8, false, "sqrt"}, Row{"1f1b", 4, 2, 1, 8, true, "blocks"},
-                         Row{"1f1b", 1, 4, 1, 8, false, "selective"}, Row{"zb-h1", 1, 4, 1, 8, false, "none"},
-                         Row{"zb-h2", 1, 4, 1, 12, false, "none"}, Row{"zb-v", 1, 4, 2, 8, false, "none"}}) {
+  for (const Row& row :
+       {Row{"1f1b", 1, 4, 1, 8, false, "none"}, Row{"gpipe", 1, 4, 1, 8, false, "none"},
+        Row{"interleaved", 1, 4, 2, 8, false, "none"}, Row{"1f1b", 4, 2, 1, 8, false, "none"},
+        Row{"1f1b", 4, 2, 1, 8, true, "none"}, Row{"1f1b", 1, 4, 1, 8, false, "blocks"},
+        Row{"1f1b", 1, 2, 1, 8, false, "sqrt"}, Row{"1f1b", 4, 2, 1, 8, true, "blocks"},
+        Row{"1f1b", 1, 4, 1, 8, false, "selective"}, Row{"zb-h1", 1, 4, 1, 8, false, "none"},
+        Row{"zb-h2", 1, 4, 1, 12, false, "none"}, Row{"zb-v", 1, 4, 2, 8, false, "none"},
+        Row{"interleaved", 1, 4, 2, 8, false, "none", "0 3 3 3 3 2 2 0"},
+        Row{"1f1b", 1, 4, 1, 8, false, "blocks", "0 8 8 0"}, Row{"1f1b", 1, 4, 1, 8, false, "sqrt", "0 8 8 0"}}) {
     Scenario s = on("h100", {"gpt", 16, 1024, 16, 2048, 32000, false, 0.1}, row.schedule, row.tensor, row.pipeline,
                     row.chunks, row.micro_batches);
     s.plan.sequence_parallel = row.parallel;
     s.plan.recompute = row.recompute;
+    s.plan.stages = row.stages;
     const StepProgram step = compile(s);
     const auto memory = folded(s);
     for (int stage = 0; stage < row.pipeline; ++stage) {
       const MemoryProfile profile = memory_profile(step.program_for(step.grid.rank_of({0, 0, stage})));
-      INFO(row.schedule << " t" << row.tensor << " sp " << row.parallel << " " << row.recompute << " stage " << stage);
+      INFO(row.schedule << " t" << row.tensor << " sp " << row.parallel << " " << row.recompute << " " << row.stages
+                        << " stage " << stage);
       const StageMemory& mine = memory[static_cast<std::size_t>(stage)];
       const auto of = [](const ClassBytes& bytes, MemoryClass which) {
         return static_cast<double>(bytes[static_cast<std::size_t>(which)]);

@@ -104,6 +104,18 @@ TEST_CASE("rows that a constant was fitted to are marked, and are no part of a t
   CHECK(to_text({table}).find("fitted to") != std::string::npos);
 }
 
+TEST_CASE("a row that was measured several times says how sure its error is, and no other does") {
+  ValidatedTable table;
+  table.rows = {{.name = "often", .published = 10, .low = 11, .high = 11, .uncertainty = 0.013},
+                {.name = "once", .published = 10, .low = 12, .high = 12}};
+  const std::string text = to_text({table});
+  CHECK_THAT(text, ContainsText("+10.0 % ± 1.3 %\n"));
+  CHECK_THAT(text, ContainsText("+20.0 %\n"));
+  const auto rows = to_json({table})["tables"][0]["rows"];
+  CHECK(rows[0]["uncertainty"] == 0.013);
+  CHECK(rows[1]["uncertainty"].is_null());
+}
+
 TEST_CASE("choices that a source leaves open make an interval, and a wrong table is refused with its place") {
   const std::string head = "title = \"t\"\nsource = \"s\"\nconstants = \"c\"\nunit = \"us\"\n";
   const std::string quantity = "quantity = \"all_reduce_seconds\"\n";
@@ -149,25 +161,26 @@ TEST_CASE("memory is within 5 % of what was published") {
       ++rows;
     }
   }
-  CHECK(rows == 53);
+  CHECK(rows == 57);
 }
 
 TEST_CASE("tables that came after the constants are predicted as far as this software's kernels are known") {
-  // Mean and worst error. Those of Megatron-LM are as near as its tables that had been seen. MPT and FlashAttention-2's
-  // runs are 2 to 10 % slower than predicted on one node, by some 1e-10 s per token, layer and unit of width that is
-  // not explained; of MPT on 64 GPUs of 40 GB one row is 37 % slower, whose memory was full. In the pipelines with
-  // large vocabularies attention takes up to twice what FlashAttention-2 does: by the authors' list, 2.6 and 5.9 ms for
-  // the forward of a block of 2,048 and of 4,096 tokens.
+  // Mean and worst error. Those of Megatron-LM are as near as its tables that had been seen. FlashAttention-2's runs
+  // are 8 to 10 % slower than predicted on one node, and MPT's of 2,048 tokens 1 to 15 %, which is not explained; of
+  // MPT on 64 GPUs of 40 GB one row is 35 % slower, whose memory was full. In the pipelines with large vocabularies
+  // attention takes up to twice what FlashAttention-2 does: by the authors' list, 2.6 and 5.9 ms for the forward of a
+  // block of 2,048 and of 4,096 tokens.
   struct Limits {
     double mean, worst;
   };
   const std::map<std::string, Limits> limits{{"megatron-strong-scaling", {0.045, 0.075}},
                                              {"zero-bubble-steps", {0.04, 0.08}},
+                                             {"zero-bubble-interleaved", {0.045, 0.08}},
                                              {"zero-bubble-spans", {0.04, 0.10}},
                                              {"vocabulary-steps", {0.09, 0.19}},
                                              {"flash-attention-2", {0.09, 0.105}},
-                                             {"mpt-a100", {0.07, 0.15}},
-                                             {"mpt-a100-40gb", {0.11, 0.37}}};
+                                             {"mpt-a100", {0.06, 0.15}},
+                                             {"mpt-a100-40gb", {0.09, 0.36}}};
   std::size_t seen = 0;
   for (const PublishedTable& published : tables()) {
     if (!published.held_out || !published.judged || published.quantity == Quantity::peak_bytes) continue;

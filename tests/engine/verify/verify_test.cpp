@@ -73,6 +73,28 @@ TEST_CASE("so do an order by hand, its chunks placed the other way round, and st
   CHECK(result.passed);
 }
 
+TEST_CASE("so do pipelines whose embedding and head are chunks without a layer") {
+  struct Plan {
+    const char *schedule, *stages;
+    int tensor, pipeline, chunks;
+    const char* recompute;
+  };
+  const auto plan = GENERATE(Plan{"interleaved", "0 1 1 1 1 1 1 0", 1, 4, 2, "none"},
+                             Plan{"interleaved", "0 3 3 0", 1, 2, 2, "blocks"}, Plan{"1f1b", "0 6 0", 1, 3, 1, "none"},
+                             Plan{"gpipe", "0 6 0", 2, 3, 1, "none"}, Plan{"zb-h1", "3 3 0", 1, 3, 1, "none"},
+                             Plan{"zb-v", "2 2 2 0", 1, 2, 2, "none"});
+  const bool tied = GENERATE(true, false);
+  Scenario s = scenario_of(plan.schedule, 1, plan.pipeline, 8, "fp64", tied);
+  s.model.layers = 6;
+  s.plan.tensor = plan.tensor;
+  s.plan.virtual_stages = plan.chunks;
+  s.plan.stages = plan.stages;
+  s.plan.recompute = plan.recompute;
+  const VerifyResult result = verify(s, {});
+  INFO(plan.schedule << " " << plan.stages << (tied ? " tied" : "") << "\n" << to_text(result));
+  CHECK(result.passed);
+}
+
 TEST_CASE("so they do with data parallelism and dropout, and a planted fault is caught") {
   const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-v");
   const auto* plant = GENERATE("", "dropped_micro_batch", "skipped_norm_term");

@@ -36,15 +36,6 @@ StepSummary summary_of(std::int32_t rank, std::uint32_t step) {
   return s;
 }
 
-Message numbered(std::int32_t rank, std::uint64_t sequence, Event event) {
-  Message message;
-  message.session[0] = 1;
-  message.rank = rank;
-  message.sequence = sequence;
-  message.event = std::move(event);
-  return message;
-}
-
 std::vector<Message> a_run() {
   std::vector<Message> run;
   std::array<std::uint64_t, ranks> sequence{};

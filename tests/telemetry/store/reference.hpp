@@ -162,6 +162,14 @@ inline Message message_of(Event event) {
   return message;
 }
 
+/// As a rank sends it.
+inline Message numbered(int rank, std::uint64_t sequence, Event event) {
+  Message message = message_of(std::move(event));
+  message.rank = rank;
+  message.sequence = sequence;
+  return message;
+}
+
 /// Feeds the spans in batches of up to `most` of one kind.
 inline void feed(RunStore& store, const std::vector<std::pair<Span, Obtained>>& spans, std::size_t most) {
   for (std::size_t i = 0; i < spans.size();) {

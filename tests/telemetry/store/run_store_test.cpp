@@ -11,13 +11,6 @@ Span span_of(int rank, std::uint32_t step, OpId op, std::int64_t begin, std::int
   return {rank, step, op, begin, active < 0 ? begin : active, end, -1};
 }
 
-Message numbered(int rank, std::uint64_t sequence, Event event) {
-  Message message = message_of(std::move(event));
-  message.rank = rank;
-  message.sequence = sequence;
-  return message;
-}
-
 void add(RunStore& store, std::vector<Span> spans, Obtained obtained = Obtained::measured) {
   store.accept(message_of(SpanBatch{obtained, ClockDomain::wall, std::move(spans)}));
 }

@@ -107,7 +107,7 @@ class StreamDevice final : public Device {
   Memory reserve_host(std::int64_t bytes) override { return host_.reserve(bytes); }
   std::unique_ptr<Queue> make_queue() override { return std::make_unique<StreamQueue>(); }
   std::int64_t context_bytes() const override { return 0; }
-  void fit_clock() override {}
+  bool fit_clock() override { return true; }
   std::int64_t clock_uncertainty_ns() const override { return 0; }
 
  private:

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int most_ranks = 16;
 constexpr std::size_t least_plans = 150;
-constexpr std::uint64_t seed = 20;
+constexpr std::uint64_t matrix_seed = 20;
 
 bool makes_sense(const Row& row) {
   const Scenario s = scenario_of(row);
@@ -94,7 +94,7 @@ const CoveringArray& plan_matrix() {
   static const CoveringArray matrix = [] {  // it takes seconds
     std::vector<int> values;
     for (const PlanOption& option : plan_options()) values.push_back(static_cast<int>(option.values.size()));
-    return covering_array(values, makes_sense, least_plans, seed);
+    return covering_array(values, makes_sense, least_plans, matrix_seed);
   }();
   return matrix;
 }

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-namespace rankscope::bench {
+namespace rankscope {
 
 /// Clock ticks of all cores together, and those of them that a hypervisor gave to other machines; both 0 where Linux
 /// does not count them, and every measure passes for a quiet one.
@@ -30,4 +30,4 @@ struct CoreTicks {
   }
 };
 
-}  // namespace rankscope::bench
+}  // namespace rankscope

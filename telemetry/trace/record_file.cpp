@@ -1,0 +1,48 @@
+#include "telemetry/trace/record_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "telemetry/event/crc32.hpp"
+#include "telemetry/trace/trace_error.hpp"
+
+namespace rankscope {
+
+RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file_ < 0) throw TraceError(path_ + ": cannot create: " + std::strerror(errno));
+}
+
+void RecordFile::fail(const char* doing) {
+  if (error_.empty()) error_ = path_ + ": " + doing + ": " + std::strerror(errno);
+}
+
+bool RecordFile::put(mcap::View records) {
+  std::size_t done = 0;
+  while (done < records.size()) {
+    const ssize_t written = ::write(file_, records.data() + done, records.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      fail("cannot write");
+      if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0 ||
+          ::lseek(file_, static_cast<off_t>(bytes_), SEEK_SET) < 0)
+        fail("cannot cut back");
+      return false;
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  bytes_ += records.size();
+  crc_ = crc32(records, crc_);
+  return true;
+}
+
+bool RecordFile::close() {
+  if (file_ >= 0 && ::close(file_) != 0) fail("cannot close");
+  file_ = -1;
+  return error_.empty();
+}
+
+}  // namespace rankscope
