@@ -48,7 +48,9 @@ void TabOverflow::fit() {
   bar_.setUpdatesEnabled(false);
   std::vector<int> widths;
   int all = 0;
-  for (int i = 0; i < bar_.count(); ++i) bar_.setTabVisible(i, true);
+  // Only those that are hidden: QTabBar (6.4) lays out anew if the *last* call changed something.
+  for (int i = 0; i < bar_.count(); ++i)
+    if (!bar_.isTabVisible(i)) bar_.setTabVisible(i, true);
   for (int i = 0; i < bar_.count(); ++i) {
     widths.push_back(bar_.tabRect(i).width());
     all += widths.back();

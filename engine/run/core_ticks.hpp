@@ -6,6 +6,9 @@
 
 namespace rankscope {
 
+/// A wall-clock figure beside which more of the cores than this was stolen says too much of the host to be judged.
+inline constexpr double disturbing_share = 0.02;
+
 /// Clock ticks of all cores together, and those of them that a hypervisor gave to other machines; both 0 where Linux
 /// does not count them, and every measure passes for a quiet one.
 struct CoreTicks {

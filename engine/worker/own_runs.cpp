@@ -25,8 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* table_name = "own-runs";
 constexpr int steps = 24;
-// Of the cores, given to other machines: a wall clock that saw more of it is not this engine's.
-constexpr double disturbed = 0.02;
 constexpr int most_attempts = 4;
 
 /// "AMD EPYC, 2 cores".
@@ -114,7 +112,7 @@ OwnRun run_once(const PublishedRow& row) {
 /// The quietest of a few runs on the wall, up to the first that is quiet; on the device clock one run.
 OwnRun run_row(const PublishedRow& row) {
   OwnRun quietest = run_once(row), last = quietest;
-  for (int attempt = 1; on_the_wall(row) && last.stolen > disturbed && attempt < most_attempts; ++attempt) {
+  for (int attempt = 1; on_the_wall(row) && last.stolen > disturbing_share && attempt < most_attempts; ++attempt) {
     std::cerr << "again: the hypervisor gave " << figure::percent(last.stolen) << " of the cores to others"
               << std::endl;
     last = run_once(row);
@@ -173,7 +171,7 @@ int validate_own(const OwnRunsRequest& request) {
   measured.rows = all.costs();
   table.title += ", repeated";
   table.source = machine() + "; " + measured.source;
-  if (stolen > disturbed)
+  if (stolen > disturbing_share)
     table.source += "; up to " + figure::percent(stolen) + " of the cores given to others beside runs on the wall";
   table.constants = std::to_string(measured.rows.size()) +
                     " ops measured before and after each run, on other sizes and for one rank alone";

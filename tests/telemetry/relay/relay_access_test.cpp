@@ -1,0 +1,117 @@
+// Whom a relay serves, and what it does not take from whom.
+#include "tests/telemetry/relay/relay_support.hpp"
+
+using namespace rankscope;
+using namespace rankscope::test;
+
+TEST_CASE("garbage on the socket is counted and ignored") {
+  Run run;
+  run.start_worker();
+  run.train(5, 10);
+  Stranger stranger(run.relay->join());
+  const std::string noise(1000, '\x5A');
+  const auto header = link::pack({link::Type::worker_messages, 1, 1, 1});
+  const std::string good_header(reinterpret_cast<const char*>(header.data()), header.size());
+  for (int i = 0; i < 50; ++i) {
+    stranger.say_raw({"x"});
+    stranger.say_raw({"", "", "", "", ""});
+    stranger.say_raw({noise, noise});
+    stranger.say_raw({good_header, noise, noise});
+    stranger.say_raw({good_header.substr(0, 39), noise});
+  }
+  stranger.say({link::Type::snapshot, 1}, noise);            // only relays say this
+  stranger.say({link::Type::worker_hello, 1}, "too short");  // no session
+  CHECK(eventually([&] { return run.relay->status().garbage >= 252; }));
+  // As a worker it is let in (ipc has no keys), and its damaged messages are refused one by one.
+  REQUIRE(stranger.say({link::Type::worker_hello, 2}, session_text()));
+  const auto before = run.relay->status().garbage;
+  for (std::uint64_t n = 1; n <= 20; ++n) stranger.say({link::Type::worker_messages, 2, n, 1}, noise);
+  CHECK(eventually([&] { return run.relay->status().garbage == before + 20; }));
+  Collector seen;
+  const auto viewer = view(run.relay->join(), seen);
+  run.train(5, 10);
+  CHECK(eventually([&] { return seen.summaries() == 20 && seen.spans() == 200; }));
+  CHECK(viewer->status().garbage == 0);
+}
+
+TEST_CASE("a viewer can only read") {
+  Run run;
+  Stranger viewer(run.relay->join());
+  REQUIRE(viewer.say({link::Type::viewer_hello, 1, 0, 0, 10}));
+  REQUIRE(viewer.hear([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
+  viewer.say({link::Type::worker_hello, 2}, session_text());
+  viewer.say({link::Type::worker_messages, 2, 1, 1}, body_of({{a_session(), 0, 1, 0, a_summary(0, 7)}}));
+  CHECK(eventually([&] { return run.relay->status().garbage >= 2; }));
+  CHECK(run.tap.summaries() == 0);
+}
+
+TEST_CASE("a worker of another session is refused") {
+  Run run;
+  Stranger worker(run.relay->join());
+  const SessionId other = a_session(99);
+  REQUIRE(worker.say({link::Type::worker_hello, 1}, {reinterpret_cast<const char*>(other.data()), other.size()}));
+  std::string why;
+  CHECK(worker.hear([&](const link::Incoming& in) {
+    if (in.header && in.header->type == link::Type::refused) why = in.body;
+    return !why.empty();
+  }));
+  CHECK(why.find(to_string(a_session())) != std::string::npos);
+}
+
+TEST_CASE("with keys, listed viewers and workers come in, and nobody else is served") {
+  const RelayKeys keys = new_relay_keys();
+  RelayOptions options;
+  options.keys = keys.relay;
+  options.admitted = keys.admitted();
+  Run run("tcp://127.0.0.1:*", options);
+  run.start_worker(keys.worker);
+  run.worker->control(0, a_hello(2));
+  run.train(5, 10);
+  Collector seen, nothing;
+  const auto viewer = view(parse_join(to_string(run.relay->join(keys.viewer))), seen);
+  CHECK(eventually([&] { return seen.summaries() == 10 && seen.spans() == 100; }));
+
+  SECTION("an unlisted key is refused, and told why") {
+    const auto unlisted = view(run.relay->join(new_curve_keys()), nothing);
+    CHECK(eventually([&] { return unlisted->status().state == ViewerState::refused; }));
+    CHECK(unlisted->status().why.find("not admit") != std::string::npos);
+    CHECK(eventually([&] { return run.relay->status().turned_away >= 1; }));
+  }
+  SECTION("a client without keys gets nothing") {
+    const auto bare = view({run.relay->endpoint(), {}, {}}, nothing);
+    CHECK(eventually([&] { return bare->status().why.find("keys") != std::string::npos; }));
+    CHECK(bare->status().state != ViewerState::live);
+  }
+  SECTION("a client with another relay's public key gets nothing") {
+    Join wrong = run.relay->join(keys.viewer);
+    wrong.server_key = new_curve_keys().public_key;
+    const auto lost = view(wrong, nothing);
+    std::this_thread::sleep_for(400ms);
+    CHECK(lost->status().state != ViewerState::live);
+  }
+  SECTION("a viewer's key cannot speak as a worker") {
+    Stranger forger(run.relay->join(keys.viewer));
+    forger.say({link::Type::worker_hello, 1}, session_text());
+    std::string why;
+    CHECK(forger.hear([&](const link::Incoming& in) {
+      if (in.header && in.header->type == link::Type::refused) why = in.body;
+      return !why.empty();
+    }));
+    CHECK(why == "this key is not a worker's");
+  }
+  SECTION("a worker's key cannot look") {
+    const auto nosy = view(run.relay->join(keys.worker), nothing);
+    CHECK(eventually([&] { return nosy->status().state == ViewerState::refused; }));
+  }
+  CHECK(nothing.messages().empty());
+  run.train(5, 10);
+  CHECK(eventually([&] { return seen.summaries() == 20; }));
+}
+
+TEST_CASE("a relay does not open beyond this machine without keys") {
+  RelayOptions options;
+  options.endpoint = "tcp://*:*";
+  CHECK_THROWS_AS(Relay(options), JoinError);
+  options.endpoint = "tcp://0.0.0.0:0";
+  CHECK_THROWS_AS(Relay(options), JoinError);
+}
