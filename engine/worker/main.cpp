@@ -1,9 +1,11 @@
-// rankscope-engine: plan, simulate, run, verify, sweep, validate, search.
+// rankscope-engine: plan, simulate, run, verify, sweep, validate, search, export.
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/analyse/figure_text.hpp"
+#include "engine/checkpoint/hugging_face.hpp"
 #include "engine/comm/nccl.hpp"
 #include "engine/data/dataset.hpp"
 #include "engine/facts/prediction.hpp"
@@ -219,6 +221,31 @@ int run_plan(const Input& input, RunRequest request, const Instead& instead) {
   return run_supervised(scenario, request);
 }
 
+/// What `export` is given.
+struct ExportRequest {
+  std::string checkpoint, folder;
+};
+
+int export_model(const ExportRequest& request, bool json) {
+  const std::vector<std::string> found = checkpoints_in(request.checkpoint);
+  if (found.empty()) throw CheckpointError(request.checkpoint + ": there is no complete checkpoint");
+  const Checkpoint checkpoint(found.back());
+  const SavedModel saved = write_hugging_face(checkpoint, request.folder);
+  if (json)
+    std::cout << nlohmann::ordered_json{{"folder", request.folder},
+                                        {"checkpoint", checkpoint.directory()},
+                                        {"steps_done", checkpoint.steps_done()},
+                                        {"parameters", saved.parameters},
+                                        {"bytes", saved.bytes}}
+                     .dump(2)
+              << "\n";
+  else
+    std::cout << request.folder << ": " << saved.parameters << " parameters after " << checkpoint.steps_done()
+              << " steps, fp32, " << figure::format("%.1f MiB", static_cast<double>(saved.bytes) / (1 << 20))
+              << "; transformers' GPT2LMHeadModel reads it\n";
+  return 0;
+}
+
 int sweep_plans(const Input& input, SweepRequest request) {
   check_platform(request.run.device);
   request.scenario = file_of(input);
@@ -357,10 +384,17 @@ int main(int argc, char** argv) {
   add_input(search_command, input);
   search_command->add_option("--best", best, "how many of the fastest plans to print")->check(whole_number(1));
 
+  ExportRequest exported;
+  auto* export_command = app.add_subcommand("export", "save a checkpoint's model in Hugging Face's format of GPT-2");
+  export_command->add_option("CHECKPOINT", exported.checkpoint, "a checkpoint, or a folder of them: its newest")
+      ->required();
+  export_command->add_option("FOLDER", exported.folder, "to make: config.json and model.safetensors")->required();
+  export_command->add_flag("--json", input.json, "print one JSON object on standard output, and nothing else there");
+
   // Without this, an unknown command is called a missing one.
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) {
     std::cerr << "rankscope-engine: there is no command '" << argv[1]
-              << "'; there is plan, simulate, run, verify, sweep, validate and search" << std::endl;
+              << "'; there is plan, simulate, run, verify, sweep, validate, search and export" << std::endl;
     return bad_input;
   }
   try {
@@ -383,6 +417,7 @@ int main(int argc, char** argv) {
     own_runs.json = input.json;
     if (*validate_command) return own ? validate_own(own_runs) : validate_all(input.json, without_each);
     if (*search_command) return search_plans(input, best);
+    if (*export_command) return export_model(exported, input.json);
     if (*worker_command) return run_worker(job);
     return failed;  // not reached: CLI11 asks for a command
   } catch (const ScenarioError& e) {
@@ -390,6 +425,9 @@ int main(int argc, char** argv) {
     return bad_input;
   } catch (const PlanError& e) {
     std::cerr << input.scenario << ": " << e.what() << std::endl;
+    return bad_input;
+  } catch (const CheckpointError& e) {  // of an export; a run's own are RunFailures
+    std::cerr << "rankscope-engine: " << e.what() << std::endl;
     return bad_input;
   } catch (const JoinError& e) {
     std::cerr << "rankscope-engine: " << e.what() << std::endl;

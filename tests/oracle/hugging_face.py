@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""A model that the engine exported, read by transformers: its losses on a run's tokens against those of the same run's
+weights by torch_gpt.py, which is held against the engine itself. Exit status 1 when one is further off than the
+tolerance, or when a tensor is missing, left over or of another shape."""
+import sys
+
+import torch
+from transformers import GPT2LMHeadModel
+
+from torch_gpt import loss_of, read_safetensors, with_prefix
+
+# Relative. The weights come from runs under two plans, and AdamW makes whole steps of gradients that are rounding.
+TOLERANCE = 1e-4
+
+
+def main(run, folder):
+    tensors, metadata = read_safetensors(run)
+    weights = with_prefix(tensors, "final.")
+    model, told = GPT2LMHeadModel.from_pretrained(folder, output_loading_info=True)
+    wrong = {what: names for what, names in told.items() if names}
+    if wrong:
+        print(f"{folder}: {wrong}")
+        return 1
+    model.eval()
+    worst = 0.0
+    with torch.no_grad():
+        for step in range(tensors["tokens"].shape[0]):
+            tokens, targets = tensors["tokens"][step].long(), tensors["targets"][step].long()
+            ours = loss_of(weights, tokens, targets, int(metadata["layers"]), int(metadata["heads"])).item()
+            logits = model(tokens).logits
+            theirs = torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1)).item()
+            worst = max(worst, abs(ours - theirs) / abs(theirs))
+    print(f"transformers: losses of the exported model within {worst:.1e} (limit {TOLERANCE:.0e})")
+    return 0 if worst < TOLERANCE else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))
