@@ -274,6 +274,7 @@ Report make_report(const RunFacts& facts) {
   report.ranks = facts.grid.size();
   report.clock = facts.clock;
   report.obtained = facts.obtained;
+  report.loss_floor = facts.loss_floor;
   const RunTotals told = totals_of(facts);
   add_steps(report, facts, told);
   add_bubbles(report, facts, told);

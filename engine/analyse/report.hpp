@@ -37,6 +37,7 @@ struct RunFacts {
   /// How the run's headline numbers are obtained, and on which clock: analysed from `observed` steps of that kind.
   Obtained obtained = Obtained::measured;
   ClockDomain clock = ClockDomain::wall;
+  double loss_floor = std::numeric_limits<double>::quiet_NaN();      ///< the data's entropy, nats per token
   double peak_flops = 0;                                             ///< of one device; 0 unknown
   double model_flops = std::numeric_limits<double>::quiet_NaN();     ///< of one step over all ranks, where no summary
                                                                      ///< says so
@@ -176,6 +177,7 @@ struct Report {
   double step_seconds = std::numeric_limits<double>::quiet_NaN();
   double predicted_step_seconds = std::numeric_limits<double>::quiet_NaN();
   std::vector<StepRow> steps;
+  double loss_floor = std::numeric_limits<double>::quiet_NaN();  ///< entropy of the data in nats per token, where known
 
   Bubble bubble, bubble_span;
   StepShares time;       ///< of the representative step; all NaN where no step was analysed

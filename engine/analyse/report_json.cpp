@@ -124,6 +124,7 @@ nlohmann::json to_json(const Report& report) {
           {"obtained", name_of(report.obtained)},
           {"step_seconds", known(report.step_seconds)},
           {"steps", std::move(steps)},
+          {"loss_floor", known(report.loss_floor)},
           {"bubble", bubble_json(report.bubble)},
           {"bubble_span", bubble_json(report.bubble_span)},
           {"time", std::move(time)},

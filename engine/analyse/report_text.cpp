@@ -103,6 +103,7 @@ std::string step_table(const Report& report) {
     if (scaled) text += format("  %10s", number(s.loss_scale, "%.6g").c_str());
     text += "\n";
   }
+  if (!std::isnan(report.loss_floor)) text += format(" floor %11.5f   the entropy of the data\n", report.loss_floor);
   return text;
 }
 

@@ -127,6 +127,7 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
   facts.clock = hello && hello->headline == ClockDomain::device && emulated ? ClockDomain::device : ClockDomain::wall;
   facts.obtained = facts.clock == ClockDomain::device ? Obtained::emulated : Obtained::measured;
   facts.peak_flops = hello ? hello->peak_flops : 0;
+  if (hello) facts.loss_floor = hello->entropy_nats;
   if (hello) facts.energy_unknown = hello->energy_unknown;
   facts.clocks = store.clocks();
   for (ClockRecord& clock : facts.clocks) clock.offset_ns = 0;  // the store's times are on the corrected time line

@@ -1,18 +1,23 @@
-// How much of the cores a hypervisor gave to other machines while something was measured: wall-clock figures of such a
-// time are of no use.
+// How much of the cores others had while something was measured, other machines on this host and other programs on this
+// machine: wall-clock figures of such a time are of no use.
 #pragma once
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <fstream>
 #include <string>
 
 namespace rankscope {
 
-/// A wall-clock figure beside which more of the cores than this was stolen says too much of the host to be judged.
+/// A wall-clock figure beside which others had more of the cores than this says too much of them to be judged.
 inline constexpr double disturbing_share = 0.02;
 
-/// Clock ticks of all cores together, and those of them that a hypervisor gave to other machines; both 0 where Linux
-/// does not count them, and every measure passes for a quiet one.
+/// Clock ticks of all cores together; of these the ones in which something ran here, and the ones that a hypervisor
+/// gave to other machines. All 0 where Linux does not count them, and every measure passes for a quiet one.
 struct CoreTicks {
-  long long all = 0, stolen = 0;
+  long long all = 0, busy = 0, stolen = 0;
+  double own = 0;  ///< of `busy`: this process, and its children that have ended
 
   static CoreTicks now() {
     std::ifstream stat("/proc/stat");
@@ -20,16 +25,33 @@ struct CoreTicks {
     stat >> cpu;
     CoreTicks ticks;
     long long value = 0;
-    for (int field = 0; field < 8 && stat >> value; ++field) {
+    enum Field { user, nice, system, idle, iowait, irq, softirq, steal, fields };
+    for (int field = 0; field < fields && stat >> value; ++field) {
       ticks.all += value;
-      if (field == 7) ticks.stolen = value;
+      if (field == user || field == nice || field == system) ticks.busy += value;
+      if (field == steal) ticks.stolen = value;
+    }
+    for (const auto whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+      rusage used{};
+      getrusage(whose, &used);
+      for (const timeval& time : {used.ru_utime, used.ru_stime})
+        ticks.own += (static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6) *
+                     static_cast<double>(sysconf(_SC_CLK_TCK));
     }
     return ticks;
   }
-  /// The share of the cores that was stolen since.
-  double stolen_since() const {
+  /// The share of the cores that other machines had since.
+  double stolen_since() const { return share(now(), 0); }
+  /// The share that other machines and other processes had since.
+  double taken_since() const {
     const CoreTicks later = now();
-    return later.all > all ? static_cast<double>(later.stolen - stolen) / static_cast<double>(later.all - all) : 0;
+    return share(later, std::max(0.0, static_cast<double>(later.busy - busy) - (later.own - own)));
+  }
+
+ private:
+  double share(const CoreTicks& later, double by_others) const {
+    if (later.all <= all) return 0;
+    return (static_cast<double>(later.stolen - stolen) + by_others) / static_cast<double>(later.all - all);
   }
 };
 

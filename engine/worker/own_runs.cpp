@@ -92,7 +92,7 @@ struct OwnRow {
 struct OwnRun {
   double seconds = 0;  ///< a step: the mean on the device clock, as of the ops that it is predicted from; on the wall,
                        ///< which whatever else runs here delays, the first quartile
-  double stolen = 0;   ///< share of the cores that a hypervisor gave to other machines meanwhile
+  double taken = 0;    ///< share of the cores that other machines and other programs had meanwhile
 };
 
 OwnRun run_once(const PublishedRow& row) {
@@ -102,21 +102,20 @@ OwnRun run_once(const PublishedRow& row) {
   request.clock = on_the_wall(row) ? "wall" : "device";
   const CoreTicks before = CoreTicks::now();
   const Attempt attempt = run_session(with_absolute_data(scenario), request);
-  const double stolen = before.stolen_since();
+  const double taken = before.taken_since();
   if (attempt.status != 0 || !attempt.facts) throw std::runtime_error(row.name + ": " + attempt.message);
   const SweepRun run = sweep_run(make_report(*attempt.facts), 0, 0);
   if (run.step_seconds.empty()) throw std::runtime_error(row.name + ": no step's time is known");
-  return {on_the_wall(row) ? quartile(run.step_seconds, 1) : mean(run.step_seconds), stolen};
+  return {on_the_wall(row) ? quartile(run.step_seconds, 1) : mean(run.step_seconds), taken};
 }
 
 /// The quietest of a few runs on the wall, up to the first that is quiet; on the device clock one run.
 OwnRun run_row(const PublishedRow& row) {
   OwnRun quietest = run_once(row), last = quietest;
-  for (int attempt = 1; on_the_wall(row) && last.stolen > disturbing_share && attempt < most_attempts; ++attempt) {
-    std::cerr << "again: the hypervisor gave " << figure::percent(last.stolen) << " of the cores to others"
-              << std::endl;
+  for (int attempt = 1; on_the_wall(row) && last.taken > disturbing_share && attempt < most_attempts; ++attempt) {
+    std::cerr << "again: others had " << figure::percent(last.taken) << " of the cores" << std::endl;
     last = run_once(row);
-    if (last.stolen < quietest.stolen) quietest = last;
+    if (last.taken < quietest.taken) quietest = last;
   }
   return quietest;
 }
@@ -146,12 +145,12 @@ int validate_own(const OwnRunsRequest& request) {
   PublishedTable table = own_table();
   std::vector<OwnRow> rows(table.rows.size());
   OpMeasurement before = measure_ops_here(), all = before;
-  double stolen = 0;  // of runs on the wall
+  double taken = 0;  // of runs on the wall
   for (int round = 0; round < request.rounds; ++round)
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::cerr << "running " << table.rows[i].name << std::endl;
       const OwnRun run = run_row(table.rows[i]);
-      if (on_the_wall(table.rows[i])) stolen = std::max(stolen, run.stolen);
+      if (on_the_wall(table.rows[i])) taken = std::max(taken, run.taken);
       // A machine's pace drifts over minutes: a run is held against what ops cost just before and just after it.
       OpMeasurement after = measure_ops_here();
       all.add(after);
@@ -171,8 +170,8 @@ int validate_own(const OwnRunsRequest& request) {
   measured.rows = all.costs();
   table.title += ", repeated";
   table.source = machine() + "; " + measured.source;
-  if (stolen > disturbing_share)
-    table.source += "; up to " + figure::percent(stolen) + " of the cores given to others beside runs on the wall";
+  if (taken > disturbing_share)
+    table.source += "; others had up to " + figure::percent(taken) + " of the cores beside runs on the wall";
   table.constants = std::to_string(measured.rows.size()) +
                     " ops measured before and after each run, on other sizes and for one rank alone";
   std::vector<ValidatedTable> result = {validate(table)};

@@ -14,9 +14,8 @@ struct OwnRunsRequest {
 
 /// Runs every row of the published table `own-runs`, measures this machine's ops on sizes of their own (measure_ops)
 /// before and after each, predicts the row with them, and prints a table of the same form. Of several rounds the means
-/// are compared, and each row's error comes with its standard error. A run on the wall beside which a hypervisor gave
-/// more than a fiftieth of the cores to other machines is repeated, up to three times; the quietest counts. The exit
-/// status.
+/// are compared, and each row's error comes with its standard error. A run on the wall beside which other machines and
+/// programs had more than a fiftieth of the cores is repeated, up to three times; the quietest counts. The exit status.
 int validate_own(const OwnRunsRequest& request);
 
 }  // namespace rankscope

@@ -23,7 +23,7 @@ constexpr auto gather_words = std::chrono::milliseconds(25);   // a process's ra
 constexpr auto closing_period = std::chrono::milliseconds(2);  // between two looks at the relay while closing
 
 // Why the publisher's bell rings, beside LaneWriter::ring_filled.
-constexpr unsigned said = 2, closing_begun = 4;
+constexpr unsigned said = 2, closing_begun = 4, detail_gathered = 8;
 
 double thread_cpu_seconds() {
   timespec t{};
@@ -243,6 +243,7 @@ bool Publisher::detail(std::int32_t rank, Event batch) {
   }
   s.batch_counts[rank].emitted += count;
   s.detail.push_back({rank, std::move(batch)});
+  if (s.detail.size() == (s.options.detail_messages + 1) / 2) s.bell.ring(detail_gathered);
   return true;
 }
 

@@ -27,8 +27,8 @@ struct PublisherOptions {
   std::function<void(const std::string&)> warn;  ///< told of each trouble of the disk, on the background thread
   std::size_t ring_rows = 8192;   ///< capacity of a lane's ring of spans, of phases and of memory samples
   std::size_t batch_rows = 4096;  ///< of one message at most
-  /// Between two drains of the rings. One that gets half full does not wait for it, nor does control; a summary goes to
-  /// the spool at once and to the relay with the next drain.
+  /// Between two drains of the rings. One that gets half full does not wait for it, nor do batches given to detail() at
+  /// half of detail_messages, nor control; a summary goes to the spool at once and to the relay with the next drain.
   std::chrono::milliseconds period{200};
   int unwatched_periods = 5;  ///< while no viewer watches, what is in the spool goes to the relay after so many drains
   std::size_t reliable_messages = 16384;  ///< control and summaries that wait for the relay; more are counted lost

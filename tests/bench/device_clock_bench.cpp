@@ -90,8 +90,8 @@ StepProgram changed(const Scenario& scenario, int pipeline, int micro_batches) {
   return compile(other);
 }
 
-/// A comparison is made in rounds, its two sides in turn, until so many of them were quiet: the hypervisor gave less
-/// than `disturbing_share` of the cores to other machines. Their median judges. Most rounds may be disturbed; with too
+/// A comparison is made in rounds, its two sides in turn, until so many of them were quiet: others had less than
+/// `disturbing_share` of the cores. Their median judges. Most rounds may be disturbed; with too
 /// few quiet ones nothing is judged.
 constexpr std::size_t quiet_rounds = 5, most_rounds = 15;
 
@@ -106,7 +106,7 @@ void verdict(const char* what, const char* a_name, const char* b_name, double li
   for (; rounds < most_rounds && pairs.size() < quiet_rounds; ++rounds) {
     const auto before = CoreTicks::now();
     const Pair pair = compare();
-    if (before.stolen_since() <= disturbing_share) pairs.push_back(pair);
+    if (before.taken_since() <= disturbing_share) pairs.push_back(pair);
   }
   if (pairs.size() < quiet_rounds) {
     fmt::print("{:<24} not judged: of {} rounds {} were quiet, {} are wanted\n", what, rounds, pairs.size(),

@@ -304,6 +304,7 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
                                          "folded",
                                          "hfu",
                                          "links",
+                                         "loss_floor",
                                          "lost",
                                          "memory",
                                          "mfu",
@@ -369,6 +370,15 @@ TEST_CASE("a step whose scaled gradients overflow on any rank is told as skipped
   CHECK(steps[1]["grad_norm"].is_null());
   CHECK(steps[2]["skipped"] == false);
   CHECK(to_text(report).find("skipped") != std::string::npos);
+}
+
+TEST_CASE("the data's entropy stands under the losses where the run says it") {
+  RunFacts facts = facts_of(3);
+  CHECK(to_json(make_report(facts))["loss_floor"].is_null());
+  CHECK(to_text(make_report(facts)).find("floor") == std::string::npos);
+  facts.loss_floor = 1.25;
+  CHECK(to_json(make_report(facts))["loss_floor"] == 1.25);
+  CHECK_THAT(to_text(make_report(facts)), ContainsText("\n floor     1.25000   the entropy of the data\n"));
 }
 
 TEST_CASE("the report as text says how its numbers were obtained and stays aligned") {

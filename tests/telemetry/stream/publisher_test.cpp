@@ -208,6 +208,20 @@ TEST_CASE("a batch larger than a message is split") {
   CHECK(together == batch.spans);
 }
 
+TEST_CASE("batches of short steps do not wait for the next drain until there is no room for more") {
+  const Directory directory;
+  auto options = spool_only(directory);
+  options.period = 1h;
+  options.detail_messages = 8;
+  Publisher publisher(options);
+  for (int i = 1; i <= 40; ++i) {
+    CHECK(publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, {a_span(0, 1, i)}}));
+    // At half of what there is room for.
+    if (i % 4 == 0) REQUIRE(eventually([&] { return publisher.status().events == i; }));
+  }
+  CHECK(publisher.status().dropped_events == 0);
+}
+
 TEST_CASE("with no relay, control and summaries are kept up to the limit and then counted, and nothing waits") {
   const Directory directory;
   auto options = spool_only(directory);
