@@ -265,7 +265,7 @@ void MainWindow::take_lab() {
 
 void MainWindow::take_answers() {
   std::set<PlanRow> hidden;
-  bool shares = false, memory = false, traffic = false, open_questions = false;
+  bool shares = false, memory = false, traffic = false, training = false, open_questions = false;
   for (const Answer& answer : lab_->answers()) {
     if (answer.open()) continue;
     open_questions = true;
@@ -275,6 +275,7 @@ void MainWindow::take_answers() {
     shares = shares || shares_telling(path);
     memory = memory || rows.count(PlanRow::peak_memory) > 0;
     traffic = traffic || rows.count(PlanRow::sent) > 0;
+    training = training || training_telling(path);
   }
   const QString until = lab_->hidden_until();
   plan_->set_hidden(hidden, until);
@@ -287,7 +288,8 @@ void MainWindow::take_answers() {
   views_[QStringLiteral("range")]->set_veiled(shares);
   views_[QStringLiteral("topology")]->set_veiled(traffic);
   views_[QStringLiteral("program")]->set_veiled(shares);
-  compare_->set_veiled(shares || memory || traffic);
+  views_[QStringLiteral("training")]->set_veiled(training);
+  compare_->set_veiled(shares || memory || traffic || training);
 }
 
 void MainWindow::add_log(const QString& text, bool bad) {

@@ -118,7 +118,8 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
 
 std::set<PlanRow> rows_telling(const QString& path) {
   if (path.startsWith(QLatin1String("bubble"))) return {PlanRow::bubble};
-  if (path.startsWith(QLatin1String("step_seconds")) || path.startsWith(QLatin1String("steps")))
+  if (path == QLatin1String("step_seconds") || path == QLatin1String("steps.*.seconds") ||
+      path == QLatin1String("steps.*.tokens_per_s"))
     return {PlanRow::step, PlanRow::tokens};
   if (path.startsWith(QLatin1String("memory"))) return {PlanRow::peak_memory};
   if (path.startsWith(QLatin1String("traffic"))) return {PlanRow::sent};
@@ -130,6 +131,8 @@ std::set<PlanRow> rows_telling(const QString& path) {
 bool shares_telling(const QString& path) {
   return path.startsWith(QLatin1String("time")) || path.startsWith(QLatin1String("bubble"));
 }
+
+bool training_telling(const QString& path) { return path.startsWith(QLatin1String("steps.")); }
 
 QString run_column_name(const Figures& figures) {
   return figures.run && figures.run->obtained == Obtained::emulated ? tr("emulated") : tr("measured");

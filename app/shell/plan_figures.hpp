@@ -23,6 +23,8 @@ std::vector<PlanLine> plan_lines(const Figures& figures);
 std::set<PlanRow> rows_telling(const QString& report_path);
 /// True where "Where the step goes" would.
 bool shares_telling(const QString& report_path);
+/// True where the training view's curves would.
+bool training_telling(const QString& report_path);
 
 /// What the last column holds: "measured", "emulated".
 QString run_column_name(const Figures& figures);

@@ -23,7 +23,7 @@ struct Unit {
   double scale;
 };
 constexpr Unit units[] = {
-    {"", 1}, {"%", 100}, {"ms", 1e3}, {"s", 1}, {"KiB", 1.0 / 1024}, {"MiB", 1.0 / (1 << 20)}, {"GFLOP/s", 1e3},
+    {"", 1}, {"%", 100}, {"ms", 1e3}, {"s", 1}, {"KiB", 1.0 / 1024}, {"MiB", 1.0 / (1 << 20)}, {"GFLOP/s", 1e3}, {"nats", 1},
 };
 
 /// Scalars of the report, and the fields of its list entries (DESIGN.md, `--json`).

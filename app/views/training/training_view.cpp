@@ -154,6 +154,7 @@ ViewTable TrainingView::table() const {
   ViewTable table{{tr("step"), tr("loss, nats per token"), tr("gradient norm"), tr("learning rate"), tr("loss scale"),
                    tr("tokens per second"), tr("MFU, %"), tr("power, W"), tr("HFU, %")},
                   {}};
+  if (veiled()) return table;
   for (const TrainingRow& row : rows()) {
     QStringList cells{QString::number(row.step)};
     for (const double value : row.values) cells << plain(value);

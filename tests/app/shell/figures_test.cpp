@@ -149,6 +149,10 @@ TEST_CASE("An open question hides the rows that would answer it, and no others")
   CHECK(rows_telling("bubble.measured") == std::set<PlanRow>{PlanRow::bubble});
   CHECK(rows_telling("memory.0.activations") == std::set<PlanRow>{PlanRow::peak_memory});
   CHECK(rows_telling("step_seconds") == std::set<PlanRow>{PlanRow::step, PlanRow::tokens});
+  CHECK(rows_telling("steps.*.tokens_per_s") == std::set<PlanRow>{PlanRow::step, PlanRow::tokens});
+  CHECK(rows_telling("steps.*.loss").empty());
+  CHECK(training_telling("steps.*.loss"));
+  CHECK_FALSE(training_telling("step_seconds"));
   CHECK(rows_telling("time.data").empty());
   CHECK(shares_telling("time.data"));
   CHECK_FALSE(shares_telling("memory.0.activations"));

@@ -102,6 +102,12 @@ TEST_CASE("The training view draws the report's steps") {
   CHECK(view.chart(Curve::loss).points().at(2) == QPointF(2, 3));
   CHECK(view.chart(Curve::gradient_norm).points().at(1) == QPointF(1, 2));
   CHECK(view.chart(Curve::tokens_per_s).points().at(0) == QPointF(0, 1000));
+  CHECK(view.table().rows.size() == 3);
+  view.set_veiled(true);
+  CHECK_FALSE(view.chart(Curve::loss).isVisible());
+  CHECK(view.table().rows.empty());
+  view.set_veiled(false);
+  CHECK(view.chart(Curve::loss).isVisible());
 }
 
 TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and both are saved with the learning rate") {

@@ -76,7 +76,7 @@ TEST_CASE("a lesson that cannot be taught is refused with its place") {
       {replaced(good, "bubble.measured", "bubble.measurd"),
        "lab.toml:12:1: the report has no 'bubble.measurd'; name one of its values, such as \"bubble.measured\""},
       {replaced(good, "\"%\"", "\"furlong\""),
-       "lab.toml:11:1: unknown unit 'furlong'; known: %, ms, s, KiB, MiB and GFLOP/s"},
+       "lab.toml:11:1: unknown unit 'furlong'; known: %, ms, s, KiB, MiB, GFLOP/s and nats"},
       {replaced(good, "tolerance = 3", "tolerance = 0"),
        "lab.toml:13:1: a prediction is never exactly right; give a tolerance greater than 0, in the question's unit"},
       {replaced(good, "tolerance = 3", "tolerance = 3\nmost = 9"),
