@@ -295,7 +295,9 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   painter.setPen(color(colours().dim));
   const QRect title(area.left() - axis_width + 8, header_height, area.width() + axis_width - 8, title_height);
   const QString every = alike_ > 1 ? tr("every stage at its peak") : tr("every rank at its peak");
-  const QString words = state().step() ? tr("%1, step %2").arg(every).arg(*state().step()) : every;
+  QString words = state().step() ? tr("%1, step %2").arg(every).arg(*state().step()) : every;
+  if (painter.fontMetrics().horizontalAdvance(words) > title.width())
+    words = state().step() ? tr("peaks, step %1").arg(*state().step()) : tr("peaks");
   painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
                    painter.fontMetrics().elidedText(words, Qt::ElideRight, title.width()));
   paint_axis(painter, area, true);
