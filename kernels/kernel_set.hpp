@@ -322,6 +322,8 @@ struct KernelSet {
   OpEntry<ElementwiseSpec, View, View, View> add;  ///< y; a b (y may be a or b)
   OpEntry<FlatSpec, View, double> scale;           ///< x; factor: x *= factor
   OpEntry<FlatSpec, double*, View> square_norm;    ///< out; x: out = sum of x², in fp64
+  OpEntry<FlatSpec, View, View>
+      count_magnitudes;  ///< counts, added to; x: f64 [magnitude_bins] (kernels/tensor/magnitude.hpp), of fp64 and fp32
   /// coefficient; square_norm clip: min(1, clip / (√square_norm + 1e-6)), in fp64 whatever the type
   OpEntry<FlatSpec, double*, const double*, double> clip_coefficient;
   OpEntry<UpdateSpec, View, View, View, SgdStep> sgd_update;                  ///< parameter master; gradient step
@@ -375,6 +377,7 @@ void for_each_op(Visitor&& visit) {
   visit("add", &KernelSet::add);
   visit("scale", &KernelSet::scale);
   visit("square_norm", &KernelSet::square_norm);
+  visit("count_magnitudes", &KernelSet::count_magnitudes);
   visit("clip_coefficient", &KernelSet::clip_coefficient);
   visit("sgd_update", &KernelSet::sgd_update);
   visit("momentum_update", &KernelSet::momentum_update);

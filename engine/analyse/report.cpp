@@ -78,6 +78,7 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& told) {
     StepRow& row = rows.emplace_hint(rows.end(), number, StepRow{})->second;
     row.loss = step.loss();
     if (step.ranks == report.ranks) row.grad_norm = std::sqrt(step.square_norm);
+    if (step.ranks == report.ranks) row.magnitudes = step.magnitudes;
     row.loss_scale = step.loss_scale;
     row.skipped = step.skips_update();
     if (facts.obtained == Obtained::measured) row.seconds = wall_seconds(told.steps, number, report.ranks);

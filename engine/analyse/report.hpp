@@ -80,6 +80,9 @@ struct StepRow {
   /// Over this step and as many before it as take a tenth of a second on the wall clock: counters go on some tens of
   /// times a second, so that one short step has all of several or none.
   double watts = std::numeric_limits<double>::quiet_NaN();
+  /// Elements of all gradients by magnitude (kernels/tensor/magnitude.hpp), multiplied by the loss scale where there is
+  /// one; null in a step that did not count them, or not on all ranks.
+  std::shared_ptr<const std::vector<std::int64_t>> magnitudes{};
 };
 
 /// Bytes by memory class, each class's own peak, and the peak of the device's sum.

@@ -2,7 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/analyse/figure_json.hpp"
+#include "engine/analyse/magnitudes.hpp"
 #include "engine/analyse/report.hpp"
+#include "kernels/tensor/magnitude.hpp"
 
 namespace rankscope {
 namespace {
@@ -57,6 +59,22 @@ Json energy_json(const EnergyReport& energy) {
           {"unknown", energy.unknown.empty() ? Json(nullptr) : Json(energy.unknown)}};
 }
 
+Json magnitudes_json(const StepRow& step) {
+  if (!step.magnitudes || step.magnitudes->size() <= not_finite_bin) return nullptr;
+  const std::vector<std::int64_t>& counts = *step.magnitudes;
+  const Fp16Shares fp16 = fp16_shares(counts);
+  return {{"zero", counts[zero_bin]},
+          {"not_finite", counts[not_finite_bin]},
+          {"least_exponent", least_exponent},
+          {"counts", std::vector<std::int64_t>(counts.begin() + 1, counts.begin() + not_finite_bin)},
+          {"fp16",
+           {{"zero", fp16.zero},
+            {"below", fp16.below},
+            {"subnormal", fp16.subnormal},
+            {"normal", fp16.normal},
+            {"beyond", fp16.beyond}}}};
+}
+
 Json budget_json(const std::optional<RunBudget>& budget) {
   if (!budget) return nullptr;
   return {{"tokens", budget->tokens},
@@ -90,7 +108,8 @@ nlohmann::json to_json(const Report& report) {
                      {"skipped", row.skipped},
                      {"seconds", known(row.seconds)},
                      {"tokens_per_s", known(row.tokens_per_s)},
-                     {"joules", known(row.joules)}});
+                     {"joules", known(row.joules)},
+                     {"magnitudes", magnitudes_json(row)}});
   for (int c = 0; c < time_class_count; ++c) {
     const auto which = static_cast<TimeClass>(c);
     time[std::string(name_of(which))] = known(report.time[which]);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/analyse/figure_text.hpp"
+#include "engine/analyse/magnitudes.hpp"
 #include "engine/analyse/report.hpp"
 
 namespace rankscope {
@@ -102,6 +103,14 @@ std::string step_table(const Report& report) {
                    number(s.tokens_per_s, "%.0f").c_str());
     if (scaled) text += format("  %10s", number(s.loss_scale, "%.6g").c_str());
     text += "\n";
+  }
+  for (auto s = report.steps.rbegin(); s != report.steps.rend(); ++s) {
+    if (!s->magnitudes) continue;
+    const Fp16Shares fp16 = fp16_shares(*s->magnitudes);
+    text += format("gradients of step %u%s: %s are below what fp16 holds, %s subnormal in it, %s beyond it\n", s->step,
+                   s->loss_scale > 0 ? format(", times %.6g", s->loss_scale).c_str() : "", percent(fp16.below).c_str(),
+                   percent(fp16.subnormal).c_str(), percent(fp16.beyond).c_str());
+    break;
   }
   if (!std::isnan(report.loss_floor)) text += format(" floor %11.5f   the entropy of the data\n", report.loss_floor);
   return text;

@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 std::string ranks_in_words(std::int32_t ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
 
@@ -19,7 +19,7 @@ double median_of(const std::vector<const SweepRun*>& runs, Number number) {
 }
 
 double tokens_per_second(const SweepPoint& point, double step_seconds) {
-  return point.tokens_per_step > 0 ? static_cast<double>(point.tokens_per_step) / step_seconds : unknown;
+  return point.tokens_per_step > 0 ? static_cast<double>(point.tokens_per_step) / step_seconds : no_value;
 }
 
 ScalingRow row_of(const Sweep& sweep, std::size_t number) {
@@ -109,7 +109,7 @@ std::string SweepPoint::words() const {
 
 double quartile(std::vector<double> values, int quarter) {
   values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return std::isnan(v); }), values.end());
-  if (values.empty()) return unknown;
+  if (values.empty()) return no_value;
   const auto at =
       values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * static_cast<std::size_t>(quarter) / 4);
   std::nth_element(values.begin(), at, values.end());

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
+
+#include "kernels/tensor/magnitude.hpp"
 
 namespace rankscope {
 namespace {
@@ -95,6 +98,21 @@ Launch bind_together(const OptimizerRule& rule, const HyperParameters& hyper, co
 
 std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_type, const Shape& shape) {
   return states_of(optimizer_rule(train.optimizer), target_of(parameter_type, shape));
+}
+
+std::function<void(double* counts)> bind_count_magnitudes(std::span<const View> gradients, const KernelSet& kernels,
+                                                          Workspace& workspace) {
+  using Prepared = decltype(kernels.prepare(&KernelSet::count_magnitudes, kernels::FlatSpec{}));
+  std::vector<std::pair<View, Prepared>> each;
+  for (const View& gradient : gradients) {
+    each.emplace_back(
+        gradient, kernels.prepare(&KernelSet::count_magnitudes, kernels::FlatSpec{gradient.type, gradient.elements()}));
+    workspace.require(each.back().second.workspace_bytes);
+  }
+  return [each = std::move(each), &workspace](double* counts) {
+    const View into{counts, DType::f64, {magnitude_bins}};
+    for (const auto& [gradient, kernel] : each) kernel.launch(into, gradient, workspace.stream());
+  };
 }
 
 Launch bind_square_norm(std::span<const View> gradients, double* out, const KernelSet& kernels, Workspace& workspace) {

@@ -22,6 +22,11 @@ std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_
 Launch bind_square_norm(std::span<const View> gradients, double* out, const kernels::KernelSet& kernels,
                         Workspace& workspace);
 
+/// Adds to `counts`, [magnitude_bins] in the memory of what the set runs on, how many elements of all `gradients` have
+/// which magnitude (kernels/tensor/magnitude.hpp).
+std::function<void(double* counts)> bind_count_magnitudes(std::span<const View> gradients,
+                                                          const kernels::KernelSet& kernels, Workspace& workspace);
+
 /// One parameter with all that its update reads and writes.
 struct UpdateOperands {
   View parameter, gradient;

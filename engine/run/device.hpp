@@ -1,5 +1,6 @@
 // What computes a rank's ops: it binds each compute op of a program to something that can be launched every step.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "engine/run/arena.hpp"
 #include "engine/run/lane_queues.hpp"
 #include "engine/run/platform.hpp"
+#include "kernels/tensor/magnitude.hpp"
 
 namespace rankscope {
 
@@ -17,6 +19,9 @@ struct StepValues {
   double loss_sum = 0;     ///< nats over the tokens of this rank's samples; only where the head is
   double square_norm = 0;  ///< of the gradients this rank counts, multiplied by loss_scale where that is not 0
   double loss_scale = 0;   ///< that its gradients were multiplied by; 0: none is in use
+  /// How many elements of these gradients have which magnitude (kernels/tensor/magnitude.hpp), in steps that ask for
+  /// it.
+  std::array<double, magnitude_bins> magnitudes{};
 };
 
 /// A compute op, or a copy between host and device, bound: launches it for that step, on its lane's queue.

@@ -1,8 +1,10 @@
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "engine/layers/initialise.hpp"
 #include "engine/optimizer/loss_scale.hpp"
@@ -224,13 +226,17 @@ class KernelDevice : public ComputeDevice {
   }
 
   // Operands: this rank's square norm, the total (this rank's until the all-reduce), then the gradients. With a loss
-  // scale both are of scaled gradients, and so is what is told, with the scale.
+  // scale both are of scaled gradients, and so is what is told, with the scale. Magnitudes are counted beside it.
   BoundCompute bind_norm_op(const Op& op) {
     const std::vector<View> views = views_of(op);
-    Launch launch = bind_square_norm(std::span(views).subspan(2), views[0].as<double>(), kernels_, workspace_);
-    return [this, &op, launch = std::move(launch), own = views[0].as<double>(),
+    const std::span gradients = std::span(views).subspan(2);
+    Launch launch = bind_square_norm(gradients, views[0].as<double>(), kernels_, workspace_);
+    std::function<void(double*)> count;
+    if (step_.scenario.train.magnitudes_every > 0) count = bind_count_magnitudes(gradients, kernels_, workspace_);
+    return [this, &op, launch = std::move(launch), count = std::move(count), own = views[0].as<double>(),
             total = views[1].as<double>()](std::uint32_t step) {
       launch(context_of(op, step));
+      if (step_.scenario.train.counts_magnitudes(step)) count(totals().magnitudes.data());
       Queue& queue = workspace_.queue();
       queue.copy(total, own, sizeof *own);
       queue.copy(&totals().square_norm, own, sizeof *own);

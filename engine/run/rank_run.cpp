@@ -416,6 +416,10 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
     summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
   summary.loss_scale = record.values.loss_scale;
   if (summary.loss_scale > 0) summary.gradient_square_norm /= summary.loss_scale * summary.loss_scale;
+  if (has_norm_ && settings_.platform && scenario.train.counts_magnitudes(step) &&
+      (at.data == 0 || settings_.step.updates_pieces()))
+    for (const double count : record.values.magnitudes)
+      summary.magnitudes.push_back(static_cast<std::uint32_t>(std::min<double>(count, UINT32_MAX)));
   summary.model_flops = model_flops_;
   summary.hardware_flops = model_flops_ + repeated_flops_;
   summary.peak_bytes = peaks.by_class;

@@ -77,6 +77,7 @@ const Key keys[] = {
     {"train", "clip", FIELD(train.clip), "greatest gradient norm; 0 is off", {0, any_size}},
     {"train", "loss_scale", FIELD(train.loss_scale), "fp16: what the loss is multiplied by at first", {1, 1 << 30}},
     {"train", "loss_scale_window", FIELD(train.loss_scale_window), "fp16: steps until it is doubled", {1, any_int}},
+    {"train", "magnitudes_every", FIELD(train.magnitudes_every), "steps between counts of gradients", {0, any_int}},
     {"train", "seed", FIELD(train.seed), "draws initial weights and dropout", {0, any_seed}},
 
     {"cluster", "spec", FIELD(cluster.spec), "a file of the folder clusters, without .toml"},

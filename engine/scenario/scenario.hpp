@@ -86,7 +86,11 @@ struct TrainSpec {
   double clip = 0.0;             ///< greatest global gradient norm; 0 is off
   double loss_scale = 65536;     ///< fp16: what losses are multiplied by at first (PyTorch's GradScaler)
   int loss_scale_window = 2000;  ///< fp16: steps without an overflow after which it is doubled
+  int magnitudes_every = 0;      ///< steps from one count of the gradients' magnitudes to the next; 0 never
   std::uint64_t seed = 1234;
+  bool counts_magnitudes(std::uint32_t step) const {
+    return magnitudes_every > 0 && step % static_cast<std::uint32_t>(magnitudes_every) == 0;
+  }
   bool operator==(const TrainSpec&) const = default;
 };
 

@@ -28,6 +28,7 @@ Prepared<View, View, View, View, double, VocabularyPart> vocabulary_loss(const V
 Prepared<View, View, View> add(const ElementwiseSpec&, const Options&);
 Prepared<View, double> scale(const FlatSpec&, const Options&);
 Prepared<double*, View> square_norm(const FlatSpec&, const Options&);
+Prepared<View, View> count_magnitudes(const FlatSpec&, const Options&);
 Prepared<double*, const double*, double> clip_coefficient(const FlatSpec&, const Options&);
 Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec&, const Options&);
 Prepared<View, View, View, View, MomentumStep> momentum_update(const UpdateSpec&, const Options&);

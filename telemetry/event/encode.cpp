@@ -150,6 +150,8 @@ Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {
   std::vector<wire::SentBytes> links;
   for (const SentBytes& link : e.sent) links.emplace_back(link.bytes, link.to);
   const auto sent = out.CreateVectorOfStructs(links);
+  flatbuffers::Offset<flatbuffers::Vector<std::uint32_t>> magnitudes;
+  if (!e.magnitudes.empty()) magnitudes = out.CreateVector(e.magnitudes);
   std::size_t classes = e.peak_bytes.size();
   while (classes > first_memory_classes && e.peak_bytes[classes - 1] == 0) --classes;
   const auto peaks = out.CreateVector(e.peak_bytes.data(), classes);
@@ -158,7 +160,7 @@ Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {
                               e.learning_rate, e.tokens, e.model_flops, e.hardware_flops, peaks, e.peak_total_bytes,
                               traffic, e.spans_emitted, e.spans_dropped, sent, e.loss_scale,
                               e.energy_joules.value_or(std::numeric_limits<double>::quiet_NaN()),
-                              static_cast<std::uint8_t>(e.energy_source))
+                              static_cast<std::uint8_t>(e.energy_source), magnitudes)
               .Union()};
 }
 

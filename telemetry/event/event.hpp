@@ -109,11 +109,17 @@ struct StepSummary {
   /// device has no counter that may be read.
   std::optional<double> energy_joules;
   PowerSource energy_source = PowerSource::none;  ///< of what it counted; none: it did not
+  /// Elements of this rank's gradients, multiplied by the loss scale, by magnitude: the bins of
+  /// kernels/tensor/magnitude.hpp. Empty in steps that do not count them.
+  std::vector<std::uint32_t> magnitudes;
   bool operator==(const StepSummary&) const = default;
 };
 
+inline constexpr std::size_t most_magnitudes = 256;
+
 /// Whether a summary with so many rows of traffic stays under 1 KB with so many links as well; else it tells none.
-constexpr bool has_room_for(std::size_t links, std::size_t traffic_rows) { return links + 2 * traffic_rows <= 43; }
+/// Magnitudes are a quarter of a KB more, in steps that count them.
+constexpr bool has_room_for(std::size_t links, std::size_t traffic_rows) { return links + 2 * traffic_rows <= 42; }
 
 /// The first thing a session says.
 struct Hello {

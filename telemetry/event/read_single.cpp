@@ -97,6 +97,10 @@ Event read(const wire::Summary& t, const DecodeLimits& limits, std::int32_t& unk
     for (const wire::SentBytes* link : *sent)
       e.sent.push_back({rank_in_range(link->to(), limits, 0), within(link->bytes(), 0, greatest_bytes, "sent bytes")});
   }
+  if (const auto* magnitudes = t.magnitudes()) {
+    require(magnitudes->size() <= most_magnitudes, "too many magnitudes");
+    e.magnitudes.assign(magnitudes->begin(), magnitudes->end());
+  }
   e.loss_scale = t.loss_scale();
   if (t.energy_joules() >= 0 && std::isfinite(t.energy_joules())) e.energy_joules = t.energy_joules();
   if (t.energy_source() <= static_cast<std::uint8_t>(PowerSource::rapl))  // a later one's joules are joules as well

@@ -19,6 +19,12 @@ void StepTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
   loss_scale = std::max(loss_scale, summary.loss_scale);
   model_flops += summary.model_flops;
   hardware_flops += summary.hardware_flops;
+  if (!summary.magnitudes.empty()) {
+    auto sum = magnitudes ? *magnitudes : std::vector<std::int64_t>();  // readers hold what there was
+    sum.resize(std::max(sum.size(), summary.magnitudes.size()));
+    for (std::size_t b = 0; b < summary.magnitudes.size(); ++b) sum[b] += summary.magnitudes[b];
+    magnitudes = std::make_shared<const std::vector<std::int64_t>>(std::move(sum));
+  }
   if (!summary.energy_joules) return;
   ++energy_ranks;
   joules += *summary.energy_joules;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct StepTotals {
   std::int32_t energy_ranks = 0;  ///< ranks that know: the joules are the run's where all do
   std::int32_t counters = 0;      ///< that were read: devices
   PowerSource energy_source = PowerSource::none;
+  /// Of all ranks' gradients (StepSummary::magnitudes); null where none told any.
+  std::shared_ptr<const std::vector<std::int64_t>> magnitudes;
 
   /// `offset_ns` moves the rank's stamps onto the common clock. Each rank once.
   void add(const StepSummary& summary, std::int64_t offset_ns = 0);

@@ -72,6 +72,7 @@ TrainingView::TrainingView(SharedState& state, SnapshotSource& source, FiguresMo
   make(Curve::tokens_per_s, tr("Tokens per second"), true);
   make(Curve::mfu, tr("MFU, % of the peak"), true);
   make(Curve::power, tr("Power, watts"), true);
+  magnitudes_ = new MagnitudeChart(page);
   limit_.setSingleShot(true);
   limit_.setInterval(least_interval_ms);
   connect(&limit_, &QTimer::timeout, this, [this] {
@@ -93,6 +94,7 @@ void TrainingView::set_theme(Theme theme) {
   of(Curve::tokens_per_s).set_colours(p, p.of(SpanClass::transfer), p.dim);
   of(Curve::mfu).set_colours(p, p.of(SpanClass::forward), p.of(SpanClass::recompute));
   of(Curve::power).set_colours(p, p.of(SpanClass::collective), p.dim);
+  magnitudes_->set_colours(p);
 }
 
 void TrainingView::request() {
@@ -145,6 +147,7 @@ void TrainingView::refresh() {
     if (std::isfinite(energy.predicted_watts)) at(Curve::power).level = energy.predicted_watts;
   }
   for (std::size_t c = 0; c < curve_count; ++c) charts_[c]->show_data(curves[c]);
+  show_magnitudes();
   arrange();
   mark_step();
   update();
@@ -165,17 +168,19 @@ ViewTable TrainingView::table() const {
 
 // As large as they can be side by side; where the view is too low for all of them it scrolls.
 void TrainingView::arrange() {
-  std::vector<CurveChart*> there;
-  for (CurveChart* chart : charts_) {
-    const bool shown = chart->filled() && !veiled();
+  std::vector<QWidget*> there;
+  const auto add = [&](QWidget* chart, bool filled) {
+    const bool shown = filled && !veiled();
     chart->setVisible(shown);
     layout_->removeWidget(chart);
     if (shown) there.push_back(chart);
-  }
+  };
+  for (CurveChart* chart : charts_) add(chart, chart->filled());
+  add(magnitudes_, magnitudes_->filled());
   scroll_->setVisible(!there.empty());
   if (there.empty()) return;
   const int columns = best_columns(static_cast<int>(there.size()), width(), height(), least_width);
-  for (int i = 0; i < static_cast<int>(curve_count); ++i) {
+  for (int i = 0; i < static_cast<int>(curve_count) + 1; ++i) {
     layout_->setColumnStretch(i, i < columns ? 1 : 0);
     const bool line = i * columns < static_cast<int>(there.size());
     layout_->setRowStretch(i, line ? 1 : 0);
@@ -190,8 +195,22 @@ void TrainingView::resizeEvent(QResizeEvent* event) {
   arrange();
 }
 
+void TrainingView::show_magnitudes() {
+  MagnitudeData shown;
+  const auto latest = figures_.latest();
+  const auto step = state().step();
+  if (latest->run)
+    for (const StepRow& row : latest->run->steps) {
+      if (!row.magnitudes) continue;
+      if (shown.counts && step && row.step > *step) break;
+      shown = {row.step, row.loss_scale, row.magnitudes};
+    }
+  magnitudes_->show_data(shown);
+}
+
 void TrainingView::mark_step() {
   const auto step = state().step();
+  show_magnitudes();
   for (CurveChart* chart : charts_)
     chart->mark_step(step ? std::optional<double>(static_cast<double>(*step)) : std::nullopt);
 }

@@ -9,6 +9,7 @@
 
 #include "app/views/common/data_view.hpp"
 #include "app/views/training/curve_chart.hpp"
+#include "app/views/training/magnitude_chart.hpp"
 #include "app/views/training/training_rows.hpp"
 
 namespace rankscope::app {
@@ -23,6 +24,7 @@ class TrainingView : public DataView {
   /// By step: all curves, and HFU.
   ViewTable table() const override;
   const CurveChart& chart(Curve curve) const { return *charts_[static_cast<std::size_t>(curve)]; }
+  const MagnitudeChart& magnitudes() const { return *magnitudes_; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -37,11 +39,14 @@ class TrainingView : public DataView {
   void request();
   void refresh();
   void mark_step();
+  /// Of the chosen step, or of the last one before it that has counted them.
+  void show_magnitudes();
 
   FiguresModel& figures_;
   QScrollArea* scroll_;
   QGridLayout* layout_;
   std::array<CurveChart*, curve_count> charts_{};
+  MagnitudeChart* magnitudes_;
   QTimer limit_;  ///< at most five updates a second
   bool waiting_ = false;
 };

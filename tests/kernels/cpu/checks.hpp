@@ -32,6 +32,7 @@ void check_vocabulary_loss(const SetUnderTest& set, DType type);
 void check_add(const SetUnderTest& set, DType type);
 void check_scale(const SetUnderTest& set, DType type);
 void check_square_norm(const SetUnderTest& set, DType type);
+void check_count_magnitudes(const SetUnderTest& set, DType type);
 void check_clip_coefficient(const SetUnderTest& set, DType type);
 void check_sgd_update(const SetUnderTest& set, DType type);
 void check_momentum_update(const SetUnderTest& set, DType type);

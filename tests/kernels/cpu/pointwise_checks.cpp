@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cmath>
 
+#include "kernels/tensor/magnitude.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
@@ -147,6 +149,30 @@ void check_square_norm(const SetUnderTest& set, DType type) {
     set.launch(set.prepare(&KernelSet::square_norm, FlatSpec{.type = type, .elements = n, .accumulate = true}), &out,
                x);
     CHECK(difference({out}, {2 * expected}) < 1e-13);
+  }
+}
+
+void check_count_magnitudes(const SetUnderTest& set, DType type) {
+  for (const std::int64_t n : set.sizes(counts, {300'001})) {
+    Tensor x = random_tensor({n}, type, 1, 1);
+    // From far below the least bin to far above the last one, and what has no magnitude.
+    std::vector<double> values = x.values();
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::ldexp(values[i], static_cast<int>(i % 120) - 70);
+    const std::vector<double> special{0, -0.0, INFINITY, -INFINITY, NAN, 1, -2, 0.75, 65504, 5.9604644775390625e-8};
+    for (std::size_t i = 0; i < special.size() && i < values.size(); ++i) values[i] = special[i];
+    x.set(values);
+    std::vector<double> expected(magnitude_bins, 3.0);  // added to what is there
+    for (const double value : x.values()) {
+      int bin = zero_bin;
+      if (!std::isfinite(value))
+        bin = not_finite_bin;
+      else if (value != 0)
+        bin = std::clamp(std::ilogb(value) + 45, 1, 62);
+      expected[static_cast<std::size_t>(bin)] += 1;
+    }
+    const Tensor told({magnitude_bins}, DType::f64, std::vector<double>(magnitude_bins, 3.0));
+    set.launch(set.prepare(&KernelSet::count_magnitudes, FlatSpec{type, n}), told, x);
+    CHECK(told.values() == expected);
   }
 }
 

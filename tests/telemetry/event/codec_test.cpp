@@ -73,6 +73,9 @@ TEST_CASE(
   auto& summary = std::get<StepSummary>(m.event);
   summary.traffic.clear();
   summary.sent.clear();
+  summary.magnitudes.clear();
+  summary.energy_joules = 0.25;
+  summary.energy_source = PowerSource::nvml;
   for (int p = 1; p < purpose_count; ++p) {
     const auto purpose = static_cast<Purpose>(p);
     // A plan with ZeRO has neither parameter servers nor a main device.
@@ -93,6 +96,9 @@ TEST_CASE(
     summary.traffic.pop_back();
   }
   CHECK(summary.sent.size() > 40);
+  const std::size_t without = encode(m).size();
+  summary.magnitudes.assign(64, UINT32_MAX);
+  CHECK(encode(m).size() <= without + 64 * 4 + 16);
 }
 
 TEST_CASE("a span of an ordinary batch takes at most 19 bytes") {

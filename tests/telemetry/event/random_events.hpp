@@ -87,6 +87,8 @@ class RandomEvents {
         s.learning_rate = 3e-4;
         s.loss_scale = 65536;
         if (number(0, 1) == 1) s.energy_joules = number(0, 100) * 0.25;
+        for (auto bins = number(0, 1) * 64; bins > 0; --bins)
+          s.magnitudes.push_back(static_cast<std::uint32_t>(number(0, UINT32_MAX)));
         s.energy_source = static_cast<PowerSource>(number(0, 2));
         s.tokens = some(1 << 30);
         s.model_flops = number(0, 100) * 1e12;

@@ -1,5 +1,6 @@
 // The part of CUDA's language and runtime that kernels/cuda uses, on the host: see emulator.hpp.
 #pragma once
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -57,8 +58,11 @@ T __shfl_sync(unsigned, T value, int lane) {
   return other;
 }
 /// One thread runs at a time.
-inline int atomicAdd(int* at, int more) {
-  const int before = *at;
+template <class T>
+T atomicAdd(T* at, T more) {
+  const T before = *at;
   *at = before + more;
   return before;
 }
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A step's gradients by magnitude, as bars of a power of two each, before what fp16 holds: what stands to the left of
+// it becomes zero in fp16, what stands to the right of it infinite.
+#pragma once
+#include <QLabel>
+#include <QWidget>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "app/models/palette.hpp"
+
+namespace rankscope::app {
+
+struct MagnitudeData {
+  std::uint32_t step = 0;
+  double loss_scale = 0;                                      ///< that they are multiplied by; 0: by none
+  std::shared_ptr<const std::vector<std::int64_t>> counts{};  ///< StepRow::magnitudes; null: nothing is shown
+};
+
+class MagnitudeChart : public QWidget {
+  Q_OBJECT
+ public:
+  explicit MagnitudeChart(QWidget* parent);
+  void set_colours(const Palette& colours);
+  void show_data(const MagnitudeData& shown);
+  bool filled() const { return data_.counts != nullptr; }
+  const MagnitudeData& data() const { return data_; }
+  QString note() const { return note_->text(); }
+
+  /// Shares of all elements, bar by bar, of 2^first_shown up to 2^(last_shown + 1).
+  std::vector<double> shares() const;
+  static constexpr int first_shown = -40, last_shown = 17;
+  /// Where a power of two begins on the plot, which is as wide as that.
+  static double place_of(int exponent, double width) {
+    return width * (exponent - first_shown) / (last_shown + 1 - first_shown);
+  }
+
+ protected:
+  bool event(QEvent* event) override;
+
+ private:
+  class Bars;
+  MagnitudeData data_;
+  QLabel *title_, *note_;
+  Bars* bars_;
+};
+
+}  // namespace rankscope::app
