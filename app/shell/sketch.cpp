@@ -94,14 +94,26 @@ void Sketch::mouseMoveEvent(QMouseEvent* event) {
   last_ = event->position();
 }
 
+std::size_t Sketch::stride() const { return (values_.size() + most_bars - 1) / most_bars; }
+
+// Of a curve, what lies between the chosen place and the next ones that keys reach lies on lines.
+void Sketch::set_chosen(double value) {
+  values_[chosen_] = std::clamp(value, 0.0, most_);
+  const auto lay_line = [&](std::size_t a, std::size_t b) {
+    for (std::size_t i = a + 1; i < b; ++i)
+      values_[i] = values_[a] + (values_[b] - values_[a]) * static_cast<double>(i - a) / static_cast<double>(b - a);
+  };
+  lay_line(chosen_ - std::min(chosen_, stride()), chosen_);
+  lay_line(chosen_, std::min(chosen_ + stride(), values_.size() - 1));
+}
+
 void Sketch::keyPressEvent(QKeyEvent* event) {
   const double by = most_ / (event->modifiers() & Qt::ShiftModifier ? 10 : 50);
-  double& value = values_[chosen_];
   switch (kept_ ? 0 : event->key()) {
-    case Qt::Key_Left: chosen_ = chosen_ > 0 ? chosen_ - 1 : 0; break;
-    case Qt::Key_Right: chosen_ = std::min(chosen_ + 1, values_.size() - 1); break;
-    case Qt::Key_Up: value = std::min(value + by, most_); break;
-    case Qt::Key_Down: value = std::max(value - by, 0.0); break;
+    case Qt::Key_Left: chosen_ -= std::min(chosen_, stride()); break;
+    case Qt::Key_Right: chosen_ = std::min(chosen_ + stride(), values_.size() - 1); break;
+    case Qt::Key_Up: set_chosen(values_[chosen_] + by); break;
+    case Qt::Key_Down: set_chosen(values_[chosen_] - by); break;
     default: return QWidget::keyPressEvent(event);
   }
   update();

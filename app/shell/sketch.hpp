@@ -39,6 +39,8 @@ class Sketch : public QWidget {
 
  private:
   void stroke(QPointF from, QPointF to);
+  std::size_t stride() const;  ///< places that an arrow key goes on: one of bars, of a curve more
+  void set_chosen(double value);
   std::size_t index_at(double x) const;
   QRectF inner() const;
 

@@ -116,6 +116,13 @@ std::string step_table(const Report& report) {
   return text;
 }
 
+/// 3e11 is "300 billion".
+std::string count(double value) {
+  for (const auto& [unit, word] : {std::pair(1e12, "trillion"), std::pair(1e9, "billion"), std::pair(1e6, "million")})
+    if (value >= unit) return format("%.4g %s", value / unit, word);
+  return format("%.0f", value);
+}
+
 /// Of the classes that any rank has something in.
 using ShownClasses = std::vector<MemoryClass>;
 
@@ -196,7 +203,7 @@ std::string fit_lines(const Report& report) {
   }
   if (report.budget) {
     const RunBudget& b = *report.budget;
-    text += row("whole run", format("%.4g tokens in %.4g days", b.tokens, b.days) +
+    text += row("whole run", count(b.tokens) + format(" tokens in %.4g days", b.days) +
                                  (std::isnan(b.joules)
                                       ? ""
                                       : format(", %.4g MWh at %.0f W a device on average", b.joules / 3.6e9, b.watts)));

@@ -295,28 +295,11 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {"bubble",
-                                         "bubble_span",
-                                         "budget",
-                                         "clock",
-                                         "device_memory",
-                                         "energy",
-                                         "folded",
-                                         "hfu",
-                                         "links",
-                                         "loss_floor",
-                                         "lost",
-                                         "memory",
-                                         "mfu",
-                                         "obtained",
-                                         "plan",
-                                         "ranks",
-                                         "step_seconds",
-                                         "steps",
-                                         "telemetry",
-                                         "tflops_per_device",
-                                         "time",
-                                         "traffic"};
+  const std::vector<std::string> keys = {"bubble", "bubble_span",  "budget", "clock",     "device_memory",
+                                         "energy", "folded",       "hfu",    "links",     "loss_floor",
+                                         "lost",   "memory",       "mfu",    "obtained",  "plan",
+                                         "ranks",  "step_seconds", "steps",  "telemetry", "tflops_per_device",
+                                         "time",   "traffic"};
   const nlohmann::json full = to_json(make_report(facts_of(3)));
   const nlohmann::json empty = to_json(make_report(RunFacts{}));
   for (const auto& json : {full, empty}) {
@@ -331,9 +314,9 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
   }
   CHECK(keys_of(full["steps"][0]) == std::vector<std::string>{"grad_norm", "joules", "loss", "loss_scale", "magnitudes", "seconds",
                                                               "skipped", "step", "tokens_per_s"});
-  CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "context", "gradients",
-                                                               "host", "optimizer", "parameters", "peak", "predicted",
-                                                               "rank", "ranks_alike", "workspace"});
+  CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "context", "gradients", "host",
+                                                               "optimizer", "parameters", "peak", "predicted", "rank",
+                                                               "ranks_alike", "workspace"});
   CHECK(keys_of(full["traffic"][0]) ==
         std::vector<std::string>{"bytes_per_rank", "collective", "count", "group", "predicted", "purpose"});
   // What was recorded before ranks told to whom they sent.
@@ -379,6 +362,18 @@ TEST_CASE("the data's entropy stands under the losses where the run says it") {
   facts.loss_floor = 1.25;
   CHECK(to_json(make_report(facts))["loss_floor"] == 1.25);
   CHECK_THAT(to_text(make_report(facts)), ContainsText("\n floor     1.25000   the entropy of the data\n"));
+}
+
+TEST_CASE("the tokens of a whole run are told in words") {
+  const auto words = [](double tokens) {
+    Report report = make_report(facts_of(3));
+    report.budget = RunBudget{tokens, 32, 1e12, 400};
+    return to_text(report);
+  };
+  CHECK_THAT(words(3e11), ContainsText("300 billion tokens in 32 days, 277.8 MWh at 400 W"));
+  CHECK_THAT(words(1.4e12), ContainsText("1.4 trillion tokens"));
+  CHECK_THAT(words(2.5e6), ContainsText("2.5 million tokens"));
+  CHECK_THAT(words(4096), ContainsText("4096 tokens"));
 }
 
 TEST_CASE("the report as text says how its numbers were obtained and stays aligned") {
