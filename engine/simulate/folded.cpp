@@ -133,7 +133,7 @@ class Folded {
         step_.recompute += count * pass.recompute;
         step_.tensor += count * pass.exchange;
         step_.zero += count * pass.exposed;
-        step_.optimizer += count * pass.adding;
+        step_.optimizer += count * (pass.adding + pass.copying);
         step_.ops += static_cast<std::size_t>(count);
       }
     };

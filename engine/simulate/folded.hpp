@@ -29,11 +29,11 @@ struct FoldedStep {
   /// 2401.10241, section 4).
   double longest_span = 0;
   double compute = 0, recompute = 0;
-  double tensor = 0;    ///< exchanges of tensor ranks
-  double pipeline = 0;  ///< messages that block compute, and the sum of a tied embedding's gradients
-  double data = 0;      ///< what is exposed of the reductions of gradients
-  double zero = 0;      ///< the same with ZeRO-1, and the gathers of parameters
-  double optimizer = 0;
+  double tensor = 0;     ///< exchanges of tensor ranks
+  double pipeline = 0;   ///< messages that block compute, and the sum of a tied embedding's gradients
+  double data = 0;       ///< what is exposed of the reductions of gradients
+  double zero = 0;       ///< the same with ZeRO-1, and the gathers of parameters
+  double optimizer = 0;  ///< copies between device and host included
   double bubble = 0;
   double model_flops = 0, hardware_flops = 0;  ///< of all ranks; the second with recomputation
   std::size_t ops = 0;                         ///< that were laid out
@@ -93,7 +93,7 @@ struct BlockSeconds {
 BlockSeconds fold_block(const Scenario& scenario);
 
 /// Empty where fold_step can; else what it lacks: ranks that are not alike (a main device, servers), what
-/// is not costed here (the host, named collectives).
+/// is not costed here (the host as this engine uses it, named collectives).
 const char* why_not_folded(const Scenario& scenario);
 
 }  // namespace rankscope

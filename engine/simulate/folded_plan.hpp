@@ -23,6 +23,10 @@ class FoldedPlan {
   double embedding_bytes() const;
   /// What of the activations between blocks a rank holds.
   double own_stream_bytes() const;
+  /// Of a chunk's gradients those that a rank updates with.
+  double gradient_elements(int chunk) const;
+  /// The inputs of a chunk's blocks that are computed again; 0 where none are.
+  double checkpoint_bytes(int chunk) const;
   /// With ZeRO: data ranks have parts of what is updated.
   bool shards() const { return scenario.plan.zero > 0 && grid.data > 1; }
 

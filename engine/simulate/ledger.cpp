@@ -274,7 +274,10 @@ ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begi
   chunk.transient = keeper.transient(last, end, false);
   double given_up = keeper.of(last, end, false).sum();
   const int groups = (blocks + together - 1) / together;
-  chunk.kept += groups * stream_bytes(model);
+  // On the host, all but one that leaves and one that comes.
+  const bool on_host = scenario.cluster.host_checkpoints;
+  chunk.kept += (on_host ? std::min(groups, 2) : groups) * stream_bytes(model);
+  if (on_host) chunk.on_host = groups * stream_bytes(model);
   for (int group = groups - 1; group >= 0; --group) {
     const int from = first + group * together * a_block,
               to = first + std::min(blocks, (group + 1) * together) * a_block;
@@ -284,7 +287,7 @@ ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begi
       chunk.again = again;
       chunk.transient = transient;
     }
-    given_up += stream_bytes(model);
+    if (!on_host) given_up += stream_bytes(model);
   }
   return chunk;
 }

@@ -9,9 +9,10 @@ namespace rankscope {
 
 /// Of one chunk and micro-batch.
 struct ChunkBytes {
-  double kept = 0;    ///< from forward to backward
-  double again = 0;   ///< computed again for the backward, less what it has given up: when it needs most
-  double halves = 0;  ///< from the input gradient to the weight gradient
+  double kept = 0;     ///< from forward to backward
+  double on_host = 0;  ///< the same in the host's memory
+  double again = 0;    ///< computed again for the backward, less what it has given up: when it needs most
+  double halves = 0;   ///< from the input gradient to the weight gradient
   double transient = 0;
   double largest_part = 0;  ///< elements of what ZeRO-3 gathers at a time
 };
@@ -41,6 +42,8 @@ class StageLedger {
  private:
   struct Stage;
   Stage stage(int stage) const;
+  double checkpoints_on_host(int stage) const;
+  void to_host(Stage& bytes, const StageParameters& own, double bucket) const;
   template <class Look>
   void follow(int stage, Look look) const;
   const ChunkBytes& of(int chunk) const { return of_chunk_[static_cast<std::size_t>(chunk)]; }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "engine/analyse/step_analysis.hpp"
 #include "engine/model/model.hpp"
@@ -59,12 +60,21 @@ BytesPerParameter bytes_per_parameter(const Scenario& s) {
           all.state_bytes / all.elements};
 }
 
+bool fits_host(const std::vector<StageMemory>& stages, const ClusterSpec& cluster) {
+  if (cluster.host_memory_bytes <= 0) return true;
+  return std::all_of(stages.begin(), stages.end(), [&](const StageMemory& stage) {
+    return static_cast<double>(stage.peak_by_class[static_cast<std::size_t>(MemoryClass::host)]) <=
+           cluster.host_memory_bytes;
+  });
+}
+
 /// As many blocks for each chunk as the fullest device holds; 0 where not even one fits.
 double largest_parameters(Scenario s) {
   const int chunks = s.plan.chunks();
   const auto fits = [&](int blocks) {
     s.model.layers = blocks * chunks;
-    return bytes_of_fullest(fold_step(s).memory, s.cluster) <= s.cluster.memory_bytes;
+    const std::vector<StageMemory> memory = fold_step(s).memory;
+    return bytes_of_fullest(memory, s.cluster) <= s.cluster.memory_bytes && fits_host(memory, s.cluster);
   };
   int most = 0, beyond = 1;
   while (fits(beyond)) most = std::exchange(beyond, 2 * beyond);
@@ -95,6 +105,10 @@ double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
     case Quantity::hardware_flops_rate: {
       const FoldedStep step = fold_step(s);
       return step.hardware_flops / (step.seconds * s.plan.ranks());
+    }
+    case Quantity::model_flops_rate: {
+      const FoldedStep step = fold_step(s);
+      return step.model_flops / (step.seconds * s.plan.ranks());
     }
     case Quantity::samples_per_second:
     case Quantity::fastest_micro_batch: return samples_per_second();

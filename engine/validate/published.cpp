@@ -28,6 +28,7 @@ constexpr NamedQuantity quantities[] = {{"step_seconds", Quantity::step_seconds}
                                         {"hardware_share", Quantity::hardware_share},
                                         {"model_share", Quantity::model_share},
                                         {"hardware_flops_rate", Quantity::hardware_flops_rate},
+                                        {"model_flops_rate", Quantity::model_flops_rate},
                                         {"samples_per_second", Quantity::samples_per_second},
                                         {"samples_per_device_second", Quantity::samples_per_device_second},
                                         {"training_seconds", Quantity::training_seconds},

@@ -21,13 +21,14 @@ enum class Quantity {
   hardware_share,          ///< of the peak FLOP/s, recomputation counted (HFU)
   model_share,             ///< the same without it (MFU)
   hardware_flops_rate,     ///< FLOP/s of one device, recomputation counted
+  model_flops_rate,        ///< the same without it
   samples_per_second,      ///< of all devices together
   samples_per_device_second,
   training_seconds,      ///< of `tokens` of training without a stop
   device_hours,          ///< of all devices together, for as much
   device_joules,         ///< the same
   fastest_micro_batch,   ///< samples of the choice whose samples per second are most
-  largest_parameters,    ///< of the whole model with as many layers as fit the device (cluster.memory_bytes)
+  largest_parameters,    ///< of the whole model with as many layers as fit device and host (memory_bytes)
   parameters_by_states,  ///< of the whole model, when nothing but they, their gradients and states needs memory
   checkpoint_bytes,      ///< of the whole model: its parameters, and what the optimizer keeps of them
   state_bytes,           ///< of one rank for a model of `parameters`: these, their gradients, the optimizer's states
