@@ -60,6 +60,12 @@ struct FoldedStep {
 /// section 4.2.2).
 FoldedStep fold_step(const Scenario& scenario);
 
+/// The bubble of the plan's schedule as the zero-bubble paper counts it (Qi et al. 2024, arXiv 2401.10241,
+/// section 5.3): of the stage that takes longest from its first pass to its last, the share in which it computes
+/// nothing, where every stage takes what plan.pass_times say and messages are beside compute (cluster.overlap). Throws
+/// as fold_step.
+double fold_bubble_of_times(const Scenario& scenario);
+
 /// The time line of one named rank (any world rank): in the order in which its ops begin on each lane. Ranks of a stage
 /// are alike, but for a straggler's replica (fault.slow_rank). Throws as fold_step, and for a rank that is not there.
 std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank);

@@ -103,6 +103,20 @@ void FoldedCosts::slow_down(int chunk, double factor) {
   fill(chunk);
 }
 
+void FoldedCosts::replace(const PassTimes& of_a_stage) {
+  const double parts = plan_.schedule.shape.virtual_stages;
+  for (ChunkSeconds& c : chunks_) {
+    c = {};
+    c.forward = of_a_stage.forward / parts;
+    c.input_gradient = of_a_stage.input_gradient / parts;
+    c.weight_gradient = of_a_stage.weight_gradient / parts;
+  }
+  for (int c = 0; c < chunks(); ++c) fill(c);
+  for (auto* messages : {&to_next_, &to_before_})
+    for (double& seconds : *messages)
+      if (seconds > 0) seconds = of_a_stage.message;
+}
+
 double step_seconds(FoldedPlan& plan, const FoldedCosts& costs, const std::vector<double>& end) {
   const StepEnd& behind = plan.step_end();
   double reduced = 0, updating = 0, gathering = 0;

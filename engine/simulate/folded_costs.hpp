@@ -37,6 +37,8 @@ class FoldedCosts {
   double exposed_reduction(int stage) const;
   /// What of the gather of a stage's updated parameters the next step's forwards do not cover.
   double exposed_gather(int stage) const;
+  /// All stages take equally long, and all messages, whatever the plan's chunks are.
+  void replace(const PassTimes& of_a_stage);
   /// A chunk's compute takes so many times as long.
   void slow_down(int chunk, double factor);
 

@@ -113,6 +113,7 @@ double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
     case Quantity::samples_per_second:
     case Quantity::fastest_micro_batch: return samples_per_second();
     case Quantity::samples_per_device_second: return samples_per_second() / s.plan.ranks();
+    case Quantity::bubble_of_times: return fold_bubble_of_times(s);
     case Quantity::training_seconds: return fold_step(s).seconds * steps_of(row, s);
     case Quantity::device_hours: return fold_step(s).seconds * s.plan.ranks() * steps_of(row, s);
     case Quantity::device_joules: {

@@ -31,6 +31,7 @@ constexpr NamedQuantity quantities[] = {{"step_seconds", Quantity::step_seconds}
                                         {"model_flops_rate", Quantity::model_flops_rate},
                                         {"samples_per_second", Quantity::samples_per_second},
                                         {"samples_per_device_second", Quantity::samples_per_device_second},
+                                        {"bubble_of_times", Quantity::bubble_of_times},
                                         {"training_seconds", Quantity::training_seconds},
                                         {"device_hours", Quantity::device_hours},
                                         {"device_joules", Quantity::device_joules},

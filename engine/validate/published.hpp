@@ -24,6 +24,7 @@ enum class Quantity {
   model_flops_rate,        ///< the same without it
   samples_per_second,      ///< of all devices together
   samples_per_device_second,
+  bubble_of_times,       ///< of a schedule whose stages take plan.pass_times, within the longest stage's own span
   training_seconds,      ///< of `tokens` of training without a stop
   device_hours,          ///< of all devices together, for as much
   device_joules,         ///< the same
