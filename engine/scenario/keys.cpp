@@ -264,6 +264,7 @@ const Key keys[] = {
      true},
     {"cluster", "persistent_norm", FIELD(cluster.persistent_norm), "layer norms read their rows once", {}, true},
     {"cluster", "separate_kernels", FIELD(cluster.separate_kernels), "biases, masks, sums, each alone", {}, true},
+    {"cluster", "wide_scores", FIELD(cluster.wide_scores), "separate scale, mask and softmax are in fp32", {}, true},
     {"cluster", "split_qkv", FIELD(cluster.split_qkv), "gradients of q, k and v are joined by a copy", {}, true},
     {"cluster",
      "loss_metrics",

@@ -176,6 +176,7 @@ struct ClusterSpec {
   bool embedding_norm = false;    ///< a layer norm behind the embedding
   bool persistent_norm = true;    ///< layer norms keep a row while they go over it; else they read it again
   bool separate_kernels = false;  ///< biases, masks, scales, dropout and sums are a kernel each
+  bool wide_scores = false;       ///< with these, stored scores are cast to fp32 for scale, mask and softmax, and back
   bool split_qkv = false;         ///< queries, keys and values have gradients of their own, which are then joined
   int loss_metrics = 0;           ///< times that the loss is computed once more from the logits, to be shown
   double update_bytes = 0;  ///< of a parameter, through memory in an update with norm and clipping; 0: as `fused` says

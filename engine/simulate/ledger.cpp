@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/optimizer/rule/rule.hpp"
+#include "engine/simulate/kernels.hpp"
 #include "engine/simulate/stage_ledger.hpp"
 
 namespace rankscope {
@@ -53,9 +54,9 @@ class Keeper {
   bool stores_masks() const { return !cluster_.fused && model_.spec.dropout > 0; }
   /// As softmax leaves them, the mask, and as dropout leaves them.
   double scores() const {
-    return stores_scores() ? score_elements(model_) * (element_of(model_) + (model_.spec.dropout > 0 ? 1 : 0) +
-                                                       (model_.spec.dropout > 0 ? element_of(model_) : 0))
-                           : 0;
+    if (!stores_scores()) return 0;
+    const double softmax = has_wide_scores(cluster_) ? std::max(4.0, element_of(model_)) : element_of(model_);
+    return score_elements(model_) * (softmax + (model_.spec.dropout > 0 ? 1 + element_of(model_) : 0));
   }
   double mask() const { return stores_masks() ? stream_bytes(model_) / element_of(model_) : 0; }
 
