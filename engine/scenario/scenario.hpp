@@ -169,6 +169,9 @@ struct ClusterSpec {
   /// be added to, and the step ends when the updated parameters are back (DeepSpeed's ZeRO-Offload).
   bool host_gradients = false;
   bool host_checkpoints = false;  ///< inputs of blocks that are computed again lie in the host's memory
+  /// Inputs of blocks that are computed again are shared out over tensor ranks, and gathered for that (Megatron-LM's
+  /// distributed checkpointed activations, DeepSpeed's partition_activations).
+  bool split_checkpoints = false;
   bool serial_messages = false;   ///< a stage's messages go one after the other, each blocking both its ends
   bool reduce_whole = false;      ///< with ZeRO-1, too, gradients are all-reduced, not reduce-scattered
   bool gather_ahead = false;      ///< ZeRO-1's and 2's updated parameters come beside the next step's first forwards

@@ -88,10 +88,14 @@ double FoldedPlan::gradient_elements(int chunk) const {
   return elements / (shards() ? grid.data : 1);
 }
 
-double FoldedPlan::checkpoint_bytes(int chunk) const {
+int FoldedPlan::repeated_groups(int chunk) const {
   const int blocks = split.parts[static_cast<std::size_t>(chunk)][1];
   const int together = blocks_repeated_together(scenario.plan, blocks);
-  return together == 0 ? 0 : (blocks + together - 1) / together * own_stream_bytes();
+  return together == 0 ? 0 : (blocks + together - 1) / together;
+}
+
+double FoldedPlan::checkpoint_bytes(int chunk) const {
+  return repeated_groups(chunk) * checkpoint_bytes_of_group(cluster, model);
 }
 
 bool FoldedPlan::is_gathered_again(const Exchange& exchange) const {
@@ -199,6 +203,12 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) {
       if (ahead) sum.ahead += forward;
     });
   });
+  if (together > 0 && gathers_checkpoints(cluster, model)) {
+    const int count = blocks.last - blocks.first + 1;
+    const double gather = exchange_seconds(OpKind::all_gather, stream_bytes());
+    sum.exchange_recompute += (count + together - 1) / together * gather;
+    if (ahead_from <= blocks.last) sum.ahead += gather;
+  }
   std::array<std::optional<double>, segment_count> hidden;  // by kind
   for (int i = begin; i < end; ++i) {
     const auto index = static_cast<std::size_t>(i);

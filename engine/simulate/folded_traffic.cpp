@@ -64,6 +64,9 @@ void add_exchanges(Traffic& traffic, const FoldedPlan& plan, int chunk) {
       if (exchange.backward) add(*exchange.backward, m);
     });
   });
+  if (gathers_checkpoints(plan.cluster, plan.model))
+    traffic.add_collective(stage, Purpose::tensor, OpKind::all_gather, GroupKind::tensor,
+                           m * plan.repeated_groups(chunk), plan.grid.tensor, plan.own_stream_bytes());
   if (plan.scenario.plan.zero < 2) return;
   const double gradient = sent_gradient_bytes(plan.cluster, plan.model.type);
   const auto element = static_cast<double>(bytes_of(plan.model.type));

@@ -18,6 +18,11 @@ struct ChunkBytes {
 };
 ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begin, int end);
 
+/// Whether tensor ranks gather the input of blocks that are computed again.
+bool gathers_checkpoints(const ClusterSpec& cluster, const Model& model);
+/// Of what a rank keeps of one group of blocks that are computed again together: its input, or a share of it.
+double checkpoint_bytes_of_group(const ClusterSpec& cluster, const Model& model);
+
 /// Of the activations between blocks, what a rank holds.
 double stream_bytes(const Model& model);
 

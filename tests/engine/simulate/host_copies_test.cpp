@@ -6,6 +6,7 @@
 #include "engine/model/model.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/folded.hpp"
+#include "engine/simulate/network.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -103,6 +104,33 @@ TEST_CASE("inputs of blocks on the host take memory for two, and a copy there an
   CHECK(bytes(after.memory.front(), MemoryClass::host) - bytes(before.memory.front(), MemoryClass::host) ==
         static_cast<std::int64_t>(layers * input));
   CHECK(after.seconds - before.seconds == Approx(3 * 2 * layers * input / pcie));
+}
+
+TEST_CASE("inputs of blocks that tensor ranks share out take a share of the memory, and a gather in every backward") {
+  const int m = 3;
+  Scenario s = offloaded(m, false);
+  s.plan.offload = "none";
+  s.plan.tensor = 4;
+  const FoldedStep before = fold_step(s);
+  s.cluster.split_checkpoints = true;
+  const FoldedStep after = fold_step(s);
+  const double input = 2.0 * 256 * 1024 * 2;
+  const double gather =
+      collective_seconds(s.cluster, Route::best, OpKind::all_gather, std::vector<int>{0, 1, 2, 3}, input);
+  CHECK(bytes(before.memory.front(), MemoryClass::activations) -
+            bytes(after.memory.front(), MemoryClass::activations) ==
+        static_cast<std::int64_t>((layers - 1) * input * 3 / 4));
+  CHECK(after.seconds - before.seconds == Approx(m * layers * gather));
+  CHECK(after.tensor - before.tensor == Approx(m * layers * gather));
+  double gathered = 0;
+  for (const FoldedTraffic& row : fold_traffic(s))
+    if (row.kind == OpKind::all_gather && row.purpose == Purpose::tensor) gathered += row.bytes_per_rank;
+  CHECK(gathered == Approx(m * layers * input * 3 / 4));
+  // Rows that sequence parallelism has shared out already are kept as they are.
+  s.plan.sequence_parallel = true;
+  const double seconds = fold_step(s).seconds;
+  s.cluster.split_checkpoints = false;
+  CHECK(fold_step(s).seconds == seconds);
 }
 
 TEST_CASE("what is copied between device and host is told as traffic") {
