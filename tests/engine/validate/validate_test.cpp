@@ -117,6 +117,17 @@ TEST_CASE("a row that was measured several times says how sure its error is, and
   CHECK(rows[1]["uncertainty"].is_null());
 }
 
+TEST_CASE("the text says what its figures are in") {
+  ValidatedTable table;
+  table.rows = {{.name = "one", .published = 10, .low = 11, .high = 11}};
+  for (const auto& [unit, words] : std::map<std::string, std::string>{
+           {"d", "  in d "}, {"x", "  a ratio "}, {"B", "  in billions "}, {"1000 MiB", "  in 1000 MiB "}}) {
+    table.unit = unit;
+    CHECK_THAT(to_text({table}), ContainsText(words));
+    CHECK(to_json({table})["tables"][0]["unit"] == unit);
+  }
+}
+
 TEST_CASE("choices that a source leaves open make an interval, and a wrong table is refused with its place") {
   const std::string head = "title = \"t\"\nsource = \"s\"\nconstants = \"c\"\nunit = \"us\"\n";
   const std::string quantity = "quantity = \"all_reduce_seconds\"\n";
@@ -368,10 +379,12 @@ TEST_CASE("the largest model fits its device, and a layer more does not") {
   CHECK(predict(s, Quantity::largest_parameters, row) == 0);
 }
 
-TEST_CASE("what ZeRO and ZeRO-Offload have let train fits these devices, in sizes as they were found") {
-  // Not judged, since widths, micro-batches or what counts as a FLOP are open; the limits guard what came out.
+TEST_CASE("tables that judge nothing, since inputs are open, come out as they have been explained") {
+  // ZeRO-3's steps are predicted far too fast, so that nothing gains on it; its own table says so.
   const std::map<std::string, double> worst{
-      {"zero-offload", 0.06}, {"zero-offload-speed", 0.11}, {"zero-largest-measured", 0.14}};
+      {"zero-offload", 0.06},     {"zero-offload-speed", 0.11}, {"zero-largest-measured", 0.14},
+      {"gpipe-tpu", 0.13},        {"gpipe-gpu", 0.07},          {"frontier-strong-scaling", 0.11},
+      {"korthikanti-hfu", 0.045}, {"megatron-sc21-zero", 0.45}};
   std::size_t seen = 0;
   for (const PublishedTable& published : tables()) {
     const auto limit = worst.find(published.file);
