@@ -100,6 +100,8 @@ double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
     case Quantity::all_reduce_seconds: return all_reduce_seconds(s, row.bytes);
     case Quantity::peak_bytes: return device_bytes(s, &StageMemory::peak);
     case Quantity::reserved_bytes: return device_bytes(s, &StageMemory::reserved);
+    case Quantity::block_kept_bytes:
+      return kept_by_block(make_model(s), s.cluster, s.plan.recompute == "selective").tensors;
     case Quantity::hardware_share: return fold_step(s).hfu(s.cluster, s.compute_type(), s.plan.ranks());
     case Quantity::model_share: return fold_step(s).mfu(s.cluster, s.compute_type(), s.plan.ranks());
     case Quantity::hardware_flops_rate: {

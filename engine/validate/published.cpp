@@ -25,6 +25,7 @@ constexpr NamedQuantity quantities[] = {{"step_seconds", Quantity::step_seconds}
                                         {"all_reduce_seconds", Quantity::all_reduce_seconds},
                                         {"peak_bytes", Quantity::peak_bytes},
                                         {"reserved_bytes", Quantity::reserved_bytes},
+                                        {"block_kept_bytes", Quantity::block_kept_bytes},
                                         {"hardware_share", Quantity::hardware_share},
                                         {"model_share", Quantity::model_share},
                                         {"hardware_flops_rate", Quantity::hardware_flops_rate},

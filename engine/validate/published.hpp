@@ -18,6 +18,7 @@ enum class Quantity {
   all_reduce_seconds,      ///< of `bytes` over as many ranks as plan.data says
   peak_bytes,              ///< tensors of the rank that needs most, with cluster.context_bytes and allocator_slack
   reserved_bytes,          ///< the same as an allocator holds it that keeps freed blocks: what nvidia-smi shows
+  block_kept_bytes,        ///< of one transformer block from forward to backward, statistics left out (KeptBytes)
   hardware_share,          ///< of the peak FLOP/s, recomputation counted (HFU)
   model_share,             ///< the same without it (MFU)
   hardware_flops_rate,     ///< FLOP/s of one device, recomputation counted

@@ -201,6 +201,7 @@ TEST_CASE("tables that came after the constants are predicted as far as this sof
                                              {"gpu-hours", {0.155, 0.2}},
                                              {"checkpoints", {0.025, 0.025}},
                                              {"megatron-sc21-flops", {0.04, 0.04}},
+                                             {"korthikanti-kept", {0.01, 0.01}},
                                              {"megatron-2019-flops", {0.085, 0.145}},
                                              {"zero-bubble-rates", {0.01, 0.045}},
                                              {"zero-states", {0.002, 0.025}},
