@@ -195,7 +195,7 @@ TEST_CASE("tables that came after the constants are predicted as far as this sof
                                              {"mpt-a100-40gb", {0.09, 0.36}},
                                              {"megatron-2019-scaling", {0.11, 0.15}},
                                              {"megatron-sc21-days", {0.02, 0.02}},
-                                             {"megatron-sc21-gains", {0.07, 0.19, 0.55}},
+                                             {"megatron-sc21-gains", {0.045, 0.145, 0.75}},
                                              {"megatron-sc21-micro-batch", {0.51, 1.01}},
                                              {"opt", {0.25, 0.25}},
                                              {"gpu-hours", {0.155, 0.2}},
@@ -376,6 +376,15 @@ TEST_CASE("the largest model fits its device, and a layer more does not") {
   CHECK(predict(s, Quantity::reserved_bytes, row) <= s.cluster.memory_bytes);
   ++s.model.layers;
   CHECK(predict(s, Quantity::reserved_bytes, row) > s.cluster.memory_bytes);
+  // With states on the host it is the host's memory that ends: 12 bytes of states a parameter, 2 of a sum, 4 of a
+  // gradient.
+  s.plan.offload = "optimizer";
+  s.cluster.host_gradients = true;
+  s.cluster.host_memory_bytes = 1e9;
+  s.cluster.host_bandwidth = s.cluster.host_memory_bandwidth = 1e9;
+  const double on_host = predict(s, Quantity::largest_parameters, row) * 18;
+  CHECK(on_host <= 1e9);
+  CHECK(on_host + 18 * (12.0 * 1024 + 13) * 1024 > 1e9);
   s.cluster.memory_bytes = 1e9;  // less than a context
   CHECK(predict(s, Quantity::largest_parameters, row) == 0);
 }
@@ -385,7 +394,7 @@ TEST_CASE("tables that judge nothing, since inputs are open, come out as they ha
   const std::map<std::string, double> worst{
       {"zero-offload", 0.06},     {"zero-offload-speed", 0.11}, {"zero-largest-measured", 0.14},
       {"gpipe-tpu", 0.13},        {"gpipe-gpu", 0.07},          {"frontier-strong-scaling", 0.11},
-      {"korthikanti-hfu", 0.045}, {"megatron-sc21-zero", 0.45}};
+      {"korthikanti-hfu", 0.045}, {"megatron-sc21-zero", 0.45}, {"megatron-sc21-one-gpu", 0.19}};
   std::size_t seen = 0;
   for (const PublishedTable& published : tables()) {
     const auto limit = worst.find(published.file);
@@ -393,7 +402,7 @@ TEST_CASE("tables that judge nothing, since inputs are open, come out as they ha
     const ValidatedTable table = validate(published);
     INFO(published.file << ": worst " << table.worst_error);
     CHECK(table.worst_error < limit->second);
-    CHECK(table.tau > 0.85);
+    CHECK_FALSE(table.tau < 0.85);  // of one row there is none
     ++seen;
   }
   CHECK(seen == worst.size());
