@@ -6,6 +6,7 @@
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/folded.hpp"
 #include "engine/simulate/goodput.hpp"
+#include "engine/simulate/host_copies.hpp"
 #include "engine/simulate/lost_node.hpp"
 
 namespace rankscope {
@@ -95,7 +96,8 @@ void check_size(const StepProgram& step) {
 }
 
 bool is_folded(const StepProgram& step) {
-  return count_ops(step) > many_ops && std::string_view(why_not_folded(step.scenario)).empty();
+  return (uses_host_otherwise(step.scenario) || count_ops(step) > many_ops) &&
+         std::string_view(why_not_folded(step.scenario)).empty();
 }
 
 Report predict_step(const StepProgram& step,

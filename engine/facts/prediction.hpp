@@ -14,7 +14,8 @@ double count_ops(const StepProgram& step);
 /// Throws PlanError when that is more than can be made, checked and laid out one by one.
 void check_size(const StepProgram& step);
 
-/// True where predict_step folds: more ops than are laid out in a second or two, and nothing that sets ranks apart.
+/// True where predict_step folds: more ops than are laid out in a second or two, or something on the host that
+/// this engine's programs do not have there, and nothing that sets ranks apart.
 bool is_folded(const StepProgram& step);
 
 /// `prepare` may add to programs what only others know (kernels' scratch); not asked of what is folded. Throws

@@ -135,6 +135,7 @@ struct ClusterSpec {
 
   // The host's memory, for plans that use it (plan.offload).
   double host_bandwidth = 0;         ///< between a device and its host (PCIe): bytes/s each way
+  double host_memory_bytes = 0;      ///< a device's share of what the host has; 0 not said
   double host_memory_bandwidth = 0;  ///< bytes/s of the host's memory, a device's share of it
 
   // How the devices hang together (engine/simulate/network.hpp).
@@ -168,6 +169,13 @@ struct ClusterSpec {
   /// both, or "copied": cast to a copy of the sum's type that is then added (DeepSpeed's bf16 optimizer); or "flat": it
   /// joins no sum but is copied to its place in the gradient of a flat parameter, which is reduced (PyTorch's FSDP).
   std::string accumulation = "fused";
+  /// With plan.offload: each micro-batch's gradients leave for the host as they are made and are fetched once more to
+  /// be added to, and the step ends when the updated parameters are back (DeepSpeed's ZeRO-Offload).
+  bool host_gradients = false;
+  bool host_checkpoints = false;  ///< inputs of blocks that are computed again lie in the host's memory
+  /// Inputs of blocks that are computed again are shared out over tensor ranks, and gathered for that (Megatron-LM's
+  /// distributed checkpointed activations, DeepSpeed's partition_activations).
+  bool split_checkpoints = false;
   bool serial_messages = false;   ///< a stage's messages go one after the other, each blocking both its ends
   bool reduce_whole = false;      ///< with ZeRO-1, too, gradients are all-reduced, not reduce-scattered
   bool gather_ahead = false;      ///< ZeRO-1's and 2's updated parameters come beside the next step's first forwards
@@ -175,6 +183,7 @@ struct ClusterSpec {
   bool embedding_norm = false;    ///< a layer norm behind the embedding
   bool persistent_norm = true;    ///< layer norms keep a row while they go over it; else they read it again
   bool separate_kernels = false;  ///< biases, masks, scales, dropout and sums are a kernel each
+  bool wide_scores = false;       ///< with these, stored scores are cast to fp32 for scale, mask and softmax, and back
   bool split_qkv = false;         ///< queries, keys and values have gradients of their own, which are then joined
   int loss_metrics = 0;           ///< times that the loss is computed once more from the logits, to be shown
   double update_bytes = 0;  ///< of a parameter, through memory in an update with norm and clipping; 0: as `fused` says

@@ -9,6 +9,7 @@
 #include "engine/simulate/device.hpp"
 #include "engine/simulate/kernels.hpp"
 #include "engine/simulate/network.hpp"
+#include "engine/simulate/stage_ledger.hpp"
 
 namespace rankscope {
 namespace {
@@ -165,6 +166,9 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
           if (exchange.from == TensorName::contracted && exchange.forward && has_topology(scenario.cluster))
             cost.recompute +=
                 ns(collective_seconds(scenario.cluster, Route::best, *exchange.forward, tensor_group, stream));
+        if (gathers_checkpoints(scenario.cluster, model) && has_topology(scenario.cluster))
+          cost.recompute +=
+              ns(collective_seconds(scenario.cluster, Route::best, OpKind::all_gather, tensor_group, stream));
       }
       table.segment(s) = cost;
       SegmentTable::add(table.chunk(c), cost);

@@ -33,6 +33,15 @@ class Folded {
     return std::move(step_);
   }
 
+  double bubble_of(const PassTimes& of_a_stage) {
+    costs_.replace(of_a_stage);
+    lay_out();
+    double longest = 0;
+    for (std::size_t s = 0; s < end_.size(); ++s) longest = std::max(longest, end_[s] - begin_[s]);
+    const double work = of_a_stage.forward + of_a_stage.input_gradient + of_a_stage.weight_gradient;
+    return 1 - schedule_.shape.micro_batches * work / longest;
+  }
+
   PlanBound bound() {
     // What is summed up in another order may differ in its last digits.
     constexpr double rounding = 1e-12;
@@ -133,7 +142,7 @@ class Folded {
         step_.recompute += count * pass.recompute;
         step_.tensor += count * pass.exchange;
         step_.zero += count * pass.exposed;
-        step_.optimizer += count * pass.adding;
+        step_.optimizer += count * (pass.adding + pass.copying);
         step_.ops += static_cast<std::size_t>(count);
       }
     };
@@ -228,6 +237,13 @@ FoldedStep fold_step(const Scenario& scenario) {
   Schedules schedules;
   FoldMemo memo(schedules);
   return Folded(scenario, memo).run();
+}
+
+double fold_bubble_of_times(const Scenario& scenario) {
+  Schedules schedules;
+  FoldMemo memo(schedules);
+  const std::array<double, 5> times = listed_times(scenario.plan.pass_times).value();  // checked as it was read
+  return Folded(scenario, memo).bubble_of({times[0], times[1], times[2], times[3], times[4]});
 }
 
 std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank) {

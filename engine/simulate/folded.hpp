@@ -29,11 +29,11 @@ struct FoldedStep {
   /// 2401.10241, section 4).
   double longest_span = 0;
   double compute = 0, recompute = 0;
-  double tensor = 0;    ///< exchanges of tensor ranks
-  double pipeline = 0;  ///< messages that block compute, and the sum of a tied embedding's gradients
-  double data = 0;      ///< what is exposed of the reductions of gradients
-  double zero = 0;      ///< the same with ZeRO-1, and the gathers of parameters
-  double optimizer = 0;
+  double tensor = 0;     ///< exchanges of tensor ranks
+  double pipeline = 0;   ///< messages that block compute, and the sum of a tied embedding's gradients
+  double data = 0;       ///< what is exposed of the reductions of gradients
+  double zero = 0;       ///< the same with ZeRO-1, and the gathers of parameters
+  double optimizer = 0;  ///< copies between device and host included
   double bubble = 0;
   double model_flops = 0, hardware_flops = 0;  ///< of all ranks; the second with recomputation
   std::size_t ops = 0;                         ///< that were laid out
@@ -59,6 +59,12 @@ struct FoldedStep {
 /// software that is not `fused` gathers its rows again for the weights' gradients (Korthikanti et al. 2022,
 /// section 4.2.2).
 FoldedStep fold_step(const Scenario& scenario);
+
+/// The bubble of the plan's schedule as the zero-bubble paper counts it (Qi et al. 2024, arXiv 2401.10241,
+/// section 5.3): of the stage that takes longest from its first pass to its last, the share in which it computes
+/// nothing, where every stage takes what plan.pass_times say and messages are beside compute (cluster.overlap). Throws
+/// as fold_step.
+double fold_bubble_of_times(const Scenario& scenario);
 
 /// The time line of one named rank (any world rank): in the order in which its ops begin on each lane. Ranks of a stage
 /// are alike, but for a straggler's replica (fault.slow_rank). Throws as fold_step, and for a rank that is not there.
@@ -93,7 +99,7 @@ struct BlockSeconds {
 BlockSeconds fold_block(const Scenario& scenario);
 
 /// Empty where fold_step can; else what it lacks: ranks that are not alike (a main device, servers), what
-/// is not costed here (the host, named collectives).
+/// is not costed here (the host as this engine uses it, named collectives).
 const char* why_not_folded(const Scenario& scenario);
 
 }  // namespace rankscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/simulate/device.hpp"
+#include "engine/simulate/host_copies.hpp"
 
 namespace rankscope {
 
@@ -50,7 +51,23 @@ PassSeconds FoldedCosts::parts(OpKind kind, int chunk, bool is_first) const {
   if (reduces) pass.adding = memory_seconds(plan_.cluster, c.sharding.shard_bytes * (is_first ? 2 : 3));
   // All that data ranks exchange beside an op shares the links.
   pass.exposed = plan_.cluster.overlap ? std::max(0.0, shared - pass.own()) : shared;
+  pass.copying = copying(kind, chunk, is_first, pass.own());
   return pass;
+}
+
+double FoldedCosts::copying(OpKind kind, int chunk, bool is_first, double own) const {
+  const ClusterSpec& cluster = plan_.cluster;
+  // Inputs of blocks leave as the next block begins, and are waited for.
+  double seconds = cluster.host_checkpoints && kind != OpKind::weight_gradient
+                       ? host_copy_seconds(cluster, plan_.checkpoint_bytes(chunk))
+                       : 0;
+  const bool makes_gradients = kind == OpKind::backward || kind == OpKind::weight_gradient;
+  if (makes_gradients && keeps_gradients_on_host(plan_.scenario)) {
+    const double elements = plan_.gradient_elements(chunk);
+    const double whole = host_copy_seconds(cluster, host_gradient_bytes(plan_.model.type, elements, is_first));
+    seconds += cluster.overlap ? std::max(0.0, whole - own) : whole;
+  }
+  return seconds;
 }
 
 double FoldedCosts::exposed_reduction(int stage) const {
@@ -84,6 +101,20 @@ void FoldedCosts::slow_down(int chunk, double factor) {
   ChunkSeconds& c = chunks_[static_cast<std::size_t>(chunk)];
   for (double* part : {&c.forward, &c.input_gradient, &c.weight_gradient, &c.recompute}) *part *= factor;
   fill(chunk);
+}
+
+void FoldedCosts::replace(const PassTimes& of_a_stage) {
+  const double parts = plan_.schedule.shape.virtual_stages;
+  for (ChunkSeconds& c : chunks_) {
+    c = {};
+    c.forward = of_a_stage.forward / parts;
+    c.input_gradient = of_a_stage.input_gradient / parts;
+    c.weight_gradient = of_a_stage.weight_gradient / parts;
+  }
+  for (int c = 0; c < chunks(); ++c) fill(c);
+  for (auto* messages : {&to_next_, &to_before_})
+    for (double& seconds : *messages)
+      if (seconds > 0) seconds = of_a_stage.message;
 }
 
 double step_seconds(FoldedPlan& plan, const FoldedCosts& costs, const std::vector<double>& end) {

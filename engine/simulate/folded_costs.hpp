@@ -12,8 +12,9 @@ struct PassSeconds {
   double exchange = 0;  ///< of tensor ranks
   double adding = 0;    ///< of a micro-batch's gradients to a shard's sum
   double exposed = 0;   ///< of what data ranks with shards exchange beside it
+  double copying = 0;   ///< between device and host, as far as compute does not cover it
   double own() const { return compute + recompute + exchange + adding; }
-  double sum() const { return own() + exposed; }
+  double sum() const { return own() + exposed + copying; }
 };
 
 class FoldedCosts {
@@ -36,6 +37,8 @@ class FoldedCosts {
   double exposed_reduction(int stage) const;
   /// What of the gather of a stage's updated parameters the next step's forwards do not cover.
   double exposed_gather(int stage) const;
+  /// All stages take equally long, and all messages, whatever the plan's chunks are.
+  void replace(const PassTimes& of_a_stage);
   /// A chunk's compute takes so many times as long.
   void slow_down(int chunk, double factor);
 
@@ -44,6 +47,8 @@ class FoldedCosts {
     return (chunk * 4 + static_cast<std::size_t>(kind)) * 2 + is_first;
   }
   void fill(int chunk);
+  /// Of a pass that computes for so long.
+  double copying(OpKind kind, int chunk, bool is_first, double own) const;
   /// Of a collective over a stage's parameters, bucket by bucket beside compute: at least one bucket stands alone.
   double uncovered(double whole, int stage, double bytes_per_parameter, double compute) const;
 

@@ -6,6 +6,7 @@
 
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/device.hpp"
+#include "engine/simulate/host_copies.hpp"
 #include "engine/simulate/network.hpp"
 
 namespace rankscope {
@@ -38,7 +39,8 @@ const Split& split_of(const PlanSpec& plan, const Model& model, FoldMemo& memo) 
 
 const char* why_not_folded(const Scenario& scenario) {
   if (scenario.plan.data_parallel != "all-reduce") return "ranks of a data group are not alike";
-  if (scenario.plan.offload != "none") return "the host's part of the step is not folded";
+  if (scenario.plan.offload != "none" && !keeps_gradients_on_host(scenario))
+    return "the host's part of the step is not folded where it runs beside the next one";
   if (scenario.plan.collective != "auto") return "a collective's algorithm is named";
   if (!has_topology(scenario.cluster)) return "the cluster does not say how its nodes hang together (cluster.rails)";
   return "";
@@ -78,6 +80,22 @@ double FoldedPlan::embedding_bytes() const {
   // With shards each data rank has its part of it; other software sums it whole.
   const double parts = shards() && cluster.fused ? grid.data : 1;
   return static_cast<double>(model.vocabulary_share() * model.spec.width) * gradient_bytes(cluster, model.type) / parts;
+}
+
+double FoldedPlan::gradient_elements(int chunk) const {
+  double elements = 0;
+  for (const double part : elements_of_parts(model, begin_of(chunk), end_of(chunk))) elements += part;
+  return elements / (shards() ? grid.data : 1);
+}
+
+int FoldedPlan::repeated_groups(int chunk) const {
+  const int blocks = split.parts[static_cast<std::size_t>(chunk)][1];
+  const int together = blocks_repeated_together(scenario.plan, blocks);
+  return together == 0 ? 0 : (blocks + together - 1) / together;
+}
+
+double FoldedPlan::checkpoint_bytes(int chunk) const {
+  return repeated_groups(chunk) * checkpoint_bytes_of_group(cluster, model);
 }
 
 bool FoldedPlan::is_gathered_again(const Exchange& exchange) const {
@@ -185,6 +203,12 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) {
       if (ahead) sum.ahead += forward;
     });
   });
+  if (together > 0 && gathers_checkpoints(cluster, model)) {
+    const int count = blocks.last - blocks.first + 1;
+    const double gather = exchange_seconds(OpKind::all_gather, stream_bytes());
+    sum.exchange_recompute += (count + together - 1) / together * gather;
+    if (ahead_from <= blocks.last) sum.ahead += gather;
+  }
   std::array<std::optional<double>, segment_count> hidden;  // by kind
   for (int i = begin; i < end; ++i) {
     const auto index = static_cast<std::size_t>(i);
@@ -263,7 +287,10 @@ StageEnd FoldedPlan::end_of_stage(int stage, const StageParameters& own) const {
   end.reduce = collective(scatters ? OpKind::reduce_scatter : OpKind::all_reduce, data_group, elements * sent);
   if (sent != gradient && grid.data > 1)  // cast, and cast back
     end.reduce += 2 * memory_seconds(cluster, elements * (gradient + sent));
-  end.update = memory_seconds(cluster, elements * update / (shards() ? grid.data : 1));
+  const double updated = elements / (shards() ? grid.data : 1);
+  end.update = keeps_gradients_on_host(scenario)
+                   ? host_end_seconds(cluster, model.type, updated, states / elements, loss_scale)
+                   : memory_seconds(cluster, updated * update);
   if (shards() && scenario.plan.zero < 3) end.gather = collective(OpKind::all_gather, data_group, elements * element);
   return end;
 }

@@ -23,6 +23,11 @@ class FoldedPlan {
   double embedding_bytes() const;
   /// What of the activations between blocks a rank holds.
   double own_stream_bytes() const;
+  /// Of a chunk's gradients those that a rank updates with.
+  double gradient_elements(int chunk) const;
+  /// Groups of a chunk's blocks that are computed again together, and what of their inputs a rank keeps.
+  int repeated_groups(int chunk) const;
+  double checkpoint_bytes(int chunk) const;
   /// With ZeRO: data ranks have parts of what is updated.
   bool shards() const { return scenario.plan.zero > 0 && grid.data > 1; }
 

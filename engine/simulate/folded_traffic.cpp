@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/simulate/folded_plan.hpp"
+#include "engine/simulate/host_copies.hpp"
 
 namespace rankscope {
 namespace {
@@ -63,6 +64,9 @@ void add_exchanges(Traffic& traffic, const FoldedPlan& plan, int chunk) {
       if (exchange.backward) add(*exchange.backward, m);
     });
   });
+  if (gathers_checkpoints(plan.cluster, plan.model))
+    traffic.add_collective(stage, Purpose::tensor, OpKind::all_gather, GroupKind::tensor,
+                           m * plan.repeated_groups(chunk), plan.grid.tensor, plan.own_stream_bytes());
   if (plan.scenario.plan.zero < 2) return;
   const double gradient = sent_gradient_bytes(plan.cluster, plan.model.type);
   const auto element = static_cast<double>(bytes_of(plan.model.type));
@@ -107,6 +111,23 @@ void add_messages(Traffic& traffic, const FoldedPlan& plan) {
   }
 }
 
+/// Gradients, their sums and updated parameters, and inputs of blocks, between a chunk's device and its host.
+void add_host_copies(Traffic& traffic, const FoldedPlan& plan, int chunk) {
+  const int stage = plan.stage_of(chunk);
+  const double m = plan.scenario.plan.micro_batches;
+  const auto add = [&](double count, double bytes) {
+    if (bytes > 0) traffic.add(stage, Purpose::offload, OpKind::copy, GroupKind::self, count, bytes);
+  };
+  if (plan.cluster.host_checkpoints) add(2 * m, plan.checkpoint_bytes(chunk));
+  if (!keeps_gradients_on_host(plan.scenario)) return;
+  const DType type = plan.model.type;
+  const double elements = plan.gradient_elements(chunk);
+  add(1, host_gradient_bytes(type, elements, true));
+  add(m - 1, host_gradient_bytes(type, elements, false));
+  add(1, host_widening_bytes(type, elements));
+  add(1, elements * static_cast<double>(bytes_of(type)));
+}
+
 }  // namespace
 
 std::vector<FoldedTraffic> fold_traffic(const Scenario& scenario) {
@@ -117,6 +138,7 @@ std::vector<FoldedTraffic> fold_traffic(const Scenario& scenario) {
   for (int c = 0; c < plan.chunks(); ++c) add_exchanges(traffic, plan, c);
   for (int stage = 0; stage < plan.grid.pipeline; ++stage)
     add_reductions(traffic, plan, stage, plan.parameters()[static_cast<std::size_t>(stage)].elements);
+  for (int c = 0; c < plan.chunks(); ++c) add_host_copies(traffic, plan, c);
   add_messages(traffic, plan);
   if (const double bytes = plan.embedding_bytes(); bytes > 0)
     for (const int stage : {plan.schedule.stage_of_chunk.front(), plan.schedule.stage_of_chunk.back()})

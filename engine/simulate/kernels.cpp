@@ -134,16 +134,27 @@ class Builder {
     memory(to, elements(rows_, width_), operands, masks);
   }
 
+  /// Cast to fp32, kernels of so many fp32 operands, and cast back.
+  void wide(std::vector<Kernel>& to, double count, std::initializer_list<double> operands) {
+    to.push_back({{}, count * (element_ + 4)});
+    for (const double each : operands) to.push_back({{}, count * each * 4});
+    to.push_back({{}, count * (4 + element_)});
+  }
+
   void stored_attention() {
     const std::int64_t s = context_, d = head_width_, batch = samples_ * heads_;
     const double scores = elements(s, s) * static_cast<double>(batch);
     auto& forward = kernels_.forward;
     if (cluster_.score_bias) memory(forward, scores, 2);  // copied there, and read by the product that adds to it
     forward.push_back({{s, s, d, batch}});                // scores
-    // Scaled, masked (a product with the mask and a sum), softmax.
-    if (cluster_.separate_kernels)
-      for (int pass = 0; pass < 3; ++pass) memory(forward, scores, 2);
-    memory(forward, scores, 2);
+    if (has_wide_scores(cluster_)) {
+      wide(forward, scores, {2, 2, 2});  // scaled, masked in place, softmax
+    } else {
+      // Scaled, masked (a product with the mask and a sum), softmax.
+      if (cluster_.separate_kernels)
+        for (int pass = 0; pass < 3; ++pass) memory(forward, scores, 2);
+      memory(forward, scores, 2);
+    }
     if (dropout_) memory(forward, scores, 2, 1);    // dropped
     forward.push_back({{s, d, s, batch}});          // values
     memory(forward, elements(tokens_, share_), 2);  // heads side by side again
@@ -152,12 +163,16 @@ class Builder {
     backward.push_back({{s, s, d, batch}});  // of what was dropped
     backward.push_back({{s, d, s, batch}});  // of the values
     if (dropout_) memory(backward, scores, 2, 1);
-    memory(backward, scores, 3);  // of softmax
-    if (cluster_.separate_kernels)
-      for (int pass = 0; pass < 2; ++pass) memory(backward, scores, 2);  // of mask and scale
-    backward.push_back({{s, d, s, batch}});                              // of the queries
-    backward.push_back({{s, d, s, batch}});                              // of the keys
-    memory(backward, elements(tokens_, share_), 6);                      // q, k and v side by side again
+    if (has_wide_scores(cluster_)) {
+      wide(backward, scores, {3, 2, 2});  // of softmax, mask and scale
+    } else {
+      memory(backward, scores, 3);  // of softmax
+      if (cluster_.separate_kernels)
+        for (int pass = 0; pass < 2; ++pass) memory(backward, scores, 2);  // of mask and scale
+    }
+    backward.push_back({{s, d, s, batch}});          // of the queries
+    backward.push_back({{s, d, s, batch}});          // of the keys
+    memory(backward, elements(tokens_, share_), 6);  // q, k and v side by side again
   }
   void flash_attention() {
     const double products = 4 * elements(context_, context_) * static_cast<double>(samples_ * heads_ * head_width_);
@@ -289,6 +304,10 @@ SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, c
   seconds.backward = seconds.input_gradient + seconds.weight_gradient;
   if (segment.has_backward()) replace(seconds.backward, OpKind::backward);
   return seconds;
+}
+
+bool has_wide_scores(const ClusterSpec& cluster) {
+  return cluster.separate_kernels && cluster.wide_scores && cluster.attention == "stored";
 }
 
 double update_bytes_per_parameter(const ClusterSpec& cluster, double element, double gradient, double states,

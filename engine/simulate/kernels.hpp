@@ -38,6 +38,10 @@ struct SegmentSeconds {
 SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster,
                                const MeasuredOps* measured = nullptr);
 
+/// Whether scores are fp32 between the product that makes them and the one that reads them (Megatron-LM of 2021 without
+/// its fused softmax: megatron/model/fused_softmax.py).
+bool has_wide_scores(const ClusterSpec& cluster);
+
 /// Bytes per parameter that an optimizer's step reads and writes, norm and clipping included, where weights and
 /// activations have `element` bytes, reduced gradients `gradient` and states `states` (AdamW: 12 with its master): what
 /// the cluster says (update_bytes), else one pass if its software is `fused`, else one after the other (cast to fp32,

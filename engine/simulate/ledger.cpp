@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/optimizer/rule/rule.hpp"
+#include "engine/simulate/kernels.hpp"
 #include "engine/simulate/stage_ledger.hpp"
 
 namespace rankscope {
@@ -53,9 +54,9 @@ class Keeper {
   bool stores_masks() const { return !cluster_.fused && model_.spec.dropout > 0; }
   /// As softmax leaves them, the mask, and as dropout leaves them.
   double scores() const {
-    return stores_scores() ? score_elements(model_) * (element_of(model_) + (model_.spec.dropout > 0 ? 1 : 0) +
-                                                       (model_.spec.dropout > 0 ? element_of(model_) : 0))
-                           : 0;
+    if (!stores_scores()) return 0;
+    const double softmax = has_wide_scores(cluster_) ? std::max(4.0, element_of(model_)) : element_of(model_);
+    return score_elements(model_) * (softmax + (model_.spec.dropout > 0 ? 1 + element_of(model_) : 0));
   }
   double mask() const { return stores_masks() ? stream_bytes(model_) / element_of(model_) : 0; }
 
@@ -251,6 +252,14 @@ KeptBytes kept_by_block(const Model& model, const ClusterSpec& cluster, bool sel
   return Keeper(model, cluster).of(begin, begin + model.segments_a_block(), selective);
 }
 
+double checkpoint_bytes_of_group(const ClusterSpec& cluster, const Model& model) {
+  return stream_bytes(model) / (gathers_checkpoints(cluster, model) ? model.tensor : 1);
+}
+
+bool gathers_checkpoints(const ClusterSpec& cluster, const Model& model) {
+  return cluster.split_checkpoints && !model.sequence_parallel && model.tensor > 1;
+}
+
 ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begin, int end) {
   Keeper keeper(model, scenario.cluster);
   const auto block_of = [&](int i) { return model.segments[static_cast<std::size_t>(i)].block; };
@@ -274,17 +283,21 @@ ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begi
   chunk.transient = keeper.transient(last, end, false);
   double given_up = keeper.of(last, end, false).sum();
   const int groups = (blocks + together - 1) / together;
-  chunk.kept += groups * stream_bytes(model);
+  // On the host, all but one that leaves and one that comes.
+  const bool on_host = scenario.cluster.host_checkpoints;
+  const double input = checkpoint_bytes_of_group(scenario.cluster, model);
+  chunk.kept += (on_host ? std::min(groups, 2) : groups) * input;
+  if (on_host) chunk.on_host = groups * input;
   for (int group = groups - 1; group >= 0; --group) {
     const int from = first + group * together * a_block,
               to = first + std::min(blocks, (group + 1) * together) * a_block;
-    const double again = keeper.of(from, to, false).sum() - stream_bytes(model) - given_up;
+    const double again = keeper.of(from, to, false).sum() - input - given_up;
     const double transient = keeper.transient(from, to, false);
     if (again + transient > chunk.again + chunk.transient) {
       chunk.again = again;
       chunk.transient = transient;
     }
-    given_up += stream_bytes(model);
+    if (!on_host) given_up += input;
   }
   return chunk;
 }

@@ -5,12 +5,15 @@
 #include <map>
 #include <utility>
 
+#include "engine/simulate/host_copies.hpp"
+
 namespace rankscope {
 namespace {
 
-ClassBytes classes(double parameters, double gradients, double optimizer, double activations, double buffers) {
+ClassBytes classes(double parameters, double gradients, double optimizer, double activations, double buffers,
+                   double host) {
   const auto whole = [](double bytes) { return static_cast<std::int64_t>(std::llround(bytes)); };
-  return {whole(parameters), whole(gradients), whole(optimizer), whole(activations), whole(buffers), 0};
+  return {whole(parameters), whole(gradients), whole(optimizer), whole(activations), whole(buffers), whole(host)};
 }
 
 /// As a program's, without anybody's memo.
@@ -44,8 +47,9 @@ struct Alone {
 struct StageLedger::Stage {
   double parameters = 0, gradients = 0, states = 0;
   double copies = 0;  ///< of all gradients, to be sent or for the update
+  double host = 0;
   ClassBytes with(double more_gradients, double activations, double buffers) const {
-    return classes(parameters, gradients + more_gradients, states, activations, buffers);
+    return classes(parameters, gradients + more_gradients, states, activations, buffers, host);
   }
 };
 
@@ -83,6 +87,28 @@ double StageLedger::largest_part(int stage) const {
   return elements;
 }
 
+/// States, sums of gradients and those of the update in fp32 are the host's; two buckets are on their way, and of the
+/// largest parameter the fetched sum and a copy in fp32.
+void StageLedger::to_host(Stage& bytes, const StageParameters& own, double bucket) const {
+  const auto element = static_cast<double>(bytes_of(model_.type));
+  const double updated = own.elements / (scenario_.plan.zero > 0 ? scenario_.plan.data : 1);
+  const double wide = element < 4 ? 4 : 0;
+  bytes.host = std::exchange(bytes.states, 0) + updated * (element + wide);
+  bytes.gradients = std::min(2 * bucket, own.elements * element) + own.largest * (element + wide);
+  bytes.copies = 0;
+}
+
+/// The most that inputs of blocks on the host are together.
+double StageLedger::checkpoints_on_host(int stage) const {
+  double now = 0, most = 0;
+  for (const Pass& pass : schedule_.stages[static_cast<std::size_t>(stage)].passes) {
+    if (pass.op_kind() == OpKind::weight_gradient) continue;
+    now += pass.op_kind() == OpKind::forward ? of_chunk_[pass.chunk].on_host : -of_chunk_[pass.chunk].on_host;
+    most = std::max(most, now);
+  }
+  return most;
+}
+
 StageLedger::Stage StageLedger::stage(int stage) const {
   const ClusterSpec& cluster = scenario_.cluster;
   const PlanSpec& plan = scenario_.plan;
@@ -108,6 +134,8 @@ StageLedger::Stage StageLedger::stage(int stage) const {
   bytes.parameters = states.parameters + (shards && plan.zero == 3 ? std::min(2 * part, own.elements) * element : 0);
   bytes.gradients = states.gradients + (shards ? std::min(2 * bucket, own.elements * gradient) : 0);
   bytes.states = states.optimizer;
+  if (keeps_gradients_on_host(scenario_)) to_host(bytes, own, bucket);
+  if (cluster.host_checkpoints) bytes.host += checkpoints_on_host(stage);
   return bytes;
 }
 

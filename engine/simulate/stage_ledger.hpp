@@ -9,13 +9,19 @@ namespace rankscope {
 
 /// Of one chunk and micro-batch.
 struct ChunkBytes {
-  double kept = 0;    ///< from forward to backward
-  double again = 0;   ///< computed again for the backward, less what it has given up: when it needs most
-  double halves = 0;  ///< from the input gradient to the weight gradient
+  double kept = 0;     ///< from forward to backward
+  double on_host = 0;  ///< the same in the host's memory
+  double again = 0;    ///< computed again for the backward, less what it has given up: when it needs most
+  double halves = 0;   ///< from the input gradient to the weight gradient
   double transient = 0;
   double largest_part = 0;  ///< elements of what ZeRO-3 gathers at a time
 };
 ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begin, int end);
+
+/// Whether tensor ranks gather the input of blocks that are computed again.
+bool gathers_checkpoints(const ClusterSpec& cluster, const Model& model);
+/// Of what a rank keeps of one group of blocks that are computed again together: its input, or a share of it.
+double checkpoint_bytes_of_group(const ClusterSpec& cluster, const Model& model);
 
 /// Of the activations between blocks, what a rank holds.
 double stream_bytes(const Model& model);
@@ -41,6 +47,8 @@ class StageLedger {
  private:
   struct Stage;
   Stage stage(int stage) const;
+  double checkpoints_on_host(int stage) const;
+  void to_host(Stage& bytes, const StageParameters& own, double bucket) const;
   template <class Look>
   void follow(int stage, Look look) const;
   const ChunkBytes& of(int chunk) const { return of_chunk_[static_cast<std::size_t>(chunk)]; }

@@ -25,9 +25,42 @@ constexpr NamedQuantity quantities[] = {{"step_seconds", Quantity::step_seconds}
                                         {"all_reduce_seconds", Quantity::all_reduce_seconds},
                                         {"peak_bytes", Quantity::peak_bytes},
                                         {"reserved_bytes", Quantity::reserved_bytes},
+                                        {"block_kept_bytes", Quantity::block_kept_bytes},
                                         {"hardware_share", Quantity::hardware_share},
+                                        {"model_share", Quantity::model_share},
+                                        {"hardware_flops_rate", Quantity::hardware_flops_rate},
+                                        {"model_flops_rate", Quantity::model_flops_rate},
+                                        {"samples_per_second", Quantity::samples_per_second},
+                                        {"samples_per_device_second", Quantity::samples_per_device_second},
+                                        {"bubble_of_times", Quantity::bubble_of_times},
+                                        {"training_seconds", Quantity::training_seconds},
                                         {"device_hours", Quantity::device_hours},
-                                        {"device_joules", Quantity::device_joules}};
+                                        {"device_joules", Quantity::device_joules},
+                                        {"fastest_micro_batch", Quantity::fastest_micro_batch},
+                                        {"largest_parameters", Quantity::largest_parameters},
+                                        {"parameters_by_states", Quantity::parameters_by_states},
+                                        {"checkpoint_bytes", Quantity::checkpoint_bytes},
+                                        {"state_bytes", Quantity::state_bytes}};
+
+struct Unit {
+  const char* name;
+  double in_si;
+};
+constexpr Unit units[] = {{"s", 1},       {"ms", 1e-3},      {"us", 1e-6}, {"h", 3600},
+                          {"d", 86400},   {"GB", 1e9},       {"TB", 1e12}, {"1000 MiB", 1000 * 1048576.0},
+                          {"TJ", 1e12},   {"TFLOP/s", 1e12}, {"%", 1e-2},  {"x", 1},
+                          {"samples", 1}, {"B", 1e9}};
+
+bool has_tokens(Quantity quantity) {
+  return quantity == Quantity::training_seconds || quantity == Quantity::device_hours ||
+         quantity == Quantity::device_joules;
+}
+
+std::string unit_names() {
+  std::string names;
+  for (const Unit& unit : units) names += (names.empty() ? "" : ", ") + std::string(unit.name);
+  return names;
+}
 
 [[noreturn]] void refuse(const std::string& file, const toml::node& at, const std::string& what) {
   const toml::source_position place = at.source().begin;
@@ -42,10 +75,11 @@ std::string text_of(const std::string& file, const toml::node& value) {
   refuse(file, value, "a scenario's value is a text, a number, true or false");
 }
 
-/// The scenario's keys of a row, a choice or what all rows have: tables model, plan, train, cluster within it.
+/// The scenario's keys of a row, a choice or what all rows have: tables model, plan, train, cluster within it. What it
+/// is to be divided by is another scenario's.
 void add_keys(std::vector<Override>& keys, const std::string& file, const toml::table& from) {
   for (const auto& [table, content] : from)
-    if (const toml::table* values = content.as_table())
+    if (const toml::table* values = content.as_table(); values && table.str() != "against")
       for (const auto& [key, value] : *values)
         keys.push_back({std::string(table.str()) + "." + std::string(key.str()), text_of(file, value)});
 }
@@ -61,8 +95,7 @@ class Reader {
     table.source = text("source");
     table.constants = text("constants");
     table.unit = text("unit");
-    if (unit_of(table.unit) == 0)
-      refuse(file_, root_, "unit '" + table.unit + "' is none of s, ms, us, h, GB, 1000 MiB, TJ and %");
+    if (unit_of(table.unit) == 0) refuse(file_, root_, "unit '" + table.unit + "' is none of " + unit_names());
     table.judged = root_["judged"].value_or(true);
     table.held_out = root_["held_out"].value_or(false);
     const std::string named = text("quantity");
@@ -94,24 +127,45 @@ class Reader {
     row.published = *published;
     row.bytes = (*from)["bytes"].value_or(0.0);
     row.tokens = (*from)["tokens"].value_or(0.0);
-    if ((quantity == Quantity::device_hours || quantity == Quantity::device_joules) && !(row.tokens > 0))
-      refuse(file_, node, "a row of device_hours or device_joules has tokens");
+    row.parameters = (*from)["parameters"].value_or(0.0);
+    if (has_tokens(quantity) && !(row.tokens > 0))
+      refuse(file_, node, "a row of training_seconds, device_hours or device_joules has tokens");
+    if (quantity == Quantity::state_bytes && !(row.parameters > 0))
+      refuse(file_, node, "a row of state_bytes has parameters");
     row.fitted = (*from)["fitted"].value_or(false);
     std::vector<Override> keys = common_;
     add_keys(keys, file_, *from);
     const toml::array* choices = (*from)["choices"].as_array();
     if (!choices) choices = root_["choices"].as_array();
     if (!choices) {
-      row.choices.push_back(scenario(node, keys));
+      add_choice(row, node, keys, {from});
     } else {
       for (const toml::node& choice : *choices) {
         if (!choice.is_table()) refuse(file_, choice, "a choice is a table");
         std::vector<Override> with = keys;
         add_keys(with, file_, *choice.as_table());
-        row.choices.push_back(scenario(choice, with));
+        add_choice(row, choice, with, {from, choice.as_table()});
       }
     }
+    if (!row.against.empty() && row.against.size() != row.choices.size())
+      refuse(file_, node, "either all of a row's choices are held against another scenario, or none");
     return row;
+  }
+
+  /// The scenario, and what it is held against: its own keys, and over them the file's, the row's and the choice's.
+  void add_choice(PublishedRow& row, const toml::node& at, std::vector<Override> keys,
+                  const std::vector<const toml::table*>& from) {
+    row.choices.push_back(scenario(at, keys));
+    bool is_ratio = false;
+    const auto add = [&](const toml::table& table) {
+      if (const toml::table* against = table["against"].as_table()) {
+        add_keys(keys, file_, *against);
+        is_ratio = true;
+      }
+    };
+    add(root_);
+    for (const toml::table* table : from) add(*table);
+    if (is_ratio) row.against.push_back(scenario(at, keys));
   }
 
   Scenario scenario(const toml::node& at, const std::vector<Override>& keys) {
@@ -130,14 +184,13 @@ class Reader {
 }  // namespace
 
 double unit_of(const std::string& unit) {
-  if (unit == "s") return 1;
-  if (unit == "ms") return 1e-3;
-  if (unit == "us") return 1e-6;
-  if (unit == "h") return 3600;
-  if (unit == "GB") return 1e9;
-  if (unit == "1000 MiB") return 1000 * 1048576.0;
-  if (unit == "TJ") return 1e12;
-  return unit == "%" ? 1e-2 : 0;
+  for (const Unit& known : units)
+    if (unit == known.name) return known.in_si;
+  return 0;
+}
+
+double steps_of(const PublishedRow& row, const Scenario& scenario) {
+  return row.tokens / (static_cast<double>(scenario.train.global_batch) * scenario.model.context);
 }
 
 PublishedTable read_published(const std::filesystem::path& file) {

@@ -33,9 +33,11 @@ struct ValidatedTable {
   double tau = std::numeric_limits<double>::quiet_NaN();          ///< of these rows: kendalls_tau
 };
 
-/// Of one of the row's choices, in SI units (seconds, bytes, shares). Throws std::invalid_argument for a plan that does
-/// not fold.
+/// Of one of the row's choices, in SI units (seconds, bytes, shares); of Quantity::fastest_micro_batch its samples per
+/// second. Throws std::invalid_argument for a plan that does not fold.
 double predict(const Scenario& scenario, Quantity quantity, const PublishedRow& row);
+/// Of the row: of each of its choices, divided by what they are held against; of Quantity::fastest_micro_batch one.
+std::vector<double> predictions(Quantity quantity, const PublishedRow& row);
 
 ValidatedTable validate(const PublishedTable& table);
 

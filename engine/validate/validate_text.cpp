@@ -12,6 +12,10 @@ std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format
 
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
+std::string unit_words(const std::string& unit) {
+  return unit == "x" ? "a ratio" : unit == "B" ? "in billions" : "in " + unit;
+}
+
 std::string of_row(const ValidatedRow& row, std::size_t width) {
   std::string text = fmt::format("  {:<{}} {:>10.4g} {:>10.4g} {:>10}", row.name, width, row.published, row.predicted(),
                                  signed_percent(row.error()));
@@ -30,7 +34,8 @@ std::string to_text(const std::vector<ValidatedTable>& tables) {
     for (const ValidatedRow& row : table.rows) width = std::max(width, row.name.size());
     text += fmt::format("{}{}\n  source     {}\n  constants  {}\n", text.empty() ? "" : "\n", table.title, table.source,
                         table.constants);
-    text += fmt::format("  {:<{}} {:>10} {:>10} {:>10}\n", "", width, "published", "predicted", "error");
+    text += fmt::format("  {:<{}} {:>10} {:>10} {:>10}\n", unit_words(table.unit), width, "published", "predicted",
+                        "error");
     for (const ValidatedRow& row : table.rows) text += of_row(row, width);
     text += fmt::format(
         "  {:<{}} mean {}, worst {}, Kendall's tau {}{}{}\n", "not fitted to", width, percent(table.mean_error),

@@ -199,7 +199,8 @@ bool can_be_scaled(const PublishedTable& table) {
   std::set<int> ranks;
   for (const PublishedRow& row : table.rows)
     if (!row.choices.empty()) ranks.insert(row.choices.front().plan.ranks());
-  return table.quantity == Quantity::step_seconds && ranks.size() >= 3;
+  const bool has_times = table.quantity == Quantity::step_seconds || table.quantity == Quantity::training_seconds;
+  return has_times && ranks.size() >= 3;
 }
 
 ScalingCurves curves_of(const PublishedTable& table) {
@@ -220,8 +221,9 @@ ScalingCurves curves_of(const PublishedTable& table) {
     at.name = words(row.name);
     at.fitted = row.fitted;
     const double flops = model_flops(scenario) / at.ranks * tera;
-    at.run.step_seconds = row.published * unit_of(table.unit);
-    at.predicted.step_seconds = predicted.rows[i].predicted() * unit_of(table.unit);
+    const double steps = table.quantity == Quantity::training_seconds ? steps_of(row, scenario) : 1;
+    at.run.step_seconds = row.published * unit_of(table.unit) / steps;
+    at.predicted.step_seconds = predicted.rows[i].predicted() * unit_of(table.unit) / steps;
     at.run.rate = flops / at.run.step_seconds;
     at.predicted.rate = flops / at.predicted.step_seconds;
     curves.points.push_back(at);

@@ -28,6 +28,8 @@ Tone tone_of(double error) {
 QString not_judged() { return tr("Reported, not judged: the source leaves open what was measured."); }
 
 QString unit_words(const ValidatedTable& table) {
+  if (table.unit == "x") return tr("a ratio");
+  if (table.unit == "B") return tr("billions");
   return QString::fromStdString(table.unit == "us" ? "µs" : table.unit);
 }
 

@@ -60,6 +60,17 @@ TEST_CASE("a large plan of ranks alike is folded, a small one is not, and both r
   }
 }
 
+TEST_CASE("a plan with its optimizer on the host as other software has it is folded, however small") {
+  Scenario s = on_selene(1, 1, 1, 4);
+  s.plan.offload = "optimizer";
+  CHECK_FALSE(predict_step(compile(s)).folded);
+  s.cluster.host_gradients = true;
+  const Report report = predict_step(compile(s));
+  CHECK(report.folded);
+  CHECK(std::any_of(report.traffic.begin(), report.traffic.end(),
+                    [](const TrafficReport& row) { return row.purpose == Purpose::offload; }));
+}
+
 TEST_CASE("folded and unfolded reports of one plan agree in time, in its parts and in memory") {
   const Scenario s = on_selene(1, 2, 4, 8);
   const StepProgram step = compile(s);

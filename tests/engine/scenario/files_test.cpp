@@ -59,7 +59,7 @@ TEST_CASE("every cluster can be read") {
     CHECK(scenario.cluster.memory_bandwidth > 0);
     CHECK(scenario.cluster.intra_bandwidth > 0);
   }
-  CHECK(count == 7);
+  CHECK(count == 9);
 }
 
 TEST_CASE("a cluster's figures agree with each other: no link or share above what it is a share of") {

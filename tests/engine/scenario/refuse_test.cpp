@@ -391,8 +391,8 @@ TEST_CASE("an override is named in the complaint about it") {
        "of its type"},
       {text,
        {"cluster.spec=moon"},
-       "--set cluster.spec=moon: there is no cluster 'moon'; known: frontier, h100, h200, jean-zay, laptop, selene and "
-       "v100-dgx2h"},
+       "--set cluster.spec=moon: there is no cluster 'moon'; known: frontier, h100, h200, jean-zay, laptop, "
+       "p100-pcie, selene, tpu-v3 and v100-dgx2h"},
   };
   for (const Row& row : rows) check(row);
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/model/model.hpp"
 #include "engine/simulate/kernels.hpp"
+#include "engine/simulate/ledger.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -180,6 +182,42 @@ TEST_CASE("an AdamW step in separate passes moves 62 bytes a parameter in fp16, 
   // Gradients read by the norm and by the update, states 6 · 4, the weight written.
   CHECK(update_bytes_per_parameter(in_one, 2, 4, 12, false) == 34);
   CHECK(update_bytes_per_parameter(as_said, 2, 4, 12, false) == 92);
+}
+
+TEST_CASE(
+    "scale, mask and softmax move 4 bytes a score as one kernel, 16 each alone, and 36 where scores are fp32 "
+    "meanwhile") {
+  Scenario s;
+  s.model = {"gpt", 1, 64, 4, 128, 64, true, 0.0};
+  s.plan.precision = "fp16";
+  s.train.global_batch = 2;
+  s.cluster.attention = "stored";
+  const Model model = make_model(s);
+  const auto attention = std::find_if(model.segments.begin(), model.segments.end(),
+                                      [](const SegmentSpec& segment) { return segment.kind == Segment::attention; });
+  REQUIRE(attention != model.segments.end());
+  const double scores = 2 * 4 * 128.0 * 128, heads = 2 * 128 * 64 * 2.0;
+  const auto bytes = [&](const std::vector<Kernel>& kernels, double beside) {
+    double sum = 0;
+    for (const Kernel& kernel : kernels) sum += kernel.bytes;
+    return (sum - beside) / scores;
+  };
+  const auto kept = [&] { return kept_by_block(model, s.cluster, false).tensors / scores; };
+  const auto check = [&](double forward, double backward) {
+    const SegmentKernels kernels = kernels_of(model, *attention, s.cluster);
+    CHECK(bytes(kernels.forward, 2 * heads) == Approx(forward));
+    CHECK(bytes(kernels.input_gradient, (2 + 6) * heads) == Approx(backward));
+  };
+  check(4, 6);
+  const double before = kept();
+  s.cluster.separate_kernels = true;
+  check(16, 6 + 8);
+  s.cluster.wide_scores = true;
+  // Cast 2 + 4, scale 8, mask 8, softmax 8, cast back 4 + 2; the gradient of softmax reads two and writes one.
+  check(6 + 3 * 8 + 6, 6 + 12 + 2 * 8 + 6);
+  CHECK(kept() - before == Approx(2));  // softmax keeps its fp32 result
+  s.cluster.separate_kernels = false;
+  check(4, 6);
 }
 
 TEST_CASE("heads whose rows begin anywhere keep products in batches off the tensor cores") {

@@ -216,6 +216,21 @@ TEST_CASE("each thing that a cluster says of its software costs time in programs
   CHECK_THROWS_WITH(slower([](ClusterSpec& c) { c.reduced_bytes = 3; }), ContainsText("2, 4 or 8"));
 }
 
+TEST_CASE("gathered inputs of repeated blocks, and fp32 scores, cost programs what they cost folded") {
+  Scenario s = on("selene", {"gpt", 8, 4096, 32, 2048, 51200, true, 0.1}, plan_of(1, 4, 1, 1, "1f1b", 2), 2);
+  s.plan.recompute = "blocks";
+  s.cluster.separate_kernels = true;
+  const auto more = [&](auto change) {
+    Scenario changed = s;
+    change(changed.cluster);
+    const double folded = fold_step(changed).seconds - fold_step(s).seconds;
+    CHECK(unfolded_seconds(changed) - unfolded_seconds(s) == Approx(folded).epsilon(0.01));
+    return folded;
+  };
+  CHECK(more([](ClusterSpec& c) { c.split_checkpoints = true; }) > 0);
+  CHECK(more([](ClusterSpec& c) { c.wide_scores = true; }) > 0);
+}
+
 TEST_CASE("joined gradients of q, k and v, flat gradients, the loss once more and an update in passes are bytes") {
   const double layers = 4, width = 2048, context = 1024, words = 51200, micro_batches = 2;
   Scenario s = on("selene", {"gpt", 4, 2048, 16, 1024, 51200, false, 0.0}, plan_of(1, 1, 1, 1, "1f1b", 2), 2);

@@ -1,9 +1,13 @@
 // The zero-bubble paper's own figures, by simulation of the schedules with its costs.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
+#include "engine/program/compile.hpp"
+#include "engine/scenario/read.hpp"
 #include "engine/simulate/bubble_span.hpp"
 #include "engine/simulate/costs.hpp"
+#include "engine/simulate/folded.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/simulate/pipelines.hpp"
 
@@ -94,6 +98,25 @@ TEST_CASE("interleaved 1F1B comes within 0.004 of the paper, which does not say 
     CHECK(bubble_of(interleaved_schedule({row.p, chunks_per_stage, row.m}), row) ==
           Approx(row.interleaved).margin(0.004));
   }
+}
+
+TEST_CASE("bubbles of folded stages with stated times are those of their programs") {
+  for (const Published& row : published)
+    for (const std::string name : {"1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p"}) {
+      CAPTURE(row.p, row.m, name);
+      Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\noverlap = true\n",
+                                  std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+      s.plan.schedule = name;
+      s.plan.pipeline = row.p;
+      s.plan.virtual_stages = name == "interleaved" ? (row.layers + 2) / row.p : 1;
+      s.plan.micro_batches = s.train.global_batch = row.m;
+      s.model = {"gpt", s.plan.chunks(), 64, 1, 64, 64, true, 0.0};
+      std::ostringstream times;
+      times << row.forward_ms << ' ' << row.input_gradient_ms << ' ' << row.weight_gradient_ms << ' ' << row.message_ms
+            << ' ' << row.kept;
+      s.plan.pass_times = times.str();
+      CHECK(fold_bubble_of_times(s) == Approx(bubble_of(compile(s).schedule, row)).margin(2e-6));
+    }
 }
 
 TEST_CASE(

@@ -70,8 +70,9 @@ TEST_CASE("every published table says its source and its constants, and every ro
       CHECK(row.low > 0);
       CHECK(std::isfinite(row.high));
       // What is far off was read wrongly; but DeepSpeed of 2021 gathered at a sixth of the network's rate, and why is
-      // not known.
-      CHECK(std::abs(row.error()) < (published.file == "zero-3-selene" ? 0.7 : 0.5));
+      // not known. Micro-batches are powers of two: the next one is 100 % off.
+      const bool is_power = published.quantity == Quantity::fastest_micro_batch;
+      CHECK(std::abs(row.error()) < (published.file == "zero-3-selene" ? 0.7 : is_power ? 1.01 : 0.5));
     }
     CHECK(table.worst_error >= table.mean_error);
   }
@@ -116,6 +117,17 @@ TEST_CASE("a row that was measured several times says how sure its error is, and
   CHECK(rows[1]["uncertainty"].is_null());
 }
 
+TEST_CASE("the text says what its figures are in") {
+  ValidatedTable table;
+  table.rows = {{.name = "one", .published = 10, .low = 11, .high = 11}};
+  for (const auto& [unit, words] : std::map<std::string, std::string>{
+           {"d", "  in d "}, {"x", "  a ratio "}, {"B", "  in billions "}, {"1000 MiB", "  in 1000 MiB "}}) {
+    table.unit = unit;
+    CHECK_THAT(to_text({table}), ContainsText(words));
+    CHECK(to_json({table})["tables"][0]["unit"] == unit);
+  }
+}
+
 TEST_CASE("choices that a source leaves open make an interval, and a wrong table is refused with its place") {
   const std::string head = "title = \"t\"\nsource = \"s\"\nconstants = \"c\"\nunit = \"us\"\n";
   const std::string quantity = "quantity = \"all_reduce_seconds\"\n";
@@ -135,9 +147,7 @@ TEST_CASE("choices that a source leaves open make an interval, and a wrong table
 TEST_CASE(
     "step times that nothing was fitted to are within 4 % on average and 9 % at worst, but for BLOOM's 104 heads") {
   for (const PublishedTable& published : tables()) {
-    if (published.quantity != Quantity::step_seconds || !published.judged || published.held_out ||
-        published.file == "megatron-2019")
-      continue;
+    if (published.quantity != Quantity::step_seconds || !published.judged || published.held_out) continue;
     const ValidatedTable table = validate(published);
     INFO(table.title);
     CHECK(table.mean_error < 0.04);
@@ -169,9 +179,11 @@ TEST_CASE("tables that came after the constants are predicted as far as this sof
   // are 8 to 10 % slower than predicted on one node, and MPT's of 2,048 tokens 1 to 15 %, which is not explained; of
   // MPT on 64 GPUs of 40 GB one row is 35 % slower, whose memory was full. In the pipelines with large vocabularies
   // attention takes up to twice what FlashAttention-2 does: by the authors' list, 2.6 and 5.9 ms for the forward of a
-  // block of 2,048 and of 4,096 tokens.
+  // block of 2,048 and of 4,096 tokens. Of the best micro-batches one is missed by 0.1 % of a step's time. FSDP's
+  // exchanges of OPT-175B cost more than is predicted here.
   struct Limits {
     double mean, worst;
+    double tau = 0.85;
   };
   const std::map<std::string, Limits> limits{{"megatron-strong-scaling", {0.045, 0.075}},
                                              {"zero-bubble-steps", {0.04, 0.08}},
@@ -180,7 +192,20 @@ TEST_CASE("tables that came after the constants are predicted as far as this sof
                                              {"vocabulary-steps", {0.09, 0.19}},
                                              {"flash-attention-2", {0.09, 0.105}},
                                              {"mpt-a100", {0.06, 0.15}},
-                                             {"mpt-a100-40gb", {0.09, 0.36}}};
+                                             {"mpt-a100-40gb", {0.09, 0.36}},
+                                             {"megatron-2019-scaling", {0.11, 0.15}},
+                                             {"megatron-sc21-days", {0.02, 0.02}},
+                                             {"megatron-sc21-gains", {0.045, 0.145, 0.75}},
+                                             {"megatron-sc21-micro-batch", {0.51, 1.01}},
+                                             {"opt", {0.25, 0.25}},
+                                             {"gpu-hours", {0.155, 0.2}},
+                                             {"checkpoints", {0.025, 0.025}},
+                                             {"megatron-sc21-flops", {0.04, 0.04}},
+                                             {"korthikanti-kept", {0.01, 0.01}},
+                                             {"megatron-2019-flops", {0.085, 0.145}},
+                                             {"zero-bubble-rates", {0.01, 0.045}},
+                                             {"zero-states", {0.002, 0.025}},
+                                             {"zero-largest-states", {0.006, 0.025}}};
   std::size_t seen = 0;
   for (const PublishedTable& published : tables()) {
     if (!published.held_out || !published.judged || published.quantity == Quantity::peak_bytes) continue;
@@ -189,7 +214,7 @@ TEST_CASE("tables that came after the constants are predicted as far as this sof
     REQUIRE(limits.count(published.file) == 1);
     CHECK(table.mean_error < limits.at(published.file).mean);
     CHECK(table.worst_error < limits.at(published.file).worst);
-    CHECK(table.tau > 0.85);
+    CHECK_FALSE(table.tau < limits.at(published.file).tau);  // of one row there is none
     for (const PublishedRow& row : published.rows) CHECK(!row.fitted);
     ++seen;
   }
@@ -247,6 +272,152 @@ TEST_CASE("device hours are the step's seconds by ranks and tokens") {
   const Scenario& s = table.rows[0].choices[0];
   const double step = predict(s, Quantity::step_seconds, table.rows[0]);
   CHECK(validate(table).rows[0].predicted() == Approx(step * 2 * 2 / 3600));
+}
+
+TEST_CASE("shares of the peak are as near as the step times that they follow from, and days of 2019 within 17 %") {
+  int seen = 0;
+  for (const PublishedTable& published : tables()) {
+    const bool is_share = published.file == "korthikanti-mfu", is_days = published.file == "megatron-2019";
+    if (!is_share && !is_days) continue;
+    const ValidatedTable table = validate(published);
+    INFO(published.file << ": mean " << table.mean_error << ", worst " << table.worst_error);
+    CHECK(table.mean_error < (is_share ? 0.015 : 0.10));
+    CHECK(table.worst_error < (is_share ? 0.035 : 0.17));
+    ++seen;
+  }
+  CHECK(seen == 2);
+}
+
+TEST_CASE("model states with ZeRO are those of the paper's table to the printed digit") {
+  for (const PublishedTable& published : tables()) {
+    if (published.file != "zero-states") continue;
+    CHECK(published.rows.size() == 54);
+    for (const ValidatedRow& row : validate(published).rows) {
+      INFO(row.name << ": " << row.predicted());
+      // Three digits; whole gigabytes are cut off, fractions rounded.
+      const double gigabytes = row.predicted(), digit = gigabytes >= 2 ? 0.1 : 0.01;
+      const double printed =
+          gigabytes >= 100 ? std::floor(gigabytes) : std::floor(gigabytes / digit + 0.5 + 1e-9) * digit;
+      CHECK(printed == Approx(row.published).margin(1e-6));
+    }
+  }
+}
+
+TEST_CASE("bubbles from the zero-bubble paper's passes come out to its printed digits, but for interleaved 1F1B") {
+  int exact = 0;
+  for (const PublishedTable& published : tables()) {
+    if (published.file != "zero-bubble-rates") continue;
+    for (const ValidatedRow& row : validate(published).rows) {
+      INFO(row.name << ": " << row.predicted());
+      // How the paper counts the messages of interleaved 1F1B it does not say.
+      const bool interleaved = row.name.find("1F1B-I") != std::string::npos;
+      if (interleaved) CHECK(row.predicted() == Approx(row.published).margin(0.4));
+      if (!interleaved) CHECK(std::round(row.predicted() * 100) / 100 == Approx(row.published).epsilon(1e-9));
+      exact += !interleaved;
+    }
+  }
+  CHECK(exact == 24);
+}
+
+namespace {
+
+const char* const small_model =
+    "[common]\nmodel = { layers = 2, width = 1024, heads = 8, context = 1024 }\nplan = { precision = \"fp16\" }\n"
+    "cluster = { spec = \"selene\" }\n";
+
+PublishedTable small_table(const std::string& quantity, const std::string& unit, const std::string& row) {
+  return table_of("title = \"t\"\nsource = \"s\"\nconstants = \"c\"\nquantity = \"" + quantity + "\"\nunit = \"" +
+                  unit + "\"\nrows = [{ name = \"a\", published = 1" + row + " }]\n" + small_model);
+}
+
+}  // namespace
+
+TEST_CASE("a row that is held against another scenario is their ratio, choice by choice") {
+  const PublishedTable table = small_table("samples_per_device_second", "%",
+                                           ", train = { global_batch = 8 }, choices = [{ plan = { data = 2 } }, { plan "
+                                           "= { data = 4 } }], against = { plan = "
+                                           "{ data = 1 } }");
+  const PublishedRow& row = table.rows.front();
+  REQUIRE(row.against.size() == 2);
+  CHECK(row.choices[1].plan.data == 4);
+  CHECK(row.against[1].plan.data == 1);
+  const auto step = [&](const Scenario& s) { return predict(s, Quantity::step_seconds, row); };
+  const ValidatedRow found = validate(table).rows.front();
+  CHECK(found.high == Approx(100 * step(row.against[0]) / (2 * step(row.choices[0]))));
+  CHECK(found.low == Approx(100 * step(row.against[1]) / (4 * step(row.choices[1]))));
+  CHECK_THROWS_WITH(small_table("samples_per_second", "%",
+                                ", choices = [{ plan = { data = 2 } }, { against = { plan = { tensor = 2 } } }]"),
+                    ContainsText("or none"));
+}
+
+TEST_CASE("the fastest micro-batch is the one of the choice with most samples per second") {
+  const PublishedTable table = small_table(
+      "fastest_micro_batch", "samples",
+      ", plan = { pipeline = 2 }, train = { global_batch = 32 }, choices = [{ plan = { micro_batches = 1 } }, { plan = "
+      "{ micro_batches = 8 } }, { plan = { micro_batches = 32 } }]");
+  const PublishedRow& row = table.rows.front();
+  std::size_t fastest = 0;
+  for (std::size_t i = 0; i < row.choices.size(); ++i)
+    if (predict(row.choices[i], Quantity::step_seconds, row) <
+        predict(row.choices[fastest], Quantity::step_seconds, row))
+      fastest = i;
+  CHECK(validate(table).rows.front().predicted() == row.choices[fastest].micro_batch_size());
+}
+
+TEST_CASE("the largest model fits its device, and a layer more does not") {
+  const PublishedTable table = small_table("largest_parameters", "B", "");
+  const PublishedRow& row = table.rows.front();
+  Scenario s = row.choices.front();
+  const double most = validate(table).rows.front().predicted() * 1e9;
+  const auto parameters = [&](int layers) { return layers * (12.0 * 1024 + 13) * 1024 + (256 + 1024 + 2) * 1024; };
+  s.model.layers = 1;
+  while (parameters(s.model.layers) < most) ++s.model.layers;
+  CHECK(parameters(s.model.layers) == most);
+  CHECK(predict(s, Quantity::reserved_bytes, row) <= s.cluster.memory_bytes);
+  ++s.model.layers;
+  CHECK(predict(s, Quantity::reserved_bytes, row) > s.cluster.memory_bytes);
+  // With states on the host it is the host's memory that ends: 12 bytes of states a parameter, 2 of a sum, 4 of a
+  // gradient.
+  s.plan.offload = "optimizer";
+  s.cluster.host_gradients = true;
+  s.cluster.host_memory_bytes = 1e9;
+  s.cluster.host_bandwidth = s.cluster.host_memory_bandwidth = 1e9;
+  const double on_host = predict(s, Quantity::largest_parameters, row) * 18;
+  CHECK(on_host <= 1e9);
+  CHECK(on_host + 18 * (12.0 * 1024 + 13) * 1024 > 1e9);
+  s.cluster.memory_bytes = 1e9;  // less than a context
+  CHECK(predict(s, Quantity::largest_parameters, row) == 0);
+}
+
+TEST_CASE("tables that judge nothing, since inputs are open, come out as they have been explained") {
+  // ZeRO-3's steps are predicted far too fast, so that nothing gains on it; its own table says so.
+  const std::map<std::string, double> worst{
+      {"zero-offload", 0.06},     {"zero-offload-speed", 0.11}, {"zero-largest-measured", 0.14},
+      {"gpipe-tpu", 0.13},        {"gpipe-gpu", 0.07},          {"frontier-strong-scaling", 0.11},
+      {"korthikanti-hfu", 0.045}, {"megatron-sc21-zero", 0.45}, {"megatron-sc21-one-gpu", 0.19}};
+  std::size_t seen = 0;
+  for (const PublishedTable& published : tables()) {
+    const auto limit = worst.find(published.file);
+    if (limit == worst.end()) continue;
+    const ValidatedTable table = validate(published);
+    INFO(published.file << ": worst " << table.worst_error);
+    CHECK(table.worst_error < limit->second);
+    CHECK_FALSE(table.tau < 0.85);  // of one row there is none
+    ++seen;
+  }
+  CHECK(seen == worst.size());
+}
+
+TEST_CASE("days are the step's seconds by tokens, and a checkpoint is 14 bytes a parameter") {
+  const PublishedTable days = small_table("training_seconds", "d", ", tokens = 81920.0, train = { global_batch = 4 }");
+  const double step = predict(days.rows[0].choices[0], Quantity::step_seconds, days.rows[0]);
+  CHECK(validate(days).rows[0].predicted() == Approx(20 * step / 86400));
+  CHECK_THROWS_WITH(small_table("training_seconds", "d", ""), ContainsText("has tokens"));
+  const PublishedTable checkpoint = small_table("checkpoint_bytes", "GB", ", plan = { tensor = 2 }");
+  CHECK(validate(checkpoint).rows[0].predicted() ==
+        Approx(14e-9 * (2 * (12.0 * 1024 + 13) * 1024 + (256 + 1024 + 2) * 1024)));
+  CHECK_THROWS_WITH(small_table("state_bytes", "GB", ""), ContainsText("has parameters"));
+  CHECK_THROWS_WITH(small_table("state_bytes", "TiB", ", parameters = 1e9"), ContainsText("TFLOP/s"));
 }
 
 TEST_CASE("our own runs are predicted within 5 % on the device clock, from ops measured on other sizes") {
