@@ -323,7 +323,7 @@ struct KernelSet {
   OpEntry<FlatSpec, View, double> scale;           ///< x; factor: x *= factor
   OpEntry<FlatSpec, double*, View> square_norm;    ///< out; x: out = sum of x², in fp64
   OpEntry<FlatSpec, View, View>
-      count_magnitudes;  ///< counts, added to; x: f64 [magnitude_bins] (kernels/tensor/magnitude.hpp), of fp64 and fp32
+      count_magnitudes;  ///< counts, added to; x: f64 [magnitude_bins] (kernels/tensor/magnitude.hpp)
   /// coefficient; square_norm clip: min(1, clip / (√square_norm + 1e-6)), in fp64 whatever the type
   OpEntry<FlatSpec, double*, const double*, double> clip_coefficient;
   OpEntry<UpdateSpec, View, View, View, SgdStep> sgd_update;                  ///< parameter master; gradient step

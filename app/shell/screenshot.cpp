@@ -47,7 +47,9 @@ void Screenshot::look() {
     session.run();
     return;
   }
-  const bool calling = session.state() == SessionState::opening && session.spec().kind != SourceKind::trace;
+  const SourceKind source = session.spec().kind;
+  const bool calling = session.state() == SessionState::opening &&
+                       (source == SourceKind::endpoint || source == SourceKind::join_file);
   const int limit_ms = calling ? std::min(limit_ms_, answer_limit_ms) : limit_ms_;
   if (since_.elapsed() > limit_ms) {
     timer_.stop();

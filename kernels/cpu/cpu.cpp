@@ -41,7 +41,7 @@ KernelSet cpu_kernels(Options options) {
   set.add = {all, cpu::add};
   set.scale = {all, cpu::scale};
   set.square_norm = {all, cpu::square_norm};
-  set.count_magnitudes = {{DType::f64, DType::f32}, cpu::count_magnitudes};
+  set.count_magnitudes = {all, cpu::count_magnitudes};
   set.clip_coefficient = {all, cpu::clip_coefficient};
   set.sgd_update = {all, cpu::sgd_update};
   set.momentum_update = {all, cpu::momentum_update};

@@ -44,7 +44,7 @@ KernelSet cuda_kernels(Options options) {
   set.add = {all, cuda::add};
   set.scale = {all, cuda::scale};
   set.square_norm = {all, cuda::square_norm};
-  set.count_magnitudes = {{DType::f64, DType::f32}, cuda::count_magnitudes};
+  set.count_magnitudes = {all, cuda::count_magnitudes};
   set.clip_coefficient = {all, cuda::clip_coefficient};
   set.square_norms = {all, cuda::square_norms};
   set.updates = {all, cuda::updates};

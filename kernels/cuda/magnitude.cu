@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(count_threads) count(double* counts, const T* 
   __syncthreads();
   const int64_t begin = int64_t{blockIdx.x} * elements_per_block;
   const int64_t end = lesser(n, begin + elements_per_block);
-  for (int64_t i = begin + threadIdx.x; i < end; i += count_threads) atomicAdd(own + bin_of(x[i]), 1);
+  for (int64_t i = begin + threadIdx.x; i < end; i += count_threads) atomicAdd(own + bin_of(widen(x[i])), 1);
   __syncthreads();
   // Whole numbers: their sum does not depend on its order.
   if (threadIdx.x < magnitude_bins && own[threadIdx.x] > 0)
@@ -32,13 +32,13 @@ __global__ void __launch_bounds__(count_threads) count(double* counts, const T* 
 }  // namespace
 
 Prepared<View, View> count_magnitudes(const FlatSpec& spec, const Options&) {
-  return {0, [spec](View counts, View x, const Stream& stream) {
-            const Geometry geometry{grid_of(pieces_of(spec.elements, elements_per_block)), dim3(count_threads)};
-            if (spec.type == DType::f64)
-              launch(count<double>, geometry, stream, counts.as<double>(), x.as<const double>(), spec.elements);
-            else
-              launch(count<float>, geometry, stream, counts.as<double>(), x.as<const float>(), spec.elements);
-          }};
+  return with_type(spec.type, [&](auto tag) -> Prepared<View, View> {
+    using T = typename decltype(tag)::type;
+    return {0, [n = spec.elements](View counts, View x, const Stream& stream) {
+              launch(count<T>, {grid_of(pieces_of(n, elements_per_block)), dim3(count_threads)}, stream,
+                     counts.as<double>(), x.as<const T>(), n);
+            }};
+  });
 }
 
 }  // namespace rankscope::kernels::cuda

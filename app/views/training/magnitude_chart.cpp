@@ -30,7 +30,7 @@ QString power_of_two(int exponent) {
 }
 
 QString share_text(double share) {
-  return share > 0 && share < 5e-4 ? QStringLiteral("< 0.1 %") : text::percent(share);
+  return share > 0 && share < 5e-4 ? QStringLiteral("<\u00A00.1\u00A0%") : text::percent(share);
 }
 
 }  // namespace

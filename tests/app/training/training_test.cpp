@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "app/session/store_filler.hpp"
+#include "app/views/common/text.hpp"
 #include "app/views/training/decimate.hpp"
 #include "app/views/training/training_view.hpp"
+#include "kernels/tensor/magnitude.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 
@@ -108,6 +110,52 @@ TEST_CASE("The training view draws the report's steps") {
   CHECK(view.table().rows.empty());
   view.set_veiled(false);
   CHECK(view.chart(Curve::loss).isVisible());
+}
+
+TEST_CASE("Gradients by magnitude are those of the chosen step, or of the last one before it that counted them") {
+  application();
+  SharedState state;
+  EmptySource source;
+  FiguresModel figures;
+  TrainingView view(state, source, figures);
+  view.resize(900, 600);
+  view.show();
+  CHECK_FALSE(view.magnitudes().isVisible());
+  const auto counts = [](int exponent) {
+    auto made = std::make_shared<std::vector<std::int64_t>>(magnitude_bins);
+    (*made)[zero_bin] = 10;
+    (*made)[static_cast<std::size_t>(bin_of_exponent(exponent))] = 80;
+    (*made)[static_cast<std::size_t>(bin_of_exponent(16))] = 10;
+    return made;
+  };
+  auto latest = std::make_shared<Figures>();
+  latest->run.emplace();
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    StepRow& row = latest->run->steps.emplace_back();
+    row.step = i;
+    row.loss = 3;
+    row.loss_scale = 1024;
+    if (i % 3 == 0) row.magnitudes = counts(-30 + static_cast<int>(i));
+  }
+  figures.set(latest);
+  const MagnitudeChart& chart = view.magnitudes();
+  REQUIRE(wait_until([&] { return chart.isVisible(); }));
+  CHECK(chart.data().step == 6);
+  CHECK(chart.data().loss_scale == 1024);
+  CHECK(chart.shares()[static_cast<std::size_t>(-24 - MagnitudeChart::first_shown)] == Approx(0.8));
+  CHECK(chart.shares().back() + chart.shares()[chart.shares().size() - 2] == Approx(0.1));
+  CHECK(chart.note() ==
+        QString("step 6: %1 below what fp16 holds, %2 beyond").arg(text::percent(0), text::percent(0.1)));
+  state.set_step(4);
+  CHECK(chart.data().step == 3);
+  CHECK(chart.note() ==
+        QString("step 3: %1 below what fp16 holds, %2 beyond").arg(text::percent(0.8), text::percent(0.1)));
+  // A power of two is as wide as any other, and the range stands where its numbers do.
+  CHECK(MagnitudeChart::place_of(MagnitudeChart::first_shown, 580) == 0);
+  CHECK(MagnitudeChart::place_of(-30, 580) == Approx(100));
+  CHECK(MagnitudeChart::place_of(MagnitudeChart::last_shown + 1, 580) == Approx(580));
+  view.set_veiled(true);
+  CHECK_FALSE(chart.isVisible());
 }
 
 TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and both are saved with the learning rate") {

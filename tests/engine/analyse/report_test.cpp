@@ -312,8 +312,8 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
                                                               "predicted_watts", "source", "unknown", "watts"});
     CHECK(keys_of(json["telemetry"]) == std::vector<std::string>{"dropped", "events", "overhead"});
   }
-  CHECK(keys_of(full["steps"][0]) == std::vector<std::string>{"grad_norm", "joules", "loss", "loss_scale", "magnitudes", "seconds",
-                                                              "skipped", "step", "tokens_per_s"});
+  CHECK(keys_of(full["steps"][0]) == std::vector<std::string>{"grad_norm", "joules", "loss", "loss_scale", "magnitudes",
+                                                              "seconds", "skipped", "step", "tokens_per_s"});
   CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "context", "gradients", "host",
                                                                "optimizer", "parameters", "peak", "predicted", "rank",
                                                                "ranks_alike", "workspace"});

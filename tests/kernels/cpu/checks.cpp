@@ -29,7 +29,7 @@ const std::vector<Check>& all_checks() {
       {"add", check_add, all},
       {"scale", check_scale, all},
       {"square_norm", check_square_norm, all},
-      {"count_magnitudes", check_count_magnitudes, {DType::f64, DType::f32}},
+      {"count_magnitudes", check_count_magnitudes, all},
       {"clip_coefficient", check_clip_coefficient, all},
       {"sgd_update", check_sgd_update, all},
       {"momentum_update", check_momentum_update, all},
