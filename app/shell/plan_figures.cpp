@@ -34,7 +34,8 @@ double greatest_peak(const Report& report, bool predicted) {
   return peak;
 }
 
-double sent(const Report& report, bool predicted) {
+/// Of ranks that are all alike to a purpose, where no links are told.
+double sent_by_purposes(const Report& report, bool predicted) {
   double bytes = report.traffic.empty() && report.ranks != 1 ? none : 0;
   for (const TrafficReport& row : report.traffic) bytes += predicted ? row.predicted : row.bytes_per_rank;
   return bytes;
@@ -108,9 +109,13 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
   lines.push_back({PlanRow::peak_memory, tr("peak memory"), text::unknown(),
                    text::bytes(of_either([](const Report& r) { return greatest_peak(r, true); })),
                    text::bytes(of_run([](const Report& r) { return greatest_peak(r, false); }))});
-  lines.push_back({PlanRow::sent, tr("sent a rank"), text::unknown(),
-                   text::bytes(of_either([](const Report& r) { return sent(r, true); })),
-                   text::bytes(of_run([](const Report& r) { return sent(r, false); }))});
+  const bool by_rank = either != nullptr && !either->links.empty();
+  const auto sent = [by_rank](const Report& r, bool predicted) {
+    return by_rank ? sent_by_busiest(r.links, predicted) : sent_by_purposes(r, predicted);
+  };
+  lines.push_back({PlanRow::sent, by_rank ? tr("sent, at most") : tr("sent a rank"), text::unknown(),
+                   text::bytes(of_either([&](const Report& r) { return sent(r, true); })),
+                   text::bytes(of_run([&](const Report& r) { return sent(r, false); }))});
   lines.push_back({PlanRow::mfu, tr("MFU"), text::unknown(), text::percent(predicted_mfu),
                    text::percent(of_run([](const Report& r) { return r.mfu; }))});
   return lines;
@@ -156,7 +161,7 @@ QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
                                                          QString::number(std::fabs(points), 'f', 1),
                                                          points > 0 ? tr("longer") : tr("shorter"));
   const QStringList reasons = reasons_of(figures.gap, most_reasons);
-  if (!reasons.isEmpty()) sentence += QStringLiteral(" · ") + reasons.join(QStringLiteral(" · "));
+  if (!reasons.isEmpty()) sentence += tr(", made up of ") + reasons.join(QStringLiteral(" · "));
   return sentence;
 }
 

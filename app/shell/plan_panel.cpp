@@ -201,9 +201,20 @@ void PlanPanel::add_number(QGridLayout& form, const QString& name, const QString
   fields_.back().label->setBuddy(box->box());
 }
 
+namespace {
+
+/// "25", not "25.000".
+class RealBox : public QDoubleSpinBox {
+ public:
+  using QDoubleSpinBox::QDoubleSpinBox;
+  QString textFromValue(double value) const override { return locale().toString(value, 'g', 10); }
+};
+
+}  // namespace
+
 void PlanPanel::add_real(QGridLayout& form, const QString& name, const QString& help,
                          std::function<double&(Scenario&)> value, Applies applies) {
-  auto* box = new QDoubleSpinBox(this);
+  auto* box = new RealBox(this);
   box->setDecimals(3);
   box->setRange(0.001, 1e6);
   box->setButtonSymbols(QAbstractSpinBox::NoButtons);

@@ -268,6 +268,15 @@ void add_telemetry(Report& report, const RunFacts& facts, const RunTotals& told)
 
 }  // namespace
 
+double sent_by_busiest(std::span<const LinkReport> links, bool predicted) {
+  std::map<int, double> by_rank;
+  for (const LinkReport& link : links) by_rank[link.from] += predicted ? link.predicted : link.bytes;
+  double most = links.empty() ? unknown : 0;
+  for (const auto& [rank, bytes] : by_rank)
+    most = std::isnan(bytes) || std::isnan(most) ? unknown : std::max(most, bytes);
+  return most;
+}
+
 Report make_report(const RunFacts& facts) {
   Report report;
   report.title = facts.title;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -148,6 +149,10 @@ struct LinkReport {
   double bytes = std::numeric_limits<double>::quiet_NaN();  ///< counted at the sender; NaN where it has not counted all
   double predicted = 0;                                     ///< as TrafficReport's
 };
+
+/// Bytes of a step that the rank sends which sends most, by the links; NaN where a link is not known, or none is told
+/// (a folded plan, or too many ranks).
+double sent_by_busiest(std::span<const LinkReport> links, bool predicted);
 
 struct TelemetryReport {
   std::int64_t events = -1, dropped = -1;  ///< -1 unknown

@@ -36,8 +36,9 @@ std::string head(const Report& report) {
   const PlanSpec& p = report.plan;
   std::string text;
   if (!report.title.empty()) text += report.title + "\n";
-  text += row("plan", format("data %d x tensor %d x pipeline %d, %s, %d micro-batches, %s", p.data, p.tensor,
-                             p.pipeline, p.schedule.c_str(), p.micro_batches, p.precision.c_str()));
+  text +=
+      row("plan", format("data %d x tensor %d x pipeline %d, %s, %d micro-batch%s, %s", p.data, p.tensor, p.pipeline,
+                         p.schedule.c_str(), p.micro_batches, p.micro_batches == 1 ? "" : "es", p.precision.c_str()));
   text += row("ranks", std::to_string(report.ranks));
   std::string clock = std::string(name_of(report.obtained)) + ", " + std::string(name_of(report.clock)) + " clock";
   if (report.clock_uncertainty_s > 0) clock += ", ranks' clocks fitted within " + duration(report.clock_uncertainty_s);

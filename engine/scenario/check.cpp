@@ -66,7 +66,7 @@ std::optional<Complaint> batch_complaint(const Scenario& scenario) {
   if (batch % (data * micro_batches) == 0) return std::nullopt;
   std::string what = "global_batch " + text_of(batch) + " cannot be cut into ";
   if (data > 1) what += text_of(data) + " data-parallel ranks × ";
-  what += text_of(micro_batches) + " micro-batches of whole samples; ";
+  what += text_of(micro_batches) + (micro_batches == 1 ? " micro-batch" : " micro-batches") + " of whole samples; ";
   if (batch % data == 0) {
     what += "micro_batches = " + either(divisors_near(batch / data, micro_batches)) + " would do, or ";
     return Complaint{{"plan.micro_batches", "train.global_batch", "plan.data"},

@@ -2,6 +2,7 @@
 #include "app/views/common/rows_model.hpp"
 
 #include <QHeaderView>
+#include <QStyledItemDelegate>
 #include <utility>
 
 #include "app/views/common/style.hpp"
@@ -78,7 +79,25 @@ QVariant RowsModel::headerData(int section, Qt::Orientation orientation, int rol
   return {};
 }
 
+namespace {
+
+/// A chosen row keeps its colours: they say something.
+class TonedRows : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const QVariant tone = index.data(Qt::ForegroundRole);
+    if (tone.isValid()) option->palette.setColor(QPalette::HighlightedText, tone.value<QColor>());
+  }
+};
+
+}  // namespace
+
 void set_up_table(QTableView& table, const QString& name) {
+  table.setItemDelegate(new TonedRows(&table));
   table.setShowGrid(false);
   table.setFont(number_font());
   table.setSelectionBehavior(QAbstractItemView::SelectRows);

@@ -154,7 +154,7 @@ QTabBar::tab:selected { color: @text; border-bottom-color: @accent; font-weight:
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:focus { color: @accent; }
 QTabWidget::pane { border: none; }
-QTableView { background: @ground; alternate-background-color: @ground; color: @text; border: none; gridline-color: @line; selection-background-color: @raised; selection-color: @text; outline: none; }
+QTableView { background: @ground; alternate-background-color: @ground; color: @text; border: none; gridline-color: @line; selection-background-color: @raised; outline: none; }
 QTableView::item { padding: 2px 8px; border-bottom: 1px solid @line; }
 QHeaderView { background: @ground; }
 QHeaderView::section { background: @ground; color: @dim; border: none; border-bottom: 1px solid @line; padding: 4px 11px; font-weight: 400; }

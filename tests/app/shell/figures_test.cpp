@@ -84,6 +84,14 @@ TEST_CASE("\"This plan\" states ideal, predicted and measured of one plan") {
   CHECK(memory.measured == u("5.00\u00A0MiB"));  // the rank that needs most
   CHECK(memory.predicted == u("2.00\u00A0MiB"));
   CHECK(lines[static_cast<std::size_t>(PlanRow::sent)].measured == u("1.00\u00A0KiB"));
+  CHECK(lines[static_cast<std::size_t>(PlanRow::sent)].name == u("sent a rank"));
+  // By links, it is what the busiest rank sends, to whomever.
+  Figures linked = a_run();
+  linked.run->links = {{0, 1, 1024, 512}, {0, 2, 2048, 512}, {1, 0, 2560, 2048}};
+  const PlanLine sent = plan_lines(linked)[static_cast<std::size_t>(PlanRow::sent)];
+  CHECK(sent.name == u("sent, at most"));
+  CHECK(sent.measured == u("3.00\u00A0KiB"));
+  CHECK(sent.predicted == u("2.00\u00A0KiB"));
   CHECK(lines[static_cast<std::size_t>(PlanRow::mfu)].predicted == u("60.0\u00A0%"));  // 0.5 × 12 / 10
 }
 
@@ -109,8 +117,9 @@ TEST_CASE("The gap is a sentence with its largest reasons, of one rank or of all
   shared.time = TimeClass::compute;
   shared.points = 4.5;
   figures.gap = {alone, shared, shared};
-  CHECK(gap_sentence(figures) == u("Measured 12.0\u00A0ms, predicted 10.0\u00A0ms: 20.0 % longer · rank 1: bubble by "
-                                   "straggler 2.20 ms more, +11.0 points · compute +9.0 points over all ranks"));
+  CHECK(gap_sentence(figures) ==
+        u("Measured 12.0\u00A0ms, predicted 10.0\u00A0ms: 20.0 % longer, made up of rank 1: bubble by "
+          "straggler 2.20 ms more, +11.0 points · compute +9.0 points over all ranks"));
   CHECK(gap_sentence(figures, 1).endsWith("+11.0 points"));
   // Of asynchronous workers a step's length is no pace, and is not held against one.
   figures.run->plan.staleness = 2;
