@@ -89,14 +89,9 @@ QString why_over_all(const std::vector<ScalingAt>& points, const PlanSpec& plan)
   };
   if (!over(&ScalingAt::run) && !over(&ScalingAt::predicted)) return {};
   if (plan.has_servers())
-    return plan.servers == 1 ? tr("; over 100 %: one of the ranks holds parameters and computes nothing, so twice the "
-                                  "workers are less than twice the ranks")
-                             : tr("; over 100 %: %1 of the ranks hold parameters and compute nothing, so twice the "
-                                  "workers are less than twice the ranks")
-                                   .arg(plan.servers);
-  return tr(
-      "; over 100 %: what a rank has to do shrinks by more than the ranks grow, as buffers that fit a cache or "
-      "an update that is divided");
+    return plan.servers == 1 ? tr("; over 100 %: one of the ranks serves and computes nothing")
+                             : tr("; over 100 %: %1 of the ranks serve and compute nothing").arg(plan.servers);
+  return tr("; over 100 %: a rank's work shrinks by more than the ranks grow (caches, an update that is divided)");
 }
 
 double model_flops(const Scenario& scenario) {

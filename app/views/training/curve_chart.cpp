@@ -52,7 +52,12 @@ std::vector<double> ticks_for(double low, double high, int most) {
 /// All its digits: two ticks never read the same, and an axis keeps no second one of a name.
 QString words_of(double tick) {
   if (std::fabs(tick) >= 1000) return text::count(std::llround(tick));
-  return QString::number(std::fabs(tick) < 1e-12 ? 0 : tick, 'g', 9);
+  const QString digits = QString::number(std::fabs(tick) < 1e-12 ? 0 : tick, 'g', 9);
+  if (!digits.contains(QLatin1Char('e')) || std::fabs(tick) < 1e-7) return digits;
+  // "0.00005" beside "0.0001", not "5e-05".
+  QString plain = QString::number(tick, 'f', 9);
+  while (plain.endsWith(QLatin1Char('0'))) plain.chop(1);
+  return plain;
 }
 
 }  // namespace

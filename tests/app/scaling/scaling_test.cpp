@@ -133,7 +133,7 @@ TEST_CASE("An efficiency over 100 % says why") {
   sweep.scenario_toml = to_toml(small_scenario("data = 1\nmicro_batches = 1"));
   const ScalingCurves faster = curves_of(sweep);
   CHECK(faster.points[1].run.efficiency == Approx(8.0 / 6));
-  CHECK(faster.formula.contains("over 100 %: what a rank has to do shrinks"));
+  CHECK(faster.formula.contains("over 100 %: a rank's work shrinks"));
   // One worker and two servers are three ranks, four workers and two servers are six.
   const ScalingCurves served =
       predicted_curves(small_scenario("data = 1\nmicro_batches = 1\ndata_parallel = \"parameter-server\"\nservers = 2"),
@@ -144,7 +144,7 @@ TEST_CASE("An efficiency over 100 % says why") {
   const double most = std::max_element(served.points.begin(), served.points.end(), [](const auto& x, const auto& y) {
                         return x.predicted.efficiency < y.predicted.efficiency;
                       })->predicted.efficiency;
-  CHECK(served.formula.contains("2 of the ranks hold parameters and compute nothing") == (most > 1.005));
+  CHECK(served.formula.contains("2 of the ranks serve and compute nothing") == (most > 1.005));
 }
 
 TEST_CASE("A plan is predicted for 1, 2, 4, … ranks as the engine predicts each of them") {
