@@ -410,14 +410,13 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   }
   // Data-parallel replicas hold the same gradients, and the first one counts; with ZeRO each holds others, and so do
   // servers. Asynchronous ones never have a step's gradient.
-  if (has_norm_ && (at.data == 0 || settings_.step.updates_pieces()))
-    summary.gradient_square_norm = record.values.square_norm;
-  if (!settings_.platform || program_.arrivals_ahead)
-    summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
+  const bool counts_gradients = has_norm_ && (at.data == 0 || settings_.step.updates_pieces());
+  const bool are_a_steps = settings_.platform && !program_.arrivals_ahead;
+  if (counts_gradients) summary.gradient_square_norm = record.values.square_norm;
+  if (!are_a_steps) summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
   summary.loss_scale = record.values.loss_scale;
   if (summary.loss_scale > 0) summary.gradient_square_norm /= summary.loss_scale * summary.loss_scale;
-  if (has_norm_ && settings_.platform && scenario.train.counts_magnitudes(step) &&
-      (at.data == 0 || settings_.step.updates_pieces()))
+  if (counts_gradients && are_a_steps && scenario.train.counts_magnitudes(step))
     for (const double count : record.values.magnitudes)
       summary.magnitudes.push_back(static_cast<std::uint32_t>(std::min<double>(count, UINT32_MAX)));
   summary.model_flops = model_flops_;
