@@ -79,10 +79,10 @@ void TrafficView::set_presentation(double scale) {
 }
 
 ViewTable TrafficView::table() const {
-  ViewTable table{
-      {tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count a rank and step"), tr("sent a rank, bytes"),
-       tr("predicted, bytes"), tr("waiting, s"), tr("transfer, s"), tr("bus bandwidth, bytes/s")},
-      {}};
+  ViewTable table{{tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count a sender and step"),
+                   tr("sent a sender, bytes"), tr("predicted a sender, bytes"), tr("waiting a rank, s"),
+                   tr("transfer a sender, s"), tr("bus bandwidth, bytes/s")},
+                  {}};
   if (veiled()) return table;
   for (const TrafficLine& line : model_.lines())
     table.rows.push_back({text::utf8(name_of(line.purpose)), text::utf8(name_of(line.kind)),
@@ -220,21 +220,29 @@ QRect TrafficView::table_area() const {
   return {cell_inset, 4, width() - view_margin - cell_inset, std::clamp(wanted, 60, height() * 2 / 5)};
 }
 
-/// As wide as their words and numbers, and what is left shared among the numbers.
+/// As wide as their words and numbers, and what is left shared among the numbers. A column that knows nothing is left
+/// out: a plan has sent no bytes.
 void TrafficView::spread_columns() {
   QHeaderView& header = *table_->horizontalHeader();
-  int left = table_->viewport()->width();
+  int left = table_->viewport()->width(), numbers = 0;
   std::vector<int> widths;
   for (int column = 0; column < model_.columnCount(); ++column) {
+    const bool tells = model_.tells(column);
+    header.setSectionHidden(column, !tells);
+    if (!tells) {
+      widths.push_back(0);
+      continue;
+    }
     int width = header.sectionSizeHint(column);
     for (int row = 0; row < model_.rowCount(); ++row)
       width = std::max(width, table_->sizeHintForIndex(model_.index(row, column)).width());
     left -= widths.emplace_back(width);
+    numbers += column >= TrafficModel::count;
   }
-  const int numbers = TrafficModel::column_count - TrafficModel::count;
   for (int column = 0; column < model_.columnCount(); ++column)
-    header.resizeSection(column, widths[static_cast<std::size_t>(column)] +
-                                     (column >= TrafficModel::count ? std::max(0, left / numbers) : 0));
+    if (!header.isSectionHidden(column))
+      header.resizeSection(column, widths[static_cast<std::size_t>(column)] +
+                                       (column >= TrafficModel::count ? std::max(0, left / numbers) : 0));
 }
 
 void TrafficView::arrange() {
@@ -268,6 +276,7 @@ void TrafficView::arrange() {
                                 : QRect(width() - view_margin - list_width, 4, list_width, 28));
     if (all) left.setTop(left.top() + 32);
   }
+  player_->set_named(listed_.size() > 1);
   if (all) left.setHeight(player_->height_for(left.width(), left.height()));
   player_->setGeometry(left);
 }
