@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QPainter>
+#include <QScrollBar>
 #include <algorithm>
 #include <set>
 
@@ -216,15 +217,20 @@ void TrafficView::on_veil() { arrange(); }
 void TrafficView::resizeEvent(QResizeEvent*) { arrange(); }
 
 QRect TrafficView::table_area() const {
-  const int wanted = table_->horizontalHeader()->sizeHint().height() + model_.rowCount() * row_height + 6;
-  return {cell_inset, 4, width() - view_margin - cell_inset, std::clamp(wanted, 60, height() * 2 / 5)};
+  const int header = table_->horizontalHeader()->sizeHint().height();
+  const int wanted = header + model_.rowCount() * row_height + 6, most = std::max(60, height() * 2 / 5);
+  // Where it has to scroll, whole rows: none is cut.
+  const int whole = header + std::max(1, (most - header) / row_height) * row_height;
+  return {cell_inset, 4, width() - view_margin - cell_inset, wanted <= most ? std::max(wanted, 60) : whole};
 }
 
 /// As wide as their words and numbers, and what is left shared among the numbers. A column that knows nothing is left
 /// out: a plan has sent no bytes.
 void TrafficView::spread_columns() {
   QHeaderView& header = *table_->horizontalHeader();
-  int left = table_->viewport()->width(), numbers = 0;
+  // The bar of a table that is higher than its room comes only when the event loop is next idle.
+  const bool scrolls = header.sizeHint().height() + model_.rowCount() * row_height > table_->height();
+  int left = table_->width() - (scrolls ? table_->verticalScrollBar()->sizeHint().width() : 0), numbers = 0;
   std::vector<int> widths;
   for (int column = 0; column < model_.columnCount(); ++column) {
     const bool tells = model_.tells(column);

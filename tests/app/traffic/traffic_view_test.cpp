@@ -3,6 +3,7 @@
 
 #include <QComboBox>
 #include <QHeaderView>
+#include <QScrollBar>
 #include <QTest>
 #include <cmath>
 
@@ -282,6 +283,16 @@ TEST_CASE("Of a plan that has not run the table leaves out what was sent: the pr
   CHECK(p.view->table()->isColumnHidden(TrafficModel::sent));
   CHECK_FALSE(p.view->table()->isColumnHidden(TrafficModel::predicted));
   CHECK_FALSE(p.view->table()->isColumnHidden(TrafficModel::algorithm));  // its collectives have one
+}
+
+TEST_CASE("A table that scrolls its rows has all its columns beside the bar") {
+  Place p("data = 2\ntensor = 2\npipeline = 2\nmicro_batches = 4");
+  REQUIRE(p.view->model().rowCount() >= 6);
+  p.view->resize(1040, 460);
+  CHECK(wait_until([&] { return p.view->table()->verticalScrollBar()->maximum() > 0; }));
+  CHECK(wait_until([&] { return p.view->table()->horizontalScrollBar()->maximum() == 0; }));
+  CHECK(p.view->table()->viewport()->height() % p.view->table()->rowHeight(0) == 0);  // no row is cut
+  CHECK(p.view->table()->horizontalHeader()->length() <= p.view->table()->viewport()->width());
 }
 
 TEST_CASE("All that is known of an opaque collective is told, with its reasons, in a presentation too") {
