@@ -29,7 +29,7 @@ std::string_view cargo_of(Purpose purpose) {
     case Purpose::embedding: return "the tied embedding's gradient";
     case Purpose::norm: return "the gradient norm";
     case Purpose::loss: return "the loss";
-    case Purpose::server: return "server parameters";
+    case Purpose::server: return "server traffic";  // gradients to it, parameters from it
     case Purpose::data_parameter: return "parameters";
     case Purpose::batch: return "samples";
     case Purpose::offload: return "optimizer states";

@@ -105,6 +105,7 @@ std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& program
     const bool sends = op_id.kind() == OpKind::send;
     exchange.op = sends ? op_id : counterpart(op_id);
     exchange.ranks = sends ? std::vector<int>{rank, op->peer} : std::vector<int>{op->peer, rank};
+    if (op_id.fields().purpose == Purpose::server) exchange.serves = grid.is_server(exchange.ranks[0]);
     exchange.bytes = program->payload_bytes(*op);
     exchange.chunk_bytes = {exchange.bytes};
     exchange.phases = 1;

@@ -27,6 +27,9 @@ struct GroupExchange {
   OpId op;  ///< of a message, its sender's
   std::uint32_t step = 0;
   OpKind kind = OpKind::send;
+  /// Of a parameter server's messages, whose ids are the same in both directions: whether the server sends it
+  /// (parameters), else a worker (gradients).
+  std::optional<bool> serves;
   std::vector<int> ranks;                  ///< members, ascending; of a message sender and receiver
   std::vector<std::optional<Span>> spans;  ///< [member]; empty where it is not here
   int root = 0;                            ///< member, of a rooted collective
@@ -87,7 +90,8 @@ struct ExchangeTimes {
   int members = 0;             ///< of a group; the largest where they differ
   int exchanges = 0;           ///< of all groups together
   double waiting_s = 0;        ///< mean over the ranks that take part: inside the ops, before the last member came
-  double transfer_s = 0;       ///< likewise: while bytes moved
+  /// Mean over the ranks that send, as their bytes are: while bytes moved. NaN where no sender's span is there.
+  double transfer_s = 0;
   /// Bytes/s: sizes times bus_factor over the time that the last to come took, all exchanges together. NaN where no
   /// exchange has all its members' spans, or none took time.
   double bus_bandwidth = 0;

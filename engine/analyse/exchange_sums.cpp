@@ -71,6 +71,7 @@ std::vector<ExchangeTimes> exchange_times(const std::vector<RankProgram>& progra
     times.kind = key.second;
     times.exchanges = static_cast<int>(sum.instances.size());
     std::int64_t waiting_ns = 0, transfer_ns = 0;
+    std::set<std::int32_t> senders;
     double bytes = 0, seconds = 0;
     for (auto& [id, instance] : sum.instances) {
       times.members = std::max(times.members, instance.members);
@@ -82,7 +83,11 @@ std::vector<ExchangeTimes> exchange_times(const std::vector<RankProgram>& progra
       std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
       for (const Span& span : instance.spans) {
         waiting_ns += span.active_ns - span.begin_ns;
-        transfer_ns += span.end_ns - span.active_ns;
+        // A message's bytes are its sender's: counted at both ends, they would move twice.
+        if (span.op.kind() != OpKind::receive) {
+          transfer_ns += span.end_ns - span.active_ns;
+          senders.insert(span.rank);
+        }
         shortest_ns = std::min(shortest_ns, span.end_ns - span.active_ns);
       }
       if (!instance.whole() || shortest_ns <= 0) continue;
@@ -91,7 +96,8 @@ std::vector<ExchangeTimes> exchange_times(const std::vector<RankProgram>& progra
     }
     const auto ranks = static_cast<double>(sum.ranks.size());
     times.waiting_s = static_cast<double>(waiting_ns) * 1e-9 / ranks;
-    times.transfer_s = static_cast<double>(transfer_ns) * 1e-9 / ranks;
+    times.transfer_s = senders.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                       : static_cast<double>(transfer_ns) * 1e-9 / static_cast<double>(senders.size());
     times.bus_bandwidth = seconds > 0 ? bytes / seconds : std::numeric_limits<double>::quiet_NaN();
     result.push_back(times);
   }

@@ -11,26 +11,38 @@
 namespace rankscope::app {
 
 /// Rows as high as their words need, once these are wrapped in columns of their present width; of one line as high as
-/// ever.
+/// ever. Where they then need a bar to scroll, as high as they must be in what it leaves.
 inline void fit_rows(QTableView& table) {
   const QHeaderView& header = *table.horizontalHeader();
-  // Columns follow new words and a new width only when the event loop is next idle; here they are asked for now.
-  QMetaObject::invokeMethod(table.horizontalHeader(), "resizeSections", Qt::DirectConnection);
   const int least = table.verticalHeader()->defaultSectionSize();
   const QFontMetrics metrics(table.font());
   const QAbstractItemModel& model = *table.model();
-  for (int row = 0; row < model.rowCount(); ++row) {
-    int height = least;
-    for (int column = 0; column < model.columnCount(); ++column) {
-      if (header.sectionResizeMode(column) != QHeaderView::Stretch) continue;  // as wide as its words
-      const QString words = model.index(row, column).data().toString();
-      const int room = header.sectionSize(column) - 2 * cell_padding - 4;
-      if (metrics.horizontalAdvance(words) <= room) continue;
-      const QRect wrapped = metrics.boundingRect(QRect(0, 0, std::max(room, 40), 10'000), Qt::TextWordWrap, words);
-      height = std::max(height, wrapped.height() + 10);
+  // Whether there is a bar, and what columns are wide, follows new words and a new size only when the event loop is
+  // next idle; here it is asked for now.
+  const auto settle = [&] {
+    QMetaObject::invokeMethod(&table, "updateGeometries", Qt::DirectConnection);
+    QMetaObject::invokeMethod(table.horizontalHeader(), "resizeSections", Qt::DirectConnection);
+  };
+  const auto fit = [&](bool grow_only) {
+    for (int row = 0; row < model.rowCount(); ++row) {
+      int height = grow_only ? std::max(least, table.rowHeight(row)) : least;
+      for (int column = 0; column < model.columnCount(); ++column) {
+        if (header.sectionResizeMode(column) != QHeaderView::Stretch) continue;  // as wide as its words
+        const QString words = model.index(row, column).data().toString();
+        const int room = header.sectionSize(column) - 2 * cell_padding - 4;
+        if (metrics.horizontalAdvance(words) <= room) continue;
+        const QRect wrapped = metrics.boundingRect(QRect(0, 0, std::max(room, 40), 10'000), Qt::TextWordWrap, words);
+        height = std::max(height, wrapped.height() + 10);
+      }
+      table.setRowHeight(row, height);
     }
-    table.setRowHeight(row, height);
-  }
+  };
+  // From rows of one line: a bar that higher ones once needed is gone before columns are measured.
+  for (int row = 0; row < model.rowCount(); ++row) table.setRowHeight(row, least);
+  settle();
+  fit(false);
+  settle();
+  fit(true);
 }
 
 /// Of its header and as many whole rows as fit into `most`, at least one; and of the bar beneath them where columns are

@@ -3,6 +3,7 @@
 
 #include <QHeaderView>
 #include <QPainter>
+#include <QScrollBar>
 
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
@@ -10,7 +11,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int numbers_from = 2, least_gap_width = 330, least_for_words = 240;
+constexpr int numbers_from = 2, least_gap_width = 230, least_for_words = 240;
 
 QLabel* make_label(const char* role, QWidget* parent) {
   auto* label = new QLabel(parent);
@@ -28,7 +29,7 @@ RangeView::RangeView(SharedState& state, SnapshotSource& source, FiguresModel& f
       title_(make_label("heading", this)),
       words_(make_label("dim", this)),
       shares_(new RowsTable({}, numbers_from, tr("Shares of the chosen time by rank"), this)),
-      gap_(new RowsTable({tr("where the gap to the prediction comes from")}, 1, tr("Where the gap comes from"), this)),
+      gap_(new RowsTable({tr("where the gap comes from")}, 1, tr("Where the gap comes from"), this)),
       latest_([this](RangePicture picture) {
         picture_ = std::move(picture);
         title_->setText(picture_.title);
@@ -97,16 +98,23 @@ void RangeView::arrange() {
     top += high;
   }
   top += 6;
-  // Beside each other where both can be read, else one under the other.
-  const int shares_width = shares_->horizontalHeader()->length() + 24;
-  const bool beside = compares && width() >= 2 * view_margin + std::min(shares_width, 560) + least_gap_width;
-  const int gap_width = beside ? std::max(least_gap_width, width() - shares_width - 2 * view_margin) : 0;
-  const int left_width = width() - view_margin - cell_inset - (beside ? gap_width : 0);
+  // Columns follow new words only when the event loop is next idle; how wide they are is asked for here.
+  QMetaObject::invokeMethod(shares_->horizontalHeader(), "resizeSections", Qt::DirectConnection);
   const int room = height() - top - 4;
+  const int header = shares_->horizontalHeader()->sizeHint().height();
+  const bool scrolls = header + shares_->verticalHeader()->length() + 2 > room;
+  const int shares_width =
+      shares_->horizontalHeader()->length() + 4 + (scrolls ? shares_->verticalScrollBar()->sizeHint().width() : 0);
+  // Beside each other where both can be read, else one under the other.
+  const bool beside = compares && width() >= cell_inset + shares_width + 8 + least_gap_width + view_margin;
+  const int gap_width = beside ? width() - view_margin - cell_inset - shares_width - 8 : 0;
+  const int left_width = beside ? shares_width : width() - view_margin - cell_inset;
   shares_->setGeometry(cell_inset, top, left_width, room);
-  gap_->setGeometry(beside ? left_width + 8 : cell_inset, top, beside ? gap_width : width() - view_margin - cell_inset,
-                    room);
+  shares_->resize(left_width, height_of_whole_rows(*shares_, room));
+  gap_->setGeometry(beside ? cell_inset + left_width + 8 : cell_inset, top,
+                    beside ? gap_width : width() - view_margin - cell_inset, room);
   fit_rows(*gap_);
+  gap_->resize(gap_->width(), height_of_whole_rows(*gap_, room));
   if (!compares || beside) return;
   // Whole rows of both: of the gap at least what weighs most, and what the shares leave.
   const int least = height_of_whole_rows(*gap_, room / 3);

@@ -4,6 +4,7 @@
 #include <QObject>
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "app/models/span_details.hpp"
 #include "app/views/common/style.hpp"
@@ -16,7 +17,9 @@ constexpr int between = 14, least_beside = 560, least_over_times = 240, least_fo
 constexpr int most_boxes = 64;  // above, members have no boxes that could be read
 constexpr int times_head = 24, times_row = 26, times_foot = 20;
 constexpr int most_opaque_row = 44;  // of times that have the room to themselves
-constexpr int fact_line = 22;
+constexpr int fact_line = 22, close_fact_line = 18;
+constexpr int rank_width = 54, spans_width = 132;  // before and behind the bars
+constexpr int least_bars = 60, least_ring = 140, least_explained = 200;
 
 using text::tr;
 
@@ -67,6 +70,7 @@ void ExchangePainter::write() {
   const GroupExchange& e = *s_.exchange;
   const double width = s_.room.width() - 2 * view_margin;
   QString title = QString::fromStdString(phrase_of(e.op));
+  if (e.serves) title = *e.serves ? tr("send of parameters from a server") : tr("send of gradients to a server");
   title[0] = title[0].toUpper();
   words_.push_back({title, true, height_of(title, true, width)});
   QStringList facts;
@@ -74,8 +78,9 @@ void ExchangePainter::write() {
   // In a low view the picture goes before the words.
   const bool low = s_.room.height() < least_for_words;
   const QString identity = facts.join(QStringLiteral(" · "));
-  if (!low) words_.push_back({identity, false, height_of(identity, false, width)});
-  facts = {tr("%1 ranks").arg(e.size()), text::bytes(static_cast<double>(e.bytes))};
+  if (!low && !s_.named) words_.push_back({identity, false, height_of(identity, false, width)});
+  facts = s_.named ? QStringList{tr("step %1").arg(e.step)} : QStringList();
+  facts << tr("%1 ranks").arg(e.size()) << text::bytes(static_cast<double>(e.bytes));
   if (e.algorithm) facts << text::utf8(name_of(*e.algorithm));
   if (e.opaque && e.inside.empty()) facts << tr("phases unknown");
   if (!e.inside.empty()) facts << words_of_inside(e);
@@ -115,11 +120,13 @@ QString ExchangePainter::explanation() const {
                   : tr("A cell is a chunk of the buffer (%1 here). It is full where the rank has it.").arg(chunk);
 }
 
-double ExchangePainter::times_height(double width) const {
-  const QString words = explanation();
-  const int row = s_.exchange->opaque ? most_opaque_row : times_row;
-  return times_head + row * std::min(s_.exchange->size(), 16) + times_foot +
-         (words.isEmpty() ? 0 : 8 + height_of(words, false, width));
+double ExchangePainter::explained_height(double width) const {
+  const QString words = explained_.isEmpty() ? explanation() : QString();
+  return words.isEmpty() ? 0 : 8 + height_of(words, false, width);
+}
+
+double ExchangePainter::times_height(double width, int row) const {
+  return times_head + row * std::min(s_.exchange->size(), 16) + times_foot + explained_height(width);
 }
 
 void ExchangePainter::place() {
@@ -130,12 +137,19 @@ void ExchangePainter::place() {
   if (e.opaque) return place_opaque(room);
   // Two members are a line, with their times under it; more are a ring or a tree, over its times where the room is high
   // enough, else beside them.
-  const double left_over = room.height() - between - times_height(room.width());
+  double left_over = room.height() - between - times_height(room.width(), times_row);
   beside_ = n > 2 && room.width() >= least_beside && left_over < least_over_times;
   const double times_width = beside_ ? std::min(room.width() * 0.42, 420.0) : 0;
-  const double width = room.width() - (beside_ ? times_width + 2 * view_margin : 0);
+  double width = room.width() - (beside_ ? times_width + 2 * view_margin : 0);
+  // What would be pushed out below stands beside the ring.
+  if (n > 2 && !beside_ && left_over < least_ring && width >= 2 * least_explained && !explanation().isEmpty()) {
+    const double explained = std::max<double>(least_explained, width * 0.42);
+    width -= explained + view_margin;
+    explained_ = QRectF(room.right() - explained, room.top(), explained, height_of(explanation(), false, explained));
+    left_over = room.height() - between - times_height(room.width(), times_row);
+  }
   diagram_ = n == 2 ? 76 : std::clamp(width * 0.62, 140.0, 420.0);
-  if (n > 2 && !beside_) diagram_ = std::clamp(left_over, 140.0, diagram_);
+  if (n > 2 && !beside_) diagram_ = std::clamp(left_over, std::min<double>(least_ring, diagram_), diagram_);
   QRectF members(room.left(), room.top(), n == 2 ? std::min(width, 520.0) : width, std::min(diagram_, room.height()));
   if (beside_) {
     times_ = QRectF(room.right() - times_width, room.top(), times_width, room.height());
@@ -158,34 +172,89 @@ void ExchangePainter::place() {
   places_ = member_places(e, ring_);
 }
 
-// Beside its times, where there is room for both; else under them, as far as there is.
+std::array<double, 3> ExchangePainter::fact_widths() const {
+  const QFontMetricsF metrics(interface_font()), numbers(number_font());
+  std::array<double, 3> widths{};
+  for (const ExchangeFact& fact : facts_) {
+    widths[0] = std::max(widths[0], std::ceil(metrics.horizontalAdvance(fact.name)) + between);
+    widths[1] = std::max(widths[1], std::ceil(numbers.horizontalAdvance(fact.value)) + between);
+    widths[2] = std::max(widths[2], std::ceil(metrics.horizontalAdvance(fact.why)));
+  }
+  return widths;
+}
+
+double ExchangePainter::facts_height(const OpaqueLayout& layout, double width) const {
+  double height = times_head;
+  for (std::size_t i = layout.first; i < facts_.size(); ++i) {
+    const ExchangeFact& fact = facts_[i];
+    height += layout.line;
+    if (layout.form == FactForm::beneath && !fact.why.isEmpty()) height += height_of(fact.why, false, width) + 2;
+  }
+  return height;
+}
+
+std::optional<std::pair<QRectF, QRectF>> ExchangePainter::areas_of(const OpaqueLayout& layout,
+                                                                   const QRectF& room) const {
+  const auto widths = fact_widths();
+  const double narrow = widths[0] + widths[1];
+  const double wide = layout.form == FactForm::behind ? narrow + widths[2] : narrow;
+  QRectF times = room, facts = room;
+  if (layout.beside) {
+    facts.setLeft(room.right() - wide);
+    times.setRight(facts.left() - 2 * view_margin);
+    if (times.width() < rank_width + least_bars + spans_width) return std::nullopt;
+    if (times_height(times.width(), layout.row) > room.height() + 0.5) return std::nullopt;
+  } else {
+    if (wide > room.width()) return std::nullopt;
+    times.setHeight(times_height(room.width(), layout.row));
+    facts.setTop(times.bottom() + between);
+  }
+  if (facts_height(layout, facts.width()) > facts.height() + 0.5) return std::nullopt;
+  return std::pair{times, facts};
+}
+
+// The first of these in which all is said and nothing is cut.
 void ExchangePainter::place_opaque(const QRectF& room) {
   facts_ = facts_of(*s_.exchange);
+  using enum FactForm;
+  static constexpr OpaqueLayout layouts[] = {
+      {false, most_opaque_row, behind, fact_line},    {false, times_row, behind, fact_line},
+      {true, times_row, behind, fact_line},           {false, times_row, behind, close_fact_line},
+      {true, times_row, beneath, fact_line},          {true, times_row, beneath, close_fact_line},
+      {false, times_row, beneath, close_fact_line},   {true, times_row, beneath, close_fact_line, 1},
+      {false, times_row, behind, close_fact_line, 1}, {true, times_row, none, fact_line},
+      {false, times_row, none, close_fact_line},
+  };
+  for (const OpaqueLayout& layout : layouts)
+    if (const auto areas = areas_of(layout, room)) {
+      layout_ = layout;
+      std::tie(times_, facts_area_) = *areas;
+      return;
+    }
+  // The times first; the facts say how many of them there is no room for.
+  layout_ = {room.width() >= least_beside, times_row, none, close_fact_line};
   times_ = room;
-  // Under the times where the room is high enough: beside them reasons may have to be cut.
-  const double over = times_height(room.width()) + between + facts_height();
-  beside_ = room.width() >= least_beside && room.height() < over;
-  if (beside_) {
-    const double width = std::min(room.width() * 0.46, 460.0);
-    facts_area_ = QRectF(room.right() - width, room.top(), width, room.height());
+  if (layout_.beside) {
+    facts_area_ = room;
+    facts_area_.setLeft(room.right() - std::min(room.width() * 0.46, 460.0));
     times_.setRight(facts_area_.left() - 2 * view_margin);
     return;
   }
-  const double wanted = times_height(room.width()) + between;
+  const double wanted = times_height(room.width(), layout_.row) + between;
   if (room.height() < wanted + 3 * fact_line) return;
   times_.setHeight(wanted - between);
   facts_area_ = room.adjusted(0, wanted, 0, 0);
 }
 
-double ExchangePainter::facts_height() const { return times_head + fact_line * static_cast<double>(facts_.size()); }
-
 double ExchangePainter::height() const {
   const double width = s_.room.width() - 2 * view_margin;
-  const double facts = facts_height();
-  const double body = s_.exchange->opaque ? (beside_ ? std::max(times_height(times_.width()), facts)
-                                                     : times_height(width) + between + facts)
-                      : beside_           ? std::max(diagram_, times_height(times_.width()))
-                                          : diagram_ + between + times_height(width);
+  if (s_.exchange->opaque) {
+    const double times = times_height(times_.width(), layout_.row);
+    const double facts = facts_height(layout_, layout_.beside ? facts_area_.width() : width);
+    return head_ + 6 + (layout_.beside ? std::max(times, facts) : times + between + facts) + 8;
+  }
+  const double body = beside_ ? std::max(diagram_, times_height(times_.width(), times_row))
+                              : diagram_ + between + times_height(width, times_row);
   return head_ + 6 + body + 8;
 }
 
@@ -207,6 +276,11 @@ void ExchangePainter::paint(QPainter& painter) const {
   if (!places_.empty()) members(painter);
   painter.setRenderHint(QPainter::Antialiasing, false);
   if (times_.width() > 0) times(painter, times_);
+  if (!explained_.isEmpty()) {
+    painter.setFont(interface_font());
+    painter.setPen(color(s_.colours->dim));
+    painter.drawText(explained_, wrapped, explanation());
+  }
   if (facts_area_.height() > 0) facts(painter, facts_area_);
 }
 
@@ -328,7 +402,7 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
     any = true;
   }
   // Of an opaque one rows may be high, but for what has to be said under them.
-  const double said = e.opaque ? height_of(explanation(), false, area.width()) + 8 : 0;
+  const double said = e.opaque ? explained_height(area.width()) : 0;
   const double row = std::clamp((area.height() - times_head - times_foot - said) / std::max(e.size(), 1), 4.0,
                                 double(e.opaque ? most_opaque_row : times_row));
   const bool named = row >= 14;
@@ -337,12 +411,13 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
   painter.drawText(QRectF(area.left(), area.top(), area.width(), 18), Qt::AlignLeft | Qt::AlignVCenter,
                    any ? tr("thin: waiting; full: moving bytes") : tr("times not recorded"));
   const auto explain = [&](double y) {
+    if (!explained_.isEmpty()) return;
     const QRectF rest(area.left(), y, area.width(), area.bottom() - y);
     if (rest.height() >= height_of(explanation(), false, rest.width()) - 1)
       painter.drawText(rest, wrapped, explanation());
   };
   if (!any) return explain(area.top() + times_head);
-  const double name_width = named ? 54 : 0, number_width = named ? 132 : 0;
+  const double name_width = named ? rank_width : 0, number_width = named ? spans_width : 0;
   const double left = area.left() + name_width, width = std::max(area.width() - name_width - number_width, 20.0);
   const double scale = width / std::max<double>(static_cast<double>(end - begin), 1);
   double y = area.top() + times_head;
@@ -377,7 +452,13 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
     painter.setFont(interface_font());
   }
   painter.setPen(color(s_.colours->dim));
-  painter.drawText(QRectF(left, y + 2, width, 16), Qt::AlignLeft | Qt::AlignVCenter, text::nanoseconds(end - begin));
+  // An axis: where the bars begin, and at their end how long the whole is.
+  const QString from = tr("0"), length = text::nanoseconds(end - begin);
+  const QFontMetricsF metrics(interface_font());
+  if (metrics.horizontalAdvance(from) + between + metrics.horizontalAdvance(length) <= width)
+    painter.drawText(QRectF(left, y + 2, width, 16), Qt::AlignLeft | Qt::AlignVCenter, from);
+  painter.drawText(QRectF(area.left(), y + 2, left + width - area.left(), 16), Qt::AlignRight | Qt::AlignVCenter,
+                   length);
   if (named)
     painter.drawText(QRectF(area.right() - number_width, y + 2, number_width, 16), Qt::AlignRight | Qt::AlignVCenter,
                      tr("waiting + moving"));
@@ -385,31 +466,35 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
 }
 
 void ExchangePainter::facts(QPainter& painter, const QRectF& area) const {
-  const QFontMetricsF metrics(interface_font());
-  double name_width = 0, value_width = 0;
-  for (const ExchangeFact& fact : facts_) {
-    name_width = std::max(name_width, metrics.horizontalAdvance(fact.name) + between);
-    value_width = std::max(value_width, QFontMetricsF(number_font()).horizontalAdvance(fact.value) + between);
-  }
-  painter.setFont(interface_font());
-  painter.setPen(color(s_.colours->dim));
-  painter.drawText(QRectF(area.left(), area.top(), area.width(), 18), Qt::AlignLeft | Qt::AlignVCenter,
-                   tr("known of it"));
+  const auto widths = fact_widths();
+  const auto draw = [&](const QRectF& place, const QString& words, const QFont& font, Argb colour, int flags) {
+    painter.setFont(font);
+    painter.setPen(color(colour));
+    painter.drawText(place, flags, words);
+  };
+  constexpr int in_line = Qt::AlignLeft | Qt::AlignVCenter;
+  draw(QRectF(area.left(), area.top(), area.width(), 18), tr("known of it"), interface_font(), s_.colours->dim,
+       in_line);
   double y = area.top() + times_head;
-  for (const ExchangeFact& fact : facts_) {
-    if (y + fact_line > area.bottom()) return;
-    const auto draw = [&](double x, double width, const QString& words, const QFont& font, Argb colour) {
-      painter.setFont(font);
-      painter.setPen(color(colour));
-      painter.drawText(QRectF(x, y, width, fact_line), Qt::AlignLeft | Qt::AlignVCenter,
-                       QFontMetricsF(font).elidedText(words, Qt::ElideRight, width));
-    };
-    const double rest = area.width() - name_width - value_width;
-    draw(area.left(), name_width, fact.name, interface_font(), s_.colours->dim);
-    draw(area.left() + name_width, std::min(value_width, area.width() - name_width), fact.value, number_font(),
-         s_.colours->text);
-    if (rest > 40) draw(area.left() + name_width + value_width, rest, fact.why, interface_font(), s_.colours->dim);
-    y += fact_line;
+  for (std::size_t i = layout_.first; i < facts_.size(); ++i) {
+    const ExchangeFact& fact = facts_[i];
+    const bool last = i + 1 == facts_.size();
+    if (!last && y + 2 * layout_.line > area.bottom() + 0.5) {
+      draw(QRectF(area.left(), y, area.width(), layout_.line), tr("%1 more in a larger view").arg(facts_.size() - i),
+           interface_font(), s_.colours->dim, in_line);
+      return;
+    }
+    draw(QRectF(area.left(), y, widths[0], layout_.line), fact.name, interface_font(), s_.colours->dim, in_line);
+    draw(QRectF(area.left() + widths[0], y, widths[1], layout_.line), fact.value, number_font(), s_.colours->text,
+         in_line);
+    if (layout_.form == FactForm::behind)
+      draw(QRectF(area.left() + widths[0] + widths[1], y, widths[2] + 1, layout_.line), fact.why, interface_font(),
+           s_.colours->dim, in_line);
+    y += layout_.line;
+    if (layout_.form != FactForm::beneath || fact.why.isEmpty()) continue;
+    const double height = height_of(fact.why, false, area.width());
+    draw(QRectF(area.left(), y - 1, area.width(), height), fact.why, interface_font(), s_.colours->dim, wrapped);
+    y += height + 2;
   }
 }
 

@@ -4,7 +4,10 @@
 // its inside, and what else is known.
 #pragma once
 #include <QPainter>
+#include <array>
 #include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "app/models/palette.hpp"
@@ -20,7 +23,8 @@ struct ExchangeScene {
   double at = 0;  ///< the moment, in units of `time`
   QRectF room;
   const Palette* colours = nullptr;
-  int smallest = 9;  ///< pixels of the smallest letters
+  int smallest = 9;    ///< pixels of the smallest letters
+  bool named = false;  ///< something beside the picture names the op: the picture need not
 };
 
 class ExchangePainter {
@@ -42,8 +46,23 @@ class ExchangePainter {
   void write();
   void place();
   void place_opaque(const QRectF& room);
-  double times_height(double width) const;
-  double facts_height() const;
+  /// How a fact's reason stands: behind it, beneath it, or nowhere.
+  enum class FactForm { behind, beneath, none };
+  struct OpaqueLayout {
+    bool beside = false;  ///< the facts stand beside the times, else under them
+    int row = 0;          ///< of the times
+    FactForm form = FactForm::behind;
+    int line = 0;           ///< of the facts
+    std::size_t first = 0;  ///< fact that is told; what the first says the explanation says too
+  };
+  /// The areas of the times and of the facts; nothing where something of them would have to be cut.
+  std::optional<std::pair<QRectF, QRectF>> areas_of(const OpaqueLayout& layout, const QRectF& room) const;
+  double times_height(double width, int row) const;
+  /// The explanation under the times, which it widens; nothing where it stands elsewhere.
+  double explained_height(double width) const;
+  double facts_height(const OpaqueLayout& layout, double width) const;
+  /// Of the columns of the facts: what they are, what is known, why.
+  std::array<double, 3> fact_widths() const;
   /// What is to be known of the picture; empty of a message.
   QString explanation() const;
   void words(QPainter& painter) const;
@@ -62,7 +81,9 @@ class ExchangePainter {
   double head_ = 0;      ///< height of the words
   double diagram_ = 0;   ///< height that the members want
   bool beside_ = false;  ///< the times stand beside the members, else under them
+  OpaqueLayout layout_;
   QRectF ring_, times_, facts_area_;
+  QRectF explained_;  ///< where the explanation stands beside the members; empty: under the times
   std::vector<ExchangeFact> facts_;
   double box_width_ = 0, box_height_ = 0;
   bool boxes_ = true;

@@ -101,6 +101,11 @@ void ExchangePlayer::set_smallest(int pixels) {
   update();
 }
 
+void ExchangePlayer::set_named(bool named) {
+  named_ = named;
+  update();
+}
+
 void ExchangePlayer::set_exchange(std::shared_ptr<const GroupExchange> exchange) {
   const bool same = exchange && exchange_ && exchange->op == exchange_->op && exchange->step == exchange_->step &&
                     exchange->ranks == exchange_->ranks && exchange->timed == exchange_->timed;
@@ -188,14 +193,18 @@ void ExchangePlayer::keyPressEvent(QKeyEvent* event) {
 void ExchangePlayer::resizeEvent(QResizeEvent*) { update(); }
 
 ExchangeScene ExchangePlayer::scene() const {
-  return {exchange_.get(), &time_, at_, QRectF(0, 0, width(), height() - bar_height), colours_, smallest_};
+  return {exchange_.get(), &time_,    at_,   QRectF(0, 0, width(), height() - controls_height()),
+          colours_,        smallest_, named_};
 }
+
+// What has no phases has no controls, and their room is its.
+int ExchangePlayer::controls_height() const { return exchange_ && !exchange_->moves.empty() ? bar_height : 0; }
 
 int ExchangePlayer::height_for(int width, int most) const {
   if (!exchange_) return minimumSizeHint().height();
   ExchangeScene wide = scene();
-  wide.room.setSize(QSizeF(width, most - bar_height));
-  return std::min(most, static_cast<int>(std::ceil(ExchangePainter(wide).height())) + bar_height);
+  wide.room.setSize(QSizeF(width, most - controls_height()));
+  return std::min(most, static_cast<int>(std::ceil(ExchangePainter(wide).height())) + controls_height());
 }
 
 QRectF ExchangePlayer::member_box(int member) const {

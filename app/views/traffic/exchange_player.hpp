@@ -22,6 +22,8 @@ class ExchangePlayer : public QWidget {
   void set_theme(Theme theme);
   /// No letters are smaller.
   void set_smallest(int pixels);
+  /// Whether its op is named beside it, in a list of all that could be played.
+  void set_named(bool named);
   /// Null: nothing is chosen. Another exchange begins anew; the same one keeps its moment.
   void set_exchange(std::shared_ptr<const GroupExchange> exchange);
   const GroupExchange* exchange() const { return exchange_.get(); }
@@ -51,6 +53,7 @@ class ExchangePlayer : public QWidget {
 
  private:
   ExchangeScene scene() const;
+  int controls_height() const;
   void take_speed();
   void tick();
   void show_moment();
@@ -60,6 +63,7 @@ class ExchangePlayer : public QWidget {
   ExchangeTime time_;
   double at_ = 0;
   int smallest_ = 9;
+  bool named_ = false;
   QToolButton *back_, *play_, *forward_;
   QSlider* slider_;
   QComboBox* speeds_;

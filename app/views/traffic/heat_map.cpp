@@ -14,7 +14,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int head = 42, axis_name = 18, numbers_width = 28, numbers_height = 18;
+constexpr int head = 42, axis_name = 18, least_numbers_width = 22, numbers_gap = 6, numbers_height = 18;
 constexpr int bar_gap = 14, bar_width = 12, highest_bar = 160;
 
 }  // namespace
@@ -49,8 +49,21 @@ double HeatMap::scale_width() const {
   return bar_gap + bar_width + 6 + std::ceil(widest);
 }
 
+QFont HeatMap::tick_font() const {
+  QFont font = number_font();
+  font.setPixelSize(std::max(smallest_, 11));
+  return font;
+}
+
+double HeatMap::row_numbers_width() const {
+  const int last = matrix_ ? std::max(matrix_->predicted.ranks - 1, 0) : 0;
+  const double widest = std::ceil(QFontMetricsF(tick_font()).horizontalAdvance(QString::number(last)));
+  return numbers_gap + std::max<double>(least_numbers_width, widest);
+}
+
 QRectF HeatMap::area() const {
-  const int before = view_margin + axis_name + numbers_width, above = head + axis_name + numbers_height;
+  const int before = view_margin + axis_name + static_cast<int>(row_numbers_width()),
+            above = head + axis_name + numbers_height;
   const double room_x = width() - before - scale_width() - view_margin, room_y = height() - above - view_margin;
   const double size = std::max(20.0, std::min(room_x, room_y));
   return {double(before), double(above), size, size};
@@ -58,7 +71,8 @@ QRectF HeatMap::area() const {
 
 int HeatMap::width_for(int height) const {
   const int cells = height - head - axis_name - numbers_height - view_margin;
-  return 2 * view_margin + axis_name + numbers_width + std::max(20, cells) + static_cast<int>(scale_width());
+  return 2 * view_margin + axis_name + static_cast<int>(row_numbers_width()) + std::max(20, cells) +
+         static_cast<int>(scale_width());
 }
 
 QRectF HeatMap::cell_rect(int from, int to) const {
@@ -154,25 +168,36 @@ void HeatMap::paint_cells(QPainter& painter) const {
     }
 }
 
-void HeatMap::paint_axes(QPainter& painter) const {
+HeatMap::Ticks HeatMap::ticks() const {
+  Ticks ticks;
+  if (side() == 0) return ticks;
   const QRectF all = area();
   const double cell = all.width() / side();
-  QFont numbers = number_font();
-  numbers.setPixelSize(std::max(smallest_, 11));
-  const QFontMetricsF metrics(numbers);
-  painter.setFont(numbers);
-  painter.setPen(color(colours_->dim));
+  const QFontMetricsF metrics(tick_font());
   const double line = std::ceil(metrics.height());
-  const int every_row = std::max(1, static_cast<int>(std::ceil(line / cell)));
   const TrafficMatrix& ranks = matrix_->predicted;
-  const double widest = metrics.horizontalAdvance(QString::number(ranks.ranks - 1)) + 8;
-  const int every_column = std::max(1, static_cast<int>(std::ceil(widest / cell)));
-  for (int i = 0; i < side(); i += every_row)
-    painter.drawText(QRectF(all.left() - numbers_width - 6, all.top() + i * cell, numbers_width, std::max(cell, line)),
-                     Qt::AlignRight | Qt::AlignVCenter, QString::number(ranks.first_rank(i)));
-  for (int i = 0; i < side(); i += every_column)
-    painter.drawText(QRectF(all.left() + i * cell, all.top() - numbers_height, std::max(cell, widest), numbers_height),
-                     Qt::AlignCenter, QString::number(ranks.first_rank(i)));
+  const double widest = metrics.horizontalAdvance(QString::number(ranks.ranks - 1));
+  // Powers of two, as groups of ranks mostly are; as many on both axes, so that the diagonal is found.
+  int every = 1;
+  while (every * cell < std::max(line, widest + 8)) every *= 2;
+  for (int i = 0; i < side(); i += every) {
+    const double middle = (i + 0.5) * cell, wide = metrics.horizontalAdvance(QString::number(ranks.first_rank(i)));
+    ticks.rows.push_back({i, QRectF(all.left() - numbers_gap - wide, all.top() + middle - line / 2, wide, line)});
+    ticks.columns.push_back(
+        {i, QRectF(all.left() + middle - wide / 2, all.top() - (numbers_height + line) / 2, wide, line)});
+  }
+  return ticks;
+}
+
+void HeatMap::paint_axes(QPainter& painter) const {
+  const QRectF all = area();
+  painter.setFont(tick_font());
+  painter.setPen(color(colours_->dim));
+  const Ticks numbers = ticks();
+  for (const std::vector<Tick>* axis : {&numbers.rows, &numbers.columns})
+    for (const Tick& tick : *axis)
+      painter.drawText(tick.box, Qt::AlignCenter | Qt::TextDontClip,
+                       QString::number(matrix_->predicted.first_rank(tick.cell)));
   painter.setFont(interface_font());
   const QFontMetricsF names(interface_font());
   const auto name = [&](const QString& whole, const QString& brief) {

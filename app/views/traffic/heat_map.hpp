@@ -3,6 +3,7 @@
 #pragma once
 #include <QWidget>
 #include <memory>
+#include <vector>
 
 #include "app/models/palette.hpp"
 #include "app/views/traffic/link_matrix.hpp"
@@ -26,6 +27,15 @@ class HeatMap : public QWidget {
   int width_for(int height) const;
 
   QRectF cell_rect(int from, int to) const;
+  /// A number beside the cells: that of the first rank of `cell`, its letters around that cell's middle.
+  struct Tick {
+    int cell = 0;
+    QRectF box;
+  };
+  struct Ticks {
+    std::vector<Tick> rows, columns;  ///< the same cells on both axes
+  };
+  Ticks ticks() const;
   /// What the tool tip says at a point; empty outside of the cells.
   QString words_at(QPointF at) const;
 
@@ -35,8 +45,10 @@ class HeatMap : public QWidget {
 
  private:
   QRectF area() const;
+  QFont tick_font() const;
   int side() const { return matrix_ ? matrix_->predicted.side : 0; }
   double scale_width() const;
+  double row_numbers_width() const;  ///< of the widest rank's number before the rows
   Argb fill_of(double bytes) const;
   void paint_cells(QPainter& painter) const;
   void paint_axes(QPainter& painter) const;

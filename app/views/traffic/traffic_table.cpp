@@ -3,12 +3,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "app/views/common/text.hpp"
 #include "engine/analyse/exchange.hpp"
 #include "engine/facts/facts.hpp"
 
 namespace rankscope::app {
+namespace {
+
+/// The fewest and the most ops of the row that one rank issues, of those that issue any.
+std::pair<int, int> ops_of_senders(const std::vector<RankProgram>& programs, const TrafficReport& row) {
+  int least = -1, most = -1;
+  for (const RankProgram& program : programs) {
+    const auto ops = static_cast<int>(std::count_if(program.ops.begin(), program.ops.end(), [&](const Op& op) {
+      return op.id.kind() == row.collective && op.id.fields().purpose == row.purpose && op.group == row.group;
+    }));
+    if (ops == 0) continue;
+    least = least < 0 ? ops : std::min(least, ops);
+    most = std::max(most, ops);
+  }
+  return {least, most};
+}
+
+/// A mean that is no count of any rank is told as one, with what it is the mean of.
+QString count_words(const TrafficLine& line) {
+  if (line.most > line.least)
+    return TrafficModel::tr("%1–%2, mean %3").arg(line.least).arg(line.most).arg(text::number(line.count));
+  if (line.count == std::floor(line.count)) return text::count(static_cast<std::int64_t>(line.count));
+  return TrafficModel::tr("mean %1").arg(text::number(line.count));
+}
+
+}  // namespace
+
 std::vector<TrafficLine> traffic_lines(const Figures& figures) {
   std::vector<TrafficLine> lines;
   const Report* report = figures.shown();
@@ -23,6 +50,7 @@ std::vector<TrafficLine> traffic_lines(const Figures& figures) {
     line.count = row.count;
     line.bytes = figures.run ? row.bytes_per_rank : std::numeric_limits<double>::quiet_NaN();
     line.predicted = row.predicted;
+    if (figures.context) std::tie(line.least, line.most) = ops_of_senders(figures.context->programs, row);
     if (is_collective(row.collective)) line.algorithm = QString::fromStdString(report->plan.collective);
     for (const ExchangeTimes& found : times) {
       if (found.purpose != row.purpose || found.kind != row.collective) continue;
@@ -38,6 +66,12 @@ std::vector<TrafficLine> traffic_lines(const Figures& figures) {
 
 QString TrafficModel::words_of(const TrafficKey& key) {
   return tr("%1 of %2").arg(text::words(name_of(key.kind)), text::words(name_of(key.purpose)));
+}
+
+bool TrafficModel::tells(int column) const {
+  for (int row = 0; row < rowCount(); ++row)
+    if (data(index(row, column), Qt::DisplayRole).toString() != text::unknown()) return true;
+  return false;
 }
 
 void TrafficModel::set_lines(std::vector<TrafficLine> lines) {
@@ -69,9 +103,7 @@ QVariant TrafficModel::data(const QModelIndex& index, int role) const {
       if (line.members <= 2) return text::words(name_of(line.kind));
       return tr("%1 of %2").arg(text::words(name_of(line.kind))).arg(line.members);
     case algorithm: return line.algorithm.isEmpty() ? text::unknown() : line.algorithm;
-    case count:
-      return line.count == std::floor(line.count) ? text::count(static_cast<std::int64_t>(line.count))
-                                                  : text::number(line.count);
+    case count: return count_words(line);
     case sent: return text::bytes(line.bytes);
     case predicted: return text::bytes(line.predicted);
     case waiting: return text::seconds(line.waiting_s);
@@ -90,12 +122,20 @@ QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int 
   if (role == Qt::ToolTipRole) {
     switch (column) {
       case algorithm: return tr("As the plan names it; auto is the communicator's own, whose phases nobody sees");
-      case count: return tr("Ops of one rank in one step");
+      case count: return tr("Ops of one sender in one step; of a collective all members send");
       case sent:
-        return tr("Bytes sent by one rank in one step, counted at the transport; – where the library hides them");
-      case predicted: return tr("Bytes that the plan's algorithm sends");
-      case waiting: return tr("Mean over the ranks, in the chosen step: inside the op, before the peer came");
-      case transfer: return tr("Mean over the ranks, in the chosen step: while bytes moved");
+        return tr(
+            "Bytes sent by one sender in one step, the mean, counted at the transport; – where the library "
+            "hides them");
+      case predicted: return tr("Bytes that the plan's algorithm has one sender send in one step, the mean");
+      case waiting:
+        return tr(
+            "Inside the ops of one rank in the chosen step, before the peer came: the mean over all that send or "
+            "receive");
+      case transfer:
+        return tr(
+            "Inside the ops of one sender in the chosen step, while bytes moved: the mean. The bytes over this "
+            "time are a message's bandwidth.");
       case bandwidth:
         return tr(
             "As nccl-tests has it: size over the time of the last to come, times 2(n−1)/n of an all-reduce, (n−1)/n of "
@@ -108,12 +148,12 @@ QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int 
     case purpose: return tr("purpose");
     case collective: return tr("op");
     case algorithm: return tr("algorithm");
-    case count: return tr("count");
-    case sent: return tr("sent a rank");
-    case predicted: return tr("predicted");
-    case waiting: return tr("waiting");
-    case transfer: return tr("transfer");
-    case bandwidth: return tr("bus bandwidth");
+    case count: return tr("count\na sender");
+    case sent: return tr("sent\na sender");
+    case predicted: return tr("predicted\na sender");
+    case waiting: return tr("waiting\na rank");
+    case transfer: return tr("transfer\na sender");
+    case bandwidth: return tr("bus\nbandwidth");
     case column_count: break;
   }
   return {};

@@ -15,11 +15,12 @@ namespace rankscope::app {
 struct TrafficLine {
   Purpose purpose = Purpose::none;
   OpKind kind = OpKind::send;
-  double count = 0;                                              ///< ops of one rank in one step
-  double bytes = std::numeric_limits<double>::quiet_NaN();       ///< sent a rank and step, counted at the transport
-  double predicted = std::numeric_limits<double>::quiet_NaN();   ///< the same, predicted
-  double waiting_s = std::numeric_limits<double>::quiet_NaN();   ///< mean over ranks: before the peer came
-  double transfer_s = std::numeric_limits<double>::quiet_NaN();  ///< mean over ranks: while bytes moved
+  double count = 0;                                             ///< ops of a sender in one step, the mean
+  int least = -1, most = -1;                                    ///< the same by the plan, of all senders; -1 not known
+  double bytes = std::numeric_limits<double>::quiet_NaN();      ///< a sender's in a step, counted at the transport
+  double predicted = std::numeric_limits<double>::quiet_NaN();  ///< the same, predicted
+  double waiting_s = std::numeric_limits<double>::quiet_NaN();  ///< mean over ranks at either end: before the peer came
+  double transfer_s = std::numeric_limits<double>::quiet_NaN();  ///< mean over senders: while bytes moved
   int members = 0;                                               ///< of its groups; 2 of messages, 0 not known
   QString algorithm;                                             ///< as the plan names it; empty of messages
   /// Bus bandwidth, bytes/s: as exchange_times says.
@@ -39,6 +40,8 @@ class TrafficModel : public QAbstractTableModel {
   const std::vector<TrafficLine>& lines() const { return lines_; }
   /// "all reduce of data gradient"
   static QString words_of(const TrafficKey& key);
+  /// Whether any line knows something of it.
+  bool tells(int column) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QPainter>
+#include <QScrollBar>
 #include <algorithm>
 #include <set>
 
@@ -79,10 +80,10 @@ void TrafficView::set_presentation(double scale) {
 }
 
 ViewTable TrafficView::table() const {
-  ViewTable table{
-      {tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count a rank and step"), tr("sent a rank, bytes"),
-       tr("predicted, bytes"), tr("waiting, s"), tr("transfer, s"), tr("bus bandwidth, bytes/s")},
-      {}};
+  ViewTable table{{tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count a sender and step"),
+                   tr("sent a sender, bytes"), tr("predicted a sender, bytes"), tr("waiting a rank, s"),
+                   tr("transfer a sender, s"), tr("bus bandwidth, bytes/s")},
+                  {}};
   if (veiled()) return table;
   for (const TrafficLine& line : model_.lines())
     table.rows.push_back({text::utf8(name_of(line.purpose)), text::utf8(name_of(line.kind)),
@@ -216,25 +217,38 @@ void TrafficView::on_veil() { arrange(); }
 void TrafficView::resizeEvent(QResizeEvent*) { arrange(); }
 
 QRect TrafficView::table_area() const {
-  const int wanted = table_->horizontalHeader()->sizeHint().height() + model_.rowCount() * row_height + 6;
-  return {cell_inset, 4, width() - view_margin - cell_inset, std::clamp(wanted, 60, height() * 2 / 5)};
+  const int header = table_->horizontalHeader()->sizeHint().height();
+  const int wanted = header + model_.rowCount() * row_height + 6, most = std::max(60, height() * 2 / 5);
+  // Where it has to scroll, whole rows: none is cut.
+  const int whole = header + std::max(1, (most - header) / row_height) * row_height;
+  return {cell_inset, 4, width() - view_margin - cell_inset, wanted <= most ? std::max(wanted, 60) : whole};
 }
 
-/// As wide as their words and numbers, and what is left shared among the numbers.
+/// As wide as their words and numbers, and what is left shared among the numbers. A column that knows nothing is left
+/// out: a plan has sent no bytes.
 void TrafficView::spread_columns() {
   QHeaderView& header = *table_->horizontalHeader();
-  int left = table_->viewport()->width();
+  // The bar of a table that is higher than its room comes only when the event loop is next idle.
+  const bool scrolls = header.sizeHint().height() + model_.rowCount() * row_height > table_->height();
+  int left = table_->width() - (scrolls ? table_->verticalScrollBar()->sizeHint().width() : 0), numbers = 0;
   std::vector<int> widths;
   for (int column = 0; column < model_.columnCount(); ++column) {
+    const bool tells = model_.tells(column);
+    header.setSectionHidden(column, !tells);
+    if (!tells) {
+      widths.push_back(0);
+      continue;
+    }
     int width = header.sectionSizeHint(column);
     for (int row = 0; row < model_.rowCount(); ++row)
       width = std::max(width, table_->sizeHintForIndex(model_.index(row, column)).width());
     left -= widths.emplace_back(width);
+    numbers += column >= TrafficModel::count;
   }
-  const int numbers = TrafficModel::column_count - TrafficModel::count;
   for (int column = 0; column < model_.columnCount(); ++column)
-    header.resizeSection(column, widths[static_cast<std::size_t>(column)] +
-                                     (column >= TrafficModel::count ? std::max(0, left / numbers) : 0));
+    if (!header.isSectionHidden(column))
+      header.resizeSection(column, widths[static_cast<std::size_t>(column)] +
+                                       (column >= TrafficModel::count ? std::max(0, left / numbers) : 0));
 }
 
 void TrafficView::arrange() {
@@ -268,6 +282,7 @@ void TrafficView::arrange() {
                                 : QRect(width() - view_margin - list_width, 4, list_width, 28));
     if (all) left.setTop(left.top() + 32);
   }
+  player_->set_named(listed_.size() > 1);
   if (all) left.setHeight(player_->height_for(left.width(), left.height()));
   player_->setGeometry(left);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/range/range_view.hpp"
 
+#include <QHeaderView>
 #include <QLabel>
 #include <QTableView>
 #include <QTest>
@@ -119,6 +120,43 @@ TEST_CASE("What the gap comes from is told whole, where there is little room on 
   }
   for (QLabel* label : p.view->findChildren<QLabel*>()) CHECK(label->height() >= label->heightForWidth(label->width()));
   CHECK_FALSE(p.view->picture().words.startsWith(' '));
+}
+
+TEST_CASE("Every column of the shares is seen beside the gap, and no table's last row is cut") {
+  const std::string plan = GENERATE("pipeline = 2", "data = 2\npipeline = 2", "data = 4\npipeline = 4");
+  Place p(small_scenario(plan + "\nmicro_batches = 4"));
+  auto store = std::make_shared<RunStore>();
+  StoreFiller filler(*store);
+  tell_run(
+      [&](int rank, Event event) {
+        if (auto* batch = std::get_if<SpanBatch>(&event))
+          for (Span& span : batch->spans)
+            for (std::int64_t* at : {&span.begin_ns, &span.active_ns, &span.end_ns}) *at = *at * 4 / 3;
+        filler.add(rank, std::move(event));
+      },
+      p.scenario, 3);
+  p.source.run = store;
+  p.state.set_step(2);
+  p.settle();
+  REQUIRE(p.view->gap().rowCount() > 0);
+  // To a presentation and back: nothing stays as it was in another size.
+  const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 560), QSize(1920, 1080), QSize(1100, 417));
+  for (const QSize& now : {QSize(1040, 560), size}) p.view->resize(now);
+  for (QTableView* table : p.view->findChildren<QTableView*>()) {
+    INFO(plan << ", " << size.width() << " x " << size.height() << ": " << table->accessibleName().toStdString());
+    CHECK(table->horizontalHeader()->length() <= table->viewport()->width());
+    const int last = table->rowAt(table->viewport()->height() - 1);
+    if (last >= 0) {  // whole, or a margin in which no letter stands
+      const int seen = table->viewport()->height() - table->rowViewportPosition(last);
+      CHECK((seen >= table->rowHeight(last) || seen <= 4));
+    }
+    const QFontMetrics metrics(table->font());
+    const int least = table->verticalHeader()->defaultSectionSize();
+    if (!table->wordWrap()) continue;
+    for (int row = 0; row < table->model()->rowCount(); ++row)
+      if (metrics.horizontalAdvance(table->model()->index(row, 0).data().toString()) < table->columnWidth(0) - 30)
+        CHECK(table->rowHeight(row) == least);
+  }
 }
 
 TEST_CASE("A veiled view tells nothing") {

@@ -99,3 +99,70 @@ TEST_CASE("A message is one line: the receiver's wait counts with the sender's")
   CHECK(lines[0].waiting_s == Approx((300 + 200) / 2 * 1e-9));
   CHECK(lines[0].bus_bandwidth == Approx(1000 / 100e-9));
 }
+
+TEST_CASE("What a sender sent over the time it took is a message's bandwidth, though the ranks between also receive") {
+  // Three stages, two messages of 1,000 bytes over each of the two links, 100 ns each: the middle rank is busy twice as
+  // long as either end, but of its 400 ns the first 200 are its predecessor's bytes.
+  Figures figures;
+  figures.run.emplace();
+  figures.run->ranks = 3;
+  TrafficReport row;
+  row.purpose = Purpose::pipeline_forward;
+  row.collective = OpKind::send;
+  row.count = 2;
+  row.bytes_per_rank = row.predicted = 2000;
+  figures.run->traffic.push_back(row);
+  auto context = std::make_shared<RunContext>();
+  context->step.grid = {1, 1, 3};
+  context->programs.resize(3);
+  for (int rank = 0; rank < 3; ++rank) context->programs[static_cast<std::size_t>(rank)].rank = rank;
+  for (int link = 0; link < 2; ++link)
+    for (int m = 0; m < 2; ++m) {
+      const auto op = [&](OpKind kind, int chunk) {
+        return OpId::of({.kind = kind, .purpose = Purpose::pipeline_forward, .chunk = chunk, .micro_batch = m});
+      };
+      const std::int64_t at = 100 * (2 * link + m);
+      const OpId out = op(OpKind::send, link), in = op(OpKind::receive, link + 1);
+      figures.step_spans.push_back({link, 0, out, at, at, at + 100});
+      figures.step_spans.push_back({link + 1, 0, in, at, at, at + 100});
+      add_message(context->programs[static_cast<std::size_t>(link)], to_token(out), link + 1, 1000);
+      add_message(context->programs[static_cast<std::size_t>(link + 1)], to_token(in), link, 1000);
+    }
+  figures.context = context;
+  const auto lines = traffic_lines(figures);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].transfer_s == Approx(200e-9));
+  CHECK(lines[0].bytes / lines[0].transfer_s == Approx(lines[0].bus_bandwidth));
+  CHECK(lines[0].least == 2);
+  CHECK(lines[0].most == 2);
+}
+
+TEST_CASE("A count that differs between senders is told as its range and its mean, and a mean alone as one") {
+  TrafficLine line;
+  line.purpose = Purpose::server;
+  const auto words = [&] {
+    TrafficModel model;
+    model.set_lines({line});
+    return model.data(model.index(0, TrafficModel::count), Qt::DisplayRole).toString();
+  };
+  // Four workers send one each, their server four: eight messages of five senders.
+  line.count = 1.6;
+  line.least = 1;
+  line.most = 4;
+  CHECK(words() == QString::fromUtf8("1–4, mean 1.60"));
+  line.least = line.most = -1;
+  CHECK(words() == "mean 1.60");
+  line.count = 8;
+  CHECK(words() == "8");
+}
+
+TEST_CASE("A column of which no line knows anything is told from one that is known in part") {
+  TrafficLine known, unknown;
+  known.bytes = 8;
+  TrafficModel model;
+  model.set_lines({unknown, unknown});
+  CHECK_FALSE(model.tells(TrafficModel::sent));
+  CHECK(model.tells(TrafficModel::purpose));
+  model.set_lines({unknown, known});
+  CHECK(model.tells(TrafficModel::sent));
+}

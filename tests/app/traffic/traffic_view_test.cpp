@@ -3,9 +3,11 @@
 
 #include <QComboBox>
 #include <QHeaderView>
+#include <QScrollBar>
 #include <QTest>
 #include <cmath>
 
+#include "app/views/traffic/exchange_facts.hpp"
 #include "engine/facts/facts.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
@@ -28,10 +30,10 @@ class Held : public SnapshotSource {
 
 /// The prediction of two pipelines of two stages, as the session would tell it.
 struct Place {
-  Place() {
+  explicit Place(const std::string& plan =
+                     "data = 2\npipeline = 2\nschedule = \"gpipe\"\nmicro_batches = 4\ncollective = \"ring\"") {
     application();
-    const Prediction prediction = predict(
-        small_scenario("data = 2\npipeline = 2\nschedule = \"gpipe\"\nmicro_batches = 4\ncollective = \"ring\""));
+    const Prediction prediction = predict(small_scenario(plan));
     REQUIRE(prediction.refusal.empty());
     auto told = std::make_shared<Figures>();
     told->predicted = prediction.report;
@@ -53,6 +55,13 @@ struct Place {
     for (std::size_t i = 0; i < view->model().lines().size(); ++i)
       if (view->model().lines()[i].purpose == purpose) return static_cast<int>(i);
     return -1;
+  }
+
+  /// All that the player says, in one line.
+  QString said() const {
+    QStringList words;
+    for (const PaintedText& text : painted_texts(*view->player())) words << text.words;
+    return words.join(' ').simplified();
   }
 
   SharedState state;
@@ -187,7 +196,7 @@ TEST_CASE("The map names its axes, and nothing of the view's words is cut or hid
   // Every title of the table has the width that it needs.
   const QHeaderView* header = p.view->table()->horizontalHeader();
   for (int column = 0; column < TrafficModel::column_count; ++column)
-    CHECK(header->sectionSize(column) >= header->sectionSizeHint(column));
+    CHECK((header->isSectionHidden(column) || header->sectionSize(column) >= header->sectionSizeHint(column)));
   CHECK(header->length() <= p.view->table()->viewport()->width());
 }
 
@@ -228,4 +237,130 @@ TEST_CASE("A veiled view shows none of its parts") {
   CHECK_FALSE(p.view->table()->isVisible());
   CHECK_FALSE(p.view->player()->isVisible());
   CHECK_FALSE(p.view->heat_map()->isVisible());
+}
+
+TEST_CASE("Every number beside the map stands around the middle of its rank's cells, and both axes have the same") {
+  application();
+  const int ranks = GENERATE(4, 64, 200, 1024);
+  const auto [size, smallest] =
+      GENERATE(std::pair{QSize(643, 580), 11}, std::pair{QSize(400, 340), 13}, std::pair{QSize(900, 850), 11});
+  LinkMatrix matrix;
+  matrix.predicted.ranks = ranks;
+  matrix.predicted.side = std::min(ranks, 256);
+  matrix.predicted.bytes.assign(static_cast<std::size_t>(matrix.predicted.side * matrix.predicted.side), 1e6);
+  HeatMap map;
+  map.resize(size);
+  map.set_smallest(smallest);
+  map.set_matrix(std::make_shared<const LinkMatrix>(matrix), "all traffic");
+  const HeatMap::Ticks ticks = map.ticks();
+  REQUIRE(ticks.rows.size() >= 2);
+  REQUIRE(ticks.rows.size() == ticks.columns.size());
+  INFO(ranks << " ranks in " << size.width() << " x " << size.height());
+  for (std::size_t i = 0; i < ticks.rows.size(); ++i) {
+    const HeatMap::Tick &row = ticks.rows[i], &column = ticks.columns[i];
+    const QRectF cell = map.cell_rect(row.cell, row.cell);
+    CHECK(row.cell == column.cell);
+    CHECK(row.box.center().y() == Approx(cell.center().y()));
+    CHECK(column.box.center().x() == Approx(cell.center().x()));
+    CHECK(row.box.left() >= 0);
+    CHECK(row.box.right() < map.cell_rect(0, 0).left());
+    CHECK(column.box.bottom() <= map.cell_rect(0, 0).top() + 1);
+    CHECK_FALSE(row.box.intersects(column.box));
+    if (i == 0) continue;
+    CHECK(row.box.top() >= ticks.rows[i - 1].box.bottom() - 0.01);
+    CHECK(column.box.left() > ticks.columns[i - 1].box.right());
+  }
+  // What is painted lies where it is said to.
+  for (const PaintedText& text : painted_texts(map))
+    for (const HeatMap::Tick& tick : ticks.columns)
+      if (text.words == QString::number(matrix.predicted.first_rank(tick.cell)) &&
+          text.box.bottom() < map.cell_rect(0, 0).top() + 3)
+        CHECK(std::fabs(text.box.center().x() - tick.box.center().x()) < 1.5);
+}
+
+TEST_CASE("Of a plan that has not run the table leaves out what was sent: the prediction is what there is") {
+  Place p;
+  CHECK(p.view->table()->isColumnHidden(TrafficModel::sent));
+  CHECK_FALSE(p.view->table()->isColumnHidden(TrafficModel::predicted));
+  CHECK_FALSE(p.view->table()->isColumnHidden(TrafficModel::algorithm));  // its collectives have one
+}
+
+TEST_CASE("A table that scrolls its rows has all its columns beside the bar") {
+  Place p("data = 2\ntensor = 2\npipeline = 2\nmicro_batches = 4");
+  REQUIRE(p.view->model().rowCount() >= 6);
+  p.view->resize(1040, 460);
+  CHECK(wait_until([&] { return p.view->table()->verticalScrollBar()->maximum() > 0; }));
+  CHECK(wait_until([&] { return p.view->table()->horizontalScrollBar()->maximum() == 0; }));
+  CHECK(p.view->table()->viewport()->height() % p.view->table()->rowHeight(0) == 0);  // no row is cut
+  CHECK(p.view->table()->horizontalHeader()->length() <= p.view->table()->viewport()->width());
+}
+
+TEST_CASE("All that is known of an opaque collective is told, with its reasons, in a presentation too") {
+  const std::string plan = GENERATE("pipeline = 4\nmicro_batches = 4", "data = 2\npipeline = 2\nmicro_batches = 4",
+                                    "data = 4\ntensor = 2\npipeline = 2\nmicro_batches = 4");
+  Place p(plan + "\ncollective = \"auto\"");
+  const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 585), QSize(1920, 1080));
+  p.view->resize(size);
+  p.view->set_presentation(size.width() == 1040 ? 24.0 / 13 : 1);
+  for (std::size_t row = 0; row < p.view->model().lines().size(); ++row) {
+    if (!is_collective(p.view->model().lines()[row].kind)) continue;
+    p.view->table()->selectRow(static_cast<int>(row));
+    p.settle();
+    const GroupExchange* exchange = p.view->player()->exchange();
+    REQUIRE(exchange != nullptr);
+    REQUIRE(exchange->opaque);
+    const QString said = p.said();
+    INFO(plan << ", " << size.width() << ": " << said.toStdString());
+    CHECK(said.contains("Which chunk moves when is not known"));
+    for (const ExchangeFact& fact : facts_of(*exchange)) {
+      if (fact.name == "algorithm") continue;  // the explanation says it too
+      CHECK(said.contains(fact.name + ' ' + fact.value.simplified()));
+      CHECK(said.contains(fact.why.simplified()));
+    }
+    // The length of the whole is not taken for the time when it began.
+    const PaintedText *zero = nullptr, *foot = nullptr;
+    const auto texts = painted_texts(*p.view->player());
+    for (const PaintedText& text : texts) {
+      if (text.words == "0") zero = &text;
+      if (text.words == "waiting + moving") foot = &text;
+    }
+    REQUIRE(zero != nullptr);
+    REQUIRE(foot != nullptr);
+    for (const PaintedText& text : texts)
+      if (&text != zero && &text != foot && std::fabs(text.box.center().y() - zero->box.center().y()) < 2 &&
+          text.box.right() < foot->box.left())
+        CHECK(text.box.left() > zero->box.right());
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      for (std::size_t j = i + 1; j < texts.size(); ++j) {
+        INFO(texts[i].words.toStdString() << " over " << texts[j].words.toStdString());
+        CHECK_FALSE(texts[i].box.adjusted(1, 2, -1, -2).intersects(texts[j].box.adjusted(1, 2, -1, -2)));
+      }
+  }
+}
+
+TEST_CASE("What a cell of a ring's members is stands there in a presentation too") {
+  Place p("data = 4\nmicro_batches = 2\ncollective = \"ring\"");
+  const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 585), QSize(1920, 1080));
+  p.view->resize(size);
+  p.view->set_presentation(size.width() == 1040 ? 24.0 / 13 : 1);
+  p.view->table()->selectRow(p.row(Purpose::data_gradient));
+  p.settle();
+  REQUIRE(p.view->player()->exchange()->size() == 4);
+  const QString said = p.said();
+  INFO(said.toStdString());
+  CHECK(said.contains("A cell is a chunk of the buffer"));
+  CHECK(said.contains("it holds all 4."));
+  for (int a = 0; a < 4; ++a)
+    for (int b = a + 1; b < 4; ++b)
+      CHECK_FALSE(p.view->player()->member_box(a).intersects(p.view->player()->member_box(b)));
+}
+
+TEST_CASE("A parameter server's message is named by what it carries, which its id does not tell") {
+  Place p("data = 4\ndata_parallel = \"parameter-server\"\nservers = 1");
+  CHECK(p.said().startsWith("Send of gradients to a server"));
+  const OpId op = p.view->player()->exchange()->op;
+  p.state.set_selected(SpanRef{4, p.figures.latest()->forecast->step, op, Obtained::simulated});
+  p.settle();
+  REQUIRE(p.view->player()->exchange()->ranks.front() == 4);
+  CHECK(p.said().startsWith("Send of parameters from a server"));
 }
