@@ -112,13 +112,16 @@ TimeRange counterpart_of(const AnalysedStep& from, const AnalysedStep& to, int r
                          static_cast<double>(std::max<std::int64_t>(after->first - before->first, 1));
     return before->second + std::llround(share * static_cast<double>(after->second - before->second));
   };
-  return {mapped(range.begin_ns), mapped(range.end_ns)};
+  // The rank that begins the one step may wait at the begin of the other; that wait is part of the whole step.
+  const bool from_begin = range.begin_ns <= from.analysis.range.begin_ns;
+  return {from_begin ? to.analysis.range.begin_ns : mapped(range.begin_ns), mapped(range.end_ns)};
 }
 
 RangeAnalysis analyse_range(const AnalysedStep& measured, const AnalysedStep* predicted, const AnalysedStep* ideal,
                             TimeRange range) {
   RangeAnalysis result;
   result.step = measured.analysis.step;
+  result.workers = measured.analysis.workers;
   result.range = range.empty() ? measured.analysis.range : cut(range, measured.analysis.range);
   std::vector<RangeTime> here, there;
   const bool compares = predicted != nullptr && predicted->analysis.ranks.size() == measured.analysis.ranks.size();
