@@ -159,7 +159,8 @@ void hatch_idle(const FrameRequest& request, const RowCanvas& canvas, const Pale
         std::min(pixel(scale.x_of(extent.end_ns)), window.last), colours.ground, colours.hatch, period);
 }
 
-// Names the idle stretches of the row's rank; those of exposed communication are hatched in its colour.
+// Names the idle stretches of the row's rank; those of its own exposed communication are hatched in its colour. Others'
+// bytes that it waits for are bubble, and look so.
 void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas& canvas, const Palette& colours,
              Window window, RowParts& parts) {
   if (!request.bubbles) return;
@@ -175,7 +176,7 @@ void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas
       continue;
     }
     for (const BubbleStretch& piece : stretches_of(insight->run, rank)) {
-      if (piece.cause != BubbleCause::exposed_communication) continue;
+      if (piece.cause != BubbleCause::exposed_communication || piece.time == TimeClass::bubble) continue;
       const bool message = piece.purpose == Purpose::pipeline_forward || piece.purpose == Purpose::pipeline_backward;
       const Lane lane = lane_of(message ? OpKind::send : OpKind::all_reduce, piece.purpose);
       const Argb colour = colours.of(message ? SpanClass::transfer : SpanClass::collective, lane);

@@ -78,6 +78,40 @@ TEST_CASE("idle time within the run is hatched, time outside it is not") {
   CHECK(hatched(200, 600) <= 80);
 }
 
+TEST_CASE("only a rank's own exposed communication is hatched in its colour, not that of others it waits for") {
+  KnownRun run;
+  run.span(0, 0, "F:c0:m0", 0, 100).span(0, 0, "B:c0:m0", 900, 1000);
+  struct Known : BubbleSource {
+    std::shared_ptr<const StepInsight> insight(const std::shared_ptr<const StoreView>&,
+                                               const std::shared_ptr<const StoreView>&, Obtained,
+                                               std::uint32_t) override {
+      auto insight = std::make_shared<StepInsight>();
+      const auto add = [&](double begin_us, double end_us, TimeClass time) {
+        BubbleStretch stretch;
+        stretch.begin_ns = KnownRun::ns(begin_us);
+        stretch.end_ns = KnownRun::ns(end_us);
+        stretch.cause = BubbleCause::exposed_communication;
+        stretch.purpose = Purpose::server;
+        stretch.time = time;
+        insight->run.stretches.push_back(stretch);
+      };
+      add(100, 500, TimeClass::data);
+      add(500, 900, TimeClass::bubble);
+      return insight;
+    }
+  } source;
+  FrameRequest request = request_for(run.view());
+  request.bubbles = &source;
+  const Frame frame = compose(request);
+  const auto plain = [&](int from, int to) {
+    int count = 0;
+    for (int x = from; x < to; ++x) count += at(frame, x, RowKind::compute, Lane::compute) == dark.hatch;
+    return count;
+  };
+  CHECK(plain(100, 500) == 0);
+  CHECK(plain(500, 900) >= 40);
+}
+
 TEST_CASE("a folded pixel shows the shares of all classes, bottom up, and leaves the rest to idle") {
   KnownRun run;
   // Every 10 µs: 4 µs forward, 3 µs backward, 3 µs idle. At 10 µs a pixel that is each pixel's content.

@@ -1,6 +1,7 @@
 #include "app/models/fold.hpp"
 
 #include "app/models/idle.hpp"
+#include "app/models/span_details.hpp"
 #include "tests/app/models/known_run.hpp"
 #include "tests/catch.hpp"
 
@@ -151,6 +152,27 @@ TEST_CASE("a finely cut wait is one idle stretch with its main cause, its parts 
   REQUIRE(stretches[0].parts.size() == 2);
   CHECK(stretches[0].parts[0].length_ns == 9'000);
   CHECK(stretches[0].parts[1].length_ns == 1'000);
+}
+
+TEST_CASE("exposed communication is a rank's own; others' bytes and others' compute it waits for, by whose they are") {
+  BubbleStretch stretch = idle(0, 0, 100, BubbleCause::exposed_communication, TimeClass::data);
+  stretch.purpose = Purpose::server;
+  stretch.waits_for_rank = 4;
+  CHECK(cause_labels(stretch).front() == "exposed server parameters");
+  stretch.time = TimeClass::bubble;
+  CHECK(cause_labels(stretch).front() == "waiting for rank 4's transfer");
+  stretch.cause = BubbleCause::peers;
+  CHECK(cause_labels(stretch).front() == "waiting for rank 4");
+}
+
+TEST_CASE("the line over a step with servers says whose time its bubble is a share of") {
+  StepInsight insight;
+  insight.run.bubble = 0.497;
+  insight.run.workers = 4;
+  insight.run.ranks.resize(5);
+  CHECK(step_summary(29, 5, {}, &insight) == "step 29 · 4 workers, 1 server · bubble 49.7 % of the workers' step");
+  insight.run.ranks.resize(4);
+  CHECK(step_summary(29, 4, {}, &insight) == "step 29 · 4 ranks · bubble 49.7 % of the step");
 }
 
 TEST_CASE("two causes that are both wide enough for a name keep their own stretches, and a gap parts any") {
