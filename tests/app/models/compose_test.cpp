@@ -187,6 +187,34 @@ TEST_CASE("the prediction is a ghost under the step that it predicts, on the run
   CHECK(at(frame, 250, RowKind::ghost, Lane::compute, 0, 0.5) == dark.ground);  // hollow
 }
 
+TEST_CASE("the forecast of the step one looks at stands whole, and those beside it give way with open ends") {
+  // The run takes 300 µs a step, the forecast 400.
+  KnownRun run;
+  for (std::uint32_t step = 0; step < 3; ++step)
+    run.span(0, step, "F:c0:m0", step * 300, step * 300 + 100)
+        .span(0, step, "B:c0:m0", step * 300 + 100, step * 300 + 300)
+        .predicted(0, step, "F:c0:m0", step * 400, step * 400 + 100)
+        .predicted(0, step, "B:c0:m0", step * 400 + 150, step * 400 + 400);
+  FrameRequest request = request_for(run.view());
+  request.step = 1;
+  const Frame frame = compose(request);
+  const auto middle = [&](int x) { return at(frame, x, RowKind::ghost, Lane::compute, 0, 0.3) != dark.ground; };
+  const auto edge = [&](int x) { return at(frame, x, RowKind::ghost, Lane::compute, 0, 0.0) != dark.ground; };
+  // Step 0's backward of 150 … 400 is cut at 300 and does not seem to end there; nothing of it is in step 1.
+  CHECK(edge(290));
+  CHECK_FALSE(middle(297));
+  CHECK_FALSE(middle(298));
+  CHECK(middle(300));
+  CHECK_FALSE(edge(420));
+  // Step 1's own is 450 … 700, with a side at its end; step 2's forward of 600 … 700 lies under it.
+  CHECK(edge(690));
+  CHECK_FALSE(middle(600));
+  CHECK(middle(698));
+  // Looked at from nowhere, each ends where the next begins.
+  request.step.reset();
+  CHECK(at(compose(request), 600, RowKind::ghost, Lane::compute, 0, 0.3) != dark.ground);
+}
+
 TEST_CASE("threads compose the same picture as one") {
   KnownRun run;
   for (int r = 0; r < 6; ++r)
