@@ -325,13 +325,15 @@ void compose_ghost(const FrameRequest& request, std::size_t row_index, const Row
     if (!predicted) continue;
     const TimeRange whole = moved(predicted->predicted, predicted->shift_ns);
     const TimeRange shown = intersection(whole, room_for_forecast(*predicted, chosen));
-    if (intersection(request.range, shown).empty()) continue;
+    // A rank may be behind the others: its ops of a step run on while these begin the next one.
+    const TimeRange ops{whole.begin_ns, whole.end_ns + whole.length()};
+    if (intersection(request.range, intersection(ops, room_for_forecast(*predicted, chosen))).empty()) continue;
     ghost_line(canvas, scale.x_of(shown.begin_ns), scale.x_of(shown.end_ns), shown.end_ns == whole.end_ns, colours,
                thickness);
     // As far again on either side: a box folded from what the picture holds of it would seem to end at its edge.
     const std::int64_t beside = request.range.length();
     const TimeRange wide{request.range.begin_ns - beside, request.range.end_ns + beside};
-    const RowSpans found = fetch(prediction, lane, moved(intersection(wide, whole), -predicted->shift_ns),
+    const RowSpans found = fetch(prediction, lane, moved(intersection(wide, ops), -predicted->shift_ns),
                                  scale.ns_per_pixel(), span_limit(request));
     if (!found.all) ghost_shares(request, canvas, lane, *predicted, intersection(request.range, shown), colours);
     for (const Box& box : fold(found.spans, request.fold_scale())) {

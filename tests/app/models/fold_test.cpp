@@ -154,6 +154,20 @@ TEST_CASE("a finely cut wait is one idle stretch with its main cause, its parts 
   CHECK(stretches[0].parts[1].length_ns == 1'000);
 }
 
+TEST_CASE("waiting and the rank's own exposed communication keep their own names, however finely each is cut") {
+  StepAnalysis step;
+  step.stretches.push_back(idle(0, 0, 4'000, BubbleCause::peers));
+  step.stretches.push_back(idle(0, 4'000, 8'000, BubbleCause::straggler));
+  // A push and a pull with the server's update between them, neither as wide as a name.
+  step.stretches.push_back(idle(0, 8'000, 12'000, BubbleCause::exposed_communication, TimeClass::data));
+  step.stretches.push_back(idle(0, 12'000, 12'500, BubbleCause::peers));
+  step.stretches.push_back(idle(0, 12'500, 16'500, BubbleCause::exposed_communication, TimeClass::data));
+  const auto stretches = idle_stretches(step, 0, 100);
+  REQUIRE(stretches.size() == 2);
+  CHECK(stretches[0].end_ns == 8'000);
+  CHECK(stretches[1].main().time == TimeClass::data);
+}
+
 TEST_CASE("exposed communication is a rank's own; others' bytes and others' compute it waits for, by whose they are") {
   BubbleStretch stretch = idle(0, 0, 100, BubbleCause::exposed_communication, TimeClass::data);
   stretch.purpose = Purpose::server;

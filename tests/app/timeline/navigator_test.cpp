@@ -110,6 +110,20 @@ TEST_CASE("a step is fitted with its forecast, where that takes longer, and agai
         TimeRange{step.begin_ns, KnownRun::ns(220)});
   CHECK(step_with_forecast(*run.view(), *forecast(900), Obtained::emulated, 1) ==
         TimeRange{step.begin_ns, KnownRun::ns(300)});
+  application();
+  SharedState state;
+  HeldSource source(run.view());
+  Navigator navigator(state, source);
+  state.set_shown(Obtained::emulated);
+  navigator.show_step(1);
+  CHECK(state.visible().end_ns < KnownRun::ns(215));
+  source.hold_prediction(forecast(120));
+  CHECK(state.visible().end_ns > KnownRun::ns(220));
+  // Who has moved since is left alone.
+  navigator.zoom(0.5, KnownRun::ns(150));
+  const TimeRange chosen = state.visible();
+  source.hold_prediction(forecast(140));
+  CHECK(state.visible() == chosen);
 }
 
 TEST_CASE("slow motion moves the cursor at its speed and ends at the end of a recording") {
