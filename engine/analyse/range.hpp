@@ -40,7 +40,7 @@ struct RangeAnalysis {
   int workers = 0;  ///< the first so many ranks; the others are parameter servers
   std::vector<RangeRow> ranks;
   std::vector<GapItem> gap;  ///< see explain_gap: points of the predicted stretches' mean length
-  double predicted_s = 0;    ///< mean over ranks of the predicted stretches; 0 without a prediction
+  double predicted_s = 0;    ///< mean over workers of the predicted stretches; 0 without a prediction
 };
 
 /// `range` is cut to the measured step's; empty: the whole step. `predicted` and `ideal` may be null.
