@@ -159,7 +159,8 @@ void hatch_idle(const FrameRequest& request, const RowCanvas& canvas, const Pale
         std::min(pixel(scale.x_of(extent.end_ns)), window.last), colours.ground, colours.hatch, period);
 }
 
-// Names the idle stretches of the row's rank; those of exposed communication are hatched in its colour.
+// Names the idle stretches of the row's rank; those of its own exposed communication are hatched in its colour. Others'
+// bytes that it waits for are bubble, and look so.
 void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas& canvas, const Palette& colours,
              Window window, RowParts& parts) {
   if (!request.bubbles) return;
@@ -175,7 +176,7 @@ void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas
       continue;
     }
     for (const BubbleStretch& piece : stretches_of(insight->run, rank)) {
-      if (piece.cause != BubbleCause::exposed_communication) continue;
+      if (piece.cause != BubbleCause::exposed_communication || piece.time == TimeClass::bubble) continue;
       const bool message = piece.purpose == Purpose::pipeline_forward || piece.purpose == Purpose::pipeline_backward;
       const Lane lane = lane_of(message ? OpKind::send : OpKind::all_reduce, piece.purpose);
       const Argb colour = colours.of(message ? SpanClass::transfer : SpanClass::collective, lane);
@@ -282,19 +283,19 @@ void compose_lane(const FrameRequest& request, std::size_t row_index, const RowC
 
 // A line through the predicted step up to its end, on which the boxes stand: where no box is, the rank is predicted to
 // wait, not to be done.
-void ghost_line(const RowCanvas& canvas, double x0, double x1, const Palette& colours, int thickness) {
+void ghost_line(const RowCanvas& canvas, double x0, double x1, bool ends, const Palette& colours, int thickness) {
   const Argb colour = mixed(colours.ground, colours.faint, 0.55f);
   const int middle = (canvas.height - thickness) / 2;
   fill(canvas, pixel(x0), pixel(x1), middle, middle + thickness, colour);
-  fill(canvas, pixel(x1) - thickness, pixel(x1), 0, canvas.height, colour);
+  if (ends) fill(canvas, pixel(x1) - thickness, pixel(x1), 0, canvas.height, colour);
 }
 
 // Ops too many to be looked at one by one, as shares of their pixels, faint as the ghost is.
 void ghost_shares(const FrameRequest& request, const RowCanvas& canvas, LaneKey lane, const PredictedStep& predicted,
-                  const Palette& colours) {
+                  TimeRange shown, const Palette& colours) {
   const PixelScale scale = request.scale();
-  const int first = std::max(pixel(scale.x_of(predicted.range.begin_ns)), 0);
-  const int last = std::min(pixel(scale.x_of(predicted.predicted.end_ns + predicted.shift_ns)), request.width);
+  const int first = std::max(pixel(scale.x_of(shown.begin_ns)), 0);
+  const int last = std::min(pixel(scale.x_of(shown.end_ns)), request.width);
   if (first >= last) return;
   std::vector<PixelShare> shares(static_cast<std::size_t>(last - first));
   prediction_of(request).shares(
@@ -311,26 +312,46 @@ void compose_ghost(const FrameRequest& request, std::size_t row_index, const Row
   const LaneKey lane{row.rank, row.lane, Obtained::simulated};
   const int thickness = std::max(static_cast<int>(std::lround(request.device_scale)), 1);
   const auto most = static_cast<std::size_t>(request.width / narrowest_step_pixels + 1);
-  for (const StepAt& step : steps_within(*request.run, request.shown, request.range, most)) {
+  std::vector<StepAt> steps = steps_within(*request.run, request.shown, request.range, most);
+  std::optional<PredictedStep> chosen;
+  if (const auto range = request.step ? request.run->step_range(request.shown, *request.step) : std::nullopt) {
+    chosen = predicted_for(prediction, {*request.step, *range});
+    // Its forecast may reach into a time in which the run is steps ahead.
+    if (std::none_of(steps.begin(), steps.end(), [&](const StepAt& at) { return at.step == *request.step; }))
+      steps.push_back({*request.step, *range});
+  }
+  for (const StepAt& step : steps) {
     const auto predicted = predicted_for(prediction, step);
     if (!predicted) continue;
-    const TimeRange there = intersection(moved(request.range, -predicted->shift_ns), predicted->predicted);
-    if (there.empty()) continue;
-    ghost_line(canvas, scale.x_of(predicted->predicted.begin_ns + predicted->shift_ns),
-               scale.x_of(predicted->predicted.end_ns + predicted->shift_ns), colours, thickness);
-    const RowSpans found = fetch(prediction, lane, there, scale.ns_per_pixel(), span_limit(request));
-    if (!found.all) ghost_shares(request, canvas, lane, *predicted, colours);
+    const TimeRange whole = moved(predicted->predicted, predicted->shift_ns);
+    const TimeRange shown = intersection(whole, room_for_forecast(*predicted, chosen));
+    // A rank may be behind the others: its ops of a step run on while these begin the next one.
+    const TimeRange ops{whole.begin_ns, whole.end_ns + whole.length()};
+    if (intersection(request.range, intersection(ops, room_for_forecast(*predicted, chosen))).empty()) continue;
+    ghost_line(canvas, scale.x_of(shown.begin_ns), scale.x_of(shown.end_ns), shown.end_ns == whole.end_ns, colours,
+               thickness);
+    // As far again on either side: a box folded from what the picture holds of it would seem to end at its edge.
+    const std::int64_t beside = request.range.length();
+    const TimeRange wide{request.range.begin_ns - beside, request.range.end_ns + beside};
+    const RowSpans found = fetch(prediction, lane, moved(intersection(wide, ops), -predicted->shift_ns),
+                                 scale.ns_per_pixel(), span_limit(request));
+    if (!found.all) ghost_shares(request, canvas, lane, *predicted, intersection(request.range, shown), colours);
     for (const Box& box : fold(found.spans, request.fold_scale())) {
       if (box.step != predicted->predicted_step) continue;
-      const double x0 = scale.x_of(box.begin_ns + predicted->shift_ns);
-      const double x1 = scale.x_of(box.end_ns + predicted->shift_ns);
+      TimeRange at = moved({box.begin_ns, box.end_ns}, predicted->shift_ns);
+      const TimeRange room = room_for_forecast(*predicted, chosen);
+      const bool from = at.begin_ns >= room.begin_ns, to = at.end_ns <= room.end_ns;
+      at = {std::max(at.begin_ns, room.begin_ns), std::min(at.end_ns, room.end_ns)};
+      if (at.begin_ns >= at.end_ns && !(from && to)) continue;
+      const double x0 = scale.x_of(at.begin_ns), x1 = scale.x_of(at.end_ns);
+      if (x1 < 0 || x0 > request.width) continue;
       const SpanClass kind = class_of(box.first_op);
       const Argb colour = mixed(colours.ground, colours.of(kind), 0.72f);
       const int left = pixel(x0), right = std::max(pixel(x1), left + 1);
       if (right - left >= 4) {
         // A pixel's gap keeps neighbours apart as two boxes.
         fill(canvas, left, right - 1, 0, canvas.height, colours.ground);
-        outline(canvas, left, right - 1, thickness, colour);
+        outline(canvas, left, right - 1, thickness, colour, from, to);
         if (x1 - x0 >= listed_box_pixels) parts.boxes.push_back({box, kind, row_index, x0, x1});
       } else {
         fill(canvas, left, right, 0, canvas.height, mixed(colours.ground, colour, 0.6f));

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/models/bubble_source.hpp"
@@ -26,9 +27,10 @@ struct FrameRequest {
   int scroll = 0;             ///< logical pixels of the rows above the picture
   double device_scale = 1;    ///< device pixels per logical one
   Theme theme = Theme::dark;
-  bool overview = false;            ///< shares only: no boxes, no bubbles
-  TimeRange extent;                 ///< of the data; compose() and the composer fill it in
-  BubbleSource* bubbles = nullptr;  ///< outlives the composer; null: no causes
+  std::optional<std::uint32_t> step;  ///< the one that is looked at: its forecast stands whole
+  bool overview = false;              ///< shares only: no boxes, no bubbles
+  TimeRange extent;                   ///< of the data; compose() and the composer fill it in
+  BubbleSource* bubbles = nullptr;    ///< outlives the composer; null: no causes
   PixelScale scale() const { return {range, static_cast<double>(width)}; }
   FoldScale fold_scale() const { return {scale().ns_per_pixel(), parts, device_scale}; }
 };

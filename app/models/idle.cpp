@@ -30,6 +30,33 @@ const IdlePart& largest(const IdleStretch& stretch) {
                            [](const IdlePart& a, const IdlePart& b) { return a.length_ns < b.length_ns; });
 }
 
+void join(IdleStretch& stretch, const IdleStretch& next) {
+  stretch.end_ns = next.end_ns;
+  stretch.next = next.next;
+  for (const IdlePart& part : next.parts) {
+    const auto known = std::find_if(stretch.parts.begin(), stretch.parts.end(),
+                                    [&](const IdlePart& other) { return same_cause(other.longest, part.longest); });
+    if (known == stretch.parts.end()) {
+      stretch.parts.push_back(part);
+      continue;
+    }
+    known->length_ns += part.length_ns;
+    if (part.longest.length_ns() > known->longest.length_ns()) known->longest = part.longest;
+  }
+}
+
+/// Neighbours without a gap between them that `joins` says are one.
+template <typename Joins>
+std::vector<IdleStretch> joined(const std::vector<IdleStretch>& stretches, const Joins& joins) {
+  std::vector<IdleStretch> result;
+  for (const IdleStretch& next : stretches)
+    if (!result.empty() && result.back().end_ns == next.begin_ns && joins(result.back(), next))
+      join(result.back(), next);
+    else
+      result.push_back(next);
+  return result;
+}
+
 }  // namespace
 
 std::span<const BubbleStretch> stretches_of(const StepAnalysis& step, std::int32_t rank) {
@@ -51,27 +78,23 @@ std::vector<IdleStretch> idle_stretches(const StepAnalysis& step, std::int32_t r
       runs.push_back({rank, piece.begin_ns, piece.end_ns, {}, piece.next});
     add(runs.back(), piece);
   }
-  std::vector<IdleStretch> result;
-  for (const IdleStretch& run : runs) {
-    const bool joins = !result.empty() && result.back().end_ns == run.begin_ns &&
-                       (same_cause(largest(result.back()).longest, run.main()) || !nameable(run.length_ns()) ||
-                        !nameable(result.back().length_ns()));
-    if (!joins) {
-      result.push_back(run);
-      continue;
-    }
-    IdleStretch& stretch = result.back();
-    stretch.end_ns = run.end_ns;
-    stretch.next = run.next;
-    const auto known = std::find_if(stretch.parts.begin(), stretch.parts.end(),
-                                    [&](const IdlePart& part) { return same_cause(part.longest, run.main()); });
-    if (known == stretch.parts.end()) {
-      stretch.parts.push_back(run.parts.front());
-    } else {
-      known->length_ns += run.parts.front().length_ns;
-      if (run.main().length_ns() > known->longest.length_ns()) known->longest = run.main();
-    }
-  }
+  const auto is_narrow = [&](const IdleStretch& one, const IdleStretch& other) {
+    return !nameable(one.length_ns()) || !nameable(other.length_ns());
+  };
+  const auto is_alike = [](const IdleStretch& one, const IdleStretch& other) {
+    return same_cause(largest(one).longest, largest(other).longest);
+  };
+  // Slivers part nothing. Then what is counted alike, so that bubble and exposed communication that are each wide
+  // enough as a whole have their own names. The rest last.
+  std::vector<IdleStretch> result = joined(runs, [&](const IdleStretch& one, const IdleStretch& other) {
+    return is_alike(one, other) || static_cast<double>(std::min(one.length_ns(), other.length_ns())) < nameable_ns / 7;
+  });
+  result = joined(result, [&](const IdleStretch& one, const IdleStretch& other) {
+    return largest(one).longest.time == largest(other).longest.time && (is_alike(one, other) || is_narrow(one, other));
+  });
+  result = joined(result, [&](const IdleStretch& one, const IdleStretch& other) {
+    return is_alike(one, other) || is_narrow(one, other);
+  });
   for (IdleStretch& stretch : result)
     std::stable_sort(stretch.parts.begin(), stretch.parts.end(),
                      [](const IdlePart& a, const IdlePart& b) { return a.length_ns > b.length_ns; });

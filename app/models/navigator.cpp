@@ -62,6 +62,9 @@ void Navigator::take_in() {
   const bool first = state_.extent().empty() && !extent.empty();
   state_.set_extent(extent);
   follow_step();
+  // The forecast came after the step was fitted, which nobody has moved since: it may take longer than the step.
+  if (state_.step() && !fitted_.empty() && state_.visible() == fitted_ && source_.prediction() != fitted_beside_)
+    fit_step();
   if (first && (state_.visible().empty() || intersection(state_.visible(), extent).empty())) fit_step();
 }
 
@@ -113,8 +116,12 @@ void Navigator::fit_step() {
     state_.set_step(whole ? whole : steps.back());
     moving_ = false;
   }
-  const auto range = view->step_range(state_.shown(), *state_.step());
-  if (range && !range->empty()) state_.set_visible(widened(*range, step_margin));
+  const auto prediction = source_.prediction();
+  const auto range = step_with_forecast(*view, prediction ? *prediction : *view, state_.shown(), *state_.step());
+  if (!range || range->empty()) return;
+  state_.set_visible(widened(*range, step_margin));
+  fitted_ = state_.visible();
+  fitted_beside_ = prediction;
 }
 
 void Navigator::fit_all() {

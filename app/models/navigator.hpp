@@ -38,7 +38,9 @@ class Navigator : public QObject {
   SnapshotSource& source_;
   QTimer timer_;
   QElapsedTimer since_;
-  double rest_ns_ = 0;  ///< of slow motion: what the last tick left below a nanosecond
+  double rest_ns_ = 0;                              ///< of slow motion: what the last tick left below a nanosecond
+  TimeRange fitted_;                                ///< what fit_step() showed
+  std::shared_ptr<const StoreView> fitted_beside_;  ///< and the prediction that it knew
   bool moving_ = false;
 };
 

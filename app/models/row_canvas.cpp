@@ -31,12 +31,12 @@ void fill(const RowCanvas& canvas, int x0, int x1, int y0, int y1, Argb colour) 
     if (Argb* line = canvas.line(y)) std::fill(line + x0, line + x1, colour);
 }
 
-void outline(const RowCanvas& canvas, int x0, int x1, int thickness, Argb colour) {
+void outline(const RowCanvas& canvas, int x0, int x1, int thickness, Argb colour, bool from, bool to) {
   const int side = std::min(thickness, (x1 - x0 + 1) / 2);
   fill(canvas, x0, x1, 0, thickness, colour);
   fill(canvas, x0, x1, canvas.height - thickness, canvas.height, colour);
-  fill(canvas, x0, x0 + side, 0, canvas.height, colour);
-  fill(canvas, x1 - side, x1, 0, canvas.height, colour);
+  if (from) fill(canvas, x0, x0 + side, 0, canvas.height, colour);
+  if (to) fill(canvas, x1 - side, x1, 0, canvas.height, colour);
 }
 
 void hatch(const RowCanvas& canvas, int x0, int x1, Argb ground, Argb hatch, int period) {

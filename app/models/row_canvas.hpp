@@ -30,7 +30,8 @@ struct RowCanvas {
 
 /// Fills columns [x0, x1) of lines [y0, y1), clipped.
 void fill(const RowCanvas& canvas, int x0, int x1, int y0, int y1, Argb colour);
-void outline(const RowCanvas& canvas, int x0, int x1, int thickness, Argb colour);
+/// A box's edges; one that goes on beyond an end has no side there.
+void outline(const RowCanvas& canvas, int x0, int x1, int thickness, Argb colour, bool from = true, bool to = true);
 /// Diagonal lines of `hatch` on `ground`.
 void hatch(const RowCanvas& canvas, int x0, int x1, Argb ground, Argb hatch, int period);
 /// Dots on `ground`: a stretch without data.

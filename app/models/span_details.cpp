@@ -85,8 +85,17 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
     case BubbleCause::first_gradient: return {"first gradient"};
     case BubbleCause::cool_down: return {"cool-down"};
     case BubbleCause::schedule: return {"schedule"};
+    case BubbleCause::peers:
+      if (stretch.waits_for_rank >= 0) return {"waiting for rank " + std::to_string(stretch.waits_for_rank), "waiting"};
+      return {"waiting for others", "waiting"};
     case BubbleCause::imbalance: return {"imbalance"};
     case BubbleCause::exposed_communication: {
+      // Others' bytes on the chain that this rank waits for are bubble, not exposed communication of its own.
+      if (stretch.time == TimeClass::bubble && stretch.waits_for_rank >= 0) {
+        const std::string whose = "rank " + std::to_string(stretch.waits_for_rank);
+        return {"waiting for " + whose + "'s transfer", whose + "'s transfer", "waiting"};
+      }
+      if (stretch.time == TimeClass::bubble) return {"waiting for others' transfers", "waiting"};
       const bool message =
           stretch.purpose == Purpose::pipeline_forward || stretch.purpose == Purpose::pipeline_backward;
       return {"exposed " + std::string(cargo_of(stretch.purpose)), message ? "exposed send" : "exposed", "exposed"};
@@ -95,7 +104,7 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
       if (stretch.waits_for_rank >= 0) return {"slow rank " + std::to_string(stretch.waits_for_rank), "slow rank"};
       return {"slow rank"};
     case BubbleCause::workers: return {"waiting for workers", "waiting"};
-    case BubbleCause::overhead: return {"overhead"};
+    case BubbleCause::overhead: return {stretch.time == TimeClass::optimizer ? "update" : "overhead"};
     case BubbleCause::unknown: return {"unknown"};
   }
   return {};
@@ -140,11 +149,12 @@ SpanDetails details_of(const StoreView& run, const StoreView* prediction, const 
 SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, std::int64_t time_ns) {
   SpanDetails details;
   const BubbleStretch& main = stretch.main();
-  const char* what = main.cause == BubbleCause::unknown    ? "not known"
-                     : main.time == TimeClass::bubble      ? "bubble"
-                     : main.cause == BubbleCause::overhead ? "idle"
-                     : main.cause == BubbleCause::workers  ? "no work"
-                                                           : "exposed communication";
+  const char* what = main.cause == BubbleCause::unknown                                         ? "not known"
+                     : main.time == TimeClass::bubble                                           ? "bubble"
+                     : main.time == TimeClass::optimizer && main.cause == BubbleCause::overhead ? "update"
+                     : main.cause == BubbleCause::overhead                                      ? "idle"
+                     : main.cause == BubbleCause::workers                                       ? "no work"
+                                                          : "exposed communication";
   details.title = std::string(what) + " · rank " + std::to_string(stretch.rank) + " · " +
                   duration_text(stretch.length_ns()) + " without compute";
   for (const IdlePart& part : stretch.parts) {
@@ -167,10 +177,19 @@ SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, s
 }
 
 std::string step_summary(std::uint32_t step, std::int32_t ranks, TimeRange range, const StepInsight* insight) {
-  std::string text = "step " + std::to_string(step) + " · " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
+  const auto counted = [](std::int32_t count, const char* what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  // Servers have no model to compute: the bubble is over the workers, and the line says so by what it counts.
+  const bool serves = insight != nullptr && insight->run.workers > 0 &&
+                      insight->run.workers < static_cast<std::int32_t>(insight->run.ranks.size());
+  std::string text = "step " + std::to_string(step) + " · ";
+  text += serves ? counted(insight->run.workers, "worker") + ", " +
+                       counted(static_cast<std::int32_t>(insight->run.ranks.size()) - insight->run.workers, "server")
+                 : counted(ranks, "rank");
   if (!range.empty()) text += " · " + duration_text(range.length());
   if (!insight || !std::isfinite(insight->run.bubble)) return text;
-  text += " · bubble " + percent_text(insight->run.bubble) + " of the step";
+  text += " · bubble " + percent_text(insight->run.bubble) + (serves ? " of the workers' step" : " of the step");
   const auto number = [](double share) {
     char digits[16];
     std::snprintf(digits, sizeof digits, "%.1f", share * 100);

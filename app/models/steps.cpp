@@ -2,6 +2,7 @@
 #include "app/models/steps.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/simulate/simulate.hpp"
 
@@ -60,6 +61,24 @@ std::optional<PredictedStep> predicted_for(const StoreView& prediction, const St
   const auto range = prediction.step_range(Obtained::simulated, number);
   if (!range) return std::nullopt;
   return PredictedStep{step.step, number, step.range, *range, step.range.begin_ns - range->begin_ns};
+}
+
+std::optional<TimeRange> step_with_forecast(const StoreView& run, const StoreView& prediction, Obtained shown,
+                                            std::uint32_t step) {
+  auto range = run.step_range(shown, step);
+  if (!range || range->empty() || shown == Obtained::simulated) return range;
+  if (const auto predicted = predicted_for(prediction, {step, *range}))
+    range->end_ns =
+        std::clamp(predicted->forecast_end_ns(), range->end_ns, range->end_ns + (range->end_ns - range->begin_ns));
+  return range;
+}
+
+TimeRange room_for_forecast(const PredictedStep& step, const std::optional<PredictedStep>& chosen) {
+  constexpr auto always = std::numeric_limits<std::int64_t>::max();
+  if (chosen && step.step == chosen->step) return {step.range.begin_ns, always};
+  TimeRange room{step.range.begin_ns, step.range.end_ns};
+  if (chosen && step.step > chosen->step) room.begin_ns = std::max(room.begin_ns, chosen->forecast_end_ns());
+  return room;
 }
 
 }  // namespace rankscope

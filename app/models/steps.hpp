@@ -31,8 +31,18 @@ struct PredictedStep {
   TimeRange range;      ///< of the run's step
   TimeRange predicted;  ///< of the predicted step, on the prediction's clock
   std::int64_t shift_ns = 0;
+  std::int64_t forecast_end_ns() const { return predicted.end_ns + shift_ns; }  ///< on the run's clock
 };
 /// The predicted step of the same number, else the last predicted one: a plan's steps are alike after the first.
 std::optional<PredictedStep> predicted_for(const StoreView& prediction, const StepAt& step);
+
+/// What of the time line one looks at to see a step whole: the run's step, and its forecast where that takes longer, up
+/// to twice as long as the run's. `prediction` may be the run's own store.
+std::optional<TimeRange> step_with_forecast(const StoreView& run, const StoreView& prediction, Obtained shown,
+                                            std::uint32_t step);
+
+/// Where on the run's clock the forecast of a step may stand: up to where the next one begins. That of `chosen`, the
+/// step one looks at, stands whole, and those beside it give way.
+TimeRange room_for_forecast(const PredictedStep& step, const std::optional<PredictedStep>& chosen);
 
 }  // namespace rankscope

@@ -41,7 +41,7 @@ BubbleStretch stretch_of(const Piece& piece, int rank, OpId next, const RankPhas
   return stretch;
 }
 
-/// A parameter server has no model to compute: what it does not do while its workers compute or talk is no bubble.
+/// A parameter server has no model to compute: what it does not do while its workers compute is no bubble.
 BubbleStretch of_server(BubbleStretch stretch) {
   if (stretch.time != TimeClass::bubble) return stretch;
   stretch.time = TimeClass::other;
@@ -49,6 +49,47 @@ BubbleStretch of_server(BubbleStretch stretch) {
   stretch.cause = BubbleCause::workers;
   stretch.purpose = Purpose::none;
   return stretch;
+}
+
+/// What a parameter server does, by its own ops beside its all but empty compute lane: it moves bytes, updates, or has
+/// nothing to do until a worker comes. No chain of others' ops tells that.
+void add_server(const StepIndex& index, int rank, TimeRange step, SpanAt last, std::vector<BubbleStretch>& to) {
+  std::int64_t free = step.begin_ns;
+  const auto add = [&](std::int64_t until, BubbleCause cause, TimeClass time, SpanAt at = none) {
+    until = std::min(until, step.end_ns);
+    if (until <= free) return;
+    BubbleStretch stretch;
+    stretch.rank = rank;
+    stretch.begin_ns = free;
+    stretch.end_ns = until;
+    stretch.cause = cause;
+    stretch.time = time;
+    if (cause == BubbleCause::exposed_communication) stretch.purpose = index[at].op.fields().purpose;
+    to.push_back(stretch);
+    free = until;
+  };
+  std::vector<SpanAt> ops = index.beside(rank);
+  ops.insert(ops.end(), index.compute(rank).begin(), index.compute(rank).end());
+  std::sort(ops.begin(), ops.end());  // spans of a rank stand by begin
+  for (const SpanAt at : ops) {
+    const Span& span = index[at];
+    if (span.end_ns <= free || span.begin_ns >= step.end_ns) continue;
+    const bool lost = span.begin_ns > free && index.holder_of(at).missing;
+    add(span.begin_ns, lost ? BubbleCause::unknown : BubbleCause::workers, TimeClass::other);
+    if (span.op.lane() == Lane::compute) {
+      free = std::max(free, std::min(span.end_ns, step.end_ns));
+    } else if (is_communication(span.op.kind())) {
+      add(index.active_ns(at), BubbleCause::workers, TimeClass::other);
+      add(span.end_ns, BubbleCause::exposed_communication, time_class_of(span.op.fields().purpose), at);
+    } else {
+      add(span.end_ns, BubbleCause::overhead, time_class_of(span.op.kind()));
+    }
+  }
+  if (index.missing() == 0) return add(step.end_ns, BubbleCause::workers, TimeClass::other);
+  const TimeRange rest{free, step.end_ns};
+  if (rest.empty()) return;
+  for (const Piece& piece : explain_idle(index, rank, rest, none, last))
+    to.push_back(of_server(stretch_of(piece, rank, OpId{}, RankPhases{})));
 }
 
 /// The span that ends the step: the last one of this step to end; of several the first to begin.
@@ -88,8 +129,7 @@ void add_rank(const StepIndex& index, int rank, TimeRange step, SpanAt last, std
       return;
     }
     for (const Piece& piece : explain_idle(index, rank, idle, next, last)) {
-      const BubbleStretch stretch = stretch_of(piece, rank, next_op, phases);
-      to.push_back(index.grid().is_server(rank) ? of_server(stretch) : stretch);
+      to.push_back(stretch_of(piece, rank, next_op, phases));
     }
   };
   for (const SpanAt at : index.compute(rank)) {
@@ -165,10 +205,15 @@ std::vector<BubbleStretch> refine(const std::vector<BubbleStretch>& stretches, c
 std::vector<BubbleStretch> idle_stretches(const StepIndex& index, TimeRange step) {
   std::vector<BubbleStretch> stretches;
   const SpanAt last = last_of_step(index, step);
-  for (int rank = 0; rank < index.ranks(); ++rank) add_rank(index, rank, step, last, stretches);
+  for (int rank = 0; rank < index.ranks(); ++rank)
+    (index.grid().is_server(rank) ? add_server : add_rank)(index, rank, step, last, stretches);
   const bool waits =
       std::any_of(stretches.begin(), stretches.end(), [](const BubbleStretch& s) { return is_phase(s.cause); });
-  return waits ? refine(stretches, lay_out_again(index)) : stretches;
+  if (waits) stretches = refine(stretches, lay_out_again(index));
+  if (index.grid().pipeline > 1) return stretches;
+  for (BubbleStretch& stretch : stretches)
+    if (is_phase(stretch.cause)) stretch.cause = BubbleCause::peers;
+  return stretches;
 }
 
 }  // namespace rankscope::analysis

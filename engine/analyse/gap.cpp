@@ -12,14 +12,17 @@ namespace {
 using Key = std::tuple<std::int32_t, TimeClass, BubbleCause, Purpose>;
 
 /// Seconds by rank and reason; busy classes carry the cause `overhead` as a placeholder that explain_gap overwrites.
-std::map<Key, double> seconds_by_reason(const StepAnalysis& analysis) {
+std::map<Key, double> seconds_by_reason(const StepAnalysis& analysis, std::size_t workers) {
   std::map<Key, double> seconds;
-  for (std::size_t r = 0; r < analysis.ranks.size(); ++r)
+  for (std::size_t r = 0; r < workers; ++r)
     for (const TimeClass time : {TimeClass::compute, TimeClass::recompute, TimeClass::optimizer})
       seconds[{static_cast<std::int32_t>(r), time, BubbleCause::overhead, Purpose::none}] =
           analysis.ranks[r][time] * analysis.seconds();
-  for (const BubbleStretch& s : analysis.stretches)
+  for (const BubbleStretch& s : analysis.stretches) {
+    if (static_cast<std::size_t>(s.rank) >= workers) continue;
+    if (s.time == TimeClass::optimizer) continue;  // offloaded: among the rank's optimizer already
     seconds[{s.rank, s.time, s.cause, s.purpose}] += static_cast<double>(s.length_ns()) * 1e-9;
+  }
   return seconds;
 }
 
@@ -56,9 +59,12 @@ std::vector<GapItem> explain_gap(const StepAnalysis& predicted, const StepAnalys
   std::vector<GapItem> items;
   if (predicted.ranks.empty() || predicted.ranks.size() != measured.ranks.size() || predicted.range.empty())
     return items;
-  std::map<Key, double> difference = seconds_by_reason(measured);
-  for (const auto& [key, seconds] : seconds_by_reason(predicted)) difference[key] -= seconds;
-  const double whole = predicted.seconds() * static_cast<double>(predicted.ranks.size());
+  const std::size_t ranks = predicted.ranks.size();
+  const std::size_t workers =
+      measured.workers > 0 ? std::min(static_cast<std::size_t>(measured.workers), ranks) : ranks;
+  std::map<Key, double> difference = seconds_by_reason(measured, workers);
+  for (const auto& [key, seconds] : seconds_by_reason(predicted, workers)) difference[key] -= seconds;
+  const double whole = predicted.seconds() * static_cast<double>(workers);
   for (const auto& [key, seconds] : difference) {
     if (seconds == 0) continue;
     GapItem item;

@@ -58,6 +58,7 @@ RangeTime time_in(const AnalysedStep& step, int rank, TimeRange range) {
 StepAnalysis as_analysis(const AnalysedStep& step, const std::vector<RangeTime>& times, double length_s) {
   StepAnalysis result;
   result.step = step.analysis.step;
+  result.workers = step.analysis.workers;
   result.range = {0, std::llround(length_s * 1e9)};
   for (std::size_t rank = 0; rank < times.size(); ++rank) {
     StepShares shares;
@@ -70,10 +71,12 @@ StepAnalysis as_analysis(const AnalysedStep& step, const std::vector<RangeTime>&
   return result;
 }
 
-double mean_length(const std::vector<RangeTime>& times) {
+/// Over the workers.
+double mean_length(const std::vector<RangeTime>& times, int workers) {
   double sum = 0;
-  for (const RangeTime& time : times) sum += time.length_s();
-  return times.empty() ? 0 : sum / static_cast<double>(times.size());
+  const std::size_t count = std::min(times.size(), static_cast<std::size_t>(std::max(workers, 0)));
+  for (std::size_t r = 0; r < count; ++r) sum += times[r].length_s();
+  return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
 }  // namespace
@@ -112,13 +115,16 @@ TimeRange counterpart_of(const AnalysedStep& from, const AnalysedStep& to, int r
                          static_cast<double>(std::max<std::int64_t>(after->first - before->first, 1));
     return before->second + std::llround(share * static_cast<double>(after->second - before->second));
   };
-  return {mapped(range.begin_ns), mapped(range.end_ns)};
+  // The rank that begins the one step may wait at the begin of the other; that wait is part of the whole step.
+  const bool from_begin = range.begin_ns <= from.analysis.range.begin_ns;
+  return {from_begin ? to.analysis.range.begin_ns : mapped(range.begin_ns), mapped(range.end_ns)};
 }
 
 RangeAnalysis analyse_range(const AnalysedStep& measured, const AnalysedStep* predicted, const AnalysedStep* ideal,
                             TimeRange range) {
   RangeAnalysis result;
   result.step = measured.analysis.step;
+  result.workers = measured.analysis.workers;
   result.range = range.empty() ? measured.analysis.range : cut(range, measured.analysis.range);
   std::vector<RangeTime> here, there;
   const bool compares = predicted != nullptr && predicted->analysis.ranks.size() == measured.analysis.ranks.size();
@@ -136,10 +142,10 @@ RangeAnalysis analyse_range(const AnalysedStep& measured, const AnalysedStep* pr
       row.ideal = time_in(*ideal, rank, counterpart_of(measured, *ideal, rank, result.range));
     result.ranks.push_back(std::move(row));
   }
-  result.predicted_s = mean_length(there);
+  result.predicted_s = mean_length(there, result.workers);
   if (compares && result.predicted_s > 0)
-    result.gap =
-        explain_gap(as_analysis(*predicted, there, result.predicted_s), as_analysis(measured, here, mean_length(here)));
+    result.gap = explain_gap(as_analysis(*predicted, there, result.predicted_s),
+                             as_analysis(measured, here, mean_length(here, result.workers)));
   return result;
 }
 

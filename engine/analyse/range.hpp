@@ -37,9 +37,10 @@ struct RangeRow {
 struct RangeAnalysis {
   std::uint32_t step = 0;
   TimeRange range;  ///< within the step
+  int workers = 0;  ///< the first so many ranks; the others are parameter servers
   std::vector<RangeRow> ranks;
   std::vector<GapItem> gap;  ///< see explain_gap: points of the predicted stretches' mean length
-  double predicted_s = 0;    ///< mean over ranks of the predicted stretches; 0 without a prediction
+  double predicted_s = 0;    ///< mean over workers of the predicted stretches; 0 without a prediction
 };
 
 /// `range` is cut to the measured step's; empty: the whole step. `predicted` and `ideal` may be null.

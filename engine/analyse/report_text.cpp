@@ -76,7 +76,11 @@ std::string numbers(const Report& report) {
 }
 
 std::string time_table(const Report& report) {
-  std::string text = "\ntime                   share\n";
+  std::string text = "\ntime                   share";
+  // Parameter servers have no model to compute, so these shares and the bubble are not of all ranks.
+  if (report.representative && report.representative->workers < report.ranks)
+    text += format(", mean over the %d workers", report.representative->workers);
+  text += "\n";
   for (int c = 0; c < time_class_count; ++c) {
     const auto which = static_cast<TimeClass>(c);
     text += format("  %-20s %8s\n", std::string(name_of(which)).c_str(), percent(report.time[which]).c_str());

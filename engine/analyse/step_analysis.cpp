@@ -90,6 +90,7 @@ std::string_view name_of(BubbleCause cause) {
     case BubbleCause::first_gradient: return "first gradient";
     case BubbleCause::cool_down: return "cool-down";
     case BubbleCause::schedule: return "schedule";
+    case BubbleCause::peers: return "waiting for peers";
     case BubbleCause::imbalance: return "imbalance";
     case BubbleCause::exposed_communication: return "exposed communication";
     case BubbleCause::straggler: return "straggler";
@@ -155,6 +156,7 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
   StepAnalysis result;
   result.step = step;
   result.range = range;
+  result.workers = grid.workers();
   if (range.empty()) return result;
   const analysis::StepIndex index(programs, grid, spans, step);
   result.missing_spans = index.missing();

@@ -45,14 +45,15 @@ enum class BubbleCause : std::uint8_t {
   first_gradient,         ///< after its first forward and before its first backward: waiting for the first gradient
   cool_down,              ///< after its last forward: the pipeline drains
   schedule,               ///< between these, and there with equal stages and free links too (naive schedules)
+  peers,                  ///< others compute, in a plan without a pipeline to fill and drain
   imbalance,              ///< gone if all ranks had equally much to compute
   exposed_communication,  ///< bytes moved, here or on the chain of ops waited for; `purpose` says which
   straggler,              ///< gone if no rank took longer than others for equal work
   workers,                ///< a parameter server's: nothing to do until workers send or take; counted as other
-  overhead,               ///< nobody was waited for: launching, waking up, loading a batch
+  overhead,               ///< nobody was waited for: launching, waking up, loading a batch; a server's own update
   unknown,                ///< spans that would tell are missing
 };
-inline constexpr int bubble_cause_count = 10;
+inline constexpr int bubble_cause_count = 11;
 std::string_view name_of(BubbleCause cause);
 
 /// An idle stretch of a rank's compute lane, with one cause. The stretches of a rank are disjoint, ordered, and cover
@@ -62,7 +63,8 @@ struct BubbleStretch {
   std::int64_t begin_ns = 0, end_ns = 0;
   BubbleCause cause = BubbleCause::unknown;
   TimeClass time = TimeClass::bubble;  ///< where it is counted: bubble; the purpose's class where this rank itself
-                                       ///< moved bytes; other for overhead, unknown, workers
+                                       ///< moved bytes; other for overhead, unknown, workers; optimizer for
+                                       ///< a server's update
   Purpose purpose = Purpose::none;     ///< of exposed communication
   std::int32_t waits_for_rank = -1;    ///< whose op ran meanwhile; -1 if nobody's
   OpId waits_for_op;                   ///< that op; not valid() if none
@@ -75,8 +77,9 @@ struct StepAnalysis {
   std::uint32_t step = 0;
   TimeRange range;
   std::vector<StepShares> ranks;  ///< [rank]
-  StepShares average;             ///< over ranks
-  /// Share of (step time × ranks) that compute is idle while waiting for a peer.
+  int workers = 0;                ///< ranks that have a model to compute: parameter servers have none
+  StepShares average;             ///< over the workers
+  /// Share of (step time × workers) that compute is idle while waiting for a peer.
   double bubble = std::numeric_limits<double>::quiet_NaN();
   /// The same within each rank's own first to last op of model compute, over the sum of those times. (Optimizer ops do
   /// not count: clipping makes all ranks end the step together, and the textbook's figure knows no optimizer.)

@@ -26,6 +26,7 @@ StepIndex::StepIndex(const std::vector<RankProgram>& programs, const RankGrid& g
   const std::size_t ranks = programs.size();
   span_of_.resize(ranks);
   compute_.resize(ranks);
+  beside_.resize(ranks);
   missing_compute_.resize(ranks);
   for (std::size_t r = 0; r < ranks; ++r)
     span_of_[r].assign(static_cast<std::size_t>(2 * apart_ + 1), std::vector<SpanAt>(programs[r].ops.size(), none));
@@ -42,7 +43,7 @@ StepIndex::StepIndex(const std::vector<RankProgram>& programs, const RankGrid& g
     const auto lane = static_cast<std::size_t>(span.op.lane());
     previous_[static_cast<std::size_t>(at)] = last[lane];
     last[lane] = at;
-    if (span.op.lane() == Lane::compute) compute_[rank].push_back(at);
+    (span.op.lane() == Lane::compute ? compute_ : beside_)[rank].push_back(at);
     const OpPlaces& places = places_[places_of_[rank]];
     const auto found = places.find(span.op);
     if (found == places.end()) continue;

@@ -46,6 +46,8 @@ class StepIndex {
   SpanAt find(int rank, OpId op, std::int64_t step) const;
   /// Compute-lane spans of a rank by begin.
   const std::vector<SpanAt>& compute(int rank) const { return compute_[static_cast<std::size_t>(rank)]; }
+  /// Spans of a rank off the compute lane by begin: messages, collectives, copies, a server's updates.
+  const std::vector<SpanAt>& beside(int rank) const { return beside_[static_cast<std::size_t>(rank)]; }
   /// What ran before it on its lane.
   SpanAt lane_previous(SpanAt at) const { return previous_[static_cast<std::size_t>(at)]; }
 
@@ -84,7 +86,7 @@ class StepIndex {
   std::vector<std::size_t> places_of_;                      ///< [rank]: into places_
   int apart_;                                               ///< of the steps kept on either side of this one
   std::vector<std::vector<std::vector<SpanAt>>> span_of_;   ///< [rank][step from the first one kept][op]
-  std::vector<std::vector<SpanAt>> compute_;                ///< [rank]
+  std::vector<std::vector<SpanAt>> compute_, beside_;       ///< [rank]
   std::vector<std::vector<std::int32_t>> missing_compute_;  ///< [rank]: program positions, ascending
   std::map<GroupKind, std::vector<int>> first_of_group_;    ///< of kinds that have collectives: [rank]
   std::map<Meeting, Latest> meetings_;

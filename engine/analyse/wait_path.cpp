@@ -20,12 +20,20 @@ class Walk {
   void from_last(SpanAt last) {
     time_ = idle_.end_ns;
     if (last == none) return emit(idle_.begin_ns, PieceKind::own_unknown);
-    emit(index_[last].end_ns, PieceKind::own_overhead);
-    if (index_[last].rank == rank_) {
-      if (const SpanAt held = own_op(last); held != none) own(held);
-    } else {
+    SpanAt own_last = last;
+    if (index_[last].rank != rank_) {
+      own_last = last_talk();
+      if (own_last != none) floor_ = index_[own_last].end_ns;
+      emit(std::max(index_[last].end_ns, floor_), PieceKind::own_overhead);
       peers(last, true);
+      if (own_last == none) return;
+      emit(floor_, PieceKind::peer_unknown);
+      floor_ = std::numeric_limits<std::int64_t>::min();
+    } else {
+      emit(index_[last].end_ns, PieceKind::own_overhead);
     }
+    if (done()) return;
+    if (const SpanAt held = own_op(own_last); held != none) own(held);
   }
   std::vector<Piece> finish() {
     emit(idle_.begin_ns, PieceKind::own_unknown);
@@ -50,6 +58,18 @@ class Walk {
       piece.purpose = piece.op.fields().purpose;
     }
     pieces_.push_back(piece);
+  }
+
+  /// The rank's last communication of the step to end, if it ends within the stretch.
+  SpanAt last_talk() const {
+    SpanAt latest = none;
+    for (const SpanAt at : index_.beside(rank_)) {
+      const Span& span = index_[at];
+      if (span.step != index_.step() || !is_communication(span.op.kind())) continue;
+      if (span.end_ns <= idle_.begin_ns || span.end_ns > idle_.end_ns) continue;
+      if (latest == none || span.end_ns > index_[latest].end_ns) latest = at;
+    }
+    return latest;
   }
 
   /// The rank's own chain, from an op that began at time_.

@@ -27,7 +27,8 @@ struct Piece {
 };
 
 /// The pieces of [begin, end), in order, gapless, none empty. `next` is the span that could not start (its begin may be
-/// after `end`); none for the end of the step, which the rank reaches when `last`, the span that ends it, has ended.
+/// after `end`); none for the end of the step, which the rank reaches when `last`, the span that ends it, has ended:
+/// until its own last message or collective is through it talks, and only then does it wait for `last`.
 std::vector<Piece> explain_idle(const StepIndex& index, int rank, TimeRange idle, SpanAt next, SpanAt last);
 
 }  // namespace rankscope::analysis

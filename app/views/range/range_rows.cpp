@@ -4,6 +4,7 @@
 #include <QObject>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "app/models/run_plan.hpp"
 #include "app/models/steps.hpp"
@@ -37,8 +38,8 @@ std::optional<AnalysedStep> ideal_of(const RunContext& context) {
   return result;
 }
 
-/// Sums over ranks: seconds and length of all together.
-RangeTime sum_of(const std::vector<RangeRow>& rows, const RangeTime* (*pick)(const RangeRow&)) {
+/// Sums over these ranks: seconds and length of all together.
+RangeTime sum_of(std::span<const RangeRow> rows, const RangeTime* (*pick)(const RangeRow&)) {
   RangeTime sum;
   std::int64_t length = 0;
   for (const RangeRow& row : rows)
@@ -77,9 +78,12 @@ class Rows {
       return row.predicted ? &*row.predicted : nullptr;
     };
     const auto ideal = [](const RangeRow& row) -> const RangeTime* { return row.ideal ? &*row.ideal : nullptr; };
-    const double count = std::max<double>(static_cast<double>(analysis_.ranks.size()), 1);
-    add(rows, tr("all ranks, mean"), sum_of(analysis_.ranks, measured), sum_of(analysis_.ranks, predicted),
-        sum_of(analysis_.ranks, ideal), count);
+    // Over the workers, as every bubble and share of a step is: a server has no model to compute.
+    const std::span<const RangeRow> all(analysis_.ranks);
+    const auto workers = all.first(std::min(all.size(), static_cast<std::size_t>(std::max(analysis_.workers, 0))));
+    add(rows, workers.size() < all.size() ? tr("%1 workers, mean").arg(workers.size()) : tr("all ranks, mean"),
+        sum_of(workers, measured), sum_of(workers, predicted), sum_of(workers, ideal),
+        std::max<double>(static_cast<double>(workers.size()), 1));
     for (std::size_t r = 0; r < analysis_.ranks.size(); ++r) {
       const RangeRow& row = analysis_.ranks[r];
       add(rows, names_[r], row.measured, row.predicted.value_or(RangeTime{}), row.ideal.value_or(RangeTime{}), 1);

@@ -4,6 +4,8 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "app/views/common/style.hpp"
@@ -19,7 +21,7 @@ QFont sized(QFont font, double factor, int least, QFont::Weight weight) {
 }
 
 // More labels than a person reads would only cost time.
-constexpr int most_labels = 1500;
+constexpr std::size_t most_labels = 1500;
 
 const char* name_of_row(Lane lane) {
   switch (lane) {
@@ -78,29 +80,87 @@ std::optional<std::pair<double, double>> label_room(double x0, double x1, double
   return std::pair{from, to};
 }
 
+std::size_t form_of_lane(std::vector<LabelFit> fits) {
+  std::erase_if(fits, [](const LabelFit& fit) { return fit.fits == no_label; });
+  if (fits.empty()) return 0;
+  const auto middle = fits.begin() + static_cast<std::ptrdiff_t>(fits.size() / 2);
+  std::nth_element(fits.begin(), middle, fits.end(),
+                   [](const LabelFit& a, const LabelFit& b) { return a.fits_well < b.fits_well; });
+  std::size_t form = middle->fits_well == no_label ? middle->fits : middle->fits_well;
+  std::nth_element(fits.begin(), middle, fits.end(),
+                   [](const LabelFit& a, const LabelFit& b) { return a.room < b.room; });
+  // A box that is much narrower than its like has a shorter label alone, rather than all a shorter one for its sake.
+  const double usual = 0.6 * middle->room;
+  for (const LabelFit& fit : fits)
+    if (fit.room >= usual) form = std::max(form, fit.fits);
+  return form;
+}
+
+// In a lane whose ranks stand at different steps at one time, a number alone would seem the headed step's.
+std::vector<std::string> TimelinePainter::labels_on(const FrameBox& box) const {
+  std::vector<std::string> labels = labels_of(box.box);
+  const bool asynchronous = s_.plan && s_.plan->grid.servers > 0 && s_.plan->scenario.plan.staleness > 0;
+  if (!asynchronous || s_.rows->rows[box.row].kind != RowKind::compute) return labels;
+  const std::string step = "step " + std::to_string(box.box.step);
+  std::vector<std::string> with_step;
+  if (s_.plan->scenario.plan.micro_batches > 1 || labels.size() > 1)
+    for (const std::string& label : labels) with_step.push_back(step + " · " + label);
+  with_step.push_back(step);
+  with_step.push_back(std::to_string(box.box.step));
+  return with_step;
+}
+
 void TimelinePainter::box_labels() {
-  int drawn = 0;
   const double left = s_.layout.plot.left(), right = s_.layout.plot.right() + 1;
+  struct Labelled {
+    const FrameBox* box;
+    TextWidths* font;
+    std::vector<std::string> labels;
+    std::pair<double, double> room;
+    LabelFit fit;
+  };
+  // Labels of one lane's like boxes have one form, so that they can be read along the lane.
+  using Like = std::tuple<std::size_t, OpKind, FoldLevel, std::size_t>;
+  std::vector<Labelled> all;
+  std::map<Like, std::vector<LabelFit>> fits;
+  const auto like = [](const Labelled& one) {
+    return Like{one.box->row, one.box->box.op.valid() ? one.box->box.op.kind() : OpKind{}, one.box->box.level,
+                one.labels.size()};
+  };
   for (const FrameBox& box : s_.frame->boxes) {
     const TimelineRow& row = s_.rows->rows[box.row];
-    if (row.kind == RowKind::ghost || drawn >= most_labels || under_pinned(box.row)) continue;
+    if (row.kind == RowKind::ghost || all.size() >= most_labels || under_pinned(box.row)) continue;
     TextWidths& font = row.height >= 26 ? fonts_.title : fonts_.small;
     if (row.height < font.font().pixelSize() + 3) continue;
     const QRectF place = row_rect(box.row);
     if (place.bottom() < s_.layout.plot.top() || place.top() > s_.layout.plot.bottom()) continue;
-    const auto room = label_room(left + scale_.x_of(std::max(box.box.active_ns, box.box.begin_ns)),
-                                 left + scale_.x_of(box.box.end_ns), left, right, 2);
+    const double x0 = left + scale_.x_of(std::max(box.box.active_ns, box.box.begin_ns)),
+                 x1 = left + scale_.x_of(box.box.end_ns);
+    const auto room = label_room(x0, x1, left, right, 2);
     if (!room) continue;
-    for (const std::string& label : labels_of(box.box)) {
-      const QString words = QString::fromStdString(label);
+    Labelled one{&box, &font, labels_on(box), *room, {room->second - room->first, no_label, no_label}};
+    for (std::size_t i = one.labels.size(); i-- > 0;) {
+      const double width = font.width(QString::fromStdString(one.labels[i]));
       // Numbers may fill their box; words beside words need air.
-      const double air = label.size() > 2 ? 6 : 0;
-      if (font.width(words) + air > room->second - room->first) continue;
-      text(font, {room->first, place.top(), room->second - room->first, place.height()}, Qt::AlignCenter, words,
-           s_.colours->ink_on(s_.colours->of(box.kind, row.lane)));
-      ++drawn;
-      break;
+      if (width <= one.fit.room) one.fit.fits = i;
+      if (width + (one.labels[i].size() > 2 ? 6 : 0) <= one.fit.room) one.fit.fits_well = i;
     }
+    const bool whole = x0 >= left && x1 <= right;
+    if (whole) fits[like(one)].push_back(one.fit);
+    all.push_back(std::move(one));
+  }
+  std::map<Like, std::size_t> forms;
+  for (auto& [group, of_group] : fits) forms[group] = form_of_lane(std::move(of_group));
+  for (const Labelled& one : all) {
+    const auto form = forms.find(like(one));
+    // Only whole boxes choose the form; what the view's edge cuts follows them.
+    std::size_t i = form != forms.end() ? form->second : one.fit.fits_well;
+    while (i < one.labels.size() && one.font->width(QString::fromStdString(one.labels[i])) > one.fit.room) ++i;
+    if (i >= one.labels.size()) continue;
+    const QRectF place = row_rect(one.box->row);
+    text(*one.font, {one.room.first, place.top(), one.fit.room, place.height()}, Qt::AlignCenter,
+         QString::fromStdString(one.labels[i]),
+         s_.colours->ink_on(s_.colours->of(one.box->kind, s_.rows->rows[one.box->row].lane)));
   }
 }
 

@@ -109,6 +109,7 @@ class TimelinePainter {
   void frame();
   void grid();
   void box_labels();
+  std::vector<std::string> labels_on(const FrameBox& box) const;
   void bubble_labels();
   void range();
   void selection();
@@ -132,6 +133,16 @@ class TimelinePainter {
   TimelineFonts& fonts_;
   PixelScale scale_;
 };
+
+/// How a box's labels, from the longest to the shortest, fit it: the first that does, at all and with air around it.
+inline constexpr std::size_t no_label = static_cast<std::size_t>(-1);
+struct LabelFit {
+  double room = 0;
+  std::size_t fits = no_label, fits_well = no_label;
+};
+/// Which label like boxes of one lane have: what fits well on most, and at all on every one that is not much narrower
+/// than the others.
+std::size_t form_of_lane(std::vector<LabelFit> fits);
 
 /// A stretch free for a label in [x0, x1) within [left, right): its middle's label is wanted; empty when it is too
 /// narrow.

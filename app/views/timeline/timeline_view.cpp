@@ -75,6 +75,7 @@ TimelineView::TimelineView(SharedState& state, SnapshotSource& source, Navigator
   });
   connect(&state, &SharedState::step_changed, this, [this] {
     describe_step();
+    compose_frame();
     compose_overview();
   });
   connect(&state, &SharedState::selected_changed, this, &TimelineView::describe_selection);
@@ -163,6 +164,7 @@ void TimelineView::compose_frame() {
   request.height = static_cast<int>(std::lround(scene_.layout.plot.height() * request.device_scale));
   request.scroll = scene_.scroll;
   request.theme = colours().theme;
+  request.step = state().step();
   request.bubbles = bubbles_;
   wanted_frame_ = composer_->request(std::move(request));
   update();
@@ -175,7 +177,8 @@ void TimelineView::compose_overview() {
   const auto view = source().view();
   TimeRange range = state().extent();
   if (state().step())
-    if (const auto step = view->step_range(state().shown(), *state().step())) {
+    if (const auto step = step_with_forecast(*view, source().prediction() ? *source().prediction() : *view,
+                                             state().shown(), *state().step())) {
       const TimeRange room = widened(*step, 0.06);
       if (state().visible().begin_ns >= room.begin_ns && state().visible().end_ns <= room.end_ns)
         range = widened(*step, 0.01);
@@ -275,10 +278,16 @@ std::optional<ShownBox> TimelineView::box_at(QPoint at) const {
   const double ns_per_pixel = scene_.scale().ns_per_pixel();
   const std::int64_t time = time_at(at.x() + 0.5);
   if (row.kind == RowKind::ghost) {
-    const auto step = step_at(*view, state().shown(), time);
     const auto predicted = source().prediction();
     const StoreView& there = predicted ? *predicted : *view;
-    const auto under = step ? predicted_for(there, *step) : std::nullopt;
+    std::optional<PredictedStep> under;
+    // The forecast of the step one looks at lies over those of the steps after it.
+    if (const auto range = state().step() ? view->step_range(state().shown(), *state().step()) : std::nullopt)
+      under = predicted_for(there, {*state().step(), *range});
+    if (!under || time < under->range.begin_ns || time >= under->forecast_end_ns()) {
+      const auto step = step_at(*view, state().shown(), time);
+      under = step ? predicted_for(there, *step) : std::nullopt;
+    }
     const LaneKey lane{row.rank, row.lane, Obtained::simulated};
     const auto span = under ? there.span_at(lane, time - under->shift_ns) : std::nullopt;
     if (!span) return std::nullopt;

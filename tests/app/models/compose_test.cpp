@@ -78,6 +78,40 @@ TEST_CASE("idle time within the run is hatched, time outside it is not") {
   CHECK(hatched(200, 600) <= 80);
 }
 
+TEST_CASE("only a rank's own exposed communication is hatched in its colour, not that of others it waits for") {
+  KnownRun run;
+  run.span(0, 0, "F:c0:m0", 0, 100).span(0, 0, "B:c0:m0", 900, 1000);
+  struct Known : BubbleSource {
+    std::shared_ptr<const StepInsight> insight(const std::shared_ptr<const StoreView>&,
+                                               const std::shared_ptr<const StoreView>&, Obtained,
+                                               std::uint32_t) override {
+      auto insight = std::make_shared<StepInsight>();
+      const auto add = [&](double begin_us, double end_us, TimeClass time) {
+        BubbleStretch stretch;
+        stretch.begin_ns = KnownRun::ns(begin_us);
+        stretch.end_ns = KnownRun::ns(end_us);
+        stretch.cause = BubbleCause::exposed_communication;
+        stretch.purpose = Purpose::server;
+        stretch.time = time;
+        insight->run.stretches.push_back(stretch);
+      };
+      add(100, 500, TimeClass::data);
+      add(500, 900, TimeClass::bubble);
+      return insight;
+    }
+  } source;
+  FrameRequest request = request_for(run.view());
+  request.bubbles = &source;
+  const Frame frame = compose(request);
+  const auto plain = [&](int from, int to) {
+    int count = 0;
+    for (int x = from; x < to; ++x) count += at(frame, x, RowKind::compute, Lane::compute) == dark.hatch;
+    return count;
+  };
+  CHECK(plain(100, 500) == 0);
+  CHECK(plain(500, 900) >= 40);
+}
+
 TEST_CASE("a folded pixel shows the shares of all classes, bottom up, and leaves the rest to idle") {
   KnownRun run;
   // Every 10 µs: 4 µs forward, 3 µs backward, 3 µs idle. At 10 µs a pixel that is each pixel's content.
@@ -151,6 +185,34 @@ TEST_CASE("the prediction is a ghost under the step that it predicts, on the run
   CHECK(edge(395));
   CHECK_FALSE(edge(410));
   CHECK(at(frame, 250, RowKind::ghost, Lane::compute, 0, 0.5) == dark.ground);  // hollow
+}
+
+TEST_CASE("the forecast of the step one looks at stands whole, and those beside it give way with open ends") {
+  // The run takes 300 µs a step, the forecast 400.
+  KnownRun run;
+  for (std::uint32_t step = 0; step < 3; ++step)
+    run.span(0, step, "F:c0:m0", step * 300, step * 300 + 100)
+        .span(0, step, "B:c0:m0", step * 300 + 100, step * 300 + 300)
+        .predicted(0, step, "F:c0:m0", step * 400, step * 400 + 100)
+        .predicted(0, step, "B:c0:m0", step * 400 + 150, step * 400 + 400);
+  FrameRequest request = request_for(run.view());
+  request.step = 1;
+  const Frame frame = compose(request);
+  const auto middle = [&](int x) { return at(frame, x, RowKind::ghost, Lane::compute, 0, 0.3) != dark.ground; };
+  const auto edge = [&](int x) { return at(frame, x, RowKind::ghost, Lane::compute, 0, 0.0) != dark.ground; };
+  // Step 0's backward of 150 … 400 is cut at 300 and does not seem to end there; nothing of it is in step 1.
+  CHECK(edge(290));
+  CHECK_FALSE(middle(297));
+  CHECK_FALSE(middle(298));
+  CHECK(middle(300));
+  CHECK_FALSE(edge(420));
+  // Step 1's own is 450 … 700, with a side at its end; step 2's forward of 600 … 700 lies under it.
+  CHECK(edge(690));
+  CHECK_FALSE(middle(600));
+  CHECK(middle(698));
+  // Looked at from nowhere, each ends where the next begins.
+  request.step.reset();
+  CHECK(at(compose(request), 600, RowKind::ghost, Lane::compute, 0, 0.3) != dark.ground);
 }
 
 TEST_CASE("threads compose the same picture as one") {

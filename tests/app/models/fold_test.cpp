@@ -1,6 +1,7 @@
 #include "app/models/fold.hpp"
 
 #include "app/models/idle.hpp"
+#include "app/models/span_details.hpp"
 #include "tests/app/models/known_run.hpp"
 #include "tests/catch.hpp"
 
@@ -151,6 +152,41 @@ TEST_CASE("a finely cut wait is one idle stretch with its main cause, its parts 
   REQUIRE(stretches[0].parts.size() == 2);
   CHECK(stretches[0].parts[0].length_ns == 9'000);
   CHECK(stretches[0].parts[1].length_ns == 1'000);
+}
+
+TEST_CASE("waiting and the rank's own exposed communication keep their own names, however finely each is cut") {
+  StepAnalysis step;
+  step.stretches.push_back(idle(0, 0, 4'000, BubbleCause::peers));
+  step.stretches.push_back(idle(0, 4'000, 8'000, BubbleCause::straggler));
+  // A push and a pull with the server's update between them, neither as wide as a name.
+  step.stretches.push_back(idle(0, 8'000, 12'000, BubbleCause::exposed_communication, TimeClass::data));
+  step.stretches.push_back(idle(0, 12'000, 12'500, BubbleCause::peers));
+  step.stretches.push_back(idle(0, 12'500, 16'500, BubbleCause::exposed_communication, TimeClass::data));
+  const auto stretches = idle_stretches(step, 0, 100);
+  REQUIRE(stretches.size() == 2);
+  CHECK(stretches[0].end_ns == 8'000);
+  CHECK(stretches[1].main().time == TimeClass::data);
+}
+
+TEST_CASE("exposed communication is a rank's own; others' bytes and others' compute it waits for, by whose they are") {
+  BubbleStretch stretch = idle(0, 0, 100, BubbleCause::exposed_communication, TimeClass::data);
+  stretch.purpose = Purpose::server;
+  stretch.waits_for_rank = 4;
+  CHECK(cause_labels(stretch).front() == "exposed server parameters");
+  stretch.time = TimeClass::bubble;
+  CHECK(cause_labels(stretch).front() == "waiting for rank 4's transfer");
+  stretch.cause = BubbleCause::peers;
+  CHECK(cause_labels(stretch).front() == "waiting for rank 4");
+}
+
+TEST_CASE("the line over a step with servers says whose time its bubble is a share of") {
+  StepInsight insight;
+  insight.run.bubble = 0.497;
+  insight.run.workers = 4;
+  insight.run.ranks.resize(5);
+  CHECK(step_summary(29, 5, {}, &insight) == "step 29 · 4 workers, 1 server · bubble 49.7 % of the workers' step");
+  insight.run.ranks.resize(4);
+  CHECK(step_summary(29, 4, {}, &insight) == "step 29 · 4 ranks · bubble 49.7 % of the step");
 }
 
 TEST_CASE("two causes that are both wide enough for a name keep their own stretches, and a gap parts any") {

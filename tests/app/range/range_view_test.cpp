@@ -6,6 +6,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include "app/views/common/text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
 #include "tests/catch.hpp"
@@ -191,6 +192,21 @@ TEST_CASE("Every rank's time is all of its stretch, also where ops of other step
       fills(*row.ideal);
     }
   }
+}
+
+TEST_CASE("The mean is over the workers, as the bubble of a step is, and says so: a server has no model to compute") {
+  Place p(small_scenario("data = 4\ndata_parallel = \"parameter-server\"\nservers = 1\nstaleness = 2"));
+  REQUIRE(p.view->picture().analysis);
+  CHECK(p.view->picture().analysis->workers == 4);
+  const RowsModel& rows = p.view->shares();
+  CHECK(rows.words(0, 0) == "4 workers, mean");
+  const auto step = analyse_step(p.prediction.context->programs, p.prediction.context->step.grid,
+                                 spans_around(*p.source.view(), *p.prediction.context, Obtained::measured, 1),
+                                 *p.source.view()->step_range(Obtained::measured, 1), 1);
+  for (int column = 3; column < rows.columnCount(); ++column)
+    for (const TimeClass time : {TimeClass::compute, TimeClass::bubble})
+      if (rows.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString() == text::utf8(name_of(time)))
+        CHECK(rows.words(0, column) == text::percent(step.average[time]));
 }
 
 TEST_CASE("The table in a file says of every row whose it is") {

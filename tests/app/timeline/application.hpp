@@ -27,9 +27,14 @@ class HeldSource : public SnapshotSource {
     view_ = std::move(view);
     emit changed();
   }
+  std::shared_ptr<const StoreView> prediction() const override { return prediction_; }
+  void hold_prediction(std::shared_ptr<const StoreView> prediction) {
+    prediction_ = std::move(prediction);
+    emit changed();
+  }
 
  private:
-  std::shared_ptr<const StoreView> view_;
+  std::shared_ptr<const StoreView> view_, prediction_;
 };
 
 }  // namespace rankscope

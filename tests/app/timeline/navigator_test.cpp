@@ -94,6 +94,38 @@ TEST_CASE("fit goes to the selected range, else to the selected op, else to the 
   CHECK(state.visible() == TimeRange{-10'000, 1'010'000});
 }
 
+TEST_CASE("a step is fitted with its forecast, where that takes longer, and again when the forecast comes later") {
+  const auto forecast = [](double us) {
+    KnownRun run;
+    run.predicted(0, 0, "F:c0:m0", 0, us / 2).predicted(0, 0, "B:c0:m0", us / 2, us);
+    return run.view();
+  };
+  KnownRun run;
+  for (int step = 0; step < 3; ++step)
+    run.span(0, static_cast<std::uint32_t>(step), "F:c0:m0", step * 100, step * 100 + 40)
+        .span(0, static_cast<std::uint32_t>(step), "B:c0:m0", step * 100 + 40, step * 100 + 100);
+  const TimeRange step{KnownRun::ns(100), KnownRun::ns(200)};
+  CHECK(step_with_forecast(*run.view(), *forecast(80), Obtained::emulated, 1) == step);
+  CHECK(step_with_forecast(*run.view(), *forecast(120), Obtained::emulated, 1) ==
+        TimeRange{step.begin_ns, KnownRun::ns(220)});
+  CHECK(step_with_forecast(*run.view(), *forecast(900), Obtained::emulated, 1) ==
+        TimeRange{step.begin_ns, KnownRun::ns(300)});
+  application();
+  SharedState state;
+  HeldSource source(run.view());
+  Navigator navigator(state, source);
+  state.set_shown(Obtained::emulated);
+  navigator.show_step(1);
+  CHECK(state.visible().end_ns < KnownRun::ns(215));
+  source.hold_prediction(forecast(120));
+  CHECK(state.visible().end_ns > KnownRun::ns(220));
+  // Who has moved since is left alone.
+  navigator.zoom(0.5, KnownRun::ns(150));
+  const TimeRange chosen = state.visible();
+  source.hold_prediction(forecast(140));
+  CHECK(state.visible() == chosen);
+}
+
 TEST_CASE("slow motion moves the cursor at its speed and ends at the end of a recording") {
   application();
   const auto run = steps(2, Obtained::emulated);

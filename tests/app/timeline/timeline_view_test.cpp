@@ -370,6 +370,38 @@ TEST_CASE("what an older picture covers is what of its time is seen, and no more
   CHECK(covered_by(frame, place, {1000, 2000}).isEmpty());
 }
 
+TEST_CASE("the labels of like boxes in a lane have one form, but for a box much narrower than the others") {
+  const LabelFit wide{50, 0, 0}, tight{46, 0, 1}, narrow{20, 2, 2}, none{5, no_label, no_label};
+  CHECK(form_of_lane({wide, wide, tight}) == 0);             // a pixel too little air is no reason for another form
+  CHECK(form_of_lane({wide, tight, tight}) == 1);            // what has air on most
+  CHECK(form_of_lane({wide, wide, wide, narrow}) == 0);      // the narrow one alone has a shorter label
+  CHECK(form_of_lane({wide, wide, {40, 1, 1}}) == 1);        // one of their like where it does not fit: all
+  CHECK(form_of_lane({wide, none, none, none, none}) == 0);  // who has no room for any has no say
+  CHECK(form_of_lane({}) == 0);
+}
+
+TEST_CASE("where workers stand at different steps at one time, every box says which is its") {
+  Hello hello;
+  hello.scenario_toml =
+      "title = \"servers\"\n[model]\nlayers = 2\nwidth = 32\nheads = 2\ncontext = 16\nvocabulary = 64\n[plan]\ndata = "
+      "2\n"
+      "data_parallel = \"parameter-server\"\nservers = 1\nstaleness = 2\n[train]\nglobal_batch = 16\nsteps = 5\n";
+  hello.ranks = 3;
+  auto run = std::make_unique<KnownRun>();
+  run->hello(hello);
+  run->span(0, 0, "F:c0:m0", 0, 500).span(0, 0, "B:c0:m0", 500, 1000);
+  run->span(1, 0, "F:c0:m0", 0, 200).span(1, 0, "B:c0:m0", 200, 500).span(1, 1, "B:c0:m0", 500, 1000);
+  Fixture f(std::move(run));
+  f.navigator.show_step(1);
+  f.settle();
+  QStringList words;
+  for (const PaintedText& text : painted_texts(f.view)) words << text.words;
+  INFO(words.join(", ").toStdString());
+  CHECK(words.count("step 0") == 1);
+  CHECK(words.count("step 1") == 1);
+  CHECK(words.count("0") == 1);  // the axis' zero
+}
+
 TEST_CASE("labels keep within the view at any size") {
   for (const QSize size : {QSize(320, 160), QSize(640, 300), QSize(1920, 1080)}) {
     Fixture f(two_stages(), size);

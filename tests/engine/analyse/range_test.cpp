@@ -79,3 +79,22 @@ TEST_CASE("a step three times as slow as predicted has a gap of 200 points, whic
     }
   }
 }
+
+TEST_CASE("the whole step lies on the whole prediction, also for a rank that begins the one and waits in the other") {
+  std::vector<RankProgram> programs(2);
+  for (RankProgram& program : programs) add_op(program, "F:c0:m0");
+  programs[1].rank = 1;
+  const RankGrid grid{1, 2, 1};
+  const auto step = [&](std::int64_t first, std::int64_t second) -> AnalysedStep {
+    const std::vector<Span> spans = {span(0, "F:c0:m0", first, first + 40), span(1, "F:c0:m0", second, second + 40)};
+    return {analyse_step(programs, grid, spans, {0, 100}, 0), spans};
+  };
+  const AnalysedStep run = step(0, 60), predicted = step(60, 0);
+  const RangeAnalysis whole = analyse_range(run, &predicted, nullptr, {});
+  for (const RangeRow& row : whole.ranks) {
+    INFO("rank " << row.rank);
+    REQUIRE(row.predicted);
+    CHECK(row.predicted->length_s() == Approx(100e-9));
+    CHECK(row.predicted->share(TimeClass::compute) == Approx(0.4));
+  }
+}

@@ -430,3 +430,41 @@ TEST_CASE("the gap's items sum to the whole difference and name what differs mos
   CHECK(straggler);
   CHECK(explain_gap(predicted, predicted).empty());
 }
+
+TEST_CASE("the gap is over the workers, and offloaded optimizer time counts once") {
+  // Two workers and a server. Predicted: 100 ns of compute. Measured: as much, and 100 ns of offloaded updates.
+  const auto analysis = [](std::int64_t offloaded_ns) {
+    StepAnalysis step;
+    step.range = {0, 100 + offloaded_ns};
+    step.workers = 2;
+    step.ranks.resize(3);
+    const auto whole = static_cast<double>(step.range.length());
+    for (int rank = 0; rank < 3; ++rank) {
+      StepShares& shares = step.ranks[static_cast<std::size_t>(rank)];
+      BubbleStretch stretch;
+      stretch.rank = rank;
+      stretch.begin_ns = rank < 2 ? 100 : 0;
+      stretch.end_ns = step.range.end_ns;
+      if (rank < 2) {
+        shares[TimeClass::compute] = 100 / whole;
+        shares[TimeClass::optimizer] = static_cast<double>(offloaded_ns) / whole;
+        stretch.cause = BubbleCause::exposed_communication;
+        stretch.time = TimeClass::optimizer;
+        stretch.purpose = Purpose::offload;
+      } else {
+        shares[TimeClass::other] = 1;
+        stretch.cause = BubbleCause::workers;
+        stretch.time = TimeClass::other;
+      }
+      step.stretches.push_back(stretch);
+    }
+    return step;
+  };
+  double points = 0;
+  for (const GapItem& item : explain_gap(analysis(0), analysis(100))) {
+    CHECK(item.rank < 2);
+    if (std::abs(item.points) > 1e-9) CHECK(item.time == TimeClass::optimizer);
+    points += item.points;
+  }
+  CHECK(points == Approx(100));
+}

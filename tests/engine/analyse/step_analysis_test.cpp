@@ -424,3 +424,48 @@ TEST_CASE("what a parameter server does not do while its worker computes is wait
   CHECK(ns_of(a, 1, BubbleCause::warm_up) == 0);
   CHECK(a.ranks[1].unknown == Approx(0).margin(1e-9));
 }
+
+TEST_CASE("a parameter server's time is told by its own ops: bytes moved, updates, and waiting for workers between") {
+  std::vector<RankProgram> programs(2);
+  programs[1].rank = 1;
+  const OpIndex b = add_op(programs[0], "B:c0:m0");
+  add_message(programs[0], "SEND.server:c0:i0", 1, 64, {b});
+  add_message(programs[1], "RECV.server:c0:i0", 0, 64);
+  const RankGrid grid{1, 1, 1, 1};
+  // The worker goes on to its next step, so that the server's transfer is on no chain that anybody waits for.
+  const std::vector<Span> spans = {span(0, "B:c0:m0", 0, 60), span(0, "SEND.server:c0:i0", 60, 70),
+                                   span(0, "B:c0:m0", 60, 100, -1, 1), span(1, "RECV.server:c0:i0", 0, 70, 60)};
+  const StepAnalysis a = analyse_step(programs, grid, spans, {0, 100}, 0);
+  CAPTURE(picture(a));
+  CHECK(a.workers == 1);
+  CHECK(ns_of(a, 1, TimeClass::data) == Approx(10));
+  CHECK(ns_of(a, 1, BubbleCause::workers) == 90);
+  CHECK(ns_of(a, 0, TimeClass::bubble) == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("a rank that still talks does not wait for the step's end, and without a pipeline nothing warms up") {
+  // Two workers and a server, which takes rank 0's gradient and then rank 1's:
+  //   rank 0   B [0, 20)    SEND [20, 30)   then nothing
+  //   rank 1   B [0, 60)    SEND [60, 80)
+  std::vector<RankProgram> programs(3);
+  for (int rank = 0; rank < 2; ++rank) {
+    RankProgram& program = programs[static_cast<std::size_t>(rank)];
+    program.rank = rank;
+    const std::string message = ".server:c0:m" + std::to_string(rank);
+    const OpIndex b = add_op(program, "B:c0:m0");
+    add_message(program, "SEND" + message, 2, 64, {b});
+    add_message(programs[2], "RECV" + message, rank, 64);
+  }
+  programs[2].rank = 2;
+  const RankGrid grid{1, 2, 1, 1};
+  const std::vector<Span> spans = {
+      span(0, "B:c0:m0", 0, 20), span(0, "SEND.server:c0:m0", 20, 30), span(2, "RECV.server:c0:m0", 0, 30, 20),
+      span(1, "B:c0:m0", 0, 60), span(1, "SEND.server:c0:m1", 60, 80), span(2, "RECV.server:c0:m1", 30, 80, 60)};
+  const StepAnalysis a = analyse_step(programs, grid, spans, {0, 80}, 0);
+  CAPTURE(picture(a));
+  CHECK(ns_of(a, 0, TimeClass::data) == Approx(10));
+  CHECK(ns_of(a, 0, TimeClass::bubble) == Approx(50));
+  CHECK(ns_of(a, 0, BubbleCause::warm_up) == 0);
+  CHECK(ns_of(a, 0, BubbleCause::cool_down) == 0);
+  CHECK(a.bubble == Approx(50.0 / 160));
+}
