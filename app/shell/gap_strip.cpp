@@ -35,11 +35,11 @@ Argb color_of(TimeClass time, const Palette& p) {
   return p.text;
 }
 
-QString label_of(TimeClass time) {
+QString label_of(TimeClass time, bool serves) {
   switch (time) {
     case TimeClass::tensor: return GapStrip::tr("exposed tensor communication");
     case TimeClass::pipeline: return GapStrip::tr("exposed transfers");
-    case TimeClass::data: return GapStrip::tr("exposed all-reduce");
+    case TimeClass::data: return serves ? GapStrip::tr("exposed server traffic") : GapStrip::tr("exposed all-reduce");
     case TimeClass::zero: return GapStrip::tr("exposed ZeRO communication");
     default: return text::utf8(name_of(time));
   }
@@ -97,6 +97,11 @@ std::vector<GapStrip::Piece> GapStrip::pieces(const StepShares& shares, const QR
   return result;
 }
 
+bool GapStrip::serves() const {
+  const auto figures = figures_.latest();
+  return figures->scenario && figures->scenario->plan.has_servers();
+}
+
 void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShares& shares, const QRectF& bar,
                          bool ghost) const {
   const Palette& p = *colours_;
@@ -117,7 +122,7 @@ void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShare
       if (piece.time == TimeClass::bubble) painter.fillRect(area, QBrush(color(p.hatch), Qt::BDiagPattern));
     }
     const QString share = text::percent(piece.share);
-    const QString full = (piece.unknown ? tr("unknown") : label_of(piece.time)) + QLatin1Char(' ') + share;
+    const QString full = (piece.unknown ? tr("unknown") : label_of(piece.time, serves())) + QLatin1Char(' ') + share;
     const double room = area.width() - 10;
     const QString words = metrics.horizontalAdvance(full) <= room    ? full
                           : metrics.horizontalAdvance(share) <= room ? share
@@ -188,8 +193,9 @@ bool GapStrip::event(QEvent* event) {
     for (const Piece& piece : pieces(step->average, bar_area(row)))
       if (piece.area.contains(help->pos()))
         words = QStringLiteral("<b>%1</b> %2<br>%3")
-                    .arg(piece.unknown ? tr("unknown") : label_of(piece.time), text::percent(piece.share),
-                         tr("%1 of a step of %2, mean over the ranks")
+                    .arg(piece.unknown ? tr("unknown") : label_of(piece.time, serves()), text::percent(piece.share),
+                         (serves() ? tr("%1 of a step of %2, mean over the workers")
+                                   : tr("%1 of a step of %2, mean over the ranks"))
                              .arg(text::seconds(piece.share * step->seconds()), text::seconds(step->seconds())));
     ++row;
   }

@@ -38,6 +38,8 @@ class GapStrip : public QWidget {
   std::vector<Piece> pieces(const StepShares& shares, const QRectF& bar) const;
   void paint_bar(QPainter& painter, const QString& name, const StepShares& shares, const QRectF& bar, bool ghost) const;
   QRectF bar_area(int row) const;
+  /// Whether the plan has parameter servers, which have no part in the shares.
+  bool serves() const;
 
   FiguresModel& figures_;
   const Palette* colours_;
@@ -45,6 +47,7 @@ class GapStrip : public QWidget {
 };
 
 Argb color_of(TimeClass time, const Palette& palette);
-QString label_of(TimeClass time);
+/// `serves`: by parameter servers.
+QString label_of(TimeClass time, bool serves);
 
 }  // namespace rankscope::app

@@ -22,9 +22,12 @@ void TimelinePainter::header() {
   else
     legend(s_.layout.legend, s_.layout.legend.left(), -1);
   const double room = right - summary_left;
-  if (!s_.summary.isEmpty() && room > 40)
-    text(fonts_.text, {summary_left, double(area.top()), room, double(area.height())}, Qt::AlignLeft | Qt::AlignVCenter,
-         QFontMetricsF(fonts_.text.font()).elidedText(s_.summary, Qt::ElideRight, room), s_.colours->dim);
+  if (s_.summary.isEmpty() || room <= 40) return;
+  // What stands in brackets, what the bubble is beside, goes first where there is no room for all.
+  QString summary = s_.summary;
+  if (fonts_.text.width(summary) > room) summary = summary.section(QStringLiteral(" ("), 0, 0);
+  text(fonts_.text, {summary_left, double(area.top()), room, double(area.height())}, Qt::AlignLeft | Qt::AlignVCenter,
+       QFontMetricsF(fonts_.text.font()).elidedText(summary, Qt::ElideRight, room), s_.colours->dim);
 }
 
 // From `from` on as far as there is room, so that it ends at `right`; `right` < 0: from the left. Returns its width.
