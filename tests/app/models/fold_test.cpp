@@ -172,7 +172,7 @@ TEST_CASE("exposed communication is a rank's own; others' bytes and others' comp
   BubbleStretch stretch = idle(0, 0, 100, BubbleCause::exposed_communication, TimeClass::data);
   stretch.purpose = Purpose::server;
   stretch.waits_for_rank = 4;
-  CHECK(cause_labels(stretch).front() == "exposed server parameters");
+  CHECK(cause_labels(stretch).front() == "exposed server traffic");
   stretch.time = TimeClass::bubble;
   CHECK(cause_labels(stretch).front() == "waiting for rank 4's transfer");
   stretch.cause = BubbleCause::peers;

@@ -36,6 +36,9 @@ struct ToldEvent {
   bool is_send = false;
   std::size_t bytes = 0;
   std::int64_t begin_ns = 0, end_ns = 0;  ///< on the host's clock
+  /// Of what a device's timer stamps: when its begin or its end was told, whichever was sooner, at most so long after
+  /// it.
+  std::int64_t late_ns = 0;
 };
 
 }  // namespace emulated_nccl

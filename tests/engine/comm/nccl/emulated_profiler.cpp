@@ -146,7 +146,9 @@ class OfVersion final : public Profiler {
       proxy_thread().at(channel.told_ns, [this, work, c, begin = channel.begin_ns, all = work.channels] {
         Described d = described(kernel_channel, work.event);
         d.kernel_channel = {static_cast<std::uint8_t>(c), static_cast<std::uint64_t>(begin - timer_behind_ns)};
-        (*all)[static_cast<std::size_t>(c)].event = start(d);
+        Channel& told = (*all)[static_cast<std::size_t>(c)];
+        told.event = start(d);
+        told.late_ns = host_ns() - begin;
       });
     }
   }
@@ -162,8 +164,9 @@ class OfVersion final : public Profiler {
         arguments.kernel_channel.timer_ns = static_cast<std::uint64_t>(end - timer_behind_ns);
         if (of.event == nullptr) return;
         plugin_.record(of.event, kernel_channel_stop, &arguments);
+        const std::int64_t late_ns = std::min(of.late_ns, host_ns() - end);
         plugin_.stop(of.event);
-        tell({work.function, rank_, work.number, c, -1, work.peer, false, 0, of.begin_ns, end});
+        tell({work.function, rank_, work.number, c, -1, work.peer, false, 0, of.begin_ns, end, late_ns});
       });
     }
     if (!how_.network) return;
@@ -209,7 +212,7 @@ class OfVersion final : public Profiler {
       stop(event);
       if (event != nullptr)
         tell({work.function, rank_, work.number, channel, step, peer, is_send, static_cast<std::size_t>(bytes), begin,
-              host_ns()});
+              host_ns(), 0});
     }
     stop(theirs);
     stop(op);

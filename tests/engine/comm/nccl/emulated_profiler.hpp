@@ -18,6 +18,7 @@ struct ProfiledWork {
   struct Channel {
     void* event = nullptr;
     std::int64_t begin_ns = 0, told_ns = 0;
+    std::int64_t late_ns = 0;  ///< its begin was told at most so long after it
   };
   std::string function;  ///< as NCCL calls it
   int peer = -1;         ///< of a message
