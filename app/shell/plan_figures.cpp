@@ -34,13 +34,6 @@ double greatest_peak(const Report& report, bool predicted) {
   return peak;
 }
 
-/// Of ranks that are all alike to a purpose, where no links are told.
-double sent_by_purposes(const Report& report, bool predicted) {
-  double bytes = report.traffic.empty() && report.ranks != 1 ? none : 0;
-  for (const TrafficReport& row : report.traffic) bytes += predicted ? row.predicted : row.bytes_per_rank;
-  return bytes;
-}
-
 /// One reason as a person says it. What one rank has alone is told of that rank; what many have, of all together.
 struct Reason {
   double points = 0;
@@ -111,7 +104,8 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
                    text::bytes(of_run([](const Report& r) { return greatest_peak(r, false); }))});
   const bool by_rank = either != nullptr && !either->links.empty();
   const auto sent = [by_rank](const Report& r, bool predicted) {
-    return by_rank ? sent_by_busiest(r.links, predicted) : sent_by_purposes(r, predicted);
+    if (by_rank) return sent_by_busiest(r.links, predicted);
+    return r.traffic.empty() && r.ranks != 1 ? none : sent_by_purposes(r.traffic, predicted);
   };
   lines.push_back({PlanRow::sent, by_rank ? tr("sent, at most") : tr("sent a rank"), text::unknown(),
                    text::bytes(of_either([&](const Report& r) { return sent(r, true); })),

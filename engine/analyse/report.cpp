@@ -277,6 +277,12 @@ double sent_by_busiest(std::span<const LinkReport> links, bool predicted) {
   return most;
 }
 
+double sent_by_purposes(std::span<const TrafficReport> traffic, bool predicted) {
+  double sum = 0;
+  for (const TrafficReport& row : traffic) sum += predicted ? row.predicted : row.bytes_per_rank;
+  return sum;
+}
+
 Report make_report(const RunFacts& facts) {
   Report report;
   report.title = facts.title;

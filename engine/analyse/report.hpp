@@ -153,6 +153,8 @@ struct LinkReport {
 /// Bytes of a step that the rank sends which sends most, by the links; NaN where a link is not known, or none is told
 /// (a folded plan, or too many ranks).
 double sent_by_busiest(std::span<const LinkReport> links, bool predicted);
+/// The sum over purposes of what a rank that takes part sends in a step: a rank's where all are alike to every purpose.
+double sent_by_purposes(std::span<const TrafficReport> traffic, bool predicted);
 
 struct TelemetryReport {
   std::int64_t events = -1, dropped = -1;  ///< -1 unknown

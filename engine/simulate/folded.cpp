@@ -280,9 +280,10 @@ FoldedStep PlanFolder::fold(const PlanSpec& plan) {
   return Folded(scenario_, *memo_).run();
 }
 
-double bytes_of_fullest(const std::vector<StageMemory>& stages, const ClusterSpec& cluster) {
+double bytes_of_fullest(const std::vector<StageMemory>& stages, const ClusterSpec& cluster,
+                        std::int64_t (StageMemory::*of_stage)() const) {
   double most = 0;
-  for (const StageMemory& stage : stages) most = std::max(most, static_cast<double>(stage.reserved()));
+  for (const StageMemory& stage : stages) most = std::max(most, static_cast<double>((stage.*of_stage)()));
   return most * (1 + cluster.allocator_slack) + cluster.context_bytes;
 }
 

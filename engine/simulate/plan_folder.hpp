@@ -36,6 +36,7 @@ class PlanFolder {
 };
 
 /// With the context and the allocator's slack.
-double bytes_of_fullest(const std::vector<StageMemory>& stages, const ClusterSpec& cluster);
+double bytes_of_fullest(const std::vector<StageMemory>& stages, const ClusterSpec& cluster,
+                        std::int64_t (StageMemory::*of_stage)() const = &StageMemory::reserved);
 
 }  // namespace rankscope

@@ -26,13 +26,6 @@ double program_seconds(const Scenario& s) {
   return static_cast<double>(range.end_ns - range.begin_ns) * 1e-9;
 }
 
-/// Of the fullest rank, by `of_stage`.
-double device_bytes(const Scenario& s, std::int64_t (StageMemory::*of_stage)() const) {
-  double most = 0;
-  for (const StageMemory& stage : fold_step(s).memory) most = std::max(most, static_cast<double>((stage.*of_stage)()));
-  return most * (1 + s.cluster.allocator_slack) + s.cluster.context_bytes;
-}
-
 double all_reduce_seconds(const Scenario& s, double bytes) {
   std::vector<int> ranks(static_cast<std::size_t>(s.plan.data));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -98,8 +91,8 @@ double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
     case Quantity::block_forward_seconds: return fold_block(s).forward_seconds();
     case Quantity::block_backward_seconds: return fold_block(s).backward_seconds();
     case Quantity::all_reduce_seconds: return all_reduce_seconds(s, row.bytes);
-    case Quantity::peak_bytes: return device_bytes(s, &StageMemory::peak);
-    case Quantity::reserved_bytes: return device_bytes(s, &StageMemory::reserved);
+    case Quantity::peak_bytes: return bytes_of_fullest(fold_step(s).memory, s.cluster, &StageMemory::peak);
+    case Quantity::reserved_bytes: return bytes_of_fullest(fold_step(s).memory, s.cluster);
     case Quantity::block_kept_bytes:
       return kept_by_block(make_model(s), s.cluster, s.plan.recompute == "selective").tensors;
     case Quantity::hardware_share: return fold_step(s).hfu(s.cluster, s.compute_type(), s.plan.ranks());

@@ -4,11 +4,8 @@
 # alone: any plan trains the same model.
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-python=
-for candidate in python3 /usr/bin/python3; do
-  if "$candidate" -c 'import torch, transformers' 2>/dev/null; then python=$candidate; break; fi
-done
-[[ -n $python ]] || { echo "hugging_face.sh: no PyTorch with transformers here"; exit 77; }
+source "$here/python_with.sh"
+python=$(python_with torch transformers) || { echo "hugging_face.sh: no PyTorch with transformers here"; exit 77; }
 engine=$1 written_run=$2 scenario=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

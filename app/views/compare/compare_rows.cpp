@@ -70,11 +70,14 @@ double peak_of(const Figures& figures) {
   return peak;
 }
 
-double sent_of(const Figures& figures) {
-  double bytes = 0;
-  for (const TrafficReport& traffic : figures.shown()->traffic)
-    bytes += figures.run && std::isfinite(traffic.bytes_per_rank) ? traffic.bytes_per_rank : traffic.predicted;
-  return bytes;
+/// Counted, or else predicted.
+double sent_of(const Figures& figures, bool by_rank) {
+  const Report& report = *figures.shown();
+  const auto sent = [&](bool predicted) {
+    return by_rank ? sent_by_busiest(report.links, predicted) : sent_by_purposes(report.traffic, predicted);
+  };
+  const double counted = figures.run ? sent(false) : none;
+  return std::isfinite(counted) ? counted : sent(true);
 }
 
 double tokens_of(const Figures& figures) {
@@ -98,7 +101,9 @@ std::vector<std::vector<Cell>> summary_rows(const Figures& a, const Figures& b) 
   rows.push_back(share_row(tr("MFU"), of_a.mfu, of_b.mfu, Better::more));
   rows.push_back(share_row(tr("HFU"), of_a.hfu, of_b.hfu, Better::neither));
   rows.push_back(row(tr("peak memory"), peak_of(a), peak_of(b), text::bytes, Better::less));
-  rows.push_back(row(tr("sent a rank"), sent_of(a), sent_of(b), text::bytes, Better::less));
+  const bool by_rank = !of_a.links.empty() && !of_b.links.empty();
+  rows.push_back(row(by_rank ? tr("sent, at most") : tr("sent a rank"), sent_of(a, by_rank), sent_of(b, by_rank),
+                     text::bytes, Better::less));
   rows.push_back(row(
       tr("ranks"), of_a.ranks, of_b.ranks, [](double value) { return QString::number(value); }, Better::neither));
   rows.push_back(row(tr("last loss"), loss_of(a), loss_of(b), number, Better::less));

@@ -172,32 +172,9 @@ void ExchangePainter::place() {
   places_ = member_places(e, ring_);
 }
 
-std::array<double, 3> ExchangePainter::fact_widths() const {
-  const QFontMetricsF metrics(interface_font()), numbers(number_font());
-  std::array<double, 3> widths{};
-  for (const ExchangeFact& fact : facts_) {
-    widths[0] = std::max(widths[0], std::ceil(metrics.horizontalAdvance(fact.name)) + between);
-    widths[1] = std::max(widths[1], std::ceil(numbers.horizontalAdvance(fact.value)) + between);
-    widths[2] = std::max(widths[2], std::ceil(metrics.horizontalAdvance(fact.why)));
-  }
-  return widths;
-}
-
-double ExchangePainter::facts_height(const OpaqueLayout& layout, double width) const {
-  double height = times_head;
-  for (std::size_t i = layout.first; i < facts_.size(); ++i) {
-    const ExchangeFact& fact = facts_[i];
-    height += layout.line;
-    if (layout.form == FactForm::beneath && !fact.why.isEmpty()) height += height_of(fact.why, false, width) + 2;
-  }
-  return height;
-}
-
 std::optional<std::pair<QRectF, QRectF>> ExchangePainter::areas_of(const OpaqueLayout& layout,
                                                                    const QRectF& room) const {
-  const auto widths = fact_widths();
-  const double narrow = widths[0] + widths[1];
-  const double wide = layout.form == FactForm::behind ? narrow + widths[2] : narrow;
+  const double wide = facts_.width(layout.facts);
   QRectF times = room, facts = room;
   if (layout.beside) {
     facts.setLeft(room.right() - wide);
@@ -209,21 +186,21 @@ std::optional<std::pair<QRectF, QRectF>> ExchangePainter::areas_of(const OpaqueL
     times.setHeight(times_height(room.width(), layout.row));
     facts.setTop(times.bottom() + between);
   }
-  if (facts_height(layout, facts.width()) > facts.height() + 0.5) return std::nullopt;
+  if (facts_.height(layout.facts, facts.width()) > facts.height() + 0.5) return std::nullopt;
   return std::pair{times, facts};
 }
 
 // The first of these in which all is said and nothing is cut.
 void ExchangePainter::place_opaque(const QRectF& room) {
-  facts_ = facts_of(*s_.exchange);
-  using enum FactForm;
+  facts_ = FactsTable(facts_of(*s_.exchange));
+  using enum FactsForm::Why;
   static constexpr OpaqueLayout layouts[] = {
-      {false, most_opaque_row, behind, fact_line},    {false, times_row, behind, fact_line},
-      {true, times_row, behind, fact_line},           {false, times_row, behind, close_fact_line},
-      {true, times_row, beneath, fact_line},          {true, times_row, beneath, close_fact_line},
-      {false, times_row, beneath, close_fact_line},   {true, times_row, beneath, close_fact_line, 1},
-      {false, times_row, behind, close_fact_line, 1}, {true, times_row, none, fact_line},
-      {false, times_row, none, close_fact_line},
+      {false, most_opaque_row, {behind, fact_line}},    {false, times_row, {behind, fact_line}},
+      {true, times_row, {behind, fact_line}},           {false, times_row, {behind, close_fact_line}},
+      {true, times_row, {beneath, fact_line}},          {true, times_row, {beneath, close_fact_line}},
+      {false, times_row, {beneath, close_fact_line}},   {true, times_row, {beneath, close_fact_line, 1}},
+      {false, times_row, {behind, close_fact_line, 1}}, {true, times_row, {none, fact_line}},
+      {false, times_row, {none, close_fact_line}},
   };
   for (const OpaqueLayout& layout : layouts)
     if (const auto areas = areas_of(layout, room)) {
@@ -232,7 +209,7 @@ void ExchangePainter::place_opaque(const QRectF& room) {
       return;
     }
   // The times first; the facts say how many of them there is no room for.
-  layout_ = {room.width() >= least_beside, times_row, none, close_fact_line};
+  layout_ = {room.width() >= least_beside, times_row, {none, close_fact_line}};
   times_ = room;
   if (layout_.beside) {
     facts_area_ = room;
@@ -250,7 +227,7 @@ double ExchangePainter::height() const {
   const double width = s_.room.width() - 2 * view_margin;
   if (s_.exchange->opaque) {
     const double times = times_height(times_.width(), layout_.row);
-    const double facts = facts_height(layout_, layout_.beside ? facts_area_.width() : width);
+    const double facts = facts_.height(layout_.facts, layout_.beside ? facts_area_.width() : width);
     return head_ + 6 + (layout_.beside ? std::max(times, facts) : times + between + facts) + 8;
   }
   const double body = beside_ ? std::max(diagram_, times_height(times_.width(), times_row))
@@ -281,7 +258,7 @@ void ExchangePainter::paint(QPainter& painter) const {
     painter.setPen(color(s_.colours->dim));
     painter.drawText(explained_, wrapped, explanation());
   }
-  if (facts_area_.height() > 0) facts(painter, facts_area_);
+  if (facts_area_.height() > 0) facts_.paint(painter, facts_area_, layout_.facts, *s_.colours);
 }
 
 void ExchangePainter::words(QPainter& painter) const {
@@ -463,39 +440,6 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
     painter.drawText(QRectF(area.right() - number_width, y + 2, number_width, 16), Qt::AlignRight | Qt::AlignVCenter,
                      tr("waiting + moving"));
   explain(y + times_foot + 8);
-}
-
-void ExchangePainter::facts(QPainter& painter, const QRectF& area) const {
-  const auto widths = fact_widths();
-  const auto draw = [&](const QRectF& place, const QString& words, const QFont& font, Argb colour, int flags) {
-    painter.setFont(font);
-    painter.setPen(color(colour));
-    painter.drawText(place, flags, words);
-  };
-  constexpr int in_line = Qt::AlignLeft | Qt::AlignVCenter;
-  draw(QRectF(area.left(), area.top(), area.width(), 18), tr("known of it"), interface_font(), s_.colours->dim,
-       in_line);
-  double y = area.top() + times_head;
-  for (std::size_t i = layout_.first; i < facts_.size(); ++i) {
-    const ExchangeFact& fact = facts_[i];
-    const bool last = i + 1 == facts_.size();
-    if (!last && y + 2 * layout_.line > area.bottom() + 0.5) {
-      draw(QRectF(area.left(), y, area.width(), layout_.line), tr("%1 more in a larger view").arg(facts_.size() - i),
-           interface_font(), s_.colours->dim, in_line);
-      return;
-    }
-    draw(QRectF(area.left(), y, widths[0], layout_.line), fact.name, interface_font(), s_.colours->dim, in_line);
-    draw(QRectF(area.left() + widths[0], y, widths[1], layout_.line), fact.value, number_font(), s_.colours->text,
-         in_line);
-    if (layout_.form == FactForm::behind)
-      draw(QRectF(area.left() + widths[0] + widths[1], y, widths[2] + 1, layout_.line), fact.why, interface_font(),
-           s_.colours->dim, in_line);
-    y += layout_.line;
-    if (layout_.form != FactForm::beneath || fact.why.isEmpty()) continue;
-    const double height = height_of(fact.why, false, area.width());
-    draw(QRectF(area.left(), y - 1, area.width(), height), fact.why, interface_font(), s_.colours->dim, wrapped);
-    y += height + 2;
-  }
 }
 
 }  // namespace rankscope::app

@@ -4,15 +4,14 @@
 // its inside, and what else is known.
 #pragma once
 #include <QPainter>
-#include <array>
 #include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "app/models/palette.hpp"
-#include "app/views/traffic/exchange_facts.hpp"
 #include "app/views/traffic/exchange_scene.hpp"
+#include "app/views/traffic/facts_table.hpp"
 
 namespace rankscope::app {
 
@@ -46,31 +45,22 @@ class ExchangePainter {
   void write();
   void place();
   void place_opaque(const QRectF& room);
-  /// How a fact's reason stands: behind it, beneath it, or nowhere.
-  enum class FactForm { behind, beneath, none };
   struct OpaqueLayout {
     bool beside = false;  ///< the facts stand beside the times, else under them
     int row = 0;          ///< of the times
-    FactForm form = FactForm::behind;
-    int line = 0;           ///< of the facts
-    std::size_t first = 0;  ///< fact that is told; what the first says the explanation says too
+    FactsForm facts{};    ///< what the first says the explanation says too
   };
   /// The areas of the times and of the facts; nothing where something of them would have to be cut.
   std::optional<std::pair<QRectF, QRectF>> areas_of(const OpaqueLayout& layout, const QRectF& room) const;
   double times_height(double width, int row) const;
   /// The explanation under the times, which it widens; nothing where it stands elsewhere.
   double explained_height(double width) const;
-  double facts_height(const OpaqueLayout& layout, double width) const;
-  /// Of the columns of the facts: what they are, what is known, why.
-  std::array<double, 3> fact_widths() const;
   /// What is to be known of the picture; empty of a message.
   QString explanation() const;
   void words(QPainter& painter) const;
   void members(QPainter& painter) const;
   void moves(QPainter& painter) const;
   void times(QPainter& painter, const QRectF& area) const;
-  /// Of an opaque one: what is known beside its times.
-  void facts(QPainter& painter, const QRectF& area) const;
   /// What the library told of its inside on that rank, a line each.
   void inside(QPainter& painter, int rank, double top, double height,
               const std::function<double(std::int64_t)>& x_of) const;
@@ -84,7 +74,7 @@ class ExchangePainter {
   OpaqueLayout layout_;
   QRectF ring_, times_, facts_area_;
   QRectF explained_;  ///< where the explanation stands beside the members; empty: under the times
-  std::vector<ExchangeFact> facts_;
+  FactsTable facts_;  ///< of an opaque one: what is known beside its times
   double box_width_ = 0, box_height_ = 0;
   bool boxes_ = true;
   std::vector<QPointF> places_;

@@ -3,7 +3,6 @@
 
 #include <QGraphicsLayout>
 #include <QLegend>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,6 +10,7 @@
 #include "app/views/common/axis.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
+#include "app/views/training/chart_labels.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -65,24 +65,13 @@ QString words_of(double tick) {
 CurveChart::CurveChart(const QString& title, bool from_zero, QWidget* parent)
     : QWidget(parent),
       from_zero_(from_zero),
-      title_(new QLabel(title, this)),
-      note_(new QLabel(this)),
       view_(new QChartView(new QChart, this)),
+      note_(add_chart_labels(*this, title, view_).note),
       marker_(new QLineSeries),
       steps_(new QValueAxis),
       values_(new QCategoryAxis),
       dashed_(*view_->chart(), *steps_, *values_),
       line_(*view_->chart(), *steps_, *values_) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 6, 0, 0);
-  column->setSpacing(0);
-  for (QLabel* label : {title_, note_}) {
-    label->setProperty("role", label == title_ ? QStringLiteral("heading") : QStringLiteral("dim"));
-    label->setContentsMargins(10, 0, 0, 0);
-    label->setWordWrap(true);
-    column->addWidget(label);
-  }
-  column->addWidget(view_, 1);
   QChart& chart = *view_->chart();
   chart.legend()->hide();
   chart.setBackgroundVisible(false);
@@ -103,7 +92,6 @@ CurveChart::CurveChart(const QString& title, bool from_zero, QWidget* parent)
   view_->setFrameShape(QFrame::NoFrame);
   view_->setRenderHint(QPainter::Antialiasing);
   view_->setBackgroundBrush(Qt::NoBrush);
-  view_->setAccessibleName(title);
   view_->setMinimumSize(120, 80);
 }
 

@@ -52,8 +52,8 @@ class CurveChart : public QWidget {
   bool from_zero_;
   CurveData data_;
   std::optional<double> step_;
-  QLabel *title_, *note_;
   QChartView* view_;
+  QLabel* note_;
   QLineSeries* marker_;
   QValueAxis* steps_;
   QCategoryAxis* values_;  ///< for labels of our own words

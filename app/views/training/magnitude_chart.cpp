@@ -4,7 +4,6 @@
 #include <QHelpEvent>
 #include <QPainter>
 #include <QToolTip>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -12,6 +11,7 @@
 #include "app/views/common/axis.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
+#include "app/views/training/chart_labels.hpp"
 #include "engine/analyse/magnitudes.hpp"
 #include "kernels/tensor/magnitude.hpp"
 
@@ -115,20 +115,9 @@ class MagnitudeChart::Bars : public QWidget {
 };
 
 MagnitudeChart::MagnitudeChart(QWidget* parent)
-    : QWidget(parent), title_(new QLabel(tr("Gradients by magnitude"), this)), note_(new QLabel(this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 6, 0, 0);
-  column->setSpacing(0);
-  for (QLabel* label : {title_, note_}) {
-    label->setProperty("role", label == title_ ? QStringLiteral("heading") : QStringLiteral("dim"));
-    label->setContentsMargins(10, 0, 0, 0);
-    label->setWordWrap(true);
-    column->addWidget(label);
-  }
-  bars_ = new Bars(*this);
-  bars_->setAccessibleName(title_->text());
-  column->addWidget(bars_, 1);
-}
+    : QWidget(parent),
+      bars_(new Bars(*this)),
+      note_(add_chart_labels(*this, tr("Gradients by magnitude"), bars_).note) {}
 
 void MagnitudeChart::set_colours(const Palette& colours) {
   bars_->set_colours(colours);

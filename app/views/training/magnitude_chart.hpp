@@ -42,8 +42,8 @@ class MagnitudeChart : public QWidget {
  private:
   class Bars;
   MagnitudeData data_;
-  QLabel *title_, *note_;
   Bars* bars_;
+  QLabel* note_;
 };
 
 }  // namespace rankscope::app

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is known of an opaque collective as a small table: a line for each fact, and how its value is made.
+#pragma once
+#include <QPainter>
+#include <array>
+#include <vector>
+
+#include "app/models/palette.hpp"
+#include "app/views/traffic/exchange_facts.hpp"
+
+namespace rankscope::app {
+
+/// How much room the table takes.
+struct FactsForm {
+  enum class Why { behind, beneath, none };  ///< where it stands how a value is made
+  Why why = Why::behind;
+  int line = 0;           ///< pixels of a fact
+  std::size_t first = 0;  ///< fact that is told
+};
+
+class FactsTable {
+ public:
+  explicit FactsTable(std::vector<ExchangeFact> facts = {}) : facts_(std::move(facts)) {}
+  /// In which no column is cut.
+  double width(const FactsForm& form) const;
+  /// In which all facts stand.
+  double height(const FactsForm& form, double width) const;
+  /// As many as there is room for, and how many more there are.
+  void paint(QPainter& painter, const QRectF& area, const FactsForm& form, const Palette& colours) const;
+
+ private:
+  /// Of the columns: what it is, what is known, why.
+  std::array<double, 3> widths() const;
+  std::vector<ExchangeFact> facts_;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,12 @@
+# To be sourced. python_with MODULE …: the first python3 that has these, printed; status 1 where none has. Debian's packages
+# belong to Debian's python3, which need not be the first in PATH.
+python_with() {
+  local candidate
+  for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c "$(printf 'import %s\n' "$@")" 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
+}
