@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/convolution.hpp"
 #include "kernels/tensor/type.hpp"
 #include "kernels/tensor/view.hpp"
 
@@ -319,9 +320,23 @@ struct KernelSet {
       vocabulary_numerators;  ///< exponentials statistics; logits targets part
   OpEntry<VocabularySpec, View, View, View, View, double, VocabularyPart>
       vocabulary_loss;  ///< gradient (of the exponentials, in place) loss; statistics (all ranks') targets scale part
-  OpEntry<ElementwiseSpec, View, View, View> add;  ///< y; a b (y may be a or b)
-  OpEntry<FlatSpec, View, double> scale;           ///< x; factor: x *= factor
-  OpEntry<FlatSpec, double*, View> square_norm;    ///< out; x: out = sum of x², in fp64
+  OpEntry<ConvolutionSpec, View, View, View> convolution_forward;          ///< y; x w
+  OpEntry<ConvolutionSpec, View, View, View> convolution_input_gradient;   ///< dx; dy w
+  OpEntry<ConvolutionSpec, View, View, View> convolution_weight_gradient;  ///< dw; dy x
+  OpEntry<BatchNormSpec, View, View, View, View, View, View, View>
+      batch_norm_forward;  ///< y mean rstd; x weight bias residual
+  /// dx dweight dbias dresidual; dy y x mean rstd weight. y is what forward wrote (its zeros tell where ReLU was shut;
+  /// empty without ReLU); dresidual is dy where ReLU was open. dweight and dbias are fp32 (fp64 of fp64).
+  OpEntry<BatchNormSpec, View, View, View, View, View, View, View, View, View, View> batch_norm_backward;
+  /// y index; x: index (i32) is the place h·width + w, within its sample, of the greatest, the first of equals
+  OpEntry<PoolSpec, View, View, View> max_pool_forward;
+  OpEntry<PoolSpec, View, View, View> max_pool_backward;  ///< dx; dy index: windows that overlap add up
+  OpEntry<MeanPoolSpec, View, View> mean_pool_forward;    ///< y; x
+  OpEntry<MeanPoolSpec, View, View> mean_pool_backward;   ///< dx; dy
+  OpEntry<ElementwiseSpec, View, View> pixels;            ///< y; bytes (i32, 0 to 255): y = bytes/127.5 - 1
+  OpEntry<ElementwiseSpec, View, View, View> add;         ///< y; a b (y may be a or b)
+  OpEntry<FlatSpec, View, double> scale;                  ///< x; factor: x *= factor
+  OpEntry<FlatSpec, double*, View> square_norm;           ///< out; x: out = sum of x², in fp64
   OpEntry<FlatSpec, View, View>
       count_magnitudes;  ///< counts, added to; x: f64 [magnitude_bins] (kernels/tensor/magnitude.hpp)
   /// coefficient; square_norm clip: min(1, clip / (√square_norm + 1e-6)), in fp64 whatever the type
@@ -374,6 +389,16 @@ void for_each_op(Visitor&& visit) {
   visit("position_embedding_backward", &KernelSet::position_embedding_backward);
   visit("vocabulary_numerators", &KernelSet::vocabulary_numerators);
   visit("vocabulary_loss", &KernelSet::vocabulary_loss);
+  visit("convolution_forward", &KernelSet::convolution_forward);
+  visit("convolution_input_gradient", &KernelSet::convolution_input_gradient);
+  visit("convolution_weight_gradient", &KernelSet::convolution_weight_gradient);
+  visit("batch_norm_forward", &KernelSet::batch_norm_forward);
+  visit("batch_norm_backward", &KernelSet::batch_norm_backward);
+  visit("max_pool_forward", &KernelSet::max_pool_forward);
+  visit("max_pool_backward", &KernelSet::max_pool_backward);
+  visit("mean_pool_forward", &KernelSet::mean_pool_forward);
+  visit("mean_pool_backward", &KernelSet::mean_pool_backward);
+  visit("pixels", &KernelSet::pixels);
   visit("add", &KernelSet::add);
   visit("scale", &KernelSet::scale);
   visit("square_norm", &KernelSet::square_norm);
