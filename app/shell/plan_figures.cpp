@@ -21,7 +21,7 @@ QString tr(const char* text) { return QCoreApplication::translate("PlanFigures",
 double tokens_per_second(const Figures& figures, double step_seconds) {
   if (!figures.scenario || !(step_seconds > 0)) return none;
   const Scenario& scenario = *figures.scenario;
-  return static_cast<double>(scenario.train.global_batch) * scenario.model.context / step_seconds;
+  return static_cast<double>(scenario.train.global_batch) * scenario.model.tokens_per_sample() / step_seconds;
 }
 
 /// Of the rank that needs most.

@@ -246,6 +246,8 @@ std::optional<std::string> Checkpoint::find_mismatch(const Scenario& wanted) con
   if (a.kind != b.kind) return differs("model.kind", a.kind, b.kind);
   if (a.layers != b.layers) return differs("model.layers", a.layers, b.layers);
   if (a.width != b.width) return differs("model.width", a.width, b.width);
+  if (a.image != b.image) return differs("model.image", a.image, b.image);
+  if (a.classes != b.classes) return differs("model.classes", a.classes, b.classes);
   if (a.heads != b.heads) return differs("model.heads", a.heads, b.heads);
   if (a.context != b.context) return differs("model.context", a.context, b.context);
   if (a.vocabulary != b.vocabulary) return differs("model.vocabulary", a.vocabulary, b.vocabulary);

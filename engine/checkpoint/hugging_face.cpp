@@ -61,6 +61,10 @@ SavedModel write_hugging_face(const Checkpoint& checkpoint, const std::string& f
   if (fs::exists(complete, error) && !fs::is_empty(complete, error))
     refuse(folder, "is there already, and not empty; name another folder");
 
+  if (checkpoint.scenario().model.is_resnet())
+    refuse(checkpoint.directory(),
+           "holds a resnet, whose batch norms have no running averages here, and could not "
+           "be used elsewhere; export writes models of kind gpt");
   // One rank's model has every parameter whole.
   Scenario alone = checkpoint.scenario();
   alone.plan = PlanSpec{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/data/images.hpp"
 #include "engine/data/language.hpp"
 #include "engine/data/token_file.hpp"
 #include "engine/scenario/read.hpp"
@@ -35,6 +36,7 @@ class SyntheticDataset : public Dataset {
 std::unique_ptr<Dataset> open_dataset(const Scenario& scenario) {
   const ModelSpec& model = scenario.model;
   const DataSpec& data = scenario.data;
+  if (model.is_resnet()) return std::make_unique<SyntheticImages>(model.image, model.classes, data.seed);
   if (data.source == "synthetic") return std::make_unique<SyntheticDataset>(model.vocabulary, model.context, data.seed);
   for (const auto& [prefix, coding] :
        {std::pair{"text:", TokenFile::Coding::bytes}, std::pair{"tokens:", TokenFile::Coding::little_endian_16}})

@@ -45,7 +45,7 @@ Report folded_report(const StepProgram& step) {
   report.step_seconds = report.predicted_step_seconds = folded.seconds;
   StepRow row;
   row.seconds = folded.seconds;
-  row.tokens_per_s = static_cast<double>(scenario.train.global_batch) * step.model.spec.context / folded.seconds;
+  row.tokens_per_s = static_cast<double>(scenario.train.global_batch) * step.model.spec.tokens_per_sample() / folded.seconds;
   report.steps.push_back(row);
   report.bubble.ideal = ideal_bubble(step.schedule);
   report.bubble.predicted = folded.bubble / folded.seconds;

@@ -24,6 +24,13 @@ Launch choose_forward(const Binding& binding) {
     case Segment::up: return up_forward(binding);
     case Segment::down: return down_forward(binding);
     case Segment::head: return head_forward(binding);
+    case Segment::stem: return stem_forward(binding);
+    case Segment::pool: return pool_forward(binding);
+    case Segment::conv1: return conv1_forward(binding);
+    case Segment::conv2: return conv2_forward(binding);
+    case Segment::conv3: return conv3_forward(binding);
+    case Segment::shortcut_sum: return shortcut_sum_forward(binding);
+    case Segment::classifier: return classifier_forward(binding);
     case Segment::whole:
     case Segment::norm:
     case Segment::update:
@@ -55,6 +62,13 @@ Launch choose_split_forward(const Binding& binding) {
     case Segment::output: return output_forward(binding);
     case Segment::head: return split_head_forward(binding);
     case Segment::loss: return loss_forward(binding);
+    case Segment::stem:
+    case Segment::pool:
+    case Segment::conv1:
+    case Segment::conv2:
+    case Segment::conv3:
+    case Segment::shortcut_sum:
+    case Segment::classifier:
     case Segment::whole:
     case Segment::norm:
     case Segment::update:
@@ -74,6 +88,13 @@ Launch choose_backward(const Binding& binding) {
     case Segment::up: return up_backward(binding);
     case Segment::down: return down_backward(binding);
     case Segment::head: return head_backward(binding);
+    case Segment::stem: return stem_backward(binding);
+    case Segment::pool: return pool_backward(binding);
+    case Segment::conv1: return conv1_backward(binding);
+    case Segment::conv2: return conv2_backward(binding);
+    case Segment::conv3: return conv3_backward(binding);
+    case Segment::shortcut_sum: return shortcut_sum_backward(binding);
+    case Segment::classifier: return classifier_backward(binding);
     case Segment::whole:
     case Segment::norm:
     case Segment::update:
@@ -105,6 +126,13 @@ Launch choose_split_backward(const Binding& binding) {
     case Segment::output: return output_backward(binding);
     case Segment::head: return split_head_backward(binding);
     case Segment::loss: break;
+    case Segment::stem:
+    case Segment::pool:
+    case Segment::conv1:
+    case Segment::conv2:
+    case Segment::conv3:
+    case Segment::shortcut_sum:
+    case Segment::classifier:
     case Segment::whole:
     case Segment::norm:
     case Segment::update:

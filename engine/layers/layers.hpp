@@ -65,6 +65,22 @@ Launch split_head_forward(Binding binding);
 Launch split_head_backward(Binding binding);
 Launch loss_forward(Binding binding);
 
+// Of residual networks (engine/model/resnet.hpp).
+Launch stem_forward(Binding binding);
+Launch stem_backward(Binding binding);
+Launch pool_forward(Binding binding);
+Launch pool_backward(Binding binding);
+Launch conv1_forward(Binding binding);
+Launch conv1_backward(Binding binding);
+Launch conv2_forward(Binding binding);
+Launch conv2_backward(Binding binding);
+Launch conv3_forward(Binding binding);
+Launch conv3_backward(Binding binding);
+Launch shortcut_sum_forward(Binding binding);
+Launch shortcut_sum_backward(Binding binding);
+Launch classifier_forward(Binding binding);
+Launch classifier_backward(Binding binding);
+
 /// A launch of kernels one after the other: `run` gets the context, the scratch memory's begin (temporaries) and the
 /// kernels' stream behind it.
 template <class Run>

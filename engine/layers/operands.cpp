@@ -12,17 +12,6 @@ std::string text_of(const Shape& shape) {
   return text + "]";
 }
 
-/// The specification of a tensor that some segment of the model reads or writes. A gradient that crosses segments (a
-/// block's `middle` in qkv's backward) is found at the segment that computes it.
-const TensorSpec* find(const SegmentSpec& segment, TensorName name) {
-  for (const auto* tensors : {&segment.inputs, &segment.outputs}) {
-    const auto found =
-        std::find_if(tensors->begin(), tensors->end(), [&](const TensorSpec& spec) { return spec.name == name; });
-    if (found != tensors->end()) return &*found;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::string describe(const SegmentSpec& segment, const char* direction) {
@@ -43,9 +32,7 @@ View Operands::take(const Shape& shape, DType type, const std::string& what) {
 }
 
 View Operands::tensor(TensorName name) {
-  const TensorSpec* spec = find(segment_, name);
-  for (const SegmentSpec& other : model_.segments)
-    if (spec == nullptr) spec = find(other, name);
+  const TensorSpec* spec = find_tensor(model_, segment_, name);
   if (spec == nullptr) throw std::invalid_argument("the model has no tensor " + std::string(name_of(name)));
   return take(spec->shape, spec->type, std::string(name_of(name)));
 }

@@ -1,9 +1,11 @@
 // A model as data: its parameters, and its segments with the tensors each one reads, writes and keeps for backward, and
-// what they cost. GPT-2 style: learned positions, pre-layer-norm blocks, GELU (tanh form), biases, tied or untied head.
+// what they cost. Of two kinds: GPT-2 style (learned positions, pre-layer-norm blocks, GELU in its tanh form, biases,
+// tied or untied head; gpt.cpp), and residual networks (resnet.hpp, with their own table of segments).
 //
 // The operand lists here are the contract between programs (which make symbolic buffers from them) and layers (which
 // compute on the bound buffers): both use exactly this order.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -73,6 +75,18 @@ enum class TensorName : std::uint8_t {
   contracted_sum,
   statistics,      ///< [tokens, 3]: of the rank's words, see kernels::VocabularySpec
   statistics_all,  ///< [T, tokens, 3]
+  // Of residual networks: NHWC, see resnet.hpp.
+  images,      ///< i32 [samples, image, image, 3]: bytes of the batch
+  convolved1,  ///< results of convolutions, before their batch norms
+  convolved2,
+  convolved3,
+  shortcut,  ///< the convolution of a block's input, where its output has another size
+  mean3,
+  rstd3,
+  mean_shortcut,
+  rstd_shortcut,
+  pooled_from,  ///< i32: which pixel is the greatest of its window
+  pooled,       ///< [samples, channels]: mean over the pixels
 };
 
 /// As it stands in buffers' names and in messages.
@@ -164,6 +178,8 @@ struct SegmentSpec {
   /// in `down` those of `up`), the parameters of read_backward() (read), the gradients of `gradient_outputs` (written),
   /// then the gradients of the parameters (written by the first micro-batch of a step, added to by the others).
   std::vector<TensorName> gradient_inputs, kept, gradient_outputs;
+  /// Of the gradient outputs, those that a later segment has written: added to.
+  std::vector<TensorName> added_gradients;
   /// The input gradient's operands: the gradients of gradient_inputs (read), input_kept (read), the parameters (as in
   /// backward), the gradients of gradient_outputs (written), then the gradients of `input_parameters`. The kernels are
   /// backward's own, so both halves together give backward's bits.
@@ -176,9 +192,12 @@ struct SegmentSpec {
   bool has_input_gradient() const { return !gradient_outputs.empty(); }
   bool has_weight_gradient() const { return !weight_parameters.empty(); }
   bool has_backward() const { return has_input_gradient() || has_weight_gradient(); }
+  bool adds_to_gradient(TensorName name) const {
+    return std::find(added_gradients.begin(), added_gradients.end(), name) != added_gradients.end();
+  }
   /// Those that backward and its input gradient read: what looks rows up, or adds them, has a derivative without them.
   std::span<const int> read_backward() const {
-    if (kind == Segment::embedding || kind == Segment::positions) return {};
+    if (kind == Segment::embedding || kind == Segment::positions || kind == Segment::stem) return {};
     return parameters;
   }
   double forward_flops = 0;  ///< of one micro-batch: products 2·m·n·k, attention counted causal-full (as MFU does)
@@ -210,12 +229,12 @@ struct Model {
   bool sequence_parallel = false;  ///< never of one rank
   bool masks_padding = true;       ///< of a shared vocabulary; false is a planted fault
   std::vector<ParameterSpec> parameters;
-  std::vector<SegmentSpec> segments;  ///< in forward order: embedding, per block qkv attention projection up down, head
+  std::vector<SegmentSpec> segments;  ///< in forward order; all blocks have as many
   std::vector<Exchange> exchanges;    ///< of tensor ranks
 
   /// Of the whole model, as are the FLOPs of a sample.
   std::int64_t parameter_count() const;
-  std::int64_t tokens() const { return static_cast<std::int64_t>(micro_batch_size) * spec.context; }
+  std::int64_t tokens() const { return std::int64_t{micro_batch_size} * spec.tokens_per_sample(); }
   /// Rows of the residual stream that a rank has, and the first of them where its coordinate is `rank`.
   std::int64_t stream_tokens() const { return sequence_parallel ? tokens() / tensor : tokens(); }
   std::int64_t first_stream_token(int rank) const { return sequence_parallel ? rank * stream_tokens() : 0; }
@@ -237,11 +256,19 @@ struct Model {
   double model_flops_per_sample() const;
 };
 
+/// Of segments outside the blocks: whether they stand in front of them.
+bool is_before_blocks(Segment kind);
+
+/// The tensor of that name: the segment's own, or that of another one (of its block, if one of these has it), since a
+/// gradient may be of a tensor that only neighbours name. Null where the model has none.
+const TensorSpec* find_tensor(const Model& model, const SegmentSpec& segment, TensorName name);
+
 /// The element type of gradients, and of master weights and optimizer states, when computing in `type`: fp64 for fp64,
 /// otherwise fp32.
 DType accumulation_type(DType type);
 
-/// The model as one tensor rank sees it. Throws std::invalid_argument when its heads or rows cannot be shared.
+/// The model as one tensor rank sees it. Throws std::invalid_argument when its heads or rows cannot be shared, or there
+/// is no residual network of so many blocks.
 Model make_model(const Scenario& scenario);
 
 /// Which segments belong to which chunk: chunk c has segments [first[c], first[c+1]) of model.segments. Blocks are

@@ -36,8 +36,19 @@ TensorSpec tensor(TensorName name, const SegmentSizes& sizes) {
     case TensorName::contracted: return {name, {T, h}, sizes.type};
     case TensorName::statistics: return {name, {T, 3}, statistics};
     case TensorName::statistics_all: return {name, {sizes.tensor, T, 3}, statistics};
+    case TensorName::images:
+    case TensorName::convolved1:
+    case TensorName::convolved2:
+    case TensorName::convolved3:
+    case TensorName::shortcut:
+    case TensorName::mean3:
+    case TensorName::rstd3:
+    case TensorName::mean_shortcut:
+    case TensorName::rstd_shortcut:
+    case TensorName::pooled_from:
+    case TensorName::pooled: break;  // of residual networks
   }
-  assert(false && "a tensor without a shape");
+  assert(false && "no tensor of a GPT");
   return {};
 }
 
@@ -55,37 +66,43 @@ double bytes_of(const std::vector<TensorSpec>& specs) {
   return bytes;
 }
 
-double bytes_of(const std::vector<TensorName>& names, const SegmentSizes& sizes) {
-  double bytes = 0;
-  for (TensorName name : names) bytes += static_cast<double>(tensor(name, sizes).bytes());
-  return bytes;
-}
-
 }  // namespace
 
-void count_bytes(SegmentSpec& segment, const SegmentSizes& sizes, const std::vector<double>& parameter_elements) {
+void count_bytes(SegmentSpec& segment, DType type, const std::function<double(TensorName)>& bytes_of_tensor,
+                 const std::vector<double>& parameter_elements) {
+  const auto bytes_of_all = [&](const std::vector<TensorName>& names) {
+    double bytes = 0;
+    for (const TensorName name : names) bytes += bytes_of_tensor(name);
+    return bytes;
+  };
   const auto gradient_bytes = [&](const std::vector<int>& which) {
     double elements = 0;
     for (const int i : which) elements += parameter_elements[static_cast<std::size_t>(i)];
-    return elements * static_cast<double>(bytes_of(accumulation_type(sizes.type)));
+    return elements * static_cast<double>(rankscope::bytes_of(accumulation_type(type)));
   };
   double elements = 0;
   for (const double e : parameter_elements) elements += e;
-  const double parameters = elements * static_cast<double>(bytes_of(sizes.type));
-  const double gradients = elements * static_cast<double>(bytes_of(accumulation_type(sizes.type)));
+  const double parameters = elements * static_cast<double>(rankscope::bytes_of(type));
+  const double gradients = elements * static_cast<double>(rankscope::bytes_of(accumulation_type(type)));
   segment.forward_bytes =
-      bytes_of(segment.inputs) + parameters + bytes_of(segment.outputs) + bytes_of(segment.changed, sizes);
+      bytes_of(segment.inputs) + parameters + bytes_of(segment.outputs) + bytes_of_all(segment.changed);
   if (!segment.has_backward()) return;
   const double read = segment.read_backward().empty() ? 0 : parameters;
-  segment.backward_bytes = bytes_of(segment.gradient_inputs, sizes) + bytes_of(segment.kept, sizes) + read +
-                           bytes_of(segment.gradient_outputs, sizes) + gradients;
+  const double written = bytes_of_all(segment.gradient_outputs) + bytes_of_all(segment.added_gradients);
+  segment.backward_bytes =
+      bytes_of_all(segment.gradient_inputs) + bytes_of_all(segment.kept) + read + written + gradients;
   if (segment.has_input_gradient())
-    segment.input_gradient_bytes = bytes_of(segment.gradient_inputs, sizes) + bytes_of(segment.input_kept, sizes) +
-                                   read + bytes_of(segment.gradient_outputs, sizes) +
-                                   gradient_bytes(segment.input_parameters);
+    segment.input_gradient_bytes = bytes_of_all(segment.gradient_inputs) + bytes_of_all(segment.input_kept) + read +
+                                   written + gradient_bytes(segment.input_parameters);
   if (segment.has_weight_gradient())
-    segment.weight_gradient_bytes = bytes_of(segment.weight_gradient_inputs, sizes) +
-                                    bytes_of(segment.weight_kept, sizes) + gradient_bytes(segment.weight_parameters);
+    segment.weight_gradient_bytes = bytes_of_all(segment.weight_gradient_inputs) + bytes_of_all(segment.weight_kept) +
+                                    gradient_bytes(segment.weight_parameters);
+}
+
+void count_bytes(SegmentSpec& segment, const SegmentSizes& sizes, const std::vector<double>& parameter_elements) {
+  count_bytes(
+      segment, sizes.type, [&](TensorName name) { return static_cast<double>(tensor(name, sizes).bytes()); },
+      parameter_elements);
 }
 
 std::vector<double> elements_of(const SegmentSpec& segment, const std::vector<ParameterSpec>& parameters) {

@@ -118,6 +118,13 @@ SegmentSpec block_segment(Segment kind, int block, const SegmentSizes& sizes,
     case Segment::mlp_norm:
     case Segment::output:
     case Segment::final_norm:
+    case Segment::stem:
+    case Segment::pool:
+    case Segment::conv1:
+    case Segment::conv2:
+    case Segment::conv3:
+    case Segment::shortcut_sum:
+    case Segment::classifier:
     case Segment::loss: assert(false && "not a segment of a block");
   }
   count_bytes(segment, sizes, elements_of(segment, parameters));

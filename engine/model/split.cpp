@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/model/balance.hpp"
 #include "engine/model/model.hpp"
 
 namespace rankscope {
@@ -28,6 +29,16 @@ std::vector<int> first_segments(const Model& model, const std::vector<int>& bloc
 
 double flops_of(const SegmentSpec& s) { return s.forward_flops + s.input_gradient_flops + s.weight_gradient_flops; }
 
+PartCosts flops_of_parts(const Model& model) {
+  PartCosts parts;
+  parts.blocks.assign(static_cast<std::size_t>(model.spec.layers), 0);
+  for (const SegmentSpec& s : model.segments)
+    (s.block >= 0               ? parts.blocks[static_cast<std::size_t>(s.block)]
+     : is_before_blocks(s.kind) ? parts.first
+                                : parts.last) += flops_of(s);
+  return parts;
+}
+
 }  // namespace
 
 std::vector<int> split_evenly(const Model& model, int chunks) {
@@ -40,13 +51,14 @@ std::vector<int> split_evenly(const Model& model, int chunks) {
 
 std::vector<int> split_by_cost(const Model& model, int chunks) {
   check_chunks(model, chunks);
+  if (chunks == 1) return split_evenly(model, 1);
+  if (model.spec.is_resnet()) return first_segments(model, balanced_blocks(flops_of_parts(model), chunks));
   const int layers = model.spec.layers;
   // All blocks cost the same, so the last chunk alone decides: for each number of blocks that it may have, the others
   // share the rest evenly. Costs in blocks.
   double block = 0, rest_of_model = 0;  // the embedding has none, so the rest is the head
   for (const SegmentSpec& s : model.segments) (s.block < 0 ? rest_of_model : block) += s.block <= 0 ? flops_of(s) : 0;
   const double head = rest_of_model / block;
-  if (chunks == 1) return split_evenly(model, 1);
   int best = 1;
   double least = std::numeric_limits<double>::infinity(), least_spread = least;
   for (int last = 1; last <= layers - (chunks - 1); ++last) {

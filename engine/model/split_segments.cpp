@@ -149,6 +149,13 @@ SegmentSpec SplitSegments::of_block(Segment kind, int block, int first) const {
     case Segment::positions:
     case Segment::final_norm:
     case Segment::head:
+    case Segment::stem:
+    case Segment::pool:
+    case Segment::conv1:
+    case Segment::conv2:
+    case Segment::conv3:
+    case Segment::shortcut_sum:
+    case Segment::classifier:
     case Segment::loss:
     case Segment::norm:
     case Segment::update:

@@ -32,6 +32,17 @@ std::string_view name_of(TensorName name) {
     case TensorName::contracted_sum: return "contracted_sum";
     case TensorName::statistics: return "statistics";
     case TensorName::statistics_all: return "statistics_all";
+    case TensorName::images: return "images";
+    case TensorName::convolved1: return "convolved1";
+    case TensorName::convolved2: return "convolved2";
+    case TensorName::convolved3: return "convolved3";
+    case TensorName::shortcut: return "shortcut";
+    case TensorName::mean3: return "mean3";
+    case TensorName::rstd3: return "rstd3";
+    case TensorName::mean_shortcut: return "mean_shortcut";
+    case TensorName::rstd_shortcut: return "rstd_shortcut";
+    case TensorName::pooled_from: return "pooled_from";
+    case TensorName::pooled: return "pooled";
   }
   return "?";
 }

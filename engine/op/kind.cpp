@@ -86,6 +86,13 @@ std::string_view name_of(Segment segment) {
     case Segment::output: return "output";
     case Segment::final_norm: return "final_norm";
     case Segment::loss: return "loss";
+    case Segment::stem: return "stem";
+    case Segment::pool: return "pool";
+    case Segment::conv1: return "conv1";
+    case Segment::conv2: return "conv2";
+    case Segment::conv3: return "conv3";
+    case Segment::shortcut_sum: return "shortcut_sum";
+    case Segment::classifier: return "classifier";
   }
   return "?";
 }

@@ -91,8 +91,16 @@ enum class Segment : std::uint8_t {
   output,          ///< the MLP's residual sum
   final_norm,      ///< last layer norm
   loss,            ///< cross-entropy of everybody's statistics
+  // Of residual networks (engine/model/resnet.hpp).
+  stem,          ///< the first convolution
+  pool,          ///< its batch norm, ReLU and max pooling
+  conv1,         ///< a block's convolution to fewer channels, and the one of its shortcut
+  conv2,         ///< batch norm, ReLU and the block's 3 × 3 convolution
+  conv3,         ///< batch norm, ReLU and the convolution back to many channels
+  shortcut_sum,  ///< batch norm, the sum with the block's input, ReLU
+  classifier,    ///< mean over the pixels, the product with the classes and the cross-entropy
 };
-inline constexpr int segment_count = 18;
+inline constexpr int segment_count = 25;
 
 /// Which slice of the rank grid a collective spans.
 enum class GroupKind : std::uint8_t {

@@ -32,7 +32,7 @@ struct OpFields {
   Purpose purpose = Purpose::none;
   int chunk = -1;        ///< pipeline stage × virtual stage, 0 … 4094
   int micro_batch = -1;  ///< within the step and data-parallel rank, 0 … 65534
-  int block = -1;        ///< transformer block, counted over the whole model, 0 … 2046
+  int block = -1;        ///< transformer or residual block, counted over the whole model, 0 … 2046
   Segment segment = Segment::whole;
   int index = -1;  ///< bucket, shard or repetition, 0 … 2046
   bool operator==(const OpFields&) const = default;

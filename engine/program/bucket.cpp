@@ -18,11 +18,9 @@ struct Home {
   Segment segment = Segment::whole;
 };
 
-bool precedes_blocks(Segment segment) { return segment == Segment::embedding || segment == Segment::positions; }
-
 /// True when both are of one block, or both outside the blocks on the same side of them.
 bool same_part(const Home& a, const Home& b) {
-  return a.block == b.block && (a.block >= 0 || precedes_blocks(a.segment) == precedes_blocks(b.segment));
+  return a.block == b.block && (a.block >= 0 || is_before_blocks(a.segment) == is_before_blocks(b.segment));
 }
 
 std::map<int, Home> homes_of(const StepProgram& step, int stage) {

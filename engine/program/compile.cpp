@@ -49,7 +49,7 @@ StepProgram compile(const Scenario& scenario) {
         "plan.stages: the first chunk has the embedding alone, and so no input gradient that the schedule '" +
         step.schedule.name + "' could order; give it a layer");
   const int first_home = step.schedule.stage_of_chunk.front(), last_home = step.schedule.stage_of_chunk.back();
-  if (scenario.model.tied && first_home != last_home &&
+  if (step.model.spec.tied && first_home != last_home &&
       std::max(first_home, last_home) - std::min(first_home, last_home) != plan.pipeline - 1)
     throw PlanError("plan.order: first and last chunk are on stages " + std::to_string(first_home) + " and " +
                     std::to_string(last_home) +

@@ -51,6 +51,13 @@ class Expander {
     if (s.block >= 0) return s.block;
     return segment < step_.model.segments_before_blocks() ? -1 : step_.model.spec.layers;
   }
+  /// The first segment of the block that this one is of; itself outside the blocks.
+  int first_of_place(int segment) const {
+    while (segment > 0 && step_.model.segments[static_cast<std::size_t>(segment)].block >= 0 &&
+           place_of(segment - 1) == place_of(segment))
+      --segment;
+    return segment;
+  }
   int begin_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk)]; }
   int end_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk) + 1]; }
   bool is_mine(int chunk) const {
@@ -101,16 +108,8 @@ class Expander {
     return add_buffer({std::move(name), memory, tensor.type, tensor.shape, false, -1, micro_batch, -1});
   }
 
-  /// A gradient may be of a tensor that only the neighbours of the segment name; a name has one shape in the model.
   const TensorSpec& tensor_of(const SegmentSpec& segment, TensorName name) const {
-    const auto find = [name](const SegmentSpec& s) -> const TensorSpec* {
-      for (const auto* list : {&s.inputs, &s.outputs})
-        for (const TensorSpec& t : *list)
-          if (t.name == name) return &t;
-      return nullptr;
-    };
-    const TensorSpec* found = find(segment);
-    for (auto s = step_.model.segments.begin(); !found && s != step_.model.segments.end(); ++s) found = find(*s);
+    const TensorSpec* found = find_tensor(step_.model, segment, name);
     assert(found);
     return *found;
   }
@@ -144,7 +143,9 @@ class Expander {
           continue;
         }
         const bool leaves = output.name == TensorName::output && s + 1 == end_of(chunk) && !is_mine(chunk + 1);
-        const bool is_kept = !leaves && !is_exchanged_only(output.name);
+        // What leaves may be kept for the backward, too.
+        const bool stays = std::find(spec.kept.begin(), spec.kept.end(), output.name) != spec.kept.end();
+        const bool is_kept = (!leaves || stays) && !is_exchanged_only(output.name);
         const BufferIndex b =
             add_value(chunk, m, s, output, is_kept ? MemoryClass::activations : MemoryClass::buffers, false);
         values_[Key{m, place, output.name}] = b;
@@ -177,10 +178,15 @@ class Expander {
         op.uses.push_back({values_.at(Key{m, place, name}), Access::read});
       for (const int p : spec.read_backward()) op.uses.push_back({parameters_.at(p), Access::read});
       for (const TensorName name : spec.gradient_outputs) {
+        if (spec.adds_to_gradient(name)) {
+          op.uses.push_back({value_gradients_.at(Key{m, place, name}), Access::accumulate});
+          continue;
+        }
         const BufferIndex b = add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true);
         value_gradients_[Key{m, place, name}] = b;
-        if (name == TensorName::residual && (s > begin_of(chunk) || is_mine(chunk - 1)))
-          value_gradients_[Key{m, place_of(s - 1), TensorName::output}] = b;
+        const int first = first_of_place(s);
+        if (name == TensorName::residual && (first > begin_of(chunk) || is_mine(chunk - 1)))
+          value_gradients_[Key{m, place_of(first - 1), TensorName::output}] = b;
         op.uses.push_back({b, Access::write});
       }
       if (whole) {

@@ -68,8 +68,11 @@ class TensorCollectives {
   };
 
   Key key_of(const OpFields& f, TensorName name, bool gradient) const {
-    const bool before = f.segment == Segment::embedding || f.segment == Segment::positions;
-    return {f.micro_batch, f.block >= 0 ? f.block : before ? -1 : step_.model.spec.layers, name, gradient};
+    return {f.micro_batch,
+            f.block >= 0                  ? f.block
+            : is_before_blocks(f.segment) ? -1
+                                          : step_.model.spec.layers,
+            name, gradient};
   }
 
   void insert(std::size_t position, const Exchange& exchange, OpKind kind, TensorPhase phase, OpId product,

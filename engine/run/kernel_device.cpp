@@ -186,7 +186,7 @@ class KernelDevice : public ComputeDevice {
     // Read by launches of the compute lane, on which it is changed too: nothing else needs to order them.
     context.loss_scale = scale ? scale->scale() : 1.0;
     context.update = scale ? scale->updates() : step - static_cast<std::uint64_t>(updates_left_out_);
-    context.global_tokens = std::int64_t{train.global_batch} * step_.model.spec.context;
+    context.global_tokens = std::int64_t{train.global_batch} * step_.model.spec.tokens_per_sample();
     context.tensor = step_.grid.coordinates_of(program_.rank).tensor;
     const std::string& plant = step_.scenario.fault.plant;
     if (plant == "gradient_scale" && data == 0) context.global_tokens /= 2;

@@ -230,32 +230,34 @@ OpIndex RankRun::first_to_come(std::span<const OpIndex> receives) const {
 
 RankRun::BoundOp RankRun::bind_load(const Op& op) {
   if (!settings_.dataset) return [](std::uint32_t) { return OpOutcome{}; };
-  // The first chunk wants tokens, the last one targets.
+  // The first chunk wants tokens (or images), the last one targets.
   const OpFields f = op.id.fields();
-  const int samples = settings_.step.model.micro_batch_size;
-  // A main device loads what all ranks of its data group want.
-  const std::int64_t tokens_of_one = settings_.step.model.tokens();
-  const std::int64_t wanted = view(op.uses.front().buffer).elements();
-  const auto ranks = static_cast<int>(wanted / tokens_of_one);
-  // Drawn here, copied from here: what a step that is under way still copies stays as it is.
-  const std::int64_t bytes = wanted * bytes_of(DType::i32);
-  const Memory drawn = compute_->reserve_host(2 * steps_under_way * bytes);
+  const Model& model = settings_.step.model;
+  const int samples = model.micro_batch_size;
   View tokens, targets;
   std::size_t use = 0;
   if (f.chunk == 0) tokens = view(op.uses[use++].buffer);
   if (f.chunk == settings_.step.schedule.shape.chunks() - 1) targets = view(op.uses[use++].buffer);
+  // A main device loads what all ranks of its data group want.
+  const std::int64_t tokens_of_one = model.segments.front().inputs.front().shape.elements();
+  const std::int64_t targets_of_one = model.tokens();
+  const auto ranks = static_cast<int>(tokens.data != nullptr ? tokens.elements() / tokens_of_one
+                                                             : targets.elements() / targets_of_one);
+  // Drawn here, copied from here: what a step that is under way still copies stays as it is.
+  const std::int64_t values = ranks * (tokens_of_one + targets_of_one);
+  const Memory drawn = compute_->reserve_host(steps_under_way * values * bytes_of(DType::i32));
   const int data = settings_.step.grid.coordinates_of(program_.rank).data;
   const std::int64_t batch = settings_.step.scenario.train.global_batch;
   const std::int64_t micro_batches = settings_.step.scenario.plan.micro_batches;
-  return [this, drawn, bytes, tokens, targets, ranks, data, batch, micro_batches, samples, tokens_of_one,
-          micro_batch = f.micro_batch, &queue = queues_.of(op.lane())](std::uint32_t step) {
-    auto* drawn_tokens = reinterpret_cast<std::int32_t*>(drawn.get() + step % steps_under_way * 2 * bytes);
-    auto* drawn_targets = drawn_tokens + bytes / bytes_of(DType::i32);
+  return [this, drawn, values, tokens, targets, ranks, data, batch, micro_batches, samples, tokens_of_one,
+          targets_of_one, micro_batch = f.micro_batch, &queue = queues_.of(op.lane())](std::uint32_t step) {
+    auto* drawn_tokens = reinterpret_cast<std::int32_t*>(drawn.get()) + step % steps_under_way * values;
+    auto* drawn_targets = drawn_tokens + ranks * tokens_of_one;
     for (int r = 0; r < ranks; ++r)
       settings_.dataset->fill(step * batch + ((data + r) * micro_batches + micro_batch) * samples, samples,
-                              drawn_tokens + r * tokens_of_one, drawn_targets + r * tokens_of_one);
-    queue.copy(tokens.data, drawn_tokens, tokens.data != nullptr ? bytes : 0);
-    queue.copy(targets.data, drawn_targets, targets.data != nullptr ? bytes : 0);
+                              drawn_tokens + r * tokens_of_one, drawn_targets + r * targets_of_one);
+    queue.copy(tokens.data, drawn_tokens, tokens.data != nullptr ? tokens.bytes() : 0);
+    queue.copy(targets.data, drawn_targets, targets.data != nullptr ? targets.bytes() : 0);
     return OpOutcome{};
   };
 }

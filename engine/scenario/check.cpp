@@ -9,6 +9,7 @@
 #include "engine/scenario/choices.hpp"
 #include "engine/scenario/keys.hpp"
 #include "engine/scenario/read.hpp"
+#include "engine/scenario/resnet.hpp"
 
 namespace rankscope {
 namespace {
@@ -348,7 +349,8 @@ std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
                          text_of(model.layers)};
   if (auto complaint = schedule_complaint(plan)) return complaint;
   if (auto complaint = stages_complaint(scenario)) return complaint;
-  if (model.width % model.heads != 0)
+  if (auto complaint = resnet_complaint(scenario)) return complaint;
+  if (!model.is_resnet() && model.width % model.heads != 0)
     return Complaint{{"model.heads", "model.width"},
                      "width " + text_of(model.width) + " cannot be divided by " + text_of(model.heads) + " heads; " +
                          "heads = " + either(divisors_near(model.width, model.heads)) +
@@ -360,7 +362,7 @@ std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
   if (auto complaint = cluster_complaint(scenario)) return complaint;
   if (auto complaint = data_parallel_complaint(scenario)) return complaint;
   if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
-  if (std::int64_t{scenario.micro_batch_size()} * model.context > 2147483647)
+  if (std::int64_t{scenario.micro_batch_size()} * model.tokens_per_sample() > 2147483647)
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},
                      "a micro-batch of " + text_of(scenario.micro_batch_size()) + " samples × " +
                          text_of(model.context) + " tokens is too large; use more micro_batches"};

@@ -13,7 +13,7 @@ struct Choice {
 };
 
 const Choice choices_of_keys[] = {
-    {"model.kind", {"gpt"}},
+    {"model.kind", {"gpt", "resnet"}},
     {"plan.schedule", {"naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v", "by-hand"}},
     {"plan.offload", {"none", "optimizer"}},
     {"plan.data_parallel", {"all-reduce", "main-device", "parameter-server"}},

@@ -21,13 +21,15 @@ constexpr Range below(double least, double greatest) { return {least, greatest, 
 // Limits of layers, micro-batches and chunks are those of op ids (engine/op/op_id.hpp).
 const Key keys[] = {
     {"model", "kind", FIELD(model.kind), "the kind of model"},
-    {"model", "layers", FIELD(model.layers), "transformer blocks", {1, 2047}},
-    {"model", "width", FIELD(model.width), "hidden size", {1, 1 << 20}},
+    {"model", "layers", FIELD(model.layers), "transformer blocks, or blocks of a resnet (ResNet-50: 16)", {1, 2047}},
+    {"model", "width", FIELD(model.width), "hidden size; of a resnet the first channels", {1, 1 << 20}},
     {"model", "heads", FIELD(model.heads), "attention heads", {1, 1 << 16}},
     {"model", "context", FIELD(model.context), "tokens per sample", {1, 1 << 20}},
     {"model", "vocabulary", FIELD(model.vocabulary), "different tokens", {2, 1 << 24}},
     {"model", "tied", FIELD(model.tied), "the head uses the token embedding's matrix"},
     {"model", "dropout", FIELD(model.dropout), "probability that an element is dropped", below(0, 1)},
+    {"model", "image", FIELD(model.image), "of a resnet: pixels of a side", {1, 4096}},
+    {"model", "classes", FIELD(model.classes), "of a resnet: what an image may be", {2, 2048}},
 
     {"data", "source", FIELD(data.source), "synthetic, text:FILE or tokens:FILE"},
     {"data", "seed", FIELD(data.seed), "draws the language and the order of the data", {0, any_seed}},

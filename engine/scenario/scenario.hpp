@@ -13,14 +13,21 @@
 namespace rankscope {
 
 struct ModelSpec {
-  std::string kind = "gpt";
-  int layers = 8;
-  int width = 128;
+  std::string kind = "gpt";  ///< "gpt", or "resnet": bottleneck blocks (engine/model/resnet.hpp)
+  int layers = 8;            ///< blocks; of a ResNet-50 16
+  int width = 128;           ///< of a resnet the channels of the first convolution
+  // Of a gpt.
   int heads = 4;
   int context = 64;  ///< tokens per sample
   int vocabulary = 256;
   bool tied = true;      ///< the head uses the token embedding's matrix
   double dropout = 0.0;  ///< probability, on embeddings and on both residual branches
+  // Of a resnet.
+  int image = 64;    ///< pixels of a side; a sample is one image of three colours
+  int classes = 10;  ///< that an image may be of
+  bool is_resnet() const { return kind == "resnet"; }
+  /// What is predicted of a sample, and what a loss is a mean over: a gpt's next tokens, or an image's class.
+  int tokens_per_sample() const { return is_resnet() ? 1 : context; }
   bool operator==(const ModelSpec&) const = default;
 };
 

@@ -38,6 +38,7 @@ const Split& split_of(const PlanSpec& plan, const Model& model, FoldMemo& memo) 
 }  // namespace
 
 const char* why_not_folded(const Scenario& scenario) {
+  if (scenario.model.is_resnet()) return "the blocks of a resnet are not alike";
   if (scenario.plan.data_parallel != "all-reduce") return "ranks of a data group are not alike";
   if (scenario.plan.offload != "none" && !keeps_gradients_on_host(scenario))
     return "the host's part of the step is not folded where it runs beside the next one";

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/simulate/ledger.hpp"
+#include "engine/simulate/resnet_kernels.hpp"
 
 namespace rankscope {
 namespace {
@@ -227,6 +228,7 @@ double kernel_seconds(const ClusterSpec& cluster, DType type, const Kernel& kern
 }
 
 SegmentKernels kernels_of(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster) {
+  if (model.spec.is_resnet()) return resnet_kernels_of(model, segment, cluster);
   Builder b(model, cluster);
   const bool alone = model.tensor == 1;  // segments of one rank hold what tensor ranks have between their exchanges
   switch (segment.kind) {
@@ -268,12 +270,19 @@ SegmentKernels kernels_of(const Model& model, const SegmentSpec& segment, const 
       if (alone) b.loss();
       break;
     case Segment::loss: b.loss(); break;
+    case Segment::stem:
+    case Segment::pool:
+    case Segment::conv1:
+    case Segment::conv2:
+    case Segment::conv3:
+    case Segment::shortcut_sum:
+    case Segment::classifier:
     case Segment::whole:
     case Segment::norm:
     case Segment::update:
     case Segment::accumulate:
     case Segment::loss_scale:
-      throw std::invalid_argument(std::string(name_of(segment.kind)) + " is no segment of a model");
+      throw std::invalid_argument(std::string(name_of(segment.kind)) + " is no segment of a GPT");
   }
   return b.take();
 }

@@ -36,16 +36,21 @@ PartCosts cost_of_parts(const StepProgram& one_stage, const Costs& costs) {
                                : ring_ns(op.id.kind(), members, payload, costs.link);
   };
   PartCosts parts;
-  double blocks = 0;
+  parts.blocks.assign(static_cast<std::size_t>(one_stage.model.spec.layers), 0);
   for (const Op& op : program.ops) {
     const OpFields f = op.id.fields();
     const bool exchange = is_communication(f.kind);  // among tensor ranks: there are no others
     if (f.micro_batch != 1 || (!is_model_compute(f.kind) && !exchange)) continue;
-    const bool in_front = f.segment == Segment::embedding || f.segment == Segment::positions;
-    (f.block >= 0 ? blocks : in_front ? parts.first : parts.last) += static_cast<double>(cost_of(op));
+    double& part = f.block >= 0                  ? parts.blocks[static_cast<std::size_t>(f.block)]
+                   : is_before_blocks(f.segment) ? parts.first
+                                                 : parts.last;
+    part += static_cast<double>(cost_of(op));
   }
-  const int layers = one_stage.model.spec.layers;
-  parts.blocks.assign(static_cast<std::size_t>(layers), blocks / layers);
+  // Transformer blocks are all alike, so the mean tells more than what each was measured to take.
+  if (!one_stage.model.spec.is_resnet()) {
+    const double sum = std::accumulate(parts.blocks.begin(), parts.blocks.end(), 0.0);
+    parts.blocks.assign(parts.blocks.size(), sum / static_cast<double>(parts.blocks.size()));
+  }
   return parts;
 }
 

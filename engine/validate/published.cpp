@@ -190,7 +190,7 @@ double unit_of(const std::string& unit) {
 }
 
 double steps_of(const PublishedRow& row, const Scenario& scenario) {
-  return row.tokens / (static_cast<double>(scenario.train.global_batch) * scenario.model.context);
+  return row.tokens / (static_cast<double>(scenario.train.global_batch) * scenario.model.tokens_per_sample());
 }
 
 PublishedTable read_published(const std::filesystem::path& file) {

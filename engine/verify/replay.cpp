@@ -107,7 +107,7 @@ class Shard {
     context.step = step;
     context.seed = step_.scenario.train.seed;
     context.update = updates_++;
-    context.global_tokens = std::int64_t{step_.scenario.train.global_batch} * step_.model.spec.context;
+    context.global_tokens = std::int64_t{step_.scenario.train.global_batch} * step_.model.spec.tokens_per_sample();
     update_(context);
   }
 

@@ -99,7 +99,7 @@ class Points {
     }
     if (scenario) {
       point.global_batch = scenario->train.global_batch;
-      point.tokens_per_step = std::int64_t{scenario->train.global_batch} * scenario->model.context;
+      point.tokens_per_step = std::int64_t{scenario->train.global_batch} * scenario->model.tokens_per_sample();
     }
     plan.sweep.points.push_back(std::move(point));
     plan.scenarios.push_back(std::move(scenario));

@@ -82,7 +82,7 @@ double sent_of(const Figures& figures, bool by_rank) {
 
 double tokens_of(const Figures& figures) {
   if (!figures.scenario) return none;
-  return static_cast<double>(figures.scenario->train.global_batch) * figures.scenario->model.context /
+  return static_cast<double>(figures.scenario->train.global_batch) * figures.scenario->model.tokens_per_sample() /
          figures.shown()->step_seconds;
 }
 

@@ -27,7 +27,7 @@ ScalingSide side_of(const ScalingFigures& figures) {
 }
 
 double tokens_of(const Scenario& scenario) {
-  return static_cast<double>(scenario.train.global_batch) * scenario.model.context;
+  return static_cast<double>(scenario.train.global_batch) * scenario.model.tokens_per_sample();
 }
 
 Scenario at_value(const Scenario& base, const std::string& key, int value, Scaling scaling) {

@@ -40,7 +40,8 @@ View HandLaid::reserve(const Shape& shape, DType type) {
 HandLaid::Key HandLaid::key_of(const SegmentSpec& segment, TensorName name) const {
   int block = segment.block;
   using enum Segment;
-  if (segment.kind == final_norm || segment.kind == head || segment.kind == loss) block = model_.spec.layers;
+  if (segment.kind == final_norm || segment.kind == head || segment.kind == loss || segment.kind == classifier)
+    block = model_.spec.layers;
   if (name == TensorName::residual) return {block - 1, TensorName::output};
   return {block, name};
 }
@@ -143,7 +144,7 @@ void HandLaid::bind_split(const kernels::KernelSet& kernels) {
 }
 
 void HandLaid::set_batch(std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets) {
-  const View into_tokens = activation(model_.segments.front(), TensorName::tokens);
+  const View into_tokens = activation(model_.segments.front(), model_.segments.front().inputs.front().name);
   const View into_targets = activation(model_.segments.back(), TensorName::targets);
   std::copy(tokens.begin(), tokens.end(), into_tokens.as<std::int32_t>());
   std::copy(targets.begin(), targets.end(), into_targets.as<std::int32_t>());
