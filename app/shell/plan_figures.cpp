@@ -92,8 +92,8 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
   std::vector<PlanLine> lines;
   lines.push_back(
       {PlanRow::step, tr("median step"), text::unknown(), text::seconds(predicted_step), text::seconds(run_step)});
-  lines.push_back({PlanRow::tokens, tr("tokens / s"), text::unknown(),
-                   text::number(tokens_per_second(figures, predicted_step)),
+  lines.push_back({PlanRow::tokens, text::rate_name(figures.scenario ? figures.scenario->model : ModelSpec{}),
+                   text::unknown(), text::number(tokens_per_second(figures, predicted_step)),
                    text::number(tokens_per_second(figures, run_step))});
   lines.push_back({PlanRow::bubble, tr("bubble"),
                    text::percent(of_either([](const Report& r) { return r.bubble.ideal; })),

@@ -286,6 +286,7 @@ double sent_by_purposes(std::span<const TrafficReport> traffic, bool predicted) 
 Report make_report(const RunFacts& facts) {
   Report report;
   report.title = facts.title;
+  report.token_word = facts.token_word;
   report.plan = facts.plan;
   report.ranks = facts.grid.size();
   report.clock = facts.clock;

@@ -44,6 +44,7 @@ struct RunFacts {
                                                                      ///< says so
   double hardware_flops = std::numeric_limits<double>::quiet_NaN();  ///< with recomputation
   std::int64_t tokens_per_step = 0;                                  ///< where no summary says so; 0 unknown
+  std::string token_word = "token";                                  ///< ModelSpec::token_word
   ClusterSpec cluster;                                               ///< whose power is predicted
   std::string energy_unknown;                                        ///< what the run says why no energy is known
 
@@ -176,6 +177,7 @@ struct EnergyReport {
 
 struct Report {
   std::string title;
+  std::string token_word = "token";  ///< what `tokens` are: of a resnet images
   PlanSpec plan;
   std::int32_t ranks = 0;
   ClockDomain clock = ClockDomain::wall;

@@ -51,7 +51,7 @@ std::string energy_line(const Report& report) {
   if (report.obtained == Obtained::simulated) return "";  // what nothing counts; see `whole run`
   if (e.source == PowerSource::none) return row("energy", e.unknown);
   std::string text = format("%.4g J a step, %.4g W on average", e.joules_per_step, e.watts);
-  if (!std::isnan(e.joules_per_token)) text += format(", %.4g J a token", e.joules_per_token);
+  if (!std::isnan(e.joules_per_token)) text += format(", %.4g J per ", e.joules_per_token) + report.token_word;
   if (!std::isnan(e.predicted_watts)) text += format(", predicted %.4g W", e.predicted_watts);
   const char* thing = e.source == PowerSource::nvml ? "GPU" : "host";
   text += format(", counted by %s on %d %s%s", std::string(name_of(e.source)).c_str(), e.counters, thing,
@@ -94,7 +94,7 @@ std::string step_table(const Report& report) {
   if (report.steps.empty()) return "";
   const bool scaled =
       std::any_of(report.steps.begin(), report.steps.end(), [](const StepRow& step) { return step.loss_scale > 0; });
-  std::string text = "\n  step        loss   grad norm        time   tokens/s";
+  std::string text = "\n  step        loss   grad norm        time   " + report.token_word + "s/s";
   text += scaled ? "  loss scale\n" : "\n";
   constexpr std::size_t shown = 10;  // of a long run the first and the last ones
   for (std::size_t i = 0; i < report.steps.size(); ++i) {
@@ -183,9 +183,9 @@ std::string lost_line(const Report& report) {
   if (lost.replicas == 0) return row("lost node", format("node %d: no rank of this plan was on it", lost.node));
   const double after = report.steps.empty() ? std::nan("") : report.steps.back().tokens_per_s;
   return row("lost node",
-             format("node %d and with it %d of %d replicas; the others go on at %.0f of %.0f tokens/s (%+.1f %%)",
+             format("node %d and with it %d of %d replicas; the others go on at %.0f of %.0f %ss/s (%+.1f %%)",
                     lost.node, lost.replicas, lost.replicas_before, after, lost.tokens_per_s_before,
-                    100 * (after / lost.tokens_per_s_before - 1)));
+                    report.token_word.c_str(), 100 * (after / lost.tokens_per_s_before - 1)));
 }
 
 std::string fit_lines(const Report& report) {
@@ -208,7 +208,7 @@ std::string fit_lines(const Report& report) {
   }
   if (report.budget) {
     const RunBudget& b = *report.budget;
-    text += row("whole run", count(b.tokens) + format(" tokens in %.4g days", b.days) +
+    text += row("whole run", count(b.tokens) + format(" %ss in %.4g days", report.token_word.c_str(), b.days) +
                                  (std::isnan(b.joules)
                                       ? ""
                                       : format(", %.4g MWh at %.0f W a device on average", b.joules / 3.6e9, b.watts)));

@@ -5,6 +5,7 @@
 
 #include "engine/analyse/figure_text.hpp"
 #include "engine/analyse/scaling.hpp"
+#include "engine/scenario/read.hpp"
 
 namespace rankscope {
 namespace {
@@ -39,12 +40,18 @@ bool batch_varies(const Sweep& sweep) {
   return false;
 }
 
+/// What the points' tokens are.
+std::string tokens_word(const Sweep& sweep) {
+  return (sweep.scenario_toml.empty() ? ModelSpec{} : parse_recorded_scenario(sweep.scenario_toml).model).token_word() +
+         "s";
+}
+
 std::vector<Column> columns_of(const Sweep& sweep, const ScalingTable& table) {
   std::vector<Column> columns;
   for (std::size_t i = 0; i < sweep.axes.size(); ++i)
     columns.push_back(
         {sweep.axes[i].key, [i](const SweepPoint& point, const ScalingRow&) { return point.keys[i].value; }, true});
-  const auto add = [&](const char* name, auto of_row) {
+  const auto add = [&](const std::string& name, auto of_row) {
     columns.push_back(
         {name, [of_row](const SweepPoint&, const ScalingRow& row) -> std::string { return of_row(row); }});
   };
@@ -59,7 +66,7 @@ std::vector<Column> columns_of(const Sweep& sweep, const ScalingTable& table) {
   add("step", [](const ScalingRow& row) { return duration(row.run.step_seconds); });
   add("spread", [](const ScalingRow& row) { return row.steps > 1 ? percent(row.spread()) : dash; });
   add("predicted", [](const ScalingRow& row) { return duration(row.predicted.step_seconds); });
-  add("tokens/s", [](const ScalingRow& row) { return number(row.run.tokens_per_s, "%.0f"); });
+  add(tokens_word(sweep) + "/s", [](const ScalingRow& row) { return number(row.run.tokens_per_s, "%.0f"); });
   add("per rank", [](const ScalingRow& row) { return number(row.tokens_per_s_per_rank, "%.0f"); });
   if (table.comparable) {
     add("speed-up", [](const ScalingRow& row) { return number(row.run.speedup, "%.2f"); });
@@ -106,7 +113,7 @@ std::string batch_words(const Sweep& sweep) {
   if (sweep.scaling == Scaling::weak) return "; the global batch grows with the ranks";
   if (batch_varies(sweep)) return "; each point has a global batch of its own";
   return "; the global batch stays " + std::to_string(first->global_batch) + " samples, " +
-         std::to_string(first->tokens_per_step) + " tokens";
+         std::to_string(first->tokens_per_step) + " " + tokens_word(sweep);
 }
 
 std::string head(const Sweep& sweep, const ScalingTable& table) {

@@ -34,6 +34,7 @@ RunFacts common_facts(const RunContext& context) {
       if (op.id.kind() == OpKind::recompute) facts.hardware_flops += repeated_flops(context.step, op.id.fields());
   facts.cluster = scenario.cluster;
   facts.tokens_per_step = std::int64_t{scenario.train.global_batch} * context.step.model.spec.tokens_per_sample();
+  facts.token_word = scenario.model.token_word();
   return facts;
 }
 

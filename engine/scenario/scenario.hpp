@@ -28,6 +28,8 @@ struct ModelSpec {
   bool is_resnet() const { return kind == "resnet"; }
   /// What is predicted of a sample, and what a loss is a mean over: a gpt's next tokens, or an image's class.
   int tokens_per_sample() const { return is_resnet() ? 1 : context; }
+  /// What one of these is called.
+  std::string token_word() const { return is_resnet() ? "image" : "token"; }
   bool operator==(const ModelSpec&) const = default;
 };
 

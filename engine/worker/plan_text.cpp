@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-/// "embedding, blocks 0–1" for the segments of a chunk.
+/// "embedding, blocks 0–1" for the segments of a chunk; of a resnet "stem, blocks 0–7".
 std::string chunk_words(const StepProgram& step, int chunk) {
   const auto begin = static_cast<std::size_t>(step.first_segment[static_cast<std::size_t>(chunk)]);
   const auto end = static_cast<std::size_t>(step.first_segment[static_cast<std::size_t>(chunk) + 1]);
@@ -25,10 +25,10 @@ std::string chunk_words(const StepProgram& step, int chunk) {
       if (first < 0) first = block;
       last = block;
     }
-  if (begin == 0) words.push_back("embedding");
+  if (begin == 0) words.push_back(step.model.spec.is_resnet() ? "stem" : "embedding");
   if (first >= 0)
     words.push_back(first == last ? fmt::format("block {}", first) : fmt::format("blocks {}–{}", first, last));
-  if (end == step.model.segments.size()) words.push_back("head");
+  if (end == step.model.segments.size()) words.push_back(step.model.spec.is_resnet() ? "classifier" : "head");
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

@@ -7,7 +7,8 @@ import sys
 import torch
 from transformers import GPT2LMHeadModel
 
-from torch_gpt import loss_of, read_safetensors, with_prefix
+from torch_gpt import loss_of
+from written import read_safetensors, with_prefix
 
 # Relative. The weights come from runs under two plans, and AdamW makes whole steps of gradients that are rounding.
 TOLERANCE = 1e-4

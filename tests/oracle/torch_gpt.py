@@ -2,33 +2,14 @@
 """The run that written_run wrote down, done again by PyTorch in fp32: GPT-2 as its paper describes it, AdamW as torch
 has it. Compares the losses of all steps and the first step's gradients; exit status 1 when one is further off than the
 tolerance. The weights at the end are told, not judged: AdamW makes whole steps of gradients that are rounding."""
-import json
-import struct
 import sys
 
 import torch
 import torch.nn.functional as F
 
+from written import distance, read_safetensors, with_prefix
+
 TOLERANCE = 1e-4  # relative: of a loss to itself, of a tensor by Frobenius norms
-TYPES = {"F32": torch.float32, "F64": torch.float64, "I32": torch.int32}
-
-
-def read_safetensors(path):
-    with open(path, "rb") as file:
-        content = file.read()
-    (length,) = struct.unpack("<Q", content[:8])
-    header = json.loads(content[8 : 8 + length])
-    metadata = header.pop("__metadata__")
-    tensors = {}
-    for name, entry in header.items():
-        begin, end = (8 + length + offset for offset in entry["data_offsets"])
-        tensor = torch.frombuffer(bytearray(content[begin:end]), dtype=TYPES[entry["dtype"]])
-        tensors[name] = tensor.reshape(entry["shape"])
-    return tensors, metadata
-
-
-def with_prefix(tensors, prefix):
-    return {name[len(prefix) :]: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 def loss_of(w, tokens, targets, layers, heads):
@@ -64,10 +45,6 @@ def without_key_bias(name, tensor):
         return tensor
     query, _, value = tensor.chunk(3)
     return torch.cat([query, value])
-
-
-def distance(ours, theirs, scale):
-    return ((ours - theirs).double().norm() / scale).item()
 
 
 def main(path):

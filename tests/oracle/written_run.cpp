@@ -1,9 +1,9 @@
-// Trains a small GPT and writes down all that another program needs to do the same, for torch_gpt.py: initial weights,
+// Trains a small model and writes down all that another program needs to do the same, for torch_*.py: initial weights,
 // every step's tokens and targets, and what came out: losses, the first step's gradients, the weights at the end.
-#include <array>
 #include <iostream>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "engine/checkpoint/safetensors.hpp"
 #include "engine/data/dataset.hpp"
@@ -14,9 +14,8 @@ using namespace rankscope;
 
 namespace {
 
-constexpr int steps = 20;
-
 struct Losses : RankObserver {
+  explicit Losses(int steps) : sum(static_cast<std::size_t>(steps)), tokens(sum.size()) {}
   void span(Lane, const Span&) override {}
   void memory(Lane, const MemorySample&) override {}
   void phase(Lane, const PhaseSpan&) override {}
@@ -27,7 +26,7 @@ struct Losses : RankObserver {
     tokens[s.step] += static_cast<double>(s.tokens);
   }
   std::mutex mutex;
-  std::array<double, steps> sum{}, tokens{};
+  std::vector<double> sum, tokens;
 };
 
 struct Held {
@@ -60,15 +59,15 @@ int main(int argc, char** argv) try {
   if (argc < 3) throw std::runtime_error("usage: written_run SCENARIO OUT.safetensors [key=value …]");
   std::vector<Override> overrides;
   for (int i = 3; i < argc; ++i) overrides.push_back(parse_override(argv[i]));
-  overrides.push_back({"train.steps", std::to_string(steps)});
   const Scenario scenario = read_scenario(argv[1], overrides);
   const StepProgram step = compile(scenario);
+  const int steps = scenario.train.steps;
 
   std::map<std::string, Held> all;
   std::mutex mutex;
-  Losses losses;
+  Losses losses(steps);
   RunSettings settings;
-  settings.steps = steps;
+  settings.steps = static_cast<std::uint32_t>(steps);
   run_loopback(
       step, settings, [&](int) { return &losses; },
       [&](RankRun& run, int) {
@@ -79,24 +78,29 @@ int main(int argc, char** argv) try {
         locked("initial.", MemoryClass::parameters);
         run.run(0, 1);
         locked("gradient.", MemoryClass::gradients);
-        run.run(1, steps - 1);
+        run.run(1, static_cast<std::uint32_t>(steps) - 1);
         locked("final.", MemoryClass::parameters);
       });
 
   const std::unique_ptr<Dataset> data = open_dataset(scenario);
-  const int batch = scenario.train.global_batch, context = scenario.model.context;
-  const Shape shape{steps, batch, context};
-  std::vector<std::int32_t> tokens(static_cast<std::size_t>(shape.elements())), targets(tokens.size());
+  const int batch = scenario.train.global_batch;
+  const std::int64_t values = step.model.segments.front().inputs.front().shape.elements() / step.model.micro_batch_size;
+  const Shape tokens_shape{steps, batch, values}, targets_shape{steps, batch, scenario.model.tokens_per_sample()};
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(tokens_shape.elements()));
+  std::vector<std::int32_t> targets(static_cast<std::size_t>(targets_shape.elements()));
   data->fill(0, steps * batch, tokens.data(), targets.data());
-  std::array<double, steps> mean{};
-  for (std::size_t s = 0; s < mean.size(); ++s) mean[s] = losses.sum[s] / losses.tokens[s];
+  std::vector<double> mean;
+  for (std::size_t s = 0; s < losses.sum.size(); ++s) mean.push_back(losses.sum[s] / losses.tokens[s]);
 
-  std::vector<NamedView> tensors{{"tokens", {tokens.data(), DType::i32, shape}},
-                                 {"targets", {targets.data(), DType::i32, shape}},
+  std::vector<NamedView> tensors{{"tokens", {tokens.data(), DType::i32, tokens_shape}},
+                                 {"targets", {targets.data(), DType::i32, targets_shape}},
                                  {"losses", {mean.data(), DType::f64, {steps}}}};
   for (auto& [name, h] : all) tensors.push_back({name, {h.bytes.data(), h.type, h.shape}});
   write_safetensors(argv[2], tensors,
                     {{"heads", std::to_string(scenario.model.heads)},
+                     {"image", std::to_string(scenario.model.image)},
+                     {"classes", std::to_string(scenario.model.classes)},
+                     {"micro_batch", std::to_string(step.model.micro_batch_size)},
                      {"layers", std::to_string(scenario.model.layers)},
                      {"learning_rate", std::to_string(scenario.train.learning_rate)},
                      {"clip", std::to_string(scenario.train.clip)}});

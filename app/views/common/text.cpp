@@ -84,6 +84,8 @@ QString rate(double per_second, const QString& unit) {
   return unit.isEmpty() ? three_digits(per_second) : three_digits(per_second) + QChar(0xA0) + unit;
 }
 
+QString rate_name(const ModelSpec& model) { return model.is_resnet() ? tr("images / s") : tr("tokens / s"); }
+
 QString bandwidth(double bytes_per_second) {
   static constexpr std::array<Unit, 4> units{{{1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
   return scaled(bytes_per_second, units);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "engine/scenario/scenario.hpp"
+
 namespace rankscope::app::text {
 
 QString unknown();  ///< the en dash
@@ -24,6 +26,8 @@ QString count(std::int64_t number);
 QString number(double value);
 /// "48,600 tokens/s" without the unit when `unit` is empty.
 QString rate(double per_second, const QString& unit);
+/// What a plan's rate is of: "tokens / s", of a resnet "images / s".
+QString rate_name(const ModelSpec& model);
 /// Bytes a second: "1.21 GB/s" (decimal, as bandwidths are given).
 QString bandwidth(double bytes_per_second);
 /// FLOP/s: "84.1 GFLOP/s".

@@ -96,7 +96,8 @@ std::vector<std::vector<Cell>> summary_rows(const Figures& a, const Figures& b) 
   const auto number = [](double value) { return text::number(value); };
   std::vector<std::vector<Cell>> rows;
   rows.push_back(row(tr("median step"), of_a.step_seconds, of_b.step_seconds, text::seconds, Better::less));
-  rows.push_back(row(tr("tokens / s"), tokens_of(a), tokens_of(b), number, Better::more));
+  const ModelSpec model = a.scenario ? a.scenario->model : ModelSpec{};
+  rows.push_back(row(text::rate_name(model), tokens_of(a), tokens_of(b), number, Better::more));
   rows.push_back(share_row(tr("bubble"), bubble_of(a), bubble_of(b), Better::less));
   rows.push_back(share_row(tr("MFU"), of_a.mfu, of_b.mfu, Better::more));
   rows.push_back(share_row(tr("HFU"), of_a.hfu, of_b.hfu, Better::neither));

@@ -104,7 +104,8 @@ ScalingCurves curves_of(const Sweep& sweep) {
   const ScalingTable table = scaling_table(sweep);
   ScalingCurves curves;
   curves.title = tr("%1: %2 scaling, measured").arg(words(sweep.title), words(std::string(name_of(sweep.scaling))));
-  curves.rate_name = tr("tokens / s");
+  curves.rate_name =
+      text::rate_name(sweep.scenario_toml.empty() ? ModelSpec{} : parse_recorded_scenario(sweep.scenario_toml).model);
   curves.formula = words(table.formula);
   if (!table.baseline_words.empty())
     curves.formula = tr("%1; against %2").arg(curves.formula, words(table.baseline_words));
@@ -142,7 +143,7 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
   ScalingCurves curves;
   curves.title = tr("%1: %2 scaling over %3, predicted")
                      .arg(words(scenario.title), words(std::string(name_of(scaling))), words(key));
-  curves.rate_name = tr("tokens / s");
+  curves.rate_name = text::rate_name(scenario.model);
   const QString cluster = words(scenario.cluster.spec);
   curves.source =
       !costs.run ? tr("costs of ops and links: the figures of the cluster \"%1\"").arg(cluster)

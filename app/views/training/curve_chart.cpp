@@ -66,12 +66,14 @@ CurveChart::CurveChart(const QString& title, bool from_zero, QWidget* parent)
     : QWidget(parent),
       from_zero_(from_zero),
       view_(new QChartView(new QChart, this)),
-      note_(add_chart_labels(*this, title, view_).note),
       marker_(new QLineSeries),
       steps_(new QValueAxis),
       values_(new QCategoryAxis),
       dashed_(*view_->chart(), *steps_, *values_),
       line_(*view_->chart(), *steps_, *values_) {
+  const ChartLabels labels = add_chart_labels(*this, title, view_);
+  title_ = labels.title;
+  note_ = labels.note;
   QChart& chart = *view_->chart();
   chart.legend()->hide();
   chart.setBackgroundVisible(false);
@@ -107,6 +109,11 @@ void CurveChart::set_colours(const Palette& p, Argb line, Argb dashed) {
   line_.set_pen(QPen(color(line), 1.5));
   dashed_.set_pen(QPen(color(dashed), 1.5, Qt::DashLine));
   marker_->setPen(QPen(faded(p.text, 0.35), 1));
+}
+
+void CurveChart::set_title(const QString& title) {
+  title_->setText(title);
+  view_->setAccessibleName(title);
 }
 
 void CurveChart::show_data(const CurveData& shown) {

@@ -31,6 +31,9 @@ class CurveChart : public QWidget {
   CurveChart(const QString& title, bool from_zero, QWidget* parent);
   void set_colours(const Palette& colours, Argb line, Argb dashed);
   void show_data(const CurveData& shown);
+  /// Another title than the one it was made with.
+  void set_title(const QString& title);
+  QString title() const { return title_->text(); }
   /// At that step; nullopt: nowhere.
   void mark_step(std::optional<double> step);
   /// Whether a curve is there.
@@ -53,7 +56,7 @@ class CurveChart : public QWidget {
   CurveData data_;
   std::optional<double> step_;
   QChartView* view_;
-  QLabel* note_;
+  QLabel *title_, *note_;
   QLineSeries* marker_;
   QValueAxis* steps_;
   QCategoryAxis* values_;  ///< for labels of our own words

@@ -135,8 +135,13 @@ void TrainingView::refresh() {
   const Hello* hello = view->hello();
   if (hello != nullptr && std::isfinite(hello->entropy_nats)) {
     at(Curve::loss).level = hello->entropy_nats;
-    at(Curve::loss).note = tr("dashed: entropy of the language, %1").arg(text::number(hello->entropy_nats));
+    at(Curve::loss).note = tr("dashed: entropy of the data, %1").arg(text::number(hello->entropy_nats));
   }
+  // A resnet says one class of an image, and no tokens.
+  const auto known = figures_.latest();
+  const bool images = known.scenario && known.scenario->model.is_resnet();
+  of(Curve::loss).set_title(images ? tr("Loss, nats per image") : tr("Loss, nats per token"));
+  of(Curve::tokens_per_s).set_title(images ? tr("Images per second") : tr("Tokens per second"));
   at(Curve::gradient_norm).note = tr("over all parameters, before clipping");
   at(Curve::loss_scale).note = tr("fp16: halved by an overflow");
   at(Curve::tokens_per_s).note = tr("of all ranks");

@@ -138,6 +138,7 @@ TEST_CASE("the models have the sizes that their comments state") {
   };
   CHECK(count("gpt2-124m.toml") == 124'439'808);
   CHECK(count("gpt2-1.5b.toml") == 1'557'611'200);
+  CHECK(count("resnet-50.toml") == 25'557'032);
   CHECK(count("bench.toml") == 10'844'160);
   const Scenario bench = read_scenario((folder / "models" / "bench.toml").string());
   CHECK(make_model(bench).model_flops_per_sample() == Approx(18.27e9).epsilon(1e-3));
