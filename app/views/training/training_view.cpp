@@ -139,7 +139,7 @@ void TrainingView::refresh() {
   }
   // A resnet says one class of an image, and no tokens.
   const auto known = figures_.latest();
-  const bool images = known.scenario && known.scenario->model.is_resnet();
+  const bool images = known->scenario && known->scenario->model.is_resnet();
   of(Curve::loss).set_title(images ? tr("Loss, nats per image") : tr("Loss, nats per token"));
   of(Curve::tokens_per_s).set_title(images ? tr("Images per second") : tr("Tokens per second"));
   at(Curve::gradient_norm).note = tr("over all parameters, before clipping");
