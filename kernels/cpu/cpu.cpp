@@ -38,6 +38,16 @@ KernelSet cpu_kernels(Options options) {
   set.position_embedding_backward = {all, cpu::position_embedding_backward};
   set.vocabulary_numerators = {all, cpu::vocabulary_numerators};
   set.vocabulary_loss = {all, cpu::vocabulary_loss};
+  set.convolution_forward = {all, cpu::convolution_forward};
+  set.convolution_input_gradient = {all, cpu::convolution_input_gradient};
+  set.convolution_weight_gradient = {all, cpu::convolution_weight_gradient};
+  set.batch_norm_forward = {all, cpu::batch_norm_forward};
+  set.batch_norm_backward = {all, cpu::batch_norm_backward};
+  set.max_pool_forward = {all, cpu::max_pool_forward};
+  set.max_pool_backward = {all, cpu::max_pool_backward};
+  set.mean_pool_forward = {all, cpu::mean_pool_forward};
+  set.mean_pool_backward = {all, cpu::mean_pool_backward};
+  set.pixels = {all, cpu::pixels};
   set.add = {all, cpu::add};
   set.scale = {all, cpu::scale};
   set.square_norm = {all, cpu::square_norm};

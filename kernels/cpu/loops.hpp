@@ -52,6 +52,23 @@ struct QuantisedStretch {
   void *m_scale = nullptr, *v_scale = nullptr;
 };
 
+/// Of a batch norm whose rows are cut into blocks.
+struct BatchShape {
+  int64_t rows = 0, channels = 0, rows_per_block = 0;
+  double epsilon = 0;
+};
+/// One number a channel: mean and rstd are A, weight T.
+struct BatchOperands {
+  const void *mean = nullptr, *rstd = nullptr, *weight = nullptr;
+};
+
+/// Vectors that lie in a grid, as pixels' channels do: strides in elements.
+struct VectorGrid {
+  const void* first = nullptr;
+  int64_t rows = 0, columns = 0;
+  int64_t row_stride = 0, column_stride = 0;
+};
+
 /// Loops for one element type. Pointers are to T unless said otherwise.
 struct Loops {
   void (*add)(void* y, const void* a, const void* b, int64_t n);
@@ -122,6 +139,33 @@ struct Loops {
   /// parameter -= decay·parameter + factor·gradient·weight, through the master if there is one.
   void (*weighted_descent)(void* parameter, void* master, const void* gradient, const void* weight, int64_t n,
                            double factor, double decay);
+
+  /// Batch norm's passes over x [rows, channels]. Statistics of these rows alone (A): their means, and the sums of
+  /// squared differences from those.
+  void (*channel_statistics)(void* means, void* squares, const void* x, int64_t rows, int64_t channels);
+  /// mean and rstd (A) of channels [first, last), of all rows, from those of blocks of `rows_per_block`.
+  void (*combine_statistics)(void* mean, void* rstd, const void* means, const void* squares, const BatchShape& shape,
+                             int64_t first, int64_t last);
+  /// y = (x - mean)·rstd·weight + bias, plus residual if not null, and cut at zero if `relu`.
+  void (*batch_norm_forward)(void* y, const void* x, const BatchOperands& operands, const void* bias,
+                             const void* residual, int64_t rows, int64_t channels, bool relu);
+  /// dweight and dbias (A) are written: sums over these rows. y may be null (no ReLU).
+  void (*batch_norm_sums)(void* dweight, void* dbias, const void* dy, const void* y, const void* x,
+                          const BatchOperands& operands, int64_t rows, int64_t channels);
+  /// dx and, if not null, dresidual of these rows from the sums over all `total` rows.
+  void (*batch_norm_backward)(void* dx, void* dresidual, const void* dy, const void* y, const void* x,
+                              const BatchOperands& operands, const void* dweight, const void* dbias, int64_t total,
+                              int64_t rows, int64_t channels);
+
+  /// y [n] = or += the sum of `of.rows` × `of.columns` vectors (A).
+  void (*sum_grid)(void* y, const VectorGrid& of, int64_t n, bool accumulate);
+  /// y [n] = the greatest of a grid's vectors (T), and the places that they were found at; a NaN is the greatest.
+  void (*greatest_of_grid)(void* y, std::int32_t* index, const VectorGrid& of, std::int32_t first_place,
+                           int64_t row_places, int64_t n);
+  /// dx [n] = the sum of a grid's vectors (T), of each only the elements whose index is `place`; indices lie like them.
+  void (*sum_where)(void* dx, const VectorGrid& of, const std::int32_t* index, std::int32_t place, int64_t n);
+  /// y = bytes/127.5 - 1.
+  void (*pixels)(void* y, const std::int32_t* bytes, int64_t n);
 
   /// T from and to A.
   void (*widen)(void* wide, const void* x, int64_t n);

@@ -1,15 +1,13 @@
 #include "kernels/cpu/matrix_product.hpp"
 
 #include <cblas.h>
-#include <omp.h>
 
 #include <cstring>
-#include <dnnl.hpp>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "kernels/cpu/loops.hpp"
+#include "kernels/cpu/onednn.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
 #include "kernels/followed_product.hpp"
@@ -20,22 +18,6 @@ namespace {
 std::string describe(const ProductSpec& spec) {
   return "product " + std::to_string(spec.m) + " x " + std::to_string(spec.k) + " x " + std::to_string(spec.n) +
          " in " + std::string(rankscope::name_of(spec.type));
-}
-
-/// oneDNN asks OpenMP how many threads to use, per calling thread.
-class ThreadScope {
- public:
-  explicit ThreadScope(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
-  ~ThreadScope() { omp_set_num_threads(before_); }
-  ThreadScope(const ThreadScope&) = delete;
-  ThreadScope& operator=(const ThreadScope&) = delete;
-
- private:
-  int before_;
-};
-
-dnnl::memory::data_type data_type_of(DType type) {
-  return type == DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
 // oneDNN 3 (Ubuntu 24.04) did away with operation descriptors. `bias` may be null.
@@ -57,8 +39,7 @@ dnnl::matmul::primitive_desc describe_matmul(const dnnl::engine& engine, const d
 
 class OneDnnProduct final : public MatrixProduct {
  public:
-  OneDnnProduct(const ProductSpec& spec, int threads)
-      : threads_(threads), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
+  OneDnnProduct(const ProductSpec& spec, int threads) : threads_(threads) {
     using tag = dnnl::memory::format_tag;
     const ThreadScope scope(threads);
     const auto type = data_type_of(spec.type), result = data_type_of(spec.result);
@@ -72,16 +53,16 @@ class OneDnnProduct final : public MatrixProduct {
     if (spec.accumulate) after.append_sum(1.0f);
     if (spec.residual) after.append_binary(dnnl::algorithm::binary_add, c);
     attributes.set_post_ops(after);
-    const auto primitive = describe_matmul(engine_, a, b, spec.bias ? &bias : nullptr, c, attributes);
-    optimised_ = !std::string_view(primitive.impl_info_str()).starts_with("ref");
-    matmul_ = dnnl::matmul(primitive);
+    const auto primitive = describe_matmul(call_.engine(), a, b, spec.bias ? &bias : nullptr, c, attributes);
+    optimised_ = cpu::optimised(primitive.impl_info_str());
+    call_.set(dnnl::matmul(primitive));
     workspace_bytes_ = aligned(static_cast<std::int64_t>(primitive.scratchpad_desc().get_size()));
-    add(DNNL_ARG_DST, c);
-    add(DNNL_ARG_SRC, a);
-    add(DNNL_ARG_WEIGHTS, b);
-    add(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc());
-    if (spec.bias) add(DNNL_ARG_BIAS, bias);
-    if (spec.residual) add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(spec.accumulate ? 1 : 0) | DNNL_ARG_SRC_1, c);
+    call_.add(DNNL_ARG_DST, c);
+    call_.add(DNNL_ARG_SRC, a);
+    call_.add(DNNL_ARG_WEIGHTS, b);
+    call_.add(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc());
+    if (spec.bias) call_.add(DNNL_ARG_BIAS, bias);
+    if (spec.residual) call_.add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(spec.accumulate ? 1 : 0) | DNNL_ARG_SRC_1, c);
   }
 
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
@@ -96,28 +77,14 @@ class OneDnnProduct final : public MatrixProduct {
     int next = 4;
     if (operands.bias) handles[next++] = operands.bias;
     if (operands.residual) handles[next++] = operands.residual;
-    for (std::size_t i = 0; i < memories_.size(); ++i)
-      dnnl_memory_set_data_handle(memories_[i].get(), const_cast<void*>(handles[i]));
-    // The C function: the C++ one builds a map of its arguments at every call.
-    const auto status =
-        dnnl_primitive_execute(matmul_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data());
-    if (status != dnnl_success) throw std::runtime_error("oneDNN failed to run a matrix product");
+    call_.run(handles);
   }
 
  private:
-  void add(int argument, const dnnl::memory::desc& description) {
-    memories_.push_back(dnnl::memory(description, engine_, nullptr));
-    arguments_.push_back({argument, memories_.back().get()});
-  }
-
   int threads_;
-  dnnl::engine engine_;
-  dnnl::stream stream_;
-  dnnl::matmul matmul_;
+  OneDnnCall call_;
   bool optimised_ = false;
   std::int64_t workspace_bytes_ = 0;
-  std::vector<dnnl::memory> memories_;
-  std::vector<dnnl_exec_arg_t> arguments_;
 };
 
 /// fp16, and bf16 on a CPU without AVX-512: everything widened, multiplied in fp32, rounded once.

@@ -94,6 +94,17 @@ void narrow(void* x_, const void* wide_, int64_t n) {
   sweep<T>(n, [&](int64_t i, auto part) { store(x + i, load(wide + i, part), part); });
 }
 
+template <class T>
+void pixels(void* y_, const std::int32_t* bytes, int64_t n) {
+  using A = Scalar<T>;
+  auto* y = static_cast<T*>(y_);
+  sweep<T>(n, [&](int64_t i, auto part) {
+    Vector<T> v = {};
+    for (int k = 0; k < count_of<T>(part); ++k) v[k] = static_cast<A>(bytes[i + k]);
+    store(y + i, v / A(127.5) - A(1), part);
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -104,6 +115,7 @@ void add_elementwise(Loops& loops) {
   loops.add_bias = add_bias<T>;
   loops.column_sums = column_sums<T>;
   loops.sum_partials = sum_partials<T>;
+  loops.pixels = pixels<T>;
   loops.widen = widen<T>;
   loops.narrow = narrow<T>;
 }

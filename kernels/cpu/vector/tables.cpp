@@ -9,6 +9,8 @@ Loops make() {
   add_elementwise<T>(loops);
   add_gelu<T>(loops);
   add_norm<T>(loops);
+  add_batch_norm<T>(loops);
+  add_windows<T>(loops);
   add_cross_entropy<T>(loops);
   add_embedding<T>(loops);
   add_dropout<T>(loops);

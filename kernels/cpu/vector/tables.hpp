@@ -11,6 +11,10 @@ void add_gelu(Loops& loops);
 template <class T>
 void add_norm(Loops& loops);
 template <class T>
+void add_batch_norm(Loops& loops);
+template <class T>
+void add_windows(Loops& loops);
+template <class T>
 void add_cross_entropy(Loops& loops);
 template <class T>
 void add_embedding(Loops& loops);

@@ -54,6 +54,14 @@ struct Whole {};
 struct First {
   int count;
 };
+template <class T>
+constexpr int count_of(Whole) {
+  return lanes<T>;
+}
+template <class T>
+constexpr int count_of(First some) {
+  return some.count;
+}
 
 template <class V, class T>
 RANKSCOPE_INLINE V raw_load(const T* p) {

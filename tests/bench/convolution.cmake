@@ -1,0 +1,2 @@
+add_executable(convolution_bench convolution_bench.cpp)
+target_link_libraries(convolution_bench PRIVATE rankscope_options rankscope_cpu)
