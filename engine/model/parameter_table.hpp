@@ -25,9 +25,9 @@ class ParameterTable {
     next_offset_ += whole.elements();
     return static_cast<int>(parameters_.size()) - 1;
   }
-  /// A layer norm's weight and bias; returns the weight's index.
-  int add_norm(const std::string& name, std::int64_t width) {
-    const int weight = add(name + ".weight", {width}, Init::ones);
+  /// A norm's weight and bias; returns the weight's index.
+  int add_norm(const std::string& name, std::int64_t width, Init init = Init::ones) {
+    const int weight = add(name + ".weight", {width}, init);
     add(name + ".bias", {width}, Init::zeros);
     return weight;
   }

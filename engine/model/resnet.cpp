@@ -116,7 +116,9 @@ class Builder {
     add_convolution(prefix + "conv2", convolutions[1]);
     table_.add_norm(prefix + "bn2", b.middle);
     add_convolution(prefix + "conv3", convolutions[2]);
-    table_.add_norm(prefix + "bn3", b.out());
+    // A block begins as the identity, or without it gradients grow from block to block: Goyal et al. 2017, arXiv
+    // 1706.02677, section 5.1 (torchvision: zero_init_residual).
+    table_.add_norm(prefix + "bn3", b.out(), Init::zeros);
     if (b.has_shortcut()) {
       add_convolution(prefix + "downsample.0", convolutions[3]);
       table_.add_norm(prefix + "downsample.1", b.out());

@@ -23,7 +23,7 @@ Scenario resnet(const char* precision) {
   return scenario;
 }
 
-LaunchContext context_of(const Model& model) { return {.global_tokens = model.tokens()}; }
+LaunchContext resnet_context(const Model& model) { return {.global_tokens = model.tokens()}; }
 
 void set_images(HandLaid& rank) {
   const std::int64_t values = rank.model().segments.front().inputs.front().shape.elements();
@@ -48,7 +48,7 @@ TEST_CASE("a resnet's gradient of every parameter is the slope of the mean loss"
   HandLaid rank(make_model(resnet("fp64")), kernels::cpu_kernels(), 1, true);
   enlarge_resnet(rank);
   set_images(rank);
-  const LaunchContext context = context_of(rank.model());
+  const LaunchContext context = resnet_context(rank.model());
   const auto mean_loss = [&] { return rank.forward(context) / static_cast<double>(context.global_tokens); };
   mean_loss();
   rank.backward(context, false);
@@ -62,7 +62,7 @@ TEST_CASE("the gradient that a resnet's blocks pass back is the slope of the mea
   HandLaid rank(make_model(resnet("fp64")), kernels::cpu_kernels(), 1, true);
   enlarge_resnet(rank);
   set_images(rank);
-  const LaunchContext context = context_of(rank.model());
+  const LaunchContext context = resnet_context(rank.model());
   rank.forward(context);
   rank.backward(context, false);
   const Model& model = rank.model();
@@ -88,7 +88,7 @@ TEST_CASE("a resnet's backward in two halves gives the whole one's bits, written
   const char* precision = GENERATE("fp64", "fp32", "bf16", "fp16");
   HandLaid rank(make_model(resnet(precision)), kernels::cpu_kernels(), 1, true);
   set_images(rank);
-  const LaunchContext context = context_of(rank.model());
+  const LaunchContext context = resnet_context(rank.model());
   const double loss = rank.forward(context);
   INFO(precision << ": loss " << loss);
   CHECK(std::isfinite(loss));

@@ -197,7 +197,7 @@ TEST_CASE("names that mean nothing are refused with those that do") {
       {"[train]\ndecay = \"cosin\"\n",
        {},
        "s.toml:2:1: unknown decay 'cosin'; did you mean 'cosine'? there is none, linear and cosine"},
-      {"[model]\nkind = \"bert\"\n", {}, "s.toml:2:1: unknown kind 'bert'; there is gpt"},
+      {"[model]\nkind = \"bert\"\n", {}, "s.toml:2:1: unknown kind 'bert'; there is gpt and resnet"},
       {"[fault]\nplant = \"tulip\"\n",
        {},
        "s.toml:2:1: unknown plant 'tulip'; there is gradient_scale, dropped_micro_batch, skipped_norm_term, "
@@ -283,29 +283,31 @@ TEST_CASE("what tensor ranks cannot share in equal parts is refused") {
 }
 
 TEST_CASE("what a resnet has not is refused") {
-  const std::string resnet = "[model]\nkind = \"resnet\"\nlayers = 16\nwidth = 64\n";
+#define RESNET "[model]\nkind = \"resnet\"\nlayers = 16\nwidth = 64\n"
   const Row rows[] = {
       {"[model]\nkind = \"resnet\"\nlayers = 12\n",
        {},
-       "s.toml:3:1: there is no resnet of 12 blocks; layers = 16 is ResNet-50, 33 ResNet-101, 50 ResNet-152, and 4 and 8 "
+       "s.toml:3:1: there is no resnet of 12 blocks; layers = 16 is ResNet-50, 33 ResNet-101, 50 ResNet-152, and 4 and "
+       "8 "
        "are small ones"},
-      {resnet + "[plan]\ntensor = 2\n",
+      {RESNET "[plan]\ntensor = 2\n",
        {},
        "s.toml:6:1: a resnet's convolutions are not shared by tensor ranks here; use tensor = 1, and pipeline or data"},
-      {resnet + "[plan]\nrecompute = \"selective\"\n",
+      {RESNET "[plan]\nrecompute = \"selective\"\n",
        {},
        "s.toml:6:1: recompute \"selective\" is of attention, which a resnet has not; use \"blocks\" or \"sqrt\""},
-      {resnet + "dropout = 0.1\n", {}, "s.toml:5:1: a resnet has no dropout; use dropout = 0"},
-      {resnet + "[data]\nsource = \"text:book.txt\"\n",
+      {RESNET "dropout = 0.1\n", {}, "s.toml:5:1: a resnet has no dropout; use dropout = 0"},
+      {RESNET "[data]\nsource = \"text:book.txt\"\n",
        {},
        "s.toml:6:1: a resnet's images are drawn; use source = \"synthetic\", not \"text:book.txt\""},
-      {resnet + "image = 32\n[plan]\nmicro_batches = 4\n[train]\nglobal_batch = 4\n",
+      {RESNET "image = 32\n[plan]\nmicro_batches = 4\n[train]\nglobal_batch = 4\n",
        {},
        "s.toml:9:1: a micro-batch of one image of 32 pixels a side ends as a single pixel, whose batch norm is of one "
        "number; use larger micro-batches, or images of more than 32"},
   };
   for (const Row& row : rows) check(row);
-  CHECK_NOTHROW(parse_scenario(resnet, "s.toml"));
+  CHECK_NOTHROW(parse_scenario(RESNET, "s.toml"));
+#undef RESNET
 }
 
 TEST_CASE("a number of blocks for a recomputation that has none is refused") {
