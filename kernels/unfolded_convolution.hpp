@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kernels/matrix_product.hpp"
+#include "kernels/windows.hpp"
 
 namespace rankscope::kernels {
 
@@ -107,6 +108,7 @@ class UnfoldedConvolution {
 
     explicit Parts(const ConvolutionSpec& whole)
         : spec(whole), unfolds(whole.kernel > 1 || whole.stride > 1 || whole.padding > 0) {
+      check_windows(whole, "convolution", false);
       const std::int64_t of_sample = spec.out_height() * spec.out_width();
       depth = std::int64_t{spec.kernel} * spec.kernel * spec.in;
       if (unfolds) {

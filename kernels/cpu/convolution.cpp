@@ -7,7 +7,6 @@
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
 #include "kernels/unfolded_convolution.hpp"
-#include "kernels/windows.hpp"
 
 namespace rankscope::kernels::cpu {
 namespace {
@@ -63,7 +62,6 @@ PreparedConvolution widened(const ConvolutionSpec& spec, ConvolutionPass pass, c
 }
 
 PreparedConvolution prepare(const ConvolutionSpec& spec, ConvolutionPass pass, const Options& options) {
-  check_windows(spec, "convolution", false);
   const bool narrow = spec.type == DType::f16 || (spec.type == DType::bf16 && !native_bf16_products());
   return narrow && spec.kernel > 1 ? widened(spec, pass, options) : native(spec, pass, options);
 }

@@ -4,6 +4,7 @@
 #include "kernels/cuda/library.hpp"
 #include "kernels/cuda/matrix_product.hpp"
 #include "kernels/cuda/ops.hpp"
+#include "kernels/cuda/unfold.hpp"
 #include "kernels/linear.hpp"
 
 namespace rankscope::kernels {
@@ -41,6 +42,17 @@ KernelSet cuda_kernels(Options options) {
   set.position_embedding_backward = {all, cuda::position_embedding_backward};
   set.vocabulary_numerators = {all, cuda::vocabulary_numerators};
   set.vocabulary_loss = {all, cuda::vocabulary_loss};
+  using Convolution = UnfoldedConvolution<cuda::make_product, cuda::unfold_passes>;
+  set.convolution_forward = {all, Convolution::forward};
+  set.convolution_input_gradient = {all, Convolution::input_gradient};
+  set.convolution_weight_gradient = {all, Convolution::weight_gradient};
+  set.batch_norm_forward = {all, cuda::batch_norm_forward};
+  set.batch_norm_backward = {all, cuda::batch_norm_backward};
+  set.max_pool_forward = {all, cuda::max_pool_forward};
+  set.max_pool_backward = {all, cuda::max_pool_backward};
+  set.mean_pool_forward = {all, cuda::mean_pool_forward};
+  set.mean_pool_backward = {all, cuda::mean_pool_backward};
+  set.pixels = {all, cuda::pixels};
   set.add = {all, cuda::add};
   set.scale = {all, cuda::scale};
   set.square_norm = {all, cuda::square_norm};

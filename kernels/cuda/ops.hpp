@@ -25,6 +25,14 @@ Prepared<View, View, View, std::int64_t> position_embedding_forward(const Positi
 Prepared<View, View, std::int64_t> position_embedding_backward(const PositionEmbeddingSpec&, const Options&);
 Prepared<View, View, View, View, VocabularyPart> vocabulary_numerators(const VocabularySpec&, const Options&);
 Prepared<View, View, View, View, double, VocabularyPart> vocabulary_loss(const VocabularySpec&, const Options&);
+Prepared<View, View, View, View, View, View, View> batch_norm_forward(const BatchNormSpec&, const Options&);
+Prepared<View, View, View, View, View, View, View, View, View, View> batch_norm_backward(const BatchNormSpec&,
+                                                                                         const Options&);
+Prepared<View, View, View> max_pool_forward(const PoolSpec&, const Options&);
+Prepared<View, View, View> max_pool_backward(const PoolSpec&, const Options&);
+Prepared<View, View> mean_pool_forward(const MeanPoolSpec&, const Options&);
+Prepared<View, View> mean_pool_backward(const MeanPoolSpec&, const Options&);
+Prepared<View, View> pixels(const ElementwiseSpec&, const Options&);
 Prepared<View, View, View> add(const ElementwiseSpec&, const Options&);
 Prepared<View, double> scale(const FlatSpec&, const Options&);
 Prepared<double*, View> square_norm(const FlatSpec&, const Options&);

@@ -37,7 +37,7 @@ TEST_CASE("products of the library compute what their formula says, with its epi
   const SetUnderTest set(cuda_kernels(), nullptr, gpu_bound);
   for (const Check& check : all_checks())
     for_each_op([&](std::string_view name, auto member) {
-      if (name != check.op || !name.starts_with("linear_")) return;
+      if (name != check.op || (!name.starts_with("linear_") && !name.starts_with("convolution_"))) return;
       for (DType type : (set.*member).types) {
         INFO(check.op << " in " << name_of(type));
         check.run(set, type);
