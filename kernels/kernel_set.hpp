@@ -269,7 +269,9 @@ struct Options {
   /// Of the CPU's own loops: "x86-64-v2", "x86-64-v3", "x86-64-v4", or empty for the best that the machine has.
   std::string instruction_set{};
   bool tf32 = false;  ///< GPUs: fp32 products on tensor cores, with operands rounded to 10 bits
-  /// GPUs: GELU, its slope and the bias' gradient within the products that they belong to, where the library can.
+  /// GPUs: GELU, its slope and the bias' gradient within the products that they belong to, where the library can. The
+  /// gradient is in the product's kernel only from fp16 to fp32 (cuBLASLt 13.0); from bf16 it is a second pass of the
+  /// library's, with one block for 16 columns. cuda_kernels_bench prints whether that is faster than our own.
   bool fused_gelu = true, fused_bias_gradient = true;
   std::shared_ptr<void> library{};  ///< of the set's own making: what its products are computed with
   /// Of fp32 logits that are computed at a time where they are rounded when stored: on a CPU what its caches hold, on a

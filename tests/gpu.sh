@@ -22,9 +22,9 @@
 #   --part speed-124m --part telemetry       is it fast
 #   --part speed-1.5b --part sanitizer       is it fast in large, and clean
 #   part         programs                              needs there beside the driver       at most
-#   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes
+#   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes (if an op fails, each by itself: half a minute more at most)
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
-#   verify       rankscope-engine                      cuBLASLt                            27 minutes (each plan 1; some seconds are likely)
+#   verify       rankscope-engine                      cuBLASLt                            28 minutes (each plan 1; some seconds are likely)
 #   nccl         rankscope-engine rankscope-trace      two GPUs, NCCL, mpirun              11 minutes
 #   telling      rankscope-engine                      two GPUs, NCCL, mpirun              9 minutes
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
@@ -96,6 +96,9 @@ else
   results=${results:-$root/build/gpu-results}
 fi
 if [[ -n $table_only ]]; then exec python3 "$tools/gpu_table.py" "$results"; fi
+# Before anything is installed or built for it.
+gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -n 1 || true)
+[[ -n $gpu$dry$build_only$bundle ]] || fail "there is no GPU here to run it on (--build-only and --dry-run accept that)"
 if [[ -z $bin && -n $dry ]]; then bin=BIN; fi
 if [[ -z $bin ]]; then
   build=$root/build/cuda bin=$root/build/cuda/bin
@@ -157,16 +160,14 @@ for part in "${asked[@]}"; do
   fi
 done
 [[ ${#parts[@]} -gt 0 ]] || status=2 fail "no part has its programs in $bin"
-peer_command=(python3 "$peer")
+peer_python=(python3)
 if [[ -z $dry ]]; then
-  gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -n 1 || true)
   if [[ -n $build_only ]]; then
     [[ ${#unbuilt[@]} -eq 0 ]] || fail "not all was built"
     say "built; $([[ -n $gpu ]] && echo "the GPU here ($gpu) was not used" || echo "no GPU here, so nothing of it has run")"
     exit 0
   fi
-  [[ -n $gpu ]] || fail "there is no GPU here to run it on (--build-only and --dry-run accept that)"
-  peer_command=(env "LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}" "${peer_command[@]}")  # it has libraries of its own
+  peer_python=(env "LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}" python3)  # PyTorch has libraries of its own
   export LD_LIBRARY_PATH=$bin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   for program in "${programs[@]}"; do
     if [[ -d $bin/runtime ]] && ldd "$bin/$program" 2>&1 | grep -q -E 'GLIBCXX|CXXABI|GCC_|lib(stdc\+\+|gcc_s).*not found'; then
@@ -182,12 +183,47 @@ if [[ -z $dry ]]; then
   LD_LIBRARY_PATH=$LD_LIBRARY_PATH${found:+:$found}
   mkdir -p "$results"
   # What commands before this one have left, where the results' own folder begins empty each time.
-  if [[ -n $earlier ]]; then cp "$earlier"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,telling.txt,gpu.log} "$results/"; fi
+  if [[ -n $earlier ]]; then
+    for file in rows.tsv speed.jsonl kernels.txt telemetry.txt telling.txt gpu.log; do
+      [[ ! -f $earlier/$file ]] || cp "$earlier/$file" "$results/"
+    done
+  fi
   printf '%s\n' "$gpu" >"$results/machine.txt"
   touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,telling.txt,gpu.log}
   say "on $gpu"
 fi
 export RANKSCOPE_REQUIRE_GPU=1
+
+# What parts need beside programs and libraries, looked for before the first of them begins, and a line for each that is
+# not here: what can be installed is best installed now.
+asks_for() { # asks_for PART...: whether one of them is asked for
+  local part
+  for part in "$@"; do [[ " ${parts[*]} " != *" $part "* ]] || return 0; done
+  return 1
+}
+sanitizer='' has_peer='' missing=''
+if [[ -z $dry ]]; then
+  if [[ -z $quick ]] && asks_for sanitizer; then
+    sanitizer=$(command -v compute-sanitizer || compgen -G '/usr/local/cuda*/bin/compute-sanitizer' | head -n 1 || true)
+    [[ -n $sanitizer ]] || say "no compute-sanitizer here (it comes with the CUDA toolkit): part sanitizer will check nothing"
+  fi
+  # As the peer itself will be started: with our libraries before its own it may not even begin.
+  if [[ -z $quick ]] && asks_for speed-124m speed-1.5b; then
+    if why=$(timeout -k 15 90 "${peer_python[@]}" -c 'import torch, sys; sys.exit(not torch.cuda.is_available() and "it sees no GPU")' 2>&1); then
+      has_peer=1
+    else
+      say "no PyTorch with CUDA here (${why##*$'\n'}), so speed has no peer: python3 -m pip install torch, then --part speed-124m --part speed-1.5b"
+    fi
+  fi
+  if asks_for nccl telling; then
+    [[ $(nvidia-smi --list-gpus 2>/dev/null | wc -l || true) -ge 2 ]] || missing="one GPU"
+    if [[ -n $missing ]]; then
+      say "$missing here: parts nccl and telling want two"
+    elif ! command -v mpirun >/dev/null; then
+      say "no mpirun here (apt-get install openmpi-bin): nothing will run over NCCL as processes"
+    fi
+  fi
+fi
 
 # One check, of so many seconds at most: its row (a later run of it replaces an earlier one's), its output in the log,
 # and in a file of the results where one is named: at its end (+FILE) or in place of what was there.
@@ -209,8 +245,9 @@ if [[ -z $dry ]]; then
   done
 fi
 check() {
-  local name=$1 most=$2 into=$3 begin=$SECONDS output result=passed
+  local name=$1 most=$2 into=$3 begin=$SECONDS output status=0
   shift 3
+  result=''
   if [[ -n $dry ]]; then
     printf '%s\n  ' "$name (at most $most s)" && printf ' %q' "$@" && printf '\n'
     return
@@ -219,7 +256,14 @@ check() {
     row "$name" "no time" 0
     return
   fi
-  if ! output=$(timeout -k 15 "$most" "$@" 2>&1); then result=FAILED failed=1; fi
+  output=$(timeout -k 15 "$most" "$@" 2>&1) || status=$?
+  case $status in
+    0) result=passed ;;
+    *)
+      result=FAILED failed=1
+      [[ $status -ne 124 && $((SECONDS - begin)) -lt $most ]] || result="too long"
+      ;;
+  esac
   printf '== %s: %s\n%s\n' "$name" "$*" "$output" >>"$results/gpu.log"
   case $into in
     +*) printf '%s\n' "$output" >>"$results/${into#+}" ;;
@@ -267,7 +311,15 @@ write_plan
 
 # Each part is a function, and they are run in the order in which they are asked for.
 run_kernels() {
+  local op
   check "every op, every type, small sizes" 120 "" env RANKSCOPE_SMALL_SIZES=1 "$bin/kernels_cuda_test"
+  # Behind an address that is not its own the process has no device any more: each op in a process of its own then.
+  [[ -n $dry ]] || sed -i '/^op /d' "$results/rows.tsv"
+  if [[ $result == FAILED || $result == "too long" ]]; then
+    for op in $("$bin/kernels_cuda_test" "[names]" | sed -n 's/^op: //p'); do
+      check "op $op, small sizes" 30 "" env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_ONLY_OP="$op" "$bin/kernels_cuda_test" "every op*"
+    done
+  fi
   if [[ -z $quick ]]; then
     check "every op, every type, sizes of models" 280 "" "$bin/kernels_cuda_test"
     check "kernels beside their limits" 120 kernels.txt "$bin/cuda_kernels_bench"
@@ -275,9 +327,8 @@ run_kernels() {
 }
 
 run_sanitizer() {
-  local sanitizer tool
+  local tool
   [[ -z $quick ]] || return 0
-  sanitizer=$(command -v compute-sanitizer || compgen -G '/usr/local/cuda*/bin/compute-sanitizer' | head -n 1 || true)
   sanitize() { # sanitize TOOL WHAT MOST COMMAND...
     local tool=$1 name="compute-sanitizer $1, $2" most=$3
     shift 3
@@ -330,6 +381,7 @@ plans=(
   "data=2 train.optimizer=adafactor"
 )
 [[ -z $quick ]] || plans=("" "data=2 tensor=2 pipeline=2" "data=8 zero=3")
+reported='"$0/rankscope-engine" run "$1" --device cuda --record "$1.mcap" --json "${@:3}" >"$1.json" && python3 "$2" <"$1.json"'
 run_verify() {
   local plan
   [[ -z $dry ]] || cat "$work/plan.toml"
@@ -337,14 +389,14 @@ run_verify() {
     sets_of "$plan"
     check "verify ${plan:-one rank}" 60 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
   done
+  # As a user runs it: in a process of its own, recorded, and with a report.
+  sets_of "data=2 train.steps=10"
+  check "run data=2, recorded, and what its report tells" 60 "" bash -c "$reported" "$bin" "$(plan_file)" "$tools/gpu_run_told.py" "${sets[@]}"
 }
 
 # More GPUs than one: a GPU for each rank, over NCCL. As threads of one process, which can be verified, and as processes
 # that mpirun starts: then what NCCL tells of the inside of its collectives is in the recording. A rank that dies ends
 # the others.
-count=$(nvidia-smi --list-gpus 2>/dev/null | wc -l || true)
-missing=''
-[[ $count -ge 2 ]] || missing="one GPU"
 over_nccl() { # over_nccl NAME MOST INTO COMMAND...
   if [[ -n $dry || -z $missing ]]; then check "$@"; else row "$1" "$missing" 0; fi
 }
@@ -375,11 +427,10 @@ speed() { # speed MODEL SAMPLES STEPS MOST MOST-COMPILED
   [[ -n $dry ]] || { grep -v -F "\"$model\"" "$results/speed.jsonl" >"$work/kept" || true; cp "$work/kept" "$results/speed.jsonl"; }
   check "GPT-2 steps, $model" "$4" +speed.jsonl "$bin/gpu_step" "$model" "$samples" 1 "$steps"
   for how in eager compiled; do
-    if [[ -n $dry ]] || python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-      check "PyTorch's steps, $model, $how" "${most[$how]}" +speed.jsonl "${peer_command[@]}" "$model" "$samples" 1 "$steps" --"$how"
+    if [[ -n $dry$has_peer ]]; then
+      check "PyTorch's steps, $model, $how" "${most[$how]}" +speed.jsonl "${peer_python[@]}" "$peer" "$model" "$samples" 1 "$steps" --"$how"
     else
       row "PyTorch's steps, $model, $how" "not here" 0
-      say "no PyTorch with CUDA here, so no peer: python3 -m pip install torch, then --part speed-${model#gpt2-}"
     fi
   done
 }

@@ -42,6 +42,23 @@ while read -r words; do
 done < <(grep -E "rankscope-engine verify" <<<"$commands")
 [[ $count -ge 20 ]] || complain "only $count plans would be verified"
 
+# What looks at a report takes that of the command whose report it is to look at; of a run on the CPU it misses the
+# driver's context, and nothing else.
+words=$(sed -n '/what its report tells/{n;p;}' <<<"$commands")
+eval "set -- ${words//--device\\ cuda/--device\\ cpu}"
+status=0
+said=$("$1" "$2" "$3" "$(dirname "$engine")" "$work/plan.toml" "${@:6}" 2>&1) || status=$?
+[[ $status == 1 ]] || complain "a report of a CPU: status $status, $said"
+expect "a report" "$said" '^(measured|emulated) on the .* clock: 10 steps of 0\.[0-9]* s, MFU 0\.[0-9]*, [1-9][0-9]* bytes'
+[[ $(grep -c '^gpu_run_told.py: ' <<<"$said") == 1 ]] || complain "a report of a CPU lacks more than the context: $said"
+expect "a report of a CPU" "$said" "^gpu_run_told.py: the driver's context takes no memory"
+[[ -s $work/plan.toml.mcap ]] || complain "nothing is recorded"
+sed 's/"context": *0/"context": 5/g' "$work/plan.toml.json" >"$work/report.json"
+python3 "$tests/gpu/gpu_run_told.py" <"$work/report.json" >/dev/null || complain "a report with a context is refused"
+for wrong_key in '"mfu": *[0-9.e-]*/"mfu": null' '"obtained": *"[a-z]*"/"obtained": "simulated"' '"peak": *[0-9]*/"peak": 0'; do
+  if sed "s/$wrong_key/g" "$work/report.json" | python3 "$tests/gpu/gpu_run_told.py" >/dev/null 2>&1; then complain "a report passes with $wrong_key"; fi
+done
+
 # Every part ends within the minutes that the script says.
 while read -r part minutes; do
   most=$(($(bash "$tests/gpu.sh" --dry-run --bin "$work" --part "$part" | sed -n 's/.*(at most \([0-9]*\) s)$/\1/p' | paste -sd+)))
@@ -65,6 +82,18 @@ for bad in "--part nothing" "--seconds 0" "--what" "--results"; do
   [[ $status == 2 && $(wc -l <<<"$said") == 1 ]] || complain "$bad: status $status, $said"
 done
 
+# Without a GPU nothing is installed or built.
+mkdir -p "$work/checkout/resources/setup" "$work/nothing"
+cp -r "$tests" "$work/checkout/tests"
+printf 'touch "%s"\n' "$work/installed" >"$work/checkout/resources/setup/install.sh"
+for name in nvidia-smi cmake; do printf '#!/bin/sh\nexit 1\n' >"$work/nothing/$name" && chmod +x "$work/nothing/$name"; done
+status=0
+said=$(PATH=$work/nothing:$PATH bash "$work/checkout/tests/gpu.sh" 2>&1) || status=$?
+[[ $status == 1 && $said == *"there is no GPU here"* ]] || complain "no GPU: status $status, $said"
+[[ ! -e $work/installed ]] || complain "what a GPU needs is installed where there is none"
+PATH=$work/nothing:$PATH bash "$work/checkout/tests/gpu.sh" --build-only >/dev/null 2>&1 || true
+[[ -e $work/installed ]] || complain "--build-only installs nothing"
+
 # The whole way, on a machine that pretends: programs that do nothing, one of which fails for one plan.
 fake=$work/fake
 mkdir "$fake"
@@ -75,11 +104,14 @@ program() { # program NAME COMMANDS
 program nvidia-smi '[[ $1 == --list-gpus ]] && echo "GPU 0" || echo "a GPU that is none, 1, 2 MiB"'
 program ldconfig 'echo libcublasLt.so.13'
 program compute-sanitizer 'exit 0'
-program kernels_cuda_test '[[ $RANKSCOPE_REQUIRE_GPU == 1 ]]'
+kernels_that_work='[[ $RANKSCOPE_REQUIRE_GPU == 1 ]]'
+program kernels_cuda_test "$kernels_that_work"
 program cuda_kernels_bench 'echo "a kernel at 90% of its limit"
   echo "fused over apart, bf16 MLP up with GELU: 400.0 us over 500.0 us = 0.80"
   echo "fused over apart, bf16 MLP up weight and bias gradient: 510.0 us over 500.0 us = 1.02"'
-program rankscope-engine '[[ "$*" != *data=8*zero=3* ]] || { echo "DIFFERS from one rank"; exit 1; }'
+engine_that_differs="[[ \$1 != run ]] || cat '$work/report.json'"'
+  [[ "$*" != *data=8*zero=3* ]] || { echo "DIFFERS from one rank"; exit 1; }'
+program rankscope-engine "$engine_that_differs"
 program rankscope-trace 'exit 1'
 program gpu_step 'echo "{\"engine\": \"rankscope\", \"model\": \"$1\", \"step_seconds\": 0.5, \"tokens_per_s\": 7,
   \"classes\": {}, \"memory\": {\"used_bytes\": 0, \"predicted_bytes\": 1, \"off_by\": 0, \"context_bytes\": 0, \"workspace_bytes\": 0}}" | tr -d "\n"'
@@ -91,6 +123,7 @@ table=$(on_fake) || status=$?
 expect "the pretended table" "$table" '^GPU: a GPU that is none'
 expect "the pretended table" "$table" '^verify data=8 zero=3 +FAILED'
 expect "the pretended table" "$table" '^verify data=4 zero=2 +passed'
+expect "the pretended table" "$table" '^run data=2, recorded, and what its report tells +passed'
 expect "the pretended table" "$table" '^verify over nccl, data=2 +one GPU$'
 expect "the pretended table" "$table" '^compute-sanitizer racecheck, small sizes +passed'
 expect "the pretended table" "$table" '^compute-sanitizer synccheck, small sizes +passed'
@@ -105,12 +138,57 @@ expect "the pretended measures" "$table" '^compute-sanitizer +all +5 of 5  met$'
 expect "the pretended measures" "$table" "^kernels against the CPU's +all +2 of 2  met\$"
 expect "the pretended measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +-  not measured +7/s\$"
 expect "the pretended measures" "$table" '^gpt2-1.5b: memory at the peak beside its prediction +within 5% +\+0.0%  met +0.00 GiB predicted$'
-expect "the pretended measures" "$table" '^MLP up with GELU, fused over apart +<= 1 +0.80  met +400.0 us over 500.0 us$'
-expect "the pretended measures" "$table" '^MLP up weight and bias gradient, fused over apart +<= 1 +1.02  MISSED +510.0 us'
+expect "the pretended measures" "$table" '^MLP up with GELU, fused over apart +<= 1 +0.80  met +400.0 us over 500.0 us: choose fused$'
+expect "the pretended measures" "$table" '^MLP up weight and bias gradient, fused over apart +<= 1 +1.02  MISSED +510.0 us over 500.0 us: choose apart$'
 expect "the pretended measures" "$table" "^MLP down input gradient, GELU's slope, fused over apart +<= 1 +-  not measured\$"
 expect "the pretended table" "$table" '^a kernel at 90% of its limit$'
 expect "the pretended table" "$table" '^gpt2-1.5b +rankscope +500.00 ms'
 expect "the pretended table" "$table" '^cost of telemetry: mean \+0.10 %'
+
+# Kernels that fail are run again op by op, each in a process of its own; those that then work leave no such rows.
+program kernels_cuda_test 'if [[ $1 == "[names]" ]]; then printf "op: add\nop: scale\n"; else [[ ${RANKSCOPE_ONLY_OP:-} == scale && $1 == "every op*" ]]; fi'
+table=$(on_fake --part kernels) || true
+expect "kernels that fail" "$table" '^every op, every type, small sizes +FAILED'
+expect "kernels that fail" "$table" '^op add, small sizes +FAILED'
+expect "kernels that fail" "$table" '^op scale, small sizes +passed'
+expect "kernels that fail" "$table" "^kernels against the CPU's +all +0 of 2  MISSED\$"
+program kernels_cuda_test "$kernels_that_work"
+table=$(on_fake --part kernels) || true
+grep -q "^op " <<<"$table" && complain "ops of kernels that work have rows of their own"
+
+# What does not come to its end is told apart from what fails: a checker is slow, a kernel is wrong.
+program timeout '[[ "$*" != *racecheck* && "$*" != *"kernels_cuda_test" ]] || exit 124; exec '"$(command -v timeout)"' "$@"'
+status=0
+table=$(on_fake --part sanitizer --part kernels) || status=$?
+[[ $status == 1 ]] || complain "what takes too long: status $status"
+expect "what takes too long" "$table" '^compute-sanitizer racecheck, small sizes +too long +[0-9]+ s$'
+expect "what takes too long" "$table" '^compute-sanitizer +all +[0-4] of 5  not measured$'
+expect "what takes too long" "$table" '^every op, every type, sizes of models +too long'
+expect "what takes too long" "$table" "^kernels against the CPU's +all +0 of 2  MISSED\$"
+rm "$fake/timeout"
+on_fake --part sanitizer --part kernels >/dev/null || true
+
+# PyTorch is looked for as it is started, without our libraries before its own; and what is not here is said first.
+own=${LD_LIBRARY_PATH:-}
+peer_is() { # peer_is COMMANDS: how it is imported
+  program python3 'case "$*" in
+    *"import torch"*) '"$1"' ;;
+    *gpu_peer_pytorch.py*) echo "{\"engine\": \"pytorch 2 ${*: -1}\", \"model\": \"$2\", \"step_seconds\": 0.5, \"tokens_per_s\": 14}" ;;
+    *) exec '"$(command -v python3)"' "$@" ;;
+  esac'
+}
+peer_is '[[ ${LD_LIBRARY_PATH:-} == "'"$own"'" ]]'
+table=$(on_fake --part speed-124m) || true
+expect "a peer with libraries of its own" "$table" "^PyTorch's steps, gpt2-124m, compiled +passed"
+expect "a peer with libraries of its own" "$table" '^gpt2-124m: 0.50 times PyTorch compiled'
+peer_is 'echo "no module named torch"; exit 1'
+said=$(PATH=$fake:$PATH bash "$tests/gpu.sh" --bin "$fake" --results "$work/gathered" --part speed-124m --part nccl 2>&1 >/dev/null) || true
+rm "$fake/python3"
+expect "what is not here" "$said" '^gpu.sh: no PyTorch with CUDA here \(no module named torch\)'
+expect "what is not here" "$said" '^gpu.sh: one GPU here: '
+[[ $(grep -n -m 1 'no PyTorch' <<<"$said" | cut -d: -f1) -lt $(grep -n -m 1 'GPT-2 steps' <<<"$said" | cut -d: -f1) ]] ||
+  complain "what is not here is not said before the first check: $said"
+on_fake --part speed-124m >/dev/null || true
 
 # A program that could not be built costs its part alone, and is built another time.
 mv "$fake/telemetry_share_bench" "$work/away"
@@ -153,7 +231,7 @@ steps_of 0.103 0.1
 table=$(NCCL_PROFILER_PLUGIN=none on_fake --part telling) || true
 expect "telling that costs too much" "$table" "^NCCL's telling, 95 % upper bound of its cost +< 1 % +\+3.00 %  MISSED\$"
 program nvidia-smi '[[ $1 == --list-gpus ]] && echo "GPU 0" || echo "a GPU that is none, 1, 2 MiB"'
-program rankscope-engine '[[ "$*" != *data=8*zero=3* ]] || { echo "DIFFERS from one rank"; exit 1; }'
+program rankscope-engine "$engine_that_differs"
 rows=$(wc -l <"$work/gathered/rows.tsv")
 table=$(on_fake --part verify --seconds 30) || true
 expect "what there was no time for" "$table" '^verify data=4 zero=2 +no time$'
@@ -170,6 +248,13 @@ rm -rf "$work/next"
 table=$(on_fake --part kernels --results "$work/next" --earlier "$work/gathered") || true
 expect "what an earlier command has left" "$table" '^verify data=4 zero=2 +no time$'
 expect "what came to it" "$table" '^every op, every type, sizes of models +passed'
+
+rm -rf "$work/next" "$work/few"
+mkdir "$work/few"
+cp "$work/gathered/rows.tsv" "$work/few/"
+table=$(on_fake --part kernels --results "$work/next" --earlier "$work/few") || true
+expect "what an earlier command has left of all files but one" "$table" '^verify data=4 zero=2 +no time$'
+expect "what came to that" "$table" '^every op, every type, sizes of models +passed'
 
 # The table, from what two parts left.
 mkdir "$work/results"

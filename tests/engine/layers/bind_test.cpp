@@ -5,6 +5,7 @@
 #include "engine/layers/bind.hpp"
 #include "engine/layers/initialise.hpp"
 #include "kernels/cpu/cpu.hpp"
+#include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/layers/hand_laid.hpp"
 
@@ -90,6 +91,29 @@ TEST_CASE("initial weights are drawn by global position: a shard equals its slic
   for (std::size_t i = 0; i < 20; ++i) CHECK(shard[i] == whole[10 + i]);
   initialise({shard.data(), DType::f64, {20}}, spec, 8);
   CHECK(shard[0] != whole[0]);
+}
+
+TEST_CASE("initial weights are the normals of their positions, wherever threads and a rank's share begin") {
+  // Of 3 ranks each has columns [5·tensor, 5·(tensor + 1)): odd stretches of enough elements for several threads.
+  const std::int64_t rows = 200'003, columns = 5, whole_columns = 15;
+  const ParameterSpec spec{.name = "w",
+                           .shape = {rows, columns},
+                           .whole = {rows, whole_columns},
+                           .split = {.axis = 1},
+                           .init = Init::normal,
+                           .std_dev = 0.02,
+                           .global_offset = 77};
+  const int tensor = GENERATE(0, 1, 2);
+  const std::int64_t first = GENERATE(0, 3), count = rows * columns - first;
+  std::vector<double> drawn(static_cast<std::size_t>(count));
+  initialise({drawn.data(), DType::f64, {count}}, spec, 7, first, tensor);
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t row = (first + i) / columns, column = tensor * columns + (first + i) % columns;
+    const auto index = static_cast<std::uint64_t>(77 + row * whole_columns + column);
+    wrong += drawn[static_cast<std::size_t>(i)] != 0.02 * normal(7, random_stream(RandomPurpose::weights), index);
+  }
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("initial weights have their deviation, and are the same number rounded in every type") {

@@ -115,8 +115,9 @@ TEST_CASE("GELU, its slope and a bias' gradient are in their products' kernels, 
   for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
     INFO(name_of(type));
     Mlp mlp(type, 40, 64);
-    CHECK(mlp.forward() == launched(0, 1, 0, 0, 0, 0));
-    CHECK(mlp.input_gradient() == launched(0, 0, 1, 0, 0, 0));
+    const bool rough = type == DType::f32;  // the library's GELU is, for that type
+    CHECK(mlp.forward() == (rough ? launched(1, 0, 0, 0, 0, 1) : launched(0, 1, 0, 0, 0, 0)));
+    CHECK(mlp.input_gradient() == (rough ? launched(1, 0, 0, 0, 1, 0) : launched(0, 0, 1, 0, 0, 0)));
     CHECK(mlp.weight_gradient(false) == launched(0, 0, 0, 1, 0, 0));
     CHECK(mlp.weight_gradient(true) == launched(1, 0, 0, 1, 0, 0));  // the library cannot add: a small sum does
   }

@@ -3,7 +3,7 @@
 // Sizes are those of the CPU's tests and of models; with RANKSCOPE_SMALL_SIZES=1 only the former (a checker is slow).
 // With RANKSCOPE_EXACT_ALLOCATIONS=1 tensors have no guard, so that compute-sanitizer sees every step beyond their
 // ends; with RANKSCOPE_UNWRITTEN_MEMORY=1 what nobody has set is not poisoned either, so that its initcheck sees who
-// reads it.
+// reads it. With RANKSCOPE_ONLY_OP=add the first test is of that op alone; "[names]" prints those that there are.
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -26,6 +26,11 @@ namespace {
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && std::string(value) == "1";
+}
+
+std::string only_op() {
+  const char* value = std::getenv("RANKSCOPE_ONLY_OP");
+  return value != nullptr ? value : "";
 }
 
 /// False where there is no device; CTest takes the line for a skipped test.
@@ -68,12 +73,16 @@ TEST_CASE("every op of the CUDA set computes on a GPU what its formula says") {
   if (!device_here()) return;
   Gpu gpu;
   const SetUnderTest set(cuda_kernels(), &gpu, gpu_bound, !is_set("RANKSCOPE_SMALL_SIZES"));
+  const std::string only = only_op();
+  int checked = 0;
   for (const Check& check : all_checks())
     for_each_op([&](std::string_view name, auto member) {
-      if (name != check.op) return;
+      if (name != check.op || (!only.empty() && name != only)) return;
+      ++checked;
       for (DType type : (set.*member).types) {
         INFO(check.op << " in " << name_of(type));
-        // One op that fails outright does not keep the others from being seen.
+        // One op that is refused does not keep the others from being seen. One that reaches beyond its memory does: no
+        // call works behind it, and what others compute is seen by RANKSCOPE_ONLY_OP.
         try {
           check.run(set, type);
         } catch (const std::exception& error) {
@@ -81,6 +90,13 @@ TEST_CASE("every op of the CUDA set computes on a GPU what its formula says") {
         }
       }
     });
+  INFO("RANKSCOPE_ONLY_OP=" << only);
+  CHECK(checked > 0);
+  std::cout << checked << (checked == 1 ? " op checked" : " ops checked") << std::endl;
+}
+
+TEST_CASE("the ops that are checked, one a line", "[.][names]") {
+  for (const Check& check : all_checks()) std::cout << "op: " << check.op << std::endl;
 }
 
 TEST_CASE("tensors updated in one launch on a GPU have the bits of tensors updated one by one") {

@@ -108,10 +108,17 @@ bool fits(const EmulatedMatmulDesc& desc, const EmulatedMatrixLayout& a, const E
   return !has_bias_vector(desc.epilogue) || desc.bias != nullptr;
 }
 
-double gelu(double x) { return x / (1 + std::exp(-2 * 0.79788456080286535588 * (x + 0.044715 * x * x * x))); }
+/// tanh as the library's kernels have it: PTX's tanh.approx.f32, whose relative error is up to 2^-11.
+double rough_tanh(double x) {
+  int exponent = 0;
+  const double significand = std::frexp(std::tanh(x), &exponent);
+  return std::ldexp(std::nearbyint(significand * 0x1p11), exponent - 11);
+}
+double rough_tanh_of_gelu(double x) { return rough_tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)); }
+double gelu(double x) { return 0.5 * x * (1 + rough_tanh_of_gelu(x)); }
 double gelu_slope(double x) {
-  const double s = 1 / (1 + std::exp(-2 * 0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-  return s + x * s * (1 - s) * 2 * 0.79788456080286535588 * (1 + 3 * 0.044715 * x * x);
+  const double t = rough_tanh_of_gelu(x);
+  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * 0.79788456080286535588 * (1 + 3 * 0.044715 * x * x);
 }
 
 /// op(M) as rows of `depth` neighbours, so that products are of neighbours with neighbours.
