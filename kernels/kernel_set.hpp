@@ -328,7 +328,7 @@ struct KernelSet {
   OpEntry<BatchNormSpec, View, View, View, View, View, View, View>
       batch_norm_forward;  ///< y mean rstd; x weight bias residual
   /// dx dweight dbias dresidual; dy y x mean rstd weight. y is what forward wrote (its zeros tell where ReLU was shut;
-  /// empty without ReLU); dresidual is dy where ReLU was open. dweight and dbias are fp32 (fp64 of fp64).
+  /// empty without ReLU); dresidual is dy where ReLU was open. dx may be dy. dweight and dbias are fp32 (fp64 of fp64).
   OpEntry<BatchNormSpec, View, View, View, View, View, View, View, View, View, View> batch_norm_backward;
   /// y index; x: index (i32) is the place h·width + w, within its sample, of the greatest, the first of equals
   OpEntry<PoolSpec, View, View, View> max_pool_forward;

@@ -1,5 +1,5 @@
 // Convolution and its gradients. A kernel of 1 is a matrix product of the pixels' channels; others are oneDNN's own
-// convolutions where it has fast ones; the rest, fp64 among them, are unfolded for products.
+// convolutions where it has fast ones; the rest, fp64 and small images among them, are unfolded for products.
 #include "kernels/cpu/convolution.hpp"
 
 #include "kernels/cpu/loops.hpp"
@@ -7,6 +7,7 @@
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
 #include "kernels/unfolded_convolution.hpp"
+#include "kernels/windows.hpp"
 
 namespace rankscope::kernels::cpu {
 namespace {
@@ -26,8 +27,15 @@ PreparedConvolution unfolded(const ConvolutionSpec& spec, ConvolutionPass pass, 
   return Unfolded::weight_gradient(spec, options);
 }
 
+/// oneDNN brings the weights into another layout at every launch; where there are fewer pixels than channels, unfolding
+/// x is less work than that.
+bool onednn_gains(const ConvolutionSpec& spec) {
+  const std::int64_t pixels = spec.samples * spec.out_height() * spec.out_width();
+  return spec.kernel > 1 && spec.type != DType::f64 && pixels >= spec.out;
+}
+
 PreparedConvolution native(const ConvolutionSpec& spec, ConvolutionPass pass, const Options& options) {
-  if (spec.kernel > 1 && spec.type != DType::f64)
+  if (onednn_gains(spec))
     if (auto convolution = onednn_convolution(spec, pass, options)) return *std::move(convolution);
   return unfolded(spec, pass, options);
 }
@@ -62,6 +70,7 @@ PreparedConvolution widened(const ConvolutionSpec& spec, ConvolutionPass pass, c
 }
 
 PreparedConvolution prepare(const ConvolutionSpec& spec, ConvolutionPass pass, const Options& options) {
+  check_windows(spec, "convolution", false);
   const bool narrow = spec.type == DType::f16 || (spec.type == DType::bf16 && !native_bf16_products());
   return narrow && spec.kernel > 1 ? widened(spec, pass, options) : native(spec, pass, options);
 }

@@ -181,5 +181,7 @@ TEST_CASE("windows that no image has are refused") {
   const KernelSet set = cpu_kernels();
   CHECK_THROWS_WITH(set.prepare(&KernelSet::convolution_forward, ConvolutionSpec{DType::f32, 1, 4, 5, 3, 2, 7, 1, 1}),
                     "there is no convolution of 4 x 5 pixels with a kernel of 7, a stride of 1 and a padding of 1");
+  CHECK_THROWS_AS(set.prepare(&KernelSet::convolution_forward, ConvolutionSpec{DType::f32, 1, 4, 5, 3, 2, 3, 0, 1}),
+                  Unsupported);
   CHECK_THROWS_AS(set.prepare(&KernelSet::max_pool_forward, PoolSpec{DType::f32, 1, 4, 4, 3, 3, 1, 2}), Unsupported);
 }
