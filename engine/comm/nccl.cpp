@@ -76,7 +76,6 @@ void hear_nccl_phases() { setenv("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN", 0); }
 
 void prepare_cuda_for_nccl() {
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 }
 
 void check_nccl_library(const NcclOptions& nccl) { open_nccl(nccl.file); }

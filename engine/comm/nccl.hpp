@@ -39,10 +39,9 @@ void check_nccl_library(const NcclOptions& nccl = {});
 void hear_nccl_phases();
 
 /// Has CUDA do what NCCL's kernels need, which wait on the device for their peers, unless the environment says
-/// otherwise: load all code before anything runs (the first launch of a kernel may wait until the device is idle), and
-/// keep queues apart (beyond eight, what one waits for may hold up another). It sets variables that CUDA reads at its
-/// first call, so it is called before that, and before there are other threads. (CUDA programming guide, "Lazy
-/// loading", potential hazards; "CUDA environment variables".)
+/// otherwise: load all code before anything runs (the first launch of a kernel may wait until the device is idle). It
+/// sets a variable that CUDA reads at its first call, so it is called before that, and before there are other threads.
+/// (CUDA programming guide, "Lazy loading", potential hazards.) They need queues that are apart, too: prepare_platform.
 void prepare_cuda_for_nccl();
 
 /// Which of the GPUs that this rank sees is its own, so that no two ranks of a host have the same: collective over the

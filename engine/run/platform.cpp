@@ -1,5 +1,7 @@
 #include "engine/run/platform.hpp"
 
+#include <cstdlib>
+
 #include "engine/run/gpu_platform.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/device/host.hpp"
@@ -12,12 +14,16 @@ std::shared_ptr<const Platform> open_cpu(int threads, int) {
   return std::make_shared<Platform>(Platform{std::make_shared<HostDevice>(), set, set});
 }
 
+void keep_queues_apart() { setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); }  // the most that there may be
+
 struct Row {
   std::string_view name;
   std::shared_ptr<const Platform> (*open)(int threads, int gpu);
+  void (*prepare)();
   void (*check)();
 };
-constexpr Row table[] = {{"cpu", open_cpu, [] {}}, {"cuda", open_gpu_platform, check_gpu_platform}};
+constexpr Row table[] = {{"cpu", open_cpu, [] {}, [] {}},
+                         {"cuda", open_gpu_platform, keep_queues_apart, check_gpu_platform}};
 
 }  // namespace
 
@@ -28,6 +34,11 @@ std::shared_ptr<const Platform> open_platform(std::string_view name, int threads
 }
 
 std::vector<std::string> gpus_here() { return gpu_bus_ids(); }
+
+void prepare_platform(std::string_view name) {
+  for (const Row& row : table)
+    if (row.name == name) row.prepare();
+}
 
 void check_platform(std::string_view name) {
   for (const Row& row : table)

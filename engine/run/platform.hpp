@@ -29,6 +29,11 @@ std::vector<std::string> gpus_here();
 
 /// Whether it computes on this machine: a platform, and not "sleep".
 bool is_platform(std::string_view name);
+/// Has CUDA keep queues apart for "cuda" (beyond eight, which several ranks' lanes soon are, what one waits for may
+/// hold up another), unless the environment says otherwise: sets CUDA_DEVICE_MAX_CONNECTIONS, which CUDA reads at its
+/// first call, so it is called before that, and before there are other threads. ("CUDA environment variables" in the
+/// CUDA programming guide.)
+void prepare_platform(std::string_view name);
 /// Throws what open_platform would, without taking anything of the device.
 void check_platform(std::string_view name);
 

@@ -407,8 +407,10 @@ int main(int argc, char** argv) {
   try {
     WorkerJob job;
     if (*worker_command) job = job_from_environment();
-    // Whichever process it is whose ranks talk by NCCL: before anything asks for a GPU.
-    if ((*worker_command ? job.request : request).communicator == "nccl") prepare_cuda_for_nccl();
+    // Whichever process it is whose ranks compute on a GPU, or talk by NCCL: before anything asks for one.
+    const RunRequest& asked = *worker_command ? job.request : *sweep_command ? sweep.run : request;
+    prepare_platform(asked.device);
+    if (asked.communicator == "nccl") prepare_cuda_for_nccl();
     if (*plan_command) return plan(input, program_of);
     if (*simulate_command) return simulate_plan(input, tokens);
     if (*run_command) return run_plan(input, request, instead);

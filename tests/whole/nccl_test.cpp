@@ -149,6 +149,30 @@ TEST_CASE("ranks as processes over NCCL lose what ranks as threads lose that sha
   CHECK(collectives > 0);  // gradients' of data-parallel ranks, or of the embedding at a pipeline's two ends
 }
 
+TEST_CASE("CUDA keeps the queues of ranks apart, whether they share a GPU or have one each, unless it is told not to") {
+  Place place;
+  const fs::path notes = place.folder / "notes";
+  place.options.environment.push_back("EMULATED_GPU_NOTES=" + notes.string());
+  std::string expected = "connections 32";
+  Arguments arguments;
+  SECTION("a run whose ranks share one") { arguments = {"run", "--steps", "1"}; }
+  SECTION("a sweep") { arguments = {"sweep", "--over", "train.seed=1,2", "--steps", "1"}; }
+  SECTION("verify") { arguments = {"verify"}; }
+  SECTION("verify over NCCL") { arguments = {"verify", "--comm", "nccl"}; }
+  SECTION("it is told not to") {
+    arguments = {"run", "--steps", "1"};
+    place.options.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS=16");
+    expected = "connections 16";
+  }
+  const Ended ended = place.run(Plan{2, 1}.with(arguments));
+  INFO(ended.err);
+  CHECK(ended.status == 0);
+  std::ifstream file(notes);
+  int processes = 0;
+  for (std::string line; std::getline(file, line); ++processes) CHECK(line == expected);
+  CHECK(processes > 0);
+}
+
 TEST_CASE("verify over NCCL, with ranks as threads that have a GPU each, proves the same plans") {
   const Plan plan = GENERATE(Plan{2, 1}, Plan{1, 2}, Plan{2, 2});
   INFO("data " << plan.data << ", pipeline " << plan.pipeline);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -113,9 +114,18 @@ bool asked_to_load_ahead() {
   return how != nullptr && std::strcmp(how, "EAGER") == 0;
 }
 
+/// How many queues are kept apart, as CUDA reads it at its first call: a line for tests.
+void note_connections() {
+  const char* const notes = std::getenv("EMULATED_GPU_NOTES");
+  const char* const asked = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  if (notes != nullptr)
+    std::ofstream(notes, std::ios::app) << "connections " << (asked != nullptr ? asked : "8") << std::endl;
+}
+
 struct Node {
   std::array<Gpu, gpu_count> gpus;
   const bool loads_code_ahead = asked_to_load_ahead();
+  Node() { note_connections(); }
 
   std::mutex mutex;  ///< guards what follows
   std::map<std::byte*, std::size_t> pinned;

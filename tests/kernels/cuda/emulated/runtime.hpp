@@ -3,6 +3,9 @@
 // kernels, events that were never recorded hold nobody up. Work on the null stream is done at once. What belongs to
 // another device than the calling thread's is refused where CUDA refuses it.
 //
+// At the first call the file that the environment names in EMULATED_GPU_NOTES, if it does, gets a line: how many queues
+// CUDA was told to keep apart ("connections N").
+//
 // A device runs one piece of work at a time, which never waits; what waits (for events, for peers in a collective)
 // holds up its own stream only.
 #pragma once
