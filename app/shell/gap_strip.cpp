@@ -133,6 +133,7 @@ void GapStrip::paint_names(QPainter& painter) const {
   const std::vector<const StepAnalysis*> shown = bars();
   for (std::size_t row = 0; row < shown.size(); ++row)
     for (const Piece& piece : pieces(shown[row]->average, bar_area(static_cast<int>(row)))) {
+      if (piece.area.width() < 1) continue;  // nothing of it is seen
       const Key key{piece.time, piece.unknown};
       const bool known =
           std::any_of(nameless.begin(), nameless.end(), [&](const auto& one) { return one.first == key; });

@@ -24,6 +24,7 @@ StepAnalysis slivers() {
   for (const TimeClass time : {TimeClass::pipeline, TimeClass::data, TimeClass::optimizer}) step.average[time] = thin;
   step.average[TimeClass::other] = thin;
   step.average.unknown = thin;
+  step.average[TimeClass::zero] = 1e-5;  // less than a pixel
   return step;
 }
 
@@ -57,6 +58,8 @@ TEST_CASE("What is too narrow for its name stands by its colour under the bars, 
     }
     CHECK_FALSE(says(texts, QStringLiteral("compute")));
     CHECK_FALSE(says(texts, QStringLiteral("bubble")));
+    CHECK_FALSE(says(texts, QStringLiteral("exposed ZeRO communication")));
+    CHECK_FALSE(says(texts, QStringLiteral("zero")));
     CHECK_FALSE(says(texts, QStringLiteral("other")));  // all that is other is unknown
   }
 }
