@@ -159,8 +159,8 @@ void hatch_idle(const FrameRequest& request, const RowCanvas& canvas, const Pale
         std::min(pixel(scale.x_of(extent.end_ns)), window.last), colours.ground, colours.hatch, period);
 }
 
-// Names the idle stretches of the row's rank; those of its own exposed communication are hatched in its colour. Others'
-// bytes that it waits for are bubble, and look so.
+// Names the idle stretches of the row's rank; those of its own exposed communication are hatched in its colour and the
+// other way. Others' bytes that it waits for are bubble, and look so.
 void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas& canvas, const Palette& colours,
              Window window, RowParts& parts) {
   if (!request.bubbles) return;
@@ -179,10 +179,9 @@ void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas
       if (piece.cause != BubbleCause::exposed_communication || piece.time == TimeClass::bubble) continue;
       const bool message = piece.purpose == Purpose::pipeline_forward || piece.purpose == Purpose::pipeline_backward;
       const Lane lane = lane_of(message ? OpKind::send : OpKind::all_reduce, piece.purpose);
-      const Argb colour = colours.of(message ? SpanClass::transfer : SpanClass::collective, lane);
       hatch(canvas, std::max(pixel(scale.x_of(piece.begin_ns)), window.first),
-            std::min(pixel(scale.x_of(piece.end_ns)), window.last), colours.ground, mixed(colours.ground, colour, 0.5f),
-            period);
+            std::min(pixel(scale.x_of(piece.end_ns)), window.last), colours.ground,
+            colours.hatch_of(message ? SpanClass::transfer : SpanClass::collective, lane), period, Slope::falling);
     }
     for (IdleStretch& stretch : idle_stretches(insight->run, rank, scale.ns_per_pixel() * request.device_scale)) {
       const double x0 = scale.x_of(stretch.begin_ns), x1 = scale.x_of(stretch.end_ns);

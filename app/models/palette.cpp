@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/palette.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rankscope {
@@ -13,7 +14,7 @@ constexpr Palette dark{
     0xff1b1f26,  0xff313845,
     0xffe6e9ee,  0xff9aa4b2,
     0xff77828f,  0xff5aa9ff,
-    0xff0b1420,  0xff333a46,
+    0xff0b1420,  0xff525c6b,
     0xff59636f,  0xff4cb583,
     0xffff7b72};
 
@@ -24,7 +25,7 @@ constexpr Palette light{
     0xffffffff,   0xffd5d9e0,
     0xff1b2430,   0xff566172,
     0xff6f7987,   0xff0b66c3,
-    0xffffffff,   0xffcdd2da,
+    0xffffffff,   0xff959ca8,
     0xff9aa3af,   0xff147254,
     0xffb3261e};
 
@@ -42,6 +43,12 @@ Argb Palette::of(SpanClass kind, Lane lane) const {
   if (lane == Lane::tensor) return tensor;
   if (lane == Lane::zero_gather) return gather;
   return lane == Lane::zero_reduce ? reduce : of(kind);
+}
+
+Argb Palette::hatch_of(SpanClass kind, Lane lane) const {
+  float share = 0.5F;
+  while (share < 1 && contrast(mixed(ground, of(kind, lane), share), ground) < least_hatch) share += 0.05F;
+  return mixed(ground, of(kind, lane), std::min(share, 1.0F));
 }
 
 Argb Palette::ink_on(Argb fill) const {

@@ -26,16 +26,21 @@ struct Palette {
   Argb ground = 0, panel = 0, line = 0;        ///< behind the views; behind side panels and cards; rules and frames
   Argb text = 0, dim = 0, faint = 0;           ///< to be read; labels; tick marks and ornaments only
   Argb accent = 0, on_accent = 0;              ///< cursor, selection, links, the button that matters; text on it
-  Argb hatch = 0;                              ///< the lines over a bubble, on ground
+  Argb hatch = 0;                              ///< the lines over a bubble, on ground: see least_hatch
   Argb unknown = 0;                            ///< the dots over a stretch without data, on ground
   Argb good = 0, bad = 0;                      ///< a check passed, an error in words; contrast of text
 
   Argb of(SpanClass kind) const { return spans[static_cast<std::size_t>(kind)]; }
   /// The same as it is drawn on that lane: a collective says by its colour whose it is.
   Argb of(SpanClass kind, Lane lane) const;
+  /// The lines over a wait for such an op's bytes: as much of its colour as a hatch needs, so that boxes stay louder.
+  Argb hatch_of(SpanClass kind, Lane lane) const;
   /// Black or white ink, whichever is read better on `fill`.
   Argb ink_on(Argb fill) const;
 };
+
+/// The contrast to the ground that a hatch has at least: thin lines, to be seen but not to be read.
+inline constexpr double least_hatch = 2.5;
 
 const Palette& palette_of(Theme theme);
 std::string_view name_of(SpanClass kind);  ///< as a legend writes it: "forward", "send, receive", …

@@ -39,7 +39,7 @@ void outline(const RowCanvas& canvas, int x0, int x1, int thickness, Argb colour
   if (to) fill(canvas, x1 - side, x1, 0, canvas.height, colour);
 }
 
-void hatch(const RowCanvas& canvas, int x0, int x1, Argb ground, Argb hatch, int period) {
+void hatch(const RowCanvas& canvas, int x0, int x1, Argb ground, Argb hatch, int period, Slope slope) {
   x0 = std::max(x0, 0);
   x1 = std::min(x1, canvas.width);
   const int thickness = std::max(period / 7, 1);
@@ -47,7 +47,8 @@ void hatch(const RowCanvas& canvas, int x0, int x1, Argb ground, Argb hatch, int
     Argb* line = canvas.line(y);
     if (!line || x0 >= x1) continue;
     std::fill(line + x0, line + x1, ground);
-    for (int x = x0 - remainder(x0 - canvas.phase + y, period); x < x1; x += period)
+    const int up = slope == Slope::rising ? y : -y;
+    for (int x = x0 - remainder(x0 - canvas.phase + up, period); x < x1; x += period)
       for (int i = std::max(x, x0); i < std::min(x + thickness, x1); ++i) line[i] = hatch;
   }
 }

@@ -32,8 +32,9 @@ struct RowCanvas {
 void fill(const RowCanvas& canvas, int x0, int x1, int y0, int y1, Argb colour);
 /// A box's edges; one that goes on beyond an end has no side there.
 void outline(const RowCanvas& canvas, int x0, int x1, int thickness, Argb colour, bool from = true, bool to = true);
+enum class Slope : std::uint8_t { rising, falling };
 /// Diagonal lines of `hatch` on `ground`.
-void hatch(const RowCanvas& canvas, int x0, int x1, Argb ground, Argb hatch, int period);
+void hatch(const RowCanvas& canvas, int x0, int x1, Argb ground, Argb hatch, int period, Slope slope = Slope::rising);
 /// Dots on `ground`: a stretch without data.
 void dots(const RowCanvas& canvas, int x0, int x1, int y0, int y1, Argb ground, Argb dot, int period);
 

@@ -28,15 +28,16 @@ void fold(const StepProgram& step, double ops, Prediction& prediction) {
   if (!is_folded(step)) throw PlanError(size + ", and one rank cannot stand for others: " + why_not_folded(scenario));
   prediction.report = predict_step(step);
   prediction.view = folded_store(scenario, prediction.report.step_seconds);
-  const std::string stages = std::to_string(step.grid.pipeline) + " stages";
+  const bool one = step.grid.pipeline == 1;
+  const std::string stages = one ? "the one stage" : "each of the " + std::to_string(step.grid.pipeline) + " stages";
   const std::string boxes = ", folded to a box a chunk and micro-batch: ";
   const int replica = shown_replica(scenario);
   prediction.folded = scenario.fault.slow_rank < 0
-                          ? size + ". Shown is one rank of each of the " + stages + boxes + "the " +
-                                std::to_string(step.grid.tensor * step.grid.data) + " ranks of a stage do the same"
-                          : size + ". Shown is one rank of each of the " + stages + " of replica " +
-                                std::to_string(replica) + ", which has the slow rank" + boxes +
-                                "the others wait for it at the step's end";
+                          ? size + ". Shown is one rank of " + stages + boxes + "the " +
+                                std::to_string(step.grid.tensor * step.grid.data) +
+                                (one ? " ranks do the same" : " ranks of a stage do the same")
+                          : size + ". Shown is one rank of " + stages + " of replica " + std::to_string(replica) +
+                                ", which has the slow rank" + boxes + "the others wait for it at the step's end";
 }
 
 /// Throws what makes a refusal.

@@ -5,6 +5,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
+#include <algorithm>
 #include <cmath>
 
 #include "app/shell/plan_figures.hpp"
@@ -17,6 +18,8 @@ namespace {
 
 constexpr int left_width = 252, name_width = 76, bar_height = 20, bar_gap = 4, top = 10, margin = 16;
 constexpr int sentence_height = 38;  // two lines
+constexpr int names_height = 20;     // of what is too narrow for its name
+constexpr int piece_inset = 6;       // of the words on a piece
 
 }  // namespace
 
@@ -71,7 +74,9 @@ void GapStrip::mousePressEvent(QMouseEvent* event) {
   if (!veil_.isEmpty() && event->button() == Qt::LeftButton) emit question_wanted();
 }
 
-QSize GapStrip::sizeHint() const { return {640, top + 2 * bar_height + bar_gap + 8 + sentence_height + 4}; }
+QSize GapStrip::sizeHint() const {
+  return {640, top + 2 * bar_height + bar_gap + names_height + 8 + sentence_height + 4};
+}
 
 QRectF GapStrip::bar_area(int row) const {
   return {static_cast<double>(left_width), static_cast<double>(top + row * (bar_height + bar_gap)),
@@ -102,6 +107,56 @@ bool GapStrip::serves() const {
   return figures->scenario && figures->scenario->plan.has_servers();
 }
 
+QString GapStrip::name_of_piece(const Piece& piece) const {
+  return piece.unknown ? tr("unknown") : label_of(piece.time, serves());
+}
+
+QString GapStrip::words_on(const Piece& piece) const {
+  const QFontMetricsF metrics(interface_font());
+  const QString share = text::percent(piece.share), full = name_of_piece(piece) + QLatin1Char(' ') + share;
+  const double room = piece.area.width() - piece_inset - 4;
+  return metrics.horizontalAdvance(full) <= room ? full : metrics.horizontalAdvance(share) <= room ? share : QString();
+}
+
+std::vector<const StepAnalysis*> GapStrip::bars() const {
+  const Figures& figures = *figures_.latest();
+  std::vector<const StepAnalysis*> result;
+  if (figures.step) result.push_back(&*figures.step);
+  if (figures.forecast) result.push_back(&*figures.forecast);
+  return result;
+}
+
+void GapStrip::paint_names(QPainter& painter) const {
+  const Palette& p = *colours_;
+  using Key = std::pair<TimeClass, bool>;
+  std::vector<std::pair<Key, Piece>> nameless;  // of both bars, each once
+  const std::vector<const StepAnalysis*> shown = bars();
+  for (std::size_t row = 0; row < shown.size(); ++row)
+    for (const Piece& piece : pieces(shown[row]->average, bar_area(static_cast<int>(row)))) {
+      if (piece.area.width() < 1) continue;  // nothing of it is seen
+      const Key key{piece.time, piece.unknown};
+      const bool known =
+          std::any_of(nameless.begin(), nameless.end(), [&](const auto& one) { return one.first == key; });
+      if (!known && !words_on(piece).startsWith(name_of_piece(piece))) nameless.emplace_back(key, piece);
+    }
+  std::sort(nameless.begin(), nameless.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  // Where there is no room for the long names, those of the range view's columns.
+  const QFontMetricsF metrics(painter.font());
+  const QRectF area(left_width, bar_area(1).bottom() + 4, width() - left_width - margin, names_height - 4);
+  std::vector<std::pair<Argb, QString>> entries;
+  for (const bool brief : {false, true}) {
+    entries.clear();
+    double wide = 0;
+    for (const auto& [key, piece] : nameless) {
+      const QString name = brief && !piece.unknown ? text::utf8(name_of(piece.time)) : name_of_piece(piece);
+      entries.emplace_back(piece.unknown ? p.unknown : color_of(piece.time, p), name);
+      wide += legend_entry_width(metrics, name);
+    }
+    if (wide <= area.width()) break;
+  }
+  paint_legend(painter, area.topLeft(), area.width(), p, entries);
+}
+
 void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShares& shares, const QRectF& bar,
                          bool ghost) const {
   const Palette& p = *colours_;
@@ -111,8 +166,8 @@ void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShare
                    Qt::AlignRight | Qt::AlignVCenter, name);
   const QFontMetricsF metrics(painter.font());
   for (const Piece& piece : pieces(shares, bar)) {
-    Argb fill = color_of(piece.time, p);
-    if (piece.time == TimeClass::bubble) fill = mixed(p.panel, p.text, 0.16F);
+    // A bubble looks as it does in the time line.
+    Argb fill = piece.time == TimeClass::bubble ? p.ground : color_of(piece.time, p);
     if (ghost) fill = mixed(p.ground, fill, 0.62F);
     const QRectF area = piece.area.adjusted(0, 0, piece.area.width() > 2 ? -1 : 0, 0);
     if (piece.unknown) {
@@ -121,12 +176,7 @@ void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShare
       painter.fillRect(area, color(fill));
       if (piece.time == TimeClass::bubble) painter.fillRect(area, QBrush(color(p.hatch), Qt::BDiagPattern));
     }
-    const QString share = text::percent(piece.share);
-    const QString full = (piece.unknown ? tr("unknown") : label_of(piece.time, serves())) + QLatin1Char(' ') + share;
-    const double room = area.width() - 10;
-    const QString words = metrics.horizontalAdvance(full) <= room    ? full
-                          : metrics.horizontalAdvance(share) <= room ? share
-                                                                     : QString();
+    const QString words = words_on(piece);
     if (words.isEmpty()) continue;
     if (piece.time == TimeClass::bubble || piece.unknown) {
       // Text on a hatched ground needs a plain strip under it.
@@ -136,7 +186,7 @@ void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShare
     } else {
       painter.setPen(color(p.ink_on(fill)));
     }
-    painter.drawText(area.adjusted(6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, words);
+    painter.drawText(area.adjusted(piece_inset, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, words);
   }
 }
 
@@ -152,7 +202,7 @@ void GapStrip::paintEvent(QPaintEvent*) {
                    tr("Where the step goes"));
   painter.setFont(interface_font());
   const Figures& figures = *figures_.latest();
-  const QRectF words(margin, bar_area(1).bottom() + 8, width() - 2 * margin, sentence_height);
+  const QRectF words(margin, bar_area(1).bottom() + names_height + 8, width() - 2 * margin, sentence_height);
   painter.setPen(color(p.dim));
   const QRectF instead(left_width, top, width() - left_width - margin, 2 * bar_height + bar_gap);
   const auto explain = [&](const QString& why) {
@@ -168,6 +218,8 @@ void GapStrip::paintEvent(QPaintEvent*) {
   if (figures.step) paint_bar(painter, run_column_name(figures), figures.step->average, bar_area(row++), false);
   if (figures.forecast)
     paint_bar(painter, tr("predicted"), figures.forecast->average, bar_area(row++), figures.step.has_value());
+  painter.setFont(interface_font());
+  paint_names(painter);
   QString sentence;
   const QFontMetricsF metrics(painter.font());
   for (std::size_t reasons = 4; reasons-- > 0;) {
@@ -176,7 +228,6 @@ void GapStrip::paintEvent(QPaintEvent*) {
   }
   if (sentence.isEmpty() && !figures.run)
     sentence = tr("Nothing ran yet: this is the prediction. Press Run to lay the measurement over it.");
-  painter.setFont(interface_font());
   painter.setPen(color(figures.step ? p.text : p.dim));
   painter.drawText(words, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence);
 }
@@ -187,13 +238,12 @@ bool GapStrip::event(QEvent* event) {
   const Figures& figures = *figures_.latest();
   QString words;
   int row = 0;
-  for (const StepAnalysis* step :
-       {figures.step ? &*figures.step : nullptr, figures.forecast ? &*figures.forecast : nullptr}) {
-    if (step == nullptr || !veil_.isEmpty()) continue;
+  for (const StepAnalysis* step : bars()) {
+    if (!veil_.isEmpty()) break;
     for (const Piece& piece : pieces(step->average, bar_area(row)))
       if (piece.area.contains(help->pos()))
         words = QStringLiteral("<b>%1</b> %2<br>%3")
-                    .arg(piece.unknown ? tr("unknown") : label_of(piece.time, serves()), text::percent(piece.share),
+                    .arg(name_of_piece(piece), text::percent(piece.share),
                          (serves() ? tr("%1 of a step of %2, mean over the workers")
                                    : tr("%1 of a step of %2, mean over the ranks"))
                              .arg(text::seconds(piece.share * step->seconds()), text::seconds(step->seconds())));

@@ -14,7 +14,6 @@ class GapStrip : public QWidget {
  public:
   explicit GapStrip(FiguresModel& figures, QWidget* parent = nullptr);
   void set_theme(Theme theme);
-  /// Hides shares and sentence while a question about them is open.
   /// Hides everything: until what, as words; empty: nothing is hidden.
   void set_veil(const QString& until);
   QSize sizeHint() const override;
@@ -36,6 +35,13 @@ class GapStrip : public QWidget {
     bool unknown = false;
   };
   std::vector<Piece> pieces(const StepShares& shares, const QRectF& bar) const;
+  /// What stands on a piece: its name with its share, the share alone, or nothing, as there is room.
+  QString words_on(const Piece& piece) const;
+  QString name_of_piece(const Piece& piece) const;
+  /// Under the bars, the pieces that are too narrow for their names.
+  void paint_names(QPainter& painter) const;
+  /// The bars that there are, from above: the step's, then the prediction's.
+  std::vector<const StepAnalysis*> bars() const;
   void paint_bar(QPainter& painter, const QString& name, const StepShares& shares, const QRectF& bar, bool ghost) const;
   QRectF bar_area(int row) const;
   /// Whether the plan has parameter servers, which have no part in the shares.

@@ -90,18 +90,20 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
   const auto of_either = [&](auto&& value) { return either != nullptr ? value(*either) : none; };
 
   std::vector<PlanLine> lines;
-  lines.push_back(
-      {PlanRow::step, tr("median step"), text::unknown(), text::seconds(predicted_step), text::seconds(run_step)});
+  lines.push_back({PlanRow::step, tr("median step"), text::unknown(), text::seconds(predicted_step),
+                   text::seconds(run_step), tr("Of a run over its steady steps: all but the first")});
   lines.push_back({PlanRow::tokens, text::rate_name(figures.scenario ? figures.scenario->model : ModelSpec{}),
                    text::unknown(), text::number(tokens_per_second(figures, predicted_step)),
-                   text::number(tokens_per_second(figures, run_step))});
-  lines.push_back({PlanRow::bubble, tr("bubble"),
-                   text::percent(of_either([](const Report& r) { return r.bubble.ideal; })),
-                   text::percent(of_either([](const Report& r) { return r.bubble.predicted; })),
-                   text::percent(of_run([](const Report& r) { return r.bubble.measured; }))});
+                   text::number(tokens_per_second(figures, run_step)), tr("Of a step over the median step")});
+  lines.push_back(
+      {PlanRow::bubble, tr("median bubble"), text::percent(of_either([](const Report& r) { return r.bubble.ideal; })),
+       text::percent(of_either([](const Report& r) { return r.bubble.predicted; })),
+       text::percent(of_run([](const Report& r) { return r.bubble.measured; })),
+       tr("Of a run, of the steady step whose bubble is the median. The time line tells the chosen step's")});
   lines.push_back({PlanRow::peak_memory, tr("peak memory"), text::unknown(),
                    text::bytes(of_either([](const Report& r) { return greatest_peak(r, true); })),
-                   text::bytes(of_run([](const Report& r) { return greatest_peak(r, false); }))});
+                   text::bytes(of_run([](const Report& r) { return greatest_peak(r, false); })),
+                   tr("Of the rank that needs most, over all steps. The memory view tells the chosen step's")});
   const bool by_rank = either != nullptr && !either->links.empty();
   const auto sent = [by_rank](const Report& r, bool predicted) {
     if (by_rank) return sent_by_busiest(r.links, predicted);
@@ -109,9 +111,12 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
   };
   lines.push_back({PlanRow::sent, by_rank ? tr("sent, at most") : tr("sent a rank"), text::unknown(),
                    text::bytes(of_either([&](const Report& r) { return sent(r, true); })),
-                   text::bytes(of_run([&](const Report& r) { return sent(r, false); }))});
+                   text::bytes(of_run([&](const Report& r) { return sent(r, false); })),
+                   by_rank ? tr("In a step, by the rank that sends most")
+                           : tr("In a step: what a sender sends for each purpose, added up")});
   lines.push_back({PlanRow::mfu, tr("MFU"), text::unknown(), text::percent(predicted_mfu),
-                   text::percent(of_run([](const Report& r) { return r.mfu; }))});
+                   text::percent(of_run([](const Report& r) { return r.mfu; })),
+                   tr("FLOPs of the model in the median step, over what the devices' peak would do")});
   return lines;
 }
 

@@ -15,6 +15,7 @@ inline constexpr int plan_row_count = 6;
 struct PlanLine {
   PlanRow row = PlanRow::step;
   QString name, ideal, predicted, measured;  ///< en dash where a value is not known
+  QString help{};                            ///< of which step, and of which ranks
 };
 
 std::vector<PlanLine> plan_lines(const Figures& figures);

@@ -348,6 +348,7 @@ void PlanPanel::take_figures() {
   for (std::size_t i = 0; i < cells_.size() && i < lines.size(); ++i) {
     const bool hidden = hidden_.count(lines[i].row) > 0;
     cells_[i][0]->setText(lines[i].name);
+    cells_[i][0]->setToolTip(lines[i].help);
     const QString* values[] = {&lines[i].ideal, &lines[i].predicted, &lines[i].measured};
     for (std::size_t c = 0; c < 3; ++c) {
       cells_[i][c + 1]->setText(hidden ? QStringLiteral("?") : *values[c]);

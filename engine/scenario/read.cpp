@@ -330,6 +330,24 @@ Scenario parse_recorded_scenario(const std::string& text) {
   return scenario;
 }
 
+std::vector<ChangedFigure> changed_figures(const ClusterSpec& cluster) {
+  Scenario asked, of_file;
+  asked.cluster = cluster;
+  of_file.cluster.spec = cluster.spec;
+  try {
+    read_cluster(of_file, {}, {});
+  } catch (const ScenarioError&) {
+    return {};
+  }
+  std::vector<ChangedFigure> changed;
+  for (const Key& key : scenario_keys()) {
+    if (key.table != "cluster" || key.name == "spec" || key.name == "measured") continue;
+    const std::string value = written(key.field(asked));
+    if (value != written(key.field(of_file))) changed.push_back({key.name, value});
+  }
+  return changed;
+}
+
 void check_scenario(const Scenario& scenario) {
   if (const auto complaint = first_complaint(scenario)) refuse(complaint->keys[0], complaint->what);
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,15 @@ Scenario parse_scenario(const std::string& text, const std::string& name, const 
 
 /// Reads back what to_toml wrote, as a trace carries it: needs no other file, and accepts what this engine cannot run.
 Scenario parse_recorded_scenario(const std::string& text);
+
+/// A figure of a cluster that a scenario changed.
+struct ChangedFigure {
+  std::string_view name;  ///< as in [cluster]: "intra_bandwidth"
+  std::string value;      ///< as after --set
+};
+/// Those that are other than in the file of `cluster.spec`, in the order of the keys; none where there is no such file,
+/// or one that is refused.
+std::vector<ChangedFigure> changed_figures(const ClusterSpec& cluster);
 
 /// Checks that need no file positions (a scenario made in memory): throws ScenarioError naming the keys.
 void check_scenario(const Scenario& scenario);

@@ -72,9 +72,19 @@ void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, 
   painter.restore();
 }
 
+namespace {
+
+constexpr qreal legend_square = 15, legend_gap = 6;  ///< with the room to its name; the least between two entries
+
+}  // namespace
+
+qreal legend_entry_width(const QFontMetricsF& metrics, const QString& name) {
+  return legend_square + metrics.horizontalAdvance(name) + legend_gap;
+}
+
 qreal paint_legend(QPainter& painter, QPointF at, qreal width, const Palette& colours,
                    const std::vector<std::pair<Argb, QString>>& entries) {
-  constexpr qreal square = 15, widest_gap = 14, narrowest_gap = 6;
+  constexpr qreal square = legend_square, widest_gap = 14, narrowest_gap = legend_gap;
   const QFontMetricsF metrics(painter.font());
   qreal all = 0;
   for (const auto& [fill, name] : entries) all += square + metrics.horizontalAdvance(name);

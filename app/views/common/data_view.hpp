@@ -63,6 +63,8 @@ void paint_veil(QPainter& painter, const QRectF& area, const Palette& colours);
 void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,
                  const QString& hint);
 
+/// The least that an entry of a legend takes, with the gap behind it.
+qreal legend_entry_width(const QFontMetricsF& metrics, const QString& name);
 /// Coloured squares with their names, from the left; wraps never: entries that do not fit are left out.
 /// Returns the width used.
 qreal paint_legend(QPainter& painter, QPointF at, qreal width, const Palette& colours,

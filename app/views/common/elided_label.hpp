@@ -5,6 +5,10 @@
 
 namespace rankscope::app {
 
+/// `text` in so much width, with … for what stands in its middle, between whole words where these are short enough:
+/// "Pipeline, 1F1B: … less memory".
+QString elided_in_middle(const QFontMetrics& metrics, const QString& text, int width);
+
 class ElidedLabel : public QLabel {
   Q_OBJECT
  public:

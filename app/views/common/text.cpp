@@ -99,6 +99,8 @@ QString flops(double per_second) {
 
 QString utf8(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
+QString hyphened(std::string_view name) { return utf8(name).replace(QLatin1Char('_'), QLatin1Char('-')); }
+
 QString words(std::string_view name) { return utf8(name).replace(QLatin1Char('_'), QLatin1Char(' ')); }
 
 }  // namespace rankscope::app::text

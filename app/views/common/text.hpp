@@ -38,5 +38,7 @@ inline QString tr(const char* words) { return QObject::tr(words); }
 QString utf8(std::string_view text);
 /// One of the engine's names: "zero_gather" as "zero gather".
 QString words(std::string_view name);
+/// An op's name as everywhere else: "all_reduce" as "all-reduce".
+QString hyphened(std::string_view name);
 
 }  // namespace rankscope::app::text

@@ -28,7 +28,7 @@ QString label_of(GridQuantity quantity) {
     case GridQuantity::bubble: return tr("bubble, share of the step");
     case GridQuantity::exposed: return tr("exposed communication, share of the step");
     case GridQuantity::unknown_time: return tr("unknown, share of the step");
-    case GridQuantity::peak_memory: return tr("peak memory");
+    case GridQuantity::peak_memory: return tr("peak memory, of all steps");
     case GridQuantity::lateness: return tr("lateness at collectives");
   }
   return {};
@@ -41,7 +41,7 @@ QString brief_label_of(GridQuantity quantity) {
     case GridQuantity::bubble: return tr("bubble");
     case GridQuantity::exposed: return tr("exposed");
     case GridQuantity::unknown_time: return tr("unknown");
-    case GridQuantity::peak_memory: return tr("peak memory");
+    case GridQuantity::peak_memory: return tr("peak, all steps");
     case GridQuantity::lateness: return tr("late by");
   }
   return {};

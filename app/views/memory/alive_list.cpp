@@ -2,6 +2,7 @@
 #include "app/views/memory/alive_list.hpp"
 
 #include <QObject>
+#include <algorithm>
 
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
@@ -9,7 +10,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double row_height = 19, square = 10, bytes_width = 78;
+constexpr double row_height = 19, square = 10;
+constexpr double between = 10;  ///< two columns
 
 using text::tr;
 
@@ -57,7 +59,11 @@ void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, c
        colours.text, area.width());
   y += row_height + 4;
   std::size_t shown = 0;
-  double rest = 0;
+  double rest = 0, bytes_width = 0;
+  const QFontMetricsF numbers(number_font());
+  for (const AliveBuffer& buffer : list.buffers)
+    bytes_width =
+        std::max(bytes_width, numbers.horizontalAdvance(text::bytes(static_cast<double>(buffer.bytes))) + between);
   for (const AliveBuffer& buffer : list.buffers) {
     const bool last = y + 2 * row_height > area.bottom() && shown + 1 < list.buffers.size();
     if (last || y + row_height > area.bottom() + 1) {
@@ -70,17 +76,21 @@ void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, c
     painter.setPen(color(colours.text));
     painter.drawText(QRectF(area.right() - bytes_width, y, bytes_width, row_height), Qt::AlignRight | Qt::AlignVCenter,
                      text::bytes(static_cast<double>(buffer.bytes)));
-    const double left = area.left() + square + 6, room = area.right() - bytes_width - 6 - left;
+    const double left = area.left() + square + 6, room = area.right() - bytes_width - left;
     painter.setFont(interface_font());
     const QString name = QString::fromStdString(buffer.name), until = until_words(buffer);
     const double name_width = metrics.horizontalAdvance(name), until_width = metrics.horizontalAdvance(until);
-    const bool both = name_width + until_width + 12 <= room;
+    // Where the two do not fit beside each other the longer one gives way, in its middle.
+    const double both = room - between, least = both / 2;
+    const double for_name = name_width + until_width <= both ? name_width
+                            : until_width <= least           ? both - until_width
+                            : name_width <= least            ? name_width
+                                                             : least;
     painter.drawText(QRectF(left, y, room, row_height), Qt::AlignLeft | Qt::AlignVCenter,
-                     metrics.elidedText(name, Qt::ElideMiddle, room));
-    if (both) {
-      painter.setPen(color(colours.dim));
-      painter.drawText(QRectF(left, y, room, row_height), Qt::AlignRight | Qt::AlignVCenter, until);
-    }
+                     metrics.elidedText(name, Qt::ElideMiddle, for_name + 1));
+    painter.setPen(color(colours.dim));
+    painter.drawText(QRectF(left, y, room, row_height), Qt::AlignRight | Qt::AlignVCenter,
+                     metrics.elidedText(until, Qt::ElideMiddle, both - for_name + 1));
     y += row_height;
     ++shown;
   }

@@ -165,7 +165,7 @@ void MemoryView::paintEvent(QPaintEvent*) {
     painter.drawLine(list.left() - view_margin, list.top(), list.left() - view_margin, list.bottom());
     paint_alive(painter, list, alive_, colours());
   }
-  const int legend_left = ranks_->geometry().right() + 16;
+  const int legend_left = ranks_->geometry().right() + 10;
   std::vector<std::pair<Argb, QString>> entries;
   for (int i = memory_class_count; i-- > 0;) {
     const auto memory = static_cast<MemoryClass>(i);

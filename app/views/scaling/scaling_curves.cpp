@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "app/views/common/cluster_words.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/facts/prediction.hpp"
 #include "engine/model/model.hpp"
@@ -144,13 +145,12 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
   curves.title = tr("%1: %2 scaling over %3, predicted")
                      .arg(words(scenario.title), words(std::string(name_of(scaling))), words(key));
   curves.rate_name = text::rate_name(scenario.model);
-  const QString cluster = words(scenario.cluster.spec);
+  const QString cluster = cluster_words(scenario.cluster);
   curves.source =
-      !costs.run ? tr("costs of ops and links: the figures of the cluster \"%1\"").arg(cluster)
+      !costs.run ? tr("costs of ops and links: the figures of the cluster %1").arg(cluster)
       : costs.host.isEmpty()
-          ? tr("costs of ops: as the run measured them before its first step; links of the cluster \"%1\"").arg(cluster)
-          : tr("costs of ops: as the run measured them on %1 before its first step; links of the cluster "
-               "\"%2\"")
+          ? tr("costs of ops: as the run measured them before its first step; links of the cluster %1").arg(cluster)
+          : tr("costs of ops: as the run measured them on %1 before its first step; links of the cluster %2")
                 .arg(costs.host, cluster);
   for (int value = 1; value <= most_ranks; value *= 2) {
     Scenario point;

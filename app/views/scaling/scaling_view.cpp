@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/common/axis.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
@@ -23,6 +24,7 @@ namespace {
 constexpr int control_height = 30, line = 18, least_plot = 180;
 constexpr int least_for_table = 330, least_for_words = 220;  ///< heights: the charts go before them
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
+constexpr int most_share_ticks = 6;
 constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
 const char* const keys[] = {"plan.data", "plan.tensor", "plan.pipeline"};
 
@@ -367,6 +369,7 @@ std::vector<Plot> ScalingView::plots() const {
       for (const ScalingSide* side : {&at.predicted, &at.run})
         if (std::isfinite(side->efficiency)) most = std::max(most, side->efficiency * 1.05);
     share.y = {false, 0.0, most, [](double y) { return QString::number(y * 100) + QStringLiteral(" %"); }, {}};
+    share.y.ticks = round_ticks(0, most, most_share_ticks);  // steps of 20 %: the air above has none
     both(share, &ScalingSide::efficiency);
   } else {
     share.title = tr("Step by ranks");

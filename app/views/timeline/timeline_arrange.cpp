@@ -148,6 +148,7 @@ std::optional<HoverCard> TimelineView::group_card(QPoint at) const {
   const auto statistics = statistics_of(*source().view(), state().shown(), {time - half, time + half},
                                         [&](std::int32_t rank) { return group.contains(rank); });
   HoverCard card{at, {group.name + " · " + size_words(group), {"here, on average: " + summary_of(statistics)}}, {}};
+  card.details.lines.push_back("a colour's height is its mean share of the ranks' time");
   card.details.lines.push_back(band->open ? "a click on its name closes it" : "a click on its name opens it");
   return card;
 }

@@ -118,6 +118,7 @@ class TimelinePainter {
   QString cursor_label() const;
   std::optional<QRectF> cursor_flag() const;
   void card();
+  QString hint() const;
   void details();
   void scroll_bar();
 

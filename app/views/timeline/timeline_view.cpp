@@ -252,9 +252,6 @@ void TimelineView::describe_selection() {
     scene_.details = QStringLiteral("range ") + QString::fromStdString(summary_of(statistics));
   }
   emit described(scene_.details);
-  if (scene_.details.isEmpty())
-    scene_.details = QStringLiteral(
-        "W S zoom · A D move · F fit · . , next and previous op · [ ] step · shift-drag selects a range · G groups");
   update();
 }
 

@@ -54,6 +54,13 @@ double TimelinePainter::legend(QRect area, double from, double right) {
   return width;
 }
 
+// Where nothing is selected: the key to what is drawn, then the keys.
+QString TimelinePainter::hint() const {
+  const QString keys = QStringLiteral(
+      "W S zoom · A D move · F fit · . , next and previous op · [ ] step · shift-drag selects a range · G groups");
+  return s_.rows->groups.empty() ? keys : QStringLiteral("a group's row: heights are shares of its ranks · ") + keys;
+}
+
 void TimelinePainter::details() {
   const QRect area = s_.layout.details;
   if (area.isEmpty()) return;
@@ -64,7 +71,7 @@ void TimelinePainter::details() {
   const double height = fonts_.text.font().pixelSize() + 5.0;
   const int lines = std::max(1, static_cast<int>(area.height() / height));
   const QString between = QStringLiteral(" · ");
-  QStringList parts = s_.details.split(between);
+  QStringList parts = (s_.details.isEmpty() ? hint() : s_.details).split(between);
   for (int i = 0; i < lines && !parts.isEmpty(); ++i) {
     QString line = parts.takeFirst();
     if (i + 1 == lines) {

@@ -7,8 +7,12 @@
 #include <map>
 #include <set>
 
+#include "app/views/common/cluster_words.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/analyse/exchange.hpp"
+#include "engine/facts/prediction.hpp"
+#include "engine/program/compile.hpp"
+#include "engine/simulate/software.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -16,10 +20,15 @@ namespace {
 constexpr double most_height = 110, least_height = 18;
 constexpr double gap_share = 0.5, least_gap = 14;  ///< between two levels, of a box's height
 
+/// Of one rank of each stage, whose programs are made for what they send in seconds.
+constexpr double most_ops = 2e5;
+/// That a cell of the tables lists; its tip lists all.
+constexpr std::size_t most_purposes = 4;
+
 using text::tr;
 
-/// Purposes of what leaves a unit, largest first: "data gradient 12 MiB, tensor 3 MiB".
-QString purposes_of(const LinkLoad& load, std::size_t most) {
+/// Purposes of what leaves a unit, largest first: "data gradient 12 MiB, tensor 3 MiB and 2 more".
+QString purposes_of(const LinkLoad& load, std::size_t most = purpose_count) {
   std::vector<std::pair<double, Purpose>> sorted;
   for (int p = 0; p < purpose_count; ++p)
     if (const double bytes = load.out_by_purpose[static_cast<std::size_t>(p)]; bytes > 0)
@@ -28,7 +37,34 @@ QString purposes_of(const LinkLoad& load, std::size_t most) {
   QStringList words;
   for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
     words << text::words(name_of(sorted[i].second)) + QLatin1Char(' ') + text::bytes(sorted[i].first);
-  return words.join(QStringLiteral(", "));
+  const QString all = words.join(QStringLiteral(", "));
+  return sorted.size() > most ? tr("%1 and %2 more").arg(all).arg(sorted.size() - most) : all;
+}
+
+/// Ranks of a stage, which follow each other.
+int ranks_of_stage(const StepProgram& step) { return step.grid.tensor * step.grid.data; }
+
+/// Whether all ranks of a stage send the same.
+bool ranks_alike(const StepProgram& step) { return step.scenario.plan.data_parallel == "all-reduce"; }
+
+/// What all ranks of a plan send, as flows_of has it, where the ranks of a stage are alike: one's program stands for
+/// all.
+std::vector<Flow> flows_of_alike(const StepProgram& step) {
+  std::vector<Flow> flows;
+  const int alike = ranks_of_stage(step);
+  for (int stage = 0; stage < step.grid.pipeline; ++stage) {
+    RankProgram program = as_run_on(step.scenario.cluster, step.program_for(stage * alike));
+    std::erase_if(program.ops, [](const Op& op) { return !is_communication(op.id.kind()); });
+    for (int i = 0; i < alike; ++i) {
+      const auto sent = flows_of(std::span(&program, 1), step.grid, step.scenario.plan.collective);
+      flows.insert(flows.end(), sent.begin(), sent.end());
+      // The next rank has the same place in the next stage's ranks to send to.
+      ++program.rank;
+      for (Op& op : program.ops)
+        if (op.id.kind() == OpKind::send) ++op.peer;
+    }
+  }
+  return flows;
 }
 
 std::size_t busiest(const Topology& topology, std::size_t level) {
@@ -143,22 +179,39 @@ bool scale_to_mean(std::vector<Flow>& flows, const RunTotals& told) {
 
 Topology topology_of(const TopologyRequest& request) {
   Topology topology;
-  if (!request.context) {
-    topology.failure = tr("No plan is open, or its programs are too long to be made one by one.");
+  if (!request.context && !request.scenario) {
+    topology.failure =
+        tr("Open a scenario: its cluster's links stand here, with what the plan puts on them in a step.");
     return topology;
   }
-  const StepProgram& step = request.context->step;
-  topology.cluster = QString::fromStdString(step.scenario.cluster.spec);
-  topology.ranks = step.grid.size();
-  topology.step_seconds = request.step_seconds;
+  std::optional<StepProgram> compiled;
   try {
-    topology.levels = network_levels(step.scenario.cluster);
+    if (!request.context) compiled = compile(*request.scenario);
+    topology.levels = network_levels((compiled ? *compiled : request.context->step).scenario.cluster);
   } catch (const std::exception& error) {
     topology.failure = QString::fromUtf8(error.what());
     return topology;
   }
+  const StepProgram& step = compiled ? *compiled : request.context->step;
+  topology.cluster = cluster_words(step.scenario.cluster);
+  topology.ranks = step.grid.size();
+  topology.step_seconds = request.step_seconds;
+  if (compiled && !ranks_alike(step)) {
+    topology.failure = tr("The programs of this plan's %1 ranks are too long to be made one by one, and no rank stands "
+                          "for another: a main device or servers are not like the others.")
+                           .arg(text::count(topology.ranks));
+    return topology;
+  }
+  if (compiled && count_ops(step) / ranks_of_stage(step) > most_ops) {
+    topology.failure = tr("With %1 micro-batches the programs of this plan are too long to be made for what they send: "
+                          "fewer micro-batches, of the same size, put the same on a link for each of them.")
+                           .arg(text::count(step.scenario.plan.micro_batches));
+    return topology;
+  }
   std::vector<Flow> flows;
-  if (auto counted = counted_flows(*request.context, request.links)) {
+  if (compiled) {
+    flows = flows_of_alike(step);
+  } else if (auto counted = counted_flows(*request.context, request.links)) {
     flows = std::move(*counted);
     topology.source = LoadSource::links;
   } else {
@@ -214,7 +267,7 @@ QString name_of(const Topology& topology, std::size_t level, std::size_t unit) {
 
 QString describe(const Topology& topology, std::size_t level, std::size_t unit) {
   const LinkLoad& load = topology.loads[level][unit];
-  const QString purposes = purposes_of(load, purpose_count);
+  const QString purposes = purposes_of(load);
   return tr("%1\nout %2, in %3 a step\nbusy %4 of the step at %5 each way%6")
       .arg(name_of(topology, level, unit), text::bytes(load.out), text::bytes(load.in),
            text::percent(topology.share(level, unit)), text::bandwidth(topology.levels[level].way_out),
@@ -243,16 +296,17 @@ std::vector<std::vector<Cell>> topology_rows(const Topology& topology) {
     for (std::size_t unit = 0; unit < units.size(); ++unit) sum += topology.share(level, unit);
     const double share = topology.share(level, most), carried = std::max(units[most].out, units[most].in);
     const Tone tone = share > 0.5 ? Tone::bad : Tone::text;
-    rows.push_back({{QObject::tr(topology.levels[level].name), Tone::text, {}},
-                    {carried > 0 ? name_of(topology, level, most) + QStringLiteral(" · ") + purposes_of(units[most], 2)
-                                 : tr("nothing leaves it"),
-                     Tone::dim,
-                     {}},
-                    {QString::number(units.size()), Tone::text, {}},
-                    {text::bandwidth(topology.levels[level].way_out), Tone::dim, {}},
-                    {text::bytes(carried), Tone::text, {}},
-                    {text::percent(share), tone, {}},
-                    {text::percent(sum / static_cast<double>(units.size())), Tone::dim, {}}});
+    rows.push_back(
+        {{QObject::tr(topology.levels[level].name), Tone::text, {}},
+         {carried > 0 ? name_of(topology, level, most) + QStringLiteral(" · ") + purposes_of(units[most], most_purposes)
+                      : tr("nothing leaves it"),
+          Tone::dim,
+          {}},
+         {QString::number(units.size()), Tone::text, {}},
+         {text::bandwidth(topology.levels[level].way_out), Tone::dim, {}},
+         {text::bytes(carried), Tone::text, {}},
+         {text::percent(share), tone, {}},
+         {text::percent(sum / static_cast<double>(units.size())), Tone::dim, {}}});
   }
   return rows;
 }
@@ -276,7 +330,7 @@ std::vector<std::vector<Cell>> unit_rows(const Topology& topology, std::size_t m
   for (const Unit& at : units) {
     const LinkLoad& load = topology.loads[at.level][at.unit];
     rows.push_back({{name_of(topology, at.level, at.unit), Tone::text, {}},
-                    {load.out > 0 ? purposes_of(load, 3) : tr("nothing"), Tone::dim, purposes_of(load, purpose_count)},
+                    {load.out > 0 ? purposes_of(load, most_purposes) : tr("nothing"), Tone::dim, purposes_of(load)},
                     {text::bytes(load.out), Tone::text, {}},
                     {text::bytes(load.in), Tone::text, {}},
                     {text::percent(at.share), at.share > 0.5 ? Tone::bad : Tone::text, {}}});

@@ -17,11 +17,12 @@
 namespace rankscope::app {
 
 struct TopologyRequest {
-  std::shared_ptr<const RunContext> context;  ///< null: nothing can be told
+  std::shared_ptr<const RunContext> context;  ///< null: of `scenario` one rank of each stage is made
   std::vector<LinkReport> links;              ///< of a run, or of a prediction; those that are counted go first
   std::vector<StepSummary> summaries;         ///< of a run's step: what is known of runs that tell no links
   double step_seconds = 0;
   std::shared_ptr<const RunTotals> told;  ///< of all its steps: what stays where a step's summaries were let go
+  std::optional<Scenario> scenario{};     ///< without a context; neither: nothing can be told
 };
 
 /// Where the bytes on the links are known from, the best first.

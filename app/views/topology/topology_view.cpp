@@ -73,6 +73,7 @@ void TopologyView::refresh() {
   const auto figures = figures_.latest();
   TopologyRequest request;
   request.context = figures->context;
+  if (!figures->context && figures->shown() != nullptr) request.scenario = figures->scenario;
   request.summaries = figures->summaries;
   request.told = figures->told;
   if (const Report* report = figures->shown()) {

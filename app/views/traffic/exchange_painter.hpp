@@ -60,7 +60,19 @@ class ExchangePainter {
   void words(QPainter& painter) const;
   void members(QPainter& painter) const;
   void moves(QPainter& painter) const;
+  /// What the bars of the members' times share.
+  struct TimesScale {
+    std::int64_t begin_ns = 0, end_ns = 0;  ///< from the first span's begin to the last one's end
+    double left = 0, width = 0;             ///< of the bars
+    double row = 0;
+    bool named = false;  ///< a row is high enough for words
+    double x_of(std::int64_t time_ns) const;
+  };
+  /// Nothing where no time was recorded.
+  std::optional<TimesScale> times_scale(const QRectF& area) const;
   void times(QPainter& painter, const QRectF& area) const;
+  void time_of(QPainter& painter, int member, const QRectF& row, const TimesScale& scale) const;
+  void times_axis(QPainter& painter, const QRectF& line, const TimesScale& scale) const;
   /// What the library told of its inside on that rank, a line each.
   void inside(QPainter& painter, int rank, double top, double height,
               const std::function<double(std::int64_t)>& x_of) const;

@@ -65,7 +65,7 @@ std::vector<TrafficLine> traffic_lines(const Figures& figures) {
 }
 
 QString TrafficModel::words_of(const TrafficKey& key) {
-  return tr("%1 of %2").arg(text::words(name_of(key.kind)), text::words(name_of(key.purpose)));
+  return tr("%1 of %2").arg(text::hyphened(name_of(key.kind)), text::words(name_of(key.purpose)));
 }
 
 bool TrafficModel::tells(int column) const {
@@ -100,8 +100,8 @@ QVariant TrafficModel::data(const QModelIndex& index, int role) const {
   switch (static_cast<Column>(index.column())) {
     case purpose: return text::words(name_of(line.purpose));
     case collective:
-      if (line.members <= 2) return text::words(name_of(line.kind));
-      return tr("%1 of %2").arg(text::words(name_of(line.kind))).arg(line.members);
+      if (line.members <= 2) return text::hyphened(name_of(line.kind));
+      return tr("%1 of %2").arg(text::hyphened(name_of(line.kind))).arg(line.members);
     case algorithm: return line.algorithm.isEmpty() ? text::unknown() : line.algorithm;
     case count: return count_words(line);
     case sent: return text::bytes(line.bytes);

@@ -38,7 +38,7 @@ class TrafficModel : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
   void set_lines(std::vector<TrafficLine> lines);
   const std::vector<TrafficLine>& lines() const { return lines_; }
-  /// "all reduce of data gradient"
+  /// "all-reduce of data gradient"
   static QString words_of(const TrafficKey& key);
   /// Whether any line knows something of it.
   bool tells(int column) const;

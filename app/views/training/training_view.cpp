@@ -47,7 +47,16 @@ int best_columns(int charts, int width, int height, int least) {
   return best;
 }
 
+constexpr int most_cells = (static_cast<int>(curve_count) + 1) * static_cast<int>(curve_count);
+
 }  // namespace
+
+std::vector<int> line_lengths(int charts, int columns) {
+  const int lines = (charts + columns - 1) / columns;
+  std::vector<int> lengths(static_cast<std::size_t>(lines), charts / lines);
+  for (int i = 0; i < charts % lines; ++i) ++lengths[lengths.size() - 1 - static_cast<std::size_t>(i)];
+  return lengths;
+}
 
 TrainingView::TrainingView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent)
     : DataView(state, source, parent), figures_(figures), scroll_(new QScrollArea(this)) {
@@ -142,7 +151,12 @@ void TrainingView::refresh() {
   const bool images = known->scenario && known->scenario->model.is_resnet();
   of(Curve::loss).set_title(images ? tr("Loss, nats per image") : tr("Loss, nats per token"));
   of(Curve::tokens_per_s).set_title(images ? tr("Images per second") : tr("Tokens per second"));
-  at(Curve::gradient_norm).note = tr("over all parameters, before clipping");
+  // An update that overflowed, which fp16 alone has, is left out.
+  const bool left_out = std::any_of(rows.begin(), rows.end(), [](const TrainingRow& row) {
+    return std::isfinite(row[Curve::loss_scale]) && !std::isfinite(row[Curve::gradient_norm]);
+  });
+  at(Curve::gradient_norm).note =
+      left_out ? tr("before clipping; a gap is an overflow: no update") : tr("over all parameters, before clipping");
   at(Curve::loss_scale).note = tr("fp16: halved by an overflow");
   at(Curve::tokens_per_s).note = tr("of all ranks");
   at(Curve::mfu).note = tr("dashed: HFU, with recomputation");
@@ -184,15 +198,20 @@ void TrainingView::arrange() {
   add(magnitudes_, magnitudes_->filled());
   scroll_->setVisible(!there.empty());
   if (there.empty()) return;
-  const int columns = best_columns(static_cast<int>(there.size()), width(), height(), least_width);
+  const std::vector<int> lines = line_lengths(
+      static_cast<int>(there.size()), best_columns(static_cast<int>(there.size()), width(), height(), least_width));
+  // Lines differ by one chart at most: so many columns of the grid divide both.
+  const int cells = lines.front() == lines.back() ? lines.back() : lines.front() * lines.back();
+  for (int i = 0; i < most_cells; ++i) layout_->setColumnStretch(i, i < cells ? 1 : 0);
+  std::size_t next = 0;
   for (int i = 0; i < static_cast<int>(curve_count) + 1; ++i) {
-    layout_->setColumnStretch(i, i < columns ? 1 : 0);
-    const bool line = i * columns < static_cast<int>(there.size());
+    const bool line = i < static_cast<int>(lines.size());
     layout_->setRowStretch(i, line ? 1 : 0);
     layout_->setRowMinimumHeight(i, line ? std::min(least_height, std::max(120, height())) : 0);
+    if (!line) continue;
+    const int wide = cells / lines[static_cast<std::size_t>(i)];
+    for (int at = 0; at < cells; at += wide) layout_->addWidget(there[next++], i, at, 1, wide);
   }
-  for (int i = 0; i < static_cast<int>(there.size()); ++i)
-    layout_->addWidget(there[static_cast<std::size_t>(i)], i / columns, i % columns);
 }
 
 void TrainingView::resizeEvent(QResizeEvent* event) {

@@ -6,6 +6,7 @@
 #include <QScrollArea>
 #include <QTimer>
 #include <array>
+#include <vector>
 
 #include "app/views/common/data_view.hpp"
 #include "app/views/training/curve_chart.hpp"
@@ -13,6 +14,10 @@
 #include "app/views/training/training_rows.hpp"
 
 namespace rankscope::app {
+
+/// How many of `charts` stand in each line, where at most `columns` do: lines that differ by one at most, the shorter
+/// ones, whose charts are wider, above.
+std::vector<int> line_lengths(int charts, int columns);
 
 class TrainingView : public DataView {
   Q_OBJECT

@@ -5,6 +5,7 @@
 #include "app/session/store_filler.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/memory/memory_view.hpp"
+#include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
 #include "tests/catch.hpp"
@@ -225,6 +226,43 @@ TEST_CASE("The list names what is alive at the cursor, and at the peak where the
     counts.insert(view.alive().buffers.size());
   }
   CHECK(counts.size() > 1);
+}
+
+TEST_CASE("Every listed buffer says until when it lives, beside its name and not over it") {
+  application();
+  const Prediction prediction = predict(small_scenario());
+  Programs programs(prediction);
+  SharedState state;
+  HeldSource source(prediction.view, nullptr);
+  state.set_shown(Obtained::simulated);
+  state.set_extent(prediction.view->extent(Obtained::simulated));
+  state.set_visible(*prediction.view->step_range(Obtained::simulated, 1));
+  state.set_step(1);
+  MemoryView view(state, source, &programs);
+  for (const int width : {880, 1280}) {
+    view.resize(width, 900);
+    view.show();
+    REQUIRE(wait_until([&] { return view.settled() && !view.picture().empty() && !view.alive().buffers.empty(); }));
+    INFO(width);
+    const QRectF area = view.alive_area();
+    std::vector<PaintedText> names, ends;
+    std::size_t left_out = 0;
+    for (const PaintedText& text : painted_texts(view)) {
+      if (!area.contains(text.box.center()) || text.box.top() < area.top() + 40) continue;
+      if (text.words.startsWith("and "))
+        left_out = text.words.section(QLatin1Char(' '), 1, 1).toUInt();
+      else if (text.words.startsWith("until") || text.words == "always")
+        ends.push_back(text);
+      else if (text.box.left() < area.left() + 20)
+        names.push_back(text);
+    }
+    REQUIRE(names.size() + left_out == view.alive().buffers.size());
+    REQUIRE(ends.size() == names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      INFO(names[i].words.toStdString() << " | " << ends[i].words.toStdString());
+      CHECK(names[i].box.right() <= ends[i].box.left());
+    }
+  }
 }
 
 TEST_CASE("The table in a file is every rank's peak, then the shown rank over time") {

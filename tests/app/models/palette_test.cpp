@@ -135,6 +135,26 @@ TEST_CASE("marks stand out from the ground by 3:1, and text can be read at 4.5:1
   }
 }
 
+TEST_CASE("a hatch is seen on the ground by 2.5:1, and is quieter than every box") {
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    const Palette& colours = palette_of(theme);
+    const auto marks = marks_of(colours);
+    CHECK(contrast(colours.hatch, colours.ground) >= 2.5);
+    for (const auto& [name, mark] : marks) {
+      INFO(name);
+      CHECK(contrast(colours.hatch, colours.ground) < contrast(mark, colours.ground));
+    }
+    for (const auto& [kind, lane] :
+         {std::pair{SpanClass::transfer, Lane::forward_send}, std::pair{SpanClass::collective, Lane::data},
+          std::pair{SpanClass::collective, Lane::tensor}, std::pair{SpanClass::collective, Lane::zero_gather},
+          std::pair{SpanClass::collective, Lane::zero_reduce}}) {
+      INFO(name_of(kind, lane));
+      CHECK(contrast(colours.hatch_of(kind, lane), colours.ground) >= 2.5);
+      CHECK(contrast(colours.hatch_of(kind, lane), colours.ground) < contrast(colours.of(kind, lane), colours.ground));
+    }
+  }
+}
+
 TEST_CASE("lanes of collectives are told apart by their colour, and everything else is the same on every lane") {
   for (const Theme theme : {Theme::dark, Theme::light}) {
     const Palette& colours = palette_of(theme);

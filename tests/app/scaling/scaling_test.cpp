@@ -270,6 +270,9 @@ TEST_CASE("The charts' points lie where the numbers say") {
   const QPointF at = scale.at(2, 0.8);
   CHECK(at.y() == Approx(scale.inner.top() + scale.inner.height() * 0.25 / 1.05));
   CHECK(at.x() == Approx(scale.inner.center().x()).margin(0.5));
+  // Ticks are 0, 20, … 100 %, however high the chart is; the air above them has none.
+  REQUIRE(plots[1].y.ticks.size() == 6);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(plots[1].y.ticks[i] == Approx(0.2 * static_cast<double>(i)));
   const PlotPoint* near = point_near(plots[1], areas[1], at + QPointF(2, 1));
   REQUIRE(near != nullptr);
   CHECK(near->help.contains("plan.data=2"));

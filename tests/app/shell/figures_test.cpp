@@ -77,6 +77,9 @@ TEST_CASE("\"This plan\" states ideal, predicted and measured of one plan") {
   CHECK(tokens.predicted == "205,000");  // 32 × 64 / 10 ms
   CHECK(tokens.measured == "171,000");
   const auto& bubble = lines[static_cast<std::size_t>(PlanRow::bubble)];
+  // Not the chosen step's, which the time line and its bars tell: it says so.
+  CHECK(bubble.name == u("median bubble"));
+  for (const PlanLine& line : lines) CHECK_FALSE(line.help.isEmpty());
   CHECK(bubble.ideal == u("20.0\u00A0%"));
   CHECK(bubble.predicted == u("25.0\u00A0%"));
   CHECK(bubble.measured == u("31.0\u00A0%"));

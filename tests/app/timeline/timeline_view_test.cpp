@@ -3,6 +3,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -252,6 +253,11 @@ TEST_CASE("more than thirty-two ranks are heat rows by group, and a click on a g
   REQUIRE(f.view.scene().hover);
   CHECK(f.view.scene().hover->details.title == "ranks 16–31 · 16 ranks");
   CHECK(f.view.scene().hover->details.lines[0].find("backward 100.0 %") != std::string::npos);
+  // What a bar's height says stands in the card, and under the rows without one.
+  CHECK(f.view.scene().hover->details.lines[1].find("height") != std::string::npos);
+  const auto texts = painted_texts(f.view);
+  CHECK(std::any_of(texts.begin(), texts.end(),
+                    [](const PaintedText& text) { return text.words.contains("heights are shares of its ranks"); }));
   QTest::mouseClick(&f.view, Qt::LeftButton, {}, f.view.point_of(20, 500'000));
   CHECK_FALSE(f.state.selected());  // no op there is anyone's
 

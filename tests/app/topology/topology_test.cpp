@@ -5,6 +5,7 @@
 #include <map>
 
 #include "app/views/topology/topology_view.hpp"
+#include "engine/scenario/read.hpp"
 #include "engine/simulate/link_load.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
@@ -216,6 +217,68 @@ TEST_CASE("Every box lies over those that it holds, and the pointer finds it") {
   for (const auto& level : low.boxes)
     for (const QRectF& box : level) CHECK(QRectF(view.rect()).contains(box));
   CHECK(low.boxes[1][0].bottom() < low.boxes[0][0].top());
+}
+
+TEST_CASE("A plan whose ranks are not held in memory has the same links as one whose are") {
+  Scenario scenario = small_scenario("data = 2\ntensor = 2\npipeline = 2\nmicro_batches = 2");
+  scenario.cluster.devices_per_node = 2;
+  const Prediction prediction = predict(scenario);
+  REQUIRE(prediction.context);
+  TopologyRequest held, made;
+  held.context = prediction.context;
+  made.scenario = scenario;
+  const Topology a = topology_of(held), b = topology_of(made);
+  REQUIRE(a.failure.isEmpty());
+  REQUIRE(b.failure.isEmpty());
+  REQUIRE(a.loads.size() == b.loads.size());
+  for (std::size_t level = 0; level < a.loads.size(); ++level) {
+    REQUIRE(a.loads[level].size() == b.loads[level].size());
+    for (std::size_t unit = 0; unit < a.loads[level].size(); ++unit) {
+      CHECK(a.loads[level][unit].out > 0);
+      CHECK(b.loads[level][unit].out == Approx(a.loads[level][unit].out));
+      CHECK(b.loads[level][unit].in == Approx(a.loads[level][unit].in));
+    }
+  }
+}
+
+TEST_CASE("What is too long to be made for its links says so, and what would help") {
+  TopologyRequest request;
+  request.scenario = small_scenario("data = 2\npipeline = 2");
+  request.scenario->plan.micro_batches = 20000;
+  request.scenario->train.global_batch = 40000;
+  const Topology none = topology_of(request);
+  CHECK(none.failure.contains("20,000 micro-batches"));
+  CHECK(none.loads.empty());
+}
+
+TEST_CASE("The table names what a way out carries most of, and how much more there is; the tip names all") {
+  Topology topology;
+  topology.ranks = 2;
+  topology.step_seconds = 1;
+  topology.levels = network_levels(two_nodes());
+  const std::vector<Flow> flows{{0, 1, Purpose::data_gradient, 6 * 1024}, {0, 1, Purpose::tensor, 5 * 1024},
+                                {0, 1, Purpose::embedding, 4 * 1024},     {0, 1, Purpose::loss, 3 * 1024},
+                                {0, 1, Purpose::norm, 2 * 1024},          {0, 1, Purpose::pipeline_forward, 1024}};
+  topology.loads = link_loads(topology.levels, flows, 2);
+  const auto rows = unit_rows(topology, 10);
+  const QString words = rows.front()[1].words;
+  CHECK(words.startsWith("data gradient 6.00"));
+  CHECK(words.contains("loss 3.00"));
+  CHECK_FALSE(words.contains("norm"));
+  CHECK(words.endsWith("and 2 more"));
+  CHECK(topology_rows(topology).front()[1].words.endsWith("and 2 more"));
+  CHECK(rows.front()[1].help.contains("pipeline forward 1.00"));
+  CHECK_FALSE(rows.front()[1].help.contains("more"));
+}
+
+TEST_CASE("A cluster whose figures a scenario changed is not called as if it had not") {
+  Scenario scenario = small_scenario("data = 2");
+  scenario.cluster = parse_scenario("[cluster]\nspec = \"laptop\"\n", "plain.toml").cluster;
+  TopologyRequest request;
+  request.scenario = scenario;
+  CHECK(topology_of(request).cluster == "laptop");
+  request.scenario->cluster.intra_bandwidth = 1.25e9;
+  CHECK(topology_of(request).cluster == QString::fromUtf8("laptop, with intra_bandwidth\u00A0=\u00A01.25\u00A0GB/s"));
 }
 
 TEST_CASE("Without programs the view says why it has no links") {

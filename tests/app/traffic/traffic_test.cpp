@@ -64,7 +64,7 @@ TEST_CASE("The table states every number with its unit") {
   model.set_lines(traffic_lines(one_all_reduce()));
   const auto cell = [&](int column) { return model.data(model.index(0, column), Qt::DisplayRole).toString(); };
   CHECK(cell(TrafficModel::purpose) == "data gradient");
-  CHECK(cell(TrafficModel::collective) == "all reduce");
+  CHECK(cell(TrafficModel::collective) == "all-reduce");
   CHECK(cell(TrafficModel::algorithm) == "ring");
   CHECK(cell(TrafficModel::count) == "1");
   CHECK(cell(TrafficModel::sent) == QString::fromUtf8("7.63\u00A0MiB"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "app/session/store_filler.hpp"
 #include "app/views/common/text.hpp"
@@ -258,6 +259,22 @@ TEST_CASE("A power of nothing has ticks that say so") {
   CHECK(labels.last() == QStringLiteral("1"));
 }
 
+TEST_CASE("Charts fill their lines: no cell is empty, and no line has two more than another") {
+  CHECK(line_lengths(1, 1) == std::vector<int>{1});
+  CHECK(line_lengths(5, 2) == std::vector<int>{1, 2, 2});
+  CHECK(line_lengths(5, 5) == std::vector<int>{5});
+  CHECK(line_lengths(7, 3) == std::vector<int>{2, 2, 3});
+  for (int charts = 1; charts <= static_cast<int>(curve_count) + 1; ++charts)
+    for (int columns = 1; columns <= charts; ++columns) {
+      INFO(charts << " charts, " << columns << " columns");
+      const std::vector<int> lines = line_lengths(charts, columns);
+      CHECK(std::accumulate(lines.begin(), lines.end(), 0) == charts);
+      CHECK(lines.back() <= columns);
+      CHECK(lines.back() - lines.front() <= 1);
+      CHECK(std::is_sorted(lines.begin(), lines.end()));
+    }
+}
+
 TEST_CASE("Every curve that is known is drawn, however low the view is, with two ticks at least and none of them cut") {
   application();
   SharedState state;
@@ -285,6 +302,19 @@ TEST_CASE("Every curve that is known is drawn, however low the view is, with two
       CHECK(chart.height() >= 120);
       CHECK(chart.value_labels().size() >= 2);
     }
+    // Whatever the shape, the last chart of a line ends where the view does.
+    int right = 0, bottom = 0;
+    for (std::size_t c = 0; c < curve_count; ++c) {
+      const CurveChart& chart = view.chart(static_cast<Curve>(c));
+      if (!chart.isVisibleTo(&view)) continue;
+      right = std::max(right, chart.geometry().right());
+      bottom = std::max(bottom, chart.geometry().bottom());
+    }
+    int last = 0;
+    for (std::size_t c = 0; c < curve_count; ++c)
+      if (const CurveChart& chart = view.chart(static_cast<Curve>(c)); chart.isVisibleTo(&view))
+        if (chart.geometry().bottom() == bottom) last = std::max(last, chart.geometry().right());
+    CHECK(last == right);
   }
   CHECK(view.chart(Curve::tokens_per_s).value_labels().contains(QStringLiteral("20,000")));
 }

@@ -139,6 +139,15 @@ TEST_CASE("overrides win over the file, in their order, with or without the tabl
 TEST_CASE("keys of the cluster in the scenario win over the cluster's file") {
   const Scenario scenario = parse_scenario("[cluster]\nintra_bandwidth = 1.25e9\n", "slow.toml");
   CHECK(scenario.cluster.intra_bandwidth == 1.25e9);
+  // What was changed is told apart from what the cluster's file says.
+  const auto changed = changed_figures(scenario.cluster);
+  REQUIRE(changed.size() == 1);
+  CHECK(changed[0].name == "intra_bandwidth");
+  CHECK(std::stod(changed[0].value) == 1.25e9);
+  CHECK(changed_figures(parse_scenario("[cluster]\nspec = \"laptop\"\n", "plain.toml").cluster).empty());
+  ClusterSpec elsewhere = scenario.cluster;
+  elsewhere.spec = "a cluster without a file";
+  CHECK(changed_figures(elsewhere).empty());
   CHECK(scenario.cluster.peak_flops_fp32 == 60.8e9);
   CHECK(parse_scenario("", "x.toml", {{"cluster.intra_latency_s", "1e-3"}}).cluster.intra_latency_s == 1e-3);
 }

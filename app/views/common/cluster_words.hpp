@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A cluster as a sentence names it.
+#pragma once
+#include <QString>
+
+#include "engine/scenario/scenario.hpp"
+
+namespace rankscope::app {
+
+/// "laptop"; where a scenario changed figures of the cluster's file, which: "laptop, with intra_bandwidth = 1.25 GB/s".
+/// Reads that file: for worker threads.
+QString cluster_words(const ClusterSpec& cluster);
+
+}  // namespace rankscope::app

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sizes that placing and painting an exchange have in common. For this folder's own use.
+#pragma once
+#include <QFont>
+#include <QFontMetricsF>
+#include <QString>
+#include <cmath>
+
+#include "app/views/common/style.hpp"
+
+namespace rankscope::app::exchange {
+
+inline constexpr int between = 14;     ///< two parts, one under the other
+inline constexpr int most_boxes = 64;  ///< above, members have no boxes that could be read
+inline constexpr int times_head = 24, times_row = 26, times_foot = 20;
+inline constexpr int most_opaque_row = 44;                ///< of times that have the room to themselves
+inline constexpr int rank_width = 54, spans_width = 132;  ///< before and behind the bars
+inline constexpr int wrapped = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap;
+
+inline QFont heading_font() {
+  QFont bold = interface_font();
+  bold.setWeight(QFont::DemiBold);
+  return bold;
+}
+
+inline double height_of(const QString& text, bool heading, double width) {
+  const QFontMetricsF metrics(heading ? heading_font() : interface_font());
+  return std::ceil(metrics.boundingRect(QRectF(0, 0, width, 1e5), wrapped, text).height());
+}
+
+}  // namespace rankscope::app::exchange
