@@ -60,6 +60,7 @@ RankRun::RankRun(RankSettings settings, int rank)
     communicators_->run_on(program_, *compute_, queues_);
   }
   for (OpIndex i = 0; i < program_.ops.size(); ++i) bound_.push_back(bind(i));
+  if (communicators_) communicators_->reserve();
   for (const Op& op : program_.ops)
     contributed_bytes_.push_back(
         is_communication(op.id.kind())
