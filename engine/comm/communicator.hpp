@@ -90,6 +90,13 @@ class Communicator {
   virtual void run_on(Device& device, Queue& queue) = 0;
   int size() const { return static_cast<int>(members().size()); }
 
+  /// That collective will be called, over so many elements of the tensor or part that every member has (`root` where
+  /// there is one). What is expected needs no memory of the device's any more when it is called, once reserve() has
+  /// been: a device may not give any while another queue's work waits on it for a peer.
+  virtual void expect(OpKind, DType, std::int64_t /*elements*/, int /*root*/) {}
+  /// After run_on().
+  virtual void reserve() {}
+
   /// Rendezvous: returns once the peer has received. `to` and `from` are indices into members().
   virtual CommResult send(View data, int to) = 0;
   virtual CommResult receive(View data, int from) = 0;
@@ -109,7 +116,7 @@ class Communicator {
   virtual CommResult all_to_all(View sent, View received) = 0;  ///< size() equal parts each
 
   /// Of a device's memory that is not the host's: what this member keeps to stage or add what arrives. It grows with
-  /// what is asked for; not while a call is under way.
+  /// what is asked for beyond what was expected; not while a call is under way.
   virtual std::int64_t device_bytes() const = 0;
   virtual WireBytes wire_bytes() const = 0;
   /// What the last send or collective of this member put on the wire for each other one, as wire_bytes counts it;

@@ -246,15 +246,37 @@ CommResult GroupCommunicator::collective(CollectiveCall call) {
   return result;
 }
 
-const GroupCommunicator::OwnTransfers& GroupCommunicator::own_transfers(const CollectiveCall& call,
-                                                                        std::int64_t elements) {
-  const auto [at, is_new] = own_transfers_.try_emplace({static_cast<std::int64_t>(call.kind), elements, call.root});
+const GroupCommunicator::OwnTransfers& GroupCommunicator::own_transfers(OpKind kind, int root, std::int64_t elements) {
+  const auto [at, is_new] = own_transfers_.try_emplace({static_cast<std::int64_t>(kind), elements, root});
   if (is_new)
-    for (const Transfer& t : transfers_of(call.kind, *setting_.algorithm, size(), elements, call.root)) {
+    for (const Transfer& t : transfers_of(kind, *setting_.algorithm, size(), elements, root)) {
       at->second.phases = t.phase + 1;
       if (t.from == index() || t.to == index()) at->second.transfers.push_back(t);
     }
   return at->second;
+}
+
+bool GroupCommunicator::passes_on(OpKind kind, int root, const OwnTransfers& own, std::int64_t elements) const {
+  if ((kind != OpKind::gather && kind != OpKind::scatter) || index() == root) return false;
+  const std::int64_t part = elements / size();
+  return std::any_of(own.transfers.begin(), own.transfers.end(),
+                     [&](const Transfer& t) { return t.from_offset != part * index() || t.elements != part; });
+}
+
+void GroupCommunicator::expect(OpKind kind, DType type, std::int64_t elements, int root) {
+  if (size() == 1 || !setting_.algorithm || !is_collective(kind)) return;
+  if (!is_of_one_tensor(kind) && kind != OpKind::all_to_all) elements *= size();
+  const OwnTransfers& own = own_transfers(kind, root, elements);
+  if (passes_on(kind, root, own, elements)) expected_scratch_ = std::max(expected_scratch_, elements * bytes_of(type));
+  std::map<int, std::int64_t> added;  // bytes by phase
+  for (const Transfer& t : own.transfers)
+    if (t.add && t.to == index()) added[t.phase] += t.elements * bytes_of(type);
+  for (const auto& [phase, bytes] : added) expected_added_ = std::max(expected_added_, bytes);
+}
+
+void GroupCommunicator::reserve() {
+  if (expected_scratch_ > 0) scratch(expected_scratch_);
+  if (expected_added_ > 0) reserve_added(expected_added_);
 }
 
 std::byte* GroupCommunicator::scratch(std::int64_t bytes) {
@@ -264,7 +286,7 @@ std::byte* GroupCommunicator::scratch(std::int64_t bytes) {
 void GroupCommunicator::run_transfers(const CollectiveCall& call) {
   const std::int64_t elements = list_elements(call, size());
   const DType type = common_view(call).type;
-  const OwnTransfers& own = own_transfers(call, elements);
+  const OwnTransfers& own = own_transfers(call.kind, call.root, elements);
   const std::vector<Transfer>& transfers = own.transfers;
   const bool collects = call.kind == OpKind::gather || call.kind == OpKind::all_gather;
   const bool hands_out = call.kind == OpKind::scatter || call.kind == OpKind::reduce_scatter;
@@ -277,10 +299,7 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
     target = {call.part.as<std::byte>(), 0};
     queue_->copy(target.at(own_first, type), source.at(own_first, type), call.part.bytes() / size());
   } else if ((call.kind == OpKind::gather || call.kind == OpKind::scatter) && index() != call.root) {
-    const bool passes_on = std::any_of(transfers.begin(), transfers.end(), [&](const Transfer& t) {
-      return t.from_offset != own_first || t.elements != call.part.elements();
-    });
-    if (passes_on)
+    if (passes_on(call.kind, call.root, own, elements))
       source = target = {scratch(elements * bytes_of(type)), 0};
     else
       source = target = {call.part.as<std::byte>(), own_first};

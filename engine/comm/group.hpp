@@ -66,6 +66,9 @@ class GroupCommunicator : public Communicator {
     queue_ = &queue;
   }
 
+  void expect(OpKind kind, DType type, std::int64_t elements, int root) final;
+  void reserve() final;
+
   CommResult send(View data, int to) final;
   CommResult receive(View data, int from) final;
   int first_sender(std::span<const int> from) final;
@@ -92,6 +95,8 @@ class GroupCommunicator : public Communicator {
   virtual int wait_for_sender(std::span<const int> from, const char* call) = 0;
   /// All messages of one phase, in both directions at once, within `limit`; fills their times.
   virtual void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) = 0;
+  /// Memory for messages of one phase that are added to what is there, for a transport that needs it.
+  virtual void reserve_added(std::int64_t) {}
   /// Waits until all members have made this call, and their queues have come to it. Tells when the last one had.
   virtual CommResult meet(const CollectiveCall& call) = 0;
   /// The library's own algorithm.
@@ -122,7 +127,9 @@ class GroupCommunicator : public Communicator {
     std::vector<Transfer> transfers;
     int phases = 0;
   };
-  const OwnTransfers& own_transfers(const CollectiveCall& call, std::int64_t elements);
+  const OwnTransfers& own_transfers(OpKind kind, int root, std::int64_t elements);
+  /// A member that is not the root of a gather or scatter, and passes on what is not its own part.
+  bool passes_on(OpKind kind, int root, const OwnTransfers& own, std::int64_t elements) const;
   std::byte* scratch(std::int64_t bytes);
 
   GroupSetting setting_;
@@ -146,6 +153,7 @@ class GroupCommunicator : public Communicator {
   // By kind, elements and root: lists are long, and steps repeat them.
   std::map<std::array<std::int64_t, 3>, OwnTransfers> own_transfers_;
   GrowingMemory scratch_;
+  std::int64_t expected_scratch_ = 0, expected_added_ = 0;  ///< bytes
 };
 
 /// "rank 1, rank 3", shortened when there are many.

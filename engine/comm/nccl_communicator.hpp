@@ -17,6 +17,7 @@ class NcclCommunicator final : public GroupCommunicator {
   CommResult move(Message& message, const char* call) override;
   void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) override;
   int wait_for_sender(std::span<const int> from, const char* call) override;
+  void reserve_added(std::int64_t bytes) override { staging_.at_least(bytes, device(), &Device::reserve); }
   CommResult meet(const CollectiveCall& call) override;
   CommResult run_library(const CollectiveCall& call) override;
 

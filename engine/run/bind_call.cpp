@@ -22,6 +22,14 @@ View part_of(const View& whole, int n, int index) {
   return {whole.as<std::byte>() + index * elements * bytes_of(whole.type), whole.type, {elements}};
 }
 
+/// The tensor or part that every member of a collective has; `own` is empty unless it works in place.
+const View& every_members_part(OpKind kind, const View& in, const View& out, const View& own) {
+  if (kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::all_reduce)
+    return in.data != nullptr ? in : out;
+  if (own.data != nullptr) return own;
+  return kind == OpKind::scatter || kind == OpKind::reduce_scatter ? out : in;
+}
+
 }  // namespace
 
 int index_of(const Communicator& communicator, int rank) {
@@ -42,6 +50,11 @@ std::function<CommResult()> bind_call(const RankProgram& program, const Op& op, 
   const View out = operands.output.empty() ? nothing : view_of(program, arena, operands.output);
   const View own = operands.in_place() ? part_of(in, c.size(), c.index()) : nothing;  // the part, if in place
   const int root = has_root(op.id.kind()) ? index_of(c, op.root) : 0;
+
+  if (is_collective(op.id.kind())) {
+    const View& part = every_members_part(op.id.kind(), in, out, own);
+    c.expect(op.id.kind(), part.type, part.elements(), root);
+  }
 
   switch (op.id.kind()) {
     case OpKind::send: return [&c, in, to = index_of(c, op.peer)] { return c.send(in, to); };

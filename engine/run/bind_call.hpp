@@ -9,8 +9,8 @@
 namespace rankscope {
 
 /// The call that `op` of `program` stands for, on the buffers that it names by the rules of
-/// engine/program/communication.hpp. `communicator` is the op's (CommTable::of); it and the arena must outlive the
-/// call. Throws std::invalid_argument when the op breaks those rules.
+/// engine/program/communication.hpp. `communicator` is the op's (CommTable::of), and expects the call from now on; it
+/// and the arena must outlive the call. Throws std::invalid_argument when the op breaks those rules.
 std::function<CommResult()> bind_call(const RankProgram& program, const Op& op, const RankGrid& grid,
                                       const Arena& arena, Communicator& communicator);
 

@@ -18,6 +18,10 @@ void CommTable::run_on(const RankProgram& program, Device& device, LaneQueues& q
     if (is_communication(op.id.kind())) of(op).run_on(device, queues.of(op.lane()));
 }
 
+void CommTable::reserve() {
+  for (const auto& [key, communicator] : communicators_) communicator->reserve();
+}
+
 CommTable::Key CommTable::key_of(const Op& op) const {
   if (op.peer < 0) return {op.id.lane(), grid_.group_of(rank_, op.group), false};
   if (op.id.fields().purpose == Purpose::server) {

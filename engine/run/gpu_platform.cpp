@@ -12,7 +12,10 @@ kernels::CudaDevice usable_gpu(int gpu) {
   std::string reason;
   const auto devices = kernels::cuda_devices(&reason);
   if (devices.empty()) throw DeviceError("the device 'cuda' cannot be used here: " + reason);
-  const kernels::CudaDevice& chosen = devices.at(static_cast<std::size_t>(gpu));
+  if (gpu < 0 || static_cast<std::size_t>(gpu) >= devices.size())
+    throw DeviceError("the device 'cuda' cannot be used here: there is no GPU number " + std::to_string(gpu) +
+                      " among " + std::to_string(devices.size()));
+  const kernels::CudaDevice& chosen = devices[static_cast<std::size_t>(gpu)];
   if (chosen.major < 8)
     throw DeviceError("the device 'cuda' cannot be used here: " + chosen.name + " has compute capability " +
                       std::to_string(chosen.major) + "." + std::to_string(chosen.minor) + ", and 8.0 is the least");

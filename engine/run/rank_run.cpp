@@ -21,6 +21,12 @@ namespace {
 
 /// After so many steps a GPU's driver and libraries have what they want.
 constexpr int settling_steps = 2;
+/// Before anything of it is made: queues and memory are the calling thread's device's.
+std::shared_ptr<Device> in_use(std::shared_ptr<Device> device) {
+  device->use();
+  return device;
+}
+
 /// What a library still has to tell of the last step when that is done.
 constexpr std::chrono::milliseconds late_limit{250};
 
@@ -39,11 +45,10 @@ struct RankRun::StepRecord {
 RankRun::RankRun(RankSettings settings, int rank)
     : settings_(std::move(settings)),
       program_(settings_.step.program_for(rank)),
-      compute_(settings_.platform ? settings_.platform->device : std::make_shared<HostDevice>()),
+      compute_(in_use(settings_.platform ? settings_.platform->device : std::make_shared<HostDevice>())),
       queues_(*compute_, program_),
       arena_(*compute_, program_.arena_bytes, program_.host_bytes),
       values_(compute_->reserve_host(steps_under_way_of(program_) * static_cast<std::int64_t>(sizeof(StepValues)))) {
-  compute_->use();
   const std::int64_t left_out = settings_.resume ? settings_.resume->updates_left_out() : 0;
   device_ = settings_.platform ? kernel_device(settings_.step, program_, arena_, *settings_.platform, queues_, left_out)
                                : sleep_device(settings_.sleep_cost_ns);
@@ -55,6 +60,7 @@ RankRun::RankRun(RankSettings settings, int rank)
     communicators_->run_on(program_, *compute_, queues_);
   }
   for (OpIndex i = 0; i < program_.ops.size(); ++i) bound_.push_back(bind(i));
+  if (communicators_) communicators_->reserve();
   for (const Op& op : program_.ops)
     contributed_bytes_.push_back(
         is_communication(op.id.kind())

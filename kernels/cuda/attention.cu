@@ -342,9 +342,14 @@ bool fits_tensor_cores(const AttentionShape& shape, std::initializer_list<const 
 }
 
 template <class T>
-void allow_all(const AttentionShape& shape) {
-  PlainAttention<T>::allow(shape);
-  if constexpr (has_tensor_cores<T>) TensorAttention<T>::allow(shape);
+void allow_all(const AttentionShape& shape, DType type) {
+  try {
+    PlainAttention<T>::allow(shape);
+    if constexpr (has_tensor_cores<T>) TensorAttention<T>::allow(shape);
+  } catch (const Unsupported& error) {
+    throw Unsupported("the kernel set 'cuda' has no attention in " + std::string(rankscope::name_of(type)) +
+                      " with heads of " + std::to_string(shape.depth) + " on this GPU: " + error.what());
+  }
 }
 
 }  // namespace
@@ -353,7 +358,7 @@ Prepared<View, View, View> attention_forward(const AttentionSpec& spec, const Op
   const AttentionShape shape = shape_of(spec);
   return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View> {
     using T = typename decltype(tag)::type;
-    allow_all<T>(shape);
+    allow_all<T>(shape, spec.type);
     return {0, [shape](View attended, View log_sum_exp, View qkv, const Stream& stream) {
               const ForwardOperands operands{attended.data, log_sum_exp.data, qkv.data};
               if constexpr (has_tensor_cores<T>)
@@ -368,7 +373,7 @@ Prepared<View, View, View, View, View> attention_backward(const AttentionSpec& s
   const AttentionShape shape = shape_of(spec);
   return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, View> {
     using T = typename decltype(tag)::type;
-    allow_all<T>(shape);
+    allow_all<T>(shape, spec.type);
     const int64_t dots_bytes = aligned(shape.all_heads() * shape.context * static_cast<int64_t>(sizeof(Arithmetic<T>)));
     return {dots_bytes,
             [shape](View dqkv, View dattended, View qkv, View log_sum_exp, View attended, const Stream& stream) {

@@ -16,7 +16,8 @@ KernelSet cuda_kernels(Options options) {
   // GELU within a product gains from compute capability 9.0 on; bf16 loses by it before (karpathy/llm.c, pull request
   // 338 and the defaults of its train_gpt2.cu).
   const std::vector<CudaDevice> devices = cuda_devices();
-  options.fused_gelu = options.fused_gelu && !devices.empty() && devices.front().major >= 9;
+  options.fused_gelu =
+      options.fused_gelu && !devices.empty() && devices.at(static_cast<std::size_t>(current_cuda_device())).major >= 9;
   const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
   KernelSet set;
   set.name = "cuda";

@@ -7,8 +7,9 @@ namespace rankscope::kernels {
 /// Ops of the CPU's set, in the same types, for compute capability 8.0 and up; those that are not here refuse by name.
 /// All memory that launches are given (the workspace too, and the numbers that ops write, such as a loss or a square
 /// norm) is the device's; Stream::handle is a cudaStream_t, and a launch only enqueues on it. Preparing and launching
-/// need the device to be the calling thread's current one. `options.library` is the set's own. The same launches on
-/// the same operands give the same bits. Throws std::runtime_error when cuBLASLt cannot be opened.
+/// need the device to be the calling thread's current one, and so does making the set, which is of that device.
+/// `options.library` is the set's own. The same launches on the same operands give the same bits. Throws
+/// std::runtime_error when cuBLASLt cannot be opened.
 KernelSet cuda_kernels(Options options = {});
 
 }  // namespace rankscope::kernels

@@ -47,6 +47,12 @@ std::vector<CudaDevice> cuda_devices(std::string* reason) {
   return devices;
 }
 
+int current_cuda_device() {
+  int index = 0;
+  check(cudaGetDevice(&index), "asking for the current device");
+  return index;
+}
+
 void use_cuda_device(int index) { check(cudaSetDevice(index), "choosing a device"); }
 
 std::int64_t cuda_used_bytes() {
@@ -63,7 +69,9 @@ DeviceMemory::DeviceMemory(std::int64_t bytes) : bytes_(bytes) {
   }
   data_ = static_cast<std::byte*>(data);
 }
-DeviceMemory::~DeviceMemory() { cudaFree(data_); }
+DeviceMemory::~DeviceMemory() {
+  if (data_ != nullptr) cudaFree(data_);  // of nothing it would make a context, on whatever device is current
+}
 DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {

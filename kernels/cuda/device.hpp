@@ -23,6 +23,8 @@ std::vector<CudaDevice> cuda_devices(std::string* reason = nullptr);
 
 /// Makes a GPU the calling thread's current one. This and all below throw DeviceError with CUDA's own words.
 void use_cuda_device(int index);
+/// Which one that is, by CudaDevice::index.
+int current_cuda_device();
 
 /// Memory of the current device that is taken, by this process's context and by whoever else is there.
 std::int64_t cuda_used_bytes();

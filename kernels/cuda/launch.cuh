@@ -36,12 +36,20 @@ void launch(void (*kernel)(Parameters...), const Geometry& geometry, const Strea
   check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "launching a kernel");
 }
 
-/// Once, while preparing: more than 48 KB of shared memory must be asked for.
+/// Once, while preparing: more than 48 KB of shared memory must be asked for. Throws Unsupported where the current
+/// device has less for a block.
 template <class Kernel>
 void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
-  if (bytes > 48 << 10)
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-          "asking for shared memory");
+  if (bytes <= 48 << 10) return;
+  int device = 0, most = 0;
+  check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "asking for shared memory's size");
+  if (bytes > static_cast<std::size_t>(most))
+    throw Unsupported("a block wants " + std::to_string(bytes) + " bytes of shared memory, and has at most " +
+                      std::to_string(most));
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+        "asking for shared memory");
 }
 
 inline dim3 grid_of(int64_t blocks, int64_t rows = 1) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -336,6 +337,34 @@ TEST_CASE("a peer that is gone while its collective is on the device ends the ru
 
 // A GPU gives memory back once all that was launched on it is done: here rank 0's all_reduce on another lane, for which
 // rank 1 comes only after the one that asks for more memory.
+// A device may give memory only when its queues' work is done, which may be to wait for a peer.
+TEST_CASE("what ranks need of their GPUs over nccl is reserved before the first of them begins a step") {
+  const char* const collective = GENERATE("auto", "ring", "tree", "halving-doubling", "naive");
+  const Plan plan = GENERATE_REF(Plan{"1f1b", 4, 1, 1, 0, collective}, Plan{"1f1b", 2, 1, 2, 0, collective},
+                                 Plan{"1f1b", 4, 1, 1, 3, collective}, Plan{"1f1b", 2, 2, 1, 0, collective});
+  Scenario scenario = scenario_of(plan);
+  // Gathers and scatters, too.
+  if (plan.data == 4 && plan.zero == 0) scenario.plan.data_parallel = GENERATE("all-reduce", "main-device");
+  INFO(text_of(plan) << ", " << scenario.plan.data_parallel);
+  const StepProgram step = compile(scenario);
+  std::barrier together(step.grid.size());
+  std::mutex mutex;
+  std::map<int, std::array<std::uint64_t, 2>> reserved;
+  run_loopback(
+      step, over_emulated_nccl(2), [](int) { return nullptr; },
+      [&](RankRun& run, int rank) {
+        together.arrive_and_wait();  // all have what they need
+        const std::uint64_t before = emulated::counts().allocations;
+        together.arrive_and_wait();
+        run.run(0, 2);
+        const std::lock_guard lock(mutex);
+        reserved[rank] = {before, emulated::counts().allocations};
+      });
+  CHECK(reserved.size() == static_cast<std::size_t>(step.grid.size()));
+  for (const auto& [rank, counts] : reserved) CHECK(counts[0] == counts[1]);
+  CHECK(misuse() == "");
+}
+
 TEST_CASE("a collective that needs more memory than the one before does not wait for another lane's peer") {
   over_emulated_nccl(1);
   CommOptions comm;

@@ -14,6 +14,7 @@
 #include <set>
 #include <thread>
 
+#include "engine/run/clock.hpp"
 #include "engine/run/scratch.hpp"
 #include "engine/verify/verify.hpp"
 #include "kernels/cpu/cpu.hpp"
@@ -367,6 +368,40 @@ TEST_CASE("a fault of one worker shows in the replay of an asynchronous server o
   scenario.train.clip = 0;
   scenario.fault.plant = "gradient_scale";
   CHECK(is_wrong(scenario, on_gpu()));
+}
+
+TEST_CASE("a rank runs on its platform's GPU, whichever the thread had before that makes it") {
+  const StepProgram step = compile(scenario_of({"1f1b"}));
+  const std::unique_ptr<Dataset> dataset = open_dataset(step.scenario);
+  on_gpu(0);
+  const auto platform = open_platform("cuda", 1, 2);
+  std::string failure;
+  int first = -1;
+  Told told;
+  std::thread([&] {
+    first = kernels::current_cuda_device();
+    try {
+      RankSettings settings(step);
+      settings.platform = platform;
+      settings.dataset = dataset.get();
+      settings.observer = &told;
+      settings.start_ns = monotonic_ns();
+      RankRun(std::move(settings), 0).run(0, 2);
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+  }).join();
+  CHECK(first == 0);
+  CHECK(failure == "");
+  CHECK(told.losses.size() == 2);
+}
+
+TEST_CASE("a GPU that is not there is refused by its number") {
+  CHECK_NOTHROW(open_platform("cuda", 1, 3));
+  CHECK_THROWS_AS(open_platform("cuda", 1, 4), DeviceError);
+  CHECK_THROWS_WITH(open_platform("cuda", 1, 4),
+                    "the device 'cuda' cannot be used here: there is no GPU number 4 among 4");
+  CHECK_THROWS_AS(open_platform("cuda", 1, -1), DeviceError);
 }
 
 TEST_CASE("what a GPU cannot run yet is refused by name") {

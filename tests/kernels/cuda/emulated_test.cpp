@@ -2,9 +2,11 @@
 // same formulas as the CPU's set, within the same bounds.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/device.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
 #include "tests/kernels/cuda/bounds.hpp"
@@ -154,6 +156,44 @@ TEST_CASE("GELU, its slope and a bias' gradient are kernels of their own where t
           launched(1, 0, 0, 0, 0, 1));
   }
   emulated::set_cublas(emulated::Cublas::whole);
+}
+
+TEST_CASE("a set is of the device that is the thread's when it is made, whatever others there are") {
+  emulated::set_model(1, {.major = 8});
+  use_cuda_device(1);
+  CHECK_FALSE(cuda_kernels().options.fused_gelu);
+  use_cuda_device(0);
+  CHECK(cuda_kernels().options.fused_gelu);
+  emulated::set_model(1, {});
+}
+
+TEST_CASE(
+    "attention whose blocks want more shared memory than the device has is refused by name, before it is launched") {
+  const KernelSet set = cuda_kernels();
+  emulated::set_model(0, {.major = 8, .minor = 9, .shared_bytes = 99 << 10});
+  for (const DType type : {DType::f64, DType::f32, DType::bf16, DType::f16})
+    for (const std::int64_t depth : {64, 128}) {
+      INFO(name_of(type) << ", heads of " << depth);
+      const AttentionSpec spec{type, 1, 4, 1, depth};
+      if (type == DType::f64 && depth == 128)
+        CHECK_THROWS_WITH(set.prepare(&KernelSet::attention_backward, spec),
+                          "the kernel set 'cuda' has no attention in fp64 with heads of 128 on this GPU: a block wants "
+                          "148992 bytes of shared memory, and has at most 101376");
+      else
+        CHECK_NOTHROW(set.prepare(&KernelSet::attention_backward, spec));
+    }
+  CHECK_THROWS_AS(set.prepare(&KernelSet::attention_backward, AttentionSpec{DType::f64, 1, 4, 1, 128}), Unsupported);
+  emulated::set_model(0, {});
+}
+
+TEST_CASE("memory that is nowhere is given back to nobody: that would make a context on a device that nobody chose") {
+  const auto before = emulated::counts().frees_of_nothing;
+  {
+    DeviceMemory memory(100), taken = std::move(memory);
+    const DeviceMemory none, empty(0);
+    CHECK(taken.bytes() == 100);
+  }
+  CHECK(emulated::counts().frees_of_nothing == before);
 }
 
 TEST_CASE("the CUDA set has every op of the table in all four types") {

@@ -39,8 +39,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                            });
 }
 template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int) {
-  return cudaSuccess;
+cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int bytes) {
+  return bytes <= emulated::current_model().shared_bytes ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 inline void __syncthreads() { emulated::block_barrier(); }

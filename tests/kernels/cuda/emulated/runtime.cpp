@@ -82,6 +82,7 @@ struct Gpu {
   std::mutex mutex;                              ///< guards what follows
   std::map<std::size_t, std::size_t> allocated;  ///< begin, bytes
   std::size_t taken = context_bytes;             ///< of which nobody holds an address
+  Model model;
   std::map<Stream*, std::shared_ptr<Stream>> streams;
   std::string failure;
 
@@ -132,7 +133,7 @@ struct Node {
   Pace pace;
   std::uint64_t made = 0;
 
-  std::atomic<std::uint64_t> works{0}, waits{0}, waits_for_nothing{0}, allocations{0}, launches{0};
+  std::atomic<std::uint64_t> works{0}, waits{0}, waits_for_nothing{0}, allocations{0}, launches{0}, frees_of_nothing{0};
 };
 
 Node& node() {
@@ -278,8 +279,22 @@ void set_pace(Pace pace) {
 
 Counts counts() {
   const Node& n = node();
-  return {n.works, n.waits, n.waits_for_nothing, n.allocations, n.launches};
+  return {n.works, n.waits, n.waits_for_nothing, n.allocations, n.launches, n.frees_of_nothing};
 }
+
+namespace {
+Model model_of(int device) {
+  Gpu& gpu = node().gpus[static_cast<std::size_t>(device)];
+  const std::lock_guard lock(gpu.mutex);
+  return gpu.model;
+}
+}  // namespace
+void set_model(int device, Model model) {
+  Gpu& gpu = node().gpus[static_cast<std::size_t>(device)];
+  const std::lock_guard lock(gpu.mutex);
+  gpu.model = model;
+}
+Model current_model() { return model_of(current); }
 
 void count_launch() { ++node().launches; }
 
@@ -324,7 +339,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (device < 0 || device >= gpu_count) return cudaErrorInvalidValue;
   *properties = {};
   std::strcpy(properties->name, "emulated");
-  properties->major = 9;
+  const Model model = model_of(device);
+  properties->major = model.major, properties->minor = model.minor;
   properties->multiProcessorCount = 1;
   properties->totalGlobalMem = memory_bytes;
   properties->pciBusID = device + 1;
@@ -333,6 +349,15 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= gpu_count) return cudaErrorInvalidValue;
   current = device;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = current;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int device) {
+  if (device < 0 || device >= gpu_count) return cudaErrorInvalidValue;
+  *value = model_of(device).shared_bytes;
   return cudaSuccess;
 }
 
@@ -365,7 +390,10 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   return cudaSuccess;
 }
 cudaError_t cudaFree(void* data) {
-  if (data == nullptr) return cudaSuccess;
+  if (data == nullptr) {
+    ++node().frees_of_nothing;
+    return cudaSuccess;
+  }
   Gpu* const gpu = gpu_of(data);
   if (gpu == nullptr) return cudaErrorInvalidValue;
   std::map<emulated::Stream*, std::shared_ptr<emulated::Stream>> streams;  // kept while they are waited for

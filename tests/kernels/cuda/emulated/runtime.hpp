@@ -23,6 +23,7 @@ enum cudaError_t {
   cudaErrorLaunchFailure = 719,
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
 inline constexpr unsigned cudaStreamNonBlocking = 1, cudaEventBlockingSync = 1, cudaHostAllocPortable = 1;
 
 namespace emulated {
@@ -44,6 +45,8 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaMalloc(void** data, std::size_t bytes);
 cudaError_t cudaFree(void* data);  ///< waits for the device, as CUDA's does
@@ -65,6 +68,15 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
 namespace emulated {
 
 inline constexpr int gpu_count = 4;
+
+/// What a device says of itself; of compute capability 9.0 unless a test says otherwise.
+struct Model {
+  int major = 9, minor = 0;
+  int shared_bytes = 227 << 10;  ///< of a block, if it asks for them
+};
+void set_model(int device, Model model);
+/// The calling thread's device's.
+Model current_model();
 
 /// Runs `work` on the device when its stream comes to it. What it throws fails the device: every later call says so.
 /// Refused where the stream is not of the calling thread's device.
@@ -98,6 +110,7 @@ struct Counts {
   std::uint64_t waits_for_nothing = 0;  ///< for events that nobody had recorded
   std::uint64_t allocations = 0;        ///< of the device's memory
   std::uint64_t launches = 0;           ///< of kernels
+  std::uint64_t frees_of_nothing = 0;   ///< each makes a context on the thread's device, where there is none
 };
 Counts counts();
 
