@@ -46,6 +46,9 @@ std::string head(const Report& report) {
   return text + row("times are", clock);
 }
 
+/// NVML's counter goes on in jumps of some tens of milliseconds, and a step's joules are right to one of them.
+constexpr double nvml_renewed_s = 0.1;
+
 std::string energy_line(const Report& report) {
   const EnergyReport& e = report.energy;
   if (report.obtained == Obtained::simulated) return "";  // what nothing counts; see `whole run`
@@ -57,6 +60,8 @@ std::string energy_line(const Report& report) {
   text += format(", counted by %s on %d %s%s", std::string(name_of(e.source)).c_str(), e.counters, thing,
                  e.counters == 1 ? "" : "s");
   if (e.source == PowerSource::rapl) text += " (all that ran on its processors)";
+  if (e.source == PowerSource::nvml && report.step_seconds < nvml_renewed_s)
+    text += " (renewed some tens of times a second: a single step as short as these tells 0 J or several steps')";
   return row("energy", text);
 }
 

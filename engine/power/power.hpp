@@ -18,7 +18,8 @@ class EnergyMeter {
 };
 
 /// The GPU with that PCI bus id ("0000:3b:00.0"). Null where NVML or its counter is not there (GPUs before Volta have
-/// none); `why`, if given, then says so. `library` empty: NVIDIA's own.
+/// none); `why`, if given, then says so. Its counter is renewed every some tens of milliseconds: what shorter stretches
+/// have used is told as 0, and then for several of them at once. `library` empty: NVIDIA's own.
 std::unique_ptr<EnergyMeter> open_nvml_meter(const std::string& pci_bus_id, std::string* why = nullptr,
                                              const std::string& library = {});
 

@@ -223,6 +223,14 @@ TEST_CASE("a step's power is that of a tenth of a second, since counters go on i
   for (std::size_t step = 9; step < 100; ++step) CHECK(report.steps[step].watts == Approx(120));
   CHECK(report.energy.watts == Approx(120).epsilon(0.02));
   CHECK_THAT(to_text(report), ContainsText("counted by rapl on 1 host (all that ran on its processors)"));
+  // Beside a GPU's it is said of steps that are as short as the jumps, and of no others.
+  for (StepSummary& s : facts.summaries) s.energy_source = PowerSource::nvml;
+  const std::string said =
+      "counted by nvml on 1 GPU (renewed some tens of times a second: a single step as short as "
+      "these tells 0 J or several steps')";
+  CHECK_THAT(to_text(make_report(facts)), ContainsText(said));
+  for (StepSummary& s : facts.summaries) s.begin_ns *= 20, s.end_ns *= 20;
+  CHECK_THAT(to_text(make_report(facts)), ContainsText("counted by nvml on 1 GPU") && !ContainsText("renewed"));
 }
 
 TEST_CASE("steps are timed on aligned clocks") {
