@@ -8,6 +8,9 @@
 
 namespace rankscope::app {
 
+/// A view's property: how high it would be, in front, to show what it has; as far as the middle yields.
+inline constexpr const char* wanted_height_property = "wantedHeight";
+
 class DockArea : public QMainWindow {
   Q_OBJECT
  public:
@@ -37,10 +40,12 @@ class DockArea : public QMainWindow {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   QDockWidget* add(const QString& name, const QString& title, QWidget* view, bool panel);
   void take_titles();
+  void give_room();   ///< to the views in front, as they want
   void take_sizes();  ///< those of the first arrangement
 
   QList<QDockWidget*> docks_;

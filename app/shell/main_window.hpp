@@ -14,6 +14,10 @@ class QAction;
 class QMenu;
 class QPlainTextEdit;
 
+namespace rankscope {
+struct Lab;
+}
+
 namespace rankscope::app {
 
 class CompareView;
@@ -23,6 +27,7 @@ class GapStrip;
 class HangView;
 class LabPanel;
 class LookHistory;
+class PathsView;
 class PlanPanel;
 class Presentation;
 class ScalingView;
@@ -47,6 +52,9 @@ class MainWindow : public QMainWindow {
   void open(const SourceSpec& spec);
   /// A recording beside the run, in the compare view.
   void compare_with(const QString& trace);
+
+  /// Optimizers' paths on that surface, in front.
+  void show_paths(const PathRequest& request);
 
   /// The widget of a view by its name in view_names(), made visible; null for none of them.
   QWidget* view_named(const QString& name);
@@ -98,6 +106,8 @@ class MainWindow : public QMainWindow {
   void take_shown();
   void take_lab();
   void take_answers();
+  /// What a lesson is about comes to the front.
+  void open_lesson_view(const Lab& lab);
   void add_log(const QString& text, bool bad);
   void add_recent(const SourceSpec& spec);
   void fill_recent();
@@ -129,6 +139,7 @@ class MainWindow : public QMainWindow {
   CompareView* compare_ = nullptr;
   LookHistory* history_ = nullptr;
   ScalingView* scaling_ = nullptr;
+  PathsView* paths_ = nullptr;
   DockArea* docks_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   std::map<QString, DataView*> views_;
