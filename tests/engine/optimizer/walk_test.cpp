@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <complex>
+#include <nlohmann/json.hpp>
 
 #include "engine/optimizer/rule/rule.hpp"
+#include "engine/scenario/lab.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "tests/catch.hpp"
 
@@ -154,4 +156,28 @@ TEST_CASE("every optimizer walks every surface at its rate there without divergi
     CHECK(path.steps() == surface.steps);
     CHECK(path.losses.back() - surface.least < 0.6 * (path.losses.front() - surface.least));
   }
+}
+
+TEST_CASE("what lessons ask of paths has an answer, at the rates and on the surface that they name") {
+  int asked = 0;
+  for (const Lab& lab : all_labs())
+    for (const Question& question : lab.questions) {
+      if (!question.paths) continue;
+      ++asked;
+      INFO(lab.file << ": " << question.ask);
+      const PathRequest& request = *question.paths;
+      const Surface surface = make_surface(request.surface, request.condition);
+      const std::string& from = question.answer_from;
+      const std::string optimizer = from.substr(6, from.rfind('.') - 6);
+      const auto rate = request.rates.find(optimizer);
+      Paths paths;
+      paths.request = request;
+      paths.each.push_back(
+          walked(surface,
+                 walker(optimizer, rate != request.rates.end() ? rate->second : surface.rates.at(optimizer),
+                        request.steps > 0 ? request.steps : surface.steps),
+                 request.noise));
+      CHECK(to_json(paths)["paths"][0][from.substr(from.rfind('.') + 1)].is_number());
+    }
+  CHECK(asked >= 3);
 }
