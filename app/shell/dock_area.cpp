@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/shell/tab_overflow.hpp"
+#include "app/views/common/data_view.hpp"
 
 namespace rankscope::app {
 namespace {

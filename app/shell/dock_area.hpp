@@ -8,9 +8,6 @@
 
 namespace rankscope::app {
 
-/// A view's property: how high it would be, in front, to show what it has; as far as the middle yields.
-inline constexpr const char* wanted_height_property = "wantedHeight";
-
 class DockArea : public QMainWindow {
   Q_OBJECT
  public:

@@ -42,7 +42,7 @@ constexpr int kept_log_lines = 5000;
 /// Whether a widget, or what holds it, has a use of its own for the time line's keys.
 bool keeps_keys(const QWidget* widget) {
   for (; widget != nullptr; widget = widget->parentWidget())
-    if (widget->property("ownsKeys").toBool()) return true;
+    if (widget->property(owns_keys_property).toBool()) return true;
   return false;
 }
 

@@ -34,7 +34,8 @@ QIcon icon_of(const std::string& optimizer, const Palette& colours) {
 QString short_number(double value) {
   if (!std::isfinite(value)) return text::unknown();
   const double size = std::fabs(value);
-  return size != 0 && (size < 1e-3 || size >= 1e5) ? QString::number(value, 'e', 1) : QString::number(value, 'g', 3);
+  if (size != 0 && (size < 1e-3 || size >= 99'999.5)) return QString::number(value, 'e', 1);
+  return size >= 999.5 ? QString::number(value, 'f', 0) : QString::number(value, 'g', 3);
 }
 
 QString bytes_words(double bytes) { return bytes == 0 ? QStringLiteral("0") : QString::number(bytes, 'g', 3); }
@@ -110,7 +111,7 @@ QStringList PathsModel::longest_words(int column) {
     case rate: return {QStringLiteral("0.00015")};
     case reached: return {tr("diverged, %1").arg(1000), tr("from step %1").arg(1000)};
     case state: return {QStringLiteral("0.00781")};
-    default: return {QStringLiteral("0.00123"), QStringLiteral("1.2e-04")};
+    default: return {QStringLiteral("-0.00123"), QStringLiteral("1.2e+04")};
   }
 }
 

@@ -45,8 +45,8 @@ PathsView::PathsView(SharedState& state, SnapshotSource& source, PathCache& cach
       player_(new PathPlayer(this)),
       table_(new QTableView(this)) {
   setMinimumSize(320, 140);
-  setProperty("ownsKeys", true);
-  setProperty("wantedHeight", wanted_height);
+  setProperty(owns_keys_property, true);
+  setProperty(wanted_height_property, wanted_height);
   setFocusPolicy(Qt::StrongFocus);
   make_controls();
   set_up_table(*table_, tr("Optimizers"));

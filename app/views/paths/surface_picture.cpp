@@ -115,11 +115,8 @@ void SurfacePicture::paintEvent(QPaintEvent*) {
   painter.restore();
   paint_places(painter, now);
   for (const OptimizerPath* path : drawn()) {
-    const auto at = static_cast<std::size_t>(std::min(step_, path->steps()));
-    const QPointF stands = now.at(path->points[at]);
-    if (now.area.contains(stands))
-      paint_mark(painter, stands, mark_size, path->optimizer, colour_of(path->optimizer, *colours_),
-                 colours_->ink_on(colour_of(path->optimizer, *colours_)));
+    const Argb colour = colour_of(path->optimizer, *colours_);
+    paint_mark(painter, mark_of(*path, now).first, mark_size, path->optimizer, colour, colours_->ink_on(colour));
   }
   paint_names(painter, now);
 }
@@ -201,6 +198,14 @@ void SurfacePicture::paint_places(QPainter& painter, const SurfaceScale& scale) 
   }
 }
 
+// Who is beyond the picture is marked at its edge, on that side.
+std::pair<QPointF, bool> SurfacePicture::mark_of(const OptimizerPath& path, const SurfaceScale& scale) const {
+  const QPointF at = scale.at(path.points[static_cast<std::size_t>(std::min(step_, path.steps()))]);
+  const QRectF inner = scale.area.adjusted(mark_size, mark_size, -mark_size, -mark_size);
+  return {{std::clamp(at.x(), inner.left(), inner.right()), std::clamp(at.y(), inner.top(), inner.bottom())},
+          scale.area.contains(at)};
+}
+
 std::vector<std::pair<QPointF, QString>> SurfacePicture::places(const SurfaceScale& scale) const {
   std::vector<std::pair<QPointF, QString>> all;
   const auto add = [&](Point point, const QString& words) {
@@ -256,10 +261,10 @@ void SurfacePicture::paint_names(QPainter& painter, const SurfaceScale& scale) c
   };
   std::vector<std::pair<QPointF, QString>> named;
   for (const OptimizerPath* path : drawn()) {
-    const QPointF at = scale.at(path->points[static_cast<std::size_t>(std::min(step_, path->steps()))]);
-    if (!scale.area.contains(at)) continue;
+    const auto [at, within] = mark_of(*path, scale);
+    const QString name = QString::fromStdString(path->optimizer);
     mark_at(at);
-    named.emplace_back(at, QString::fromStdString(path->optimizer));
+    named.emplace_back(at, within ? name : tr("%1, beyond").arg(name));
   }
   for (const auto& [at, words] : stands) mark_at(at);
   const auto write = [&](QPointF at, const QString& words, Argb ink) {

@@ -55,6 +55,8 @@ class SurfacePicture : public QWidget {
   void paint_path(QPainter& painter, const SurfaceScale& scale, const OptimizerPath& path) const;
   void paint_names(QPainter& painter, const SurfaceScale& scale) const;
   std::vector<const OptimizerPath*> drawn() const;
+  /// Where an optimizer's mark stands now, and whether it is there itself.
+  std::pair<QPointF, bool> mark_of(const OptimizerPath& path, const SurfaceScale& scale) const;
   /// Minima, saddles and the start, as far as they are seen, with their names.
   std::vector<std::pair<QPointF, QString>> places(const SurfaceScale& scale) const;
 

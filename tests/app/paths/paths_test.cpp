@@ -183,6 +183,7 @@ TEST_CASE("A rate is typed in the table, and what is none is refused") {
   CHECK(shown.cell("sgd", PathsModel::reached).startsWith("diverged, "));
   CHECK(view.paths()->of("sgd")->diverged.has_value());
   CHECK(shown.says("diverged, "));
+  CHECK(shown.says("sgd, beyond"));
   for (const char* bad : {"fast", "0", "-1", ""})
     CHECK_FALSE(view.model().setData(shown.index("sgd", PathsModel::rate), QString::fromLatin1(bad), Qt::EditRole));
   CHECK(view.request().rates.at("sgd") == 0.11);
