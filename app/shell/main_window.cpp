@@ -276,17 +276,10 @@ void MainWindow::take_lab() {
                   .arg(QString::fromStdString(hello->communicator), QString::fromStdString(hello->device),
                        QString::fromStdString(hello->started_utc));
   lab_->set_plan(session_.edited(), scenario && !is_here(scenario->cluster));
-  const bool opens_view = lab && !lab->view.empty() && lab_->lab_file() != lab->file;
+  const bool opened = lab && session_.spec().kind == SourceKind::scenario && lab_->lab_file() != lab->file;
   lab_->set_lab(lab, title, summary);
-  if (opens_view) open_lesson_view(*lab);
+  if (opened && !lab->view.empty()) docks_->bring(find_view(QString::fromStdString(lab->view)));
   setWindowTitle(title.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(title));
-}
-
-void MainWindow::open_lesson_view(const Lab& lab) {
-  const auto of_paths = std::find_if(lab.questions.begin(), lab.questions.end(),
-                                     [](const Question& question) { return question.paths.has_value(); });
-  if (of_paths != lab.questions.end()) paths_->show_request(*of_paths->paths);
-  if (QWidget* view = find_view(QString::fromStdString(lab.view))) docks_->bring(view);
 }
 
 void MainWindow::take_answers() {

@@ -14,10 +14,6 @@ class QAction;
 class QMenu;
 class QPlainTextEdit;
 
-namespace rankscope {
-struct Lab;
-}
-
 namespace rankscope::app {
 
 class CompareView;
@@ -106,8 +102,6 @@ class MainWindow : public QMainWindow {
   void take_shown();
   void take_lab();
   void take_answers();
-  /// What a lesson is about comes to the front.
-  void open_lesson_view(const Lab& lab);
   void add_log(const QString& text, bool bad);
   void add_recent(const SourceSpec& spec);
   void fill_recent();
