@@ -41,7 +41,7 @@ say "no display: training, then drawing into $result"
 
 export QT_QPA_PLATFORM=offscreen
 "$bin/rankscope" "$recording" --screenshot "$result/window.png" --size 1920x1080
-for view in timeline memory range collectives scaling training grid hang compare plan; do
+for view in timeline memory range collectives scaling training paths grid hang compare plan; do
   "$bin/rankscope" "$recording" --screenshot "$result/$view.png" --view "$view" --size 1280x800
 done
 "$bin/rankscope" "$lab" --screenshot "$result/lab.png" --view lab --size 1280x800

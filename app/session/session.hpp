@@ -23,6 +23,7 @@
 #include "app/session/figures.hpp"
 #include "app/session/latest.hpp"
 #include "app/session/other_run.hpp"
+#include "app/session/path_cache.hpp"
 #include "app/session/prediction.hpp"
 #include "app/session/source_spec.hpp"
 
@@ -78,6 +79,8 @@ class Session : public SnapshotSource {
   FiguresModel& figures() { return figures_; }
   /// Names the bubbles of any step; `changed` follows when an answer that was not there has come.
   InsightCache& insights() { return insights_; }
+  /// Optimizers' paths on surfaces, whatever is open.
+  PathCache& paths() { return paths_; }
   /// Why the plan as edited cannot run, or why the run failed; empty when all is well.
   QString refusal() const { return refusal_; }
   QString failure() const { return failure_; }
@@ -148,6 +151,7 @@ class Session : public SnapshotSource {
   QString refusal_, failure_, endpoint_, endpoint_folder_, recording_, progress_words_;
   double progress_ = 0;
   KeptRun previous_;
+  PathCache paths_{[this] { return engine_program(); }};
 };
 
 }  // namespace rankscope::app

@@ -12,14 +12,15 @@ namespace {
 
 using nlohmann::json;
 
-/// The list's entry that is about `name`: its rank, its purpose, or else its place.
+/// The list's entry that is about `name`: its rank, its purpose, its optimizer, or else its place.
 const json* entry_of(const json& list, const QString& name) {
   bool is_number = false;
   const int number = name.toInt(&is_number);
   for (const json& entry : list) {
     if (!entry.is_object()) continue;
     if (is_number && entry.contains("rank") && entry["rank"] == number) return &entry;
-    if (entry.contains("purpose") && entry["purpose"] == name.toStdString()) return &entry;
+    for (const char* key : {"purpose", "optimizer"})
+      if (entry.contains(key) && entry[key] == name.toStdString()) return &entry;
   }
   if (is_number && number >= 0 && static_cast<std::size_t>(number) < list.size() &&
       (list.empty() || !list.front().is_object() || !list.front().contains("rank")))
@@ -27,10 +28,8 @@ const json* entry_of(const json& list, const QString& name) {
   return nullptr;
 }
 
-}  // namespace
-
-std::optional<double> report_value(const Report& report, const QString& path) {
-  const json root = to_json(report);
+/// The number at a path through objects and lists.
+std::optional<double> value_in(const json& root, const QString& path) {
   const json* at = &root;
   for (const QString& key : path.split(QLatin1Char('.'))) {
     if (at->is_object()) {
@@ -48,6 +47,14 @@ std::optional<double> report_value(const Report& report, const QString& path) {
   const double value = at->get<double>();
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
+
+}  // namespace
+
+std::optional<double> report_value(const Report& report, const QString& path) {
+  return value_in(to_json(report), path);
+}
+
+std::optional<double> path_value(const Paths& paths, const QString& path) { return value_in(to_json(paths), path); }
 
 std::vector<double> report_series(const Report& report, const QString& path) {
   const QStringList keys = path.split(QLatin1Char('.'));
@@ -85,7 +92,9 @@ bool Answer::right() const {
 }
 
 QString value_text(const Question& question, double value) {
-  const QString number = question.unit == "%" ? QString::number(value, 'f', 1) : text::number(value);
+  const QString number = question.unit == "%"       ? QString::number(value, 'f', 1)
+                         : question.unit == "steps" ? QString::number(value, 'f', value == std::round(value) ? 0 : 1)
+                                                    : text::number(value);
   return question.unit.empty() ? number : number + QChar(0xA0) + QString::fromStdString(question.unit);
 }
 

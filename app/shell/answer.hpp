@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/analyse/report.hpp"
+#include "engine/descent/path.hpp"
 #include "engine/scenario/lab.hpp"
 #include "engine/scenario/scenario.hpp"
 
@@ -14,6 +15,9 @@ namespace rankscope::app {
 /// The value of a report at a path such as "bubble.measured", "memory.0.activations" or
 /// "traffic.pipeline_forward.bytes_per_rank" (lists by rank or purpose); nullopt where there is none or it is null.
 std::optional<double> report_value(const Report& report, const QString& path);
+
+/// The same of optimizers' paths: "paths.sgd.reached".
+std::optional<double> path_value(const Paths& paths, const QString& path);
 
 /// The values at a path such as "memory.*.activations", one for each entry of the list; NaN where it is not known.
 std::vector<double> report_series(const Report& report, const QString& path);
@@ -31,6 +35,8 @@ struct Answer {
   /// The answer may be shown: a guess was kept, and there was a run after it.
   bool open() const { return guess && measured; }
   bool right() const;
+  /// It is about a surface: nothing has to run for it.
+  bool of_paths() const { return question.paths.has_value(); }
 };
 
 /// "31.0 %", "43.4 ms": a value in the question's unit.

@@ -3,11 +3,19 @@
 
 #include <QCommandLineParser>
 #include <QRegularExpression>
+#include <algorithm>
 
 #include "app/views/common/save_view.hpp"
+#include "engine/descent/surface.hpp"
 
 namespace rankscope::app {
 namespace {
+
+QString names_of_surfaces() {
+  QStringList names;
+  for (const std::string& name : surface_names()) names << QString::fromStdString(name);
+  return names.join(QStringLiteral(", "));
+}
 
 [[noreturn]] void refuse(const QString& message) { throw CommandLineError(message.toStdString()); }
 
@@ -36,6 +44,9 @@ struct Options {
       QStringLiteral("With --view: no letter below 24 pixels, for the last row of a class.")};
   QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("light or dark; without it as the system."),
                            QStringLiteral("NAME")};
+  QCommandLineOption surface{QStringLiteral("surface"),
+                             QStringLiteral("Show the optimizers' paths on this one: %1.").arg(names_of_surfaces()),
+                             QStringLiteral("NAME")};
   QCommandLineOption run{QStringLiteral("run"), QStringLiteral("Start the run of the scenario at once.")};
   QCommandLineOption compare{QStringLiteral("compare"),
                              QStringLiteral("A recording (.mcap) to lay beside the source in the compare view."),
@@ -56,8 +67,8 @@ struct Options {
 
   void add_to(QCommandLineParser& parser) const {
     parser.setApplicationDescription(QStringLiteral("See a distributed training step, and understand it."));
-    parser.addOptions(
-        {screenshot, view, size, presentation, theme, run, compare, teach, network, attend, name, help, version});
+    parser.addOptions({screenshot, view, size, presentation, theme, surface, run, compare, teach, network, attend, name,
+                       help, version});
     parser.addPositionalArgument(QStringLiteral("source"),
                                  QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file."),
                                  QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
@@ -68,8 +79,8 @@ struct Options {
 
 QStringList view_names() {
   QStringList names;
-  for (const char* name : {"timeline", "memory", "range", "collectives", "training", "scaling", "validation", "grid",
-                           "topology", "program", "hang", "compare", "plan", "lab"})
+  for (const char* name : {"timeline", "memory", "range", "collectives", "training", "scaling", "paths", "validation",
+                           "grid", "topology", "program", "hang", "compare", "plan", "lab"})
     names << QLatin1String(name);
   return names;
 }
@@ -124,6 +135,12 @@ CommandLine parse_command_line(const QStringList& arguments) {
     if (!view_names().contains(line.view))
       refuse(
           QStringLiteral("--view %1: unknown; known are %2").arg(line.view, view_names().join(QStringLiteral(", "))));
+  }
+  if (parser.isSet(options.surface)) {
+    line.surface = parser.value(options.surface);
+    const std::vector<std::string> known = surface_names();
+    if (std::find(known.begin(), known.end(), line.surface.toStdString()) == known.end())
+      refuse(QStringLiteral("--surface %1: unknown; known are %2").arg(line.surface, names_of_surfaces()));
   }
   line.presentation = parser.isSet(options.presentation);
   if (line.presentation &&

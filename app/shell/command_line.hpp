@@ -16,6 +16,7 @@ struct CommandLine {
   QSize size{1280, 800};      ///< of the picture, device-independent pixels
   std::optional<bool> dark;   ///< --theme; empty: as the system
   bool presentation = false;  ///< with a view: as for the last row of a class
+  QString surface;            ///< of the view of optimizers' paths, which comes to the front; empty: as usual
   QString compare;            ///< recording for the compare view; empty: none
   QString teach;              ///< join file to write: the window opens a class; empty: it does not
   QString network;            ///< with teach: how other machines reach this one; empty: a class on this machine alone

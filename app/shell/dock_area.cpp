@@ -2,14 +2,16 @@
 #include "app/shell/dock_area.hpp"
 
 #include <QTabBar>
+#include <algorithm>
 #include <utility>
 
 #include "app/shell/tab_overflow.hpp"
+#include "app/views/common/data_view.hpp"
 
 namespace rankscope::app {
 namespace {
 
-constexpr int lab_width = 280, plan_width = 310, tabs_height = 300;
+constexpr int lab_width = 280, plan_width = 310, tabs_height = 300, tab_bar_height = 40;
 constexpr const char* panel_property = "panel";
 
 /// Stands in for a title bar and takes no room.
@@ -43,6 +45,7 @@ QDockWidget* DockArea::add(const QString& name, const QString& title, QWidget* v
   // Docks behind another tab are only moved out of sight: a view there would go on computing.
   connect(dock, &QDockWidget::visibilityChanged, view, [this, dock, view](bool visible) {
     if (dock->widget() == view) view->setVisible(visible);
+    give_room();
   });
   const auto titles = [this] { QMetaObject::invokeMethod(this, &DockArea::take_titles, Qt::QueuedConnection); };
   connect(dock, &QDockWidget::topLevelChanged, this, titles);
@@ -86,6 +89,24 @@ void DockArea::take_titles() {
     else
       new TabOverflow(*bar);
   }
+}
+
+// What is low by itself, where the time line takes all that it can: Qt keeps no height of a dock that is less than
+// what the middle would have.
+void DockArea::give_room() {
+  if (!sized_ || centralWidget() == nullptr) return;  // as a window opens all views are shown for a moment
+  const int left = height() - centralWidget()->minimumSizeHint().height() - tab_bar_height;
+  for (QDockWidget* dock : docks_) {
+    const QWidget* view = dock->widget();
+    const bool front = view != nullptr && view->isVisible() && !dock->isFloating();
+    const int wanted = front ? view->property(wanted_height_property).toInt() : 0;
+    dock->setMinimumHeight(std::clamp(left, 0, wanted));
+  }
+}
+
+void DockArea::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  give_room();
 }
 
 QDockWidget* DockArea::dock_of(const QWidget* view) const {

@@ -37,10 +37,12 @@ class DockArea : public QMainWindow {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   QDockWidget* add(const QString& name, const QString& title, QWidget* view, bool panel);
   void take_titles();
+  void give_room();   ///< to the views in front, as they want
   void take_sizes();  ///< those of the first arrangement
 
   QList<QDockWidget*> docks_;

@@ -128,6 +128,11 @@ std::optional<Lab> LabPanel::lab_titled(const std::string& title) const {
   return found == labs_.end() ? std::nullopt : std::optional(*found);
 }
 
+void LabPanel::set_paths(PathCache* paths) {
+  paths_ = paths;
+  if (paths_ != nullptr) connect(paths_, &PathCache::changed, this, &LabPanel::take_figures);
+}
+
 void LabPanel::set_theme(Theme theme) {
   colours_ = &palette_of(theme);
   rebuild();
@@ -177,7 +182,7 @@ void LabPanel::rebuild() {
 void LabPanel::add_way_to_questions() {
   const auto open = std::count_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return !answer.guess; });
   if (open == 0) return;
-  const QString when = simulated_ ? tr("before you look") : tr("before you run");
+  const QString when = answered_by_looking() ? tr("before you look") : tr("before you run");
   auto* way =
       new QPushButton(open == 1 ? tr("A question %1 ↓").arg(when) : tr("%1 questions %2 ↓").arg(open).arg(when), page_);
   way->setProperty("role", QStringLiteral("link"));
@@ -195,7 +200,7 @@ void LabPanel::add_lesson() {
   if (told)
     add_text(parts.after);
   else if (!parts.after.isEmpty())
-    layout_->addWidget(make_label(simulated_
+    layout_->addWidget(make_label(answered_by_looking()
                                       ? tr("What to compare, and why it is so, opens when you have answered.")
                                       : tr("What to compare, and why it is so, opens when you have answered and run."),
                                   "dim", page_));
@@ -216,7 +221,7 @@ void LabPanel::add_question(std::size_t index) {
   auto* column = new QVBoxLayout(card);
   column->setContentsMargins(12, 10, 12, 12);
   column->setSpacing(8);
-  const QString before = simulated_ ? tr("Before you look") : tr("Before you run");
+  const QString before = simulated_ || answer.of_paths() ? tr("Before you look") : tr("Before you run");
   column->addWidget(make_label(answer.guess ? tr("Your prediction") : before, "caption", card));
   column->addWidget(make_label(QString::fromStdString(answer.question.ask), "text", card));
   const bool share = answer.question.unit == "%";
@@ -224,20 +229,22 @@ void LabPanel::add_question(std::size_t index) {
   if (!answer.guess) {
     if (!answer.question.drawn()) add_guess(index, *column, card);
   } else if (!answer.open()) {
-    if (share) add_drawn(*answer.guess, {}, *column, card);
+    if (share) add_drawn(answer, *column, card);
     const QString kept = answer.drawn.empty() ? tr("%1 is kept.").arg(value_text(answer.question, *answer.guess))
                                               : tr("What you drew is kept.");
-    const QString then = simulated_ ? tr(" The simulation is under way.") : tr(" Press Run to see.");
+    const QString then = answer.of_paths() ? tr(" The optimizers walk.")
+                         : simulated_      ? tr(" The simulation is under way.")
+                                           : tr(" Press Run to see.");
     column->addWidget(make_label(kept + then, "dim", card));
   } else {
-    if (share) add_drawn(*answer.guess, answer.measured, *column, card);
+    if (share) add_drawn(answer, *column, card);
     if (!answer.drawn.empty())
       column->addWidget(
           make_label(tr("What you drew is %1 off, on average.").arg(value_text(answer.question, answer.distance())),
                      "text", card));
     else
       column->addWidget(make_label(tr("You said %1, %2: %3.")
-                                       .arg(value_text(answer.question, *answer.guess), told_by(),
+                                       .arg(value_text(answer.question, *answer.guess), told_by(answer),
                                             value_text(answer.question, *answer.measured)),
                                    "text", card));
     column->addWidget(make_label(
@@ -246,6 +253,13 @@ void LabPanel::add_question(std::size_t index) {
         answer.right() ? "good" : "bad", card));
     if (!answer.question.why.empty())
       column->addWidget(make_label(QString::fromStdString(answer.question.why), "dim", card));
+    if (answer.of_paths()) {
+      auto* look = new QPushButton(tr("Look at these paths"), card);
+      look->setProperty("role", QStringLiteral("link"));
+      connect(look, &QPushButton::clicked, this,
+              [this, request = *answer.question.paths] { emit paths_wanted(request); });
+      column->addWidget(look, 0, Qt::AlignLeft);
+    }
   }
   if (room_ != nullptr && room_->teaching()) add_class(index, *column, card);
   layout_->addWidget(card);
@@ -256,16 +270,22 @@ void LabPanel::show_question() {
   if (first_question_ != nullptr) verticalScrollBar()->setValue(first_question_->y() - layout_->spacing());
 }
 
-QString LabPanel::told_by() const {
+QString LabPanel::told_by(const Answer& answer) const {
+  if (answer.of_paths()) return tr("computed");
   const auto figures = figures_.latest();
   return simulated_ && !figures->run ? tr("simulated") : run_column_name(*figures);
 }
 
-void LabPanel::add_drawn(double guess, std::optional<double> measured, QVBoxLayout& column, QWidget* card) {
+bool LabPanel::answered_by_looking() const {
+  return simulated_ ||
+         std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.of_paths(); });
+}
+
+void LabPanel::add_drawn(const Answer& answer, QVBoxLayout& column, QWidget* card) {
   auto* drawn = new ShareGuess(*colours_, card);
-  drawn->set_value(guess);
+  drawn->set_value(*answer.guess);
   drawn->set_kept(true);
-  drawn->set_measured(measured, told_by());
+  drawn->set_measured(answer.measured, told_by(answer));
   column.addWidget(drawn);
 }
 
@@ -285,7 +305,7 @@ void LabPanel::add_sketch(std::size_t index, QVBoxLayout& column, QWidget* card)
   if (answer.guess) {
     sketch->set_values(answer.drawn);
     sketch->set_kept(true);
-    if (answer.open()) sketch->set_measured(answer.series, told_by());
+    if (answer.open()) sketch->set_measured(answer.series, told_by(answer));
     return;
   }
   auto* keep = new QPushButton(tr("Keep my drawing"), card);
@@ -306,7 +326,7 @@ void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) 
   const bool share = question.unit == "%";
   auto* box = new QDoubleSpinBox(card);
   box->setRange(0, share ? 100 : 1e12);
-  box->setDecimals(share ? 0 : 2);
+  box->setDecimals(share || question.unit == "steps" ? 0 : 2);
   if (!question.unit.empty()) box->setSuffix(QLatin1Char(' ') + QString::fromStdString(question.unit));
   box->setButtonSymbols(QAbstractSpinBox::NoButtons);
   box->setAccessibleName(QString::fromStdString(question.ask));
@@ -360,7 +380,8 @@ void LabPanel::add_class(std::size_t index, QVBoxLayout& column, QWidget* card) 
 }
 
 QString LabPanel::hidden_until() const {
-  return simulated_ ? tr("until the question is answered") : tr("until the question is answered and the plan has run");
+  return answered_by_looking() ? tr("until the question is answered")
+                               : tr("until the question is answered and the plan has run");
 }
 
 QString LabPanel::lab_name() const {
@@ -401,6 +422,26 @@ void LabPanel::keep_guess(std::size_t question, double guess) {
   emit answers_changed();
 }
 
+// An answer before the guess would be told by the tables: there it is hidden until the guess is kept.
+std::optional<double> LabPanel::told_of(Answer& answer, const Report* told) const {
+  if (!answer.guess) return std::nullopt;
+  const QString from = QString::fromStdString(answer.question.answer_from);
+  std::optional<double> value;
+  if (answer.of_paths()) {
+    if (const auto paths = paths_ != nullptr ? paths_->get(*answer.question.paths) : nullptr)
+      value = path_value(*paths, from);
+  } else if (told != nullptr && answer.question.drawn()) {
+    answer.series = report_series(*told, from);
+    double sum = 0;
+    for (double& one : answer.series) sum += one *= answer.question.scale;
+    if (answer.series.empty() || !std::isfinite(sum)) return std::nullopt;
+    return sum / static_cast<double>(answer.series.size());
+  } else if (told != nullptr) {
+    value = report_value(*told, from);
+  }
+  return value ? std::optional(*value * answer.question.scale) : std::nullopt;
+}
+
 void LabPanel::take_figures() {
   const auto figures = figures_.latest();
   const Report* told = figures->run                       ? &*figures->run
@@ -408,17 +449,8 @@ void LabPanel::take_figures() {
                                                           : nullptr;
   bool changed = std::exchange(waits_for_size_, false) && figures->scenario;
   for (Answer& answer : answers_) {
-    if (answer.open() && edited_) continue;
-    std::optional<double> measured;
-    // An answer before the guess would be told by the tables: there it is hidden until the guess is kept.
-    if (answer.guess && told && answer.question.drawn()) {
-      answer.series = report_series(*told, QString::fromStdString(answer.question.answer_from));
-      double sum = 0;
-      for (double& value : answer.series) sum += value *= answer.question.scale;
-      if (!answer.series.empty() && std::isfinite(sum)) measured = sum / static_cast<double>(answer.series.size());
-    } else if (answer.guess && told)
-      if (const auto value = report_value(*told, QString::fromStdString(answer.question.answer_from)))
-        measured = *value * answer.question.scale;
+    if (answer.open() && (edited_ || answer.of_paths())) continue;
+    const std::optional<double> measured = told_of(answer, told);
     if (measured == answer.measured) continue;
     // Live, the value moves with every step: only what a person reads as another value redraws the card.
     changed = changed || !answer.measured || !measured ||

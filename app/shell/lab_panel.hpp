@@ -10,6 +10,7 @@
 #include "app/models/palette.hpp"
 #include "app/session/class_room.hpp"
 #include "app/session/figures.hpp"
+#include "app/session/path_cache.hpp"
 #include "app/shell/answer.hpp"
 
 class QLabel;
@@ -32,8 +33,12 @@ class LabPanel : public QScrollArea {
 
   /// Null: the scenario is no lesson; `title` and `summary` are shown all the same.
   void set_lab(const std::optional<Lab>& lab, const QString& title, const QString& summary);
+  /// Who answers questions about surfaces; null (as at first): nobody does.
+  void set_paths(PathCache* paths);
   /// Of those installed; nullopt where there is none.
   std::optional<Lab> lab_titled(const std::string& title) const;
+  /// The lesson's; empty where there is none.
+  std::string lab_file() const { return lab_ ? lab_->file : std::string(); }
   void set_theme(Theme theme);
   const std::vector<Answer>& answers() const { return answers_; }
   /// `edited`: the plan is another than the lesson's, so answers that are open stay as they are. `simulated`: the
@@ -56,21 +61,27 @@ class LabPanel : public QScrollArea {
  signals:
   /// A guess was kept, or an answer has come: what is hidden may be another.
   void answers_changed();
+  /// The paths behind an answer are to be looked at.
+  void paths_wanted(const PathRequest& request);
   /// A scenario's file was asked for.
   void lab_wanted(const QString& file);
 
  private:
   void rebuild();
   void take_figures();
+  /// What answers it, in its unit; of a drawn one its series is filled in.
+  std::optional<double> told_of(Answer& answer, const Report* told) const;
   void add_lesson();
   void add_way_to_questions();
   void add_text(const QString& markdown);
   void add_question(std::size_t index);
   void add_next_lab();
   void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
-  /// How an answer was obtained: measured, emulated or simulated.
-  QString told_by() const;
-  void add_drawn(double guess, std::optional<double> measured, QVBoxLayout& column, QWidget* card);
+  /// How an answer was obtained: measured, emulated, simulated, or of a surface computed.
+  QString told_by(const Answer& answer) const;
+  /// Whether answers come without a run.
+  bool answered_by_looking() const;
+  void add_drawn(const Answer& answer, QVBoxLayout& column, QWidget* card);
   void add_sketch(std::size_t index, QVBoxLayout& column, QWidget* card);
   void add_guess(std::size_t index, QVBoxLayout& column, QWidget* card);
   void take_class();
@@ -78,6 +89,7 @@ class LabPanel : public QScrollArea {
 
   FiguresModel& figures_;
   ClassRoom* room_;
+  PathCache* paths_ = nullptr;
   std::set<std::size_t> told_to_class_;               ///< questions whose answers the teacher shows to all
   std::vector<std::function<void()>> class_updates_;  ///< of what the cards say of the class
   QLabel* class_line_ = nullptr;

@@ -76,6 +76,7 @@ int run(int argc, char** argv) {
   if (picture) window.resize(line.size);
   window.show();
   window.open(spec);
+  if (!line.surface.isEmpty()) window.show_paths({.surface = line.surface.toStdString()});
   if (!line.compare.isEmpty()) window.compare_with(line.compare);
   if (!line.teach.isEmpty())
     if (const QString why = window.teach(line.teach, line.network); !why.isEmpty())

@@ -23,6 +23,7 @@
 #include "app/views/grid/grid_view.hpp"
 #include "app/views/hang/hang_view.hpp"
 #include "app/views/memory/memory_view.hpp"
+#include "app/views/paths/paths_view.hpp"
 #include "app/views/program/program_view.hpp"
 #include "app/views/range/range_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
@@ -37,6 +38,13 @@ namespace rankscope::app {
 namespace {
 
 constexpr int kept_log_lines = 5000;
+
+/// Whether a widget, or what holds it, has a use of its own for the time line's keys.
+bool keeps_keys(const QWidget* widget) {
+  for (; widget != nullptr; widget = widget->parentWidget())
+    if (widget->property(owns_keys_property).toBool()) return true;
+  return false;
+}
 
 }  // namespace
 
@@ -63,6 +71,7 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   });
   connect(lab_, &LabPanel::answers_changed, this, &MainWindow::take_answers);
   connect(gap_, &GapStrip::question_wanted, lab_, &LabPanel::show_question);
+  connect(lab_, &LabPanel::paths_wanted, this, &MainWindow::show_paths);
   connect(lab_, &LabPanel::lab_wanted, this, qOverload<const QString&>(&MainWindow::open));
   connect(top_, &TopBar::scenario_wanted, this, qOverload<const QString&>(&MainWindow::open));
   // What the time line has room for is not said twice.
@@ -93,6 +102,7 @@ void MainWindow::make_layout() {
   top_ = new TopBar(session_, state_, navigator_, centre_);
   docks_ = new DockArea(centre_);
   lab_ = new LabPanel(session_.figures(), &room_, docks_);
+  lab_->set_paths(&session_.paths());
   plan_ = new PlanPanel(session_, docks_);
   upper_ = new QWidget(docks_);
   gap_ = new GapStrip(session_.figures(), upper_);
@@ -119,6 +129,8 @@ void MainWindow::make_layout() {
   scaling_ = new ScalingView(state_, session_, docks_);
   add("scaling", tr("Scaling"), scaling_);
   connect(scaling_, &ScalingView::log, this, &MainWindow::add_log);
+  paths_ = new PathsView(state_, session_, session_.paths(), docks_);
+  add("paths", tr("Paths"), paths_);
   add("validation", tr("Validation"), new ValidationView(state_, session_, docks_));
   add("grid", tr("Grid"), new GridView(state_, session_, figures, docks_));
   add("topology", tr("Topology"), new TopologyView(state_, session_, figures, docks_));
@@ -194,6 +206,11 @@ void MainWindow::compare_with(const QString& trace) {
   compare_->open(trace);
 }
 
+void MainWindow::show_paths(const PathRequest& request) {
+  docks_->bring(paths_);
+  paths_->show_request(request);
+}
+
 void MainWindow::take_state() {
   hang_->set_live(session_.label() == SourceLabel::live);
   run_->setEnabled(session_.can_run());
@@ -259,15 +276,21 @@ void MainWindow::take_lab() {
                   .arg(QString::fromStdString(hello->communicator), QString::fromStdString(hello->device),
                        QString::fromStdString(hello->started_utc));
   lab_->set_plan(session_.edited(), scenario && !is_here(scenario->cluster));
+  const bool opened = lab && session_.spec().kind == SourceKind::scenario && lab_->lab_file() != lab->file;
   lab_->set_lab(lab, title, summary);
+  if (opened && !lab->view.empty()) docks_->bring(find_view(QString::fromStdString(lab->view)));
   setWindowTitle(title.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(title));
 }
 
 void MainWindow::take_answers() {
   std::set<PlanRow> hidden;
-  bool shares = false, memory = false, traffic = false, training = false, open_questions = false;
+  bool shares = false, memory = false, traffic = false, training = false, paths = false, open_questions = false;
   for (const Answer& answer : lab_->answers()) {
     if (answer.open()) continue;
+    if (answer.of_paths()) {
+      paths = true;
+      continue;
+    }
     open_questions = true;
     const QString path = QString::fromStdString(answer.question.answer_from);
     const auto rows = rows_telling(path);
@@ -289,6 +312,7 @@ void MainWindow::take_answers() {
   views_[QStringLiteral("topology")]->set_veiled(traffic);
   views_[QStringLiteral("program")]->set_veiled(shares);
   views_[QStringLiteral("training")]->set_veiled(training);
+  paths_->set_veiled(paths);
   compare_->set_veiled(shares || memory || traffic || training);
 }
 
@@ -330,7 +354,9 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     const bool presses = focus != nullptr && focus->inherits("QAbstractButton") && key->key() == Qt::Key_Space;
     const bool plain = (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
     const bool ours = focus != nullptr && focus->window() == this && watched == focus;
-    if (plain && ours && !typing && !presses && focus != timeline_ && timeline_->press(key->key())) return true;
+    if (plain && ours && !typing && !presses && !keeps_keys(focus) && focus != timeline_ &&
+        timeline_->press(key->key()))
+      return true;
   }
   return QMainWindow::eventFilter(watched, event);
 }

@@ -23,6 +23,7 @@ class GapStrip;
 class HangView;
 class LabPanel;
 class LookHistory;
+class PathsView;
 class PlanPanel;
 class Presentation;
 class ScalingView;
@@ -47,6 +48,9 @@ class MainWindow : public QMainWindow {
   void open(const SourceSpec& spec);
   /// A recording beside the run, in the compare view.
   void compare_with(const QString& trace);
+
+  /// Optimizers' paths on that surface, in front.
+  void show_paths(const PathRequest& request);
 
   /// The widget of a view by its name in view_names(), made visible; null for none of them.
   QWidget* view_named(const QString& name);
@@ -129,6 +133,7 @@ class MainWindow : public QMainWindow {
   CompareView* compare_ = nullptr;
   LookHistory* history_ = nullptr;
   ScalingView* scaling_ = nullptr;
+  PathsView* paths_ = nullptr;
   DockArea* docks_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   std::map<QString, DataView*> views_;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/op/kind.hpp"
+#include "engine/optimizer/rule/rule.hpp"
 #include "engine/scenario/document.hpp"
 #include "engine/scenario/keys.hpp"
 #include "engine/scenario/read.hpp"
@@ -23,7 +24,8 @@ struct Unit {
   double scale;
 };
 constexpr Unit units[] = {
-    {"", 1}, {"%", 100}, {"ms", 1e3}, {"s", 1}, {"KiB", 1.0 / 1024}, {"MiB", 1.0 / (1 << 20)}, {"GFLOP/s", 1e3}, {"nats", 1},
+    {"", 1},          {"%", 100},  {"ms", 1e3},  {"s", 1}, {"KiB", 1.0 / 1024}, {"MiB", 1.0 / (1 << 20)},
+    {"GFLOP/s", 1e3}, {"nats", 1}, {"steps", 1},
 };
 
 /// Scalars of the report, and the fields of its list entries (DESIGN.md, `--json`).
@@ -105,6 +107,56 @@ class Fields {
   std::vector<std::string> known_;
 };
 
+void check_optimizer(const std::string& name, const std::string& at) {
+  const std::vector<std::string> known = optimizer_names();
+  if (holds(known, name)) return;
+  const std::string near = nearest(name, known);
+  refuse(at, "unknown optimizer '" + name + "'; " +
+                 (near.empty() ? "known: " + listed(known) : "did you mean '" + near + "'?"));
+}
+
+/// Learning rates, a number for each optimizer.
+std::map<std::string, double> rates_of(const Item& item) {
+  const auto* table = std::get_if<Table>(&item.value.content);
+  if (!table)
+    refuse(item.at, "rates is " + std::string(kind_of(item.value)) + "; write it as { sgd = 0.1, adam = 0.01 }");
+  std::map<std::string, double> rates;
+  Fields fields(*table, "rates");
+  for (const Item& rate : *table) {
+    check_optimizer(rate.key, rate.at);
+    rates[rate.key] = fields.number(rate.key, 0);
+    if (!(rates[rate.key] > 0)) refuse(rate.at, rate.key + " takes a rate greater than 0");
+  }
+  return rates;
+}
+
+/// The paths that a question is about. Those of the optimizers with a rate are shown, and of the one that is asked for.
+PathRequest path_request_of(const Item& item, const std::string& asked) {
+  const auto* table = std::get_if<Table>(&item.value.content);
+  if (!table)
+    refuse(item.at, "paths is " + std::string(kind_of(item.value)) +
+                        "; write it as { surface = \"ravine\", rates = { sgd = 0.1 } }");
+  Fields fields(*table, "paths");
+  PathRequest request;
+  request.surface = fields.text("surface", item.at, true);
+  request.condition = fields.number("condition", usual_condition);
+  request.steps = static_cast<int>(fields.number("steps", 0));
+  request.noise = fields.number("noise", 0);
+  if (const Item* rates = fields.take("rates")) request.rates = rates_of(*rates);
+  fields.refuse_others();
+  try {
+    make_surface(request.surface, request.condition);
+  } catch (const std::invalid_argument& error) {
+    refuse(fields.at("surface"), error.what());
+  }
+  if (request.steps < 0 || request.steps > most_path_steps || request.noise < 0)
+    refuse(item.at, "steps are from 0, which is the surface's own, to " + std::to_string(most_path_steps) +
+                        ", and noise is not negative");
+  for (const std::string& optimizer : optimizer_names())
+    if (optimizer == asked || request.rates.count(optimizer) > 0) request.optimizers.push_back(optimizer);
+  return request;
+}
+
 Question question_of(const Table& table, const std::string& at) {
   Fields fields(table, "[[lab.questions]]");
   Question question;
@@ -114,6 +166,7 @@ Question question_of(const Table& table, const std::string& at) {
   question.tolerance = fields.number("tolerance", 0);
   question.most = fields.number("most", 0);
   question.why = fields.text("why", at, false);
+  const Item* paths = fields.take("paths");
   fields.refuse_others();
   const auto* unit = std::find_if(std::begin(units), std::end(units), [&](Unit u) { return u.name == question.unit; });
   if (unit == std::end(units)) {
@@ -123,7 +176,18 @@ Question question_of(const Table& table, const std::string& at) {
     refuse(fields.at("unit"), "unknown unit '" + question.unit + "'; known: " + listed(known));
   }
   question.scale = unit->scale;
-  if (!is_report_value(question.answer_from))
+  if (paths != nullptr) {
+    if (!is_path_value(question.answer_from))
+      refuse(fields.at("answer_from"),
+             "paths have no '" + question.answer_from + "'; name one of their values, such as \"paths.sgd.reached\"");
+    const std::string& from = question.answer_from;
+    const std::size_t dot = from.find('.') + 1;
+    question.paths = path_request_of(*paths, from.substr(dot, from.rfind('.') - dot));
+  } else if (is_path_value(question.answer_from)) {
+    refuse(fields.at("answer_from"), "'" + question.answer_from +
+                                         "' is of optimizers on a surface; say which, such as paths = { surface = "
+                                         "\"ravine\", rates = { sgd = 0.1 } }");
+  } else if (!is_report_value(question.answer_from))
     refuse(fields.at("answer_from"),
            "the report has no '" + question.answer_from + "'; name one of its values, such as \"bubble.measured\"");
   if (question.drawn() != (question.most > 0))
@@ -151,6 +215,7 @@ std::optional<Lab> lab_of(const Table& root, const std::string& name) {
   lab.order = static_cast<int>(fields.number("order", 0));
   lab.summary = fields.text("summary", item->at, true);
   lab.text = fields.text("text", item->at, true);
+  lab.view = fields.text("view", item->at, false);
   if (const Item* questions = fields.take("questions")) {
     const auto* list = std::get_if<document::Array>(&questions->value.content);
     if (!list)

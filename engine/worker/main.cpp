@@ -1,4 +1,4 @@
-// rankscope-engine: plan, simulate, run, verify, sweep, validate, search, export.
+// rankscope-engine: plan, simulate, run, verify, sweep, validate, search, paths, export.
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
@@ -18,6 +18,7 @@
 #include "engine/validate/validate.hpp"
 #include "engine/verify/verify.hpp"
 #include "engine/worker/own_runs.hpp"
+#include "engine/worker/paths.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/stages.hpp"
 #include "engine/worker/supervise.hpp"
@@ -384,6 +385,27 @@ int main(int argc, char** argv) {
   add_input(search_command, input);
   search_command->add_option("--best", best, "how many of the fastest plans to print")->check(whole_number(1));
 
+  PathsInput walked;
+  auto* paths_command = app.add_subcommand(
+      "paths", "let the optimizers walk on a surface of two parameters, in fp64; no model is trained");
+  paths_command->add_option("SURFACE", walked.surface, "ravine (the default), saddle, rosenbrock or beale");
+  paths_command->add_option("--optimizer", walked.optimizers, "which walk, as in --optimizer sgd,adam; without it all")
+      ->delimiter(',');
+  paths_command
+      ->add_option("--rate", walked.rates,
+                   "learning rates, as in --rate sgd=0.09,adam=0.1, or one for all; else what suits the surface")
+      ->delimiter(',');
+  paths_command->add_option("--steps", walked.steps, "of each path; without it in which the surface shows most")
+      ->check(whole_number(1));
+  paths_command->add_option("--noise", walked.noise,
+                            "standard deviation of the noise of each gradient's components, the same for all");
+  paths_command->add_option("--seed", walked.seed, "of the noise");
+  paths_command->add_option("--start", walked.start, "where they begin, as in --start=-4,1");
+  paths_command->add_option("--condition", walked.condition, "of the ravine: its greatest over its least curvature");
+  paths_command->add_option("--set", walked.set, "a key of [train] for those that take it, as in --set momentum=0.5")
+      ->take_all();
+  paths_command->add_flag("--json", walked.json, "print one JSON object on standard output, and nothing else there");
+
   ExportRequest exported;
   auto* export_command = app.add_subcommand("export", "save a checkpoint's model in Hugging Face's format of GPT-2");
   export_command->add_option("CHECKPOINT", exported.checkpoint, "a checkpoint, or a folder of them: its newest")
@@ -394,7 +416,7 @@ int main(int argc, char** argv) {
   // Without this, an unknown command is called a missing one.
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) {
     std::cerr << "rankscope-engine: there is no command '" << argv[1]
-              << "'; there is plan, simulate, run, verify, sweep, validate, search and export" << std::endl;
+              << "'; there is plan, simulate, run, verify, sweep, validate, search, paths and export" << std::endl;
     return bad_input;
   }
   try {
@@ -419,6 +441,7 @@ int main(int argc, char** argv) {
     own_runs.json = input.json;
     if (*validate_command) return own ? validate_own(own_runs) : validate_all(input.json, without_each);
     if (*search_command) return search_plans(input, best);
+    if (*paths_command) return print_paths(walked);
     if (*export_command) return export_model(exported, input.json);
     if (*worker_command) return run_worker(job);
     return failed;  // not reached: CLI11 asks for a command

@@ -91,7 +91,15 @@ RANKSCOPE_HOST_DEVICE inline double normal(std::uint64_t seed, std::uint64_t str
 
 /// Streams of one seed that must never meet. A stream is a purpose in the high half and a number in the low one, such
 /// as a layer's.
-enum class RandomPurpose : std::uint32_t { weights = 1, dropout = 2, data_order = 3, language = 4, samples = 5, images = 6 };
+enum class RandomPurpose : std::uint32_t {
+  weights = 1,
+  dropout = 2,
+  data_order = 3,
+  language = 4,
+  samples = 5,
+  gradient_noise = 6,
+  images = 7
+};
 RANKSCOPE_HOST_DEVICE constexpr std::uint64_t random_stream(RandomPurpose purpose, std::uint32_t number = 0) {
   return std::uint64_t{static_cast<std::uint32_t>(purpose)} << 32 | number;
 }

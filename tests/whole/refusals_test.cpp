@@ -125,7 +125,7 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
       {{}, "rankscope-engine: ", {"subcommand is required", "--help"}},
       {{"frobnicate"},
        "rankscope-engine: ",
-       {"no command 'frobnicate'", "plan, simulate, run, verify, sweep, validate, search and export"}},
+       {"no command 'frobnicate'", "plan, simulate, run, verify, sweep, validate, search, paths and export"}},
       {{"search", file, "--best", "0"}, "rankscope-engine: --best: ", {"'0'", "from 1"}},
       {{"run"}, "rankscope-engine: ", {"SCENARIO is required"}},
       {{"plan", file, "more"}, "rankscope-engine: ", {"more"}},
@@ -146,6 +146,29 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
        {"No such"}},
       {{"run", file, "--record", "DIR"}, "rankscope-engine: --record DIR: ", {"directory"}},
       {{"run", file, "--join-file", "/nonexistent/join"}, "rankscope-engine: /nonexistent/join: ", {"No such"}},
+  };
+  for (const Refused& row : rows) check(folder, row);
+}
+
+TEST_CASE("paths that cannot be walked are refused by what was typed, with what would be right") {
+  const Folder folder;
+  const std::vector<Refused> rows{
+      {{"paths", "ravin"}, "paths: unknown surface 'ravin'; ", {"did you mean 'ravine'?"}},
+      {{"paths", "hill"}, "paths: unknown surface 'hill'; ", {"ravine, saddle, rosenbrock and beale"}},
+      {{"paths", "--optimizer", "sgd,adm"}, "--optimizer: unknown optimizer 'adm'; ", {"did you mean 'adam'?"}},
+      {{"paths", "--rate", "sgd=fast"}, "--rate sgd=fast: ", {"'fast' is no number"}},
+      {{"paths", "--rate", "0"}, "--rate 0: ", {"greater than 0"}},
+      {{"paths", "--optimizer", "sgd", "--rate", "adam=0.1"}, "--rate adam=0.1: ", {"adam does not walk"}},
+      {{"paths", "--steps", "0"}, "rankscope-engine: --steps: ", {"'0'", "from 1"}},
+      {{"paths", "--steps", "100001"}, "--steps 100001: ", {"at most 100000"}},
+      {{"paths", "--noise=-1"}, "--noise: ", {"0 or greater"}},
+      {{"paths", "--start", "3"}, "--start 3: ", {"X,Y"}},
+      {{"paths", "--start=1e6,0"}, "--start 1e6,0: ", {"too far out", "from -4.6 to 2.4"}},
+      {{"paths", "--condition", "0.5"}, "--condition: ", {"from 1 to"}},
+      {{"paths", "beale", "--condition", "5"}, "--condition is the ravine's; ", {"beale has none"}},
+      {{"paths", "--set", "momentum=2"}, "--set train.momentum=2: ", {"less than 1"}},
+      {{"paths", "--set", "layers=2"}, "--set layers=2: ", {"takes it"}},
+      {{"paths", "--optimizer", "sgd", "--set", "momentum=0.5"}, "--set momentum=0.5: ", {"none of sgd takes it"}},
   };
   for (const Refused& row : rows) check(folder, row);
 }

@@ -14,6 +14,10 @@ class QPainter;
 
 namespace rankscope::app {
 
+/// Properties of a view: true where it has a use of its own for the time line's keys while it has the focus; and how
+/// high it would be, in front of other tabs, to show what it has, as far as the time line yields.
+inline constexpr const char *owns_keys_property = "ownsKeys", *wanted_height_property = "wantedHeight";
+
 class DataView : public QWidget, public TableSource {
   Q_OBJECT
  public:

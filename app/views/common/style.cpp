@@ -156,6 +156,9 @@ QTabBar::tab:focus { color: @accent; }
 QTabWidget::pane { border: none; }
 QTableView { background: @ground; alternate-background-color: @ground; color: @text; border: none; gridline-color: @line; selection-background-color: @raised; outline: none; }
 QTableView::item { padding: 2px 8px; border-bottom: 1px solid @line; }
+QTableView::indicator { width: 12px; height: 12px; border: 1px solid @dim; border-radius: 3px; background: @ground; }
+QTableView::indicator:checked { background: @accent; border-color: @accent; image: url(:/rankscope/icons/check-@theme.xpm); }
+QTableView::indicator:hover { border-color: @accent; }
 QHeaderView { background: @ground; }
 QHeaderView::section { background: @ground; color: @dim; border: none; border-bottom: 1px solid @line; padding: 4px 11px; font-weight: 400; }
 QPlainTextEdit, QTextBrowser { background: @ground; color: @text; border: 1px solid @line; border-radius: 4px; selection-background-color: @accent; selection-color: @onaccent; }

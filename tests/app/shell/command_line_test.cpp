@@ -44,6 +44,11 @@ TEST_CASE("Without arguments the window opens as the system looks") {
   CHECK(line.screenshot.isEmpty());
 }
 
+TEST_CASE("A surface for the optimizers' paths is named, and none is as usual") {
+  CHECK(parse({"--surface", "saddle"}).surface == "saddle");
+  CHECK(parse({}).surface.isEmpty());
+}
+
 TEST_CASE("A class for other machines names the address that these know, and one for this machine none") {
   const CommandLine beyond = parse({"--teach", "class.join", "--network", "10.0.0.1"});
   CHECK(beyond.teach == "class.join");
@@ -60,6 +65,7 @@ TEST_CASE("Bad arguments are refused in one line that says what would be right")
   CHECK(says(refusal({"--screenshot", "a.png", "--view", "histogram"}), "timeline, memory"));
   CHECK(says(refusal({"--screenshot", "a.png", "--size", "10x10"}), "1280x800"));
   CHECK(says(refusal({"--screenshot", "a.png", "--size", "big"}), "WIDTHxHEIGHT"));
+  CHECK(says(refusal({"--surface", "hill"}), "ravine, saddle, rosenbrock, beale"));
   CHECK(says(refusal({"--no-such-option"}), "--help"));
   CHECK(says(refusal({"--network", "10.0.0.1"}), "needs --teach FILE"));
 }

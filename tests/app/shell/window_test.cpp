@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "app/shell/command_line.hpp"
 #include "app/shell/command_palette.hpp"
 #include "app/shell/dock_area.hpp"
 #include "app/shell/lab_panel.hpp"
@@ -20,6 +21,7 @@
 #include "app/shell/top_bar.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/memory/memory_view.hpp"
+#include "app/views/paths/paths_view.hpp"
 #include "app/views/range/range_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "tests/app/session/qt_application.hpp"
@@ -139,6 +141,55 @@ TEST_CASE(
   window->session().edit(other);
   REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }, 30000));
   for (std::size_t i = 0; i < answers.size(); ++i) CHECK(lab.answers()[i].measured == answers[i]);
+}
+
+TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by them without a run") {
+  const auto window = window_on("optimizer-paths");
+  LabPanel& lab = window->lab_panel();
+  auto* paths = window->findChild<PathsView*>();
+  REQUIRE(paths != nullptr);
+  REQUIRE(wait_until([&] { return window->docks().in_front(paths); }));
+  CHECK(paths->veiled());
+  REQUIRE(lab.answers().size() == 3);
+  for (std::size_t i = 0; i < lab.answers().size(); ++i) {
+    CHECK_FALSE(lab.answers()[i].open());
+    lab.keep_guess(i, 41);
+  }
+  REQUIRE(wait_until([&] {
+    return std::all_of(lab.answers().begin(), lab.answers().end(), [](const Answer& answer) { return answer.open(); });
+  }));
+  // ln(8/0.28)/(2·0.0408) = 41, within 1 % from the step after.
+  CHECK(lab.answers()[0].measured == 42.0);
+  CHECK(lab.answers()[0].right());
+  CHECK(*lab.answers()[1].measured == Approx(0.1 * std::sqrt(2)).epsilon(1e-6));
+  CHECK_FALSE(lab.answers()[1].right());
+  CHECK_FALSE(paths->veiled());
+  CHECK(window->session().state() == SessionState::ready);  // nothing ran
+  // The link of the last answer shows what it is about.
+  std::vector<QPushButton*> links;
+  for (auto* button : lab.findChildren<QPushButton*>())
+    if (button->text() == "Look at these paths") links.push_back(button);
+  REQUIRE(links.size() == 3);
+  links.back()->click();
+  REQUIRE(
+      wait_until([&] { return paths->settled() && paths->paths() && paths->paths()->request.surface == "saddle"; }));
+  CHECK(paths->model().drawn() == std::set<std::string>{"sgd", "adam"});
+  // The time line's keys are the paths' own while these have the focus.
+  window->activateWindow();
+  paths->setFocus();
+  REQUIRE(wait_until([&] { return QApplication::focusWidget() == paths; }));
+  const auto selected = window->state().selected();
+  paths->player().set_step(5);
+  QTest::keyClick(paths, Qt::Key_Period);
+  CHECK(paths->player().step() == 6);
+  CHECK(window->state().selected() == selected);
+}
+
+TEST_CASE("Every lesson that opens a view names one that there is") {
+  for (const Lab& lab : all_labs()) {
+    INFO(lab.file);
+    CHECK((lab.view.empty() || view_names().contains(QString::fromStdString(lab.view))));
+  }
 }
 
 TEST_CASE("The time line's keys work wherever the focus is, and step through the steps") {

@@ -76,7 +76,7 @@ TEST_CASE("a lesson that cannot be taught is refused with its place") {
       {replaced(good, "bubble.measured", "bubble.measurd"),
        "lab.toml:12:1: the report has no 'bubble.measurd'; name one of its values, such as \"bubble.measured\""},
       {replaced(good, "\"%\"", "\"furlong\""),
-       "lab.toml:11:1: unknown unit 'furlong'; known: %, ms, s, KiB, MiB, GFLOP/s and nats"},
+       "lab.toml:11:1: unknown unit 'furlong'; known: %, ms, s, KiB, MiB, GFLOP/s, nats and steps"},
       {replaced(good, "tolerance = 3", "tolerance = 0"),
        "lab.toml:13:1: a prediction is never exactly right; give a tolerance greater than 0, in the question's unit"},
       {replaced(good, "tolerance = 3", "tolerance = 3\nmost = 9"),
@@ -88,12 +88,59 @@ TEST_CASE("a lesson that cannot be taught is refused with its place") {
   for (const Row& row : rows) CHECK(error_of(row.text) == row.message);
 }
 
+TEST_CASE("a question may be about optimizers on a surface, and says on which and at which rates") {
+  const std::string walked = R"(title = "Paths"
+[lab]
+summary = "One sentence."
+text = "Words."
+view = "paths"
+[[lab.questions]]
+ask = "From which step on?"
+unit = "steps"
+paths = { surface = "ravine", condition = 40, rates = { momentum = 0.01 }, steps = 80 }
+answer_from = "paths.sgd.reached"
+tolerance = 5
+)";
+  const auto lab = parse_lab(walked, "lab.toml");
+  REQUIRE(lab.has_value());
+  CHECK(lab->view == "paths");
+  REQUIRE(lab->questions.size() == 1);
+  const PathRequest expected{.surface = "ravine",
+                             .condition = 40,
+                             .optimizers = {"sgd", "momentum"},
+                             .rates = {{"momentum", 0.01}},
+                             .steps = 80};
+  CHECK(lab->questions[0].paths == expected);
+  CHECK(lab->questions[0].scale == 1);
+  struct Row {
+    std::string text, message;
+  };
+  const Row rows[] = {
+      {replaced(walked, "\"ravine\"", "\"hill\""),
+       "lab.toml:9:11: unknown surface 'hill'; known: ravine, saddle, rosenbrock, beale"},
+      {replaced(walked, "momentum = 0.01", "momentun = 0.01"),
+       "lab.toml:9:57: unknown optimizer 'momentun'; did you mean 'momentum'?"},
+      {replaced(walked, "momentum = 0.01", "momentum = 0"), "lab.toml:9:57: momentum takes a rate greater than 0"},
+      {replaced(walked, "condition = 40", "condition = 0"),
+       "lab.toml:9:11: a ravine's condition number is from 1 to 1e+06, not 0"},
+      {replaced(walked, "condition = 40", "conditoin = 40"),
+       "lab.toml:9:31: unknown key 'conditoin' in paths; did you mean 'condition'?"},
+      {replaced(walked, "paths.sgd.reached", "bubble.measured"),
+       "lab.toml:10:1: paths have no 'bubble.measured'; name one of their values, such as \"paths.sgd.reached\""},
+      {replaced(walked, "paths = {", "# paths = {"),
+       "lab.toml:10:1: 'paths.sgd.reached' is of optimizers on a surface; say which, such as paths = { surface = "
+       "\"ravine\", rates = { sgd = 0.1 } }"},
+  };
+  for (const Row& row : rows) CHECK(error_of(row.text) == row.message);
+}
+
 TEST_CASE("the values a question may ask for are those of the report") {
-  for (const char* path : {"bubble.ideal", "bubble_span.predicted", "time.data", "mfu", "memory.0.activations",
-                           "memory.12.peak", "traffic.pipeline_forward.count", "traffic.data_gradient.bytes_per_rank",
-                           "memory.*.peak", "steps.*.loss"})
+  for (const char* path :
+       {"bubble.ideal", "bubble_span.predicted", "time.data", "mfu", "memory.0.activations", "memory.12.peak",
+        "traffic.pipeline_forward.count", "traffic.data_gradient.bytes_per_rank", "memory.*.peak", "steps.*.loss"})
     CHECK(is_report_value(path));
-  for (const char* path : {"", "bubble", "time.fun", "memory.x.peak", "steps.3.loss", "steps.*.fun", "traffic.*.count", "memory..peak", "memory.peak", "memory.0.rank",
-                           "traffic.none.count", "traffic.gossip.count", "bubble.measured.x"})
+  for (const char* path :
+       {"", "bubble", "time.fun", "memory.x.peak", "steps.3.loss", "steps.*.fun", "traffic.*.count", "memory..peak",
+        "memory.peak", "memory.0.rank", "traffic.none.count", "traffic.gossip.count", "bubble.measured.x"})
     CHECK(!is_report_value(path));
 }

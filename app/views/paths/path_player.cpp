@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/paths/path_player.hpp"
+
+#include <QFontMetrics>
+#include <QHBoxLayout>
+#include <algorithm>
+
+#include "app/views/common/style.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int tick_ms = 16;
+constexpr double slowest = 12, seconds_for_all = 10;  ///< steps a second; a long path takes no longer than that
+
+QToolButton* make_button(QWidget* parent, const QString& words, const QString& help) {
+  auto* button = new QToolButton(parent);
+  button->setText(words);
+  button->setToolTip(help);
+  button->setAccessibleName(help);
+  button->setProperty("role", QStringLiteral("button"));
+  return button;
+}
+
+}  // namespace
+
+PathPlayer::PathPlayer(QWidget* parent)
+    : QWidget(parent),
+      back_(make_button(this, QStringLiteral("|◀"), tr("One step back (,)"))),
+      play_(make_button(this, tr("Play"), tr("Play or pause (Space)"))),
+      forward_(make_button(this, QStringLiteral("▶|"), tr("One step on (.)"))),
+      slider_(new QSlider(Qt::Horizontal, this)),
+      words_(new QLabel(this)) {
+  slider_->setAccessibleName(tr("Step of the paths"));
+  slider_->setRange(0, 0);
+  words_->setProperty("role", QStringLiteral("dim"));
+  words_->setFont(number_font());
+  words_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(view_margin, 2, view_margin, 4);
+  row->setSpacing(6);
+  for (QWidget* part : {static_cast<QWidget*>(back_), static_cast<QWidget*>(play_), static_cast<QWidget*>(forward_)})
+    row->addWidget(part);
+  row->addWidget(slider_, 1);
+  row->addWidget(words_);
+  timer_.setInterval(tick_ms);
+  timer_.setTimerType(Qt::PreciseTimer);
+  connect(&timer_, &QTimer::timeout, this, &PathPlayer::tick);
+  connect(back_, &QToolButton::clicked, this, [this] { step_by(-1); });
+  connect(forward_, &QToolButton::clicked, this, [this] { step_by(+1); });
+  connect(play_, &QToolButton::clicked, this, [this] { set_playing(!playing()); });
+  connect(slider_, &QSlider::sliderPressed, this, [this] { set_playing(false); });
+  connect(slider_, &QSlider::valueChanged, this, [this](int step) {
+    show_words();
+    emit step_changed(step);
+  });
+  show_words();
+}
+
+void PathPlayer::set_steps(int steps) {
+  const bool at_end = step() == this->steps();
+  slider_->setRange(0, std::max(0, steps));
+  slider_->setPageStep(std::max(1, steps / 10));
+  if (at_end) slider_->setValue(steps);
+  show_words();
+}
+
+void PathPlayer::step_by(int by) {
+  set_playing(false);
+  slider_->setValue(step() + by);
+}
+
+void PathPlayer::set_playing(bool playing) {
+  if (playing == this->playing()) return;
+  if (playing) {
+    if (steps() == 0) return;
+    if (step() == steps()) slider_->setValue(0);
+    at_ = step();
+    since_.start();
+    timer_.start();
+  } else {
+    timer_.stop();
+  }
+  show_words();
+}
+
+void PathPlayer::tick() {
+  const double seconds = static_cast<double>(since_.nsecsElapsed()) * 1e-9;
+  since_.start();
+  at_ = std::min<double>(at_ + seconds * std::max(slowest, steps() / seconds_for_all), steps());
+  slider_->setValue(static_cast<int>(at_));
+  if (at_ >= steps()) set_playing(false);
+}
+
+void PathPlayer::show_words() {
+  play_->setText(playing() ? tr("Pause") : tr("Play"));
+  const QString pattern = tr("step %1 of %2");
+  words_->setMinimumWidth(words_->fontMetrics().horizontalAdvance(pattern.arg(steps()).arg(steps())) + 4);
+  words_->setText(pattern.arg(step()).arg(steps()));
+}
+
+}  // namespace rankscope::app

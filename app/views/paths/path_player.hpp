@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The present step of the paths: back, play, on, a slider, and which step it is.
+#pragma once
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QSlider>
+#include <QTimer>
+#include <QToolButton>
+#include <QWidget>
+
+namespace rankscope::app {
+
+class PathPlayer : public QWidget {
+  Q_OBJECT
+ public:
+  explicit PathPlayer(QWidget* parent);
+  /// Whoever stood at the end stands at the new one.
+  void set_steps(int steps);
+  int steps() const { return slider_->maximum(); }
+  int step() const { return slider_->value(); }
+  void set_step(int step) { slider_->setValue(step); }
+  /// Pauses, and goes so many steps on, or back.
+  void step_by(int by);
+  bool playing() const { return timer_.isActive(); }
+  /// From the beginning where it stands at the end.
+  void set_playing(bool playing);
+  QToolButton* play_button() { return play_; }
+
+ signals:
+  void step_changed(int step);
+
+ private:
+  void tick();
+  void show_words();
+
+  QToolButton *back_, *play_, *forward_;
+  QSlider* slider_;
+  QLabel* words_;
+  QTimer timer_;
+  QElapsedTimer since_;
+  double at_ = 0;  ///< while it plays
+};
+
+}  // namespace rankscope::app

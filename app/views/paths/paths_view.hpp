@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the optimizers walk on a surface of two parameters: their paths over its contours, the loss by step, and a table
+// in which they are ticked and take their rates. The engine's own optimizers walk (`rankscope-engine paths`); no model
+// is trained, and what is open does not matter.
+#pragma once
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTimer>
+#include <map>
+
+#include "app/session/path_cache.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/common/elided_label.hpp"
+#include "app/views/paths/path_player.hpp"
+#include "app/views/paths/paths_model.hpp"
+#include "app/views/paths/surface_picture.hpp"
+#include "app/views/plot/plot.hpp"
+
+namespace rankscope::app {
+
+class PathsView : public DataView {
+  Q_OBJECT
+ public:
+  PathsView(SharedState& state, SnapshotSource& source, PathCache& cache, QWidget* parent = nullptr);
+
+  void set_theme(Theme theme) override;
+  void set_presentation(double scale) override;
+  bool settled() const override;
+  ViewTable table() const override;
+  QString own_source() const override;
+
+  /// Shows these paths: surface, rates and all else; those optimizers are drawn which it names.
+  void show_request(const PathRequest& request);
+  /// What is asked of the engine now.
+  PathRequest request() const;
+  const std::shared_ptr<const Paths>& paths() const { return paths_; }
+  PathsModel& model() { return model_; }
+  PathPlayer& player() { return *player_; }
+  SurfacePicture& picture() { return *picture_; }
+  QTableView& optimizers() { return *table_; }
+  QComboBox* surfaces() { return surfaces_; }
+  QDoubleSpinBox* condition() { return condition_; }
+  QDoubleSpinBox* noise() { return noise_; }
+  QSpinBox* steps() { return steps_; }
+  QPushButton* as_usual() { return usual_; }
+  /// The loss by step, as it is drawn, and where; empty where there is no room for it.
+  Plot plot() const;
+  QRectF plot_area() const;
+
+ protected:
+  void on_veil() override;
+  void fill_menu(QMenu& menu, QPoint at) override;
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  /// What a person chose of one surface; what is missing is as usual.
+  struct Chosen {
+    std::map<std::string, double> rates;
+    std::optional<Point> start;
+    int steps = 0;
+    double noise = 0;
+    double condition = usual_condition;
+    std::vector<std::string> settings;
+  };
+  void make_controls();
+  void show_chosen();
+  void ask_soon();
+  void ask();
+  void take_answer();
+  void take_step(int step);
+  void arrange();
+  void fit_columns(int room);
+  std::string surface_name() const;
+  Chosen& chosen() { return chosen_[surface_name()]; }
+
+  PathCache& cache_;
+  QComboBox* surfaces_;
+  QDoubleSpinBox *condition_, *noise_;
+  QSpinBox* steps_;
+  QPushButton* usual_;
+  ElidedLabel *formula_, *source_;
+  SurfacePicture* picture_;
+  PathPlayer* player_;
+  PathsModel model_;
+  QTableView* table_;
+  QTimer patience_;                       ///< a box that is stepped through asks for its last value alone
+  std::map<std::string, Chosen> chosen_;  ///< by surface
+  std::shared_ptr<const Paths> paths_;
+  QString failure_;
+};
+
+}  // namespace rankscope::app

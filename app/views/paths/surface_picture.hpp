@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The surface with the paths over it: what was walked until the present step, faintly what comes, and a mark where each
+// optimizer stands.
+#pragma once
+#include <QWidget>
+#include <memory>
+#include <set>
+
+#include "app/session/latest.hpp"
+#include "app/views/paths/surface_image.hpp"
+#include "engine/descent/path.hpp"
+
+namespace rankscope::app {
+
+class SurfacePicture : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SurfacePicture(QWidget* parent);
+  void set_theme(const Palette& colours);
+  /// Null: nothing is there yet, and `failure` says why, if that is known.
+  void show_paths(std::shared_ptr<const Paths> paths, const QString& failure);
+  /// Which optimizers are drawn.
+  void set_drawn(const std::set<std::string>& optimizers);
+  void set_step(int step);
+  /// Where the surface stands, within its axes.
+  SurfaceScale scale() const;
+  /// False while its contours are composed.
+  bool settled() const { return latest_.settled(); }
+  /// What the pointer says there; empty: nothing.
+  QString words_at(QPointF at) const;
+  QSize minimumSizeHint() const override { return {200, 120}; }
+
+ signals:
+  /// A person points at where the paths shall begin.
+  void start_wanted(Point start);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  struct Composed {
+    QImage image;
+    SurfaceWindow shown;
+    std::string name;
+    double condition = 0;
+    Theme theme = Theme::dark;
+  };
+  void compose();
+  void paint_axes(QPainter& painter, const SurfaceScale& scale) const;
+  void paint_levels(QPainter& painter, const SurfaceScale& scale) const;
+  void paint_places(QPainter& painter, const SurfaceScale& scale) const;
+  void paint_path(QPainter& painter, const SurfaceScale& scale, const OptimizerPath& path) const;
+  void paint_names(QPainter& painter, const SurfaceScale& scale) const;
+  std::vector<const OptimizerPath*> drawn() const;
+  /// Where an optimizer's mark stands now, and whether it is there itself.
+  std::pair<QPointF, bool> mark_of(const OptimizerPath& path, const SurfaceScale& scale) const;
+  /// Minima, saddles and the start, as far as they are seen, with their names.
+  std::vector<std::pair<QPointF, QString>> places(const SurfaceScale& scale) const;
+
+  const Palette* colours_;
+  std::shared_ptr<const Paths> paths_;
+  Surface surface_;
+  QString failure_;
+  std::set<std::string> optimizers_;
+  int step_ = 0;
+  Composed composed_;
+  Latest<Composed> latest_;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,154 @@
+#include "engine/worker/paths.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "engine/optimizer/rule/rule.hpp"
+#include "engine/optimizer/walk.hpp"
+#include "engine/scenario/keys.hpp"
+#include "engine/scenario/read.hpp"
+#include "kernels/cpu/cpu.hpp"
+
+namespace rankscope {
+namespace {
+
+double number_of(const std::string& text, const std::string& option) {
+  double value = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+    throw ScenarioError(option + ": '" + text + "' is no number");
+  return value;
+}
+
+void check_optimizer(const std::string& name, const std::string& option) {
+  const std::vector<std::string> known = optimizer_names();
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  const std::string near = nearest(name, known);
+  throw ScenarioError(option + ": unknown optimizer '" + name + "'; " +
+                      (near.empty() ? "known: " + listed(known) : "did you mean '" + near + "'?"));
+}
+
+void take_rate(const std::string& text, PathRequest& request) {
+  const std::size_t equals = text.find('=');
+  const std::string option = "--rate " + text, name = text.substr(0, equals == std::string::npos ? 0 : equals);
+  const double rate = number_of(equals == std::string::npos ? text : text.substr(equals + 1), option);
+  if (!(rate > 0)) throw ScenarioError(option + ": a rate is greater than 0");
+  if (name.empty()) {
+    for (const std::string& optimizer : request.optimizers) request.rates[optimizer] = rate;
+    return;
+  }
+  check_optimizer(name, option);
+  if (std::find(request.optimizers.begin(), request.optimizers.end(), name) == request.optimizers.end())
+    throw ScenarioError(option + ": " + name + " does not walk; add it to --optimizer " + listed(request.optimizers));
+  request.rates[name] = rate;
+}
+
+Point start_of(const std::string& text) {
+  const std::string option = "--start " + text;
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) throw ScenarioError(option + ": write two numbers as X,Y, such as --start=-4,1");
+  return {number_of(text.substr(0, comma), option), number_of(text.substr(comma + 1), option)};
+}
+
+/// The keys of [train] that make sense here: those that say how the rate goes, and what some optimizer takes.
+bool is_of_rate(const std::string& key) {
+  static const std::set<std::string> keys{"train.warmup_steps", "train.decay", "train.min_learning_rate",
+                                          "train.decay_steps"};
+  return keys.count(key) > 0;
+}
+
+bool takes(const std::string& optimizer, const std::string& key) {
+  Scenario taking;
+  taking.train.hyper = optimizer_rule(optimizer).defaults;
+  const Key* found = find_key(key);
+  const Field field = found->field(taking);
+  return (std::holds_alternative<std::optional<double>*>(field) || std::holds_alternative<std::optional<int>*>(field) ||
+          std::holds_alternative<std::optional<bool>*>(field)) &&
+         given(field);
+}
+
+/// What one optimizer makes of all settings: those that it does not take are for others.
+TrainSpec train_of(const PathRequest& request, const std::string& optimizer, std::set<std::string>& taken) {
+  std::vector<Override> overrides{{"train.optimizer", optimizer},
+                                  {"train.learning_rate", plain(request.rates.at(optimizer))},
+                                  {"train.steps", std::to_string(request.steps)}};
+  for (const std::string& setting : request.settings) {
+    Override given = parse_override(setting);
+    given.key = full_key(given.key, "--set " + setting);
+    if (!is_of_rate(given.key) && !takes(optimizer, given.key)) continue;
+    taken.insert(setting);
+    overrides.push_back(given);
+  }
+  return parse_scenario("title = \"paths\"\n", "paths", overrides).train;
+}
+
+}  // namespace
+
+PathRequest path_request(const PathsInput& input) {
+  PathRequest request;
+  request.surface = input.surface;
+  request.condition = input.condition;
+  const std::vector<std::string> surfaces = surface_names();
+  if (std::find(surfaces.begin(), surfaces.end(), input.surface) == surfaces.end()) {
+    const std::string near = nearest(input.surface, surfaces);
+    throw ScenarioError("paths: unknown surface '" + input.surface + "'; " +
+                        (near.empty() ? "known: " + listed(surfaces) : "did you mean '" + near + "'?"));
+  }
+  if (input.surface != "ravine" && input.condition != usual_condition)
+    throw ScenarioError("--condition is the ravine's; " + input.surface + " has none: take it away");
+  Surface surface;
+  try {
+    surface = make_surface(input.surface, input.condition);
+  } catch (const std::invalid_argument& error) {
+    throw ScenarioError(std::string("--condition: ") + error.what());
+  }
+  request.optimizers = input.optimizers.empty() ? optimizer_names() : input.optimizers;
+  for (const std::string& optimizer : request.optimizers) {
+    check_optimizer(optimizer, "--optimizer");
+    request.rates[optimizer] = surface.rates.at(optimizer);
+  }
+  for (const std::string& rate : input.rates) take_rate(rate, request);
+  request.steps = input.steps > 0 ? input.steps : surface.steps;
+  if (request.steps > most_path_steps)
+    throw ScenarioError("--steps " + std::to_string(input.steps) + ": at most " + std::to_string(most_path_steps));
+  if (!(input.noise >= 0) || !std::isfinite(input.noise))
+    throw ScenarioError("--noise: a standard deviation is 0 or greater");
+  request.noise = input.noise;
+  request.seed = input.seed;
+  request.start = input.start.empty() ? surface.start : start_of(input.start);
+  if (!surface.window.holds(*request.start, diverged_windows))
+    throw ScenarioError("--start " + input.start + ": too far out; the surface is looked at for x from " +
+                        plain(surface.window.x_low) + " to " + plain(surface.window.x_high) + " and y from " +
+                        plain(surface.window.y_low) + " to " + plain(surface.window.y_high));
+  request.settings = input.set;
+  return request;
+}
+
+Paths walk_paths(PathRequest request) {
+  const Surface surface = make_surface(request.surface, request.condition);
+  const kernels::KernelSet kernels = kernels::cpu_kernels({.threads = 1});
+  Paths paths;
+  std::set<std::string> taken;
+  for (const std::string& optimizer : request.optimizers)
+    paths.each.push_back(
+        walk(surface, *request.start, train_of(request, optimizer, taken), request.noise, request.seed, kernels));
+  for (const std::string& setting : request.settings)
+    if (taken.count(setting) == 0)
+      throw ScenarioError("--set " + setting + ": none of " + listed(request.optimizers) +
+                          " takes it; on a surface a key of [train] counts that says how the rate goes, or is an "
+                          "optimizer's own");
+  paths.request = std::move(request);
+  return paths;
+}
+
+int print_paths(const PathsInput& input) {
+  const Paths paths = walk_paths(path_request(input));
+  std::cout << (input.json ? to_json(paths).dump(2) + "\n" : to_text(paths));
+  return 0;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""torch_paths.py ENGINE: the engine's paths on surfaces against PyTorch's own optimizers, in fp64, point by point.
+
+The surfaces are written here again, and their gradients are autograd's.
+"""
+import json
+import subprocess
+import sys
+
+import torch
+
+STEPS, TOLERANCE = 200, 1e-10
+
+SURFACES = {
+    "ravine": lambda x, y: 0.5 * (x ** 2 + 20 * y ** 2),
+    "saddle": lambda x, y: x ** 2 - y ** 2 + 0.5 * y ** 4,
+    "rosenbrock": lambda x, y: (1 - x) ** 2 + 100 * (y - x ** 2) ** 2,
+    "beale": lambda x, y: (1.5 - x + x * y) ** 2 + (2.25 - x + x * y ** 2) ** 2 + (2.625 - x + x * y ** 3) ** 2,
+}
+
+# What the engine is told behind --set, and the same for PyTorch.
+CASES = [
+    ("sgd", [], lambda p, r: torch.optim.SGD(p, lr=r)),
+    ("momentum", [], lambda p, r: torch.optim.SGD(p, lr=r, momentum=0.9)),
+    ("momentum", ["momentum=0.8", "nesterov=true"], lambda p, r: torch.optim.SGD(p, lr=r, momentum=0.8, nesterov=True)),
+    ("adagrad", [], lambda p, r: torch.optim.Adagrad(p, lr=r)),
+    ("adam", [], lambda p, r: torch.optim.Adam(p, lr=r)),
+    ("adam", ["beta1=0.8", "beta2=0.99"], lambda p, r: torch.optim.Adam(p, lr=r, betas=(0.8, 0.99))),
+    ("adamw", ["weight_decay=0.1"], lambda p, r: torch.optim.AdamW(p, lr=r, weight_decay=0.1)),
+    ("radam", [], lambda p, r: torch.optim.RAdam(p, lr=r)),
+]
+
+
+def engine_path(engine, surface, optimizer, settings):
+    command = [engine, "paths", surface, "--optimizer", optimizer, "--steps", str(STEPS), "--json"]
+    for setting in settings:
+        command += ["--set", setting]
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return told["start"], told["paths"][0]
+
+
+def torch_path(surface, make, rate, start):
+    point = torch.tensor(start, dtype=torch.float64, requires_grad=True)
+    optimizer, points, losses = make([point], rate), [], []
+    for step in range(STEPS + 1):
+        optimizer.zero_grad()
+        loss = SURFACES[surface](point[0], point[1])
+        points.append(point.detach().tolist())
+        losses.append(loss.item())
+        loss.backward()
+        optimizer.step()
+    return points, losses
+
+
+def main():
+    worst = 0.0
+    for surface in SURFACES:
+        for optimizer, settings, make in CASES:
+            start, path = engine_path(sys.argv[1], surface, optimizer, settings)
+            points, losses = torch_path(surface, make, path["rate"], start)
+            assert len(path["x"]) == STEPS + 1, (surface, optimizer, path["diverged"])
+            size = max(max(abs(x), abs(y)) for x, y in points)
+            apart = max(max(abs(a - x), abs(b - y)) for a, b, (x, y) in zip(path["x"], path["y"], points)) / size
+            loss = max(abs(a - b) for a, b in zip(path["losses"], losses)) / max(abs(b) for b in losses)
+            print(f"{surface:11} {optimizer:9} {' '.join(settings):27} {apart:.1e} {loss:.1e}")
+            assert apart < TOLERANCE and loss < TOLERANCE, (surface, optimizer, settings)
+            worst = max(worst, apart, loss)
+    print(f"{len(SURFACES) * len(CASES)} paths of {STEPS} steps, at most {worst:.1e} apart")
+
+
+main()
