@@ -9,6 +9,8 @@
 #include <QPlainTextEdit>
 #include <QSpinBox>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <array>
 
 #include "app/session/headline.hpp"
 #include "app/shell/dock_area.hpp"
@@ -39,10 +41,12 @@ namespace {
 
 constexpr int kept_log_lines = 5000;
 
-/// Whether a widget, or what holds it, has a use of its own for the time line's keys.
-bool keeps_keys(const QWidget* widget) {
+/// Whether a widget, or what holds it, is played by this key.
+bool is_played_by(const QWidget* widget, int key) {
+  constexpr std::array playing_keys{Qt::Key_Period, Qt::Key_Comma, Qt::Key_Space, Qt::Key_Home, Qt::Key_End};
+  if (std::find(playing_keys.begin(), playing_keys.end(), key) == playing_keys.end()) return false;
   for (; widget != nullptr; widget = widget->parentWidget())
-    if (widget->property(owns_keys_property).toBool()) return true;
+    if (widget->property(plays_property).toBool()) return true;
   return false;
 }
 
@@ -354,7 +358,7 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     const bool presses = focus != nullptr && focus->inherits("QAbstractButton") && key->key() == Qt::Key_Space;
     const bool plain = (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
     const bool ours = focus != nullptr && focus->window() == this && watched == focus;
-    if (plain && ours && !typing && !presses && !keeps_keys(focus) && focus != timeline_ &&
+    if (plain && ours && !typing && !presses && !is_played_by(focus, key->key()) && focus != timeline_ &&
         timeline_->press(key->key()))
       return true;
   }

@@ -14,9 +14,10 @@ class QPainter;
 
 namespace rankscope::app {
 
-/// Properties of a view: true where it has a use of its own for the time line's keys while it has the focus; and how
-/// high it would be, in front of other tabs, to show what it has, as far as the time line yields.
-inline constexpr const char *owns_keys_property = "ownsKeys", *wanted_height_property = "wantedHeight";
+/// Properties of a view or a part of one: true where '.', ',', Space, Home and End play it while it has the focus, and
+/// not the time line; and how high it would be, in front of other tabs, to show what it has, as far as the time line
+/// yields.
+inline constexpr const char *plays_property = "plays", *wanted_height_property = "wantedHeight";
 
 class DataView : public QWidget, public TableSource {
   Q_OBJECT

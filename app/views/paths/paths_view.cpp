@@ -45,7 +45,7 @@ PathsView::PathsView(SharedState& state, SnapshotSource& source, PathCache& cach
       player_(new PathPlayer(this)),
       table_(new QTableView(this)) {
   setMinimumSize(320, 140);
-  setProperty(owns_keys_property, true);
+  setProperty(plays_property, true);
   setProperty(wanted_height_property, wanted_height);
   setFocusPolicy(Qt::StrongFocus);
   make_controls();

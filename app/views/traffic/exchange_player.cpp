@@ -58,6 +58,7 @@ ExchangePlayer::ExchangePlayer(QWidget* parent)
       slider_(new QSlider(Qt::Horizontal, this)),
       speeds_(new QComboBox(this)) {
   setFocusPolicy(Qt::StrongFocus);
+  setProperty(plays_property, true);
   setAccessibleName(tr("The chosen collective, phase by phase"));
   slider_->setRange(0, slider_steps);
   slider_->setAccessibleName(tr("Moment of the collective"));

@@ -24,6 +24,7 @@
 #include "app/views/paths/paths_view.hpp"
 #include "app/views/range/range_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
+#include "app/views/traffic/exchange_player.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 
@@ -190,6 +191,24 @@ TEST_CASE("Every lesson that opens a view names one that there is") {
     INFO(lab.file);
     CHECK((lab.view.empty() || view_names().contains(QString::fromStdString(lab.view))));
   }
+}
+
+TEST_CASE("A collective that has the focus is played by its own keys, and the others stay the time line's") {
+  const auto window = window_on("data-parallel");
+  auto* player = window->findChild<ExchangePlayer*>();
+  REQUIRE(player != nullptr);
+  auto* docks = window->findChild<DockArea*>();
+  REQUIRE(docks != nullptr);
+  docks->bring(window->view_named("collectives"));
+  window->activateWindow();
+  player->setFocus();
+  REQUIRE(wait_until([&] { return QApplication::focusWidget() == player; }));
+  const auto selected = window->state().selected();
+  QTest::keyClick(player, Qt::Key_Period);
+  CHECK(window->state().selected() == selected);
+  const auto step = window->state().step();
+  QTest::keyClick(player, Qt::Key_BracketLeft);
+  CHECK(window->state().step() != step);
 }
 
 TEST_CASE("The time line's keys work wherever the focus is, and step through the steps") {
