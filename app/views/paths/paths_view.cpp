@@ -27,7 +27,7 @@ constexpr int side_least = 330, side_most = 660, picture_least = 300;
 constexpr int side_good = 512, picture_good = 500;  ///< in which all that matters is told
 constexpr int wanted_height = 350;
 constexpr int least_plot = 150, least_picture = 130, check_and_mark = 44, scroll_bar = 12;
-constexpr double lowest_drawn = 1e-8;  ///< of the start's height: below that a loss is as good as the least
+constexpr double lowest_drawn = 1e-15;  ///< of the start's height: what is below may be rounding alone
 
 }  // namespace
 
@@ -334,18 +334,22 @@ Plot PathsView::plot() const {
   const double start = surface.value(paths_->request.start.value_or(surface.start)) - surface.least;
   const double lowest = start > 0 ? lowest_drawn * start : lowest_drawn;
   double low = start, high = start;
+  bool cut = false;
   for (const OptimizerPath& path : paths_->each) {
     if (model_.drawn().count(path.optimizer) == 0) continue;
     PlotSeries series{
         QString::fromStdString(path.optimizer), PlotSeries::Mark::line, colour_of(path.optimizer, colours()), {}};
     for (std::size_t t = 0; t < path.losses.size(); ++t) {
       const double above = std::max(path.losses[t] - surface.least, lowest);
+      cut |= above > path.losses[t] - surface.least;
       series.points.push_back({static_cast<double>(t), above, 0, 0, {}});
       low = std::min(low, above);
       high = std::max(high, above);
     }
     plot.series.push_back(std::move(series));
   }
+  if (cut)
+    plot.title = tr("Loss above the least, by step; below %1 drawn as that").arg(QString::number(lowest, 'g', 1));
   plot.y.low = low / 1.5;
   plot.y.high = high * 1.5;
   const double now = player_->step();

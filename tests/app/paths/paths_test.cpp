@@ -142,6 +142,15 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
   // One curve and one dot for each that is ticked, and the present step.
   CHECK(view.plot().series.size() == 4 + 1 + 4);
   CHECK(view.plot().y.logarithmic);
+  // A curve is what the path's losses are, to the end: nothing is cut off at a height of its own.
+  const Plot plot = view.plot();
+  for (const OptimizerPath& path : view.paths()->each)
+    for (const PlotSeries& series : plot.series)
+      if (series.name.toStdString() == path.optimizer) {
+        REQUIRE(series.points.size() == path.losses.size());
+        for (std::size_t t = 0; t < path.losses.size(); ++t) CHECK(series.points[t].y == path.losses[t]);
+      }
+  CHECK(plot.title == "Loss above the least, by step");
 }
 
 TEST_CASE("Keys step through the paths, and the table says where each stands then") {
