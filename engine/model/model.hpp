@@ -19,7 +19,7 @@
 
 namespace rankscope {
 
-enum class Init : std::uint8_t { normal, zeros, ones };
+enum class Init : std::uint8_t { normal, zeros, ones, constant };
 
 /// How the ranks of a tensor group share a parameter: each has a range of its rows (axis 0) or columns (axis 1), or all
 /// of it. Rows may be split group by group: a QKV matrix is q, k and v on top of each other, and a rank has some heads
@@ -36,7 +36,7 @@ struct ParameterSpec {
   Shape whole{};     ///< of the parameter; equal to `shape` when it is not split
   TensorSplit split{};
   Init init = Init::normal;
-  double std_dev = 0.02;           ///< of Init::normal
+  double std_dev = 0.02;           ///< of Init::normal; of Init::constant the value
   bool decay = false;              ///< weight decay applies (matrices)
   std::int64_t global_offset = 0;  ///< of its first element in the whole model: what the initial weights are drawn by
 };

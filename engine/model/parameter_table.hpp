@@ -26,8 +26,8 @@ class ParameterTable {
     return static_cast<int>(parameters_.size()) - 1;
   }
   /// A norm's weight and bias; returns the weight's index.
-  int add_norm(const std::string& name, std::int64_t width, Init init = Init::ones) {
-    const int weight = add(name + ".weight", {width}, init);
+  int add_norm(const std::string& name, std::int64_t width, double weights = 1) {
+    const int weight = add(name + ".weight", {width}, weights == 1 ? Init::ones : Init::constant, weights);
     add(name + ".bias", {width}, Init::zeros);
     return weight;
   }

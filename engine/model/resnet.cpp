@@ -116,9 +116,10 @@ class Builder {
     add_convolution(prefix + "conv2", convolutions[1]);
     table_.add_norm(prefix + "bn2", b.middle);
     add_convolution(prefix + "conv3", convolutions[2]);
-    // A block begins as the identity, or without it gradients grow from block to block: Goyal et al. 2017, arXiv
-    // 1706.02677, section 5.1 (torchvision: zero_init_residual).
-    table_.add_norm(prefix + "bn3", b.out(), Init::zeros);
+    // With weights of 1 each block adds as much as it is given, and gradients grow from block to block. Of L blocks
+    // each begins with 1/√L (De and Smith 2020, arXiv 2002.10444; torchvision has 1, or 0 with zero_init_residual,
+    // whose convolutions have no gradient at first).
+    table_.add_norm(prefix + "bn3", b.out(), 1 / std::sqrt(static_cast<double>(model_.spec.layers)));
     if (b.has_shortcut()) {
       add_convolution(prefix + "downsample.0", convolutions[3]);
       table_.add_norm(prefix + "downsample.1", b.out());

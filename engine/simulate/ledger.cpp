@@ -29,19 +29,9 @@ bool is_statistic(TensorName name) {
 /// Tensor ranks with sequence parallelism gather these for a product, and gather them again for its backward.
 bool is_gathered(TensorName name) { return name == TensorName::norm1_all || name == TensorName::norm2_all; }
 
-const TensorSpec* find_tensor(const SegmentSpec& segment, TensorName name) {
-  for (const auto* list : {&segment.inputs, &segment.outputs})
-    for (const TensorSpec& tensor : *list)
-      if (tensor.name == name) return &tensor;
-  return nullptr;
-}
-
-/// A tensor's gradient may be of one that only a neighbour of the segment names.
 double bytes_of_tensor(const Model& model, const SegmentSpec& segment, TensorName name) {
-  if (const TensorSpec* tensor = find_tensor(segment, name)) return static_cast<double>(tensor->bytes());
-  for (const SegmentSpec& other : model.segments)
-    if (const TensorSpec* tensor = find_tensor(other, name)) return static_cast<double>(tensor->bytes());
-  return 0;
+  const TensorSpec* tensor = find_tensor(model, segment, name);
+  return tensor != nullptr ? static_cast<double>(tensor->bytes()) : 0;
 }
 
 using Names = std::set<std::pair<int, TensorName>>;

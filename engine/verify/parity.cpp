@@ -65,7 +65,9 @@ double norm(const Values& a) {
 }
 
 std::string block_of(const std::string& parameter) {
-  return parameter.starts_with("h.") ? parameter.substr(0, parameter.find('.', 2) + 1) : parameter;
+  for (const std::string_view blocks : {"h.", "block."})
+    if (parameter.starts_with(blocks)) return parameter.substr(0, parameter.find('.', blocks.size()) + 1);
+  return parameter;
 }
 
 HeldBuffers held_parameters(const StepProgram& step, const RankProgram& program) {
@@ -149,7 +151,10 @@ void Judge::parameter(const Held& held, const Share& share, const Values& before
   const double off = std::max(0.0, distance(held.at.back(), expected) - rounding);
   const double error = off == 0 ? 0 : off / moved;
   // A copy that is rounded too coarsely to tell is told by its master.
-  errors_.unmoved += !held.is_rounded && moved < least_digits * rounding;
+  if (!held.is_rounded && moved < least_digits * rounding) {
+    ++errors_.unmoved;
+    errors_.unmoved_one = where;
+  }
   ++errors_.tensors;
   errors_.bit_equal += held.at.back() == expected;
   if (!is_worse(error, errors_.parameters)) return;

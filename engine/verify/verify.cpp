@@ -93,10 +93,13 @@ ParityErrors compare(const Recording& run, const Recording& reference, const Ste
   return judge.errors();
 }
 
-/// Of 16-bit types with tensor parallelism partial results are rounded once more, before they are summed.
-double tolerance_of(DType type, int tensor) {
+/// Of 16-bit types with tensor parallelism partial results are rounded once more, before they are summed. A batch
+/// norm's gradient is a difference from means over all rows, which costs a digit where it is small, and Adam then
+/// divides by it.
+double tolerance_of(DType type, const Scenario& scenario) {
+  const int tensor = scenario.plan.tensor;
   switch (type) {
-    case DType::f64: return 1e-12;
+    case DType::f64: return scenario.model.is_resnet() ? 1e-11 : 1e-12;
     case DType::f32: return 1e-5;
     case DType::bf16:
     case DType::f16: return tensor > 1 ? 3e-2 : 2e-2;
@@ -118,7 +121,7 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
     train.hyper.epsilon = std::max(train.hyper.epsilon.value_or(*rule.defaults.epsilon), rule.parity_epsilon);
   ParityRun result;
   result.optimizer = std::move(optimizer);
-  result.tolerance = tolerance_of(scenario.compute_type(), scenario.plan.tensor);
+  result.tolerance = tolerance_of(scenario.compute_type(), scenario);
   result.judges_parameters = judges_parameters;
   const StepProgram step = compile(scenario);
   const std::uint32_t gradient_steps = judges_parameters ? parity::steps : 1;
@@ -176,7 +179,10 @@ std::string to_text(const VerifyResult& result) {
                         run.passed ? "equals" : "DIFFERS from", truth, e.losses, e.gradients, at(e.worst_gradient));
     text += run.judges_parameters ? fmt::format("parameters {:.1e}{}", e.parameters, at(e.worst_parameter))
                                   : std::string("parameters not judged");
-    text += fmt::format("  tolerance {:.0e}  {} of {} tensors bit-equal\n", run.tolerance, e.bit_equal, e.tensors);
+    text += fmt::format("  tolerance {:.0e}  {} of {} tensors bit-equal", run.tolerance, e.bit_equal, e.tensors);
+    if (run.judges_parameters && e.unmoved > 0)
+      text += fmt::format("; {} moved too little to tell anything, such as {}", e.unmoved, e.unmoved_one);
+    text += "\n";
   }
   return text;
 }

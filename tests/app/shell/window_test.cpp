@@ -24,7 +24,6 @@
 #include "app/views/paths/paths_view.hpp"
 #include "app/views/range/range_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
-#include "app/views/traffic/exchange_player.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 
@@ -175,7 +174,7 @@ TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by th
   REQUIRE(
       wait_until([&] { return paths->settled() && paths->paths() && paths->paths()->request.surface == "saddle"; }));
   CHECK(paths->model().drawn() == std::set<std::string>{"sgd", "adam"});
-  // The time line's keys are the paths' own while these have the focus.
+  // The keys that play are the paths' own while these have the focus.
   window->activateWindow();
   paths->setFocus();
   REQUIRE(wait_until([&] { return QApplication::focusWidget() == paths; }));
@@ -184,6 +183,10 @@ TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by th
   QTest::keyClick(paths, Qt::Key_Period);
   CHECK(paths->player().step() == 6);
   CHECK(window->state().selected() == selected);
+  const TimeRange before = window->state().visible();
+  QTest::keyClick(paths, Qt::Key_W);  // the others stay the time line's
+  const TimeRange after = window->state().visible();
+  CHECK(after.end_ns - after.begin_ns < before.end_ns - before.begin_ns);
 }
 
 TEST_CASE("Every lesson that opens a view names one that there is") {
@@ -191,24 +194,6 @@ TEST_CASE("Every lesson that opens a view names one that there is") {
     INFO(lab.file);
     CHECK((lab.view.empty() || view_names().contains(QString::fromStdString(lab.view))));
   }
-}
-
-TEST_CASE("A collective that has the focus is played by its own keys, and the others stay the time line's") {
-  const auto window = window_on("data-parallel");
-  auto* player = window->findChild<ExchangePlayer*>();
-  REQUIRE(player != nullptr);
-  auto* docks = window->findChild<DockArea*>();
-  REQUIRE(docks != nullptr);
-  docks->bring(window->view_named("collectives"));
-  window->activateWindow();
-  player->setFocus();
-  REQUIRE(wait_until([&] { return QApplication::focusWidget() == player; }));
-  const auto selected = window->state().selected();
-  QTest::keyClick(player, Qt::Key_Period);
-  CHECK(window->state().selected() == selected);
-  const auto step = window->state().step();
-  QTest::keyClick(player, Qt::Key_BracketLeft);
-  CHECK(window->state().step() != step);
 }
 
 TEST_CASE("The time line's keys work wherever the focus is, and step through the steps") {

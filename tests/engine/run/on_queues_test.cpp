@@ -205,6 +205,19 @@ TEST_CASE("bf16 with masters trains on streams, too") {
   CHECK(result.passed);
 }
 
+TEST_CASE("a resnet over two stages trains on streams as on one rank, and loses what it loses on the CPU") {
+  Scenario scenario = scenario_of({"1f1b", 1, 1, 2});
+  scenario.model = {.kind = "resnet", .layers = 4, .width = 4, .image = 40, .classes = 5};
+  const VerifyResult result = verify(scenario, on_gpu());
+  INFO(to_text(result));
+  CHECK(result.passed);
+  Told on_cpu, on_device;
+  run_told(scenario, {}, 2, on_cpu);
+  run_told(scenario, on_gpu(0), 2, on_device);
+  REQUIRE(on_device.losses.size() == 2);
+  for (const auto& [step, loss] : on_cpu.losses) CHECK(on_device.losses.at(step) == Approx(loss).epsilon(1e-4));
+}
+
 TEST_CASE("nothing is reserved on the device once the first step has begun, and no event is waited for too early") {
   const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 2}));
   RunSettings settings = on_gpu(0);
