@@ -29,7 +29,7 @@ QString speed_text(double speed) {
   return speed >= 1 ? QStringLiteral("1 ×") : QStringLiteral("1/%1 ×").arg(text::count(qRound64(1 / speed)));
 }
 
-/// Has … in the middle of what does not fit, where a style sheet's combo box cuts it: titles differ at both ends.
+/// Ends in … after the last word that fits, where a style sheet's combo box cuts it.
 class ElidingCombo : public QComboBox {
  public:
   using QComboBox::QComboBox;
@@ -41,7 +41,7 @@ class ElidingCombo : public QComboBox {
     initStyleOption(&option);
     painter.drawComplexControl(QStyle::CC_ComboBox, option);
     const int width = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this).width();
-    option.currentText = elided_in_middle(fontMetrics(), option.currentText, width - 4);
+    option.currentText = elided_at_word(fontMetrics(), option.currentText, width - 4);
     painter.drawControl(QStyle::CE_ComboBoxLabel, option);
   }
 };

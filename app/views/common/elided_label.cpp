@@ -13,17 +13,14 @@ constexpr int pill_padding = 24;
 
 }  // namespace
 
-QString elided_in_middle(const QFontMetrics& metrics, const QString& text, int width) {
-  const QString cut = metrics.elidedText(text, Qt::ElideMiddle, width);
-  const qsizetype at = cut.indexOf(QChar(0x2026));
-  if (at < 0) return cut;
-  const QString head = cut.left(at), tail = cut.mid(at + 1);
+QString elided_at_word(const QFontMetrics& metrics, const QString& text, int width) {
+  const QString cut = metrics.elidedText(text, Qt::ElideRight, width);
+  if (cut == text || !cut.endsWith(QChar(0x2026))) return cut;
+  const QString head = cut.chopped(1);
   // Half a word says nothing; but a long word's half is better than none of it.
-  const qsizetype last = text.at(at).isSpace() ? at : head.lastIndexOf(QLatin1Char(' '));
-  const qsizetype first = text.at(text.size() - tail.size() - 1).isSpace() ? -1 : tail.indexOf(QLatin1Char(' '));
-  const bool no_space = first < 0 && !text.at(text.size() - tail.size() - 1).isSpace();
-  if (last < head.size() / 2 || no_space || tail.size() - first - 1 < tail.size() / 2) return cut;
-  const QString whole = head.left(last).trimmed() + QStringLiteral(" \u2026 ") + tail.mid(first + 1).trimmed();
+  const qsizetype end = text.at(head.size()).isSpace() ? head.size() : head.lastIndexOf(QLatin1Char(' '));
+  if (end < head.size() / 2) return cut;
+  const QString whole = head.left(end).trimmed() + QStringLiteral(" \u2026");
   return metrics.horizontalAdvance(whole) <= width ? whole : cut;
 }
 

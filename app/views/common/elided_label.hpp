@@ -5,9 +5,9 @@
 
 namespace rankscope::app {
 
-/// `text` in so much width, with … for what stands in its middle, between whole words where these are short enough:
-/// "Pipeline, 1F1B: … less memory".
-QString elided_in_middle(const QFontMetrics& metrics, const QString& text, int width);
+/// `text` in so much width, with … for what stands at its end, after a whole word where these are short enough:
+/// "Pipeline, 1F1B: the same …". A title says first what it is about.
+QString elided_at_word(const QFontMetrics& metrics, const QString& text, int width);
 
 class ElidedLabel : public QLabel {
   Q_OBJECT
