@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -18,15 +19,17 @@ std::string listed(const std::vector<int>& blocks) {
   return text;
 }
 
-/// In twentieths of a block. A measurement says no more, and so what is equal within that is equal: of such splits the
-/// one with the greater chunks in front is taken, whose waits at a step's begin and end are shorter.
+/// In twentieths of the mean block. A measurement says no more, and so what is equal within that is equal: of such
+/// splits the one with the greater chunks in front is taken, whose waits at a step's begin and end are shorter.
 PartCosts in_twentieths(const PartCosts& costs) {
   constexpr double unit = 20;
   const double block =
       std::accumulate(costs.blocks.begin(), costs.blocks.end(), 0.0) / static_cast<double>(costs.blocks.size());
   if (block <= 0) return costs;
   const auto rounded = [&](double cost) { return std::round(unit * cost / block); };
-  return {std::vector<double>(costs.blocks.size(), unit), rounded(costs.first), rounded(costs.last)};
+  PartCosts parts{{}, rounded(costs.first), rounded(costs.last)};
+  for (const double each : costs.blocks) parts.blocks.push_back(rounded(each));
+  return parts;
 }
 
 SettledStages settle(const Scenario& scenario, bool measured, const StepProgram& one_stage, const Costs& costs) {
@@ -53,12 +56,15 @@ SettledStages model_stages(const Scenario& scenario) {
 
 std::string to_text(const SettledStages& settled) {
   const PartCosts& seconds = settled.seconds;
-  return fmt::format(
-      "stages = \"{}\": of a micro-batch a block takes {:.3f} ms, the embedding {:.3f} ms, the head {:.3f} "
-      "ms, {}",
-      settled.scenario.plan.stages, 1e3 * seconds.blocks.front(), 1e3 * seconds.first, 1e3 * seconds.last,
-      settled.measured ? std::string("measured on this machine")
-                       : "modelled from the figures of cluster '" + settled.scenario.cluster.spec + "'");
+  const auto [least, greatest] = std::minmax_element(seconds.blocks.begin(), seconds.blocks.end());
+  const bool resnet = settled.scenario.model.is_resnet();
+  const std::string blocks = resnet ? fmt::format("blocks take {:.3f} to {:.3f} ms", 1e3 * *least, 1e3 * *greatest)
+                                    : fmt::format("a block takes {:.3f} ms", 1e3 * *least);
+  return fmt::format("stages = \"{}\": of a micro-batch {}, the {} {:.3f} ms, the {} {:.3f} ms, {}",
+                     settled.scenario.plan.stages, blocks, resnet ? "stem" : "embedding", 1e3 * seconds.first,
+                     resnet ? "classifier" : "head", 1e3 * seconds.last,
+                     settled.measured ? std::string("measured on this machine")
+                                      : "modelled from the figures of cluster '" + settled.scenario.cluster.spec + "'");
 }
 
 }  // namespace rankscope

@@ -116,6 +116,25 @@ TEST_CASE("stages measured or modelled are the most even ones by the costs told 
   CHECK(settled.scenario.train == sharing.train);
 }
 
+TEST_CASE("a resnet's blocks are not alike, and its stages are cut by what each of them costs") {
+  Scenario s = scenario_of(2, 64);
+  s.model = {.kind = "resnet", .layers = 8, .width = 8, .image = 64, .classes = 10};
+  s.plan.micro_batches = 2;
+  const bool measured = GENERATE(true, false);
+  const SettledStages settled = measured ? measure_stages(s) : model_stages(s);
+  const auto list = listed_layers(settled.scenario.plan.stages);
+  REQUIRE(list);
+  REQUIRE(settled.seconds.blocks.size() == 8);
+  const auto [least, greatest] = std::minmax_element(settled.seconds.blocks.begin(), settled.seconds.blocks.end());
+  CHECK(*greatest > 1.2 * *least);
+  // To a twentieth of the mean block, for each block and the ends, which is what the list is made of.
+  const double mean = std::accumulate(settled.seconds.blocks.begin(), settled.seconds.blocks.end(), 0.0) / 8;
+  for (int blocks = 1; blocks < 8; ++blocks)
+    CHECK(greatest_chunk(settled.seconds, *list) <= greatest_chunk(settled.seconds, {blocks, 8 - blocks}) + mean / 4);
+  CHECK(to_text(settled).find("blocks take") != std::string::npos);
+  CHECK(to_text(settled).find("classifier") != std::string::npos);
+}
+
 TEST_CASE("chunks are as many as stages times virtual stages, and one stage has all layers") {
   Scenario s = scenario_of(2, 64, "interleaved");
   s.plan.virtual_stages = 2;
