@@ -57,12 +57,13 @@ SettledStages model_stages(const Scenario& scenario) {
 std::string to_text(const SettledStages& settled) {
   const PartCosts& seconds = settled.seconds;
   const auto [least, greatest] = std::minmax_element(seconds.blocks.begin(), seconds.blocks.end());
-  const bool resnet = settled.scenario.model.is_resnet();
-  const std::string blocks = resnet ? fmt::format("blocks take {:.3f} to {:.3f} ms", 1e3 * *least, 1e3 * *greatest)
-                                    : fmt::format("a block takes {:.3f} ms", 1e3 * *least);
+  const ModelSpec& model = settled.scenario.model;
+  const std::string blocks = model.is_resnet()
+                                 ? fmt::format("blocks take {:.3f} to {:.3f} ms", 1e3 * *least, 1e3 * *greatest)
+                                 : fmt::format("a block takes {:.3f} ms", 1e3 * *least);
   return fmt::format("stages = \"{}\": of a micro-batch {}, the {} {:.3f} ms, the {} {:.3f} ms, {}",
-                     settled.scenario.plan.stages, blocks, resnet ? "stem" : "embedding", 1e3 * seconds.first,
-                     resnet ? "classifier" : "head", 1e3 * seconds.last,
+                     settled.scenario.plan.stages, blocks, model.front_word(), 1e3 * seconds.first, model.end_word(),
+                     1e3 * seconds.last,
                      settled.measured ? std::string("measured on this machine")
                                       : "modelled from the figures of cluster '" + settled.scenario.cluster.spec + "'");
 }

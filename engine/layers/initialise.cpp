@@ -30,7 +30,7 @@ double value_at(const ParameterSpec& spec, Normals& normals, std::int64_t index)
   switch (spec.init) {
     case Init::zeros: return 0;
     case Init::ones: return 1;
-    case Init::constant: return spec.std_dev;
+    case Init::constant: return spec.value;
     case Init::normal: return spec.std_dev * normals.at(static_cast<std::uint64_t>(spec.global_offset + index));
   }
   return 0;

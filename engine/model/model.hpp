@@ -36,9 +36,10 @@ struct ParameterSpec {
   Shape whole{};     ///< of the parameter; equal to `shape` when it is not split
   TensorSplit split{};
   Init init = Init::normal;
-  double std_dev = 0.02;           ///< of Init::normal; of Init::constant the value
+  double std_dev = 0.02;           ///< of Init::normal
   bool decay = false;              ///< weight decay applies (matrices)
   std::int64_t global_offset = 0;  ///< of its first element in the whole model: what the initial weights are drawn by
+  double value = 1;                ///< of Init::constant
 };
 
 /// A tensor that a segment computes, for one micro-batch of `tokens` = samples × context rows. Shapes are those of one

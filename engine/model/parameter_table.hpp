@@ -21,13 +21,14 @@ class ParameterTable {
       std::int64_t& extent = shape.extent[static_cast<std::size_t>(split.axis)];
       extent = (extent + tensor_ - 1) / tensor_;
     }
-    parameters_.push_back({std::move(name), shape, whole, split, init, std_dev, matrix, next_offset_});
+    parameters_.push_back({std::move(name), shape, whole, split, init, std_dev, matrix, next_offset_, 1});
     next_offset_ += whole.elements();
     return static_cast<int>(parameters_.size()) - 1;
   }
-  /// A norm's weight and bias; returns the weight's index.
-  int add_norm(const std::string& name, std::int64_t width, double weights = 1) {
-    const int weight = add(name + ".weight", {width}, weights == 1 ? Init::ones : Init::constant, weights);
+  /// A norm's weight, which begins with that value, and bias; returns the weight's index.
+  int add_norm(const std::string& name, std::int64_t width, double value = 1) {
+    const int weight = add(name + ".weight", {width}, value == 1 ? Init::ones : Init::constant);
+    parameters_.back().value = value;
     add(name + ".bias", {width}, Init::zeros);
     return weight;
   }

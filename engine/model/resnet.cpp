@@ -145,11 +145,9 @@ class Builder {
     std::vector<double> elements;
     for (const int p : segment.parameters)
       elements.push_back(static_cast<double>(model_.parameters[static_cast<std::size_t>(p)].shape.elements()));
-    const auto bytes = [&segment](TensorName name) {
-      for (const auto* list : {&segment.inputs, &segment.outputs})
-        for (const TensorSpec& t : *list)
-          if (t.name == name) return static_cast<double>(t.bytes());
-      return 0.0;
+    // All that it names is its own.
+    const auto bytes = [&](TensorName name) {
+      return static_cast<double>(find_tensor(model_, segment, name)->bytes());
     };
     count_bytes(segment, model_.type, bytes, elements);
     model_.segments.push_back(std::move(segment));

@@ -1,6 +1,4 @@
 // Which blocks go to which chunk.
-#include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -52,31 +50,7 @@ std::vector<int> split_evenly(const Model& model, int chunks) {
 std::vector<int> split_by_cost(const Model& model, int chunks) {
   check_chunks(model, chunks);
   if (chunks == 1) return split_evenly(model, 1);
-  if (model.spec.is_resnet()) return first_segments(model, balanced_blocks(flops_of_parts(model), chunks));
-  const int layers = model.spec.layers;
-  // All blocks cost the same, so the last chunk alone decides: for each number of blocks that it may have, the others
-  // share the rest evenly. Costs in blocks.
-  double block = 0, rest_of_model = 0;  // the embedding has none, so the rest is the head
-  for (const SegmentSpec& s : model.segments) (s.block < 0 ? rest_of_model : block) += s.block <= 0 ? flops_of(s) : 0;
-  const double head = rest_of_model / block;
-  int best = 1;
-  double least = std::numeric_limits<double>::infinity(), least_spread = least;
-  for (int last = 1; last <= layers - (chunks - 1); ++last) {
-    const int rest = layers - last, most = (rest + chunks - 2) / (chunks - 1), fewest = rest / (chunks - 1);
-    const double greatest = std::max<double>(most, last + head);
-    const double spread = greatest - std::min<double>(fewest, last + head);
-    if (greatest < least || (greatest == least && spread < least_spread)) {
-      best = last;
-      least = greatest;
-      least_spread = spread;
-    }
-  }
-  std::vector<int> blocks;
-  const int rest = layers - best;
-  for (int chunk = 0; chunk + 1 < chunks; ++chunk)
-    blocks.push_back(rest / (chunks - 1) + (chunk < rest % (chunks - 1) ? 1 : 0));
-  blocks.push_back(best);
-  return first_segments(model, blocks);
+  return first_segments(model, balanced_blocks(flops_of_parts(model), chunks));
 }
 
 std::vector<int> split_as_planned(const Model& model, const PlanSpec& plan) {

@@ -30,6 +30,9 @@ struct ModelSpec {
   int tokens_per_sample() const { return is_resnet() ? 1 : context; }
   /// What one of these is called.
   std::string token_word() const { return is_resnet() ? "image" : "token"; }
+  /// What stands in front of the blocks, and behind them.
+  std::string front_word() const { return is_resnet() ? "stem" : "embedding"; }
+  std::string end_word() const { return is_resnet() ? "classifier" : "head"; }
   bool operator==(const ModelSpec&) const = default;
 };
 

@@ -23,7 +23,9 @@ class ResnetBuilder {
     const std::int64_t pixels = y.elements() / y[3], sum = w[1] * w[2] * w[3];
     kernels_.forward.push_back({{pixels, w[0], sum}});
     if (input_gradient) kernels_.input_gradient.push_back({{pixels, sum, w[0]}});
-    kernels_.weight_gradient.push_back({{w[0], sum, pixels, 1, 2.0 * 4}});
+    // Added to the sum over micro-batches, which is read and written.
+    const auto gradient = static_cast<double>(bytes_of(accumulation_type(model_.type)));
+    kernels_.weight_gradient.push_back({{w[0], sum, pixels, 1, 2 * gradient}});
   }
   void batch_norm(TensorName of, bool relu, bool residual) {
     const auto count = static_cast<double>(shape(of).elements());

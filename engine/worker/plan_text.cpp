@@ -25,10 +25,10 @@ std::string chunk_words(const StepProgram& step, int chunk) {
       if (first < 0) first = block;
       last = block;
     }
-  if (begin == 0) words.push_back(step.model.spec.is_resnet() ? "stem" : "embedding");
+  if (begin == 0) words.push_back(step.model.spec.front_word());
   if (first >= 0)
     words.push_back(first == last ? fmt::format("block {}", first) : fmt::format("blocks {}–{}", first, last));
-  if (end == step.model.segments.size()) words.push_back(step.model.spec.is_resnet() ? "classifier" : "head");
+  if (end == step.model.segments.size()) words.push_back(step.model.spec.end_word());
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

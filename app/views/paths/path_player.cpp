@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/word_button.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -13,22 +14,13 @@ namespace {
 constexpr int tick_ms = 16;
 constexpr double slowest = 12, seconds_for_all = 10;  ///< steps a second; a long path takes no longer than that
 
-QToolButton* make_button(QWidget* parent, const QString& words, const QString& help) {
-  auto* button = new QToolButton(parent);
-  button->setText(words);
-  button->setToolTip(help);
-  button->setAccessibleName(help);
-  button->setProperty("role", QStringLiteral("button"));
-  return button;
-}
-
 }  // namespace
 
 PathPlayer::PathPlayer(QWidget* parent)
     : QWidget(parent),
-      back_(make_button(this, QStringLiteral("|◀"), tr("One step back (,)"))),
-      play_(make_button(this, tr("Play"), tr("Play or pause (Space)"))),
-      forward_(make_button(this, QStringLiteral("▶|"), tr("One step on (.)"))),
+      back_(word_button(this, QStringLiteral("|◀"), tr("One step back (,)"))),
+      play_(word_button(this, tr("Play"), tr("Play or pause (Space)"))),
+      forward_(word_button(this, QStringLiteral("▶|"), tr("One step on (.)"))),
       slider_(new QSlider(Qt::Horizontal, this)),
       words_(new QLabel(this)) {
   slider_->setAccessibleName(tr("Step of the paths"));

@@ -11,6 +11,7 @@
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
+#include "app/views/common/word_button.hpp"
 #include "app/views/traffic/exchange_painter.hpp"
 
 namespace rankscope::app {
@@ -38,23 +39,14 @@ QString speed_text(const Speed& speed) {
   return ExchangePlayer::tr("a phase in %1 s").arg(1 / speed.value);
 }
 
-QToolButton* make_button(QWidget* parent, const QString& words, const QString& help) {
-  auto* button = new QToolButton(parent);
-  button->setText(words);
-  button->setToolTip(help);
-  button->setAccessibleName(help);
-  button->setProperty("role", QStringLiteral("button"));
-  return button;
-}
-
 }  // namespace
 
 ExchangePlayer::ExchangePlayer(QWidget* parent)
     : QWidget(parent),
       colours_(&palette_of(Theme::dark)),
-      back_(make_button(this, QStringLiteral("|◀"), tr("One phase back (,)"))),
-      play_(make_button(this, tr("Play"), tr("Play or pause (Space)"))),
-      forward_(make_button(this, QStringLiteral("▶|"), tr("One phase on (.)"))),
+      back_(word_button(this, QStringLiteral("|◀"), tr("One phase back (,)"))),
+      play_(word_button(this, tr("Play"), tr("Play or pause (Space)"))),
+      forward_(word_button(this, QStringLiteral("▶|"), tr("One phase on (.)"))),
       slider_(new QSlider(Qt::Horizontal, this)),
       speeds_(new QComboBox(this)) {
   setFocusPolicy(Qt::StrongFocus);

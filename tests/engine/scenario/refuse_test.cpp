@@ -14,39 +14,10 @@
 #include "engine/schedule/schedule.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/scenario/refusal.hpp"
 
 using namespace rankscope;
-
-namespace {
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const ScenarioError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-struct Row {
-  const char* text;
-  std::vector<std::string> set;
-  const char* message;
-};
-
-void check(const Row& row) {
-  INFO(row.text);
-  const std::string message = error_of([&] {
-    std::vector<Override> overrides;
-    for (const std::string& text : row.set) overrides.push_back(parse_override(text));
-    parse_scenario(row.text, "s.toml", overrides);
-  });
-  CHECK(message == row.message);
-  CHECK(message.find('\n') == std::string::npos);
-}
-
-}  // namespace
+using namespace rankscope::test;
 
 TEST_CASE("unknown tables and keys are refused where they stand, with the nearest known one") {
   const Row rows[] = {
@@ -280,34 +251,6 @@ TEST_CASE("what tensor ranks cannot share in equal parts is refused") {
   for (const Row& row : rows) check(row);
   // Of one rank there is nothing to share: a sweep over tensor may leave the key as it is.
   CHECK_NOTHROW(parse_scenario("[plan]\nsequence_parallel = true\n", "s.toml"));
-}
-
-TEST_CASE("what a resnet has not is refused") {
-#define RESNET "[model]\nkind = \"resnet\"\nlayers = 16\nwidth = 64\n"
-  const Row rows[] = {
-      {"[model]\nkind = \"resnet\"\nlayers = 12\n",
-       {},
-       "s.toml:3:1: there is no resnet of 12 blocks; layers = 16 is ResNet-50, 33 ResNet-101, 50 ResNet-152, and 4 and "
-       "8 "
-       "are small ones"},
-      {RESNET "[plan]\ntensor = 2\n",
-       {},
-       "s.toml:6:1: a resnet's convolutions are not shared by tensor ranks here; use tensor = 1, and pipeline or data"},
-      {RESNET "[plan]\nrecompute = \"selective\"\n",
-       {},
-       "s.toml:6:1: recompute \"selective\" is of attention, which a resnet has not; use \"blocks\" or \"sqrt\""},
-      {RESNET "dropout = 0.1\n", {}, "s.toml:5:1: a resnet has no dropout; use dropout = 0"},
-      {RESNET "[data]\nsource = \"text:book.txt\"\n",
-       {},
-       "s.toml:6:1: a resnet's images are drawn; use source = \"synthetic\", not \"text:book.txt\""},
-      {RESNET "image = 32\n[plan]\nmicro_batches = 4\n[train]\nglobal_batch = 4\n",
-       {},
-       "s.toml:9:1: a micro-batch of one image of 32 pixels a side ends as a single pixel, whose batch norm is of one "
-       "number; use larger micro-batches, or images of more than 32"},
-  };
-  for (const Row& row : rows) check(row);
-  CHECK_NOTHROW(parse_scenario(RESNET, "s.toml"));
-#undef RESNET
 }
 
 TEST_CASE("a number of blocks for a recomputation that has none is refused") {

@@ -180,8 +180,9 @@ TEST_CASE("tables that came after the constants are predicted as far as this sof
   // MPT on 64 GPUs of 40 GB one row is 35 % slower, whose memory was full. In the pipelines with large vocabularies
   // attention takes up to twice what FlashAttention-2 does: by the authors' list, 2.6 and 5.9 ms for the forward of a
   // block of 2,048 and of 4,096 tokens. Of the best micro-batches one is missed by 0.1 % of a step's time. FSDP's
-  // exchanges of OPT-175B cost more than is predicted here. A ResNet-50 spends most of its time in batch norms and ReLU,
-  // whose kernels move far larger tensors than those that the devices' share of bandwidth is known from.
+  // exchanges of OPT-175B cost more than is predicted here. Of a ResNet-50's step on a V100 68 % are predicted to be
+  // kernels that only move bytes, batch norms above all; their tensors are far larger than those that the devices'
+  // share of bandwidth is known from.
   struct Limits {
     double mean, worst;
     double tau = 0.85;

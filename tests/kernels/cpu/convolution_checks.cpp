@@ -1,6 +1,7 @@
 // Convolutions, batch norm and pools, each against the loops that its definition is.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
@@ -56,6 +57,13 @@ const PoolSpec pools[] = {{DType::f32, 1, 1, 1, 1, 1, 1, 0}, {DType::f32, 2, 8, 
                           {DType::f32, 2, 7, 8, 2, 2, 3, 1}};
 const std::vector<PoolSpec> pools_of_models{{DType::f32, 2, 112, 112, 64, 3, 2, 1}};
 
+std::string words_of(const ConvolutionSpec& s) {
+  std::ostringstream words;
+  words << s.height << " x " << s.width << " x " << s.in << " to " << s.out << ", kernel " << s.kernel << ", stride "
+        << s.stride << ", padding " << s.padding << (s.accumulate ? ", accumulated" : "");
+  return words.str();
+}
+
 /// Few different values, so that many are equal.
 Tensor levels(Shape shape, DType type, std::uint64_t seed) {
   Values values = random_values(shape.elements(), DType::f64, seed, 2.5);
@@ -94,8 +102,7 @@ void pool(const PoolSpec& spec, const Values& x, Values& y, std::vector<std::int
 void check_convolution_forward(const SetUnderTest& set, DType type) {
   for (ConvolutionSpec spec : set.sizes(convolutions, convolutions_of_models)) {
     spec.type = type;
-    INFO(spec.height << " x " << spec.width << " x " << spec.in << " to " << spec.out << ", kernel " << spec.kernel
-                     << ", stride " << spec.stride << ", padding " << spec.padding);
+    INFO(words_of(spec));
     const Tensor x = random_tensor(shape_of_x(spec), type, 1), w = random_tensor(shape_of_w(spec), type, 2);
     const Tensor y(shape_of_y(spec), type);
     set.launch(set.prepare(&KernelSet::convolution_forward, spec), y, x, w);
@@ -112,9 +119,7 @@ void check_convolution_input_gradient(const SetUnderTest& set, DType type) {
     for (const bool accumulate : {false, true}) {
       spec.type = type;
       spec.accumulate = accumulate;
-      INFO(spec.height << " x " << spec.width << " x " << spec.in << " to " << spec.out << ", kernel " << spec.kernel
-                       << ", stride " << spec.stride << ", padding " << spec.padding
-                       << (accumulate ? ", accumulated" : ""));
+      INFO(words_of(spec));
       const Tensor dy = random_tensor(shape_of_y(spec), type, 1), w = random_tensor(shape_of_w(spec), type, 2);
       const Tensor dx = accumulate ? random_tensor(shape_of_x(spec), type, 3) : Tensor(shape_of_x(spec), type);
       Values expected = accumulate ? dx.values() : Values(static_cast<std::size_t>(dx.view().elements()));
@@ -133,9 +138,7 @@ void check_convolution_weight_gradient(const SetUnderTest& set, DType type) {
     for (const bool accumulate : {false, true}) {
       spec.type = type;
       spec.accumulate = accumulate;
-      INFO(spec.height << " x " << spec.width << " x " << spec.in << " to " << spec.out << ", kernel " << spec.kernel
-                       << ", stride " << spec.stride << ", padding " << spec.padding
-                       << (accumulate ? ", accumulated" : ""));
+      INFO(words_of(spec));
       const Tensor dy = random_tensor(shape_of_y(spec), type, 1), x = random_tensor(shape_of_x(spec), type, 2);
       const Tensor dw =
           accumulate ? random_tensor(shape_of_w(spec), wide(type), 3) : Tensor(shape_of_w(spec), wide(type));

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A flat button with a word or a sign, as players have them.
+#pragma once
+#include <QToolButton>
+
+namespace rankscope::app {
+
+/// `help` is its tool tip, and what it is called where nobody sees it.
+inline QToolButton* word_button(QWidget* parent, const QString& words, const QString& help) {
+  auto* button = new QToolButton(parent);
+  button->setText(words);
+  button->setToolTip(help);
+  button->setAccessibleName(help);
+  button->setProperty("role", QStringLiteral("button"));
+  return button;
+}
+
+}  // namespace rankscope::app
