@@ -41,9 +41,15 @@ say "no display: training, then drawing into $result"
 
 export QT_QPA_PLATFORM=offscreen
 "$bin/rankscope" "$recording" --screenshot "$result/window.png" --size 1920x1080
-for view in timeline memory range collectives scaling training paths grid hang compare plan; do
-  "$bin/rankscope" "$recording" --screenshot "$result/$view.png" --view "$view" --size 1280x800
-done
-"$bin/rankscope" "$lab" --screenshot "$result/lab.png" --view lab --size 1280x800
+views=(timeline memory range collectives scaling training paths grid hang compare plan)
+draw() {
+  local view
+  for view in "${views[@]}"; do
+    "$bin/rankscope" "$recording" --screenshot "$result/$view.png" --view "$view" --size 1280x800
+  done
+  "$bin/rankscope" "$lab" --screenshot "$result/lab.png" --view lab --size 1280x800
+}
+count_drawn() { echo "$(find "$result" -name '*.png' -newer "$recording" | wc -l) $((${#views[@]} + 2))"; }
+with_progress "drawing" count_drawn draw
 say "recording and pictures:"
 ls -1 "$result"

@@ -33,8 +33,14 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 say "testing"
 log=$root/build/$preset.tests.log
 result=0
-ctest --test-dir "$root/build/$preset" --parallel "$(nproc)" --output-on-failure --no-tests=error "$@" 2>&1 |
-  tee "$log" || result=$?
+# "DONE TOTAL" of the last test that has ended.
+count_tests() { sed -n 's|^ *\([0-9]*\)/\([0-9]*\) Test .*|\1 \2|p' "$log" | tail -n 1; }
+run_tests() {
+  ctest --test-dir "$root/build/$preset" --parallel "$(nproc)" --output-on-failure --no-tests=error "$@" >"$log" 2>&1
+}
+with_progress testing count_tests run_tests "$@" || result=$?
+# Each test's line and what those that failed printed; not that they have begun.
+grep -vE '^ *Start +[0-9]+: ' "$log" || true
 closing=$(grep -E '^[0-9]+% tests passed' "$log" || true)
 if [[ $result -ne 0 ]]; then fail "${closing:-ctest ended with status $result} (all of it: $log)"; fi
 say "${closing:-done}"

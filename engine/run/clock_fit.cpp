@@ -1,6 +1,8 @@
 #include "engine/run/clock_fit.hpp"
 
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "engine/run/clock.hpp"
 
@@ -15,7 +17,7 @@ struct Fit {
 
 View bytes_of_value(void* value, std::int64_t bytes) { return {value, DType::u8, Shape{bytes}}; }
 
-/// Rank 0's side: asks the other member, then tells it the fit.
+/// Rank 0's side: asks the other member.
 Fit ask(Communicator& pair) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   Fit fit;
@@ -30,32 +32,40 @@ Fit ask(Communicator& pair) {
       fit = {begin + took / 2 - theirs, took / 2};
     }
   }
-  pair.send(bytes_of_value(&fit, sizeof fit), 1);
   return fit;
 }
 
-Fit answer(Communicator& pair) {
+void answer(Communicator& pair) {
   for (int i = 0; i < round_trips; ++i) {
     std::int64_t mine = 0;
     pair.receive(bytes_of_value(&mine, sizeof mine), 0);
     mine = monotonic_ns();
     pair.send(bytes_of_value(&mine, sizeof mine), 0);
   }
-  Fit fit;
-  pair.receive(bytes_of_value(&fit, sizeof fit), 0);
-  return fit;
 }
 
 }  // namespace
 
-ClockRecord fit_clock(World& world, std::int64_t start_ns) {
-  Fit fit;
-  if (world.rank() == 0) {
-    for (int other = 1; other < world.size(); ++other) ask(*world.group({0, other}, Lane::copy, "auto"));
-  } else {
-    fit = answer(*world.group({0, world.rank()}, Lane::copy, "auto"));
+CommonStart fit_clock(World& world) {
+  CommonStart start;
+  if (world.rank() > 0) {
+    const auto pair = world.group({0, world.rank()}, Lane::copy, "auto");
+    answer(*pair);
+    pair->receive(bytes_of_value(&start, sizeof start), 0);
+    return start;
   }
-  return {world.rank(), monotonic_ns() - start_ns, fit.offset_ns, fit.uncertainty_ns};
+  std::vector<std::unique_ptr<Communicator>> pairs;
+  std::vector<Fit> fits;
+  for (int other = 1; other < world.size(); ++other) {
+    pairs.push_back(world.group({0, other}, Lane::copy, "auto"));
+    fits.push_back(ask(*pairs.back()));
+  }
+  start.start_ns = monotonic_ns();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    CommonStart theirs{start.start_ns - fits[i].offset_ns, fits[i].uncertainty_ns};
+    pairs[i]->send(bytes_of_value(&theirs, sizeof theirs), 1);
+  }
+  return start;
 }
 
 }  // namespace rankscope

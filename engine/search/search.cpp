@@ -79,16 +79,21 @@ class Possible {
 };
 
 /// Calls work(0) to work(n - 1) on so many threads (0: as many as the machine has), each with a `work` of its own from
-/// `make`. Rethrows the first exception.
+/// `make`; tells `progress`, which may be empty, of each part of "`what`" that begins. Rethrows the first exception.
 template <class Make>
-void on_all_threads(std::size_t n, unsigned threads, Make make) {
+void on_all_threads(std::size_t n, unsigned threads, const Progress& progress, const std::string& what, Make make) {
   std::atomic<std::size_t> next{0};
   std::mutex failure_mutex;
   std::exception_ptr failure;
   const auto run = [&] {
     try {
       auto work = make();
-      for (std::size_t i = next++; i < n; i = next++) work(i);
+      for (std::size_t i = next++; i < n; i = next++) {
+        if (progress)
+          progress(what + " " + std::to_string(i + 1) + " of " + std::to_string(n),
+                   static_cast<double>(i) / static_cast<double>(n));
+        work(i);
+      }
     } catch (...) {
       const std::lock_guard lock(failure_mutex);
       if (!failure) failure = std::current_exception();
@@ -105,7 +110,7 @@ void on_all_threads(std::size_t n, unsigned threads, Make make) {
 
 }  // namespace
 
-SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads) {
+SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads, const Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   if (const std::string why = why_not_folded(scenario); !why.empty())
     throw std::invalid_argument("this scenario's plans cannot be compared: " + why);
@@ -121,7 +126,8 @@ SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads
   std::vector<std::optional<PlanBound>> bounds(plans.size());
   // Neighbours share the most: a thread takes so many at a time.
   constexpr std::size_t at_a_time = 64;
-  on_all_threads((plans.size() + at_a_time - 1) / at_a_time, threads, [&] {
+  const std::size_t parts = (plans.size() + at_a_time - 1) / at_a_time;
+  on_all_threads(parts, threads, progress, "bounds of all plans, part", [&] {
     return [&, folder = PlanFolder(scenario, schedules), possible = Possible(scenario)](std::size_t part) mutable {
       for (std::size_t i = part * at_a_time; i < std::min(plans.size(), (part + 1) * at_a_time); ++i)
         if (possible(plans[i])) bounds[i] = folder.bound(plans[i]);
@@ -141,7 +147,7 @@ SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads
                    [&](std::size_t a, std::size_t b) { return bounds[a]->seconds < bounds[b]->seconds; });
 
   Found found(std::max<std::size_t>(1, keep));
-  on_all_threads(order.size(), threads, [&] {
+  on_all_threads(order.size(), threads, progress, "simulating plan", [&] {
     return [&, folder = PlanFolder(scenario, schedules)](std::size_t i) mutable {
       const PlanSpec& plan = plans[order[i]];
       const PlanBound& bound = *bounds[order[i]];

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/progress/progress.hpp"
 #include "engine/scenario/scenario.hpp"
 #include "engine/simulate/folded.hpp"
 
@@ -40,7 +41,8 @@ struct SearchResult {
 
 /// On `threads` threads (0: as many as the machine has); `keep` best ones. Throws std::invalid_argument when the
 /// scenario's cluster does not fold (why_not_folded) or lacks a figure.
-SearchResult search(const Scenario& scenario, std::size_t keep = 10, unsigned threads = 0);
+SearchResult search(const Scenario& scenario, std::size_t keep = 10, unsigned threads = 0,
+                    const Progress& progress = {});
 
 /// Of two plans, where the slower one's time goes: parts of the step, most first, seconds more than the faster one's.
 struct LostTime {

@@ -21,7 +21,30 @@ struct Recording {
   parity::Losses losses;
 };
 
-void record(const StepProgram& step, RunSettings settings, Recording& recording) {
+/// Counts the steps of all runs that a verification makes.
+class Count {
+ public:
+  Count(const Progress& progress, std::size_t runs) : progress_(progress), runs_(runs) {}
+  void begin(std::string run) {
+    name_ = std::move(run);
+    ++begun_;
+    step_done(0);
+  }
+  void step_done(std::uint32_t steps) const {
+    if (progress_)
+      progress_(
+          fmt::format("{}: step {} of {}", name_, steps, parity::steps),
+          (static_cast<double>(begun_ - 1) + static_cast<double>(steps) / parity::steps) / static_cast<double>(runs_));
+  }
+
+ private:
+  const Progress& progress_;
+  const std::size_t runs_;
+  std::size_t begun_ = 0;
+  std::string name_;
+};
+
+void record(const StepProgram& step, RunSettings settings, Recording& recording, const Count& count) {
   recording.ranks.resize(static_cast<std::size_t>(step.grid.size()));
   settings.steps = parity::steps;
   run_loopback(
@@ -33,6 +56,7 @@ void record(const StepProgram& step, RunSettings settings, Recording& recording)
         for (std::uint32_t s = 0; s < parity::steps; ++s) {
           run.run(s, 1);
           parity::take(held.gradients, run);
+          if (rank == 0) count.step_done(s + 1);
         }
         parity::take(held.parameters, run);
       });
@@ -109,7 +133,8 @@ double tolerance_of(DType type, const Scenario& scenario) {
   throw std::invalid_argument("verify: no such precision");
 }
 
-ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string optimizer, bool judges_parameters) {
+ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string optimizer, bool judges_parameters,
+                     Count& count) {
   // The rate depends on the step alone, not on the plan: a constant one moves more in five steps than a warm-up.
   TrainSpec& train = scenario.train;
   train.optimizer = optimizer;
@@ -126,11 +151,14 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
   const StepProgram step = compile(scenario);
   const std::uint32_t gradient_steps = judges_parameters ? parity::steps : 1;
   if (step.arrivals_ahead()) {
+    count.begin(result.optimizer + ", the plan and its arrivals replayed");
     result.errors = compare_with_arrivals_replayed(step, settings, gradient_steps);
   } else {
     Recording reference, run;
-    record(compile(reference_of(scenario)), settings, reference);
-    record(step, settings, run);
+    count.begin(result.optimizer + ", one rank");
+    record(compile(reference_of(scenario)), settings, reference, count);
+    count.begin(result.optimizer + ", the plan");
+    record(step, settings, run, count);
     result.errors = compare(run, reference, step, gradient_steps);
   }
   result.passed = !parity::is_worse(result.errors.losses, result.tolerance) &&
@@ -158,12 +186,14 @@ Scenario reference_of(const Scenario& scenario) {
   return reference;
 }
 
-VerifyResult verify(const Scenario& scenario, const RunSettings& settings) {
+VerifyResult verify(const Scenario& scenario, const RunSettings& settings, const Progress& progress) {
   VerifyResult result;
+  const bool is_replayed = compile(scenario).arrivals_ahead().has_value();
+  Count count(progress, (scenario.train.optimizer == "sgd" ? 1 : 2) * (is_replayed ? 1 : 2));
   result.replayed = scenario.plan.has_servers() && scenario.plan.staleness > 0;
-  result.runs.push_back(run_parity(scenario, settings, "sgd", true));
+  result.runs.push_back(run_parity(scenario, settings, "sgd", true, count));
   if (const std::string& own = scenario.train.optimizer; own != "sgd")
-    result.runs.push_back(run_parity(scenario, settings, own, scenario.compute_type() == DType::f64));
+    result.runs.push_back(run_parity(scenario, settings, own, scenario.compute_type() == DType::f64, count));
   result.passed = true;
   for (const ParityRun& run : result.runs) result.passed = result.passed && run.passed;
   return result;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/progress/progress.hpp"
 #include "engine/run/job.hpp"
 #include "engine/scenario/scenario.hpp"
 
@@ -40,7 +41,7 @@ struct VerifyResult {
 /// tensor (0.1), and, when the scenario trains with another optimizer, with that too (in fp64 as strictly; else by
 /// losses and first-step gradients), its epsilon at least OptimizerRule::parity_epsilon. Tolerances: fp64 1e-12 (of a
 /// resnet 1e-11), fp32 1e-5, bf16 and fp16 2e-2 (3e-2 with tensor parallelism). Throws RunFailure, PlanError.
-VerifyResult verify(const Scenario& scenario, const RunSettings& settings);
+VerifyResult verify(const Scenario& scenario, const RunSettings& settings, const Progress& progress = {});
 
 /// The plan's reference: one rank, the same micro-batches.
 Scenario reference_of(const Scenario& scenario);

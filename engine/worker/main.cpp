@@ -6,6 +6,7 @@
 #include "engine/checkpoint/checkpoint.hpp"
 #include "engine/data/dataset.hpp"
 #include "engine/worker/commands/command.hpp"
+#include "engine/worker/job_to_join.hpp"
 #include "kernels/device/device.hpp"
 #include "telemetry/stream/join.hpp"
 #include "telemetry/trace/trace_writer.hpp"
@@ -64,6 +65,7 @@ int run_chosen(const std::vector<Command>& commands) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  report_once();
   CLI::App app("Rankscope's engine: a training step as data, planned, simulated, run and verified.");
   app.require_subcommand(1);
   app.set_version_flag("--version", RANKSCOPE_VERSION);

@@ -11,6 +11,7 @@
 #include "engine/analyse/figure_text.hpp"
 #include "engine/analyse/scaling.hpp"
 #include "engine/calibrate/measure_ops.hpp"
+#include "engine/progress/progress_line.hpp"
 #include "engine/run/core_ticks.hpp"
 #include "engine/scenario/measured.hpp"
 #include "engine/scenario/read.hpp"
@@ -49,10 +50,14 @@ PublishedTable own_table() {
 
 bool on_the_wall(const PublishedRow& row) { return row.name.find("wall clock") != std::string::npos; }
 
-OpMeasurement measure_ops_here() {
-  std::cerr << "measuring this machine's ops on sizes of their own" << std::endl;
+OpMeasurement measure_ops_here(const Progress& progress) {
   OpMeasurement ops;
-  ops.pass(measured_sizes("fp32"));
+  const std::vector<Scenario> sizes = measured_sizes("fp32");
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    progress("measuring this machine's ops, size " + std::to_string(i + 1) + " of " + std::to_string(sizes.size()),
+             share_not_known);
+    ops.pass({sizes[i]});
+  }
   return ops;
 }
 
@@ -95,13 +100,13 @@ struct OwnRun {
   double taken = 0;    ///< share of the cores that other machines and other programs had meanwhile
 };
 
-OwnRun run_once(const PublishedRow& row) {
+OwnRun run_once(const PublishedRow& row, const Progress& progress) {
   Scenario scenario = row.choices.front();
   scenario.train.steps = steps;
   RunRequest request;
   request.clock = on_the_wall(row) ? "wall" : "device";
   const CoreTicks before = CoreTicks::now();
-  const Attempt attempt = run_session(with_absolute_data(scenario), request);
+  const Attempt attempt = run_session(with_absolute_data(scenario), request, progress);
   const double taken = before.taken_since();
   if (attempt.status != 0 || !attempt.facts) throw std::runtime_error(row.name + ": " + attempt.message);
   const SweepRun run = sweep_run(make_report(*attempt.facts), 0, 0);
@@ -110,11 +115,11 @@ OwnRun run_once(const PublishedRow& row) {
 }
 
 /// The quietest of a few runs on the wall, up to the first that is quiet; on the device clock one run.
-OwnRun run_row(const PublishedRow& row) {
-  OwnRun quietest = run_once(row), last = quietest;
+OwnRun run_row(const PublishedRow& row, const Progress& progress) {
+  OwnRun quietest = run_once(row, progress), last = quietest;
   for (int attempt = 1; on_the_wall(row) && last.taken > disturbing_share && attempt < most_attempts; ++attempt) {
-    std::cerr << "again: others had " << figure::percent(last.taken) << " of the cores" << std::endl;
-    last = run_once(row);
+    const std::string again = "again, for others had " + figure::percent(last.taken) + " of the cores: ";
+    last = run_once(row, [&](std::string_view doing, double share) { progress(again + std::string(doing), share); });
     if (last.taken < quietest.taken) quietest = last;
   }
   return quietest;
@@ -144,21 +149,30 @@ std::string with_figures(const fs::path& file, const std::vector<double>& figure
 int validate_own(const OwnRunsRequest& request) {
   PublishedTable table = own_table();
   std::vector<OwnRow> rows(table.rows.size());
-  OpMeasurement before = measure_ops_here(), all = before;
+  std::optional<ProgressLine> line(std::in_place, "validate");
+  OpMeasurement before = measure_ops_here(line->progress()), all = before;
   double taken = 0;  // of runs on the wall
   for (int round = 0; round < request.rounds; ++round)
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::cerr << "running " << table.rows[i].name << std::endl;
-      const OwnRun run = run_row(table.rows[i]);
+      // Shares are of all runs, each with the measurement behind it.
+      const auto of_all = [&, show = line->progress()](std::string_view doing, double) {
+        const std::size_t done = static_cast<std::size_t>(round) * rows.size() + i;
+        const std::size_t runs = static_cast<std::size_t>(request.rounds) * rows.size();
+        show("run " + std::to_string(done + 1) + " of " + std::to_string(runs) + ", " + table.rows[i].name + ": " +
+                 std::string(doing),
+             static_cast<double>(done) / static_cast<double>(runs));
+      };
+      const OwnRun run = run_row(table.rows[i], of_all);
       if (on_the_wall(table.rows[i])) taken = std::max(taken, run.taken);
       // A machine's pace drifts over minutes: a run is held against what ops cost just before and just after it.
-      OpMeasurement after = measure_ops_here();
+      OpMeasurement after = measure_ops_here(of_all);
       all.add(after);
       before.add(after);
       rows[i].add(table, i, run.seconds / unit_of(table.unit), before);
       before = std::move(after);
     }
 
+  line.reset();
   std::vector<double> figures;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     figures.push_back(mean(rows[i].measured));

@@ -1,28 +1,26 @@
-#include <netdb.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
 #include "engine/checkpoint/checkpoint.hpp"
-#include "engine/comm/mpi.hpp"
 #include "engine/comm/nccl.hpp"
 #include "engine/facts/facts.hpp"
+#include "engine/progress/progress_line.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/platform.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/worker/child.hpp"
+#include "engine/worker/launch.hpp"
 #include "engine/worker/plan_text.hpp"
+#include "engine/worker/provenance.hpp"
+#include "engine/worker/reach.hpp"
 #include "engine/worker/recorder.hpp"
 #include "engine/worker/session_directory.hpp"
 #include "engine/worker/supervise.hpp"
@@ -43,34 +41,16 @@ std::atomic<bool> stop_asked = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 void ask_to_stop(int) { stop_asked = true; }
 
-/// Ranks that would share cores keep true time on the device clock only.
+/// Ranks that would share cores keep true time on the device clock only. Of processes, "auto" is left to the workers,
+/// which know how many of them are on a host.
 std::string headline_clock(const Scenario& scenario, const RunRequest& request) {
   if (request.clock != "auto") return request.clock;
   if (!is_platform(request.device)) return "wall";
   if (request.device != "cpu")  // ranks of one process share its GPU
     return scenario.plan.ranks() > 1 && request.communicator == "loopback" ? "device" : "wall";
+  if (request.communicator != "loopback") return request.clock;
   return scenario.plan.ranks() * request.threads > static_cast<int>(std::thread::hardware_concurrency()) ? "device"
                                                                                                          : "wall";
-}
-
-/// Is that program in one of PATH's folders?
-bool is_in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((fs::path(folder.empty() ? "." : folder) / program).c_str(), X_OK) == 0) return true;
-  return false;
-}
-
-std::vector<std::string> worker_command(const Scenario& scenario, const RunRequest& request) {
-  const std::string self = fs::read_symlink("/proc/self/exe").string();
-  if (request.communicator == "loopback") return {self, "worker"};
-  std::vector<std::string> command{
-      "mpirun", "-n",           std::to_string(scenario.plan.ranks()), "--oversubscribe", "--bind-to", "none",
-      "-x",     "RANKSCOPE_JOB"};
-  if (geteuid() == 0) command.push_back("--allow-run-as-root");
-  command.insert(command.end(), {self, "worker"});
-  return command;
 }
 
 /// The relay's options and, with keys, the join string of the workers.
@@ -82,8 +62,10 @@ Meeting make_meeting(const RunRequest& request, const fs::path& directory, const
   Meeting meeting;
   meeting.relay.session = session;
   meeting.relay.spool_directory = (directory / "spool").string();
-  meeting.relay.endpoint = request.publish.empty() ? "ipc://" + (directory / "relay").string() : request.publish;
-  if (!request.join_file.empty()) {
+  meeting.relay.endpoint = request.publish;
+  if (request.publish.empty())
+    meeting.relay.endpoint = may_span_hosts(request) ? "tcp://0.0.0.0:*" : "ipc://" + (directory / "relay").string();
+  if (!request.join_file.empty() || may_span_hosts(request)) {
     meeting.keys = new_relay_keys();
     meeting.relay.keys = meeting.keys.relay;
     meeting.relay.admitted = meeting.keys.admitted();
@@ -91,8 +73,36 @@ Meeting make_meeting(const RunRequest& request, const fs::path& directory, const
   return meeting;
 }
 
+/// Whether an endpoint is bound to all addresses of this machine.
+bool is_wildcard(const std::string& endpoint) {
+  return endpoint.starts_with("tcp://0.0.0.0:") || endpoint.starts_with("tcp://*:") ||
+         endpoint.starts_with("tcp://[::]:");
+}
+
+/// How far a run is: its steps, where rank 0 is.
+class Steps {
+ public:
+  Steps(const Scenario& scenario, const RunRequest& request, const Progress& progress)
+      : first_(request.resume.empty() ? 0 : Checkpoint(request.resume).steps_done()),
+        last_(scenario.train.steps),
+        progress_(progress) {}
+  void tell(std::int64_t last_step) const {
+    if (!progress_) return;
+    const std::int64_t done = std::max<std::int64_t>(last_step + 1, first_);
+    if (last_step < 0)
+      progress_("starting the ranks and measuring their ops", share_not_known);
+    else
+      progress_("step " + std::to_string(done) + " of " + std::to_string(last_),
+                static_cast<double>(done - first_) / static_cast<double>(last_ - first_));
+  }
+
+ private:
+  const std::int64_t first_, last_;
+  const Progress& progress_;
+};
+
 /// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`.
-ChildExit run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::string>& said) {
+ChildExit run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::string>& said, const Steps& steps) {
   constexpr std::size_t kept_lines = 40;
   bool asked = false;
   auto patience = std::chrono::steady_clock::time_point::max();
@@ -103,6 +113,7 @@ ChildExit run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::st
       if (said.size() > kept_lines) said.pop_front();
     });
     if (status) return child_exit(*status);
+    steps.tell(watch.last_step(0));
     if (stop_asked && !asked) {
       asked = true;
       child.signal(SIGTERM);
@@ -110,19 +121,6 @@ ChildExit run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::st
     }
     if (std::chrono::steady_clock::now() > patience) child.signal(SIGKILL);
   }
-}
-
-/// Where workers find a relay that is bound to all addresses. Threads of one process are on this machine; processes may
-/// be elsewhere, and get its name if it is one that can be resolved.
-std::string address_for_workers(const RunRequest& request) {
-  const std::string here = "127.0.0.1";
-  if (request.communicator == "loopback") return here;
-  std::array<char, 256> name{};
-  addrinfo* found = nullptr;
-  if (gethostname(name.data(), name.size() - 1) != 0 || getaddrinfo(name.data(), nullptr, nullptr, &found) != 0)
-    return here;
-  freeaddrinfo(found);
-  return name.data();
 }
 
 /// The checkpoint that `request.resume` names, or the newest of the folder that it names, where the scenario can go on
@@ -198,15 +196,13 @@ void check_request(const RunRequest& request) {
   if (request.clock == "device" && !is_platform(request.device))
     throw ScenarioError("--clock device: it is made of the CPU time that ops took, and --device " + request.device +
                         " takes none; use --clock wall");
-  if (request.communicator != "loopback") {
-    const std::string how = "--comm " + request.communicator;
-    if (!mpi_is_built_in())
-      throw ScenarioError(how + ": this rankscope-engine was built without MPI; use --comm loopback");
-    if (!is_in_path("mpirun"))
-      throw ScenarioError(how + ": there is no mpirun in PATH; install Open MPI, or use --comm loopback");
-  }
   if (request.communicator == "nccl") check_nccl(request);
-  if (!request.publish.empty()) check_publishable(request.publish, !request.join_file.empty());
+  if (request.publish.empty()) return;
+  if (may_span_hosts(request) && is_this_machine(request.publish))
+    throw ScenarioError("--publish " + request.publish +
+                        ": it reaches this machine alone, and ranks may be on others; give an address of the network, "
+                        "such as tcp://0.0.0.0:7447, with --join-file FILE");
+  check_publishable(request.publish, !request.join_file.empty());
 }
 
 Scenario with_absolute_data(Scenario scenario) {
@@ -225,7 +221,7 @@ void stop_on_signals() {
 
 bool stop_was_asked() { return stop_asked; }
 
-Attempt run_session(const Scenario& scenario, const RunRequest& request) {
+Attempt run_session(const Scenario& scenario, const RunRequest& request, const Progress& progress) {
   const SessionDirectory directory;
   const SessionId session = new_session_id();
   fs::create_directory(directory.path() / "spool");
@@ -241,7 +237,10 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   WorkerJob job;
   job.directory = directory.path().string();
   job.session = to_string(session);
-  job.join = to_string(relay.join(meeting.keys.worker, address_for_workers(request)));
+  job.scenario = to_toml(scenario);
+  job.join = to_string(relay.join(meeting.keys.worker, "127.0.0.1"));
+  job.host = host_name();
+  if (may_span_hosts(request) && is_wildcard(meeting.relay.endpoint)) job.addresses = own_addresses();
   job.request = request;
   job.request.clock = headline_clock(scenario, request);
   job.start_ns = monotonic_ns();
@@ -250,12 +249,15 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   if (!request.record.empty()) recorder.open(request.record);
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
 
-  ChildProcess child(worker_command(scenario, request), environment_of(job));
+  std::vector<std::string> environment = environment_of(job), more = launch_environment(request);
+  environment.insert(environment.end(), more.begin(), more.end());
+  ChildProcess child(worker_command(scenario, request), environment);
   std::deque<std::string> said;
-  const ChildExit exit = run_child(child, watch, said);
+  const ChildExit exit = run_child(child, watch, said, {scenario, request, progress});
   relay.finish(5s);
   Verdict verdict = watch.verdict(exit);
-  if (stop_asked && !verdict.ok)
+  // A launcher ends all its processes when one is lost, and when it is asked to stop.
+  if (stop_asked && !verdict.ok && !(request.launched && verdict.died))
     verdict.message = verdict.last_step < 0 ? "stopped by request before it finished a step"
                                             : "stopped by request after step " + std::to_string(verdict.last_step);
   relay.publish(verdict.end());
@@ -275,6 +277,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
 }
 
 int run_supervised(const Scenario& given, const RunRequest& asked) {
+  check_launch(given, asked);
   check_request(asked);
   Scenario scenario = with_absolute_data(given);
   RunRequest request = with_checkpoints(scenario, asked);
@@ -282,7 +285,10 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
 
   for (int number = 1;; ++number) {
     if (!request.checkpoint.empty()) remove_partial_checkpoints(request.checkpoint);
-    const Attempt attempt = run_session(scenario, request);
+    const Attempt attempt = [&] {
+      ProgressLine line("run");
+      return run_session(scenario, request, line.progress());
+    }();
     tell(attempt);
     const bool again = attempt.lost_a_rank && !stop_asked && number <= request.restarts;
     const auto complete = again ? checkpoints_in(request.checkpoint) : std::vector<std::string>{};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/facts/facts.hpp"
+#include "engine/progress/progress.hpp"
 #include "engine/worker/worker.hpp"
 
 namespace rankscope {
@@ -32,6 +33,6 @@ struct Attempt {
 
 /// One session: starts the workers and waits for their end. What went wrong with them is the outcome's; throws
 /// TraceError, JoinError and std::runtime_error for what could not be started.
-Attempt run_session(const Scenario& scenario, const RunRequest& request);
+Attempt run_session(const Scenario& scenario, const RunRequest& request, const Progress& progress = {});
 
 }  // namespace rankscope

@@ -2,12 +2,15 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "engine/facts/sweep_file.hpp"
+#include "engine/progress/progress_line.hpp"
 #include "engine/run/clock.hpp"
+#include "engine/worker/launch.hpp"
 #include "engine/worker/supervise.hpp"
 
 namespace rankscope {
@@ -22,7 +25,8 @@ std::vector<double> wall_seconds(const RunFacts& facts) {
   return sweep_run(make_report(wall), 0, 0).step_seconds;
 }
 
-SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_t point, std::int32_t repeat) {
+SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_t point, std::int32_t repeat,
+                   const Progress& progress) {
   const Scenario& scenario = *plan.scenarios[static_cast<std::size_t>(point)];
   const auto failed = [&](const std::string& why) {
     SweepRun run;
@@ -32,7 +36,7 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
     return run;
   };
   try {
-    const Attempt attempt = run_session(with_absolute_data(scenario), request);
+    const Attempt attempt = run_session(with_absolute_data(scenario), request, progress);
     if (attempt.status != 0)
       return failed(attempt.message + (attempt.said.empty() ? "" : "; last words: " + attempt.said.back()));
     if (!attempt.facts) return failed("it ended before it finished a step");
@@ -46,14 +50,24 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
   }
 }
 
-/// Says on standard error how far it is.
-class Progress {
+/// Reports on standard error how far it is: a line for each run that is done, and the progress of the present one.
+class Announcer {
  public:
-  Progress(const Sweep& sweep, bool shown) : sweep_(sweep), shown_(shown) {
+  Announcer(const Sweep& sweep, bool shown) : sweep_(sweep), shown_(shown) {
     for (const SweepPoint& point : sweep.points) total_ += point.refused.empty() ? sweep.repeats : 0;
+  }
+  /// Of the run that comes next; the share is of the whole sweep.
+  Progress next(std::int32_t point) {
+    return [this, show = line_.progress(), before = done_,
+            words = sweep_.points[static_cast<std::size_t>(point)].words()](std::string_view doing, double share) {
+      show("run " + std::to_string(before + 1) + " of " + std::to_string(total_) + ", " + words + ", " +
+               std::string(doing),
+           (before + (std::isnan(share) ? 0 : share)) / total_);
+    };
   }
   void done(const SweepRun& run) {
     ++done_;
+    line_.clear();
     if (!shown_) return;
     std::cerr << done_ << " of " << total_ << ": " << sweep_.points[static_cast<std::size_t>(run.point)].words()
               << ": ";
@@ -70,6 +84,7 @@ class Progress {
   const Sweep& sweep_;
   bool shown_;
   int total_ = 0, done_ = 0;
+  ProgressLine line_{"sweep"};
 };
 
 }  // namespace
@@ -77,6 +92,8 @@ class Progress {
 int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
   check_request(request.run);
   SweepPlan plan = plan_sweep(request, further);
+  for (const std::optional<Scenario>& scenario : plan.scenarios)
+    if (scenario) check_launch(*scenario, request.run);
   Sweep& sweep = plan.sweep;
   RunRequest each = request.run;
   each.clock = name_of(sweep.clock);
@@ -85,16 +102,18 @@ int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
   std::optional<SweepRecorder> recorder;
   if (!request.record.empty()) recorder.emplace(request.record, sweep);
   stop_on_signals();
-  Progress progress(sweep, !request.json || isatty(STDERR_FILENO));
+  std::optional<Announcer> announcer(std::in_place, sweep, !request.json || isatty(STDERR_FILENO));
   for (std::int32_t repeat = 0; repeat < sweep.repeats; ++repeat)
     for (std::size_t point = 0; point < sweep.points.size() && !stop_was_asked(); ++point) {
       if (!plan.scenarios[point]) continue;
-      SweepRun run = run_point(plan, each, static_cast<std::int32_t>(point), repeat);
+      const auto number = static_cast<std::int32_t>(point);
+      SweepRun run = run_point(plan, each, number, repeat, announcer->next(number));
       if (stop_was_asked()) break;  // what it did is no measurement
-      progress.done(run);
+      announcer->done(run);
       if (recorder) recorder->add(run, monotonic_ns() - begun_ns);
       sweep.runs.push_back(std::move(run));
     }
+  announcer.reset();
   const std::string not_recorded = recorder ? recorder->close() : "";
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
   if (stop_was_asked())

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/scenario/scenario.hpp"
+#include "engine/worker/launched_job.hpp"
 
 namespace rankscope {
 
@@ -24,26 +25,40 @@ struct RunRequest {
   std::string checkpoint;  ///< folder of the checkpoints; empty: FILE.checkpoints beside where it runs, if any are made
   std::string resume;      ///< a checkpoint, or a folder whose newest one it goes on from; empty: from the start
   int restarts = 0;        ///< how often to go on by itself from the newest checkpoint when a rank is lost
+  std::string hosts;       ///< file of the hosts that mpirun shall use; empty: its own choice
+  std::optional<LaunchedJob> launched;  ///< whose processes are the ranks; none: the supervisor starts them
   bool json = false;
 };
 
-/// How supervisor and worker meet: handed over in the environment and in a directory of mode 0700, since it holds keys.
+/// How supervisor and worker meet: handed over in the environment and in a directory of mode 0700, since it holds keys;
+/// rank 0 passes it on to the others over MPI.
 struct WorkerJob {
-  std::string directory;  ///< holds scenario.toml, and the spools
+  std::string directory;  ///< of the supervisor's host: holds scenario.toml, and the spools of that host's ranks
+  std::string scenario;   ///< the content of scenario.toml; empty: too long for an environment
   std::string session;    ///< 32 hexadecimal digits
   std::string join;       ///< the relay's join string; empty: nobody listens
+  std::string host;       ///< the supervisor's
+  std::vector<std::string> addresses;  ///< of that host, where the relay is bound to all of them; empty: as `join` says
+  bool refused = false;                ///< the supervisor runs nothing, and the ranks shall end
   RunRequest request;
-  std::int64_t start_ns = 0;  ///< monotonic clock of this host: the zero of times
+  std::int64_t start_ns = 0;  ///< monotonic clock of this host: the zero of times, where ranks are threads
 };
 /// In WorkerJob::directory: the scenario that runs, overrides included.
 inline constexpr const char* scenario_file_name = "scenario.toml";
 
+/// The environment variable that holds a worker's job.
+inline constexpr const char* job_variable = "RANKSCOPE_JOB";
+
+/// A job as a worker is given it, and back. A text that is none throws nlohmann::json::exception.
+std::string to_text(const WorkerJob& job);
+WorkerJob parse_job(const std::string& text);
 /// The environment variables of a job, "NAME=value".
 std::vector<std::string> environment_of(const WorkerJob& job);
 /// The job in this process's environment. Throws std::runtime_error when there is none.
 WorkerJob job_from_environment();
 
-/// The worker's whole life; its exit status.
+/// The worker's whole life; its exit status. Of ranks that are processes, rank 0's job counts: the others need only say
+/// what they run on (RunRequest).
 int run_worker(const WorkerJob& job);
 
 /// The supervisor's: runs, reports on standard output; its exit status.

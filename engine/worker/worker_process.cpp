@@ -18,8 +18,11 @@
 #include "engine/run/trace_gather.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
+#include "engine/worker/last_words.hpp"
 #include "engine/worker/provenance.hpp"
+#include "engine/worker/reach.hpp"
 #include "engine/worker/run_energy.hpp"
+#include "engine/worker/session_directory.hpp"
 #include "engine/worker/telemetry_observer.hpp"
 #include "engine/worker/worker.hpp"
 #include "telemetry/event/codec.hpp"
@@ -28,13 +31,13 @@
 namespace rankscope {
 namespace {
 
-PublisherOptions publisher_options(const WorkerJob& job) {
+PublisherOptions publisher_options(const WorkerJob& job, const std::filesystem::path& directory) {
   PublisherOptions options;
   parse_session(job.session, options.session);
-  options.spool_directory = (std::filesystem::path(job.directory) / "spool").string();
+  options.spool_directory = (directory / "spool").string();
   std::filesystem::create_directories(options.spool_directory);
   std::filesystem::permissions(options.spool_directory, std::filesystem::perms::owner_all);
-  options.relay = parse_join(job.join);
+  options.relay = reachable_relay(job);
   std::string error;
   const auto keep = parse_keep(job.request.keep, &error);
   if (!keep) throw std::invalid_argument("--keep: " + error);
@@ -43,7 +46,12 @@ PublisherOptions publisher_options(const WorkerJob& job) {
 }
 
 Scenario read_job_scenario(const WorkerJob& job) {
-  std::ifstream file(std::filesystem::path(job.directory) / scenario_file_name);
+  if (!job.scenario.empty()) return parse_recorded_scenario(job.scenario);
+  const std::filesystem::path path = std::filesystem::path(job.directory) / scenario_file_name;
+  std::ifstream file(path);
+  if (!file)
+    throw std::runtime_error(host_name() + ": the scenario is too long for a process's environment, and " +
+                             path.string() + " is not here; let TMPDIR name a folder that all hosts share");
   return parse_recorded_scenario(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
@@ -117,25 +125,39 @@ bool shares_gpu(World& world, const std::string& bus_id) {
   return std::count(all.begin(), all.end(), mine) > 1;
 }
 
-}  // namespace
+/// Whether the ranks of a host compute on more threads than it has cores. Collective.
+bool shares_cores(World& world, int threads) {
+  const std::string mine = host_name();
+  const std::vector<std::string> all = world.exchange(mine);
+  const auto here = std::count(all.begin(), all.end(), mine) * threads;
+  const bool too_many = here > static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  const std::vector<std::string> verdicts = world.exchange(too_many ? "shared" : "");
+  return std::count(verdicts.begin(), verdicts.end(), "shared") > 0;
+}
 
-int run_worker(const WorkerJob& job) {
+/// The job of rank 0, which all ranks do, with what they find out together. Collective.
+WorkerJob common_job(World& world, const WorkerJob& mine, ClockRecord& clock) {
+  WorkerJob job = parse_job(world.exchange(world.rank() == 0 ? to_text(mine) : std::string()).front());
+  if (job.refused) return job;
+  const CommonStart start = fit_clock(world);  // by messages of the hosts, which NCCL has not
+  job.start_ns = start.start_ns;
+  clock = {world.rank(), monotonic_ns() - start.start_ns, 0, start.uncertainty_ns};
+  if (job.request.clock == "auto") job.request.clock = shares_cores(world, job.request.threads) ? "device" : "wall";
+  return job;
+}
+
+/// The life of a worker that knows its job, of one rank in `process_world` or of all ranks.
+int run_job(const WorkerJob& job, std::unique_ptr<World>& process_world, const std::optional<ClockRecord>& fitted_clock,
+            LastWords* last_words) {
   const Scenario scenario = read_job_scenario(job);
   const StepProgram step = compile(scenario);
   std::vector<RankProgram> programs = step.all_programs();
   RunSettings settings;
   settings.comm.record_phases = true;
-  if (job.request.communicator == "nccl") hear_nccl_phases();
-  std::unique_ptr<World> process_world;
-  std::optional<ClockRecord> fitted_clock;
   int gpu = 0;
-  if (job.request.communicator != "loopback") {
-    process_world = mpi_world(settings.comm);
-    if (process_world->size() != step.grid.size())
-      throw std::runtime_error("mpirun started " + std::to_string(process_world->size()) + " ranks, but the plan has " +
-                               std::to_string(step.grid.size()));
-    fitted_clock = fit_clock(*process_world, job.start_ns);  // by messages of the hosts, which NCCL has not
-  }
+  if (process_world && process_world->size() != step.grid.size())
+    throw std::runtime_error("MPI connects " + std::to_string(process_world->size()) + " processes, but the plan has " +
+                             std::to_string(step.grid.size()) + " ranks");
   if (process_world && job.request.device == "cuda")
     gpu = job.request.communicator == "nccl" ? gpu_of_rank(*process_world, gpus_here())
                                              : shared_gpu_of_rank(*process_world, gpus_here());
@@ -174,7 +196,10 @@ int run_worker(const WorkerJob& job) {
 
   Costs costs = settings.device == "sleep" ? modelled_costs(scenario, step.model) : Costs{};
   settings.sleep_cost_ns = costs.compute_ns;
-  Telling telling(publisher_options(job));
+  // The supervisor's directory is on its host; on others this process has its own.
+  std::optional<SessionDirectory> own_directory;
+  if (!std::filesystem::exists(job.directory)) own_directory.emplace();
+  Telling telling(publisher_options(job, own_directory ? own_directory->path() : std::filesystem::path(job.directory)));
   const Narrator narrator(telling.publisher, job, step, programs);
   if (!process_world || process_world->rank() == 0) {
     narrator.hello(platform.get(), energy.unknown);
@@ -213,10 +238,16 @@ int run_worker(const WorkerJob& job) {
   const auto end = [&](int rank, bool ok, const std::string& message, bool in_communication = false) {
     telling.publisher.control(rank, End{rank, ok, -1, message, in_communication});
   };
+  if (last_words)
+    last_words->set([&] {
+      end(process_world->rank(), false, "its launcher ended it", true);
+      telling.publisher.close(std::chrono::milliseconds(600));
+    });
   try {
     if (process_world) {
       run_process_rank(step, settings, *process_world, observer);
       telling.end_emulation();  // the last steps' spans go out before the end
+      if (last_words) last_words->set({});
       end(process_world->rank(), true, "");
     } else {
       run_loopback(step, settings, observer);
@@ -225,12 +256,38 @@ int run_worker(const WorkerJob& job) {
     }
     return 0;
   } catch (const RunFailure& failure) {
+    if (last_words) last_words->set({});
     end(failure.rank, false, failure.what(), failure.in_communication);
-    std::cerr << failure.what() << std::endl;
+    // Where a launcher started the ranks, each one's errors are shown; the supervisor names the first that failed.
+    if (!last_words) std::cerr << failure.what() << std::endl;
     telling.end_emulation();
     telling.publisher.close(std::chrono::seconds(2));  // what was told until now reaches the relay and the disk
+    own_directory.reset();
     if (process_world) mpi_abort(1);
     return 1;
+  }
+}
+
+}  // namespace
+
+int run_worker(const WorkerJob& mine) {
+  std::unique_ptr<World> world;
+  if (mine.request.communicator == "loopback" && !mine.refused) return run_job(mine, world, std::nullopt, nullptr);
+  std::optional<LastWords> last_words;
+  if (mine.request.launched) last_words.emplace();  // before MPI has threads
+  if (mine.request.communicator == "nccl") hear_nccl_phases();
+  CommOptions options;
+  options.record_phases = true;
+  world = mpi_world(options);
+  ClockRecord clock;
+  const WorkerJob job = common_job(*world, mine, clock);
+  if (job.refused) return 2;  // rank 0's supervisor said why
+  const int rank = world->rank();
+  try {
+    return run_job(job, world, clock, last_words ? &*last_words : nullptr);
+  } catch (const std::exception& e) {  // the others would wait for this rank
+    std::cerr << "rank " << rank << ": " << e.what() << std::endl;
+    mpi_abort(1);
   }
 }
 

@@ -8,6 +8,44 @@ fail() {
   exit "${status:-1}"
 }
 
+# How far a program is that others wait for: until it is ended, `show_progress TITLE COUNT` calls COUNT, which
+# prints "DONE TOTAL" (or nothing while that is not known), and writes how far it is and how long still: from the second
+# second on in one line, rewritten in place, where standard error is a terminal, and elsewhere in a line a minute.
+show_progress() {
+  local title=$1 count=$2 owner=$$ begin=$SECONDS next=2 every=1 last='' done='' total='' text passed
+  [[ -t 2 ]] || next=60 every=60
+  trap 'if [[ -n $last && -t 2 ]]; then printf "\r\033[K" >&2; fi; exit 0' TERM
+  while kill -0 "$owner" 2>/dev/null; do
+    sleep 1
+    passed=$((SECONDS - begin))
+    [[ $passed -ge $next ]] || continue
+    next=$((passed + every))
+    read -r done total < <("$count") || true
+    text="$title, $passed s so far"
+    if [[ -n $total && $total -gt 0 ]]; then
+      text="$title, $done of $total"
+      if [[ $done -gt 0 ]]; then text+=", about $((passed * (total - done) / done)) s left"; fi
+    fi
+    last=$text
+    if [[ -t 2 ]]; then printf '\r%s\033[K' "${text:0:$((${COLUMNS:-80} - 1))}" >&2; else say "$text"; fi
+  done
+}
+
+# The status of a command whose progress is shown: with_progress TITLE COUNT COMMAND…
+with_progress() {
+  local title=$1 count=$2 follower status=0
+  shift 2
+  show_progress "$title" "$count" &
+  follower=$!
+  "$@" || status=$?
+  kill "$follower" 2>/dev/null || true
+  wait "$follower" 2>/dev/null || true
+  return "$status"
+}
+
+# "DONE TOTAL" of the last "[DONE/TOTAL]" that ninja has written to $log.
+count_steps() { tr '\r' '\n' <"$log" | sed -n 's|^\[\([0-9]*\)/\([0-9]*\)\].*|\1 \2|p' | tail -n 1; }
+
 # Configures a preset and builds targets of it (none: all) in build/PRESET of the repository. The compiler's output is
 # shown only when something fails.
 #   build PRESET [-D…]… [TARGET…]
@@ -26,7 +64,8 @@ build() {
     fail "configuring build/$preset failed (above)"
   }
   say "building build/$preset with $(nproc) cores (details: build/$preset.log)"
-  (cd "$root" && cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}" -- -k 0) >>"$log" 2>&1 || {
+  compile() { (cd "$root" && cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}" -- -k 0) >>"$log" 2>&1; }
+  with_progress "building build/$preset" count_steps compile || {
     grep -E '^FAILED|error:|undefined reference|No space|Killed' "$log" | cut -c 1-300 | head -n 60 >&2
     fail "building build/$preset failed (above; all of it: $log)"
   }

@@ -56,7 +56,7 @@ int export_trace(const ExportRequest& request) {
       if (name_of(obtained) == request.obtained) options.obtained = obtained;
   RunStore store;
   DamageReport damage;
-  read_trace(request.trace, store, {}, &damage);
+  read_shown(request.trace, store, damage);
   tell_damage(request.trace, damage);
   std::ofstream file;
   const bool to_file = !request.output.empty() && request.output != "-";
@@ -83,7 +83,7 @@ int cut(const CutRequest& request) {
     DamageReport damage;
     TraceWriter writer(part);
     CutSink sink(writer, limits);
-    read_trace(request.trace, sink, {}, &damage);
+    read_shown(request.trace, sink, damage);
     tell_damage(request.trace, damage);
     if (!writer.close()) throw std::runtime_error(writer.error());
     if (std::rename(part.c_str(), request.output.c_str()) != 0)

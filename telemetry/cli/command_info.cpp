@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "telemetry/cli/commands.hpp"
+#include "telemetry/trace/fitted_times.hpp"
 
 namespace rankscope {
 namespace {
@@ -48,6 +49,19 @@ nlohmann::json to_json(const TraceInfo& info) {
           {"damage", to_json(info.damage)}};
 }
 
+/// Times on rank 0's clock, where the ranks' clocks differ. What cannot be read is the report's, not this line's.
+TraceInfo on_common_clock(TraceInfo info) {
+  if (info.session.empty()) return info;
+  try {
+    if (const auto times = fitted_times(info.path)) {
+      info.first_ns = times->begin_ns;
+      info.last_ns = times->end_ns;
+    }
+  } catch (const TraceError&) {  // no run in it, such as a sweep's recording
+  }
+  return info;
+}
+
 void line(const char* name, const std::string& value) { std::printf("%-12s %s\n", name, value.c_str()); }
 
 }  // namespace
@@ -61,7 +75,7 @@ void tell_damage(const std::string& trace, const DamageReport& damage) {
 }
 
 int show_info(const std::string& trace, bool json) {
-  const TraceInfo info = read_trace_info(trace);
+  const TraceInfo info = on_common_clock(read_trace_info(trace));
   if (json) {
     std::cout << to_json(info).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     return 0;

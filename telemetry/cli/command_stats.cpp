@@ -3,6 +3,7 @@
 
 #include "engine/facts/facts.hpp"
 #include "engine/facts/sweep_file.hpp"
+#include "engine/progress/progress_line.hpp"
 #include "engine/scenario/read.hpp"
 #include "telemetry/cli/commands.hpp"
 
@@ -24,11 +25,21 @@ int show_sweep(const std::string& trace, bool json) {
 
 }  // namespace
 
+void read_shown(const std::string& trace, EventSink& sink, DamageReport& damage) {
+  ProgressLine line("reading");
+  ReadTraceOptions options;
+  options.progress = [&, show = line.progress()](double share) {
+    show(trace, share);
+    return true;
+  };
+  read_trace(trace, sink, options, &damage);
+}
+
 int show_stats(const std::string& trace, bool json) {
   if (is_sweep(trace)) return show_sweep(trace, json);
   RunStore store;
   DamageReport damage;
-  read_trace(trace, store, {}, &damage);
+  read_shown(trace, store, damage);
   tell_damage(trace, damage);
   const auto view = store.view();
   if (!view->hello()) throw InputError(trace + ": the run's first message is missing, so its numbers mean nothing");

@@ -40,6 +40,8 @@ int cut(const CutRequest& request);
 int replay_trace(const ServeRequest& request);
 int run_relay(const ServeRequest& request);
 
+/// read_trace, with its progress on standard error.
+void read_shown(const std::string& trace, EventSink& sink, DamageReport& damage);
 /// Lines of damage on standard error.
 void tell_damage(const std::string& trace, const DamageReport& damage);
 

@@ -144,6 +144,7 @@ Verdict SessionWatch::verdict(ChildExit exit) const {
   const auto found = ranks_.find(*rank);
   verdict.last_step = found == ranks_.end() ? -1 : found->second.last_step;
   const std::optional<End> end = found == ranks_.end() ? std::nullopt : found->second.end;
+  verdict.died = !end;
   verdict.message = "rank " + std::to_string(*rank) + (end ? " failed " : " died ") + after(verdict.last_step);
   if (end && !end->message.empty())
     verdict.message += ": " + end->message;

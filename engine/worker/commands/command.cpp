@@ -23,8 +23,11 @@ void add_input(CLI::App* line, Input& input) {
 
 void add_how(CLI::App* line, RunRequest& request) {
   line->add_option("--comm", request.communicator,
-                   "how ranks communicate: loopback (threads of one process), mpi, or nccl (a GPU for each rank)")
+                   "how ranks communicate: loopback (threads of one process), mpi, or nccl (a GPU for each rank); "
+                   "started by mpirun or srun, each process is a rank")
       ->check(CLI::IsMember({"loopback", "mpi", "nccl"}));
+  line->add_option("--hosts", request.hosts,
+                   "with --comm mpi: a file of the hosts for mpirun to use, a line \"NAME slots=N\" each");
   line->add_option("--device", request.device,
                    "what computes: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps its "
                    "predicted cost)")

@@ -3,6 +3,8 @@
 
 #include "engine/run/platform.hpp"
 #include "engine/worker/commands/command.hpp"
+#include "engine/worker/job_to_join.hpp"
+#include "engine/worker/launch.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/stages.hpp"
 #include "engine/worker/supervise.hpp"
@@ -18,21 +20,52 @@ struct RunLine {
   std::optional<int> steps, checkpoint_every;  ///< in the place of keys of [train]
 };
 
-int run_plan(RunLine given) {
-  prepare_device(given.request);
-  check_platform(given.request.device);
+Scenario read_to_run(const RunLine& given) {
   std::vector<Override> instead;
   if (given.steps) instead.push_back({"train.steps", std::to_string(*given.steps)});
   if (given.checkpoint_every) instead.push_back({"train.checkpoint_every", std::to_string(*given.checkpoint_every)});
-  const Scenario scenario = with_stages(read(given.input, instead), is_platform(given.request.device),
-                                        given.request.device, given.request.threads);
+  return read(given.input, instead);
+}
+
+int supervise(const RunLine& given, const Scenario& read) {
+  prepare_device(given.request);
+  check_platform(given.request.device);
+  const Scenario scenario =
+      with_stages(read, is_platform(given.request.device), given.request.device, given.request.threads);
   refuse_lost_node(scenario);
   check_runs(compile(scenario));
-  given.request.json = given.input.json;
   return run_supervised(scenario, given.request);
 }
 
+/// A process of a job that a launcher has started.
+int run_in_job(const RunLine& given) {
+  const Scenario scenario = read_to_run(given);
+  check_job_size(scenario, given.request);
+  if (given.request.launched->rank > 0) {
+    report_again();
+    prepare_device(given.request);
+    WorkerJob job;
+    job.request = given.request;
+    return run_worker(job);
+  }
+  continue_as_supervisor();
+  try {
+    return supervise(given, scenario);
+  } catch (...) {
+    dismiss_ranks();
+    throw;
+  }
+}
+
+int run_plan(RunLine given, bool comm_given) {
+  given.request.json = given.input.json;
+  if (!given.request.hosts.empty() && !comm_given) given.request.communicator = "mpi";
+  given.request = joined(given.request, comm_given);
+  return given.request.launched ? run_in_job(given) : supervise(given, read_to_run(given));
+}
+
 int sweep_plans(const Input& input, SweepRequest request) {
+  refuse_launcher("sweep");
   prepare_device(request.run);
   check_platform(request.run.device);
   request.scenario = file_of(input);
@@ -67,7 +100,7 @@ Command run(CLI::App& app) {
   line->add_option("--join-file", request.join_file,
                    "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
                    "endpoint beyond this machine must have");
-  return {line, [given] { return run_plan(*given); }};
+  return {line, [given, line] { return run_plan(*given, line->count("--comm") > 0); }};
 }
 
 Command sweep(CLI::App& app) {
@@ -100,6 +133,7 @@ Command sweep(CLI::App& app) {
 Command worker(CLI::App& app) {
   auto* line = app.add_subcommand("worker", "")->group("");  // not listed: started by run
   return {line, [] {
+            report_again();
             const WorkerJob job = job_from_environment();
             prepare_device(job.request);
             return run_worker(job);

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/progress/progress_line.hpp"
 #include "engine/simulate/lost_node.hpp"
 #include "engine/worker/commands/command.hpp"
 
@@ -15,7 +16,10 @@ int search_plans(const Input& input, std::size_t best) {
   if (scenario.cluster.lost_node >= 0 && !input.json)
     std::cout << "node " << scenario.cluster.lost_node << " is lost: plans of " << left.plan.ranks() << " ranks for "
               << left.train.global_batch << " samples a step\n";
-  const SearchResult result = rankscope::search(left, best);
+  const SearchResult result = [&] {
+    ProgressLine line("search");
+    return rankscope::search(left, best, 0, line.progress());
+  }();
   if (input.json)
     std::cout << to_json(result).dump(2) << "\n";
   else

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/progress/progress_line.hpp"
 #include "engine/validate/leave_one_out.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/own_runs.hpp"
@@ -13,13 +14,22 @@ namespace {
 
 int validate_all(bool json, bool without_each) {
   const std::vector<PublishedTable> published = read_all_published();
+  ProgressLine line("validate");
   if (without_each) {
+    line.progress()("fitting without each table in turn", share_not_known);
     const std::vector<LeftOutTable> left_out = leave_one_out(published);
+    line.clear();
     std::cout << (json ? to_json(left_out).dump(2) + "\n" : to_text(left_out));
     return 0;
   }
   std::vector<ValidatedTable> tables;
-  for (const PublishedTable& table : published) tables.push_back(rankscope::validate(table));
+  for (const PublishedTable& table : published) {
+    line.progress()(
+        "table " + std::to_string(tables.size() + 1) + " of " + std::to_string(published.size()) + ", " + table.file,
+        static_cast<double>(tables.size()) / static_cast<double>(published.size()));
+    tables.push_back(rankscope::validate(table));
+  }
+  line.clear();
   if (json)
     std::cout << to_json(tables).dump(2) << "\n";
   else

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/progress/progress_line.hpp"
 #include "engine/run/platform.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/commands/predict.hpp"
@@ -42,7 +43,10 @@ int verify_plan(const Input& input, const RunRequest& request) {
   RunSettings settings;
   settings.device = device;
   if (request.communicator == "nccl") settings = over_nccl(settings, step.grid.size());
-  const VerifyResult result = rankscope::verify(scenario, settings);
+  const VerifyResult result = [&] {
+    ProgressLine line("verify");
+    return rankscope::verify(scenario, settings, line.progress());
+  }();
   if (input.json) {
     nlohmann::json json = rankscope::to_json(predicted_report(step));
     json["verify"] = to_json(result);

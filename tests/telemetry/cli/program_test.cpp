@@ -49,6 +49,37 @@ TEST_CASE("bad input is one line on standard error and exit status 2") {
   }
 }
 
+TEST_CASE("info gives a run's time on one clock, also where the hosts' clocks are hours apart") {
+  const TemporaryDirectory folder;
+  constexpr std::int64_t apart_ns = 10'000'000'000'000;
+  // The same run twice; the second time rank 1's host has been up for so much longer, and its clock was fitted.
+  std::vector<Message> messages = small_run();
+  std::erase_if(messages, [](const Message& m) { return std::holds_alternative<ClockRecord>(m.event); });
+  write_trace(folder / "one.mcap", messages);
+  for (Message& m : messages) {
+    if (m.rank != 1) continue;
+    if (auto* spans = std::get_if<SpanBatch>(&m.event); spans && spans->obtained == Obtained::measured)
+      for (Span& span : spans->spans) span.begin_ns += apart_ns, span.active_ns += apart_ns, span.end_ns += apart_ns;
+    if (auto* summary = std::get_if<StepSummary>(&m.event)) summary->begin_ns += apart_ns, summary->end_ns += apart_ns;
+  }
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    Message clock = messages.back();
+    clock.rank = rank;
+    clock.sequence += 1000;
+    clock.event = ClockRecord{rank, rank == 1 ? apart_ns : 0, rank == 1 ? -apart_ns : 0, 20'000};
+    messages.push_back(clock);
+  }
+  write_trace(folder / "two.mcap", messages);
+  const auto times = [&](const std::string& trace) {
+    const auto info = nlohmann::json::parse(run(folder, "info --json " + trace).output);
+    return std::pair(info["first_ns"].get<double>(), info["last_ns"].get<double>());
+  };
+  const auto [first, last] = times(folder / "two.mcap");
+  CHECK(first == times(folder / "one.mcap").first);
+  CHECK(last < 1e-3 * apart_ns);
+  CHECK(last >= times(folder / "one.mcap").second);
+}
+
 TEST_CASE("info prints one JSON object when asked") {
   const TemporaryDirectory folder;
   write_trace(folder / "run.mcap", small_run());

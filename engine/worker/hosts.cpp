@@ -1,0 +1,95 @@
+#include "engine/worker/hosts.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "engine/scenario/read.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr int most_slots = 1 << 16;
+constexpr std::string_view slots_word = "slots=";
+constexpr std::size_t shown_characters = 60;
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+           c == '_';
+  });
+}
+
+/// 0: not a number of slots.
+int slots_of(std::string_view text) {
+  int slots = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), slots);
+  return bad == std::errc{} && end == text.data() + text.size() && slots <= most_slots ? std::max(slots, 0) : 0;
+}
+
+/// Words of a line without its comment.
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream words(line.substr(0, line.find('#')));
+  std::vector<std::string> found;
+  for (std::string word; words >> word;) found.push_back(word);
+  return found;
+}
+
+/// Slots of 0 where the words mean nothing.
+Host host_of(const std::vector<std::string>& words) {
+  const std::string& first = words.front();
+  Host host{first.substr(0, first.find(':')), 1};
+  const bool has_colon = host.name.size() < first.size();
+  if (has_colon) host.slots = slots_of(std::string_view(first).substr(host.name.size() + 1));
+  if (words.size() == 2 && !has_colon && words[1].starts_with(slots_word))
+    host.slots = slots_of(std::string_view(words[1]).substr(slots_word.size()));
+  else if (words.size() > 1)
+    host.slots = 0;
+  if (!is_name(host.name)) host.slots = 0;
+  return host;
+}
+
+}  // namespace
+
+std::vector<Host> read_hosts(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::vector<Host> hosts;
+  for (int number = 1; std::getline(in, line); ++number) {
+    const std::vector<std::string> words = words_of(line);
+    if (words.empty()) continue;
+    const std::string place = "--hosts " + file + ":" + std::to_string(number) + ": ";
+    const Host host = host_of(words);
+    if (host.slots == 0) {
+      throw ScenarioError(place + "'" + line.substr(0, shown_characters) +
+                          "' is not a host; write NAME slots=N, such as node1 slots=4");
+    }
+    if (std::any_of(hosts.begin(), hosts.end(), [&](const Host& other) { return other.name == host.name; }))
+      throw ScenarioError(place + host.name + " is listed twice; give it one line with all its slots");
+    hosts.push_back(host);
+  }
+  if (hosts.empty())
+    throw ScenarioError("--hosts " + file + ": " +
+                        (std::ifstream(file).is_open() && !in.bad() ? "no host is listed" : "cannot be read") +
+                        "; it should have a line NAME slots=N for each host");
+  return hosts;
+}
+
+void check_slots(const std::vector<Host>& hosts, int ranks, const std::string& file) {
+  const int slots =
+      std::accumulate(hosts.begin(), hosts.end(), 0, [](int sum, const Host& host) { return sum + host.slots; });
+  if (slots < ranks)
+    throw ScenarioError("--hosts " + file + ": " + std::to_string(hosts.size()) + " hosts with " +
+                        std::to_string(slots) + " slots in all, and the plan has " + std::to_string(ranks) +
+                        " ranks; add hosts or slots");
+}
+
+std::string host_list(const std::vector<Host>& hosts) {
+  std::string list;
+  for (const Host& host : hosts) list += (list.empty() ? "" : ",") + host.name + ":" + std::to_string(host.slots);
+  return list;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,23 @@
+// The hosts that a person lists for a run (`--hosts FILE`), in the form of Open MPI's hostfiles.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct Host {
+  std::string name;  ///< or an IPv4 address
+  int slots = 1;     ///< ranks that it may have
+};
+
+/// A line for each host: "NAME slots=N", "NAME:N" or "NAME" (one slot); # begins a comment. Throws ScenarioError
+/// "FILE:LINE: …" for any other line, for a name that is listed twice and for a file without hosts.
+std::vector<Host> read_hosts(const std::string& file);
+
+/// Throws ScenarioError where the hosts have fewer slots than the plan has ranks.
+void check_slots(const std::vector<Host>& hosts, int ranks, const std::string& file);
+
+/// As mpirun's --host takes them: "a:2,b:2".
+std::string host_list(const std::vector<Host>& hosts);
+
+}  // namespace rankscope

@@ -1,0 +1,94 @@
+#include "engine/worker/job_to_join.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "engine/scenario/read.hpp"
+#include "engine/worker/child.hpp"
+#include "engine/worker/launched_job.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr std::chrono::seconds dismissal_limit{20};
+
+/// The exit status of this process's child, which gets the signals of `watched` that this process is sent.
+[[noreturn]] void wait_for_supervisor(pid_t supervisor, const sigset_t& watched) {
+  for (;;) {
+    int number = 0, status = 0;
+    if (sigwait(&watched, &number) != 0) continue;
+    if (number != SIGCHLD) {
+      kill(supervisor, SIGTERM);
+      continue;
+    }
+    if (waitpid(supervisor, &status, WNOHANG) == supervisor)
+      _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  }
+}
+
+}  // namespace
+
+RunRequest joined(RunRequest request, bool comm_given) {
+  const auto job = launched_job();
+  if (!job) return request;
+  const bool wants_threads = comm_given && request.communicator == "loopback";
+  if (job->size == 1 && (wants_threads || (job->launcher == "srun" && !(comm_given && job->has_pmix)))) return request;
+  const std::string started = job->launcher + " started " + std::to_string(job->size) + " processes";
+  if (wants_threads)
+    throw ScenarioError("--comm loopback: its ranks are threads of one process, and " + started + "; leave out " +
+                        job->launcher + ", or use --comm mpi");
+  if (!job->has_pmix)
+    throw ScenarioError(started +
+                        " that Open MPI cannot connect: use srun --mpi=pmix (srun --mpi=list shows whether Slurm has "
+                        "it), or call rankscope-engine run --comm mpi without srun in the batch script");
+  if (request.communicator == "loopback") request.communicator = "mpi";
+  request.launched = job;
+  return request;
+}
+
+void report_once() {
+  if (const auto job = launched_job(); job && job->rank > 0) std::cerr.rdbuf(nullptr);
+}
+
+void report_again() { std::cerr.rdbuf(std::clog.rdbuf()); }
+
+void refuse_launcher(const std::string& command) {
+  const auto job = launched_job();
+  if (job && job->size > 1)
+    throw ScenarioError(command + ": it starts the processes of its runs itself, and " + job->launcher + " started " +
+                        std::to_string(job->size) + " of it; leave out " + job->launcher);
+}
+
+void continue_as_supervisor() {
+  sigset_t watched, before;
+  sigemptyset(&watched);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&watched, number);
+  sigprocmask(SIG_BLOCK, &watched, &before);
+  const pid_t parent = getpid(), child = fork();
+  if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
+  if (child > 0) wait_for_supervisor(child, watched);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(1);
+  signal(SIGPIPE, SIG_IGN);  // the launcher may close our standard output before the recording is finished
+}
+
+void dismiss_ranks() {
+  WorkerJob refused;
+  refused.refused = true;
+  ChildProcess worker({std::filesystem::read_symlink("/proc/self/exe").string(), "worker"}, environment_of(refused));
+  const auto end = std::chrono::steady_clock::now() + dismissal_limit;
+  while (std::chrono::steady_clock::now() < end)
+    if (worker.wait(std::chrono::milliseconds(50), [](const std::string&) {})) return;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,31 @@
+// A worker that its launcher ends (SIGTERM) reports that before it ends: whoever ends without a word is the lost one.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace rankscope {
+
+class LastWords {
+ public:
+  /// From now on SIGTERM ends this process only after `say` (if there is one) has returned. To be made before any other
+  /// thread, which then leaves the signal to this object's own.
+  LastWords();
+  ~LastWords();
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+
+  /// Called once on SIGTERM, on a thread of its own; empty: nothing to say any more.
+  void set(std::function<void()> say);
+
+ private:
+  void wait();
+
+  std::mutex mutex_;
+  std::function<void()> say_;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace rankscope

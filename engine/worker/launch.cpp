@@ -1,0 +1,92 @@
+#include "engine/worker/launch.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "engine/comm/mpi.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/worker/hosts.hpp"
+#include "engine/worker/launched_job.hpp"
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Is that program in one of PATH's folders?
+bool is_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((fs::path(folder.empty() ? "." : folder) / program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+void check_launched(const Scenario& scenario, const RunRequest& request) {
+  const LaunchedJob& job = *request.launched;
+  if (!request.hosts.empty())
+    throw ScenarioError("--hosts: " + job.launcher + " has chosen the hosts already; give them to " + job.launcher +
+                        ", or leave it out: rankscope-engine then starts mpirun itself");
+  if (request.restarts > 0)
+    throw ScenarioError("--restarts: " + job.launcher + " started the ranks and does not start them again; leave " +
+                        job.launcher + " out: rankscope-engine then starts mpirun itself, each time");
+  check_job_size(scenario, request);
+}
+
+}  // namespace
+
+void check_job_size(const Scenario& scenario, const RunRequest& request) {
+  const int ranks = scenario.plan.ranks();
+  if (!request.launched || request.launched->size == ranks) return;
+  const LaunchedJob& job = *request.launched;
+  throw ScenarioError(job.launcher + " started " + std::to_string(job.size) +
+                      (job.size == 1 ? " process" : " processes") + ", and the plan has " + std::to_string(ranks) +
+                      " ranks: " + job.launcher + " -n " + std::to_string(ranks) + " starts as many");
+}
+
+void check_launch(const Scenario& scenario, const RunRequest& request) {
+  if (request.communicator == "loopback") {
+    if (!request.hosts.empty())
+      throw ScenarioError("--hosts: the ranks of --comm loopback are threads of this process; use --comm mpi");
+    return;
+  }
+  const std::string how = "--comm " + request.communicator;
+  if (!mpi_is_built_in())
+    throw ScenarioError(how + ": this rankscope-engine was built without MPI; use --comm loopback");
+  if (request.launched) return check_launched(scenario, request);
+  if (!is_in_path("mpirun"))
+    throw ScenarioError(how + ": there is no mpirun in PATH; install Open MPI, or use --comm loopback");
+  if (!request.hosts.empty()) check_slots(read_hosts(request.hosts), scenario.plan.ranks(), request.hosts);
+}
+
+bool may_span_hosts(const RunRequest& request) {
+  if (request.communicator == "loopback") return false;
+  if (request.launched) return request.launched->spans_hosts;
+  return !request.hosts.empty() || allocation_spans_hosts();
+}
+
+std::vector<std::string> worker_command(const Scenario& scenario, const RunRequest& request) {
+  const std::string self = fs::read_symlink("/proc/self/exe").string();
+  if (request.communicator == "loopback" || request.launched) return {self, "worker"};
+  std::vector<std::string> command{"mpirun", "-n",        std::to_string(scenario.plan.ranks()), "--bind-to", "none",
+                                   "-x",     job_variable};
+  if (request.hosts.empty())
+    command.emplace_back("--oversubscribe");
+  else
+    command.insert(command.end(), {"--host", host_list(read_hosts(request.hosts))});
+  if (geteuid() == 0) command.emplace_back("--allow-run-as-root");
+  command.insert(command.end(), {self, "worker"});
+  return command;
+}
+
+std::vector<std::string> launch_environment(const RunRequest& request) {
+  // Nobody is there to type a password, and a host that does not answer must not keep a person waiting.
+  constexpr const char* arguments = "OMPI_MCA_plm_rsh_args";
+  if (request.hosts.empty() || std::getenv(arguments)) return {};
+  return {std::string(arguments) + "=-o BatchMode=yes -o ConnectTimeout=10"};
+}
+
+}  // namespace rankscope

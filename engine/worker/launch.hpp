@@ -1,0 +1,23 @@
+// How the processes of a run's ranks are started, and on which hosts.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/scenario/scenario.hpp"
+#include "engine/worker/worker.hpp"
+
+namespace rankscope {
+
+/// Refuses what cannot be started. Throws ScenarioError.
+void check_launch(const Scenario& scenario, const RunRequest& request);
+/// Throws ScenarioError where RunRequest::launched has not as many processes as the plan has ranks.
+void check_job_size(const Scenario& scenario, const RunRequest& request);
+/// Whether ranks may be on hosts other than the supervisor's.
+bool may_span_hosts(const RunRequest& request);
+/// What the supervisor starts: the worker that holds all ranks, the launcher of all workers, or, in a job that a
+/// launcher has started, the worker of rank 0.
+std::vector<std::string> worker_command(const Scenario& scenario, const RunRequest& request);
+/// Environment variables for it, beside the job's.
+std::vector<std::string> launch_environment(const RunRequest& request);
+
+}  // namespace rankscope

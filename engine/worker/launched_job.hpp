@@ -1,0 +1,29 @@
+// Whether this process is one of a job that a launcher (mpirun, srun) has started, and which one.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace rankscope {
+
+struct LaunchedJob {
+  std::string launcher;  ///< "mpirun" or "srun"
+  int rank = 0, size = 1;
+  bool spans_hosts = false;
+  bool has_pmix = true;  ///< false: srun without --mpi=pmix; Open MPI cannot connect its processes
+};
+
+/// The value of an environment variable; null where there is none.
+using EnvironmentOf = std::function<const char*(const char* name)>;
+
+/// From the variables that Open MPI's mpirun and Slurm's srun set for each process. A batch script and a shell in an
+/// allocation are not processes of a job.
+std::optional<LaunchedJob> launched_job(const EnvironmentOf& value_of);
+/// The same of this process.
+std::optional<LaunchedJob> launched_job();
+
+/// Whether mpirun would use hosts other than this one by itself: inside an allocation of several nodes.
+bool allocation_spans_hosts(const EnvironmentOf& value_of);
+bool allocation_spans_hosts();
+
+}  // namespace rankscope

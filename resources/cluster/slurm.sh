@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Trains a scenario on nodes that Slurm gives, from a folder that all of them share:
+#   sbatch --ntasks=8 resources/cluster/slurm.sh scenarios/labs/grid.toml [arguments of rankscope-engine run]
+# --ntasks is the number of the plan's ranks. The recording is SCENARIO.JOB.mcap, the report is in slurm-JOB.out.
+#SBATCH --job-name=rankscope
+#SBATCH --ntasks=4
+#SBATCH --cpus-per-task=1
+#SBATCH --time=01:00:00
+set -euo pipefail
+[[ $# -ge 1 ]] || {
+  echo "slurm.sh: give a scenario: sbatch --ntasks=4 $0 SCENARIO [arguments of rankscope-engine run]" >&2
+  exit 2
+}
+scenario=$1
+shift
+# The supervisor is outside of the MPI job, in this script's own step: it can name a rank that dies, and start the ranks
+# again from a checkpoint (--restarts). mpirun takes the allocation's nodes from Slurm.
+exec rankscope-engine run "$scenario" --comm mpi --threads "${SLURM_CPUS_PER_TASK:-1}" \
+  --record "$(basename "$scenario" .toml).$SLURM_JOB_ID.mcap" "$@"
