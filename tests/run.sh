@@ -22,6 +22,7 @@ fi
 
 bash "$root/resources/setup/install.sh"
 bash "$root/resources/setup/python.sh"
+bash "$root/resources/setup/cluster.sh"
 if [[ -x $root/build/python/bin/python3 ]]; then definitions+=("-DPython3_EXECUTABLE=$root/build/python/bin/python3"); fi
 build "$preset" "${definitions[@]}"
 

@@ -73,6 +73,12 @@ Meeting make_meeting(const RunRequest& request, const fs::path& directory, const
   return meeting;
 }
 
+/// Until each rank has said that it ends, or the limit is over: one that was killed does not.
+void wait_for_ends(const SessionWatch& watch, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!watch.all_ended() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
+}
+
 /// Whether an endpoint is bound to all addresses of this machine.
 bool is_wildcard(const std::string& endpoint) {
   return endpoint.starts_with("tcp://0.0.0.0:") || endpoint.starts_with("tcp://*:") ||
@@ -254,12 +260,21 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   ChildProcess child(worker_command(scenario, request), environment);
   std::deque<std::string> said;
   const ChildExit exit = run_child(child, watch, said, {scenario, request, progress});
-  relay.finish(5s);
+  if (request.launched && exit.signal != 0 && !stop_asked) watch.lost(0);
+  // A launcher leaves its processes a second when it ends them, and passes on nothing after it.
+  const bool is_hurried = request.launched && (stop_asked || !exit.ok());
+  if (is_hurried) wait_for_ends(watch, 300ms);
+  relay.finish(is_hurried ? 100ms : 5s);
   Verdict verdict = watch.verdict(exit);
   // A launcher ends all its processes when one is lost, and when it is asked to stop.
   if (stop_asked && !verdict.ok && !(request.launched && verdict.died))
-    verdict.message = verdict.last_step < 0 ? "stopped by request before it finished a step"
-                                            : "stopped by request after step " + std::to_string(verdict.last_step);
+    verdict.message =
+        "stopped by " + (request.launched ? request.launched->launcher : "request") +
+        (verdict.last_step < 0 ? " before it finished a step" : " after step " + std::to_string(verdict.last_step));
+  if (request.launched) {
+    if (!verdict.ok) std::cerr << "rankscope-engine: " << verdict.message << std::endl;
+    relay.finish(5s);
+  }
   relay.publish(verdict.end());
   relay.finish(2s);
   const std::string not_recorded = recorder.close();
@@ -271,7 +286,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   attempt.status = verdict.ok && not_recorded.empty() ? 0 : 1;
   attempt.lost_a_rank = !verdict.ok;
   if (verdict.ok) return attempt;
-  attempt.message = verdict.message;
+  if (!request.launched) attempt.message = verdict.message;
   if (verdict.rank < 0 && !stop_asked) attempt.said.assign(said.begin(), said.end());
   return attempt;
 }

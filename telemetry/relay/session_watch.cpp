@@ -63,6 +63,10 @@ void SessionWatch::launcher_said(std::string_view line) {
   const std::string_view number = line.substr(at + words.size());
   std::int32_t rank = -1;
   if (std::from_chars(number.data(), number.data() + number.size(), rank).ec != std::errc{} || rank < 0) return;
+  lost(rank);
+}
+
+void SessionWatch::lost(std::int32_t rank) {
   const std::lock_guard lock(mutex_);
   if (!named_by_launcher_) named_by_launcher_ = rank;
 }
@@ -81,6 +85,12 @@ std::int64_t SessionWatch::last_step(std::int32_t rank) const {
   const std::lock_guard lock(mutex_);
   const auto found = ranks_.find(rank);
   return found == ranks_.end() ? -1 : found->second.last_step;
+}
+
+bool SessionWatch::all_ended() const {
+  const std::lock_guard lock(mutex_);
+  return !ranks_.empty() &&
+         std::all_of(ranks_.begin(), ranks_.end(), [](const auto& entry) { return entry.second.end.has_value(); });
 }
 
 std::int64_t SessionWatch::common_last_step() const {

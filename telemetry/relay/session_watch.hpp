@@ -40,9 +40,13 @@ class SessionWatch : public EventSink {
   /// signal 9".
   void launcher_said(std::string_view line);
 
+  /// This rank's process was lost, as its parent knows.
+  void lost(std::int32_t rank);
+
   /// Ranks that have spoken, have not ended, and were last heard longer ago than `limit`.
   std::vector<std::int32_t> silent(std::chrono::milliseconds limit) const;
   std::int64_t last_step(std::int32_t rank) const;  ///< -1: none
+  bool all_ended() const;                           ///< each rank, well or not
   /// Call it when the child has ended and the relay has read the spools (Relay::finish).
   Verdict verdict(ChildExit exit) const;
 

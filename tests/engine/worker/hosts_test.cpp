@@ -1,0 +1,64 @@
+// Files of hosts: what is taken, and which line says what is wrong.
+#include "engine/worker/hosts.hpp"
+
+#include <fstream>
+
+#include "engine/scenario/read.hpp"
+#include "tests/catch.hpp"
+#include "tests/temporary_directory.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+struct HostFile {
+  explicit HostFile(const std::string& text) : path(folder / "hosts") { std::ofstream(path) << text; }
+  testing::TemporaryDirectory folder;
+  std::string path;
+};
+
+std::string refusal(const std::string& text) {
+  const HostFile file(text);
+  try {
+    read_hosts(file.path);
+  } catch (const ScenarioError& error) {
+    const std::string all = error.what(), front = "--hosts " + file.path;
+    REQUIRE(all.starts_with(front));
+    return all.substr(front.size());
+  }
+  return "taken";
+}
+
+}  // namespace
+
+TEST_CASE("a line names a host and how many ranks it may have, one where it does not say") {
+  const HostFile file("# rack 7\nnode1 slots=4\n\n  node-2.lab:3   # the other\n10.0.0.3\n");
+  const auto hosts = read_hosts(file.path);
+  REQUIRE(hosts.size() == 3);
+  CHECK(host_list(hosts) == "node1:4,node-2.lab:3,10.0.0.3:1");
+}
+
+TEST_CASE("a line that is no host is refused with its number and what would be right") {
+  const std::string cure = "' is not a host; write NAME slots=N, such as node1 slots=4";
+  for (const std::string line : {"node1 slots=0", "node1 slots=-2", "node1 slots=many", "node1 4", "node1:0", "node1:",
+                                 "node1:2 slots=2", "node1 slots=2 more", "--host", "node1;reboot", "a,b", ":4"})
+    CHECK(refusal("good\n" + line + "\n") == ":2: '" + line + cure);
+}
+
+TEST_CASE("a host that is listed twice, and a file without hosts, are refused") {
+  CHECK(refusal("a\nb\na slots=2\n") == ":3: a is listed twice; give it one line with all its slots");
+  CHECK(refusal("# none\n") == ": no host is listed; it should have a line NAME slots=N for each host");
+  CHECK_THROWS_AS(read_hosts("/no/such/file"), ScenarioError);
+}
+
+TEST_CASE("hosts with fewer slots than the plan has ranks are refused with both numbers") {
+  const std::vector<Host> hosts = {{"a", 2}, {"b", 1}};
+  CHECK_NOTHROW(check_slots(hosts, 3, "f"));
+  try {
+    check_slots(hosts, 4, "f");
+    FAIL("taken");
+  } catch (const ScenarioError& error) {
+    CHECK(std::string(error.what()) ==
+          "--hosts f: 2 hosts with 3 slots in all, and the plan has 4 ranks; add hosts or slots");
+  }
+}
