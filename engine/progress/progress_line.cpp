@@ -83,6 +83,7 @@ Progress ProgressLine::progress() {
 
 void ProgressLine::show(std::string_view doing, double share) {
   const std::lock_guard lock(mutex_);
+  if (doing.empty()) take_away();
   // Not `share < share_`: the first known share begins a count, too.
   const bool goes_on = share >= share_ || (std::isnan(share) && std::isnan(share_) && doing == doing_);
   if (!goes_on) {
@@ -95,6 +96,10 @@ void ProgressLine::show(std::string_view doing, double share) {
 
 void ProgressLine::clear() {
   const std::lock_guard lock(mutex_);
+  take_away();
+}
+
+void ProgressLine::take_away() {
   if (is_shown_) output_.write(std::string(to_line_begin) + std::string(clear_to_end));
   is_shown_ = false;
 }

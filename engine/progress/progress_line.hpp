@@ -47,6 +47,7 @@ class ProgressLine {
   void show(std::string_view doing, double share);
   void run();
   void write_line();
+  void take_away();
 
   const std::string task_;
   const ProgressOutput output_;

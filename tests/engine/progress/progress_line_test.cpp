@@ -66,6 +66,19 @@ TEST_CASE("on a terminal one line is rewritten in place, cut to its width, and t
   for (const std::string& text : lines) CHECK(text.find('\n') == std::string::npos);
 }
 
+TEST_CASE("while nothing is done no line is there, so that other words can be written") {
+  Written written;
+  ProgressLine line("run", written.output(true));
+  const Progress progress = line.progress();
+  progress("step 1 of 2", 0.5);
+  written.at_least(1);
+  progress({}, share_not_known);
+  const auto before = written.all();
+  CHECK(before.back() == "\r\033[K");
+  std::this_thread::sleep_for(20ms);
+  CHECK(written.all().size() == before.size());
+}
+
 TEST_CASE("elsewhere each line ends, and nothing is taken away") {
   Written written;
   {
