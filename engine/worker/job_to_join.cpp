@@ -1,7 +1,9 @@
 #include "engine/worker/job_to_join.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +34,15 @@ constexpr std::chrono::seconds dismissal_limit{20};
     if (waitpid(supervisor, &status, WNOHANG) == supervisor)
       _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
   }
+}
+
+int errors_of(pid_t process) {
+  const std::string path = "/proc/" + std::to_string(process) + "/fd/2";
+  const int file = open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  struct stat about {};
+  if (file >= 0 && fstat(file, &about) == 0 && !S_ISREG(about.st_mode)) return file;
+  if (file >= 0) close(file);
+  return -1;
 }
 
 }  // namespace
@@ -67,7 +78,8 @@ void refuse_launcher(const std::string& command) {
                         std::to_string(job->size) + " of it; leave out " + job->launcher);
 }
 
-void continue_as_supervisor() {
+int continue_as_supervisor() {
+  const int errors = errors_of(getppid());
   sigset_t watched, before;
   sigemptyset(&watched);
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&watched, number);
@@ -80,6 +92,7 @@ void continue_as_supervisor() {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
   signal(SIGPIPE, SIG_IGN);  // the launcher may close our standard output before the recording is finished
+  return errors;
 }
 
 void dismiss_ranks() {

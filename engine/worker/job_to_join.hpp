@@ -17,8 +17,10 @@ void refuse_launcher(const std::string& command);
 
 /// Continues in a child process, the supervisor, and returns there alone: this process waits for it and passes on its
 /// exit status and the launcher's signals. The launcher ends its own processes, with their groups, a second after one
-/// of them was lost; the supervisor has a group of its own, and finishes its recording.
-void continue_as_supervisor();
+/// of them was lost; the supervisor has a group of its own, and finishes its recording. The launcher then passes on
+/// nothing more of what its processes write: returned is a descriptor of its own standard error, for last messages; -1:
+/// it cannot be had, as where that is a file, into which two would write at one place.
+int continue_as_supervisor();
 
 /// Ends the other ranks in order: they wait for what rank 0's supervisor has refused to run.
 void dismiss_ranks();

@@ -25,13 +25,13 @@ std::optional<LaunchedJob> launched_job(const EnvironmentOf& value_of) {
   const auto rank = number(value_of("OMPI_COMM_WORLD_RANK")), size = number(value_of("OMPI_COMM_WORLD_SIZE"));
   if (rank && size) {
     const auto here = number(value_of("OMPI_COMM_WORLD_LOCAL_SIZE"));
-    return LaunchedJob{"mpirun", *rank, *size, here && *here < *size, true};
+    return LaunchedJob{"mpirun", *rank, *size, here && *here < *size};
   }
   // A batch script has a SLURM_PROCID, too, but no step of its own.
   const auto task = number(value_of("SLURM_PROCID")), tasks = number(value_of("SLURM_STEP_NUM_TASKS"));
   if (!task || !tasks || !number(value_of("SLURM_STEP_ID"))) return std::nullopt;
   const auto nodes = number(value_of("SLURM_STEP_NUM_NODES"));
-  return LaunchedJob{"srun", *task, *tasks, nodes && *nodes > 1, value_of("PMIX_RANK") != nullptr};
+  return LaunchedJob{"srun", *task, *tasks, nodes && *nodes > 1, -1, value_of("PMIX_RANK") != nullptr};
 }
 
 std::optional<LaunchedJob> launched_job() { return launched_job(own_value); }

@@ -73,6 +73,14 @@ Meeting make_meeting(const RunRequest& request, const fs::path& directory, const
   return meeting;
 }
 
+/// On standard error; or on the launcher's, which passes on nothing more once it ends its processes.
+void say_at_the_end(const std::string& line, const LaunchedJob& job) {
+  if (stop_asked && job.launcher_errors >= 0 &&
+      write(job.launcher_errors, line.data(), line.size()) == static_cast<ssize_t>(line.size()))
+    return;
+  std::cerr << line << std::flush;
+}
+
 /// Until each rank has said that it ends, or the limit is over: one that was killed does not.
 void wait_for_ends(const SessionWatch& watch, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
@@ -272,7 +280,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
         "stopped by " + (request.launched ? request.launched->launcher : "request") +
         (verdict.last_step < 0 ? " before it finished a step" : " after step " + std::to_string(verdict.last_step));
   if (request.launched) {
-    if (!verdict.ok) std::cerr << "rankscope-engine: " << verdict.message << std::endl;
+    if (!verdict.ok) say_at_the_end("rankscope-engine: " + verdict.message + "\n", *request.launched);
     relay.finish(5s);
   }
   relay.publish(verdict.end());

@@ -124,7 +124,8 @@ TEST_CASE("where mpirun started the ranks, too, one that is killed is named and 
   if (!can_use_mpi()) return;
   const Folder folder;
   const std::string file = (folder / "run.mcap").string();
-  const std::string line = "exec mpirun -n 4 " + lab_run({"--steps", "100000", "--record", file}) + " >/dev/null";
+  const std::string line =
+      "set -o pipefail\nmpirun -n 4 " + lab_run({"--steps", "100000", "--record", file}) + " 2>&1 >/dev/null | cat >&2";
   Process run(folder, {"/bin/bash", folder.file("script", line)},
               {.environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_hwloc_base_binding_policy=none"},
@@ -175,10 +176,10 @@ TEST_CASE("a rank that is killed on another host is named within seconds") {
   const std::string hosts = folder.file("hosts", "a slots=1\nb slots=2\nc slots=1\n");
   const std::string file = (folder / "run.mcap").string();
   // The hosts have one set of process numbers; rank 2 is on b, so it has another network than this script.
-  const auto ended = script_on(
-      "hosts.sh", folder,
-      lab_run({"--steps", "100000", "--hosts", hosts, "--record", file}) + " >report &\nrun=$!\n" +
-          replaced(R"(until [[ -s FILE && $(stat -c %s FILE) -gt 40000 ]]; do sleep 0.1; done
+  const auto ended =
+      script_on("hosts.sh", folder,
+                lab_run({"--steps", "100000", "--hosts", hosts, "--record", file}) + " >report &\nrun=$!\n" +
+                    replaced(R"sh(until [[ -s FILE && $(stat -c %s FILE) -gt 40000 ]]; do sleep 0.1; done
 for process in /proc/[0-9]*; do
   if tr '\0' '\n' <$process/environ 2>/dev/null | grep -qx OMPI_COMM_WORLD_RANK=2 &&
     [[ $(readlink $process/ns/net) != $(readlink /proc/self/ns/net) ]]; then victim=${process#/proc/}; fi
@@ -186,8 +187,8 @@ done
 kill -KILL $victim
 begin=$EPOCHREALTIME
 wait $run || echo "status $?"
-echo "seconds $(( ${EPOCHREALTIME%.*} - ${begin%.*} ))")",
-                   "FILE", file));
+echo "seconds $(( ${EPOCHREALTIME%.*} - ${begin%.*} ))")sh",
+                             "FILE", file));
   if (!ended) return;
   INFO(ended->err << ended->out);
   CHECK(own_lines(ended->err).starts_with("rank 2 died after step "));

@@ -38,7 +38,7 @@ int supervise(const RunLine& given, const Scenario& read) {
 }
 
 /// A process of a job that a launcher has started.
-int run_in_job(const RunLine& given) {
+int run_in_job(RunLine given) {
   const Scenario scenario = read_to_run(given);
   check_job_size(scenario, given.request);
   if (given.request.launched->rank > 0) {
@@ -48,7 +48,8 @@ int run_in_job(const RunLine& given) {
     job.request = given.request;
     return run_worker(job);
   }
-  continue_as_supervisor();
+  const int launcher_errors = continue_as_supervisor();
+  if (given.request.launched->launcher == "mpirun") given.request.launched->launcher_errors = launcher_errors;
   try {
     return supervise(given, scenario);
   } catch (...) {
