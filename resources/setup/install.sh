@@ -61,4 +61,4 @@ for names in "${wanted[@]}"; do  # once more, since apt may know more now
   packages+=("$found")
 done
 say "installing ${#packages[@]} packages: ${packages[*]}"
-apt install --yes --no-install-recommends "${packages[@]}" || fail "apt-get install failed (above) for: ${packages[*]}"
+with_progress "installing" true apt install --yes --no-install-recommends "${packages[@]}" || fail "apt-get install failed (above) for: ${packages[*]}"
