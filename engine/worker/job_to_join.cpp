@@ -16,21 +16,20 @@
 #include "engine/scenario/read.hpp"
 #include "engine/worker/child.hpp"
 #include "engine/worker/launched_job.hpp"
+#include "engine/worker/signal_pipe.hpp"
 
 namespace rankscope {
 namespace {
 
 constexpr std::chrono::seconds dismissal_limit{20};
 
-/// The exit status of this process's child, which gets the signals of `watched` that this process is sent.
-[[noreturn]] void wait_for_supervisor(pid_t supervisor, const sigset_t& watched) {
+/// Ends with the exit status of this process's child, which gets the signals that this process is sent.
+[[noreturn]] void wait_for_supervisor(pid_t supervisor) {
+  const SignalPipe signals{SIGTERM, SIGINT, SIGHUP, SIGCHLD};
   for (;;) {
-    int number = 0, status = 0;
-    if (sigwait(&watched, &number) != 0) continue;
-    if (number != SIGCHLD) {
-      kill(supervisor, SIGTERM);
-      continue;
-    }
+    const auto number = signals.wait(std::chrono::milliseconds(200));
+    if (number && *number != SIGCHLD) kill(supervisor, SIGTERM);
+    int status = 0;
     if (waitpid(supervisor, &status, WNOHANG) == supervisor)
       _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
   }
@@ -80,14 +79,9 @@ void refuse_launcher(const std::string& command) {
 
 int continue_as_supervisor() {
   const int errors = errors_of(getppid());
-  sigset_t watched, before;
-  sigemptyset(&watched);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&watched, number);
-  sigprocmask(SIG_BLOCK, &watched, &before);
   const pid_t parent = getpid(), child = fork();
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
-  if (child > 0) wait_for_supervisor(child, watched);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (child > 0) wait_for_supervisor(child);
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);

@@ -1,33 +1,19 @@
 #include "engine/worker/last_words.hpp"
 
 #include <signal.h>
-#include <time.h>
 
 namespace rankscope {
 namespace {
 
-constexpr timespec look_every{0, 50'000'000};
-
-sigset_t termination() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
-  return set;
-}
+constexpr std::chrono::milliseconds look_every{50};
 
 }  // namespace
 
-LastWords::LastWords() {
-  const sigset_t set = termination();
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  thread_ = std::thread([this] { wait(); });
-}
+LastWords::LastWords() : signals_{SIGTERM}, thread_([this] { wait(); }) {}
 
 LastWords::~LastWords() {
   done_ = true;
   thread_.join();
-  const sigset_t set = termination();
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 void LastWords::set(std::function<void()> say) {
@@ -36,15 +22,13 @@ void LastWords::set(std::function<void()> say) {
 }
 
 void LastWords::wait() {
-  const sigset_t set = termination();
   while (!done_) {
-    if (sigtimedwait(&set, nullptr, &look_every) != SIGTERM) continue;
+    if (!signals_.wait(look_every)) continue;
     {
       const std::lock_guard lock(mutex_);
       if (say_) say_();
     }
     signal(SIGTERM, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
     raise(SIGTERM);
   }
 }

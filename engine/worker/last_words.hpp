@@ -5,12 +5,13 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/worker/signal_pipe.hpp"
+
 namespace rankscope {
 
 class LastWords {
  public:
-  /// From now on SIGTERM ends this process only after `say` (if there is one) has returned. To be made before any other
-  /// thread, which then leaves the signal to this object's own.
+  /// From now on SIGTERM ends this process only after what was set (if anything) has returned.
   LastWords();
   ~LastWords();
   LastWords(const LastWords&) = delete;
@@ -22,6 +23,7 @@ class LastWords {
  private:
   void wait();
 
+  const SignalPipe signals_;
   std::mutex mutex_;
   std::function<void()> say_;
   std::atomic<bool> done_ = false;

@@ -11,7 +11,7 @@ struct LaunchedJob {
   int rank = 0, size = 1;
   bool spans_hosts = false;
   int launcher_errors = -1;  ///< descriptor of mpirun's own standard error, for last messages; -1: none
-  bool has_pmix = true;  ///< false: srun without --mpi=pmix; Open MPI cannot connect its processes
+  bool has_pmix = true;      ///< false: srun without --mpi=pmix; Open MPI cannot connect its processes
 };
 
 /// The value of an environment variable; null where there is none.

@@ -274,7 +274,7 @@ int run_worker(const WorkerJob& mine) {
   std::unique_ptr<World> world;
   if (mine.request.communicator == "loopback" && !mine.refused) return run_job(mine, world, std::nullopt, nullptr);
   std::optional<LastWords> last_words;
-  if (mine.request.launched) last_words.emplace();  // before MPI has threads
+  if (mine.request.launched) last_words.emplace();
   if (mine.request.communicator == "nccl") hear_nccl_phases();
   CommOptions options;
   options.record_phases = true;
