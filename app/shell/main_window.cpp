@@ -138,12 +138,17 @@ void MainWindow::make_layout() {
   add("validation", tr("Validation"), new ValidationView(state_, session_, docks_));
   add("grid", tr("Grid"), new GridView(state_, session_, figures, docks_));
   add("topology", tr("Topology"), new TopologyView(state_, session_, figures, docks_));
-  auto* program = new ProgramView(state_, session_, docks_);
-  add("program", tr("Program"), program);
-  connect(plan_, &PlanPanel::text_wanted, this, [this, program] {
-    docks_->bring(program);
-    program->show_program(-1);
-    program->editor().setFocus();
+  program_ = new ProgramView(state_, session_, docks_);
+  add("program", tr("Program"), program_);
+  connect(plan_, &PlanPanel::text_wanted, this, [this] {
+    docks_->bring(program_);
+    program_->show_program(-1);
+    program_->editor().setFocus();
+  });
+  connect(timeline_, &TimelineView::view_wanted, this, [this](const QString& name) {
+    docks_->bring(find_view(name));
+    if (const auto chosen = state_.selected(); chosen && find_view(name) == program_)
+      program_->show_op(chosen->rank, chosen->op);
   });
   hang_ = new HangView(state_, session_, figures, docks_);
   add("hang", tr("Hang"), hang_);
