@@ -318,9 +318,13 @@ int main(int argc, char** argv) {
       ->add_option("--restarts", request.restarts,
                    "when a rank is lost, go on by itself from the newest checkpoint, so many times at most")
       ->check(whole_number(0));
-  run_command->add_option("--join-file", request.join_file,
-                          "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
-                          "endpoint beyond this machine must have");
+  run_command
+      ->add_option("--join-file", request.join_files,
+                   "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
+                   "endpoint beyond this machine must have. Given again, each file has a key of its own, which "
+                   "rankscope-trace revoke FILE takes back during the run")
+      ->take_all()
+      ->allow_extra_args(false);
 
   auto* verify_command = app.add_subcommand("verify", "prove that the plan trains the same model as one rank");
   add_input(verify_command, input);

@@ -12,15 +12,18 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <zmq.hpp>
 
 #include "telemetry/relay/exchange.hpp"
+#include "telemetry/relay/revoked_keys.hpp"
 #include "telemetry/relay/spool_follower.hpp"
 #include "telemetry/relay/viewer_feed.hpp"
 #include "telemetry/stream/link.hpp"
 #include "telemetry/stream/viewer_history.hpp"
+#include "telemetry/stream/worker_proof.hpp"
 
 namespace rankscope {
 namespace {
@@ -34,8 +37,10 @@ constexpr auto worker_limit = std::chrono::seconds(30);
 constexpr auto burst_for = std::chrono::milliseconds(50);  // a slow tap must not keep grants and viewers waiting longer
 constexpr int burst = 1024;                                // messages taken in between two rounds of the viewers
 constexpr int viewer_burst = 256;                          // messages to one viewer in a round
-constexpr std::size_t spool_budget = std::size_t{4} << 20;  // bytes read from spools in a round
-constexpr std::size_t most_peers = 4096;
+constexpr std::size_t spool_budget = std::size_t{4} << 20;      // bytes read from spools in a round
+constexpr auto revoked_every = std::chrono::milliseconds(250);  // between two looks for revoked keys
+// Viewers cannot take the workers' places. Of workers that were forgotten so many are remembered.
+constexpr std::size_t most_viewers = 4096, most_workers = 65536, most_former_workers = 65536;
 constexpr int high_water = 2048;  // above every window, so that only a peer that broke the rules meets it
 
 enum class Sending : std::uint8_t { done, full, gone };
@@ -58,9 +63,11 @@ struct Relay::State {
   struct Worker {
     std::uint64_t generation = 0, received = 0, granted = 0;
     Clock::time_point heard_at{}, granted_at{};
+    std::string key;
   };
   struct Incoming {
-    std::string peer, user;
+    std::string peer;
+    std::optional<AdmittedKey> caller;  // nullopt: without encryption
     std::optional<link::Header> header;
     std::shared_ptr<zmq::message_t> frame;  // null: no body
     std::span<const std::byte> body() const {
@@ -70,6 +77,8 @@ struct Relay::State {
 
   State(RelayOptions given, std::vector<EventSink*> taps)
       : options(std::move(given)),
+        check(options.run_secret.empty() ? new_run_secret() : options.run_secret),
+        revoked(options.join_files),
         exchange(options.session, options.ring_bytes, std::move(taps), options.limits),
         spools(options.spool_directory) {
     if (call < 0) throw std::system_error(errno, std::generic_category(), "relay: eventfd");
@@ -79,6 +88,7 @@ struct Relay::State {
   State& operator=(const State&) = delete;
 
   const RelayOptions options;
+  const WorkerCheck check;
   std::string endpoint;
 
   mutable std::mutex mutex;
@@ -90,12 +100,15 @@ struct Relay::State {
   const int call = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // wakes the thread
 
   // The thread's own.
+  RevokedKeys revoked;
+  Clock::time_point revoked_at{};
   zmq::context_t context{1};
   std::unique_ptr<ZapHandler> door;
   zmq::socket_t router{context, zmq::socket_type::router};
   Exchange exchange;
   SpoolFollower spools;
   std::map<std::string, Worker> workers;
+  std::set<std::string> former_workers;  // that proved themselves once, and may not know that they were forgotten
   std::map<std::string, ViewerFeed> viewers;
   RelayStatus counts;
   bool spools_read = false;
@@ -122,15 +135,17 @@ struct Relay::State {
     if (!router.recv(frame, zmq::recv_flags::dontwait)) return false;
     in.peer = frame.to_string();
     in.header.reset();
-    in.user.clear();
+    in.caller.reset();
     in.frame.reset();
     int parts = 1;
     for (bool more = frame.more(); more && router.recv(frame, zmq::recv_flags::dontwait);) {
       more = frame.more();
       ++parts;
       if (parts == 2) {
-        in.header = link::unpack({static_cast<const std::byte*>(frame.data()), frame.size()});
-        if (door) in.user = user_of(frame);
+        const std::span bytes(static_cast<const std::byte*>(frame.data()), frame.size());
+        in.header = link::unpack(bytes);
+        if (link::is_outdated(bytes)) refuse_outdated(in.peer, bytes);
+        if (door) in.caller = caller_of(user_of(frame));
       } else if (parts == 3) {
         in.frame = std::make_shared<zmq::message_t>(std::move(frame));
       }
@@ -144,21 +159,44 @@ struct Relay::State {
     return user ? user : "";
   }
 
-  bool may(const Incoming& in, Role role) const { return !door || in.user == name_of(role); }
+  void refuse_outdated(const std::string& peer, std::span<const std::byte> header) {
+    constexpr std::string_view why = "this relay speaks version 2 of the link; use a Rankscope as new as the run's";
+    const auto answer = link::pack_outdated_refusal(header);
+    try {
+      if (router.send(zmq::buffer(peer), zmq::send_flags::sndmore | zmq::send_flags::dontwait) &&
+          router.send(zmq::buffer(answer), zmq::send_flags::sndmore | zmq::send_flags::dontwait))
+        router.send(zmq::buffer(why), zmq::send_flags::dontwait);
+    } catch (const zmq::error_t&) {  // it hung up
+    }
+  }
+
+  // Who comes without encryption is on an endpoint that needs none.
+  bool may(const Incoming& in, Role role) {
+    if (in.caller && revoked.contains(in.caller->public_key)) {
+      refuse(in.peer, in.header->generation, "this key was revoked");
+      return false;
+    }
+    if (!in.caller || in.caller->role == role) return true;
+    if (role == Role::worker) ++counts.forged;
+    refuse(in.peer, in.header->generation, "this key is not a " + std::string(name_of(role)) + "'s");
+    return false;
+  }
 
   void take_in(const Incoming& in) {
     if (!in.header) return garbage("not a message of the link");
     const link::Header& h = *in.header;
     switch (h.type) {
       case link::Type::worker_hello:
+      case link::Type::worker_proof:
       case link::Type::worker_messages:
       case link::Type::worker_beat:
-        if (!may(in, Role::worker)) return refuse(in.peer, h.generation, "this key is not a worker's");
-        return hear_worker(in, h);
+        if (may(in, Role::worker)) hear_worker(in, h);
+        return;
       case link::Type::viewer_hello:
       case link::Type::viewer_grant:
-        if (!may(in, Role::viewer)) return refuse(in.peer, h.generation, "this key is not a viewer's");
-        return hear_viewer(in, h);
+        if (may(in, Role::viewer)) hear_viewer(in, h);
+        return;
+      case link::Type::worker_challenge:
       case link::Type::worker_grant:
       case link::Type::snapshot:
       case link::Type::viewer_message:
@@ -170,19 +208,13 @@ struct Relay::State {
   }
 
   void hear_worker(const Incoming& in, const link::Header& h) {
-    if (viewers.contains(in.peer)) return garbage("a viewer can only read");
-    if (h.type == link::Type::worker_hello) {
-      SessionId session{};
-      if (in.body().size() != session.size()) return garbage("a worker's hello without a session");
-      std::memcpy(session.data(), in.body().data(), session.size());
-      if (!exchange.adopt(session))
-        return refuse(in.peer, h.generation, "this relay serves session " + to_string(exchange.session()));
-      if (workers.size() + viewers.size() >= most_peers) return refuse(in.peer, h.generation, "too many connections");
-      Worker& worker = workers[in.peer] = Worker{h.generation, 0, 0, Clock::now(), {}};
-      return grant(in.peer, worker);
-    }
+    if (viewers.contains(in.peer)) return forged(in.peer, h.generation, "a viewer can only read");
+    if (h.type == link::Type::worker_hello) return challenge_worker(in, h);
+    if (h.type == link::Type::worker_proof) return admit_worker(in, h);
     const auto found = workers.find(in.peer);
     if (found == workers.end()) {
+      if (!former_workers.contains(in.peer))
+        return forged(in.peer, h.generation, "a worker's message from a peer that has not proved to be one");
       send_to(router, in.peer, {link::Type::who_are_you});
       return;
     }
@@ -192,7 +224,7 @@ struct Relay::State {
     if (h.type == link::Type::worker_beat) return grant(in.peer, worker);
     if (h.a != worker.received + 1 || h.b == 0 ||
         h.b > options.worker_window) {  // something was lost on the way: from the beginning
-      workers.erase(found);
+      forget_worker(found);
       send_to(router, in.peer, {link::Type::who_are_you});
       return;
     }
@@ -208,6 +240,73 @@ struct Relay::State {
       if (Clock::now() < serve_at) continue;
       serve_peers();
       serve_at = Clock::now() + burst_for;
+    }
+  }
+
+  void forged(const std::string& peer, std::uint64_t generation, const std::string& why) {
+    ++counts.forged;
+    refuse(peer, generation, why);
+  }
+
+  // The session that a worker names, in front of what else its message holds; nullopt: it cannot be served.
+  std::optional<SessionId> session_named(const Incoming& in, const link::Header& h, std::size_t bytes) {
+    SessionId session{};
+    if (in.body().size() != bytes) {
+      garbage("a worker's hello or proof of a wrong length");
+      return std::nullopt;
+    }
+    std::memcpy(session.data(), in.body().data(), session.size());
+    if (exchange.session() == SessionId{} || exchange.session() == session) return session;
+    refuse(in.peer, h.generation, "this relay serves session " + to_string(exchange.session()));
+    return std::nullopt;
+  }
+
+  void challenge_worker(const Incoming& in, const link::Header& h) {
+    if (!session_named(in, h, sizeof(SessionId))) return;
+    send_to(router, in.peer, {link::Type::worker_challenge, h.generation}, check.challenge(in.peer, h.generation));
+  }
+
+  void admit_worker(const Incoming& in, const link::Header& h) {
+    const auto session = session_named(in, h, sizeof(SessionId) + sizeof(ProofCode));
+    if (!session) return;
+    if (!check.proves(in.peer, h.generation, *session, in.body().subspan(sizeof(SessionId))))
+      return forged(in.peer, h.generation, "this peer does not know the run's secret; workers get it from the run");
+    exchange.adopt(*session);
+    // A proof that comes again is late: the worker's numbers go on.
+    const auto known = workers.find(in.peer);
+    if (known != workers.end() && known->second.generation == h.generation) return grant(in.peer, known->second);
+    if (workers.size() >= most_workers) return refuse(in.peer, h.generation, "too many workers");
+    const std::string key = in.caller ? in.caller->public_key : std::string();
+    grant(in.peer, workers[in.peer] = Worker{h.generation, 0, 0, Clock::now(), {}, key});
+  }
+
+  void forget_worker(std::map<std::string, Worker>::iterator worker) {
+    if (former_workers.size() >= most_former_workers) former_workers.clear();
+    former_workers.insert(worker->first);
+    workers.erase(worker);
+  }
+
+  // Closes what came in with a key that was revoked since.
+  void look_for_revoked() {
+    if (!door || Clock::now() - revoked_at < revoked_every) return;
+    revoked_at = Clock::now();
+    if (!revoked.look()) return;
+    const auto shut_out = [&](const std::string& peer, std::uint64_t generation) {
+      ++counts.revoked;
+      constexpr std::string_view why = "this key was revoked";
+      send_to(router, peer, {link::Type::refused, generation}, std::as_bytes(std::span(why)));
+    };
+    for (auto viewer = viewers.begin(); viewer != viewers.end();) {
+      const auto at = viewer++;
+      if (!revoked.contains(at->second.key)) continue;
+      shut_out(at->first, at->second.generation());
+      drop_viewer(at);
+    }
+    for (auto worker = workers.begin(); worker != workers.end();) {
+      const auto at = worker++;
+      if (!revoked.contains(at->second.key)) continue;
+      shut_out(at->first, at->second.generation);
+      workers.erase(at);
     }
   }
 
@@ -242,11 +341,12 @@ struct Relay::State {
         if (found->second.generation() == h.generation) return;  // asked twice; the answer is under way
         drop_viewer(found);
       }
-      if (workers.size() + viewers.size() >= most_peers) return refuse(in.peer, h.generation, "too many connections");
+      if (viewers.size() >= most_viewers) return refuse(in.peer, h.generation, "too many viewers");
       const bool goes_on = h.a == instance;
       const std::uint64_t position = goes_on ? std::min(h.b, exchange.log().size()) : 0;
       auto has = goes_on ? unpack_history(in.body()) : std::map<std::int32_t, SequenceSet>{};
-      viewers.emplace(in.peer, ViewerFeed(h.generation, position, h.c, std::move(has)));
+      const auto viewer = viewers.emplace(in.peer, ViewerFeed(h.generation, position, h.c, std::move(has))).first;
+      if (in.caller) viewer->second.key = in.caller->public_key;
       if (viewers.size() == 1)
         for (auto& [worker, state] : workers) grant(worker, state);  // from now on they are watched
       const auto session = bytes_of_session();
@@ -297,7 +397,7 @@ struct Relay::State {
     for (auto worker = workers.begin(); worker != workers.end();) {
       const auto at = worker++;
       if (at->second.received != at->second.granted) grant(at->first, at->second);
-      if (now - at->second.heard_at > worker_limit) workers.erase(at);
+      if (now - at->second.heard_at > worker_limit) forget_worker(at);
     }
   }
 
@@ -357,6 +457,7 @@ struct Relay::State {
   void run() {
     while (!stop) {
       wait();
+      look_for_revoked();
       if (door) door->answer();
       Incoming in;
       const auto burst_end = Clock::now() + burst_for;
@@ -372,6 +473,7 @@ struct Relay::State {
 
 Relay::Relay(RelayOptions options, std::vector<EventSink*> taps) {
   check_publishable(options.endpoint, !options.keys.empty());
+  if (!options.worker_endpoint.empty()) check_publishable(options.worker_endpoint, false);
   state_ = std::make_unique<State>(std::move(options), std::move(taps));
   State& s = *state_;
   const SessionId random = new_session_id();
@@ -386,8 +488,9 @@ Relay::Relay(RelayOptions options, std::vector<EventSink*> taps) {
   // Asked for always, it would turn 127.0.0.1 into ::ffff:127.0.0.1.
   s.router.set(zmq::sockopt::ipv6, s.options.endpoint.find('[') != std::string::npos);
   try {
-    if (!s.options.keys.empty()) {
-      s.door = std::make_unique<ZapHandler>(s.context, s.options.admitted);
+    if (!s.options.worker_endpoint.empty()) s.router.bind(s.options.worker_endpoint);
+    if (!s.options.keys.empty()) {  // of the endpoints that are bound from here on
+      s.door = std::make_unique<ZapHandler>(s.context, s.options.admitted, s.revoked);
       s.router.set(zmq::sockopt::curve_server, true);
       s.router.set(zmq::sockopt::curve_secretkey, s.options.keys.secret_key);
       s.router.set(zmq::sockopt::zap_domain, ZapHandler::domain);
@@ -409,7 +512,14 @@ Relay::~Relay() {
 const std::string& Relay::endpoint() const { return state_->endpoint; }
 
 Join Relay::join(const CurveKeys& client, const std::string& host) const {
-  return {reachable_endpoint(state_->endpoint, host), state_->options.keys.public_key, client};
+  return {reachable_endpoint(state_->endpoint, host), state_->options.keys.public_key, client, {}};
+}
+
+Join Relay::worker_join(const CurveKeys& client, const std::string& host) const {
+  Join join = state_->options.worker_endpoint.empty() ? this->join(client, host)
+                                                      : Join{state_->options.worker_endpoint, {}, {}, {}};
+  join.run_secret = state_->check.secret();
+  return join;
 }
 
 void Relay::publish(Event event) {
@@ -434,6 +544,16 @@ RelayStatus Relay::status() const {
   return state_->status;
 }
 
-RelayKeys new_relay_keys() { return {new_curve_keys(), new_curve_keys(), new_curve_keys()}; }
+std::vector<AdmittedKey> RelayKeys::admitted() const {
+  std::vector<AdmittedKey> keys{{worker.public_key, Role::worker}};
+  for (const CurveKeys& viewer : viewers) keys.push_back({viewer.public_key, Role::viewer});
+  return keys;
+}
+
+RelayKeys new_relay_keys(std::size_t viewers) {
+  RelayKeys keys{new_curve_keys(), new_curve_keys(), {}};
+  for (std::size_t i = 0; i < viewers; ++i) keys.viewers.push_back(new_curve_keys());
+  return keys;
+}
 
 }  // namespace rankscope
