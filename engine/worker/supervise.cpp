@@ -31,6 +31,7 @@
 #include "telemetry/relay/session_watch.hpp"
 #include "telemetry/store/run_digest.hpp"
 #include "telemetry/stream/publisher.hpp"
+#include "telemetry/trace/output_file.hpp"
 
 namespace rankscope {
 namespace {
@@ -285,6 +286,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
 int run_supervised(const Scenario& given, const RunRequest& asked) {
   check_request(asked);
   Scenario scenario = with_absolute_data(given);
+  if (!asked.record.empty()) check_output(asked.record, {scenario.file, data_file(scenario)});
   RunRequest request = with_checkpoints(scenario, asked);
   stop_on_signals();  // from here on there is a directory to remove
 

@@ -3,10 +3,11 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <set>
+#include <optional>
 
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/export/export.hpp"
+#include "telemetry/trace/output_file.hpp"
 
 namespace rankscope {
 namespace {
@@ -54,17 +55,19 @@ int export_trace(const ExportRequest& request) {
   if (!request.obtained.empty())
     for (const Obtained obtained : {Obtained::measured, Obtained::emulated, Obtained::simulated})
       if (name_of(obtained) == request.obtained) options.obtained = obtained;
+  // Before anything is read, so that a refusal does not come late.
+  std::optional<OutputFile> output;
+  if (!request.output.empty() && request.output != "-") output.emplace(request.output, std::vector{request.trace});
   RunStore store;
   DamageReport damage;
   read_trace(request.trace, store, {}, &damage);
   tell_damage(request.trace, damage);
   std::ofstream file;
-  const bool to_file = !request.output.empty() && request.output != "-";
-  if (to_file) {
-    file.open(request.output, std::ios::binary | std::ios::trunc);
+  if (output) {
+    file.open(output->path(), std::ios::binary | std::ios::trunc);
     if (!file) throw InputError(request.output + ": cannot be written");
   }
-  std::ostream& out = to_file ? file : std::cout;
+  std::ostream& out = output ? file : std::cout;
   const auto view = store.view();
   if (request.format == "csv") {
     export_csv(*view, out, options);
@@ -72,26 +75,21 @@ int export_trace(const ExportRequest& request) {
     export_chrome(*view, out, options);
   }
   out.flush();
-  if (!out) throw std::runtime_error((to_file ? request.output : "standard output") + ": writing failed");
+  if (!out) throw std::runtime_error((output ? request.output : "standard output") + ": writing failed");
+  if (output) output->commit();
   return 0;
 }
 
 int cut(const CutRequest& request) {
   const CutLimits limits = limits_of(request);
-  const std::string part = request.output + ".part";
-  try {
-    DamageReport damage;
-    TraceWriter writer(part);
-    CutSink sink(writer, limits);
-    read_trace(request.trace, sink, {}, &damage);
-    tell_damage(request.trace, damage);
-    if (!writer.close()) throw std::runtime_error(writer.error());
-    if (std::rename(part.c_str(), request.output.c_str()) != 0)
-      throw std::runtime_error(request.output + ": cannot be written");
-  } catch (...) {
-    std::remove(part.c_str());
-    throw;
-  }
+  OutputFile output(request.output, {request.trace});
+  DamageReport damage;
+  TraceWriter writer(output.path());
+  CutSink sink(writer, limits);
+  read_trace(request.trace, sink, {}, &damage);
+  tell_damage(request.trace, damage);
+  if (!writer.close()) throw std::runtime_error(writer.error());
+  output.commit();
   return 0;
 }
 
