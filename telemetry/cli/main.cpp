@@ -52,9 +52,13 @@ int run(int argc, char** argv) {
   ExportRequest exporting;
   auto* export_command = app.add_subcommand("export", "convert for other programs");
   add_trace(export_command, exporting.trace);
-  export_command->add_option("--format", exporting.format, "chrome (JSON, opened by Perfetto) or csv")
-      ->check(CLI::IsMember({"chrome", "csv"}));
-  export_command->add_option("-o,--output", exporting.output, "file to write; - or nothing: standard output");
+  export_command
+      ->add_option("--format", exporting.format,
+                   "chrome (JSON, opened by Perfetto), csv, or hta (a folder with a file for each rank, for "
+                   "HolisticTraceAnalysis)")
+      ->check(CLI::IsMember({"chrome", "csv", "hta"}));
+  export_command->add_option("-o,--output", exporting.output,
+                             "file to write, or folder of hta; - or nothing: standard output");
   export_command->add_option("--obtained", exporting.obtained, "only spans obtained so")
       ->check(CLI::IsMember({"measured", "emulated", "simulated"}));
 
