@@ -22,6 +22,7 @@
 #include "engine/run/platform.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/worker/child.hpp"
+#include "engine/worker/descriptors.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/recorder.hpp"
 #include "engine/worker/session_directory.hpp"
@@ -231,6 +232,7 @@ void stop_on_signals() {
 bool stop_was_asked() { return stop_asked; }
 
 Attempt run_session(const Scenario& scenario, const RunRequest& request) {
+  need_descriptors(scenario.plan.ranks(), request.communicator);
   const SessionDirectory directory;
   const SessionId session = new_session_id();
   fs::create_directory(directory.path() / "spool");

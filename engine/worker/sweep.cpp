@@ -9,6 +9,7 @@
 #include "engine/facts/sweep_file.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/worker/supervise.hpp"
+#include "telemetry/trace/output_file.hpp"
 
 namespace rankscope {
 namespace {
