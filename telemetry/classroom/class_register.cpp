@@ -1,6 +1,7 @@
 #include "telemetry/classroom/class_register.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "telemetry/classroom/socket_loop.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <zmq.hpp>
 
 #include "telemetry/event/codec.hpp"
@@ -22,7 +23,7 @@ class Attacker {
  public:
   explicit Attacker(const std::string& endpoint) : socket_(context_, zmq::socket_type::dealer) {
     socket_.set(zmq::sockopt::linger, 0);
-    socket_.set(zmq::sockopt::rcvtimeo, 200);
+    socket_.set(zmq::sockopt::rcvtimeo, 2000);
     socket_.connect(endpoint);
   }
   void say(const link::Header& header, const std::string& body) {
@@ -49,8 +50,7 @@ std::string session_from(const std::string& endpoint) {
   std::string session;
   wait_until(some_seconds, [&] {
     viewer.say({link::Type::viewer_hello, 1, 0, 0, 0}, "");
-    for (int i = 0; i < 20 && session.empty(); ++i)
-      if (const auto heard = viewer.hear(); heard && heard->first.type == link::Type::snapshot) session = heard->second;
+    if (const auto heard = viewer.hear(); heard && heard->first.type == link::Type::snapshot) session = heard->second;
     return !session.empty();
   });
   return session;
@@ -212,7 +212,7 @@ TEST_CASE("a recording into a pipe that nobody reads, or over the scenario, is r
 TEST_CASE("too few file descriptors are named at once, with how many are needed") {
   if (!can_use_mpi()) return;
   const Folder folder;
-  const std::string limited = "ulimit -Hn 24; exec \"$0\" \"$@\"";
+  const std::string limited = "ulimit -n 24; exec \"$0\" \"$@\"";
   std::vector<std::string> command{"/bin/bash", "-c", limited};
   for (std::string& word :
        engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--comm", "mpi", "--steps", "3"})))
