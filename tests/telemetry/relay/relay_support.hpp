@@ -26,6 +26,7 @@ class Run {
   explicit Run(const std::string& endpoint = {}, RelayOptions options = {}, bool spools_reachable = true) {
     options.endpoint = endpoint.empty() ? "ipc://" + directory.file("relay") : endpoint;
     options.session = a_session();
+    options.run_secret = new_run_secret();  // the same after the relay is started again
     if (spools_reachable) options.spool_directory = directory.file("spool");
     relay_options = options;
     start_relay();
