@@ -113,6 +113,7 @@ ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, c
   };
   if (place.length > greatest_chunk_bytes || place.data_bytes > greatest_chunk_bytes)
     return trouble("it is larger than any chunk should be");
+  if (place.beyond) return trouble("with it the file would unpack to more than a file of this size may hold");
   if (place.data_bytes > freely_packed_bytes && place.data_bytes / greatest_packing > place.length)
     return trouble("it claims to unpack to " + std::to_string(place.data_bytes / place.length) +
                    " times its size, which no recording does");

@@ -158,24 +158,13 @@ void check_head(const TraceFile& file, const TraceIndex& index, std::string_view
 }
 
 // Chunks beyond what a file of this size may unpack to are not read.
-void limit_data(const TraceFile& file, TraceIndex& index, DamageReport& damage) {
+void limit_data(const TraceFile& file, TraceIndex& index) {
   const std::uint64_t most = greatest_data_bytes(file.size());
   std::uint64_t data = 0;
-  std::size_t kept = 0;
-  for (; kept < index.places.size(); ++kept) {
-    const std::uint64_t bytes = index.places[kept].data_bytes;
-    if (bytes > most || data > most - bytes) break;
-    data += bytes;
+  for (TracePlace& place : index.places) {
+    place.beyond = place.data_bytes > most - data;
+    if (!place.beyond) data += place.data_bytes;
   }
-  if (kept == index.places.size()) return;
-  for (std::size_t i = kept; i < index.places.size(); ++i)
-    damage.bytes_skipped += static_cast<std::int64_t>(index.places[i].length);
-  const std::size_t dropped = index.places.size() - kept;
-  damage.chunks_skipped += static_cast<std::int64_t>(dropped);
-  damage.notes.push_back("the chunks claim to unpack to more than " + std::to_string(most >> 20) +
-                         " MiB, which is more than a file of this size may hold; its last " + std::to_string(dropped) +
-                         " chunks are not read");
-  index.places.resize(kept);
 }
 
 }  // namespace
@@ -212,7 +201,7 @@ TraceIndex index_trace(const TraceFile& file, DamageReport& damage) {
   }
   if (!has_header && !damage.cut_short) note_head(damage, "the file's header is damaged");
   check_head(file, *index, profile, damage);
-  limit_data(file, *index, damage);
+  limit_data(file, *index);
   return std::move(*index);
 }
 

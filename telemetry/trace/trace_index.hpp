@@ -15,6 +15,7 @@ namespace rankscope {
 struct TracePlace {
   enum class Kind : std::uint8_t { chunk, message } kind = Kind::chunk;
   bool cut = false;                      ///< the file ends within it
+  bool beyond = false;                   ///< of what a file of this size may unpack to: it is not read
   std::uint64_t offset = 0, length = 0;  ///< of the record with its head
   std::uint64_t data_bytes = 0;          ///< before compression, as its head or index says
   std::int64_t messages = -1;            ///< as the message indexes tell; -1 unknown

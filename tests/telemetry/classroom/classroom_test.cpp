@@ -74,10 +74,11 @@ struct Rude {
   }
   /// Comes in as a student does. Empty, or why it was refused.
   std::string come_in(const Join& join, const std::string& name, const Identity& identity) {
-    say(to_text(Hello{name, {}, {}}));
+    say(to_text(classroom::Hello{name, {}, {}}));
     const auto challenge = hear<Challenge>();
     if (!challenge) return "no challenge";
-    say(to_text(Hello{name, identity.public_key(), identity.prove(join.server_key, challenge->challenge, name)}));
+    say(to_text(
+        classroom::Hello{name, identity.public_key(), identity.prove(join.server_key, challenge->challenge, name)}));
     std::string why = "no answer";
     within([&] {
       zmq::message_t frame;
@@ -265,20 +266,20 @@ TEST_CASE("a proof is worth nothing for another name, key or connection") {
   Teacher teacher(room.options());
   const Identity ada, mallory;
   Rude first(teacher.join()), second(teacher.join());
-  first.say(to_text(Hello{"Ada", {}, {}}));
-  second.say(to_text(Hello{"Ada", {}, {}}));
+  first.say(to_text(classroom::Hello{"Ada", {}, {}}));
+  second.say(to_text(classroom::Hello{"Ada", {}, {}}));
   const auto to_first = first.hear<Challenge>(), to_second = second.hear<Challenge>();
   REQUIRE((to_first && to_second));
   const std::string proof = ada.prove("", to_first->challenge, "Ada");
-  second.say(to_text(Hello{"Ada", ada.public_key(), proof}));
+  second.say(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
   CHECK(second.hear<Refused>());
-  first.say(to_text(Hello{"Grace", ada.public_key(), proof}));
+  first.say(to_text(classroom::Hello{"Grace", ada.public_key(), proof}));
   CHECK(first.hear<Refused>());
-  first.say(to_text(Hello{"Ada", mallory.public_key(), proof}));
+  first.say(to_text(classroom::Hello{"Ada", mallory.public_key(), proof}));
   CHECK(first.hear<Refused>());
   first.say(to_text(Answer{"lab", 0, 99}));
   CHECK(teacher.students().empty());
-  first.say(to_text(Hello{"Ada", ada.public_key(), proof}));
+  first.say(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
   CHECK(first.hear<Welcome>());
 }
 
