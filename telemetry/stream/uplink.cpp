@@ -73,7 +73,8 @@ struct Uplink::State {
     if (!incoming.header) return;
     const link::Header& h = *incoming.header;
     // Another relay, or one that forgot us, asks who we are, or refuses what comes without a proof.
-    if ((h.type == link::Type::who_are_you || h.type == link::Type::refused) && granted) return start_over();
+    if (granted && (h.type == link::Type::who_are_you || (h.type == link::Type::refused && h.generation == generation)))
+      return start_over();
     if (h.type == link::Type::worker_challenge && h.generation == generation) return prove(incoming.body);
     if (h.type != link::Type::worker_grant || h.generation != generation) return;
     granted = true;
