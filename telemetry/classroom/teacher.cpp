@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "telemetry/classroom/identity.hpp"
 #include "telemetry/classroom/socket_loop.hpp"
 #include "telemetry/relay/revoked_keys.hpp"
 #include "telemetry/relay/zap.hpp"

@@ -1,5 +1,5 @@
 // Another process of this machine at a run's socket: it knows all that the socket tells, and not the run's secret.
-#include <sys/resource.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <cmath>
