@@ -278,5 +278,38 @@ TEST_CASE("chunks that unpack to much more than they are do not exhaust the read
   if (test::slowness == 1) CHECK(resident_peak_bytes() - before < std::int64_t{500} << 20);
 }
 
+TEST_CASE("rows that are all alike, and take next to no room in the file, do not exhaust the reader") {
+  const TemporaryDirectory folder;
+  Message message;
+  message.session = new_session_id();
+  SpanBatch batch;
+  Span span;
+  span.op = *parse_token("F:c0:m0");
+  batch.spans.assign(DecodeLimits().rows, span);
+  message.event = batch;
+  {
+    TraceWriter writer(folder / "alike.mcap");
+    for (std::uint64_t i = 0; i < 12; ++i) {
+      message.sequence = i + 1;
+      writer.accept(message);
+    }
+    REQUIRE(writer.close());
+  }
+  struct Counted : EventSink {
+    std::size_t rows = 0;
+    void accept(const Message& m) override {
+      if (const auto* spans = std::get_if<SpanBatch>(&m.event)) rows += spans->spans.size();
+    }
+  } counted;
+  DamageReport damage;
+  read_trace(folder / "alike.mcap", counted, {}, &damage);
+  const std::size_t file_bytes = contents(folder / "alike.mcap").size();
+  CAPTURE(file_bytes, counted.rows);
+  CHECK(file_bytes < 1 << 20);
+  CHECK(counted.rows > 0);
+  CHECK(counted.rows <= (std::size_t{4} << 20) + 8 * file_bytes);
+  CHECK(damage.data_lost());
+}
+
 }  // namespace
 }  // namespace rankscope::testing
