@@ -22,6 +22,7 @@
 #include "engine/run/platform.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/worker/child.hpp"
+#include "engine/worker/descriptors.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/recorder.hpp"
 #include "engine/worker/session_directory.hpp"
@@ -31,6 +32,7 @@
 #include "telemetry/relay/session_watch.hpp"
 #include "telemetry/store/run_digest.hpp"
 #include "telemetry/stream/publisher.hpp"
+#include "telemetry/trace/output_file.hpp"
 
 namespace rankscope {
 namespace {
@@ -83,10 +85,14 @@ Meeting make_meeting(const RunRequest& request, const fs::path& directory, const
   meeting.relay.session = session;
   meeting.relay.spool_directory = (directory / "spool").string();
   meeting.relay.endpoint = request.publish.empty() ? "ipc://" + (directory / "relay").string() : request.publish;
-  if (!request.join_file.empty()) {
-    meeting.keys = new_relay_keys();
+  // Threads of one process need no port: this user alone can enter the directory.
+  if (!request.publish.empty() && request.communicator == "loopback")
+    meeting.relay.worker_endpoint = "ipc://" + (directory / "workers").string();
+  if (!request.join_files.empty()) {
+    meeting.keys = new_relay_keys(request.join_files.size());
     meeting.relay.keys = meeting.keys.relay;
     meeting.relay.admitted = meeting.keys.admitted();
+    meeting.relay.join_files = request.join_files;
   }
   return meeting;
 }
@@ -206,7 +212,7 @@ void check_request(const RunRequest& request) {
       throw ScenarioError(how + ": there is no mpirun in PATH; install Open MPI, or use --comm loopback");
   }
   if (request.communicator == "nccl") check_nccl(request);
-  if (!request.publish.empty()) check_publishable(request.publish, !request.join_file.empty());
+  if (!request.publish.empty()) check_publishable(request.publish, !request.join_files.empty());
 }
 
 Scenario with_absolute_data(Scenario scenario) {
@@ -226,6 +232,7 @@ void stop_on_signals() {
 bool stop_was_asked() { return stop_asked; }
 
 Attempt run_session(const Scenario& scenario, const RunRequest& request) {
+  need_descriptors(scenario.plan.ranks(), request.communicator);
   const SessionDirectory directory;
   const SessionId session = new_session_id();
   fs::create_directory(directory.path() / "spool");
@@ -241,11 +248,12 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   WorkerJob job;
   job.directory = directory.path().string();
   job.session = to_string(session);
-  job.join = to_string(relay.join(meeting.keys.worker, address_for_workers(request)));
+  job.join = to_string(relay.worker_join(meeting.keys.worker, address_for_workers(request)));
   job.request = request;
   job.request.clock = headline_clock(scenario, request);
   job.start_ns = monotonic_ns();
-  if (!request.join_file.empty()) write_join_file(request.join_file, relay.join(meeting.keys.viewer));
+  for (std::size_t i = 0; i < request.join_files.size(); ++i)
+    write_join_file(request.join_files[i], relay.join(meeting.keys.viewers[i]));
   // Last of what can be refused, because it replaces a recording of that name.
   if (!request.record.empty()) recorder.open(request.record);
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
@@ -260,6 +268,9 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
                                             : "stopped by request after step " + std::to_string(verdict.last_step);
   relay.publish(verdict.end());
   relay.finish(2s);
+  if (const std::int64_t forged = relay.status().forged; forged > 0)
+    std::cerr << "rankscope-engine: " << forged
+              << " messages of peers that did not prove to be workers of this run were ignored" << std::endl;
   const std::string not_recorded = recorder.close();
 
   Attempt attempt;
@@ -277,6 +288,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
 int run_supervised(const Scenario& given, const RunRequest& asked) {
   check_request(asked);
   Scenario scenario = with_absolute_data(given);
+  if (!asked.record.empty()) check_output(asked.record, {scenario.file, data_file(scenario)});
   RunRequest request = with_checkpoints(scenario, asked);
   stop_on_signals();  // from here on there is a directory to remove
 

@@ -9,6 +9,7 @@
 #include "engine/facts/sweep_file.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/worker/supervise.hpp"
+#include "telemetry/trace/output_file.hpp"
 
 namespace rankscope {
 namespace {
@@ -83,6 +84,7 @@ int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
   const std::int64_t begun_ns = monotonic_ns();
   // Last of what can be refused, because it replaces a recording of that name.
   std::optional<SweepRecorder> recorder;
+  if (!request.record.empty()) check_output(request.record, {request.scenario});
   if (!request.record.empty()) recorder.emplace(request.record, sweep);
   stop_on_signals();
   Progress progress(sweep, !request.json || isatty(STDERR_FILENO));

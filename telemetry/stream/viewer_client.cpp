@@ -177,6 +177,8 @@ struct ViewerClient::State {
       case link::Type::worker_messages:
       case link::Type::worker_beat:
       case link::Type::worker_grant:
+      case link::Type::worker_challenge:
+      case link::Type::worker_proof:
       case link::Type::viewer_hello:
       case link::Type::viewer_grant:
       case link::Type::who_are_you: break;

@@ -9,7 +9,7 @@ namespace rankscope {
 
 class RecordFile {
  public:
-  /// Creates the file, in place of an older one. Throws TraceError.
+  /// Creates the file, in place of an older one. Throws TraceError, also for a pipe, a folder or a socket.
   explicit RecordFile(std::string path);
   ~RecordFile() { close(); }
   RecordFile(const RecordFile&) = delete;

@@ -64,9 +64,12 @@ Command run(CLI::App& app) {
   line->add_option("--restarts", request.restarts,
                    "when a rank is lost, go on by itself from the newest checkpoint, so many times at most")
       ->check(whole_number(0));
-  line->add_option("--join-file", request.join_file,
+  line->add_option("--join-file", request.join_files,
                    "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
-                   "endpoint beyond this machine must have");
+                   "endpoint beyond this machine must have. Given again, each file has a key of its own, which "
+                   "rankscope-trace revoke FILE takes back during the run")
+      ->take_all()
+      ->allow_extra_args(false);
   return {line, [given] { return run_plan(*given); }};
 }
 
