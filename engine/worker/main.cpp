@@ -31,7 +31,7 @@ namespace {
 
 using namespace rankscope;
 
-constexpr int bad_input = 2, failed = 1;
+constexpr int bad_input = 2, failed = 1, not_shown = 3;
 
 /// What every command is given.
 struct Input {
@@ -163,24 +163,12 @@ int verify_plan(const Input& input, const RunRequest& request) {
   const VerifyResult result = verify(scenario, settings);
   if (input.json) {
     nlohmann::json json = to_json(predicted_report(step));
-    double losses = 0, gradients = 0, parameters = 0, tolerance = 0;
-    int tensors = 0, bit_equal = 0;
-    for (const ParityRun& run : result.runs) {
-      tolerance = std::max(tolerance, run.tolerance);
-      tensors += run.errors.tensors;
-      bit_equal += run.errors.bit_equal;
-      losses = std::max(losses, run.errors.losses);
-      gradients = std::max(gradients, run.errors.gradients);
-      if (run.judges_parameters) parameters = std::max(parameters, run.errors.parameters);
-    }
-    json["verify"] = {{"passed", result.passed}, {"replayed", result.replayed}, {"losses", losses},
-                      {"gradients", gradients},  {"parameters", parameters},    {"tolerance", tolerance},
-                      {"tensors", tensors},      {"bit_equal", bit_equal}};
+    json["verify"] = to_json(result);
     std::cout << json.dump(2) << "\n";
   } else {
     std::cout << to_text(result);
   }
-  return result.passed ? 0 : failed;
+  return result.outcome == Outcome::equal ? 0 : result.outcome == Outcome::different ? failed : not_shown;
 }
 
 int validate_all(bool json, bool without_each) {
@@ -322,7 +310,9 @@ int main(int argc, char** argv) {
                           "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
                           "endpoint beyond this machine must have");
 
-  auto* verify_command = app.add_subcommand("verify", "prove that the plan trains the same model as one rank");
+  auto* verify_command = app.add_subcommand("verify",
+                                            "prove that the plan trains the same model as one rank; exit status 0: it "
+                                            "does, 1: it does not, 3: neither is shown");
   add_input(verify_command, input);
   verify_command
       ->add_option("--device", request.device, "what computes: cpu, or cuda (a GPU; under loopback all ranks share it)")
