@@ -316,6 +316,14 @@ Scenario read_unchecked(const std::string& path, const std::vector<Override>& ov
   return scenario;
 }
 
+std::string place_of_key(const std::string& path, const std::vector<Override>& overrides, const std::string& key) {
+  Scenario scenario;
+  Places places;
+  read_tables(document::parse_file(path), scenario, places);
+  apply(overrides, scenario, places);
+  return place_of({{key}, ""}, places, path);
+}
+
 Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
   return read(document::parse(text, name), name, overrides, {});
 }

@@ -5,6 +5,7 @@
 
 #include "engine/checkpoint/checkpoint.hpp"
 #include "engine/data/dataset.hpp"
+#include "engine/scenario/keys.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "kernels/device/device.hpp"
 #include "telemetry/stream/join.hpp"
@@ -34,6 +35,16 @@ std::string names_of(const std::vector<Command>& commands) {
   return text;
 }
 
+/// Where the key is that a PlanError's message begins with: "plan.schedule: …"; the scenario where it begins with none.
+std::string place_of(const PlanError& error, const Command& command, const std::string& scenario) {
+  const std::string what = error.what();
+  const std::string key = what.substr(0, what.find(": "));
+  const CLI::Option* set = command.line->get_option_no_throw("--set");
+  if (find_key(key) == nullptr || !set) return scenario;
+  const command::Input input{scenario, set->as<std::vector<std::string>>()};
+  return place_of_key(command::file_of(input), command::overrides_of(input), key);
+}
+
 /// Runs the command that was chosen. What it was asked for and cannot do is one line and bad_input.
 int run_chosen(const std::vector<Command>& commands) {
   const auto chosen =
@@ -46,7 +57,7 @@ int run_chosen(const std::vector<Command>& commands) {
   } catch (const ScenarioError& e) {
     std::cerr << e.what() << std::endl;
   } catch (const PlanError& e) {
-    std::cerr << scenario << ": " << e.what() << std::endl;
+    std::cerr << place_of(e, *chosen, scenario) << ": " << e.what() << std::endl;
   } catch (const DataError& e) {
     std::cerr << scenario << ": " << e.what() << std::endl;
   } catch (const CheckpointError& e) {  // of an export; a run's own are RunFailures

@@ -14,7 +14,7 @@
 
 namespace rankscope::command {
 
-inline constexpr int bad_input = 2, failed = 1;  ///< exit statuses
+inline constexpr int bad_input = 2, failed = 1, not_shown = 3;  ///< exit statuses; the last is verify's
 
 /// One command. Its function keeps what its options were given.
 struct Command {

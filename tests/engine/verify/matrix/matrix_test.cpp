@@ -62,14 +62,15 @@ TEST_CASE("every plan of the matrix trains the same model as one rank, whatever 
   CHECK(*ranks.rbegin() == 16);
 }
 
-TEST_CASE("every rank of every plan holds the bytes that its program says, and sends them where it says") {
+TEST_CASE(
+    "every rank of every plan holds the bytes that its program says, whatever is late, and sends them where it says") {
   const CoveringArray& matrix = plan_matrix();
   for (std::size_t i = 0; i < matrix.rows.size(); i += every) {
     const Row& row = matrix.rows[i];
     const Scenario s = scenario_of(row);
     const StepProgram step = compile(s);
     Summaries summaries;
-    RunSettings settings;
+    RunSettings settings = troubled(i, 300'000);  // whatever is late
     settings.steps = 2;
     run_loopback(step, settings, [&](int) { return &summaries; });
     REQUIRE(summaries.all.size() == 2 * static_cast<std::size_t>(step.grid.size()));
@@ -85,9 +86,12 @@ TEST_CASE("every rank of every plan holds the bytes that its program says, and s
     for (const StepSummary& summary : summaries.all) {
       const MemoryProfile profile = memory_profile(facts.programs[static_cast<std::size_t>(summary.rank)]);
       INFO(describe(row) << ", rank " << summary.rank << ", step " << summary.step);
-      for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer})
+      for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer,
+                                       MemoryClass::activations, MemoryClass::buffers})
         CHECK(summary.peak_bytes[static_cast<std::size_t>(memory)] ==
               profile.peak_by_class[static_cast<std::size_t>(memory)]);
+      const std::int64_t scratch = summary.peak_bytes[static_cast<std::size_t>(MemoryClass::workspace)];
+      CHECK(summary.peak_total_bytes - scratch == profile.peak);
     }
   }
 }
