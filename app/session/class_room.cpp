@@ -34,9 +34,8 @@ void ClassRoom::teach(const QString& join_file, const QString& address) {
   if (options.secured) {
     options.endpoint = "tcp://0.0.0.0:*";
   } else {
-    folder_ = QString::fromStdString(make_private_directory());
-    options.endpoint = folder_.toStdString() + "/class";
-    options.endpoint.insert(0, "ipc://");
+    folder_ = std::make_unique<SessionDirectory>();
+    options.endpoint = "ipc://" + (folder_->path() / "class").string();
   }
   auto teacher = std::make_unique<classroom::Teacher>(options);
   write_join_file(join_file.toStdString(), teacher->join(address.toStdString()));
@@ -63,8 +62,7 @@ void ClassRoom::leave() {
   any_followed_ = false;
   answers_ = 0;
   words_.clear();
-  if (!folder_.isEmpty()) QDir(folder_).removeRecursively();
-  folder_.clear();
+  folder_.reset();
   if (was) emit changed();
 }
 

@@ -63,7 +63,7 @@ class ClassRoom : public QObject {
   std::unique_ptr<classroom::Teacher> teacher_;
   std::unique_ptr<classroom::StudentLine> student_;
   classroom::Look followed_;
-  QString view_, folder_, words_;
+  QString view_, words_;
   bool following_ = true, any_followed_ = false;
   std::size_t answers_ = 0;  ///< that the teacher had when it looked last
 };

@@ -148,7 +148,7 @@ class Session : public SnapshotSource {
   std::uint64_t run_number_ = 0;  ///< of the run that an analysis under way is about
   QElapsedTimer since_analysis_, since_look_;
   std::optional<std::uint32_t> chosen_step_;
-  QString refusal_, failure_, endpoint_, endpoint_folder_, recording_, progress_words_;
+  QString refusal_, failure_, endpoint_, recording_, progress_words_;
   double progress_ = 0;
   KeptRun previous_;
   PathCache paths_{[this] { return engine_program(); }};

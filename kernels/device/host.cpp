@@ -44,7 +44,7 @@ void HostQueue::sum(DType type, std::span<void* const> into, std::span<const voi
 Memory HostDevice::reserve(std::int64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes > 0 ? bytes : 1);
   void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED) throw std::bad_alloc();
+  if (data == MAP_FAILED) throw OutOfMemory(bytes, "a piece of memory");
   // Large pages where the system has them, for fewer address translations. Only a wish.
   madvise(data, size, MADV_HUGEPAGE);
   return {static_cast<std::byte*>(data), [size](std::byte* own) { munmap(own, size); }};

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/host/threads.hpp"
 #include "telemetry/classroom/socket_loop.hpp"
 #include "telemetry/relay/zap.hpp"
 
@@ -159,7 +160,7 @@ void Teacher::State::tell() {
 Teacher::Teacher(TeacherOptions options) : state_(std::make_unique<State>()) {
   state_->options = std::move(options);
   state_->open();
-  state_->thread = std::thread([this] { state_->run(); });
+  state_->thread = start_thread("the class", [this] { state_->run(); });
 }
 
 Teacher::~Teacher() {

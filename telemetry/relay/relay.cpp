@@ -16,6 +16,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "engine/host/threads.hpp"
 #include "telemetry/relay/exchange.hpp"
 #include "telemetry/relay/spool_follower.hpp"
 #include "telemetry/relay/viewer_feed.hpp"
@@ -397,7 +398,7 @@ Relay::Relay(RelayOptions options, std::vector<EventSink*> taps) {
     throw JoinError("relay: '" + s.options.endpoint + "' cannot be bound: " + e.what());
   }
   s.endpoint = s.router.get(zmq::sockopt::last_endpoint);
-  s.thread = std::thread([&s] { s.run(); });
+  s.thread = start_thread("the relay", [&s] { s.run(); });
 }
 
 Relay::~Relay() {
