@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/class_room.hpp"
 
-#include <QDir>
 #include <QFileInfo>
 #include <cmath>
 
 #include "engine/op/op_id.hpp"
 #include "telemetry/classroom/student.hpp"
 #include "telemetry/classroom/teacher.hpp"
+#include "telemetry/stream/join.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 namespace {

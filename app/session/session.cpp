@@ -4,6 +4,7 @@
 #include <QDir>
 
 #include "engine/scenario/read.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "app/session/session.hpp"
 #include "engine/scenario/keys.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 

@@ -10,6 +10,7 @@
 #include "engine/calibrate/calibrate.hpp"
 #include "engine/comm/mpi.hpp"
 #include "engine/comm/nccl.hpp"
+#include "engine/host/threads.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/clock_fit.hpp"
 #include "engine/run/emulated_clock.hpp"
@@ -24,6 +25,7 @@
 #include "engine/worker/worker.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/stream/publisher.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope {
 namespace {
@@ -117,12 +119,30 @@ bool shares_gpu(World& world, const std::string& bus_id) {
   return std::count(all.begin(), all.end(), mine) > 1;
 }
 
+/// Threads that this process will have: its ranks' lanes, with those that compute for them, and the telemetry's.
+int threads_of(const WorkerJob& job, const std::vector<RankProgram>& programs) {
+  constexpr int telemetry = 6;  // ZeroMQ's two, the publisher, the device clock, what gathers for it, the launcher's
+  const bool is_process = job.request.communicator != "loopback";
+  int most = 0, sum = 0;
+  for (const RankProgram& program : programs) {
+    const auto lanes = program.lanes();
+    const auto used =
+        static_cast<int>(std::count_if(lanes.begin(), lanes.end(), [](const auto& l) { return !l.empty(); }));
+    const int threads = 1 + used + job.request.threads - 1;
+    most = std::max(most, threads);
+    sum += threads;
+  }
+  return telemetry + (is_process ? most : sum);
+}
+
 }  // namespace
 
 int run_worker(const WorkerJob& job) {
   const Scenario scenario = read_job_scenario(job);
   const StepProgram step = compile(scenario);
   std::vector<RankProgram> programs = step.all_programs();
+  // Libraries that get no thread end the process or wait for ever.
+  check_threads(threads_of(job, programs), job.request.communicator == "loopback" ? "the run" : "each rank of the run");
   RunSettings settings;
   settings.comm.record_phases = true;
   if (job.request.communicator == "nccl") hear_nccl_phases();
@@ -131,6 +151,7 @@ int run_worker(const WorkerJob& job) {
   int gpu = 0;
   if (job.request.communicator != "loopback") {
     process_world = mpi_world(settings.comm);
+    note_shared_memory(job.directory);
     if (process_world->size() != step.grid.size())
       throw std::runtime_error("mpirun started " + std::to_string(process_world->size()) + " ranks, but the plan has " +
                                std::to_string(step.grid.size()));
@@ -206,9 +227,11 @@ int run_worker(const WorkerJob& job) {
   } else if (platform) {
     trace_to = to_device_clock;
   }
+  StepMarks marks(job.directory, step.grid.size());
   const auto observer = [&](int rank) -> RankObserver* {
     const std::lock_guard lock(telling.mutex);
-    return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, trace_to, rank)).get();
+    return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, marks, trace_to, rank))
+        .get();
   };
   const auto end = [&](int rank, bool ok, const std::string& message, bool in_communication = false) {
     telling.publisher.control(rank, End{rank, ok, -1, message, in_communication});

@@ -1,19 +1,32 @@
 #include "telemetry/trace/record_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "engine/host/file_lock.hpp"
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/trace/trace_error.hpp"
 
 namespace rankscope {
 
 RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  // Cut only once it is locked: another recorder may be writing it.
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (file_ < 0) throw TraceError(path_ + ": cannot create: " + std::strerror(errno));
+  std::string refusal;
+  struct stat info {};
+  const bool is_file = ::fstat(file_, &info) == 0 && S_ISREG(info.st_mode);  // a device or a pipe has no content
+  if (const auto holder = is_file ? lock_open_file(file_, path_) : std::nullopt)
+    refusal = "it is being recorded: " + *holder + "; choose another file";
+  else if (is_file && ::ftruncate(file_, 0) != 0)
+    refusal = std::string("cannot be emptied: ") + std::strerror(errno);
+  if (refusal.empty()) return;
+  ::close(file_);
+  throw TraceError(path_ + ": " + refusal);
 }
 
 void RecordFile::fail(const char* doing) {

@@ -9,7 +9,8 @@ namespace rankscope {
 
 class RecordFile {
  public:
-  /// Creates the file, in place of an older one. Throws TraceError.
+  /// Creates the file, in place of an older one, and locks it until it is closed. Throws TraceError, which names who
+  /// records to it where somebody does.
   explicit RecordFile(std::string path);
   ~RecordFile() { close(); }
   RecordFile(const RecordFile&) = delete;
