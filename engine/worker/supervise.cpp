@@ -280,7 +280,8 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   RunDigest digest;
   SessionWatch watch;
   Recorder recorder;
-  const Meeting meeting = make_meeting(request, directory.path(), session);
+  Meeting meeting = make_meeting(request, directory.path(), session);
+  meeting.relay.alive = [&watch](std::int32_t rank) { watch.alive(rank); };
   Relay relay(meeting.relay, {&digest, &watch, &recorder});
 
   WorkerJob job;

@@ -219,8 +219,6 @@ class EventSink {
   virtual void accept_encoded(const EncodedMessage& message);
   /// Called now and then by a live source, also while no message comes.
   virtual void tick() {}
-  /// The process of that rank is alive: a live source has had its heartbeat, which carries no event.
-  virtual void alive(std::int32_t /*rank*/) {}
 };
 
 }  // namespace rankscope

@@ -72,10 +72,6 @@ void Exchange::tick() {
   for (EventSink* tap : taps_) tap->tick();
 }
 
-void Exchange::alive(std::int32_t rank) {
-  for (EventSink* tap : taps_) tap->alive(rank);
-}
-
 void Exchange::close_filled_holes() {
   std::erase_if(holes_, [&](const Hole& h) { return senders_[h.sender].seen.missing(h.first, h.last).empty(); });
 }

@@ -35,8 +35,7 @@ class Exchange {
   Receipt take(SharedBytes message, std::optional<SpoolPosition> position);
   /// A message in the supervisor's name (rank -1).
   void publish(Event event);
-  void tick();                    ///< of the taps
-  void alive(std::int32_t rank);  ///< the same
+  void tick();  ///< of the taps
 
   bool adopt(const SessionId& session);  ///< false: it serves another one
   const SessionId& session() const { return session_; }

@@ -193,7 +193,8 @@ struct Relay::State {
     worker.heard_at = Clock::now();
     if (h.generation != worker.generation) return;
     if (h.type == link::Type::worker_beat) {
-      for (const std::int32_t rank : worker.ranks) exchange.alive(rank);
+      for (const std::int32_t rank : worker.ranks)
+        if (options.alive) options.alive(rank);
       return grant(in.peer, worker);
     }
     if (h.a != worker.received + 1 || h.b == 0 ||

@@ -39,7 +39,8 @@ class SessionWatch : public EventSink {
   /// signal 9".
   void launcher_said(std::string_view line);
 
-  void alive(std::int32_t rank) override;
+  /// That rank's process has sent its heartbeat, which is no event.
+  void alive(std::int32_t rank);
   /// That rank has finished that step, whoever knows it: what it reported may be on its way when it is killed.
   void finished(std::int32_t rank, std::int64_t step);
 
