@@ -78,8 +78,9 @@ RunSize size_of_run(const StepProgram& step, const std::string& device) {
   return size;
 }
 
-void check_fits(const StepProgram& step, const std::string& device, int threads) {
-  const RunSize size = size_of_run(step, device);
+void check_fits(const StepProgram& step, const RunRequest& request) {
+  if (request.any_size) return;
+  const RunSize size = size_of_run(step, request.device);
   const AvailableMemory available = available_memory();
   if (available.limited_by.empty() || size.bytes <= static_cast<double>(available.bytes)) return;
   throw PlanError(
@@ -87,7 +88,7 @@ void check_fits(const StepProgram& step, const std::string& device, int threads)
                   "plan, see with `simulate` what it would do elsewhere, or begin all the same with {}",
                   step.grid.size(), size.is_exact ? "at least" : "about", bytes_text(size.bytes),
                   bytes_text(static_cast<double>(available.bytes)), available.limited_by,
-                  least_time(step, size.step_flops, device, threads), any_size_option));
+                  least_time(step, size.step_flops, request.device, request.threads), any_size_option));
 }
 
 }  // namespace rankscope

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/program/compile.hpp"
+#include "engine/worker/worker.hpp"
 
 namespace rankscope {
 
@@ -20,8 +21,8 @@ RunSize size_of_run(const StepProgram& step, const std::string& device);
 /// The option that lets a run begin all the same.
 inline constexpr const char* any_size_option = "--any-size";
 
-/// Refuses a run that needs more memory than is available here, with both figures, the time of a step and what would
-/// do. Throws PlanError.
-void check_fits(const StepProgram& step, const std::string& device, int threads);
+/// Refuses a run that needs more memory than is available here (but not request.any_size), with both figures, the time
+/// of a step and what would do. Throws PlanError.
+void check_fits(const StepProgram& step, const RunRequest& request);
 
 }  // namespace rankscope

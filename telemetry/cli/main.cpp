@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "engine/host/excerpt.hpp"
+#include "engine/host/memory.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/stream/join.hpp"
 
@@ -105,6 +106,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  end_when_memory_runs_out();
   std::signal(SIGINT, ask_to_stop);
   std::signal(SIGTERM, ask_to_stop);
   if (std::signal(SIGHUP, ask_to_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // `nohup` stays

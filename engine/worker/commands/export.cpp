@@ -42,7 +42,8 @@ int export_checkpoint(const ExportLine& given) {
 Command export_model(CLI::App& app) {
   const auto given = std::make_shared<ExportLine>();
   auto* line = app.add_subcommand("export", "save a checkpoint's model in Hugging Face's format of GPT-2");
-  line->add_option("CHECKPOINT", given->checkpoint, "a checkpoint, or a folder of them: its newest that is whole")->required();
+  line->add_option("CHECKPOINT", given->checkpoint, "a checkpoint, or a folder of them: its newest that is whole")
+      ->required();
   line->add_option("FOLDER", given->folder, "to make: config.json and model.safetensors")->required();
   add_json(line, given->json);
   return {line, [given] { return export_checkpoint(*given); }};

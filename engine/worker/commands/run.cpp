@@ -17,7 +17,6 @@ struct RunLine {
   Input input;
   RunRequest request;
   std::optional<int> steps, checkpoint_every;  ///< in the place of keys of [train]
-  bool any_size = false;
 };
 
 int run_plan(RunLine given) {
@@ -30,7 +29,7 @@ int run_plan(RunLine given) {
                                         given.request.device, given.request.threads);
   refuse_lost_node(scenario);
   const StepProgram step = compile(scenario);
-  if (!given.any_size) check_fits(step, given.request.device, given.request.threads);
+  check_fits(step, given.request);
   check_runs(step);
   given.request.json = given.input.json;
   return run_supervised(scenario, given.request);
@@ -72,7 +71,6 @@ Command run(CLI::App& app) {
   line->add_option("--join-file", request.join_file,
                    "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
                    "endpoint beyond this machine must have");
-  line->add_flag(any_size_option, given->any_size, "run even if it needs more memory than is available here");
   return {line, [given] { return run_plan(*given); }};
 }
 
