@@ -14,7 +14,6 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/checkpoint/checkpoint.hpp"
 #include "engine/comm/mpi.hpp"
 #include "engine/comm/nccl.hpp"
 #include "engine/facts/facts.hpp"
@@ -153,63 +152,10 @@ std::string address_for_workers(const RunRequest& request) {
   return name.data();
 }
 
-/// The checkpoint that `request.resume` names, or the newest whole one of the folder that it names, where the scenario
-/// can continue from it. Throws ScenarioError.
-RunRequest resumed(const Scenario& scenario, RunRequest request) {
-  const WholeCheckpoint found = newest_whole_checkpoint(fs::absolute(request.resume).string());
-  if (!found.checkpoint) throw ScenarioError("--resume " + no_whole_checkpoint(request.resume, found));
-  const Checkpoint& checkpoint = *found.checkpoint;
-  if (const auto mismatch = checkpoint.find_mismatch(scenario)) throw ScenarioError("--resume: " + *mismatch);
-  if (checkpoint.steps_done() >= scenario.train.steps)
-    throw ScenarioError("--resume " + checkpoint.directory() + ": it has done " +
-                        std::to_string(checkpoint.steps_done()) + " steps and train.steps is " +
-                        std::to_string(scenario.train.steps) + "; give --steps with more");
-  report_choice(found);
-  request.resume = checkpoint.directory();
-  return request;
-}
-
 /// "trace.mcap" and 2: "trace.2.mcap".
 std::string numbered(const std::string& path, int number) {
   const fs::path p(path);
   return (p.parent_path() / (p.stem().string() + "." + std::to_string(number) + p.extension().string())).string();
-}
-
-/// Where the run finds and leaves its checkpoints, as absolute paths. Throws ScenarioError.
-RunRequest with_checkpoints(const Scenario& scenario, RunRequest request, FileLock& lock) {
-  if (scenario.train.checkpoint_every == 0 && (!request.checkpoint.empty() || request.restarts > 0))
-    throw ScenarioError(std::string(request.checkpoint.empty() ? "--restarts" : "--checkpoint") +
-                        ": nothing asks for checkpoints; add --checkpoint-every STEPS, or train.checkpoint_every to "
-                        "the scenario");
-  if (scenario.train.checkpoint_every > 0) {
-    if (request.checkpoint.empty())
-      request.checkpoint =
-          (scenario.file.empty() ? std::string("run") : fs::path(scenario.file).stem().string()) + ".checkpoints";
-    request.checkpoint = fs::absolute(request.checkpoint).string();
-    if (fs::is_directory(request.checkpoint)) lock = lock_checkpoints(request.checkpoint);
-  }
-  if (!request.resume.empty()) request = resumed(scenario, std::move(request));
-  // Fresh checkpoints among an older run's would make a mixture that nobody can tell apart.
-  if (!request.checkpoint.empty() && request.resume.empty())
-    if (const auto older = checkpoints_in(request.checkpoint); !older.empty())
-      throw ScenarioError("--checkpoint " + request.checkpoint + ": an earlier run has left checkpoints there, up to " +
-                          fs::path(older.back()).filename().string() + "; go on from them with --resume " +
-                          request.checkpoint + ", or choose another folder");
-  if (!request.checkpoint.empty() && !lock.is_held()) lock = lock_checkpoints(request.checkpoint);
-  return request;
-}
-
-/// Two runs that write to one folder would mix their checkpoints. Throws ScenarioError that names who has it.
-FileLock lock_checkpoints(const std::string& folder) {
-  std::string trouble;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw ScenarioError("--checkpoint " + folder + ": " + error.message());
-  FileLock lock = FileLock::take((fs::path(folder) / "lock").string(), trouble);
-  if (!trouble.empty())
-    throw ScenarioError("--checkpoint " + folder + ": another run writes there: " + trouble +
-                        "; wait for its end, or choose another folder");
-  return lock;
 }
 
 void tell(const Attempt& attempt) {
@@ -301,8 +247,11 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   const ChildEnd ended = run_child(child, watch, said);
   relay.finish(5s);
   const std::vector<std::int64_t> marks = read_step_marks(directory.path(), scenario.plan.ranks());
-  for (std::size_t rank = 0; rank < marks.size(); ++rank)
-    if (marks[rank] >= 0) watch.finished(static_cast<std::int32_t>(rank), marks[rank]);
+  bool any_step = false;  // was reported, which more than its number is known of
+  for (std::int32_t rank = 0; rank < scenario.plan.ranks(); ++rank) {
+    any_step = any_step || watch.last_step(rank) >= 0;
+    watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
+  }
   Verdict verdict = watch.verdict(ended.exit);
   if (!verdict.ok && !ended.why.empty()) verdict.message += ": " + ended.why;
   // Where no rank can be named a process may have said itself why it could not begin.
@@ -317,7 +266,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
 
   Attempt attempt;
   const auto view = digest.view();
-  if (view->hello() && verdict.last_step >= 0) attempt.facts = facts_of_run(*view, context_of(*view));
+  if (view->hello() && any_step) attempt.facts = facts_of_run(*view, context_of(*view));
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
   attempt.status = verdict.ok && not_recorded.empty() ? 0 : 1;
   attempt.lost_a_rank = !verdict.ok;

@@ -135,9 +135,8 @@ int threads_of(const WorkerJob& job, const std::vector<RankProgram>& programs) {
   return telemetry + (is_process ? most : sum);
 }
 
-}  // namespace
-
-int run_worker(const WorkerJob& job) {
+/// All of it; `process_world` is where ranks are processes, and outlives a failure.
+int run_ranks(const WorkerJob& job, std::unique_ptr<World>& process_world) {
   const Scenario scenario = read_job_scenario(job);
   const StepProgram step = compile(scenario);
   std::vector<RankProgram> programs = step.all_programs();
@@ -146,7 +145,6 @@ int run_worker(const WorkerJob& job) {
   RunSettings settings;
   settings.comm.record_phases = true;
   if (job.request.communicator == "nccl") hear_nccl_phases();
-  std::unique_ptr<World> process_world;
   std::optional<ClockRecord> fitted_clock;
   int gpu = 0;
   if (job.request.communicator != "loopback") {
@@ -254,6 +252,22 @@ int run_worker(const WorkerJob& job) {
     telling.publisher.close(std::chrono::seconds(2));  // what was told until now reaches the relay and the disk
     if (process_world) mpi_abort(1);
     return 1;
+  }
+}
+
+}  // namespace
+
+int run_worker(const WorkerJob& job) {
+  std::unique_ptr<World> process_world;
+  try {
+    return run_ranks(job, process_world);
+  } catch (const std::exception& e) {
+    if (!process_world) throw;
+    // Nobody need wait for this rank any more, neither its peers nor it for them.
+    const std::string why = "rank " + std::to_string(process_world->rank()) + ": " + e.what();
+    std::cerr << "rankscope-engine: " << why << std::endl;
+    process_world->abort(why);
+    mpi_abort(1);
   }
 }
 
