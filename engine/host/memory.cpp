@@ -97,7 +97,7 @@ AvailableMemory available_memory() {
     if (!available.limited_by.empty() && bytes >= available.bytes) return;
     available = {bytes, by};
   };
-  if (const auto kib = kib_of("/proc/meminfo", "MemAvailable")) limit_to(*kib * 1024, "available on this machine");
+  if (const auto kib = kib_of("/proc/meminfo", "MemAvailable")) limit_to(*kib * 1024, "available");
   if (const auto left = left_in_groups()) limit_to(*left, "left of the memory limit of this control group");
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {

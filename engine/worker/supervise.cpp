@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -215,8 +216,10 @@ bool stop_was_asked() { return stop_asked; }
 
 Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   // ZeroMQ ends the process where it gets no thread.
-  constexpr int relay_threads = 4;
-  check_threads(relay_threads, "the run's supervisor");
+  constexpr int own_threads = 4, of_launcher = 4, most_ranks = 64;
+  const bool launches = request.communicator != "loopback";
+  check_threads(own_threads + (launches ? of_launcher + std::min(scenario.plan.ranks(), most_ranks) : 0),
+                launches ? "the run's supervisor, with the processes that it starts," : "the run's supervisor");
   const SessionDirectory directory;
   const SessionId session = new_session_id();
   fs::create_directory(directory.path() / "spool");
@@ -254,9 +257,9 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   }
   Verdict verdict = watch.verdict(ended.exit);
   if (!verdict.ok && !ended.why.empty()) verdict.message += ": " + ended.why;
-  // Where no rank can be named a process may have said itself why it could not begin.
-  const std::string reason = verdict.ok || verdict.rank >= 0 ? "" : reason_in(said);
-  if (!reason.empty()) verdict.message = reason;
+  // A process may have said on standard error why it could not begin, or why it ended.
+  const std::string reason = verdict.ok || verdict.explained ? "" : reason_in(said);
+  if (!reason.empty()) verdict.message = verdict.rank < 0 ? reason : verdict.message + ": " + reason;
   if (stop_asked && !verdict.ok)
     verdict.message = verdict.last_step < 0 ? "stopped by request before it finished a step"
                                             : "stopped by request after step " + std::to_string(verdict.last_step);

@@ -162,7 +162,8 @@ Verdict SessionWatch::verdict(ChildExit exit) const {
   verdict.last_step = found == ranks_.end() ? -1 : found->second.last_step;
   const std::optional<End> end = found == ranks_.end() ? std::nullopt : found->second.end;
   verdict.message = "rank " + std::to_string(*rank) + (end ? " failed " : " died ") + after(verdict.last_step);
-  if (end && !end->message.empty())
+  verdict.explained = end && !end->message.empty();
+  if (verdict.explained)
     verdict.message += ": " + end->message;
   else if (!exit.ok())
     verdict.message += " (" + how(exit) + ")";

@@ -27,6 +27,7 @@ struct Verdict {
   bool ok = true;
   std::int32_t rank = -1;       ///< the one that failed first; -1: none, or nobody can tell
   std::int64_t last_step = -1;  ///< the last step that this rank finished (rank -1: that all ranks finished)
+  bool explained = false;       ///< that rank has said itself what went wrong
   std::string message;          ///< one line, for people
   End end() const { return {-1, ok, last_step, message, false}; }  ///< the session's
 };
