@@ -310,6 +310,7 @@ TEST_CASE("shared memory of ranks whose supervisor was killed is removed by the 
   std::ifstream notes(session / "shared-memory");
   std::set<std::string> noted;
   for (std::string line; std::getline(notes, line);) noted.insert(fs::path(line).filename().string());
+  CHECK(!noted.empty());
   run.process.signal(SIGKILL);
   run.process.wait(some_seconds);
   CHECK(folder.processes_after(some_seconds).empty());
