@@ -4,6 +4,7 @@
 #include <QDir>
 
 #include "engine/scenario/read.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -40,7 +41,7 @@ Session::Session(SessionOptions options, QObject* parent)
 Session::~Session() {
   feed_.reset();
   engine_.reset();
-  if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
+  endpoint_folder_.reset();
 }
 
 std::shared_ptr<const StoreView> Session::view() const {
@@ -120,8 +121,7 @@ void Session::leave() {
       child->deleteLater();
     }
   }
-  if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
-  endpoint_folder_.clear();
+  endpoint_folder_.reset();
   ++run_number_;
   spec_ = {};
   scenario_.reset();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "engine/host/threads.hpp"
 #include "engine/simulate/signature.hpp"
 
 namespace rankscope {
@@ -27,7 +28,7 @@ EmulatedClock::EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, c
       of_rank.push_back(known.emplace(signature_of(program, op), known.size()).first->second);
   }
   samples_.resize(known.size());
-  thread_ = std::thread([this] { work(); });
+  thread_ = start_thread("the device clock", [this] { work(); });
 }
 
 EmulatedClock::~EmulatedClock() {
