@@ -4,6 +4,7 @@
 #include "engine/analyse/figure_json.hpp"
 #include "engine/analyse/magnitudes.hpp"
 #include "engine/analyse/report.hpp"
+#include "engine/scenario/keys.hpp"
 #include "kernels/tensor/magnitude.hpp"
 
 namespace rankscope {
@@ -13,21 +14,22 @@ using Json = nlohmann::json;
 
 using figure::known;
 
+/// Every key of the table [plan].
 Json plan_json(const PlanSpec& plan) {
-  return {{"data", plan.data},
-          {"tensor", plan.tensor},
-          {"pipeline", plan.pipeline},
-          {"stages", plan.stages},
-          {"virtual", plan.virtual_stages},
-          {"schedule", plan.schedule},
-          {"micro_batches", plan.micro_batches},
-          {"zero", plan.zero},
-          {"offload", plan.offload},
-          {"recompute", plan.recompute},
-          {"sequence_parallel", plan.sequence_parallel},
-          {"precision", plan.precision},
-          {"bucket_mib", plan.bucket_mib},
-          {"collective", plan.collective}};
+  Scenario scenario;
+  scenario.plan = plan;
+  Json json;
+  for (const Key& key : scenario_keys())
+    if (key.table == "plan")
+      json[std::string(key.name)] = std::visit(
+          [](const auto* value) -> Json {
+            if constexpr (requires { value->has_value(); })
+              return *value ? Json(**value) : Json(nullptr);
+            else
+              return *value;
+          },
+          key.field(scenario));
+  return json;
 }
 
 Json bubble_json(const Bubble& bubble) {
@@ -159,6 +161,10 @@ nlohmann::json to_json(const Report& report) {
             {"dropped", known(report.telemetry.dropped)},
             {"overhead", known(report.telemetry.overhead)}}},
           {"folded", report.folded},
+          {"costs", report.costs.empty() ? Json(nullptr) : Json(report.costs)},
+          {"slow_rank", report.slow ? Json{{"rank", report.slow->rank}, {"factor", report.slow->factor}} : Json(nullptr)},
+          {"others_cpu_share", known(report.others_share)},
+          {"faults", report.faults},
           {"device_memory", device_json(report.device)},
           {"budget", budget_json(report.budget)},
           {"lost", lost_json(report.lost)}};

@@ -9,8 +9,6 @@
 #include "engine/run/clock.hpp"
 #include "engine/run/rank_run.hpp"
 #include "engine/simulate/collective_costs.hpp"
-#include "kernels/tensor/element.hpp"
-#include "kernels/tensor/random.hpp"
 
 namespace rankscope {
 namespace {
@@ -50,52 +48,6 @@ double rate_of(const RankProgram& program, const std::vector<CostSample>& sample
     bytes += bytes_touched(program, program.ops[op]);
   }
   return bytes > 0 ? ns / bytes : 0;
-}
-
-/// Uniform in [-1, 1): a million values, again and again. What a GPU's clock is at depends on how many bits change from
-/// product to product: with zeros it is some 13 % quicker than with any data that are trained on.
-void put_random(Device& device, Queue& queue, const View& tensor) {
-  const std::int64_t block = std::min<std::int64_t>(1'000'000, tensor.elements());
-  const Memory values = device.reserve_host(block * bytes_of(tensor.type));
-  const View host{values.get(), tensor.type, {block}};
-  for (std::int64_t i = 0; i < block; ++i) set_element(host, i, 2 * uniform(1, 0, static_cast<std::uint64_t>(i)) - 1);
-  for (std::int64_t first = 0; first < tensor.elements(); first += block)
-    queue.copy(tensor.as<std::byte>() + first * bytes_of(tensor.type), values.get(),
-               std::min(block, tensor.elements() - first) * bytes_of(tensor.type));
-  if (const Mark written = queue.mark()) written->wait();
-}
-
-/// ns of a product of two n by n matrices, after a first one that does not count.
-std::int64_t quickest_product(std::int64_t n, int times, DType type, const Platform& platform) {
-  const auto product =
-      platform.kernels.prepare(&kernels::KernelSet::linear_forward,
-                               kernels::LinearSpec{.type = type, .result_type = type, .rows = n, .in = n, .out = n});
-  Device& device = *platform.device;
-  const std::int64_t bytes = n * n * bytes_of(type);
-  const Memory matrices = device.reserve(3 * bytes), workspace = device.reserve(product.workspace_bytes);
-  const auto at = [&](int i) { return View{matrices.get() + i * bytes, type, {n, n}}; };
-  const std::unique_ptr<Queue> queue = device.make_queue();
-  put_random(device, *queue, {at(1).data, type, {2 * n, n}});
-  const kernels::Stream stream{workspace.get(), queue->handle()};
-  // One thread's own time is right on a busy machine, too; several threads have only the wall in common.
-  const bool alone = platform.kernels.options.threads == 1;
-  const auto now = [&] { return alone ? thread_cpu_ns() : monotonic_ns(); };
-  std::int64_t best = 0;
-  for (int i = 0; i <= times; ++i) {
-    const std::int64_t begin = now();
-    const Mark begun = queue->mark();
-    product.launch(at(0), at(1), at(2), {}, {}, stream);
-    const Mark ended = queue->mark();
-    if (ended) ended->wait();
-    const std::int64_t took = ended ? ended->time_ns() - begun->time_ns() : now() - begin;
-    if (i > 0 && (best == 0 || took < best)) best = took;
-  }
-  return best;
-}
-
-double flops_of(std::int64_t n, std::int64_t ns) {
-  const auto size = static_cast<double>(n);
-  return 2 * size * size * size / (static_cast<double>(ns) * 1e-9);
 }
 
 }  // namespace
@@ -183,15 +135,6 @@ Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> pla
   costs.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
   costs.collective_ns = collective_costs(step.scenario.plan.collective, costs.link);
   return costs;
-}
-
-double measure_peak_flops(DType type, const Platform& platform) {
-  platform.device->use();
-  if (platform.device->is_host()) return flops_of(1024, quickest_product(1024, 5, type, platform));
-  // Large enough to keep any device busy, and on a small one no larger than it takes.
-  std::int64_t n = 256;
-  while (n < 8192 && quickest_product(n, 1, type, platform) < 2'000'000) n *= 2;
-  return flops_of(n, quickest_product(n, 5, type, platform));
 }
 
 }  // namespace rankscope

@@ -28,7 +28,4 @@ int ranks_at_once(const Platform& platform);
 /// measured, with its share of the block.
 Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> platform = open_platform("cpu"));
 
-/// FLOP/s of a large product of random matrices: the peak that MFU is a share of.
-double measure_peak_flops(DType type, const Platform& platform);
-
 }  // namespace rankscope

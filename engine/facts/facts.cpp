@@ -66,11 +66,16 @@ RunContext context_of(const StoreView& store) {
   return with_ideal(std::move(step), std::move(programs));
 }
 
+std::string costs_of_cluster(const ClusterSpec& cluster) {
+  return "cluster '" + cluster.spec + "', not measured on this machine";
+}
+
 RunFacts facts_of_plan(const RunContext& context, const Costs& costs) {
   RunFacts facts = common_facts(context);
   facts.obtained = Obtained::simulated;
   facts.clock = ClockDomain::device;
   facts.peak_flops = context.step.scenario.cluster.peak_flops(context.step.model.type);
+  facts.costs = costs_of_cluster(context.step.scenario.cluster);
   for (RankProgram& program : facts.programs) program = as_run_on(context.step.scenario.cluster, std::move(program));
   const int steps = predicted_steps(facts.programs);
   facts.predicted = simulate(facts.programs, context.step.grid, costs, steps);
@@ -130,6 +135,9 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
   facts.peak_flops = hello ? hello->peak_flops : 0;
   if (hello) facts.loss_floor = hello->entropy_nats;
   if (hello) facts.energy_unknown = hello->energy_unknown;
+  if (hello && !store.steps(Obtained::simulated).empty())
+    facts.costs = hello->device == "sleep" ? costs_of_cluster(context.step.scenario.cluster)
+                                           : "measured on " + hello->host + " before the first step";
   facts.clocks = store.clocks();
   for (ClockRecord& clock : facts.clocks) clock.offset_ns = 0;  // the store's times are on the corrected time line
   facts.events = store.event_count() + store.evicted_count();

@@ -27,6 +27,8 @@ RunContext context_of(const StoreView& store);
 /// Of a plan that did not run: the prediction with `costs` is the headline (obtained: simulated). Programs are as the
 /// cluster's software runs them (as_run_on).
 RunFacts facts_of_plan(const RunContext& context, const Costs& costs);
+/// Report::costs of modelled_costs: "cluster 'laptop', not measured on this machine".
+std::string costs_of_cluster(const ClusterSpec& cluster);
 
 /// Of a run. The headline clock is the one that hello names, or the wall where nothing was emulated; the prediction is
 /// the one that the run itself sent. `steps` bounds how many of the latest steps carry their spans.

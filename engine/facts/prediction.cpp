@@ -42,6 +42,8 @@ Report folded_report(const StepProgram& step) {
   report.clock = ClockDomain::device;
   report.obtained = Obtained::simulated;
   report.folded = true;
+  report.costs = costs_of_cluster(scenario.cluster);
+  if (scenario.fault.slow_rank >= 0) report.slow = SlowRank{scenario.fault.slow_rank, scenario.fault.slow_factor};
   report.step_seconds = report.predicted_step_seconds = folded.seconds;
   StepRow row;
   row.seconds = folded.seconds;

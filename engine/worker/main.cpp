@@ -1,4 +1,4 @@
-// rankscope-engine: plan, simulate, run, verify, sweep, validate, search, paths, export.
+// rankscope-engine: plan, simulate, run, verify, sweep, validate, search, paths, peak, export.
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
@@ -19,6 +19,7 @@
 #include "engine/verify/verify.hpp"
 #include "engine/worker/own_runs.hpp"
 #include "engine/worker/paths.hpp"
+#include "engine/worker/peak_command.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/stages.hpp"
 #include "engine/worker/supervise.hpp"
@@ -406,6 +407,14 @@ int main(int argc, char** argv) {
       ->take_all();
   paths_command->add_flag("--json", walked.json, "print one JSON object on standard output, and nothing else there");
 
+  PeakRequest peak;
+  auto* peak_command =
+      app.add_subcommand("peak", "this machine's peak, which MFU is a share of: stored, and checked at each start");
+  peak_command->add_option("--precision", peak.precisions, "as in --precision fp32,bf16")->delimiter(',');
+  peak_command->add_option("--threads", peak.threads, "CPU threads of a rank's compute")->check(CLI::Range(1, 256));
+  peak_command->add_flag("--again", peak.again, "measure it again, and forget what is stored");
+  peak_command->add_flag("--json", peak.json, "print one JSON array on standard output, and nothing else there");
+
   ExportRequest exported;
   auto* export_command = app.add_subcommand("export", "save a checkpoint's model in Hugging Face's format of GPT-2");
   export_command->add_option("CHECKPOINT", exported.checkpoint, "a checkpoint, or a folder of them: its newest")
@@ -416,7 +425,7 @@ int main(int argc, char** argv) {
   // Without this, an unknown command is called a missing one.
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) {
     std::cerr << "rankscope-engine: there is no command '" << argv[1]
-              << "'; there is plan, simulate, run, verify, sweep, validate, search, paths and export" << std::endl;
+              << "'; there is plan, simulate, run, verify, sweep, validate, search, paths, peak and export" << std::endl;
     return bad_input;
   }
   try {
@@ -442,6 +451,7 @@ int main(int argc, char** argv) {
     if (*validate_command) return own ? validate_own(own_runs) : validate_all(input.json, without_each);
     if (*search_command) return search_plans(input, best);
     if (*paths_command) return print_paths(walked);
+    if (*peak_command) return print_peaks(peak);
     if (*export_command) return export_model(exported, input.json);
     if (*worker_command) return run_worker(job);
     return failed;  // not reached: CLI11 asks for a command

@@ -1,15 +1,13 @@
 #include "engine/worker/provenance.hpp"
 
-#include <unistd.h>
-
 #include <ctime>
+
+#include "engine/calibrate/machine.hpp"
 
 namespace rankscope {
 
 std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
+  return this_machine().host;
 }
 
 std::string utc_now() {

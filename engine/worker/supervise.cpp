@@ -19,6 +19,7 @@
 #include "engine/comm/nccl.hpp"
 #include "engine/facts/facts.hpp"
 #include "engine/run/clock.hpp"
+#include "engine/run/core_ticks.hpp"
 #include "engine/run/platform.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/worker/child.hpp"
@@ -47,10 +48,19 @@ void ask_to_stop(int) { stop_asked = true; }
 std::string headline_clock(const Scenario& scenario, const RunRequest& request) {
   if (request.clock != "auto") return request.clock;
   if (!is_platform(request.device)) return "wall";
+  if (scenario.fault.slow_rank >= 0) return "device";  // where alone it is slow
   if (request.device != "cpu")  // ranks of one process share its GPU
     return scenario.plan.ranks() > 1 && request.communicator == "loopback" ? "device" : "wall";
   return scenario.plan.ranks() * request.threads > static_cast<int>(std::thread::hardware_concurrency()) ? "device"
                                                                                                          : "wall";
+}
+
+/// Throws ScenarioError where the clock that was asked for does not show what the scenario has.
+void check_clock(const Scenario& scenario, const RunRequest& request) {
+  if (scenario.fault.slow_rank >= 0 && request.clock == "wall" && is_platform(request.device))
+    throw ScenarioError("--clock wall: fault.slow_rank = " + std::to_string(scenario.fault.slow_rank) +
+                        " is slow on the device clock, where its measured costs are multiplied, and in runs of "
+                        "--device sleep; use --clock device");
 }
 
 /// Is that program in one of PATH's folders?
@@ -226,6 +236,7 @@ void stop_on_signals() {
 bool stop_was_asked() { return stop_asked; }
 
 Attempt run_session(const Scenario& scenario, const RunRequest& request) {
+  check_clock(scenario, request);
   const SessionDirectory directory;
   const SessionId session = new_session_id();
   fs::create_directory(directory.path() / "spool");
@@ -250,9 +261,11 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   if (!request.record.empty()) recorder.open(request.record);
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
 
+  const CoreTicks before = CoreTicks::now();
   ChildProcess child(worker_command(scenario, request), environment_of(job));
   std::deque<std::string> said;
   const ChildExit exit = run_child(child, watch, said);
+  const double others_share = before.taken_since();
   relay.finish(5s);
   Verdict verdict = watch.verdict(exit);
   if (stop_asked && !verdict.ok)
@@ -264,7 +277,10 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
 
   Attempt attempt;
   const auto view = digest.view();
-  if (view->hello() && verdict.last_step >= 0) attempt.facts = facts_of_run(*view, context_of(*view));
+  if (view->hello() && verdict.last_step >= 0) {
+    attempt.facts = facts_of_run(*view, context_of(*view));
+    attempt.facts->others_share = others_share;
+  }
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
   attempt.status = verdict.ok && not_recorded.empty() ? 0 : 1;
   attempt.lost_a_rank = !verdict.ok;
