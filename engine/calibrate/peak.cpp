@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <thread>
 
 #include "engine/run/clock.hpp"
@@ -76,82 +78,72 @@ double flops_of(std::int64_t n, std::int64_t ns) {
   return ns > 0 ? 2 * size * size * size / (static_cast<double>(ns) * 1e-9) : 0;
 }
 
-/// The three shortest times of one clock.
-class Shortest {
+/// The three best rates of one clock.
+class Best {
  public:
-  void add(std::int64_t ns) {
-    const auto place = std::upper_bound(best_.begin(), best_.end(), ns);
-    best_.insert(place, ns);
-    if (best_.size() > 3) best_.pop_back();
+  /// True where it is the best one.
+  bool add(double rate) {
+    rates_.insert(std::upper_bound(rates_.begin(), rates_.end(), rate, std::greater<>()), rate);
+    if (rates_.size() > 3) rates_.pop_back();
+    return rates_.front() == rate;
   }
-  std::int64_t best() const { return best_.empty() ? 0 : best_.front(); }
-  double spread() const {
-    return best_.size() < 3 ? 1 : static_cast<double>(best_.back() - best_.front()) / static_cast<double>(best_.front());
-  }
+  double rate() const { return rates_.empty() ? 0 : rates_.front(); }
+  double spread() const { return rates_.size() < 3 ? 1 : 1 - rates_.back() / rates_.front(); }
 
  private:
-  std::vector<std::int64_t> best_;
+  std::vector<double> rates_;
 };
 
+/// Products of any size.
 struct Samples {
-  Shortest device, wall;
+  Best device, wall;
+  std::int64_t best_size = 0;
   int count = 0;
-  void add(const Nanoseconds& ns) {
-    device.add(ns.device);
-    wall.add(ns.wall);
+  void add(Product& product) {
+    const Nanoseconds ns = product.run();
+    if (device.add(flops_of(product.size(), ns.device))) best_size = product.size();
+    wall.add(flops_of(product.size(), ns.wall));
     ++count;
   }
-  PeakFlops best(std::int64_t n) const { return {flops_of(n, device.best()), flops_of(n, wall.best())}; }
+  PeakFlops best() const { return {device.rate(), wall.rate()}; }
   double spread() const { return std::max(device.spread(), wall.spread()); }
 };
 
-/// Large enough to keep any GPU busy, and on a small one no larger than it takes.
-std::int64_t size_for_gpu(DType type, const Platform& platform) {
+/// On a host what a core's caches hold, and small ones too, which a busy machine interrupts less often. On a GPU one
+/// that is large enough to keep it busy, and on a small one no larger than it takes.
+std::vector<std::int64_t> sizes_for(DType type, const Platform& platform) {
+  if (platform.device->is_host()) return {384, 512, 768, 1024};
   std::int64_t n = 256;
   while (n < 8192 && Product(n, type, platform).run().device < 2'000'000) n *= 2;
-  return n;
-}
-
-/// Of the sizes that a core's caches hold the one with the best rate.
-std::int64_t size_for_host(DType type, const Platform& platform) {
-  std::int64_t best = 0;
-  double most = 0;
-  for (const std::int64_t n : {384, 512, 768, 1024}) {
-    Product product(n, type, platform);
-    Samples samples;
-    for (int i = 0; i < 5; ++i) samples.add(product.run());
-    if (const double rate = samples.best(n).device; rate > most) {
-      most = rate;
-      best = n;
-    }
-  }
-  return best;
+  return {n};
 }
 
 }  // namespace
 
 PeakMeasurement measure_peak(DType type, const Platform& platform, PeakEffort effort) {
   platform.device->use();
-  const bool is_host = platform.device->is_host();
-  Product product(is_host ? size_for_host(type, platform) : size_for_gpu(type, platform), type, platform);
+  std::vector<std::unique_ptr<Product>> products;
+  for (const std::int64_t n : sizes_for(type, platform)) products.push_back(std::make_unique<Product>(n, type, platform));
   Samples samples;
   const std::int64_t begin = monotonic_ns();
   const auto seconds = [&] { return static_cast<double>(monotonic_ns() - begin) * 1e-9; };
   do {
-    const std::int64_t burst = monotonic_ns();
-    do samples.add(product.run());
-    while (monotonic_ns() - burst < 5'000'000);
-    if (is_host) std::this_thread::sleep_for(10ms);
+    for (const auto& product : products) {
+      const std::int64_t burst = monotonic_ns();
+      do samples.add(*product);
+      while (monotonic_ns() - burst < 3'000'000);
+      if (platform.device->is_host()) std::this_thread::sleep_for(5ms);
+    }
   } while (seconds() < effort.least_seconds || (samples.spread() > 0.005 && seconds() < effort.most_seconds));
-  return {samples.best(product.size()), product.size(), samples.count, samples.spread()};
+  return {samples.best(), samples.best_size, samples.count, samples.spread()};
 }
 
 PeakFlops glance_at_peak(DType type, const Platform& platform, std::int64_t size) {
   platform.device->use();
   Product product(size, type, platform);
   Samples samples;
-  for (int i = 0; i < 5; ++i) samples.add(product.run());
-  return samples.best(size);
+  for (int i = 0; i < 5; ++i) samples.add(product);
+  return samples.best();
 }
 
 }  // namespace rankscope

@@ -1,4 +1,5 @@
-#include "engine/worker/peak_command.hpp"
+// `rankscope-engine peak`: the stored peak of this machine, which MFU is a share of; checked, and measured again on
+// request.
 
 #include <algorithm>
 #include <array>
@@ -7,11 +8,18 @@
 
 #include "engine/analyse/figure_text.hpp"
 #include "engine/calibrate/stored_peak.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/worker/commands/command.hpp"
 #include "engine/worker/provenance.hpp"
 
-namespace rankscope {
+namespace rankscope::command {
 namespace {
+
+struct PeakRequest {
+  std::vector<std::string> precisions = {"fp32", "bf16"};
+  int threads = 1;     ///< of a rank
+  bool again = false;  ///< measures it, whatever is stored
+  bool json = false;
+};
 
 DType type_named(const std::string& precision) {
   constexpr std::array types{DType::f64, DType::f32, DType::bf16, DType::f16};
@@ -54,8 +62,6 @@ std::string line_of(const MachinePeak& found) {
   return text + "\n";
 }
 
-}  // namespace
-
 int print_peaks(const PeakRequest& request) {
   std::vector<DType> types;
   for (const std::string& precision : request.precisions) types.push_back(type_named(precision));
@@ -78,4 +84,17 @@ int print_peaks(const PeakRequest& request) {
   return 0;
 }
 
-}  // namespace rankscope
+}  // namespace
+
+Command peak(CLI::App& app) {
+  const auto given = std::make_shared<PeakRequest>();
+  auto* line =
+      app.add_subcommand("peak", "this machine's peak, which MFU is a share of: stored, and checked at each start");
+  line->add_option("--precision", given->precisions, "as in --precision fp32,bf16")->delimiter(',');
+  line->add_option("--threads", given->threads, "CPU threads of a rank's compute")->check(CLI::Range(1, 256));
+  line->add_flag("--again", given->again, "measure it again, and forget what is stored");
+  line->add_flag("--json", given->json, "print one JSON array on standard output, and nothing else there");
+  return {line, [given] { return print_peaks(*given); }};
+}
+
+}  // namespace rankscope::command
