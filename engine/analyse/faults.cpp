@@ -23,10 +23,11 @@ void withdraw(Report& report, const std::string& name, double& share, const std:
 }
 
 std::string rate_inputs(const Report& report, double flops, double peak) {
-  return format("%.4g GFLOP in %s (%s clock) on %d device%s with a peak of %.4g GFLOP/s each; measure the peak again: "
-                "rankscope-engine peak --again",
-                flops * 1e-9, duration(report.step_seconds).c_str(), std::string(name_of(report.clock)).c_str(),
-                report.ranks, report.ranks == 1 ? "" : "s", peak * 1e-9);
+  return format(
+      "%.4g GFLOP in %s (%s clock) on %d device%s with a peak of %.4g GFLOP/s each; measure the peak again: "
+      "rankscope-engine peak --again",
+      flops * 1e-9, duration(report.step_seconds).c_str(), std::string(name_of(report.clock)).c_str(), report.ranks,
+      report.ranks == 1 ? "" : "s", peak * 1e-9);
 }
 
 /// A step that was analysed, in words.
@@ -51,7 +52,8 @@ void withdraw_impossible_time(Report& report, StepRow& row) {
 void withdraw_impossible_shares(Report& report, const RateInputs& rates) {
   withdraw(report, "MFU", report.mfu, rate_inputs(report, rates.model_flops, rates.peak_flops));
   withdraw(report, "HFU", report.hfu, rate_inputs(report, rates.hardware_flops, rates.peak_flops));
-  for (const auto& [name, bubble] : {std::pair("bubble", &report.bubble), std::pair("bubble_span", &report.bubble_span)}) {
+  for (const auto& [name, bubble] :
+       {std::pair("bubble", &report.bubble), std::pair("bubble_span", &report.bubble_span)}) {
     withdraw(report, std::string("ideal ") + name, bubble->ideal, "by unit costs and free communication");
     withdraw(report, std::string("predicted ") + name, bubble->predicted, step_inputs(report.predicted));
     withdraw(report, name, bubble->measured, step_inputs(report.representative));

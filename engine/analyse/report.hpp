@@ -47,8 +47,8 @@ struct RunFacts {
   std::string token_word = "token";                                  ///< ModelSpec::token_word
   ClusterSpec cluster;                                               ///< whose power is predicted
   std::string energy_unknown;                                        ///< what the run says why no energy is known
-  std::string costs;  ///< Report::costs
-  double others_share = std::numeric_limits<double>::quiet_NaN();  ///< Report::others_share
+  std::string costs;                                                 ///< Report::costs
+  double others_share = std::numeric_limits<double>::quiet_NaN();    ///< Report::others_share
 
   /// What steps told is put together in `told` (null: nothing), on one clock, or stands in `summaries`, any order.
   std::shared_ptr<const RunTotals> told;

@@ -88,7 +88,7 @@ struct StepAnalysis {
   /// [rank]: its time for compute that other ranks do as well, over what that takes on the median of those; 1 where no
   /// other has equal work. Empty where no rank waited for another's compute.
   std::vector<double> slowness;
-  std::int64_t missing_spans = 0;        ///< ops of the programs without a span in this step
+  std::int64_t missing_spans = 0;  ///< ops of the programs without a span in this step
 
   double seconds() const { return static_cast<double>(range.length()) * 1e-9; }
 };

@@ -123,7 +123,8 @@ std::vector<std::int64_t> sizes_for(DType type, const Platform& platform) {
 PeakMeasurement measure_peak(DType type, const Platform& platform, PeakEffort effort) {
   platform.device->use();
   std::vector<std::unique_ptr<Product>> products;
-  for (const std::int64_t n : sizes_for(type, platform)) products.push_back(std::make_unique<Product>(n, type, platform));
+  for (const std::int64_t n : sizes_for(type, platform))
+    products.push_back(std::make_unique<Product>(n, type, platform));
   Samples samples;
   const std::int64_t begin = monotonic_ns();
   const auto seconds = [&] { return static_cast<double>(monotonic_ns() - begin) * 1e-9; };

@@ -18,18 +18,20 @@ constexpr double exceeded = 1.03;
 Json to_json(const StoredPeak& peak) {
   const PeakKey& key = peak.key;
   const PeakMeasurement& m = peak.measured;
-  return {{"host", key.machine.host}, {"cpu", key.machine.cpu},         {"cores", key.machine.cores},
-          {"libraries", key.libraries}, {"threads", key.threads},       {"precision", key.precision},
+  return {{"host", key.machine.host},      {"cpu", key.machine.cpu},    {"cores", key.machine.cores},
+          {"libraries", key.libraries},    {"threads", key.threads},    {"precision", key.precision},
           {"device_flops", m.best.device}, {"wall_flops", m.best.wall}, {"size", m.size},
-          {"samples", m.samples},       {"spread", m.spread},           {"measured_utc", peak.utc}};
+          {"samples", m.samples},          {"spread", m.spread},        {"measured_utc", peak.utc}};
 }
 
 StoredPeak peak_from(const Json& json) {
   StoredPeak peak;
-  peak.key = {{json.at("host"), json.at("cpu"), json.at("cores")}, json.at("libraries"), json.at("threads"),
+  peak.key = {{json.at("host"), json.at("cpu"), json.at("cores")},
+              json.at("libraries"),
+              json.at("threads"),
               json.at("precision")};
-  peak.measured = {{json.at("device_flops"), json.at("wall_flops")}, json.at("size"), json.at("samples"),
-                   json.at("spread")};
+  peak.measured = {
+      {json.at("device_flops"), json.at("wall_flops")}, json.at("size"), json.at("samples"), json.at("spread")};
   peak.utc = json.at("measured_utc");
   return peak;
 }
@@ -111,8 +113,7 @@ fs::path peak_file() {
 
 MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStore& store, bool again,
                             const std::string& utc) {
-  const PeakKey key{this_machine(), platform.libraries, platform.kernels.options.threads,
-                    std::string(name_of(type))};
+  const PeakKey key{this_machine(), platform.libraries, platform.kernels.options.threads, std::string(name_of(type))};
   MachinePeak result{{key, {}, utc}, {}, true, {}};
   if (!platform.device->is_host()) {
     result.peak.measured = measure_peak(type, platform, {.least_seconds = 0, .most_seconds = 0.1});

@@ -90,8 +90,8 @@ void EmulatedClock::lay_out(std::uint32_t step, const Step& traces) {
     executed.arrivals.push_back(traces.ranks[rank].arrivals);
     auto& costs = executed.cost_ns.emplace_back();
     for (std::size_t op = 0; op < signature_[rank].size(); ++op)
-      costs.push_back(slowed_ns(fault_, programs_[rank].rank, programs_[rank].ops[op].id.kind(),
-                                cost[signature_[rank][op]]));
+      costs.push_back(
+          slowed_ns(fault_, programs_[rank].rank, programs_[rank].ops[op].id.kind(), cost[signature_[rank][op]]));
     auto& ledger = ranks_[rank].ledger;
     if (!ledger)
       ledger.emplace(programs_[rank], traces.ranks[rank].standing);

@@ -6,9 +6,7 @@
 
 namespace rankscope {
 
-std::string host_name() {
-  return this_machine().host;
-}
+std::string host_name() { return this_machine().host; }
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);

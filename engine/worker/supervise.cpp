@@ -49,7 +49,7 @@ std::string headline_clock(const Scenario& scenario, const RunRequest& request) 
   if (request.clock != "auto") return request.clock;
   if (!is_platform(request.device)) return "wall";
   if (scenario.fault.slow_rank >= 0) return "device";  // where alone it is slow
-  if (request.device != "cpu")  // ranks of one process share its GPU
+  if (request.device != "cpu")                         // ranks of one process share its GPU
     return scenario.plan.ranks() > 1 && request.communicator == "loopback" ? "device" : "wall";
   return scenario.plan.ranks() * request.threads > static_cast<int>(std::thread::hardware_concurrency()) ? "device"
                                                                                                          : "wall";
