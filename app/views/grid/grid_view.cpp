@@ -69,7 +69,6 @@ void GridView::take() {
     ranking_->set_rows(std::move(ranking.rows));
   }
   arrange();
-  values_ = cell_values(fold_, values_of(*figures_.latest(), quantity_));
   update();
 }
 
@@ -95,6 +94,7 @@ void GridView::arrange() {
   const int room = height() - header_height - top_label - view_margin;
   const Report* report = figures_.latest()->shown();
   fold_ = report != nullptr ? fold_grid(*report, room / least_cell) : GridFold{};
+  values_ = cell_values(fold_, values_of(*figures_.latest(), quantity_));
   const int rows = std::max(1, place_rows(fold_.shown));
   const auto height_of = [&](int count) {
     return ranking_->horizontalHeader()->sizeHint().height() + 2 +
