@@ -124,8 +124,9 @@ void check_foldable(const StepProgram& step) {
   }
 }
 
-PredictedStep predict_in_full(const StepProgram& step, const Prepare& prepare, const std::optional<OtherCosts>& other) {
-  PredictedStep predicted;
+StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare,
+                               const std::optional<OtherCosts>& other) {
+  StepPrediction predicted;
   if (is_folded(step)) {
     if (other)
       throw PlanError("the programs of the plan's " + std::to_string(step.grid.size()) + " ranks have some " +
@@ -154,14 +155,14 @@ Report predict_step(const StepProgram& step, const Prepare& prepare) {
   return predict_in_full(step, prepare, {}).report;
 }
 
-PredictedStep predict_with_facts(const Scenario& scenario, const Prepare& prepare,
-                                 const std::optional<OtherCosts>& other) {
+StepPrediction predict_with_facts(const Scenario& scenario, const Prepare& prepare,
+                                  const std::optional<OtherCosts>& other) {
   const auto after = after_lost_node(scenario);
   if (!after) return predict_in_full(compile(scenario), prepare, other);
   Scenario whole = scenario;
   whole.cluster.lost_node = -1;
-  const PredictedStep before = predict_in_full(compile(whole), prepare, other);
-  PredictedStep left = after->replicas_lost > 0 ? predict_in_full(compile(after->scenario), prepare, other) : before;
+  const StepPrediction before = predict_in_full(compile(whole), prepare, other);
+  StepPrediction left = after->replicas_lost > 0 ? predict_in_full(compile(after->scenario), prepare, other) : before;
   left.report.lost = {scenario.cluster.lost_node, after->replicas_lost, after->replicas_before,
                       before.report.steps.empty() ? std::nan("") : before.report.steps.back().tokens_per_s};
   return left;

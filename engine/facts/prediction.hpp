@@ -32,14 +32,14 @@ struct OtherCosts {
 };
 
 /// A report, and what it was made from: nothing of what is folded.
-struct PredictedStep {
+struct StepPrediction {
   Report report;
   std::optional<RunFacts> facts;
 };
 /// As predict_scenario; with `other` costs, which cannot be folded (PlanError).
-PredictedStep predict_with_facts(const Scenario& scenario,
-                                 const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare,
-                                 const std::optional<OtherCosts>& other = {});
+StepPrediction predict_with_facts(const Scenario& scenario,
+                                  const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare,
+                                  const std::optional<OtherCosts>& other = {});
 
 /// The numbers of a recording. Of a folded prediction they are those of its scenario, predicted again. Throws as
 /// context_of and predict_step.

@@ -41,7 +41,7 @@ OtherCosts costs_here(const Scenario& scenario, int threads) {
 }
 
 /// Writes the predicted steps as a recording. Throws TraceError.
-void record(const SimulateRequest& request, const Scenario& predicted, const PredictedStep& step, double peak_flops) {
+void record(const SimulateRequest& request, const Scenario& predicted, const StepPrediction& step, double peak_flops) {
   Hello hello;
   hello.device = hello.communicator = simulated_device;
   hello.host = request.here ? host_name() : "";
@@ -71,7 +71,7 @@ int print_simulation(const SimulateRequest& request) {
   std::optional<OtherCosts> other;
   if (request.here && !is_folded(step)) other = costs_here(scenario, request.threads);
   if (request.here && is_folded(step)) other = OtherCosts{};  // which predict_with_facts refuses
-  PredictedStep predicted = predict_with_facts(scenario, add_scratch, other);
+  StepPrediction predicted = predict_with_facts(scenario, add_scratch, other);
   if (request.tokens > 0)
     predicted.report.budget =
         budget_of(predicted.report, step.scenario.cluster, request.tokens, step.scenario.train.checkpoint_every);

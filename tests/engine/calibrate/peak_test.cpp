@@ -77,7 +77,7 @@ StoredPeak stored(const Platform& platform, double flops) {
 }  // namespace
 
 TEST_CASE("a stored peak stays as it is from start to start, of its machine, libraries, threads and precision alone") {
-  const TemporaryDirectory folder;
+  const testing::TemporaryDirectory folder;
   const PeakStore store(folder.path() / "rankscope" / "peaks.json");
   const auto platform = open_platform("cpu");
   CHECK_THAT(platform->libraries, ContainsText("oneDNN "));
@@ -104,7 +104,7 @@ TEST_CASE("a stored peak stays as it is from start to start, of its machine, lib
 }
 
 TEST_CASE("a peak that a start exceeds, that was not steady, or that is wanted again, is measured again and stored") {
-  const TemporaryDirectory folder;
+  const testing::TemporaryDirectory folder;
   const PeakStore store(folder.path() / "peaks.json");
   const auto platform = open_platform("cpu");
   StoredPeak before = stored(*platform, 1e6);  // less than any machine does
@@ -129,7 +129,7 @@ TEST_CASE("a peak that a start exceeds, that was not steady, or that is wanted a
 }
 
 TEST_CASE("a damaged store of peaks is none, and where nothing can be stored that is said") {
-  const TemporaryDirectory folder;
+  const testing::TemporaryDirectory folder;
   const auto platform = open_platform("cpu");
   const PeakStore store(folder.path() / "peaks.json");
   REQUIRE(store.put(stored(*platform, 2e9)) == "");
