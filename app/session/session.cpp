@@ -3,6 +3,7 @@
 
 #include <QDir>
 
+#include "engine/facts/facts.hpp"
 #include "engine/scenario/read.hpp"
 #include "telemetry/stream/session_directory.hpp"
 
@@ -58,7 +59,7 @@ std::shared_ptr<const StoreView> Session::prediction() const {
 
 SourceLabel Session::label() const {
   if (!store_) return prediction_ && prediction_->view ? SourceLabel::simulated : SourceLabel::none;
-  if (spec_.kind == SourceKind::trace) return SourceLabel::recorded;
+  if (spec_.kind == SourceKind::trace) return is_forecast(*run_view_) ? SourceLabel::simulated : SourceLabel::recorded;
   return state_ == SessionState::ended || state_ == SessionState::failed ? SourceLabel::ended : SourceLabel::live;
 }
 

@@ -21,6 +21,7 @@
 #include "engine/host/file_lock.hpp"
 #include "engine/host/threads.hpp"
 #include "engine/run/clock.hpp"
+#include "engine/run/core_ticks.hpp"
 #include "engine/run/platform.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/worker/checkpoint_choice.hpp"
@@ -54,10 +55,19 @@ void ask_to_stop(int) { stop_asked = true; }
 std::string headline_clock(const Scenario& scenario, const RunRequest& request) {
   if (request.clock != "auto") return request.clock;
   if (!is_platform(request.device)) return "wall";
-  if (request.device != "cpu")  // ranks of one process share its GPU
+  if (scenario.fault.slow_rank >= 0) return "device";  // where alone it is slow
+  if (request.device != "cpu")                         // ranks of one process share its GPU
     return scenario.plan.ranks() > 1 && request.communicator == "loopback" ? "device" : "wall";
   return scenario.plan.ranks() * request.threads > static_cast<int>(std::thread::hardware_concurrency()) ? "device"
                                                                                                          : "wall";
+}
+
+/// Throws ScenarioError where the clock that was asked for does not show what the scenario has.
+void check_clock(const Scenario& scenario, const RunRequest& request) {
+  if (scenario.fault.slow_rank >= 0 && request.clock == "wall" && is_platform(request.device))
+    throw ScenarioError("--clock wall: fault.slow_rank = " + std::to_string(scenario.fault.slow_rank) +
+                        " is slow on the device clock, where its measured costs are multiplied, and in runs of "
+                        "--device sleep; use --clock device");
 }
 
 /// Is that program in one of PATH's folders?
@@ -221,6 +231,7 @@ void stop_on_signals() {
 bool stop_was_asked() { return stop_asked; }
 
 Attempt run_session(const Scenario& scenario, const RunRequest& request) {
+  check_clock(scenario, request);
   need_descriptors(scenario.plan.ranks(), request.communicator);
   // ZeroMQ ends the process where it gets no thread.
   constexpr int own_threads = 4, of_launcher = 4, most_ranks = 64;
@@ -253,9 +264,16 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   if (!request.record.empty()) recorder.open(request.record);
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
 
-  ChildProcess child(worker_command(scenario, request), environment_of(job));
+  const CoreTicks before = CoreTicks::now();
+  std::vector<std::string> environment = environment_of(job);
+  // The device clock counts the CPU time of the thread that calls a kernel. It must not spin until the others of its
+  // team are done, who on a busy machine may not even run: their wait is no cost of the op.
+  if (job.request.clock == "device" && request.threads > 1 && std::getenv("OMP_WAIT_POLICY") == nullptr)
+    environment.push_back("OMP_WAIT_POLICY=passive");
+  ChildProcess child(worker_command(scenario, request), environment);
   std::deque<std::string> said;
   const ChildEnd ended = run_child(child, watch, said);
+  const double others_share = before.taken_since();
   relay.finish(5s);
   const std::vector<std::int64_t> marks = read_step_marks(directory.path(), scenario.plan.ranks());
   bool any_step = false;  // was reported, which more than its number is known of
@@ -280,7 +298,10 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
 
   Attempt attempt;
   const auto view = digest.view();
-  if (view->hello() && any_step) attempt.facts = facts_of_run(*view, context_of(*view));
+  if (view->hello() && any_step) {
+    attempt.facts = facts_of_run(*view, context_of(*view));
+    attempt.facts->others_share = others_share;
+  }
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
   attempt.status = verdict.ok && not_recorded.empty() ? 0 : 1;
   attempt.lost_a_rank = !verdict.ok;

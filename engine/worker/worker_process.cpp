@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/calibrate/calibrate.hpp"
+#include "engine/calibrate/stored_peak.hpp"
 #include "engine/comm/mpi.hpp"
 #include "engine/comm/nccl.hpp"
 #include "engine/host/threads.hpp"
@@ -72,7 +73,9 @@ class Narrator {
     hello.headline = job_.request.clock == "device" ? ClockDomain::device : ClockDomain::wall;
     if (platform != nullptr) {
       hello.entropy_nats = open_dataset(scenario)->entropy_nats();
-      hello.peak_flops = measure_peak_flops(scenario.compute_type(), *platform);
+      const MachinePeak peak =
+          peak_of_machine(scenario.compute_type(), *platform, PeakStore(peak_file()), false, utc_now());
+      hello.peak_flops = peak.peak.measured.best.on(hello.headline);
     }
     publisher_.control(0, hello);
   }
@@ -197,7 +200,7 @@ int run_ranks(const WorkerJob& job, std::unique_ptr<World>& process_world) {
   const Narrator narrator(telling.publisher, job, step, programs);
   if (!process_world || process_world->rank() == 0) {
     narrator.hello(platform.get(), energy.unknown);
-    if (platform) costs = predict_costs(step, platform);
+    if (platform) costs = slowed_costs(predict_costs(step, platform), scenario.fault);
     narrator.prediction(costs);
   }
   for (int rank = 0; rank < step.grid.size(); ++rank)
@@ -209,7 +212,7 @@ int run_ranks(const WorkerJob& job, std::unique_ptr<World>& process_world) {
   if (fitted_clock) telling.publisher.control(process_world->rank(), *fitted_clock);
   if (platform && (!process_world || process_world->rank() == 0))
     telling.device_clock = std::make_unique<EmulatedClock>(
-        programs, step.grid, costs,
+        programs, step.grid, costs, scenario.fault,
         [&telling](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
           telling.publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
           telling.publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});

@@ -1,7 +1,12 @@
 #include "kernels/cpu/cpu.hpp"
 
+#include <cblas.h>
+
+#include <sstream>
+
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/matrix_product.hpp"
+#include "kernels/cpu/onednn.hpp"
 #include "kernels/cpu/openblas.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/linear.hpp"
@@ -61,6 +66,15 @@ KernelSet cpu_kernels(Options options) {
   set.sophia_update = {all, cpu::sophia_update};
   set.adafactor_update = {all, cpu::adafactor_update};
   return set;
+}
+
+std::string cpu_libraries() {
+  const dnnl_version_t& onednn = *dnnl_version();
+  std::istringstream openblas(openblas_get_config());  // "OpenBLAS 0.3.21 DYNAMIC_ARCH …"
+  std::string name, version;
+  openblas >> name >> version;
+  return "oneDNN " + std::to_string(onednn.major) + "." + std::to_string(onednn.minor) + "." +
+         std::to_string(onednn.patch) + ", " + name + " " + version;
 }
 
 }  // namespace rankscope::kernels

@@ -34,7 +34,8 @@ void TimelineView::lay_out() {
   if (scene_.plan && ranks > 0)
     label_width = std::max(label_width, fonts_.small.width(QString::fromStdString(place_of(*scene_.plan, ranks - 1))));
   if (scene_.plan && scene_.plan->alike > 1)
-    label_width = std::max(label_width, fonts_.small.width(QStringLiteral("%1 ranks alike").arg(scene_.plan->alike)));
+    for (std::int32_t rank = 0; rank < ranks; ++rank)
+      label_width = std::max(label_width, fonts_.small.width(QString::fromStdString(folded_words(*scene_.plan, rank))));
   if (!choice_.groups.empty()) label_width += member_indent;
   for (const RankGroup& group : choice_.groups)
     label_width = std::max({label_width, fonts_.title.width(QStringLiteral("▸ ") + QString::fromStdString(group.name)),

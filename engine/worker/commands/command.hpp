@@ -30,6 +30,7 @@ Command sweep(CLI::App& app);
 Command validate(CLI::App& app);
 Command search(CLI::App& app);
 Command paths(CLI::App& app);
+Command peak(CLI::App& app);
 Command export_model(CLI::App& app);
 Command worker(CLI::App& app);
 
