@@ -29,7 +29,9 @@ Scenario scenario_of(const Plan& plan) {
   Scenario s;
   s.title = "tensor parallel";
   const bool chunked = std::string_view(plan.schedule) == "interleaved" || std::string_view(plan.schedule) == "zb-v";
-  s.model = {"gpt", chunked ? 4 : plan.layers, 16, 4, 8, plan.vocabulary, plan.tied, plan.dropout};
+  // Of sums over few elements 16-bit roundings are too large a part.
+  const int width = std::string_view(plan.precision) == "bf16" ? 32 : 16;
+  s.model = {"gpt", chunked ? 4 : plan.layers, width, 4, 8, plan.vocabulary, plan.tied, plan.dropout};
   s.plan.tensor = plan.tensor;
   s.plan.sequence_parallel = plan.sequence_parallel;
   s.plan.data = plan.data;
@@ -58,16 +60,10 @@ std::string words(const Plan& p) {
 void check_parity(const Plan& plan) {
   const VerifyResult result = verify(scenario_of(plan), {});
   INFO(words(plan) << to_text(result));
-  if (std::string_view(plan.precision) != "bf16") {
-    CHECK(result.passed);
-    return;
-  }
-  // What five steps move a fresh model's norms is lost in what bf16 rounds of them: losses are judged, and the
-  // gradients of a run that compares the first step's alone.
-  for (const ParityRun& run : result.runs) {
-    CHECK(run.errors.losses < 1e-3);
-    if (!run.judges_parameters) CHECK(run.errors.gradients < run.tolerance);
-  }
+  CHECK(result.passed);
+  CHECK(result.runs.size() == 2);  // SGD's and AdamW's
+  // Stricter than verify: losses are means of many tokens.
+  for (const ParityRun& run : result.runs) CHECK(run.errors.losses < 1e-3);
 }
 
 }  // namespace
