@@ -238,6 +238,4 @@ std::string arguments_of(pid_t process) {
   return all;
 }
 
-void pause_briefly() { std::this_thread::sleep_for(5ms); }
-
 }  // namespace rankscope::test

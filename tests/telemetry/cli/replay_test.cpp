@@ -4,20 +4,12 @@
 #include "telemetry/stream/viewer_client.hpp"
 #include "tests/telemetry/cli/same_store.hpp"
 #include "tests/telemetry/trace/trace_files.hpp"
+#include "tests/wait_until.hpp"
 
 namespace rankscope::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-bool within(std::chrono::milliseconds limit, const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(10ms);
-  }
-  return true;
-}
 
 // Replays to one viewer; its store.
 struct Replayed {
@@ -46,7 +38,7 @@ TEST_CASE("replaying a recording gives a viewer the store of the recording") {
   Replayed replayed;
   replay_to_viewer(path, folder / "relay", speed, replayed);
   CHECK(replayed.result.finished);
-  CHECK(within(10s, [&] { return replayed.store.view()->event_count() == recorded.view()->event_count(); }));
+  CHECK(test::wait_until(10s, [&] { return replayed.store.view()->event_count() == recorded.view()->event_count(); }));
   require_same(*recorded.view(), *replayed.store.view());
 }
 
@@ -63,7 +55,7 @@ TEST_CASE("a damaged recording is replayed with its gaps") {
   REQUIRE(recorded.view()->dropped_count() > 12);
   Replayed replayed;
   replay_to_viewer(folder / "run.mcap", folder / "relay", 0, replayed);
-  CHECK(within(10s, [&] { return replayed.store.view()->event_count() == recorded.view()->event_count(); }));
+  CHECK(test::wait_until(10s, [&] { return replayed.store.view()->event_count() == recorded.view()->event_count(); }));
   for (int rank = 0; rank < 4; ++rank)
     CHECK_FALSE(recorded.view()->gaps(rank).empty() != replayed.store.view()->gaps(rank).empty());
 }
