@@ -46,7 +46,7 @@ CommandPalette::CommandPalette(QList<QAction*> actions, QWidget* parent)
       list_(new QListWidget(this)) {
   setAttribute(Qt::WA_DeleteOnClose);
   setFixedSize(520, 360);
-  line_->setPlaceholderText(tr("What shall be done?"));
+  line_->setPlaceholderText(tr("Type a command…"));
   line_->setAccessibleName(tr("Command"));
   line_->installEventFilter(this);
   list_->setFocusPolicy(Qt::NoFocus);
@@ -57,6 +57,7 @@ CommandPalette::CommandPalette(QList<QAction*> actions, QWidget* parent)
   column->addWidget(list_);
   connect(line_, &QLineEdit::textChanged, this, &CommandPalette::filter);
   connect(list_, &QListWidget::itemClicked, this, &CommandPalette::choose);
+  list_->ensurePolished();  // rows are as high as the style says only once it is known
   filter({});
   line_->setFocus();
 }

@@ -239,7 +239,7 @@ void GapStrip::paintEvent(QPaintEvent*) {
     return explain(tr("Go to the question ← (hidden %1)").arg(veil_));
   }
   if (!figures.step && !figures.forecast)
-    return explain(tr("Compute, bubble and exposed communication as shares of the step, once there is one."));
+    return explain(tr("Nothing yet: compute, bubble and exposed communication of a step"));
   int row = 0;
   if (figures.step) paint_bar(painter, run_column_name(figures), figures.step->average, bar_area(row++), false);
   if (figures.forecast)

@@ -8,6 +8,7 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QSpinBox>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
@@ -90,7 +91,8 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   take_state();
   restore_layout();
   qApp->installEventFilter(this);
-  timeline_->setFocus();
+  // Once all parts are where they will be: what was hidden meanwhile cannot keep the focus.
+  QTimer::singleShot(0, timeline_, [this] { timeline_->setFocus(); });
 }
 
 MainWindow::~MainWindow() {

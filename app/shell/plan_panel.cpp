@@ -55,9 +55,9 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   head->addWidget(heading_);
   head->addStretch(1);
   as_text_ = new QPushButton(tr("Edit schedule order…"), page);
+  as_text_->setProperty("role", QStringLiteral("link"));
   as_text_->setToolTip(tr("The order of every stage's forwards and backwards, written by hand"));
   connect(as_text_, &QPushButton::clicked, this, &PlanPanel::text_wanted);
-  head->addWidget(as_text_);
   back_ = new QPushButton(tr("Reset to file"), page);
   back_->setToolTip(tr("Undo the changes to the plan"));
   connect(back_, &QPushButton::clicked, this, [this] { session_.revert(); });
@@ -119,7 +119,8 @@ void PlanPanel::set_heading_visible(bool visible) { heading_->setVisible(visible
 // The narrowest that cuts nothing: fields and the table's numbers as wide as they are now, and the scroll bar. It never
 // gets narrower again, so that numbers which change do not move what stands beside.
 void PlanPanel::fit_width() {
-  widget()->layout()->invalidate();
+  // A field that was just hidden is still counted by layouts within this one.
+  for (QLayout* part : widget()->findChildren<QLayout*>()) part->invalidate();
   const int needed = widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width() + 2;
   setMinimumWidth(std::max({narrowest, minimumWidth(), needed}));
 }
@@ -152,6 +153,7 @@ void PlanPanel::add_fields(QGridLayout& form) {
       form, tr("schedule"), tr("In which order a stage runs forwards and backwards; by-hand: as the text says"),
       choices("plan.schedule"), [](const Scenario& s) { return s.plan.schedule; },
       [](Scenario& s, const std::string& v) { choose_schedule(s.plan, v); });
+  form.addWidget(as_text_, form.rowCount(), 1, Qt::AlignRight);
   add_choice(form, tr("recompute"), tr("Which activations are computed again instead of being kept"), "plan.recompute",
              [](Scenario& s) -> std::string& { return s.plan.recompute; });
   add_number(
@@ -303,8 +305,8 @@ void PlanPanel::take_scenario() {
       field.box->setVisible(applies);
       field.show(*session_.scenario());
     }
-    fit_width();
   }
+  fit_width();
   adviser_.drop();
   filling_ = false;
   take_state();

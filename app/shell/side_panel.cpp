@@ -9,7 +9,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int header_height = 30, edge_width = 6, margin = 16, button_size = 24;
+constexpr int header_height = 30, edge_width = 6, left_margin = 16, right_margin = 12, button_size = 24;
 
 /// A title from bottom to top, as wide as a strip.
 class Strip : public QAbstractButton {
@@ -104,6 +104,7 @@ void SidePanel::place() {
   const int inside = width() - edge_width, from = left ? 0 : edge_width;
   edge_->setGeometry(left ? inside : 0, 0, edge_width, height());
   edge_->raise();
+  const int margin = left ? left_margin : right_margin;  // as its content begins
   heading_->setGeometry(from + margin, 0, inside - 2 * margin - button_size, header_height);
   fold_->setGeometry(from + inside - button_size - 6, (header_height - button_size) / 2, button_size, button_size);
   if (!lent_) content_->setGeometry(from, header_height, inside, height() - header_height);

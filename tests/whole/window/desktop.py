@@ -6,6 +6,7 @@ started ends with the test, also when the test is killed."""
 
 import ctypes
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import time
 import traceback
 
 SKIPPED = 77  # what CTest takes for "skipped"
-PROGRAMS = ("Xvfb", "openbox", "xdotool", "dbus-run-session", "dbus-daemon", "import")
+PROGRAMS = ("Xvfb", "openbox", "xdotool", "dbus-run-session", "dbus-daemon", "import", "xprop")
 
 
 class Failed(Exception):
@@ -53,28 +54,47 @@ class Desktop:
 
     def __init__(self, folder, width, height):
         self.folder, self.width, self.height = folder, width, height
-        read, write = os.pipe()
-        log = open(os.path.join(folder, "desktop.log"), "a")
-        self.server = start(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp"],
-            pass_fds=(write,), stdout=log, stderr=log)
-        os.close(write)
-        with os.fdopen(read) as pipe:
-            number = pipe.readline().strip()
-        if not number:
-            raise Failed("Xvfb did not start: see desktop.log")
-        self.display = ":" + number
-        os.environ["DISPLAY"] = self.display
-        self.manager = start(["openbox", "--sm-disable"], stdout=log, stderr=log)
-        wait_for("openbox manages the screen", lambda: "_NET_SUPPORTING_WM_CHECK" in self._root_properties())
+        self.out = open(os.path.join(folder, "desktop.log"), "a")
+        self.server = self.manager = None
+        try:
+            self._start_server()
+            self._start_manager()
+        except Exception:
+            self.close()
+            raise
 
-    def _root_properties(self):
-        return run(["xprop", "-root"]).stdout if shutil.which("xprop") else "_NET_SUPPORTING_WM_CHECK"
+    def _start_server(self):
+        # A number drawn by chance: servers that look for the first free one at the same time take it from each other.
+        for _ in range(20):
+            number = random.randrange(100, 10000)
+            if os.path.exists(f"/tmp/.X11-unix/X{number}") or os.path.exists(f"/tmp/.X{number}-lock"):
+                continue
+            read, write = os.pipe()
+            self.server = start(
+                ["Xvfb", f":{number}", "-displayfd", str(write), "-screen", "0", f"{self.width}x{self.height}x24",
+                 "-nolisten", "tcp"], pass_fds=(write,), stdout=self.out, stderr=self.out)
+            os.close(write)
+            with os.fdopen(read) as pipe:
+                if pipe.readline().strip():
+                    os.environ["DISPLAY"] = f":{number}"
+                    return
+            self.server.wait()
+        raise Failed("Xvfb did not start: see desktop.log")
+
+    def _start_manager(self):
+        def manages():
+            if self.manager is None or self.manager.poll() is not None:
+                self.manager = start(["openbox", "--sm-disable"], stdout=self.out, stderr=self.out)
+            return "_NET_SUPPORTING_WM_CHECK" in run(["xprop", "-root"]).stdout
+
+        wait_for("openbox manages the screen", manages)
 
     def close(self):
         for process in (self.manager, self.server):
-            process.kill()
-            process.wait()
+            if process is not None:
+                process.terminate()  # the server then removes its socket and its lock
+                process.wait(20)
+        self.out.close()
 
     def key(self, *keys):
         run(["xdotool", "key", "--clearmodifiers", "--delay", "5", *keys])

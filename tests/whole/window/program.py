@@ -9,7 +9,7 @@ import gi
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, GLib  # noqa: E402
 
-from desktop import Failed, start, wait_for  # noqa: E402
+from desktop import Failed, run, start, wait_for  # noqa: E402
 
 TABS = ("Memory", "Range", "Collectives", "Training", "Scaling", "Paths", "Validation", "Grid", "Topology", "Program",
         "Hang", "Compare", "Log")
@@ -164,13 +164,15 @@ class Program:
     def command(self, words):
         """Types into the command palette, which has every command of the menus, and takes the first that it finds."""
         self.desktop.key("ctrl+k")
-        wait_for("the command palette opens", self.find_dialog)
+        wait_for("the command palette opens", self.has_popup)
         self.desktop.type(words)
         self.desktop.key("Return")
-        wait_for("the command palette closes", lambda: self.find_dialog() is None)
+        wait_for("the command palette closes", lambda: not self.has_popup())
 
-    def find_dialog(self):
-        return next((part for part in self.parts() if part.role == "dialog"), None)
+    def has_popup(self):
+        """Whether a second window of the program is shown: its popups are not in the tree that a screen reader reads."""
+        found = run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)])
+        return len(found.stdout.split()) > 1
 
     def quit(self):
         self.desktop.key("ctrl+q")

@@ -47,11 +47,6 @@ def check_places(program, parts):
                       f"cut above or below: {part}\n  within {around}")
 
 
-def shown_view(program, name):
-    view = program.find(LOG if name == "Log" else name, None)
-    return view if view is not None and view.role != "page tab" else None
-
-
 def view_of(program, name):
     """The widget of a view, which is named as its tab."""
     wanted = LOG if name == "Log" else name
@@ -173,6 +168,7 @@ def thorough(binary, folder, width, height, scale, desktop):
         if height / scale >= 700:
             drawn = {key: value for key, value in first.items() if key in ("Lesson", "Plan", "Time line")}
             check_same(program, drawn, "Reset layout")
+        open_tab(program, 3)
         check_view(program, TABS[2])
         kept = check_handle(program, TABS[2]) if height / scale >= 768 else places(program)
         program.quit()

@@ -62,9 +62,9 @@ def see_a_recording(binary, folder, desktop, file):
         wait_for("'W' zooms", lambda: open(desktop.picture("after-zoom"), "rb").read() != open(before, "rb").read())
         desktop.key("f")
         desktop.key("question")
-        wait_for("'?' shows the keys", program.find_dialog)
+        wait_for("'?' shows the keys", program.has_popup)
         desktop.key("Escape")
-        wait_for("Esc closes them", lambda: program.find_dialog() is None)
+        wait_for("Esc closes them", lambda: not program.has_popup())
         y = timeline.y + timeline.height // 2
         desktop.key("Home")
         press_range(desktop, timeline.x + timeline.width // 3, timeline.x + timeline.width // 2, y)
