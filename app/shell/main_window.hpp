@@ -20,7 +20,6 @@ namespace rankscope::app {
 
 class CompareView;
 class DataView;
-class DockArea;
 class GapStrip;
 class HangView;
 class LabPanel;
@@ -33,6 +32,7 @@ class ScalingView;
 class StatusLine;
 class TimelineView;
 class TopBar;
+class Workspace;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -78,7 +78,7 @@ class MainWindow : public QMainWindow {
   QString attend(const QString& join_file, const QString& name);
   LabPanel& lab_panel() { return *lab_; }
   PlanPanel& plan_panel() { return *plan_; }
-  DockArea& docks() { return *docks_; }
+  Workspace& workspace() { return *workspace_; }
   StatusLine& status_line() { return *status_; }
   TopBar& top_bar() { return *top_; }
   QString log_text() const;
@@ -115,9 +115,11 @@ class MainWindow : public QMainWindow {
   void go_to(const Found& found);
   void print_view();
   void show_help();
-  bool restore_layout();  ///< false: none was saved
-  void fit_to_screen();
+  QAction* add_panel_action(QWidget* panel, const QString& name, const QKeySequence& key);
+  QList<QAction*> make_layout_actions();
+  void restore_layout();  ///< the saved one where it fits this screen, else a new one
   void save_layout() const;
+  bool press_escape();  ///< true: it was for the layout
 
   Theme theme_;
   bool remember_;
@@ -129,7 +131,7 @@ class MainWindow : public QMainWindow {
   QAction *save_ = nullptr, *present_ = nullptr;
   QList<QAction*> commands_;
   QMenu *menu_ = nullptr, *recent_ = nullptr;
-  QWidget *centre_ = nullptr, *upper_ = nullptr;
+  QWidget* centre_ = nullptr;
   TopBar* top_ = nullptr;
   LabPanel* lab_ = nullptr;
   PlanPanel* plan_ = nullptr;
@@ -142,7 +144,7 @@ class MainWindow : public QMainWindow {
   ScalingView* scaling_ = nullptr;
   PathsView* paths_ = nullptr;
   ProgramView* program_ = nullptr;
-  DockArea* docks_ = nullptr;
+  Workspace* workspace_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   std::map<QString, DataView*> views_;
   DataView* active_ = nullptr;

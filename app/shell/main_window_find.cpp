@@ -11,7 +11,7 @@
 #include <QTextEdit>
 
 #include "app/models/steps.hpp"
-#include "app/shell/dock_area.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/manual.hpp"
 #include "app/views/common/data_view.hpp"
@@ -114,7 +114,7 @@ void MainWindow::go_to(const Found& found) {
     navigator_.fit();
   }
   timeline_->reveal(found.rank);
-  if (found.kind == Found::Kind::tensor) docks_->bring(views_[QStringLiteral("memory")]);
+  if (found.kind == Found::Kind::tensor) workspace_->bring(views_[QStringLiteral("memory")]);
   static_cast<MemoryView*>(views_[QStringLiteral("memory")])->set_rank(found.rank);
   timeline_->setFocus();
 }

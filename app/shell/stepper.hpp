@@ -23,9 +23,13 @@ class Stepper : public QWidget {
   const std::vector<int>& stops() const { return stops_; }
 
   bool eventFilter(QObject* watched, QEvent* event) override;
+  QSize minimumSizeHint() const override;
 
  signals:
   void value_changed(int value);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void take_value();

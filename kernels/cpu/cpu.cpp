@@ -1,9 +1,5 @@
 #include "kernels/cpu/cpu.hpp"
 
-#include <cblas.h>
-
-#include <sstream>
-
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/matrix_product.hpp"
 #include "kernels/cpu/onednn.hpp"
@@ -70,11 +66,8 @@ KernelSet cpu_kernels(Options options) {
 
 std::string cpu_libraries() {
   const dnnl_version_t& onednn = *dnnl_version();
-  std::istringstream openblas(openblas_get_config());  // "OpenBLAS 0.3.21 DYNAMIC_ARCH …"
-  std::string name, version;
-  openblas >> name >> version;
   return "oneDNN " + std::to_string(onednn.major) + "." + std::to_string(onednn.minor) + "." +
-         std::to_string(onednn.patch) + ", " + name + " " + version;
+         std::to_string(onednn.patch) + ", " + cpu::openblas_version();
 }
 
 }  // namespace rankscope::kernels

@@ -3,6 +3,8 @@
 #pragma once
 #include <cblas.h>
 
+#include <string>
+
 namespace rankscope::kernels::cpu {
 
 struct OpenBlas {
@@ -14,5 +16,7 @@ struct OpenBlas {
 void keep_openblas_single();
 /// Throws Unsupported where the library is not found.
 OpenBlas load_openblas();
+/// "OpenBLAS 0.3.21", or "no OpenBLAS". Loads it.
+std::string openblas_version();
 
 }  // namespace rankscope::kernels::cpu
