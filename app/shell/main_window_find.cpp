@@ -11,9 +11,9 @@
 #include <QTextEdit>
 
 #include "app/models/steps.hpp"
-#include "app/shell/workspace.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/manual.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/memory/memory_view.hpp"
