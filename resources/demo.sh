@@ -35,21 +35,24 @@ fi
 result=$root/build/demo/result
 recording=$result/$(basename "$lab" .toml).mcap
 mkdir -p "$result"
-rm -f "$recording"
+prediction=$result/predicted.mcap
+rm -f "$recording" "$prediction"
 say "no display: training, then drawing into $result"
 "$bin/rankscope-engine" run "$lab" --record "$recording"
+"$bin/rankscope-engine" simulate "$lab" --record "$prediction" >"$result/predicted.txt"
 
 export QT_QPA_PLATFORM=offscreen
 "$bin/rankscope" "$recording" --screenshot "$result/window.png" --size 1920x1080
-views=(timeline memory range collectives scaling training paths grid hang compare plan)
+views=(timeline memory range collectives scaling training paths grid hang plan)
 draw() {
   local view
   for view in "${views[@]}"; do
     "$bin/rankscope" "$recording" --screenshot "$result/$view.png" --view "$view" --size 1280x800
   done
+  "$bin/rankscope" "$recording" --compare "$prediction" --screenshot "$result/compare.png" --view compare --size 1280x800
   "$bin/rankscope" "$lab" --screenshot "$result/lab.png" --view lab --size 1280x800
 }
-count_drawn() { echo "$(find "$result" -name '*.png' -newer "$recording" | wc -l) $((${#views[@]} + 2))"; }
+count_drawn() { echo "$(find "$result" -name '*.png' -newer "$recording" | wc -l) $((${#views[@]} + 3))"; }
 with_progress "drawing" count_drawn draw
 say "recording and pictures:"
 ls -1 "$result"

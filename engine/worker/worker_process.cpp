@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "engine/calibrate/calibrate.hpp"
+#include "engine/calibrate/stored_peak.hpp"
 #include "engine/comm/mpi.hpp"
 #include "engine/comm/nccl.hpp"
+#include "engine/host/threads.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/clock_fit.hpp"
 #include "engine/run/emulated_clock.hpp"
@@ -22,11 +24,11 @@
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/reach.hpp"
 #include "engine/worker/run_energy.hpp"
-#include "engine/worker/session_directory.hpp"
 #include "engine/worker/telemetry_observer.hpp"
 #include "engine/worker/worker.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/stream/publisher.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope {
 namespace {
@@ -78,7 +80,9 @@ class Narrator {
     hello.headline = job_.request.clock == "device" ? ClockDomain::device : ClockDomain::wall;
     if (platform != nullptr) {
       hello.entropy_nats = open_dataset(scenario)->entropy_nats();
-      hello.peak_flops = measure_peak_flops(scenario.compute_type(), *platform);
+      const MachinePeak peak =
+          peak_of_machine(scenario.compute_type(), *platform, PeakStore(peak_file()), false, utc_now());
+      hello.peak_flops = peak.peak.measured.best.on(hello.headline);
     }
     publisher_.control(0, hello);
   }
@@ -125,6 +129,28 @@ bool shares_gpu(World& world, const std::string& bus_id) {
   return std::count(all.begin(), all.end(), mine) > 1;
 }
 
+/// Threads that this process will have: its ranks' lanes, with those that compute for them, and the telemetry's.
+int threads_of(const WorkerJob& job, const std::vector<RankProgram>& programs) {
+  constexpr int telemetry = 6;  // ZeroMQ's two, the publisher, the device clock, what gathers for it, the launcher's
+  const bool is_process = job.request.communicator != "loopback";
+  int most = 0, sum = 0;
+  for (const RankProgram& program : programs) {
+    const auto lanes = program.lanes();
+    const auto used =
+        static_cast<int>(std::count_if(lanes.begin(), lanes.end(), [](const auto& l) { return !l.empty(); }));
+    const int threads = 1 + used + job.request.threads - 1;
+    most = std::max(most, threads);
+    sum += threads;
+  }
+  return telemetry + (is_process ? most : sum);
+}
+
+/// At most as many as a process of one rank has: before its program is known, for MPI needs its threads before that.
+int threads_of_rank(const RunRequest& request) {
+  constexpr int telemetry = 6;
+  return telemetry + lane_count + request.threads;
+}
+
 /// Whether the ranks of a host compute on more threads than it has cores. Collective.
 bool shares_cores(World& world, int threads) {
   const std::string mine = host_name();
@@ -146,12 +172,14 @@ WorkerJob common_job(World& world, const WorkerJob& mine, ClockRecord& clock) {
   return job;
 }
 
-/// The life of a worker that knows its job, of one rank in `process_world` or of all ranks.
-int run_job(const WorkerJob& job, std::unique_ptr<World>& process_world, const std::optional<ClockRecord>& fitted_clock,
-            LastWords* last_words) {
+/// All of it; `process_world` is where ranks are processes, and outlives a failure.
+int run_ranks(const WorkerJob& job, std::unique_ptr<World>& process_world,
+              const std::optional<ClockRecord>& fitted_clock, LastWords* last_words) {
   const Scenario scenario = read_job_scenario(job);
   const StepProgram step = compile(scenario);
   std::vector<RankProgram> programs = step.all_programs();
+  // Libraries that get no thread end the process or wait for ever.
+  check_threads(threads_of(job, programs), job.request.communicator == "loopback" ? "the run" : "each rank of the run");
   RunSettings settings;
   settings.comm.record_phases = true;
   int gpu = 0;
@@ -203,7 +231,7 @@ int run_job(const WorkerJob& job, std::unique_ptr<World>& process_world, const s
   const Narrator narrator(telling.publisher, job, step, programs);
   if (!process_world || process_world->rank() == 0) {
     narrator.hello(platform.get(), energy.unknown);
-    if (platform) costs = predict_costs(step, platform);
+    if (platform) costs = slowed_costs(predict_costs(step, platform), scenario.fault);
     narrator.prediction(costs);
   }
   for (int rank = 0; rank < step.grid.size(); ++rank)
@@ -215,7 +243,7 @@ int run_job(const WorkerJob& job, std::unique_ptr<World>& process_world, const s
   if (fitted_clock) telling.publisher.control(process_world->rank(), *fitted_clock);
   if (platform && (!process_world || process_world->rank() == 0))
     telling.device_clock = std::make_unique<EmulatedClock>(
-        programs, step.grid, costs,
+        programs, step.grid, costs, scenario.fault,
         [&telling](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
           telling.publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
           telling.publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
@@ -231,9 +259,11 @@ int run_job(const WorkerJob& job, std::unique_ptr<World>& process_world, const s
   } else if (platform) {
     trace_to = to_device_clock;
   }
+  StepMarks marks(job.directory, step.grid.size());
   const auto observer = [&](int rank) -> RankObserver* {
     const std::lock_guard lock(telling.mutex);
-    return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, trace_to, rank)).get();
+    return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, marks, trace_to, rank))
+        .get();
   };
   const auto end = [&](int rank, bool ok, const std::string& message, bool in_communication = false) {
     telling.publisher.control(rank, End{rank, ok, -1, message, in_communication});
@@ -272,21 +302,25 @@ int run_job(const WorkerJob& job, std::unique_ptr<World>& process_world, const s
 
 int run_worker(const WorkerJob& mine) {
   std::unique_ptr<World> world;
-  if (mine.request.communicator == "loopback" && !mine.refused) return run_job(mine, world, std::nullopt, nullptr);
+  if (mine.request.communicator == "loopback" && !mine.refused) return run_ranks(mine, world, std::nullopt, nullptr);
   std::optional<LastWords> last_words;
   if (mine.request.launched) last_words.emplace();
   if (mine.request.communicator == "nccl") hear_nccl_phases();
+  check_threads(threads_of_rank(mine.request), "each rank of the run");
   CommOptions options;
   options.record_phases = true;
   world = mpi_world(options);
-  ClockRecord clock;
-  const WorkerJob job = common_job(*world, mine, clock);
-  if (job.refused) return 2;  // rank 0's supervisor said why
-  const int rank = world->rank();
   try {
-    return run_job(job, world, clock, last_words ? &*last_words : nullptr);
-  } catch (const std::exception& e) {  // the others would wait for this rank
-    std::cerr << "rank " << rank << ": " << e.what() << std::endl;
+    ClockRecord clock;
+    const WorkerJob job = common_job(*world, mine, clock);
+    if (job.refused) return 2;  // rank 0's supervisor said why
+    if (std::filesystem::exists(job.directory)) note_shared_memory(job.directory);
+    return run_ranks(job, world, clock, last_words ? &*last_words : nullptr);
+  } catch (const std::exception& e) {
+    // Nobody need wait for this rank any more, neither its peers nor it for them.
+    const std::string why = "rank " + std::to_string(world->rank()) + ": " + e.what();
+    std::cerr << "rankscope-engine: " << why << std::endl;
+    world->abort(why);
     mpi_abort(1);
   }
 }
