@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/class_room.hpp"
 
-#include <QDir>
 #include <QFileInfo>
 #include <QStandardPaths>
 #include <cmath>
@@ -9,6 +8,8 @@
 #include "engine/op/op_id.hpp"
 #include "telemetry/classroom/student.hpp"
 #include "telemetry/classroom/teacher.hpp"
+#include "telemetry/stream/join.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -45,9 +46,8 @@ void ClassRoom::teach(const QString& join_file, const QString& address) {
   if (options.secured) {
     options.endpoint = "tcp://0.0.0.0:*";
   } else {
-    folder_ = QString::fromStdString(make_private_directory());
-    options.endpoint = folder_.toStdString() + "/class";
-    options.endpoint.insert(0, "ipc://");
+    folder_ = std::make_unique<SessionDirectory>();
+    options.endpoint = "ipc://" + (folder_->path() / "class").string();
   }
   options.join_file = join_file.toStdString();
   auto teacher = std::make_unique<classroom::Teacher>(options);
@@ -76,8 +76,7 @@ void ClassRoom::leave() {
   any_followed_ = false;
   answers_ = 0;
   words_.clear();
-  if (!folder_.isEmpty()) QDir(folder_).removeRecursively();
-  folder_.clear();
+  folder_.reset();
   if (was) emit changed();
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/facts/sweep_file.hpp"
 #include "engine/run/clock.hpp"
+#include "engine/worker/run_size.hpp"
 #include "engine/worker/supervise.hpp"
 #include "telemetry/trace/output_file.hpp"
 
@@ -33,6 +34,7 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
     return run;
   };
   try {
+    check_fits(compile(scenario), request);
     const Attempt attempt = run_session(with_absolute_data(scenario), request);
     if (attempt.status != 0)
       return failed(attempt.message + (attempt.said.empty() ? "" : "; last words: " + attempt.said.back()));

@@ -25,6 +25,7 @@ struct RunRequest {
   std::string checkpoint;  ///< folder of the checkpoints; empty: FILE.checkpoints beside where it runs, if any are made
   std::string resume;      ///< a checkpoint, or a folder whose newest one it goes on from; empty: from the start
   int restarts = 0;        ///< how often to go on by itself from the newest checkpoint when a rank is lost
+  bool any_size = false;   ///< begin also what needs more memory than is available
   bool json = false;
 };
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/host/threads.hpp"
 #include "telemetry/classroom/socket_loop.hpp"
 #include "telemetry/stream/link.hpp"
 
@@ -122,7 +123,7 @@ StudentLine::StudentLine(const Join& join, const std::string& name, Identity ide
   } catch (const zmq::error_t& error) {
     throw JoinError("'" + join.endpoint + "' cannot be reached: " + error.what());
   }
-  state_->thread = std::thread([this] { state_->run(); });
+  state_->thread = start_thread("the class", [this] { state_->run(); });
 }
 
 StudentLine::~StudentLine() {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/host/threads.hpp"
 #include "telemetry/classroom/identity.hpp"
 #include "telemetry/classroom/socket_loop.hpp"
 #include "telemetry/relay/revoked_keys.hpp"
@@ -215,7 +216,7 @@ void Teacher::State::tell() {
 
 Teacher::Teacher(TeacherOptions options) : state_(std::make_unique<State>(std::move(options))) {
   state_->open();
-  state_->thread = std::thread([this] { state_->run(); });
+  state_->thread = start_thread("the class", [this] { state_->run(); });
 }
 
 Teacher::~Teacher() {

@@ -3,6 +3,8 @@
 #include <csignal>
 #include <iostream>
 
+#include "engine/host/excerpt.hpp"
+#include "engine/host/memory.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/stream/join.hpp"
 
@@ -103,7 +105,7 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::cerr << "rankscope-trace: " << error.what() << "; see rankscope-trace --help" << std::endl;
+    std::cerr << "rankscope-trace: " << message_line(error.what()) << "; see rankscope-trace --help" << std::endl;
     return bad_input;
   }
   if (*info) return show_info(trace, json);
@@ -119,21 +121,23 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  end_when_memory_runs_out();
   std::signal(SIGINT, ask_to_stop);
   std::signal(SIGTERM, ask_to_stop);
+  if (std::signal(SIGHUP, ask_to_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // `nohup` stays
   try {
     return run(argc, argv);
   } catch (const rankscope::InputError& error) {
-    std::cerr << error.what() << std::endl;
+    std::cerr << message_line(error.what()) << std::endl;
     return bad_input;
   } catch (const rankscope::TraceError& error) {
-    std::cerr << error.what() << std::endl;
+    std::cerr << message_line(error.what()) << std::endl;
     return bad_input;
   } catch (const rankscope::JoinError& error) {
-    std::cerr << "rankscope-trace: " << error.what() << std::endl;
+    std::cerr << "rankscope-trace: " << message_line(error.what()) << std::endl;
     return bad_input;
   } catch (const std::exception& error) {
-    std::cerr << "rankscope-trace: " << error.what() << std::endl;
+    std::cerr << "rankscope-trace: " << message_line(error.what()) << std::endl;
     return failed;
   }
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "engine/host/threads.hpp"
 #include "telemetry/relay/relay_state.hpp"
 
 namespace rankscope {
@@ -183,7 +184,7 @@ Relay::Relay(RelayOptions options, std::vector<EventSink*> taps) {
     throw JoinError("relay: '" + s.options.endpoint + "' cannot be bound: " + e.what());
   }
   s.endpoint = s.router.get(zmq::sockopt::last_endpoint);
-  s.thread = std::thread([&s] { s.run(); });
+  s.thread = start_thread("the relay", [&s] { s.run(); });
 }
 
 Relay::~Relay() {

@@ -6,6 +6,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ struct RelayOptions {
   std::chrono::milliseconds hole_limit{2000};     ///< what is missing for longer becomes a gap
   std::chrono::milliseconds viewer_limit{10000};  ///< a viewer silent for longer is forgotten; it may come back
   DecodeLimits limits;
+  /// Perhaps empty: the process of that rank has sent its heartbeat. On the relay's thread.
+  std::function<void(std::int32_t rank)> alive{};
 };
 
 struct RelayStatus {

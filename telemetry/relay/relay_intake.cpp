@@ -120,7 +120,11 @@ void Relay::State::hear_worker(const Incoming& in, const link::Header& h) {
   Worker& worker = found->second;
   worker.heard_at = Clock::now();
   if (h.generation != worker.generation) return;
-  if (h.type == link::Type::worker_beat) return grant(in.peer, worker);
+  if (h.type == link::Type::worker_beat) {
+    for (const std::int32_t rank : worker.ranks)
+      if (options.alive) options.alive(rank);
+    return grant(in.peer, worker);
+  }
   if (h.a != worker.received + 1 || h.b == 0 ||
       h.b > options.worker_window) {  // something was lost on the way: from the beginning
     forget_worker(found);
@@ -135,7 +139,7 @@ void Relay::State::hear_worker(const Incoming& in, const link::Header& h) {
   auto serve_at = Clock::now() + burst_for;
   for (const link::Piece& piece : *pieces) {
     ++worker.received;
-    take_piece(piece, in.frame);
+    if (const auto sender = take_piece(piece, in.frame)) worker.ranks.insert(*sender);
     if (Clock::now() < serve_at) continue;
     serve_peers();
     serve_at = Clock::now() + burst_for;
@@ -207,18 +211,20 @@ void Relay::State::look_for_revoked() {
   }
 }
 
-void Relay::State::take_piece(const link::Piece& piece, const std::shared_ptr<zmq::message_t>& frame) {
+std::optional<std::int32_t> Relay::State::take_piece(const link::Piece& piece,
+                                                     const std::shared_ptr<zmq::message_t>& frame) {
   const Exchange::Receipt receipt = exchange.take({frame, piece.bytes}, piece.position);
   switch (receipt.taken) {
     case Exchange::Taken::fresh: break;
     case Exchange::Taken::unknown: ++counts.unknown; break;
-    case Exchange::Taken::doubled: ++counts.doubled; return;
-    case Exchange::Taken::refused: return garbage(receipt.why);
-    case Exchange::Taken::foreign: return garbage("a message of another session");
+    case Exchange::Taken::doubled: ++counts.doubled; return receipt.sender;
+    case Exchange::Taken::refused: garbage(receipt.why); return std::nullopt;
+    case Exchange::Taken::foreign: garbage("a message of another session"); return std::nullopt;
   }
   ++counts.messages;
   counts.bytes += static_cast<std::int64_t>(piece.bytes.size());
   if (piece.position && exchange.complete(receipt.sender)) spools.known_before(receipt.sender, *piece.position);
+  return receipt.sender;
 }
 
 void Relay::State::hear_viewer(const Incoming& in, const link::Header& h) {

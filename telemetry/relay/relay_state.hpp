@@ -34,6 +34,7 @@ struct Relay::State {
     std::uint64_t generation = 0, received = 0, granted = 0;
     Clock::time_point heard_at{}, granted_at{};
     std::string key;
+    std::set<std::int32_t> ranks{};  // that have spoken through it
   };
   struct Incoming {
     std::string peer;
@@ -91,7 +92,8 @@ struct Relay::State {
   /// The session that a worker names, in front of what else its message holds; nullopt: it cannot be served.
   std::optional<SessionId> session_named(const Incoming& in, const link::Header& h, std::size_t bytes);
   void forget_worker(std::map<std::string, Worker>::iterator worker);
-  void take_piece(const link::Piece& piece, const std::shared_ptr<zmq::message_t>& frame);
+  /// Who sent it; nullopt: nobody of this session.
+  std::optional<std::int32_t> take_piece(const link::Piece& piece, const std::shared_ptr<zmq::message_t>& frame);
   void hear_viewer(const Incoming& in, const link::Header& h);
   void drop_viewer(std::map<std::string, ViewerFeed>::iterator viewer);
   /// Closes what came in with a key that was revoked since.

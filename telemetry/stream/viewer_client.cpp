@@ -8,6 +8,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "engine/host/threads.hpp"
 #include "telemetry/stream/link.hpp"
 #include "telemetry/stream/sequence_set.hpp"
 #include "telemetry/stream/viewer_history.hpp"
@@ -243,7 +244,7 @@ ViewerClient::ViewerClient(ViewerOptions options, EventSink& sink)
   } catch (const zmq::error_t& e) {
     throw JoinError("'" + endpoint + "': " + e.what());
   }
-  s.thread = std::thread([&s] { s.run(); });
+  s.thread = start_thread("reading the run", [&s] { s.run(); });
 }
 
 ViewerClient::~ViewerClient() {

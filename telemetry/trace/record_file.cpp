@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/host/file_lock.hpp"
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/trace/output_file.hpp"
 #include "telemetry/trace/trace_error.hpp"
@@ -24,11 +25,15 @@ RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
     throw TraceError(path_ + ": is a pipe, and a recording needs a file that can be read again; name an ordinary file");
   }
   if (file_ < 0) throw TraceError(path_ + ": cannot create: " + std::strerror(errno));
-  if (S_ISREG(status.st_mode) && ::ftruncate(file_, 0) != 0) {
-    const std::string why = std::strerror(errno);
-    ::close(file_);
-    throw TraceError(path_ + ": cannot create: " + why);
-  }
+  if (!S_ISREG(status.st_mode)) return;  // a device has no content to keep
+  std::string refusal;
+  if (const auto holder = lock_open_file(file_, path_))
+    refusal = "it is being recorded: " + *holder + "; choose another file";
+  else if (::ftruncate(file_, 0) != 0)
+    refusal = std::string("cannot be emptied: ") + std::strerror(errno);
+  if (refusal.empty()) return;
+  ::close(file_);
+  throw TraceError(path_ + ": " + refusal);
 }
 
 void RecordFile::fail(const char* doing) {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "telemetry/trace/chunk_reader.hpp"
@@ -34,7 +35,11 @@ class Unpacking {
  public:
   Unpacking(const TraceFile& file, const std::vector<TracePlace>& places, const DecodeLimits& limits, int threads)
       : file_(file), places_(places), limits_(limits), slots_(static_cast<std::size_t>(threads) * 2 + 2) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    try {
+      for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // No more threads can be made: fewer unpack, or the caller alone.
+    }
   }
   ~Unpacking() {
     {
