@@ -86,13 +86,14 @@ class Stranger {
     const std::string id(reinterpret_cast<const char*>(session.data()), session.size());
     if (!say({link::Type::worker_hello, generation}, id)) return false;
     ProofCode challenge;
-    const auto challenged = [&](const link::Incoming& in) {
-      if (!in.header || in.header->type != link::Type::worker_challenge || in.body.size() != challenge.size())
-        return false;
-      std::memcpy(challenge.data(), in.body.data(), challenge.size());
-      return true;
-    };
-    if (!hear(challenged)) return false;
+    bool is_challenged = false;
+    hear([&](const link::Incoming& in) {
+      if (!in.header || in.header->generation != generation) return false;
+      is_challenged = in.header->type == link::Type::worker_challenge && in.body.size() == challenge.size();
+      if (is_challenged) std::memcpy(challenge.data(), in.body.data(), challenge.size());
+      return is_challenged || in.header->type == link::Type::refused;
+    });
+    if (!is_challenged) return false;
     const ProofCode answer = answer_challenge(secret, session, generation, challenge);
     say({link::Type::worker_proof, generation},
         id + std::string(reinterpret_cast<const char*>(answer.data()), answer.size()));
