@@ -27,9 +27,17 @@ std::string row(std::string_view label, const std::string& value) {
   return format("%-22.*s %s\n", static_cast<int>(label.size()), label.data(), value.c_str());
 }
 
-std::string bubble_row(std::string_view label, const Bubble& bubble) {
-  return row(label, format("%9s ideal  %9s predicted  %9s run", percent(bubble.ideal).c_str(),
-                           percent(bubble.predicted).c_str(), percent(bubble.measured).c_str()));
+/// What is not known is left out; `ran` says how the run's was obtained.
+std::string bubble_row(std::string_view label, const Bubble& bubble, Obtained ran) {
+  std::string text;
+  const auto add = [&](double value, std::string_view name) {
+    if (!std::isnan(value)) text += format("%9s ", percent(value).c_str()) + std::string(name) + "  ";
+  };
+  add(bubble.ideal, "ideal");
+  add(bubble.predicted, "predicted");
+  add(bubble.measured, name_of(ran));
+  while (text.ends_with(' ')) text.pop_back();
+  return row(label, text.empty() ? dash : text);
 }
 
 std::string head(const Report& report) {
@@ -67,14 +75,15 @@ std::string energy_line(const Report& report) {
 
 std::string numbers(const Report& report) {
   std::string step = duration(report.step_seconds);
-  if (report.steps.size() > 1) step += " (median without the first step)";
+  if (report.steps.size() > 1 && report.obtained != Obtained::simulated) step += " (median without the first step)";
   if (!std::isnan(report.predicted_step_seconds) && report.obtained != Obtained::simulated)
     step += ", predicted " + duration(report.predicted_step_seconds);
   std::string text = row("step", step);
-  text += bubble_row("bubble", report.bubble) + bubble_row("bubble_span", report.bubble_span);
+  text += bubble_row("bubble", report.bubble, report.obtained) +
+          bubble_row("bubble_span", report.bubble_span, report.obtained);
   if (report.steady_steps > 1 && report.representative)
-    text += row("", format("step %u, whose bubble is the median of %d steady steps", report.representative->step,
-                           report.steady_steps));
+    text += row(
+        "", format("bubble of step %u (median of %d steady steps)", report.representative->step, report.steady_steps));
   text += row("MFU, HFU", percent(report.mfu) + ", " + percent(report.hfu) + ", " +
                               number(report.tflops_per_device, "%.4g") + " TFLOP/s per device");
   text += energy_line(report);

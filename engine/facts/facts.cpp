@@ -71,7 +71,9 @@ std::string costs_of_cluster(const ClusterSpec& cluster) {
   return "cluster '" + cluster.spec + "', not measured on this machine";
 }
 
-std::string costs_measured_on(const std::string& host) { return "measured on " + host + ", without its peers"; }
+std::string costs_measured_on(const std::string& host, const ClusterSpec& links) {
+  return "measured on " + host + " without peers; links of cluster '" + links.spec + "'";
+}
 
 bool is_forecast(const StoreView& store) {
   return store.hello() != nullptr && store.hello()->device == simulated_device;
@@ -149,7 +151,7 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
   if (hello && !store.steps(Obtained::simulated).empty())
     facts.costs = hello->device == "sleep" || (is_forecast(store) && hello->host.empty())
                       ? costs_of_cluster(context.step.scenario.cluster)
-                      : costs_measured_on(hello->host);
+                      : costs_measured_on(hello->host, context.step.scenario.cluster);
   facts.clocks = store.clocks();
   for (ClockRecord& clock : facts.clocks) clock.offset_ns = 0;  // the store's times are on the corrected time line
   facts.events = store.event_count() + store.evicted_count();

@@ -30,7 +30,7 @@ RunFacts facts_of_plan(const RunContext& context, const Costs& costs);
 /// Report::costs of modelled_costs: "cluster 'laptop', not measured on this machine".
 std::string costs_of_cluster(const ClusterSpec& cluster);
 /// Of predict_costs (engine/calibrate).
-std::string costs_measured_on(const std::string& host);
+std::string costs_measured_on(const std::string& host, const ClusterSpec& links);
 /// A recording in which nothing ran (engine/facts/forecast.hpp).
 bool is_forecast(const StoreView& store);
 

@@ -32,10 +32,11 @@ TEST_CASE("MFU is a share of the stored peak on the clock of its steps, on both 
   const std::string clock = GENERATE(as<std::string>{}, "device", "wall");
   const int threads = GENERATE(1, 2);
   CAPTURE(clock, threads);
-  const json run = only_object(engine(folder,
-                                      with_small_model({"run", "bench", "--steps", "3", "--json", "--clock", clock,
-                                                        "--threads", std::to_string(threads)}),
-                                      with_cache(folder)));
+  std::vector<std::string> arguments = with_small_model({"run", lab("data-parallel"), "--steps", "3", "--json"});
+  for (const std::string& word : {std::string("--set"), std::string("plan.data=1"), std::string("--clock"), clock,
+                                  std::string("--threads"), std::to_string(threads)})
+    arguments.push_back(word);
+  const json run = only_object(engine(folder, arguments, with_cache(folder)));
   const json peak = stored_peak(folder, "fp32", threads);
   REQUIRE(peak.is_object());
   for (const char* key : {"host", "cpu", "libraries", "measured_utc"}) CHECK(!peak[key].get<std::string>().empty());

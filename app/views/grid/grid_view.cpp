@@ -5,6 +5,7 @@
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QSignalBlocker>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
@@ -41,7 +42,6 @@ GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   quantities_->adjustSize();
   connect(quantities_, &QComboBox::currentIndexChanged, this,
           [this](int index) { set_quantity(static_cast<GridQuantity>(index)); });
-  connect(quantities_, &QComboBox::activated, this, [this] { chosen_ = true; });
   ranking_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   ranking_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   connect(ranking_, &QTableView::clicked, this, [this](const QModelIndex& index) {
@@ -61,8 +61,11 @@ void GridView::set_theme(Theme theme) {
 // All quantities of all ranks are made where somebody looks.
 void GridView::take() {
   const Report* report = figures_.latest()->shown();
-  if (report != nullptr && report->folded && !chosen_ && quantity_ != GridQuantity::peak_memory)
-    return set_quantity(GridQuantity::peak_memory);
+  if (report != nullptr && report->folded && !chosen_) {
+    const QSignalBlocker quiet(quantities_);
+    quantity_ = GridQuantity::peak_memory;
+    quantities_->setCurrentIndex(static_cast<int>(quantity_));
+  }
   if (isVisible()) {
     GridRanking ranking = rank_by(*figures_.latest(), quantity_);
     ranked_ = std::move(ranking.ranks);
@@ -82,6 +85,7 @@ void GridView::showEvent(QShowEvent* event) {
 }
 
 void GridView::set_quantity(GridQuantity quantity) {
+  chosen_ = true;
   quantity_ = quantity;
   quantities_->setCurrentIndex(static_cast<int>(quantity));
   take();
@@ -93,7 +97,7 @@ void GridView::arrange() {
   const bool there = grid.size() > 0 && !veiled();
   const int room = height() - header_height - top_label - view_margin;
   const Report* report = figures_.latest()->shown();
-  fold_ = report != nullptr ? fold_grid(*report, room / least_cell) : GridFold{};
+  fold_ = report != nullptr ? fold_grid(*report, room / least_cell) : GridFold{grid, grid, {}};
   values_ = cell_values(fold_, values_of(*figures_.latest(), quantity_));
   const int rows = std::max(1, place_rows(fold_.shown));
   const auto height_of = [&](int count) {

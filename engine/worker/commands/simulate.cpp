@@ -31,8 +31,7 @@ OtherCosts costs_here(const Scenario& scenario, int threads) {
   const MachinePeak peak =
       peak_of_machine(scenario.compute_type(), *platform, PeakStore(peak_file()), false, utc_now());
   OtherCosts here;
-  here.from = costs_measured_on(host_name()) + " (" + std::to_string(threads) +
-              (threads == 1 ? " thread" : " threads") + "); links of cluster '" + scenario.cluster.spec + "'";
+  here.from = costs_measured_on(host_name(), scenario.cluster);
   here.peak_flops = peak.peak.measured.best.device;
   here.costs = [platform](const StepProgram& step) {
     return slowed_costs(predict_costs(step, platform), step.scenario.fault);
