@@ -152,7 +152,7 @@ void DrawnPlan::draw_machine(Draw& draw) {
   Scenario scenario;
   for (const Key& key : scenario_keys()) {
     const bool fault = key.table == "fault";
-    if ((key.table != "cluster" && !fault) || !draw.chance(1)) continue;
+    if ((key.table != "cluster" && !fault) || key.name == "lost_node" || !draw.chance(1)) continue;
     const Field field = key.field(scenario);
     if (const auto* yes = std::get_if<bool*>(&field))
       set(key.path(), **yes ? "false" : "true");

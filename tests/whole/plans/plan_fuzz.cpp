@@ -7,10 +7,12 @@
 // status 1 when there was a fault.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/whole/plans/advice.hpp"
 #include "tests/whole/process.hpp"
@@ -92,6 +94,7 @@ class Fuzz {
     bool sound = true;
     auto refusal = refusal_of(plan, sound);
     if (refusal) ++counts.refused;
+    std::set<std::string> followed;  // keys
     for (int i = 0; refusal && i < most_refusals; ++i) {
       ++counts.refusals;
       const std::vector<Advice> advice = advice_in(*refusal);
@@ -114,9 +117,18 @@ class Fuzz {
                    false;
         after.emplace_back(changed, next);
       }
-      auto& [chosen, next] = after[static_cast<std::size_t>(draw.between(0, static_cast<int>(after.size()) - 1))];
-      plan = std::move(chosen);
-      refusal = std::move(next);
+      // A person does not take back what was followed before, where there is another way.
+      std::vector<std::size_t> ways;
+      for (std::size_t w = 0; w < advice.size(); ++w)
+        if (std::none_of(advice[w].begin(), advice[w].end(),
+                         [&](const Change& change) { return followed.contains(change.path); }))
+          ways.push_back(w);
+      const std::size_t way = ways.empty()
+                                  ? static_cast<std::size_t>(draw.between(0, static_cast<int>(advice.size()) - 1))
+                                  : draw.one_of(ways);
+      for (const Change& change : advice[way]) followed.insert(change.path);
+      plan = std::move(after[way].first);
+      refusal = std::move(after[way].second);
     }
     if (refusal) fault(plan, "advice that leads from one refusal to the next: " + refusal->what);
     return sound && !refusal;
