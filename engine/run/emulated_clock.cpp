@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "engine/host/threads.hpp"
+#include "engine/simulate/costs.hpp"
 #include "engine/simulate/signature.hpp"
 
 namespace rankscope {
@@ -13,8 +15,10 @@ constexpr std::size_t kept_samples = 63;
 
 }  // namespace
 
-EmulatedClock::EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs, Publish publish)
+EmulatedClock::EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs,
+                             const FaultSpec& fault, Publish publish)
     : programs_(std::move(programs)),
+      fault_(fault),
       emulator_(programs_, grid, costs),
       publish_(std::move(publish)),
       ranks_(programs_.size()) {
@@ -27,7 +31,7 @@ EmulatedClock::EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, c
       of_rank.push_back(known.emplace(signature_of(program, op), known.size()).first->second);
   }
   samples_.resize(known.size());
-  thread_ = std::thread([this] { work(); });
+  thread_ = start_thread("the device clock", [this] { work(); });
 }
 
 EmulatedClock::~EmulatedClock() {
@@ -86,7 +90,9 @@ void EmulatedClock::lay_out(std::uint32_t step, const Step& traces) {
     executed.order.push_back(traces.ranks[rank].executed);
     executed.arrivals.push_back(traces.ranks[rank].arrivals);
     auto& costs = executed.cost_ns.emplace_back();
-    for (const std::size_t signature : signature_[rank]) costs.push_back(cost[signature]);
+    for (std::size_t op = 0; op < signature_[rank].size(); ++op)
+      costs.push_back(
+          slowed_ns(fault_, programs_[rank].rank, programs_[rank].ops[op].id.kind(), cost[signature_[rank][op]]));
     auto& ledger = ranks_[rank].ledger;
     if (!ledger)
       ledger.emplace(programs_[rank], traces.ranks[rank].standing);

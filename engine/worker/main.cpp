@@ -5,6 +5,8 @@
 
 #include "engine/checkpoint/checkpoint.hpp"
 #include "engine/data/dataset.hpp"
+#include "engine/host/excerpt.hpp"
+#include "engine/host/memory.hpp"
 #include "engine/scenario/keys.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "kernels/device/device.hpp"
@@ -19,9 +21,9 @@ using command::Command;
 using command::failed;
 
 std::vector<Command> add_commands(CLI::App& app) {
-  return {command::plan(app),         command::simulate(app), command::run(app),    command::verify(app),
-          command::sweep(app),        command::validate(app), command::search(app), command::paths(app),
-          command::export_model(app), command::worker(app)};
+  return {command::plan(app),  command::simulate(app),     command::run(app),    command::verify(app),
+          command::sweep(app), command::validate(app),     command::search(app), command::paths(app),
+          command::peak(app),  command::export_model(app), command::worker(app)};
 }
 
 /// The names of those that are listed: "plan, simulate and run".
@@ -55,19 +57,19 @@ int run_chosen(const std::vector<Command>& commands) {
   try {
     return chosen->run();
   } catch (const ScenarioError& e) {
-    std::cerr << e.what() << std::endl;
+    std::cerr << message_line(e.what()) << std::endl;
   } catch (const PlanError& e) {
-    std::cerr << place_of(e, *chosen, scenario) << ": " << e.what() << std::endl;
+    std::cerr << place_of(e, *chosen, scenario) << ": " << message_line(e.what()) << std::endl;
   } catch (const DataError& e) {
-    std::cerr << scenario << ": " << e.what() << std::endl;
+    std::cerr << scenario << ": " << message_line(e.what()) << std::endl;
   } catch (const CheckpointError& e) {  // of an export; a run's own are RunFailures
-    std::cerr << "rankscope-engine: " << e.what() << std::endl;
+    std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
   } catch (const JoinError& e) {
-    std::cerr << "rankscope-engine: " << e.what() << std::endl;
+    std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
   } catch (const TraceError& e) {
-    std::cerr << "rankscope-engine: --record " << e.what() << std::endl;
+    std::cerr << "rankscope-engine: --record " << message_line(e.what()) << std::endl;
   } catch (const DeviceError& e) {  // what is asked for is not there; what fails while it runs is a RunFailure
-    std::cerr << "rankscope-engine: " << e.what() << std::endl;
+    std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
   }
   return bad_input;
 }
@@ -75,6 +77,7 @@ int run_chosen(const std::vector<Command>& commands) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  end_when_memory_runs_out();
   CLI::App app("Rankscope's engine: a training step as data, planned, simulated, run and verified.");
   app.require_subcommand(1);
   app.set_version_flag("--version", RANKSCOPE_VERSION);
@@ -86,7 +89,7 @@ int main(int argc, char** argv) {
                        [&](const Command& one) { return one.line->get_name() == name; });
   };
   if (argc > 1 && argv[1][0] != '-' && !is_known(argv[1])) {
-    std::cerr << "rankscope-engine: there is no command '" << argv[1] << "'; there is " << names_of(commands)
+    std::cerr << "rankscope-engine: there is no command '" << excerpt(argv[1]) << "'; there is " << names_of(commands)
               << std::endl;
     return bad_input;
   }
@@ -95,10 +98,10 @@ int main(int argc, char** argv) {
     return run_chosen(commands);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    std::cerr << "rankscope-engine: " << e.what() << "; see rankscope-engine --help" << std::endl;
+    std::cerr << "rankscope-engine: " << message_line(e.what()) << "; see rankscope-engine --help" << std::endl;
     return bad_input;
   } catch (const std::exception& e) {
-    std::cerr << "rankscope-engine: " << e.what() << std::endl;
+    std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
     return failed;
   }
 }

@@ -30,6 +30,7 @@ Command sweep(CLI::App& app);
 Command validate(CLI::App& app);
 Command search(CLI::App& app);
 Command paths(CLI::App& app);
+Command peak(CLI::App& app);
 Command export_model(CLI::App& app);
 Command worker(CLI::App& app);
 
@@ -44,6 +45,8 @@ void add_input(CLI::App* line, Input& input);
 void add_json(CLI::App* line, bool& json);
 /// What runs, how its ranks talk and which clock counts: the same for one run and for many.
 void add_how(CLI::App* line, RunRequest& request);
+/// The way around check_fits (engine/worker/run_size.hpp).
+void add_any_size(CLI::App* line, RunRequest& request);
 /// A whole number from `least`; CLI11's own words for a wrong one name the limits of double.
 CLI::Validator whole_number(int least);
 

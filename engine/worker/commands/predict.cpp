@@ -1,4 +1,4 @@
-// `rankscope-engine plan` and `simulate`: what a step consists of, and what it would cost. Nothing runs.
+// `rankscope-engine plan`: what a step consists of, and what it would cost. Nothing runs.
 #include "engine/worker/commands/predict.hpp"
 
 #include <iostream>
@@ -40,17 +40,6 @@ int print_plan(const Input& input, int program_of) {
   return 0;
 }
 
-int print_simulation(const Input& input, double tokens) {
-  const Scenario scenario = with_stages(read(input), false);
-  const StepProgram step = compile_rest(scenario);
-  if (!is_folded(step)) check_runs(step);
-  Report report = predict_scenario(scenario, add_scratch);
-  if (tokens > 0)
-    report.budget = budget_of(report, step.scenario.cluster, tokens, step.scenario.train.checkpoint_every);
-  print(report, input.json);
-  return 0;
-}
-
 }  // namespace
 
 Command plan(CLI::App& app) {
@@ -65,19 +54,6 @@ Command plan(CLI::App& app) {
   line->add_option("--program", given->program_of, "print this rank's program in its text form instead")
       ->check(whole_number(0));
   return {line, [given] { return print_plan(given->input, given->program_of); }};
-}
-
-Command simulate(CLI::App& app) {
-  struct Given {
-    Input input;
-    double tokens = 0;
-  };
-  const auto given = std::make_shared<Given>();
-  auto* line = app.add_subcommand("simulate", "predict a step on the scenario's cluster; nothing runs");
-  add_input(line, given->input);
-  line->add_option("--tokens", given->tokens, "of a whole training run, such as 300e9: days and energy it takes")
-      ->check(CLI::PositiveNumber);
-  return {line, [given] { return print_simulation(given->input, given->tokens); }};
 }
 
 }  // namespace rankscope::command

@@ -8,6 +8,7 @@
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/commands/predict.hpp"
 #include "engine/worker/plan_text.hpp"
+#include "engine/worker/run_size.hpp"
 #include "engine/worker/stages.hpp"
 #include "engine/worker/supervise.hpp"
 
@@ -22,6 +23,7 @@ int verify_plan(const Input& input, const RunRequest& request) {
   const Scenario scenario = with_stages(read(input), true, device);
   refuse_lost_node(scenario);
   const StepProgram step = compile(scenario);
+  check_fits(step, request);
   check_runs(step);
   RunSettings settings;
   settings.device = device;
@@ -59,6 +61,7 @@ Command verify(CLI::App& app) {
   line->add_option("--comm", given->request.communicator,
                    "how ranks, threads of this process, communicate: loopback, or nccl (a GPU for each rank)")
       ->check(CLI::IsMember({"loopback", "nccl"}));
+  add_any_size(line, given->request);
   return {line, [given] { return verify_plan(given->input, given->request); }};
 }
 
