@@ -301,6 +301,12 @@ std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   const FaultSpec& fault = scenario.fault;
   const int ranks = scenario.plan.ranks();
   const std::string numbered = "ranks are numbered 0 to " + std::to_string(ranks - 1);
+  if ((fault.kill_rank >= 0) != (fault.kill_step >= 0))
+    return Complaint{
+        {"fault.kill_rank", "fault.kill_step"},
+        "kill_rank and kill_step belong together (who dies, and at the start of which step); give both, or "
+        "take " +
+            std::string(fault.kill_rank >= 0 ? "kill_rank" : "kill_step") + " away"};
   if (fault.kill_rank >= ranks)
     return Complaint{{"fault.kill_rank", "plan.pipeline", "plan.data"},
                      "kill_rank " + std::to_string(fault.kill_rank) + " is none; " + numbered +
@@ -309,12 +315,6 @@ std::optional<Complaint> fault_complaint(const Scenario& scenario) {
     return Complaint{{"fault.slow_rank", "plan.pipeline", "plan.data"},
                      "slow_rank " + std::to_string(fault.slow_rank) + " is none; " + numbered +
                          ", slow_rank = " + std::to_string(ranks - 1) + " is the last"};
-  if ((fault.kill_rank >= 0) != (fault.kill_step >= 0))
-    return Complaint{
-        {"fault.kill_rank", "fault.kill_step"},
-        "kill_rank and kill_step belong together (who dies, and at the start of which step); give both, or "
-        "take " +
-            std::string(fault.kill_rank >= 0 ? "kill_rank" : "kill_step") + " away"};
   if (fault.kill_step >= scenario.train.steps)
     return Complaint{{"fault.kill_step", "train.steps"},
                      "kill_step " + std::to_string(fault.kill_step) + " never comes; steps are numbered 0 to " +

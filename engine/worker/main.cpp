@@ -44,7 +44,7 @@ std::string place_of(const PlanError& error, const Command& command, const std::
   const std::string key = what.substr(0, what.find(": "));
   const CLI::Option* set = command.line->get_option_no_throw("--set");
   if (find_key(key) == nullptr || !set) return scenario;
-  const command::Input input{scenario, set->as<std::vector<std::string>>()};
+  const command::Input input{scenario, set->results()};
   return place_of_key(command::file_of(input), command::overrides_of(input), key);
 }
 

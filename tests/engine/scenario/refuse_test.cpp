@@ -132,19 +132,20 @@ TEST_CASE("plans that cannot work are refused with what would") {
       {"[data]\nsource = \"text:/nonexistent/book.txt\"\n",
        {},
        "s.toml:2:1: the data file '/nonexistent/book.txt' is not there; a path in a scenario is relative to the "
-       "scenario's folder"},
+       "scenario's folder, and source = \"synthetic\" needs none"},
       {"[data]\nsource = \"text:book.txt\"\n[model]\nvocabulary = 64\n",
        {},
-       "s.toml:4:1: a text's tokens are bytes, and vocabulary is 64; it must be at least 256"},
+       "s.toml:4:1: a text's tokens are bytes, and vocabulary is 64; vocabulary = 256 would do"},
       {"[plan]\ndata = 4\n[fault]\nkill_rank = 4\nkill_step = 1\n",
        {},
-       "s.toml:4:1: kill_rank 4 is none; ranks are numbered 0 to 3"},
+       "s.toml:4:1: kill_rank 4 is none; ranks are numbered 0 to 3, kill_rank = 3 is the last"},
       {"[fault]\nkill_rank = 0\n",
        {},
-       "s.toml:2:1: kill_rank and kill_step belong together; give both: who dies, and at the start of which step"},
+       "s.toml:2:1: kill_rank and kill_step belong together (who dies, and at the start of which step); give both, or "
+       "take kill_rank away"},
       {"[train]\nsteps = 3\n[fault]\nkill_rank = 0\nkill_step = 3\n",
        {},
-       "s.toml:5:1: kill_step 3 never comes; steps are numbered 0 to 2"},
+       "s.toml:5:1: kill_step 3 never comes; steps are numbered 0 to 2, kill_step = 2 is the last"},
       {"[plan]\ndata = 1048576\npipeline = 8\n",
        {},
        "s.toml:2:1: data × tensor × pipeline makes 8388608 ranks; at most 1048576 can be planned"},
@@ -216,13 +217,12 @@ TEST_CASE("a learning rate that cannot be meant is refused") {
        "s.toml:2:1: decay_steps without a decay means nothing; give decay = \"linear\" or \"cosine\""},
       {"[train]\ndecay = \"linear\"\nlearning_rate = 1e-4\nmin_learning_rate = 1e-3\n",
        {},
-       "s.toml:4:1: min_learning_rate 0.001 is above the learning_rate 1e-04 that decays to it; it must be at most "
-       "that"},
+       "s.toml:4:1: min_learning_rate 0.001 is above the learning_rate 1e-04 that decays to it; min_learning_rate = "
+       "1e-04 would do"},
       {"[train]\ndecay = \"cosine\"\nwarmup_steps = 10\ndecay_steps = 10\n",
        {},
-       "s.toml:4:1: a decay that ends at step 10 does so within the warm-up of 10 steps; decay_steps must be greater "
-       "than "
-       "that"},
+       "s.toml:4:1: a decay that ends at step 10 does so within the warm-up of 10 steps; decay_steps = 11 would do, or "
+       "warmup_steps = 9"},
       {"[train]\nwarmup_steps = -1\n",
        {},
        "s.toml:2:1: warmup_steps = -1 is out of range; it must be at least 0 and at most 2147483647"},
@@ -232,9 +232,7 @@ TEST_CASE("a learning rate that cannot be meant is refused") {
 
 TEST_CASE("what tensor ranks cannot share in equal parts is refused") {
   const Row rows[] = {
-      {"[plan]\ntensor = 3\n",
-       {},
-       "s.toml:2:1: 4 heads cannot be shared by 3 tensor ranks; tensor = 2 or 4 would do, or heads = 3 or 6"},
+      {"[plan]\ntensor = 3\n", {}, "s.toml:2:1: 4 heads cannot be shared by 3 tensor ranks; tensor = 2 or 4 would do"},
       {"[model]\nheads = 16\n[plan]\ntensor = 8\n[train]\noptimizer = \"adafactor\"\n",
        {},
        "s.toml:6:1: optimizer \"adafactor\" updates elements of a tensor together, and each of 8 tensor ranks has a "
@@ -254,11 +252,10 @@ TEST_CASE("what tensor ranks cannot share in equal parts is refused") {
 }
 
 TEST_CASE("a number of blocks for a recomputation that has none is refused") {
-  check(
-      {"[plan]\nrecompute = \"sqrt\"\nrecompute_blocks = 2\n",
-       {},
-       "s.toml:3:1: recompute_blocks = 2 says of how many blocks recompute = \"blocks\" keeps one input, but recompute "
-       "is \"sqrt\""});
+  check({"[plan]\nrecompute = \"sqrt\"\nrecompute_blocks = 2\n",
+         {},
+         "s.toml:3:1: recompute_blocks = 2 says of how many blocks recompute = \"blocks\" keeps one input, but "
+         "recompute is \"sqrt\"; recompute_blocks = 1 would do, or recompute = \"blocks\""});
 }
 
 TEST_CASE("a schedule's chunks and micro-batches are refused with what would do") {
@@ -266,7 +263,7 @@ TEST_CASE("a schedule's chunks and micro-batches are refused with what would do"
       {"[plan]\npipeline = 2\nvirtual = 2\n",
        {},
        "s.toml:3:1: virtual = 2 does not fit schedule \"1f1b\", which runs one chunk on each stage; virtual = 1 would "
-       "do, or schedule = \"interleaved\""},
+       "do"},
       {"[plan]\npipeline = 2\nschedule = \"zb-v\"\n",
        {},
        "s.toml:3:1: virtual = 1 does not fit schedule \"zb-v\", which runs exactly two chunks on each stage; virtual = "
@@ -278,32 +275,36 @@ TEST_CASE("a schedule's chunks and micro-batches are refused with what would do"
       {"[train]\nglobal_batch = 12\n[plan]\npipeline = 4\nvirtual = 2\nschedule = \"interleaved\"\nmicro_batches = 6\n",
        {},
        "s.toml:7:1: schedule \"interleaved\" takes micro-batches in groups of as many as there are stages, and 6 is no "
-       "multiple of 4; micro_batches = 4 or 8 would do"},
+       "multiple of 4; micro_batches = 4 or 12 would do"},
       {"[plan]\nschedule = \"by-hand\"\n",
        {},
-       "s.toml:2:1: schedule \"by-hand\" needs an order: a line for each stage, such as \"stage 0: F:c0:m0 B:c0:m0\""},
+       "s.toml:2:1: schedule \"by-hand\" needs an order: a line for each stage, such as \"stage 0: F:c0:m0 B:c0:m0\"; "
+       "give one, or schedule = \"1f1b\""},
       {"[plan]\norder = \"stage 0: F:c0:m0 B:c0:m0\"\n",
        {},
-       "s.toml:2:1: an order is that of schedule \"by-hand\", and the schedule is \"1f1b\"; take one of the two away"},
+       "s.toml:2:1: an order is that of schedule \"by-hand\", and the schedule is \"1f1b\"; take order away, or give "
+       "schedule = \"by-hand\""},
       {"[plan]\npipeline = 4\nstages = \"3 2 2\"\n",
        {},
-       "s.toml:3:1: stages = \"3 2 2\" lists 3 of together 7 layers; there are 4 stages of together 8 layers"},
+       "s.toml:3:1: stages = \"3 2 2\" lists 3 of together 7 layers, and there are 4 stages of together 8 layers; "
+       "stages = \"even\" would do"},
       {"[plan]\npass_times = \"1 1 0 0 1\"\n",
        {},
-       "s.toml:2:1: pass_times = \"1 1 0 0 1\" should be five numbers such as \"1 1 0.5 0.03 0.4\": what a forward, an "
-       "input gradient, a weight gradient and a message take, and the share of activations that is kept for the last"},
+       "s.toml:2:1: pass_times = \"1 1 0 0 1\" should be five numbers: what a forward, an input gradient, a weight "
+       "gradient and a message take, and the share of activations that is kept for the last (up to 1); pass_times = "
+       "\"1 1 0.5 0.03 0.4\" would do"},
       {"[plan]\npipeline = 4\nstages = \"3 0 2 3\"\n",
        {},
-       "s.toml:3:1: stages = \"3 0 2 3\" has a chunk of nothing; only the first and the last, which have the embedding "
-       "and the head, can be without layers"},
+       "s.toml:3:1: stages = \"3 0 2 3\" has a chunk of nothing: only the first and the last, which have the embedding "
+       "and the head, can be without layers; stages = \"even\" would do"},
       {"[plan]\npipeline = 4\nstages = \"3 -1 2 4\"\n",
        {},
        "s.toml:3:1: stages = \"3 -1 2 4\" is neither \"even\" nor \"cost\" nor \"measured\" nor a list of layers such "
-       "as \"3 2 2 1\""},
+       "as \"3 2 2 1\"; stages = \"even\" would do"},
       {"[plan]\npipeline = 4\nvirtual = 3\nschedule = \"interleaved\"\n",
        {},
        "s.toml:2:1: 8 layers cannot be split over 12 chunks; each needs a layer of its own, so at least layers = 12, "
-       "or pipeline × virtual at most 8"},
+       "or pipeline at most 1"},
   };
   for (const Row& row : rows) check(row);
 }
@@ -335,7 +336,7 @@ TEST_CASE("an override is named in the complaint about it") {
        "or pipeline at most 2"},
       {"[plan]\npipeline = 4\n[fault]\nslow_rank = 3\n",
        {"pipeline=2"},
-       "--set pipeline=2: slow_rank 3 is none; ranks are numbered 0 to 1"},
+       "--set pipeline=2: slow_rank 3 is none; ranks are numbered 0 to 1, slow_rank = 1 is the last"},
       {text, {"pipline=4"}, "--set pipline=4: unknown key 'pipline'; did you mean 'pipeline'?"},
       {text, {"plan.layers=4"}, "--set plan.layers=4: unknown key 'layers' in [plan]; it belongs in [model]"},
       {text, {"plna.data=4"}, "--set plna.data=4: unknown table 'plna'; did you mean 'plan.data'?"},
@@ -353,13 +354,12 @@ TEST_CASE("an override is named in the complaint about it") {
        "or set cluster.nodes = 0 for as many nodes as it takes"},
       {text,
        {"cluster.devices_per_card=3"},
-       "--set cluster.devices_per_card=3: 8 devices of a node cannot sit on cards of 3; devices_per_card = 2 or 4 "
-       "would "
+       "--set cluster.devices_per_card=3: 8 devices of a node cannot be on cards of 3; devices_per_card = 2 or 4 would "
        "do"},
       {text,
        {"cluster.reduced_bytes=3"},
-       "--set cluster.reduced_bytes=3: reduced_bytes = 3: a gradient's element has 2, 4 or 8 bytes; 0 stands for those "
-       "of its type"},
+       "--set cluster.reduced_bytes=3: reduced_bytes = 3: a gradient's element has 2, 4 or 8 bytes; reduced_bytes = 0 "
+       "stands for those of its type"},
       {text,
        {"cluster.spec=moon"},
        "--set cluster.spec=moon: there is no cluster 'moon'; known: frontier, h100, h200, jean-zay, laptop, "

@@ -19,7 +19,8 @@ TEST_CASE("what a resnet has not is refused") {
        "s.toml:6:1: a resnet's convolutions are not shared by tensor ranks here; use tensor = 1, and pipeline or data"},
       {RESNET "[plan]\nrecompute = \"selective\"\n",
        {},
-       "s.toml:6:1: recompute \"selective\" is of attention, which a resnet has not; use \"blocks\" or \"sqrt\""},
+       "s.toml:6:1: recompute \"selective\" is of attention, which a resnet has not; use recompute = \"blocks\" or "
+       "\"sqrt\""},
       {RESNET "dropout = 0.1\n", {}, "s.toml:5:1: a resnet has no dropout; use dropout = 0"},
       {RESNET "[data]\nsource = \"text:book.txt\"\n",
        {},
@@ -27,7 +28,7 @@ TEST_CASE("what a resnet has not is refused") {
       {RESNET "image = 32\n[plan]\nmicro_batches = 4\n[train]\nglobal_batch = 4\n",
        {},
        "s.toml:9:1: a micro-batch of one image of 32 pixels a side ends as a single pixel, whose batch norm is of one "
-       "number; use larger micro-batches, or images of more than 32"},
+       "number; image = 33 would do, or global_batch = 8"},
   };
   for (const Row& row : rows) check(row);
   CHECK_NOTHROW(parse_scenario(RESNET, "s.toml"));

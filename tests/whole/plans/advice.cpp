@@ -97,9 +97,11 @@ std::vector<Advice> advice_in(const Refusal& refusal) {
   if (text.starts_with("unknown ") || text.starts_with("there is no cluster"))
     if (std::regex_search(right, found, std::regex(R"((there is|known:|it is) (.*)$)")))
       for (const std::string& word : words_listed(found[2]))
-        if (word.find("FILE") == std::string::npos && word != "or")
+        if (word.find("FILE") == std::string::npos && word != "or" && word != "by-hand")  // that one needs an order
           advice.push_back({{refusal.key, as_toml(refusal.key, word)}});
   add_settings(refusal, right, advice);
+  if (std::regex_search(right, found, std::regex(R"((\w+) at most (\d+))")))
+    if (const std::string path = path_of(found[1], refusal.key); !path.empty()) advice.push_back({{path, found[2]}});
   return advice;
 }
 

@@ -62,7 +62,7 @@ void DrawnPlan::draw_grid(Draw& draw) {
     set("plan.pipeline", std::to_string(draw.one_of<int>({1, 1, 2, 2, 3, 4})));
   } while (number("plan.data", 1) * number("plan.tensor", 1) * number("plan.pipeline", 1) > 8);
   std::vector<std::string> schedules = choices("plan.schedule");
-  const std::string& schedule = draw.one_of(schedules);
+  const std::string schedule = draw.one_of(schedules);
   if (draw.chance(85)) word("plan.schedule", schedule);
   if (schedule == "zb-v" || schedule == "interleaved" || draw.chance(5))
     set("plan.virtual", std::to_string(draw.chance(85) ? 2 : draw.between(1, 3)));
@@ -95,7 +95,7 @@ void DrawnPlan::draw_plan(Draw& draw) {
     word("plan.stages", draw.chance(50) ? stages : draw.one_of<std::string>({"even", "cost", "measured"}));
   }
   if (draw.chance(25)) {
-    const std::string& kind = draw.one_of(choices("plan.data_parallel"));
+    const std::string kind = draw.one_of(choices("plan.data_parallel"));
     word("plan.data_parallel", kind);
     if (kind == "parameter-server" && draw.chance(90)) {
       set("plan.tensor", "1");
@@ -123,7 +123,7 @@ void DrawnPlan::draw_train(Draw& draw) {
   const int unit = number("plan.data", 1) * number("plan.micro_batches", 1);
   set("train.global_batch", std::to_string(draw.chance(92) ? unit * draw.between(1, 3) : draw.between(1, 32)));
   set("train.steps", "3");
-  const std::string& optimizer = draw.one_of(choices("train.optimizer"));
+  const std::string optimizer = draw.one_of(choices("train.optimizer"));
   if (draw.chance(85)) word("train.optimizer", optimizer);
   set("train.learning_rate", draw.one_of<std::string>({"1e-4", "1e-3", "1e-2", "1e-1"}));
   if (draw.chance(30)) set("train.clip", draw.one_of<std::string>({"0.0", "0.1", "1.0"}));
@@ -152,7 +152,7 @@ void DrawnPlan::draw_machine(Draw& draw) {
   Scenario scenario;
   for (const Key& key : scenario_keys()) {
     const bool fault = key.table == "fault";
-    if ((key.table != "cluster" && !fault) || !draw.chance(1)) continue;
+    if ((key.table != "cluster" && !fault) || key.name == "lost_node" || !draw.chance(1)) continue;
     const Field field = key.field(scenario);
     if (const auto* yes = std::get_if<bool*>(&field))
       set(key.path(), **yes ? "false" : "true");
@@ -174,7 +174,7 @@ void DrawnPlan::draw_machine(Draw& draw) {
 void DrawnPlan::draw_mistake(Draw& draw) {
   std::vector<std::string> paths;
   for (const auto& [path, value] : values_) paths.push_back(path);
-  const std::string& path = draw.one_of(paths);
+  const std::string path = draw.one_of(paths);
   const bool is_word = at(path).starts_with('"');
   if (is_word)
     word(path, draw.chance(50) ? "zb" : "");

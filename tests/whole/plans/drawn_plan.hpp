@@ -16,7 +16,7 @@ class Draw {
   }
   bool chance(int percent) { return between(1, 100) <= percent; }
   template <class T>
-  const T& one_of(const std::vector<T>& values) {
+  T one_of(const std::vector<T>& values) {
     return values[static_cast<std::size_t>(between(0, static_cast<int>(values.size()) - 1))];
   }
 

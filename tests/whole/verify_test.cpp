@@ -1,0 +1,54 @@
+// What verify proves is its exit status: 0 equal, 1 different, 3 not shown; and memory is the same in every run.
+#include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
+#include "tests/whole/process.hpp"
+
+using namespace rankscope::test;
+
+namespace {
+
+Ended verify(const Folder& folder, std::vector<std::string> overrides) {
+  std::vector<std::string> arguments{"verify", lab("data-parallel"), "--json", "--set"};
+  overrides.insert(overrides.end(), {"layers=2", "width=32", "heads=2", "context=16", "vocabulary=64", "data=2",
+                                     "global_batch=4", "optimizer=sgd"});
+  arguments.insert(arguments.end(), overrides.begin(), overrides.end());
+  return engine(folder, std::move(arguments));
+}
+
+}  // namespace
+
+TEST_CASE("verify ends with 0 for the same training, 1 for another one, and 3 where neither is shown, and says which") {
+  const Folder folder;
+  struct Row {
+    std::vector<std::string> overrides;
+    int status;
+    const char* outcome;
+  };
+  const Row rows[] = {{{"clip=1"}, 0, "equal"},
+                      {{"clip=1", "fault.plant=gradient_scale"}, 1, "different"},
+                      {{"clip=1e-5"}, 3, "not shown"}};
+  for (const Row& row : rows) {
+    const Ended ended = verify(folder, row.overrides);
+    INFO(ended.out << ended.err);
+    CHECK(ended.status == row.status);
+    const json found = parse_json(ended.out)["verify"];
+    CHECK(found["outcome"] == row.outcome);
+    CHECK(found["passed"] == (row.status == 0));
+    CHECK(found["reason"].is_null() == (row.status == 0));
+  }
+}
+
+TEST_CASE("the peak of memory is the predicted one, to the byte, in every run of a pipeline") {
+  const Folder folder;
+  for (int i = 0; i < 4; ++i) {
+    const Ended ended =
+        engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "3", "--json"}));
+    INFO(ended.err);
+    REQUIRE(ended.status == 0);
+    for (const json& rank : parse_json(ended.out)["memory"])
+      for (const char* key : {"parameters", "gradients", "optimizer", "activations", "buffers", "workspace", "peak"}) {
+        INFO("rank " << rank["rank"] << ", " << key);
+        CHECK(rank[key] == rank["predicted"][key]);
+      }
+  }
+}
