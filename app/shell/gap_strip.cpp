@@ -4,10 +4,12 @@
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QPushButton>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
+#include "app/shell/gap_words.hpp"
 #include "app/shell/plan_figures.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/style.hpp"
@@ -20,6 +22,11 @@ constexpr int left_width = 252, name_width = 76, bar_height = 20, bar_gap = 4, t
 constexpr int sentence_height = 38;  // two lines
 constexpr int names_height = 20;     // of what is too narrow for its name
 constexpr int piece_inset = 6;       // of the words on a piece
+
+/// What is shown stands for more ranks than it has: nothing can be said of each.
+bool folded(const Figures& figures) {
+  return figures.shown() != nullptr && figures.context == nullptr;
+}
 
 }  // namespace
 
@@ -52,6 +59,13 @@ GapStrip::GapStrip(FiguresModel& figures, QWidget* parent)
     : QWidget(parent), figures_(figures), colours_(&palette_of(Theme::dark)) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setAccessibleName(tr("Where the step goes"));
+  show_anyway_ = new QPushButton(tr("Show anyway"), this);
+  show_anyway_->setProperty("role", QStringLiteral("link"));
+  show_anyway_->setAutoDefault(true);
+  show_anyway_->setToolTip(tr("Shows all results, also without an answer"));
+  show_anyway_->setCursor(Qt::PointingHandCursor);
+  show_anyway_->hide();
+  connect(show_anyway_, &QPushButton::clicked, this, &GapStrip::show_anyway_wanted);
   connect(&figures, &FiguresModel::changed, this, [this] {
     setAccessibleDescription(gap_sentence(*figures_.latest()));
     update();
@@ -66,7 +80,14 @@ void GapStrip::set_theme(Theme theme) {
 void GapStrip::set_veil(const QString& until) {
   veil_ = until;
   setCursor(!until.isEmpty() ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  show_anyway_->setVisible(!until.isEmpty());
+  place_button();
   update();
+}
+
+void GapStrip::place_button() {
+  show_anyway_->adjustSize();
+  show_anyway_->move(margin, top + bar_height + bar_gap);
 }
 
 void GapStrip::mousePressEvent(QMouseEvent* event) {
@@ -210,10 +231,11 @@ void GapStrip::paintEvent(QPaintEvent*) {
   };
   if (!veil_.isEmpty()) {
     painter.setPen(color(p.accent));  // as links are
-    return explain(tr("Hidden %1: go to the question ←").arg(veil_));
+    return explain(veil_);
   }
   if (!figures.step && !figures.forecast)
-    return explain(tr("Compute, bubble and exposed communication as shares of the step, once there is one."));
+    return explain(folded(figures) ? tr("Not available for folded plans.")
+                                   : tr("Shares of compute, bubble and exposed communication appear with the first step."));
   int row = 0;
   if (figures.step) paint_bar(painter, run_column_name(figures), figures.step->average, bar_area(row++), false);
   if (figures.forecast)
@@ -227,7 +249,7 @@ void GapStrip::paintEvent(QPaintEvent*) {
     if (metrics.boundingRect(words, Qt::TextWordWrap, sentence).height() <= sentence_height) break;
   }
   if (sentence.isEmpty() && !figures.run)
-    sentence = tr("Nothing ran yet: this is the prediction. Press Run to lay the measurement over it.");
+    sentence = tr("Prediction only. Press Run to compare it with a run.");
   painter.setPen(color(figures.step ? p.text : p.dim));
   painter.drawText(words, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence);
 }

@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QComboBox>
+#include <QFileInfo>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -13,6 +14,7 @@
 #include <array>
 
 #include "app/session/headline.hpp"
+#include "app/shell/banner.hpp"
 #include "app/shell/dock_area.hpp"
 #include "app/shell/gap_strip.hpp"
 #include "app/shell/lab_panel.hpp"
@@ -62,6 +64,7 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   setAcceptDrops(true);
   make_layout();
   make_actions();
+  make_opening();
   connect(&session_, &Session::state_changed, this, &MainWindow::take_state);
   connect(&session_, &Session::scenario_changed, this, &MainWindow::take_lab);
   connect(&session_, &SnapshotSource::changed, this, &MainWindow::take_shown);
@@ -75,6 +78,15 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   });
   connect(lab_, &LabPanel::answers_changed, this, &MainWindow::take_answers);
   connect(gap_, &GapStrip::question_wanted, lab_, &LabPanel::show_question);
+  connect(gap_, &GapStrip::show_anyway_wanted, lab_, &LabPanel::show_anyway);
+  connect(plan_, &PlanPanel::show_anyway_wanted, lab_, &LabPanel::show_anyway);
+  // After the last answer the run is next; of what needs no run the time line.
+  connect(lab_, &LabPanel::all_answered, this, [this] {
+    if (run_->isEnabled() && session_.state() == SessionState::ready)
+      top_->focus_run();
+    else
+      timeline_->setFocus();
+  });
   connect(lab_, &LabPanel::paths_wanted, this, &MainWindow::show_paths);
   connect(lab_, &LabPanel::lab_wanted, this, qOverload<const QString&>(&MainWindow::open));
   connect(top_, &TopBar::scenario_wanted, this, qOverload<const QString&>(&MainWindow::open));
@@ -162,7 +174,9 @@ void MainWindow::make_layout() {
   docks_->add_tab(QStringLiteral("log"), tr("Log"), log_);
   docks_->arrange_anew();
 
+  banner_ = new Banner(centre_);
   column->addWidget(top_);
+  column->addWidget(banner_);
   column->addWidget(docks_, 1);
   column->addWidget(status_);
   setCentralWidget(centre_);
@@ -180,36 +194,6 @@ void MainWindow::set_theme(Theme theme) {
   top_->set_theme(theme);
 }
 
-void MainWindow::open(const QString& text) {
-  try {
-    open(classify_source(text));
-  } catch (const SourceError& error) {
-    add_log(QString::fromUtf8(error.what()), true);
-    docks_->bring(log_);
-  }
-}
-
-void MainWindow::open(const SourceSpec& spec) {
-  // A sweep is many runs: it is read beside what is open.
-  if (spec.kind == SourceKind::trace && is_sweep_file(spec.text)) {
-    docks_->bring(scaling_);
-    scaling_->open_sweep(spec.text);
-    add_recent(spec);
-    return;
-  }
-  state_.set_playing(false);
-  state_.set_selected({});
-  state_.set_selected_range({});
-  state_.set_follow(Follow::last_step);
-  session_.open(spec);
-  if (session_.state() != SessionState::failed) add_recent(spec);
-}
-
-void MainWindow::compare_with(const QString& trace) {
-  docks_->bring(compare_);
-  compare_->open(trace);
-}
-
 void MainWindow::show_paths(const PathRequest& request) {
   docks_->bring(paths_);
   paths_->show_request(request);
@@ -217,34 +201,16 @@ void MainWindow::show_paths(const PathRequest& request) {
 
 void MainWindow::take_state() {
   hang_->set_live(session_.label() == SourceLabel::live);
+  // A button that is switched off passes the keyboard on to its neighbour, which stops the run.
+  if (!session_.can_run() && top_->run_has_focus()) timeline_->setFocus();
   run_->setEnabled(session_.can_run());
   run_->setToolTip(session_.can_run()             ? tr("Run the plan (Ctrl+R)")
                    : session_.refusal().isEmpty() ? tr("Open a scenario to run it (Ctrl+R)")
                                                   : session_.refusal());
   stop_->setEnabled(session_.can_stop());
   stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing runs"));
-  if (session_.state() == SessionState::failed) docks_->bring(log_);
   if (session_.state() == SessionState::starting) state_.set_follow(Follow::last_step);
   take_empty_words();
-}
-
-// What the time line says where there is nothing of it yet: why, and what will come or can be done.
-void MainWindow::take_empty_words() {
-  const auto say = [this](const QString& title, const QString& hint) { timeline_->set_empty_words(title, hint); };
-  switch (session_.state()) {
-    case SessionState::opening: return say(tr("Opening"), tr("What has been read is shown as it comes."));
-    case SessionState::starting:
-    case SessionState::running:
-      return say(tr("The first step is under way"),
-                 tr("Ranks start, and what each op costs here is measured before they train."));
-    case SessionState::stopping: return say(tr("The run is being stopped"), {});
-    case SessionState::failed: return say(tr("Nothing came"), tr("Why is said in the log, and in the line below."));
-    case SessionState::empty:
-    case SessionState::ready:
-    case SessionState::ended:
-      return say(tr("Nothing to show yet"),
-                 tr("Press Run to train this scenario, or open a recording or a running session."));
-  }
 }
 
 void MainWindow::take_shown() {
@@ -253,6 +219,7 @@ void MainWindow::take_shown() {
   const Obtained headline = session_.label() == SourceLabel::simulated ? Obtained::simulated : headline_of(*view);
   if (!view->extent(headline).empty()) state_.set_shown(headline);
   take_state();
+  take_no_lesson();
 }
 
 void MainWindow::take_lab() {
@@ -280,17 +247,29 @@ void MainWindow::take_lab() {
                   .arg(QString::fromStdString(hello->communicator), QString::fromStdString(hello->device),
                        QString::fromStdString(hello->started_utc));
   lab_->set_plan(session_.edited(), scenario && !is_here(scenario->cluster));
+  take_no_lesson();
   const bool opened = lab && session_.spec().kind == SourceKind::scenario && lab_->lab_file() != lab->file;
   lab_->set_lab(lab, title, summary);
   if (opened && !lab->view.empty()) docks_->bring(find_view(QString::fromStdString(lab->view)));
-  setWindowTitle(title.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(title));
+  // A recording's own name tells it from the scenario that it is of, and from others of that.
+  const bool recording = session_.spec().kind == SourceKind::trace;
+  const QString name = recording ? QFileInfo(session_.spec().text).fileName() + QStringLiteral(" – ") + title : title;
+  setWindowTitle(name.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(name));
+}
+
+void MainWindow::take_no_lesson() {
+  const auto& predicted = session_.predicted();
+  const bool too_large = session_.spec().kind == SourceKind::scenario && predicted && !predicted->folded.empty();
+  lab_->set_no_lesson(too_large                     ? tr("Too large to run here; shown is a simulation.")
+                      : !session_.refusal().isEmpty() ? tr("This plan cannot run: %1").arg(session_.refusal())
+                                                      : QString());
 }
 
 void MainWindow::take_answers() {
   std::set<PlanRow> hidden;
   bool shares = false, memory = false, traffic = false, training = false, paths = false, open_questions = false;
   for (const Answer& answer : lab_->answers()) {
-    if (answer.open()) continue;
+    if (answer.open() || lab_->shows_anyway()) continue;
     if (answer.of_paths()) {
       paths = true;
       continue;
@@ -304,7 +283,7 @@ void MainWindow::take_answers() {
     traffic = traffic || rows.count(PlanRow::sent) > 0;
     training = training || training_telling(path);
   }
-  const QString until = lab_->hidden_until();
+  const QString until = lab_->hidden_words();
   plan_->set_hidden(hidden, until);
   plan_->set_advice_veil(open_questions ? until : QString());
   gap_->set_veil(shares ? until : QString());
@@ -337,6 +316,7 @@ bool MainWindow::settled() const {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (remember_) save_layout();
+  remember_source();
   session_.open({});
   event->accept();
 }
@@ -348,6 +328,15 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
     stop_presenting();
     return true;
+  }
+  // In a number of the plan that is not being typed, undo takes the plan's last change back.
+  if (event->type() == QEvent::ShortcutOverride) {
+    auto* key = static_cast<QKeyEvent*>(event);
+    if ((key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) &&
+        plan_->is_settled_field(QApplication::focusWidget())) {
+      event->ignore();
+      return true;
+    }
   }
   // The time line's keys work wherever the focus is, except where one types.
   if (event->type() == QEvent::KeyPress && isActiveWindow()) {

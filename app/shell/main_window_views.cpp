@@ -32,6 +32,7 @@ void MainWindow::add_view(const QString& name, const QString& title, DataView* v
   views_[name] = view;
   view->setAccessibleName(title);
   if (view != timeline_) docks_->add_tab(name, title, view);
+  connect(view, &DataView::show_anyway_wanted, lab_, &LabPanel::show_anyway);
   connect(view, &DataView::menu_opens, this, [this, view](QMenu* menu) {
     active_ = view;
     menu->addAction(save_);

@@ -27,6 +27,7 @@
 #include "engine/worker/session_directory.hpp"
 #include "engine/worker/supervise.hpp"
 #include "telemetry/event/codec.hpp"
+#include "telemetry/event/stopped.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/relay/session_watch.hpp"
 #include "telemetry/store/run_digest.hpp"
@@ -256,8 +257,9 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   relay.finish(5s);
   Verdict verdict = watch.verdict(exit);
   if (stop_asked && !verdict.ok)
-    verdict.message = verdict.last_step < 0 ? "stopped by request before it finished a step"
-                                            : "stopped by request after step " + std::to_string(verdict.last_step);
+    verdict.message = std::string(stopped_by_request) +
+                      (verdict.last_step < 0 ? " before it finished a step"
+                                             : " after step " + std::to_string(verdict.last_step));
   relay.publish(verdict.end());
   relay.finish(2s);
   const std::string not_recorded = recorder.close();

@@ -142,7 +142,11 @@ void CompareView::open(const QString& trace) {
 }
 
 void CompareView::take_previous() {
-  if (!chosen_) other_.keep(session_.previous());
+  if (chosen_) return;
+  if (session_.previous().there())
+    other_.keep(session_.previous());
+  else
+    other_.close();
 }
 
 void CompareView::take_other() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/answer.hpp"
 #include "app/shell/command_palette.hpp"
+#include "app/shell/gap_words.hpp"
 #include "app/shell/plan_figures.hpp"
 #include "app/views/common/axis.hpp"
 #include "app/views/common/text.hpp"
@@ -78,7 +79,7 @@ TEST_CASE("\"This plan\" states ideal, predicted and measured of one plan") {
   CHECK(tokens.measured == "171,000");
   const auto& bubble = lines[static_cast<std::size_t>(PlanRow::bubble)];
   // Not the chosen step's, which the time line and its bars tell: it says so.
-  CHECK(bubble.name == u("median bubble"));
+  CHECK(bubble.name == u("bubble (median step)"));
   for (const PlanLine& line : lines) CHECK_FALSE(line.help.isEmpty());
   CHECK(bubble.ideal == u("20.0\u00A0%"));
   CHECK(bubble.predicted == u("25.0\u00A0%"));
@@ -92,7 +93,7 @@ TEST_CASE("\"This plan\" states ideal, predicted and measured of one plan") {
   Figures linked = a_run();
   linked.run->links = {{0, 1, 1024, 512}, {0, 2, 2048, 512}, {1, 0, 2560, 2048}};
   const PlanLine sent = plan_lines(linked)[static_cast<std::size_t>(PlanRow::sent)];
-  CHECK(sent.name == u("sent, at most"));
+  CHECK(sent.name == u("most sent by a rank"));
   CHECK(sent.measured == u("3.00\u00A0KiB"));
   CHECK(sent.predicted == u("2.00\u00A0KiB"));
   CHECK(lines[static_cast<std::size_t>(PlanRow::mfu)].predicted == u("60.0\u00A0%"));  // 0.5 × 12 / 10
@@ -121,9 +122,8 @@ TEST_CASE("The gap is a sentence with its largest reasons, of one rank or of all
   shared.points = 4.5;
   figures.gap = {alone, shared, shared};
   CHECK(gap_sentence(figures) ==
-        u("Measured 12.0\u00A0ms, predicted 10.0\u00A0ms: 20.0 % longer, made up of rank 1: bubble by "
-          "straggler 2.20 ms more, +11.0 points · compute +9.0 points over all ranks"));
-  CHECK(gap_sentence(figures, 1).endsWith("+11.0 points"));
+        u("12.0\u00A0ms, 20.0 % above predicted: rank 1's bubble (straggler) +11.0 pp, compute +9.0 pp"));
+  CHECK(gap_sentence(figures, 1).endsWith("+11.0 pp"));
   // Of asynchronous workers a step's length is no pace, and is not held against one.
   figures.run->plan.staleness = 2;
   figures.run->step_seconds = 0.005;
