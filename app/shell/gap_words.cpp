@@ -94,7 +94,7 @@ QString multiple_words(const Figures& figures, double ratio) {
   if (share && *share < crowded_below)
     return tr("%1 × as long as predicted (machine busy: compute had a processor for %2 of its time)")
         .arg(times, text::percent(*share));
-  return tr("%1 × as long as predicted (machine busy?)").arg(times);
+  return (share ? tr("%1 × as long as predicted") : tr("%1 × as long as predicted (machine busy?)")).arg(times);
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QComboBox>
+#include <QDateTime>
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QLocale>
 #include <QPlainTextEdit>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -50,6 +52,13 @@ bool is_played_by(const QWidget* widget, int key) {
   for (; widget != nullptr; widget = widget->parentWidget())
     if (widget->property(plays_property).toBool()) return true;
   return false;
+}
+
+/// "23 Nov 2026, 12:29 UTC" of ISO 8601; what is none as it is.
+QString time_words(const QString& iso) {
+  const QDateTime time = QDateTime::fromString(iso, Qt::ISODate);
+  return time.isValid() ? QLocale::c().toString(time.toUTC(), QStringLiteral("d MMM yyyy, HH:mm")) + MainWindow::tr(" UTC")
+                        : iso;
 }
 
 }  // namespace
@@ -245,7 +254,7 @@ void MainWindow::take_lab() {
                   .arg(hello->steps)
                   .arg(hello->ranks)
                   .arg(QString::fromStdString(hello->communicator), QString::fromStdString(hello->device),
-                       QString::fromStdString(hello->started_utc));
+                       time_words(QString::fromStdString(hello->started_utc)));
   lab_->set_plan(session_.edited(), scenario && !is_here(scenario->cluster));
   take_no_lesson();
   const bool opened = lab && session_.spec().kind == SourceKind::scenario && lab_->lab_file() != lab->file;

@@ -51,7 +51,7 @@ void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, c
                      metrics.elidedText(words, Qt::ElideRight, width));
   };
   double y = area.top();
-  line(y, tr("alive %1, while %2 runs").arg(list.moment, QString::fromStdString(to_token(list.op))), colours.dim,
+  line(y, tr("live buffers %1, during %2").arg(list.moment, QString::fromStdString(to_token(list.op))), colours.dim,
        area.width());
   y += row_height;
   line(y,

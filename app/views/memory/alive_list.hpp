@@ -15,7 +15,7 @@ struct AliveList {
   std::shared_ptr<const RankProgram> program;  ///< whose buffers they are; null: nothing is known
   int rank = 0;
   OpId op;         ///< while it runs; not valid(): nothing is known
-  QString moment;  ///< "at the cursor", "at its peak"
+  QString moment;  ///< "at the cursor", "at the peak"
   std::vector<AliveBuffer> buffers;
   std::int64_t device_bytes = 0;  ///< their sum, without the host's
 };

@@ -76,7 +76,7 @@ void MemoryView::set_rank(int rank) {
 }
 
 QString MemoryView::name_of(int rank) const {
-  return alike_ > 1 ? tr("stage %1, %2 ranks alike").arg(rank).arg(alike_) : tr("rank %1").arg(rank);
+  return alike_ > 1 ? tr("stage %1, %2 identical ranks").arg(rank).arg(alike_) : tr("rank %1").arg(rank);
 }
 
 void MemoryView::refresh_ranks() {
@@ -359,7 +359,7 @@ void MemoryView::look_at_moment() {
   }
   AliveList at_peak;  // of none, where the plan that is shown now has no such rank
   for (const RankPeak& peak : picture_.peaks)
-    if (peak.rank == picture_.rank) at_peak = alive_while(peak.op, peak.rank, tr("at its peak"));
+    if (peak.rank == picture_.rank) at_peak = alive_while(peak.op, peak.rank, tr("at the peak"));
   alive_ = std::move(at_peak);
 }
 

@@ -32,7 +32,7 @@ void TimelineView::lay_out() {
   if (scene_.plan && ranks > 0)
     label_width = std::max(label_width, fonts_.small.width(QString::fromStdString(place_of(*scene_.plan, ranks - 1))));
   if (scene_.plan && scene_.plan->alike > 1)
-    label_width = std::max(label_width, fonts_.small.width(QStringLiteral("%1 ranks alike").arg(scene_.plan->alike)));
+    label_width = std::max(label_width, fonts_.small.width(QStringLiteral("%1 identical ranks").arg(scene_.plan->alike)));
   if (!choice_.groups.empty()) label_width += member_indent;
   for (const RankGroup& group : choice_.groups)
     label_width = std::max({label_width, fonts_.title.width(QStringLiteral("▸ ") + QString::fromStdString(group.name)),
