@@ -166,7 +166,8 @@ class Session : public SnapshotSource {
     std::shared_ptr<RunStore> store;
     std::unique_ptr<Feed> feed;
     QElapsedTimer since;
-    QString words;  ///< the last that it said
+    QString words;   ///< the last that it said
+    QString damage;  ///< of a recording that was read before it was shown
   };
   struct PlanAnswer {
     std::shared_ptr<const Prediction> prediction;
@@ -178,6 +179,7 @@ class Session : public SnapshotSource {
   void open_scenario(const SourceSpec& spec);
   void open_feed(const SourceSpec& spec);
   void look_at_opening();
+  void take_damage(const QString& words);
   void take_opened();  ///< what was being opened becomes what is open
   void refuse_opening(const SourceSpec& spec, const QString& why);
   void use_scenario(Scenario scenario, bool edited);

@@ -68,6 +68,7 @@ void Session::open_feed(const SourceSpec& spec) {
     pending_.words = tr("connected; the run has not begun");
     emit opening_changed();
   });
+  connect(feed, &Feed::damaged, this, [this](const QString& words) { pending_.damage = words; });
   connect(feed, &Feed::progress, this, [this](double share, const QString& words) {
     progress_ = share;
     pending_.words = words;
@@ -115,6 +116,13 @@ void Session::take_opened() {
   learn_scenario();
   emit changed();
   emit opened(spec_);
+  if (!taken.damage.isEmpty()) take_damage(taken.damage);
+}
+
+void Session::take_damage(const QString& words) {
+  damage_ = words;
+  emit log(words, true);
+  emit damage_changed();
 }
 
 void Session::cancel_opening() {

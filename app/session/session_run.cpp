@@ -89,11 +89,7 @@ void Session::listen(Feed& feed) {
     emit progress_changed();
   });
   connect(&feed, &Feed::notice, this, &Session::log);
-  connect(&feed, &Feed::damaged, this, [this](const QString& words) {
-    damage_ = words;
-    emit log(words, true);
-    emit damage_changed();
-  });
+  connect(&feed, &Feed::damaged, this, &Session::take_damage);
   connect(&feed, &Feed::ended, this, &Session::on_feed_ended);
 }
 

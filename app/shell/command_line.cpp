@@ -70,7 +70,8 @@ struct Options {
     parser.addOptions({screenshot, view, size, presentation, theme, surface, run, compare, teach, network, attend, name,
                        help, version});
     parser.addPositionalArgument(QStringLiteral("source"),
-                                 QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file."),
+                                 QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file. Without one: what "
+                                                "was open when the window was closed, else a lab."),
                                  QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
   }
 };

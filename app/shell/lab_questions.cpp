@@ -94,7 +94,7 @@ void LabPanel::add_verdict(const Answer& answer, QVBoxLayout& column, QWidget* c
 void LabPanel::show_question() {
   if (first_question_ == nullptr) return;
   verticalScrollBar()->setValue(first_question_->y() - layout_->spacing());
-  if (first_input_ != nullptr) first_input_->setFocus(Qt::OtherFocusReason);
+  if (first_input_ != nullptr) first_input_->setFocus(Qt::TabFocusReason);
 }
 
 // The keyboard goes on where one would: to the next question, and after the last to whoever runs the plan.

@@ -24,6 +24,7 @@
 #include "app/shell/presentation.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/views/common/own_keys.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/grid/grid_view.hpp"
@@ -352,7 +353,8 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     auto* key = static_cast<QKeyEvent*>(event);
     QWidget* focus = QApplication::focusWidget();
     const bool typing = qobject_cast<QLineEdit*>(focus) || qobject_cast<QAbstractSpinBox*>(focus) ||
-                        qobject_cast<QComboBox*>(focus) || qobject_cast<QPlainTextEdit*>(focus);
+                        qobject_cast<QComboBox*>(focus) || qobject_cast<QPlainTextEdit*>(focus) ||
+                        (focus != nullptr && focus->property(own_keys_property).toBool());
     const bool presses = focus != nullptr && focus->inherits("QAbstractButton") && key->key() == Qt::Key_Space;
     const bool plain = (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
     const bool ours = focus != nullptr && focus->window() == this && watched == focus;

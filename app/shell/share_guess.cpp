@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/shell/gap_strip.hpp"
+#include "app/views/common/own_keys.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
@@ -30,6 +31,7 @@ std::optional<TimeClass> part_of_step(const QString& report_path) {
 ShareGuess::ShareGuess(const Palette& colours, std::optional<TimeClass> part, QWidget* parent)
     : QWidget(parent), colours_(colours), part_(part) {
   setFocusPolicy(Qt::StrongFocus);
+  setProperty(own_keys_property, true);
   setCursor(Qt::SizeHorCursor);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setToolTip(at_end() ? tr("Drag the edge: the hatched part is what you guess")

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/common/own_keys.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
@@ -27,6 +28,7 @@ Sketch::Sketch(const Palette& colours, std::size_t count, double most, const QSt
       each_(each),
       values_(std::max<std::size_t>(count, 1), 0.0) {
   setFocusPolicy(Qt::StrongFocus);
+  setProperty(own_keys_property, true);
   setCursor(Qt::CrossCursor);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setToolTip(tr("Draw with the pointer; or choose a %1 with ← and →, and its value with ↑ and ↓").arg(each_));

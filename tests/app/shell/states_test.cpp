@@ -13,6 +13,7 @@
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/share_guess.hpp"
+#include "app/shell/sketch.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/views/memory/memory_view.hpp"
@@ -109,7 +110,6 @@ TEST_CASE("Enter submits an answer, and the keyboard goes to the next question a
   for (std::size_t i = 0; i < 2; ++i) {
     QDoubleSpinBox* box = nullptr;
     REQUIRE(wait_until([&] { return (box = qobject_cast<QDoubleSpinBox*>(QApplication::focusWidget())) != nullptr; }));
-    box->selectAll();
     QTest::keyClicks(box, i == 0 ? "75" : "25");
     QTest::keyClick(box, Qt::Key_Return);
     REQUIRE(wait_until([&] { return lab.answers()[i].guess.has_value(); }));
@@ -117,6 +117,25 @@ TEST_CASE("Enter submits an answer, and the keyboard goes to the next question a
   }
   REQUIRE(wait_until([&] { return window->top_bar().run_has_focus(); }));
   CHECK(words_in(lab).contains(u("Your guess: 75\u00A0%. Press Run to check.")));
+}
+
+TEST_CASE("A drawing takes its own keys, and Enter submits it") {
+  const auto window = window_on_lab("pipeline-1f1b");
+  LabPanel& lab = window->lab_panel();
+  lab.keep_guess(0, 27);
+  const auto selected = window->state().selected();
+  lab.show_question();
+  auto* sketch = lab.findChild<Sketch*>();
+  REQUIRE(wait_until([&] { return sketch->hasFocus(); }));
+  QTest::keyClick(sketch, Qt::Key_Return);  // nothing is drawn yet
+  for (int i = 0; i < 5; ++i) QTest::keyClick(sketch, Qt::Key_Up);
+  CHECK(sketch->values()[0] > 0);
+  CHECK(window->state().selected() == selected);
+  CHECK_FALSE(lab.answers()[1].guess);
+  QTest::keyClick(sketch, Qt::Key_Return);
+  REQUIRE(wait_until([&] { return lab.answers()[1].guess.has_value(); }));
+  CHECK(words_in(lab).contains("Drawing saved. Press Run to check."));
+  CHECK(wait_until([&] { return window->top_bar().run_has_focus(); }));
 }
 
 TEST_CASE("A verdict says how far off an answer is, which way, and how far it may be") {
