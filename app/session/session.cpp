@@ -4,7 +4,9 @@
 #include <QDir>
 #include <utility>
 
+#include "engine/facts/facts.hpp"
 #include "engine/scenario/read.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -48,7 +50,7 @@ Session::~Session() {
   pending_.feed.reset();
   feed_.reset();
   engine_.reset();
-  if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
+  endpoint_folder_.reset();
 }
 
 std::shared_ptr<const StoreView> Session::view() const {
@@ -65,7 +67,7 @@ std::shared_ptr<const StoreView> Session::prediction() const {
 
 SourceLabel Session::label() const {
   if (!store_) return prediction_ && prediction_->view ? SourceLabel::simulated : SourceLabel::none;
-  if (spec_.kind == SourceKind::trace) return SourceLabel::recorded;
+  if (spec_.kind == SourceKind::trace) return is_forecast(*run_view_) ? SourceLabel::simulated : SourceLabel::recorded;
   const bool attached = spec_.kind == SourceKind::endpoint || spec_.kind == SourceKind::join_file;
   if (attached && run_view_->hello() == nullptr) return SourceLabel::none;
   if (detached_) return SourceLabel::detached;
@@ -123,8 +125,7 @@ void Session::leave() {
       child->deleteLater();
     }
   }
-  if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
-  endpoint_folder_.clear();
+  endpoint_folder_.reset();
   ++run_number_;
   spec_ = {};
   scenario_.reset();
@@ -208,8 +209,9 @@ void Session::on_plan_answer(PlanAnswer answer) {
 }
 
 SessionContent Session::content() const {
-  SessionContent content{spec_,    state_,           scenario_, edited_,  store_,   run_view_, prediction_,
-                         context_, figures_.latest(), previous_, refusal_, failure_, outcome_,  recording_};
+  SessionContent content{spec_,     state_,      scenario_, edited_,           store_,
+                         run_view_, prediction_, context_,  figures_.latest(), previous_,
+                         refusal_,  failure_,    outcome_,  recording_};
   if (run_view_ && run_view_->event_count() > most_kept_events) {
     content.store.reset();
     content.run_view.reset();

@@ -48,8 +48,8 @@ void Session::open_scenario(const SourceSpec& spec) {
 void Session::open_feed(const SourceSpec& spec) {
   const bool recording = spec.kind == SourceKind::trace;
   pending_.spec = spec;
-  pending_.store = recording ? std::make_shared<RunStore>()
-                             : std::make_shared<RunStore>(options_.live_bytes, options_.live_steps);
+  pending_.store =
+      recording ? std::make_shared<RunStore>() : std::make_shared<RunStore>(options_.live_bytes, options_.live_steps);
   pending_.feed = recording ? make_trace_feed(spec.text, pending_.store) : make_live_feed(spec, pending_.store);
   pending_.since.start();
   if (!has_content()) {

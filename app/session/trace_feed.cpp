@@ -20,7 +20,8 @@ QString words_of(const DamageReport& damage, const QString& name) {
   QStringList notes;
   for (std::size_t i = 0; i < std::min(damage.notes.size(), most_notes); ++i)
     notes << QString::fromStdString(damage.notes[i]);
-  if (damage.notes.size() > most_notes) notes << Feed::tr("%1 places more, see the log").arg(damage.notes.size() - most_notes);
+  if (damage.notes.size() > most_notes)
+    notes << Feed::tr("%1 places more, see the log").arg(damage.notes.size() - most_notes);
   const QString what = damage.data_lost() ? Feed::tr("%1 is damaged") : Feed::tr("%1 is incomplete");
   return Feed::tr("%1: %2. Shown is what could be read.").arg(what.arg(name), notes.join(QStringLiteral("; ")));
 }

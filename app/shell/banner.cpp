@@ -72,11 +72,12 @@ void Banner::say(const QString& subject, BannerKind kind, const QString& text, s
   close->setText(QStringLiteral("✕"));
   close->setToolTip(tr("Close"));
   close->setAccessibleName(tr("Close this message"));
-  connect(close, &QToolButton::clicked, this, [this, subject] { clear(subject); }, Qt::QueuedConnection);
+  connect(
+      close, &QToolButton::clicked, this, [this, subject] { clear(subject); }, Qt::QueuedConnection);
   row->addWidget(close);
   column_->addWidget(line.frame);
   lines_[subject] = line;
-  show();
+  setVisible(!suppressed_);
   QAccessibleEvent alert(line.label, QAccessible::Alert);
   QAccessible::updateAccessibility(&alert);
 }
@@ -87,7 +88,12 @@ void Banner::clear(const QString& subject) {
   found->second.frame->hide();
   found->second.frame->deleteLater();
   lines_.erase(found);
-  setVisible(!lines_.empty());
+  setVisible(!lines_.empty() && !suppressed_);
+}
+
+void Banner::set_suppressed(bool suppressed) {
+  suppressed_ = suppressed;
+  setVisible(!lines_.empty() && !suppressed_);
 }
 
 QString Banner::text(const QString& subject) const {

@@ -32,6 +32,8 @@ class Banner : public QWidget {
   /// The text of that line; empty where there is none.
   QString text(const QString& subject) const;
   bool is_error(const QString& subject) const;
+  /// Where one view is shown alone there is no room for it.
+  void set_suppressed(bool suppressed);
 
  private:
   struct Line {
@@ -42,6 +44,7 @@ class Banner : public QWidget {
   };
 
   QVBoxLayout* column_;
+  bool suppressed_ = false;
   std::map<QString, Line> lines_;
 };
 

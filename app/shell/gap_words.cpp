@@ -13,9 +13,9 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double least_points = 0.05;            // what rounds to 0.0 is no reason
-constexpr double multiple_from = 2;              // from here on a step is so many times as long
-constexpr double crowded_below = 0.75;           // of the processor that a compute op had
+constexpr double least_points = 0.05;                 // what rounds to 0.0 is no reason
+constexpr double multiple_from = 2;                   // from here on a step is so many times as long
+constexpr double crowded_below = 0.75;                // of the processor that a compute op had
 constexpr std::int64_t least_compute_ns = 1'000'000;  // less tells nothing
 
 QString tr(const char* text) { return QCoreApplication::translate("GapWords", text); }
@@ -69,20 +69,28 @@ QStringList reasons_of(const std::vector<GapItem>& gap, std::size_t most) {
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return std::fabs(a.second.points) > std::fabs(b.second.points);
   });
-  const bool of_many = std::any_of(gap.begin(), gap.end(), [&](const GapItem& item) { return item.rank != gap[0].rank; });
+  const bool of_many =
+      std::any_of(gap.begin(), gap.end(), [&](const GapItem& item) { return item.rank != gap[0].rank; });
   QStringList reasons;
   for (const auto& [key, reason] : sorted) {
     if (reasons.size() == static_cast<qsizetype>(most) || std::fabs(reason.points) < least_points) break;
-    const bool alone = of_many && reason.largest->rank >= 0 &&
-                       std::fabs(reason.largest->points) > 0.7 * std::fabs(reason.points);
+    const bool alone =
+        of_many && reason.largest->rank >= 0 && std::fabs(reason.largest->points) > 0.7 * std::fabs(reason.points);
     const double points = alone ? reason.largest->points : reason.points;
     const auto [time, cause, purpose] = key;
     const QString what = name_of_reason(time, cause, purpose);
     reasons << tr("%1 %2%3 pp")
                    .arg(alone ? tr("rank %1's %2").arg(reason.largest->rank).arg(what) : what,
-                        points > 0 ? QStringLiteral("+") : QStringLiteral("−"), QString::number(std::fabs(points), 'f', 1));
+                        points > 0 ? QStringLiteral("+") : QStringLiteral("−"),
+                        QString::number(std::fabs(points), 'f', 1));
   }
   return reasons;
+}
+
+QString slow_sentence(const SlowRank& slow) {
+  return tr("Rank %1 takes %2 times as long as the others for equal work.")
+      .arg(slow.rank)
+      .arg(QString::number(slow.factor, 'f', 2));
 }
 
 /// "25 × as long", and why where the machine shows it.
@@ -111,9 +119,11 @@ std::optional<double> processor_share(const std::vector<Span>& spans) {
 }
 
 QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
-  if (!figures.step || !figures.forecast) return {};
+  const Report* shown = figures.shown();
+  const QString slow = shown != nullptr && shown->slow ? slow_sentence(*shown->slow) : QString();
+  if (!figures.step || !figures.forecast) return slow;
   const double measured = figures.step->seconds(), predicted = figures.forecast->seconds();
-  if (!(predicted > 0)) return {};
+  if (!(predicted > 0)) return slow;
   // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
   if (figures.run && figures.run->plan.staleness > 0)
     return tr("No worker waits for the others: from the first to begin to the last to end this step takes %1, "
@@ -127,9 +137,11 @@ QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
   else if (std::fabs(percent) >= 0.05)
     how = (percent > 0 ? tr("%1 % above predicted") : tr("%1 % below predicted"))
               .arg(QString::number(std::fabs(percent), 'f', 1));
-  QString sentence = tr("%1, %2").arg(text::seconds(measured), how);
+  QString sentence = slow.isEmpty() ? slow : slow + QLatin1Char(' ');
+  sentence += tr("%1, %2").arg(text::seconds(measured), how);
   // On a crowded machine every part takes longer: thousands of points say no more than that.
-  const QStringList reasons = reasons_of(figures.gap, ratio >= multiple_from ? std::min<std::size_t>(most_reasons, 1) : most_reasons);
+  const QStringList reasons =
+      reasons_of(figures.gap, ratio >= multiple_from ? std::min<std::size_t>(most_reasons, 1) : most_reasons);
   if (!reasons.isEmpty()) sentence += QStringLiteral(": ") + reasons.join(QStringLiteral(", "));
   return sentence;
 }

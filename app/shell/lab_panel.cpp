@@ -11,6 +11,7 @@
 #include <QTimer>
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "app/shell/lab_label.hpp"
@@ -19,6 +20,23 @@
 
 namespace rankscope::app {
 namespace {
+
+constexpr int least_width = 180, widest_least = 300;
+
+/// A button does not break its words: where a line is full they go on in the next.
+QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
+  QString result, line;
+  for (const QString& word : words.split(QLatin1Char(' '))) {
+    const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
+    if (!line.isEmpty() && metrics.horizontalAdvance(longer) > width) {
+      result += line + QLatin1Char('\n');
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  return result + line;
+}
 
 /// Markdown as high as its text is: the panel scrolls, not a box within it.
 class LessonText : public QTextBrowser {
@@ -52,6 +70,16 @@ class LessonText : public QTextBrowser {
     }
     document()->setIndentWidth(18);
     fit();
+  }
+
+  /// Of the longest word: in less width it would be broken.
+  int longest_word() const {
+    const std::unique_ptr<QTextDocument> narrow(document()->clone());
+    QTextOption option = narrow->defaultTextOption();
+    option.setWrapMode(QTextOption::WordWrap);
+    narrow->setDefaultTextOption(option);
+    narrow->setTextWidth(1);
+    return static_cast<int>(std::ceil(narrow->idealWidth()));
   }
 
  protected:
@@ -89,7 +117,6 @@ LabPanel::LabPanel(FiguresModel& figures, ClassRoom* room, QWidget* parent)
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setMinimumWidth(200);
   connect(&figures, &FiguresModel::changed, this, &LabPanel::take_figures);
   if (room_ != nullptr) connect(room_, &ClassRoom::changed, this, &LabPanel::take_class);
   rebuild();
@@ -159,10 +186,10 @@ void LabPanel::rebuild() {
     add_way_to_questions();
     add_lesson();
   } else if (!title_.isEmpty() && summary_.isEmpty()) {
-    layout_->addWidget(
-        make_label(no_lesson_.isEmpty() ? tr("This scenario has no lesson. Change the plan on the right, or press Run.")
-                                        : no_lesson_,
-                   "dim", page_));
+    layout_->addWidget(make_label(no_lesson_.isEmpty()
+                                      ? tr("This scenario has no lesson. Change the plan on the right, or press Run.")
+                                      : no_lesson_,
+                                  "dim", page_));
   } else if (title_.isEmpty()) {
     layout_->addWidget(make_label(
         tr("Pick a lab above, or open a scenario (.toml) or a recording (.mcap) with Ctrl+O. rankscope tcp://HOST:PORT "
@@ -172,8 +199,19 @@ void LabPanel::rebuild() {
   layout_->addStretch(1);
   if (lab_) add_next_lab();
   setWidget(page_);
+  fit_width();
   // Another page begins at its top, and the lesson's texts take their heights once they are shown.
   QTimer::singleShot(0, page_, [this] { verticalScrollBar()->setValue(*std::exchange(place_, std::nullopt)); });
+}
+
+// The narrowest that breaks no word and cuts no number. A word that is longer than the panel should ever be is broken.
+void LabPanel::fit_width() {
+  int needed = least_width;
+  for (const auto* text : page_->findChildren<LessonText*>()) needed = std::max(needed, text->longest_word());
+  const QMargins around = layout_->contentsMargins();
+  needed += around.left() + around.right();
+  needed = std::max(needed, page_->minimumSizeHint().width()) + verticalScrollBar()->sizeHint().width();
+  setMinimumWidth(std::min(needed, widest_least));
 }
 
 // A lesson is longer than the panel: whoever does not read to its end would not know why the answers are hidden.
@@ -264,8 +302,8 @@ void LabPanel::add_next_lab() {
     if (labs_[i].file != lab_->file) continue;
     auto* next = new QPushButton(page_);
     const QString title = tr("Next: %1").arg(QString::fromStdString(labs_[i + 1].title));
-    next->setText(next->fontMetrics().elidedText(title, Qt::ElideRight, 190));
-    next->setToolTip(title);
+    next->setText(in_lines(title, next->fontMetrics(), least_width - 26));
+    next->setAccessibleName(title);
     const QString file = QString::fromStdString(labs_[i + 1].file);
     connect(next, &QPushButton::clicked, this, [this, file] { emit lab_wanted(file); });
     layout_->addWidget(next);

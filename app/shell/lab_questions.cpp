@@ -170,7 +170,8 @@ void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) 
   box->setFont(number_font());
   // As wide as there is room, not as the greatest number that could be typed: the page would be wider than the panel.
   box->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  box->setMinimumWidth(60);
+  const QString widest = share ? QStringLiteral("100 %") : box->textFromValue(99'999) + box->suffix();
+  box->setMinimumWidth(box->fontMetrics().horizontalAdvance(widest) + 26);  // with the style's padding
   if (share) {
     auto* drawn = new ShareGuess(*colours_, part_of_step(QString::fromStdString(question.answer_from)), card);
     drawn->setAccessibleName(QString::fromStdString(question.ask));
@@ -183,7 +184,7 @@ void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) 
   connect(keep, &QPushButton::clicked, this,
           [this, index, box] { submit([this, index, value = box->value()] { keep_guess(index, value); }); });
   row->addWidget(box, 1);
-  row->addWidget(keep, 1);
+  row->addWidget(keep);
   column.addLayout(row);
   if (first_input_ == nullptr) first_input_ = box;
 }

@@ -41,8 +41,9 @@ LookHistory::LookHistory(SharedState& state, Session& session, Layout layout, in
 }
 
 LookHistory::Look LookHistory::look_now() const {
-  return {state_.visible(), state_.selected_range(), state_.selected(), state_.step(), session_.scenario(),
-          arranged_,        state_.shown(),          state_.follow(),   {}};
+  return {state_.visible(), state_.selected_range(), state_.selected(),
+          state_.step(),    session_.scenario(),     arranged_,
+          state_.shown(),   state_.follow(),         {}};
 }
 
 bool LookHistory::can_go(const std::vector<Look>& places) const {

@@ -58,8 +58,8 @@ class LookHistory : public QObject {
   Look look_now() const;
   void restore(const Look& look);
   void note();
-  void settle();         ///< what has changed becomes a place
-  void leave_plan();     ///< it is about to change
+  void settle();      ///< what has changed becomes a place
+  void leave_plan();  ///< it is about to change
   bool can_go(const std::vector<Look>& places) const;
   void forget();
   void let_runs_go();

@@ -7,10 +7,10 @@
 #include <QSettings>
 
 #include "app/shell/banner.hpp"
-#include "app/shell/dock_area.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
@@ -84,7 +84,7 @@ void MainWindow::open(const SourceSpec& spec) {
   banner_->clear(opening_subject);
   // A sweep is many runs: it is read beside what is open.
   if (spec.kind == SourceKind::trace && is_sweep_file(spec.text)) {
-    docks_->bring(scaling_);
+    workspace_->bring(scaling_);
     scaling_->open_sweep(spec.text);
     add_recent(spec);
     return;
@@ -93,7 +93,7 @@ void MainWindow::open(const SourceSpec& spec) {
 }
 
 void MainWindow::compare_with(const QString& trace) {
-  docks_->bring(compare_);
+  workspace_->bring(compare_);
   compare_->open(trace);
 }
 
@@ -135,7 +135,7 @@ void MainWindow::take_run_end() {
   if (state == SessionState::starting) banner_->clear(run_subject);
   if (state == SessionState::failed && ran)
     banner_->say(run_subject, BannerKind::error, tr("The run failed: %1").arg(session_.failure()),
-                 {{tr("Show log"), [this] { docks_->bring(log_); }}});
+                 {{tr("Show log"), [this] { workspace_->bring(log_); }}});
   if (session_.label() == SourceLabel::detached)
     banner_->say(run_subject, BannerKind::info,
                  tr("Detached from %1. The run goes on there.").arg(short_name(session_.spec())),

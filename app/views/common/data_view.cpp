@@ -5,6 +5,7 @@
 #include <QMenu>
 #include <QPainter>
 #include <QPushButton>
+#include <QTableView>
 
 #include "app/views/common/style.hpp"
 
@@ -58,6 +59,14 @@ void DataView::set_presentation(double scale) {
   presentation_ = scale;
   if (show_anyway_ != nullptr) static_cast<VeilButton*>(show_anyway_)->place();
   update();
+}
+
+QString DataView::selected_text() const {
+  if (veiled_) return {};
+  for (const QTableView* rows : findChildren<QTableView*>())
+    if (rows->isVisible() && rows->selectionModel() != nullptr && rows->selectionModel()->hasSelection())
+      return to_tabs(table_of(*rows->model()), rows->selectionModel()->selectedRows());
+  return to_tabs(table());
 }
 
 void DataView::contextMenuEvent(QContextMenuEvent* event) {

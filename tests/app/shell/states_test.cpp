@@ -29,8 +29,7 @@ namespace {
 QString u(const char* text) { return QString::fromUtf8(text); }
 
 bool has_steps(MainWindow& window, std::size_t steps) {
-  return wait_until(
-      [&] { return window.session().view()->steps(window.state().shown()).size() > steps; }, 120000);
+  return wait_until([&] { return window.session().view()->steps(window.state().shown()).size() > steps; }, 120000);
 }
 
 Answer answer_of(const std::string& unit, double guess, double measured, double tolerance) {
@@ -49,8 +48,8 @@ double share_of_colour(QWidget& widget, const QColor& wanted) {
   int found = 0, all = 0;
   for (int x = 4; x < image.width() - 4; ++x, ++all) {
     const QColor at = image.pixelColor(x, y);
-    const int far = std::abs(at.red() - wanted.red()) + std::abs(at.green() - wanted.green()) +
-                    std::abs(at.blue() - wanted.blue());
+    const int far =
+        std::abs(at.red() - wanted.red()) + std::abs(at.green() - wanted.green()) + std::abs(at.blue() - wanted.blue());
     found += far < 12;
   }
   return static_cast<double>(found) / all;
@@ -193,12 +192,16 @@ TEST_CASE("What is hidden behind questions can be shown without an answer") {
 
 TEST_CASE("Answers that a run has opened stay open while another plan is looked at") {
   const QTemporaryDir folder;
-  QFile lab(QStringLiteral(RANKSCOPE_SOURCE_DIR "/scenarios/labs/pipeline-naive.toml"));
-  REQUIRE(lab.open(QIODevice::ReadOnly));
   const auto window = empty_window(real_engine());
-  window->open(lab.fileName());
+  window->open(write_file(folder, "lesson.toml",
+                          small_plan(4) +
+                              "[lab]\norder = 90\nsummary = \"How long two stages wait\"\n"
+                              "text = \"## Read\\nOne line.\"\n[[lab.questions]]\nask = \"What share is bubble?\"\n"
+                              "unit = \"%\"\nanswer_from = \"bubble.measured\"\ntolerance = 4\n"
+                              "why = \"It is so.\"\n"));
   REQUIRE(is_ready(*window));
-  for (std::size_t i = 0; i < 2; ++i) window->lab_panel().keep_guess(i, 50);
+  REQUIRE(window->lab_panel().answers().size() == 1);
+  window->lab_panel().keep_guess(0, 50);
   window->session().run();
   REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended && window->settled(); }, 180000));
   REQUIRE(window->lab_panel().answers()[0].open());
@@ -206,7 +209,6 @@ TEST_CASE("Answers that a run has opened stay open while another plan is looked 
   CHECK(words.contains(u("You: 50.0\u00A0%. Run: ")));
   Scenario other = *window->session().scenario();
   other.plan.micro_batches = 8;
-  other.plan.schedule = "gpipe";
   window->session().edit(other);
   REQUIRE(wait_until([&] { return window->session().label() == SourceLabel::simulated && window->settled(); }));
   window->session().revert();
@@ -230,8 +232,7 @@ TEST_CASE("The list of labs is numbered and grouped, and what was opened goes by
   CHECK(before.front() == "One device");
   for (const char* name : {"one.mcap", "two.mcap"}) {
     window->open(record(folder.filePath(name), small_scenario(), 3));
-    REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended && window->settled(); }));
-    CHECK(window->windowTitle().startsWith(name));
+    REQUIRE(wait_until([&] { return window->windowTitle().startsWith(name); }));
   }
   const QStringList after = window->top_bar().listed();
   CHECK(after.contains("Recording one.mcap"));

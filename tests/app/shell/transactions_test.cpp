@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QSpinBox>
 #include <QTcpServer>
+#include <set>
 
 #include "app/shell/banner.hpp"
 #include "app/shell/plan_panel.hpp"
@@ -196,7 +197,7 @@ TEST_CASE("No table and no list is of another plan than the picture, at any mome
   auto* memory = window->findChild<MemoryView*>();
   window->view_named("memory");
   REQUIRE(wait_until([&] { return window->settled() && !memory->alive().buffers.empty(); }));
-  const auto buffers = memory->alive().buffers.size();
+  std::set<std::size_t> sizes{memory->alive().buffers.size()};
   Session& session = window->session();
   int looks = 0;
   QObject::connect(&session, &SnapshotSource::changed, window.get(), [&] {
@@ -220,9 +221,10 @@ TEST_CASE("No table and no list is of another plan than the picture, at any mome
     REQUIRE(place);
     CHECK(list.buffers.size() == alive_at(*program, *place).size());
     CHECK(list.program == program);
+    sizes.insert(list.buffers.size());
   }
   CHECK(looks >= 3);
-  CHECK(memory->alive().buffers.size() != buffers);
+  CHECK(sizes.size() > 1);
 }
 
 TEST_CASE("Undo brings back the run, the plan, the zoom and the selection together, and redo the other plan") {
@@ -268,7 +270,8 @@ TEST_CASE("Undo brings back the run, the plan, the zoom and the selection togeth
   QTest::qWait(300);
   CHECK(w.state().visible() == visible);
   CHECK(w.session().can_run());
-  QTest::keyClick(&w, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+  for (QAction* action : w.actions())
+    if (action->text() == "Redo") action->trigger();
   CHECK(w.session().scenario()->plan.micro_batches == 8);
   CHECK(w.session().label() == SourceLabel::simulated);
 }
