@@ -33,6 +33,7 @@ Navigator::Navigator(SharedState& state, SnapshotSource& source, QObject* parent
   });
   connect(&state_, &SharedState::follow_changed, this, &Navigator::follow_step);
   connect(&state_, &SharedState::step_changed, this, [this] {
+    if (state_.step()) step_range_ = source_.view()->step_range(state_.shown(), *state_.step()).value_or(step_range_);
     // Another view chose a step: bring it on the screen.
     if (!moving_ && state_.step()) {
       const auto range = source_.view()->step_range(state_.shown(), *state_.step());
@@ -62,10 +63,48 @@ void Navigator::take_in() {
   const bool first = state_.extent().empty() && !extent.empty();
   state_.set_extent(extent);
   follow_step();
+  take_plan(*view);
   // The forecast came after the step was fitted, which nobody has moved since: it may take longer than the step.
   if (state_.step() && !fitted_.empty() && state_.visible() == fitted_ && source_.prediction() != fitted_beside_)
     fit_step();
   if (first && (state_.visible().empty() || intersection(state_.visible(), extent).empty())) fit_step();
+}
+
+void Navigator::take_plan(const StoreView& view) {
+  const Hello* hello = view.hello();
+  if (hello == nullptr) return;
+  const bool another = !scenario_.empty() && hello->scenario_toml != scenario_;
+  const TimeRange before = step_range_;
+  scenario_ = hello->scenario_toml;
+  const auto shown_range = [&] {
+    return state_.step() ? view.step_range(state_.shown(), *state_.step()) : std::nullopt;
+  };
+  auto range = shown_range();
+  if (another && !range) {
+    // It has fewer steps.
+    moving_ = true;
+    state_.set_step(last_whole_step(view, state_.shown()));
+    moving_ = false;
+    range = shown_range();
+  }
+  if (range) step_range_ = *range;
+  if (!another || !range || range->empty()) return;
+  if (const auto selected = state_.selected();
+      selected && !view.find(selected->rank, selected->step, selected->op, selected->obtained))
+    state_.set_selected({});
+  const TimeRange visible = state_.visible(), chosen = state_.selected_range();
+  const bool part = state_.follow() == Follow::held && visible != fitted_ && !before.empty() &&
+                    !intersection(visible, before).empty();
+  if (!part) fit_step();
+  const double pace = before.empty() ? 1 : static_cast<double>(range->length()) / static_cast<double>(before.length());
+  const auto same_part = [&](TimeRange of) {
+    const auto moved_to = [&](std::int64_t ns) {
+      return range->begin_ns + std::llround(static_cast<double>(ns - before.begin_ns) * pace);
+    };
+    return TimeRange{moved_to(of.begin_ns), moved_to(of.end_ns)};
+  };
+  if (part) state_.set_visible(same_part(visible));
+  if (!chosen.empty()) state_.set_selected_range(before.empty() ? TimeRange{} : same_part(chosen));
 }
 
 void Navigator::follow_step() {

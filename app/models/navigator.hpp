@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Moves the shared state through the data: follows a live run step by step, goes to a step, fits what matters, plays in
-// slow motion. What the keys and the tool bar call.
+// Moves the shared state through the data: follows a live run step by step, goes to a step, fits what matters, goes
+// over to another plan, plays in slow motion. What the keys and the tool bar call.
 #pragma once
 #include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
+#include <string>
 
 #include "app/models/shared_state.hpp"
 #include "app/models/snapshot_source.hpp"
@@ -31,6 +32,8 @@ class Navigator : public QObject {
 
  private:
   void take_in();  ///< a new snapshot
+  /// The step of another plan is there: what was to be seen of the old one's is shown of it.
+  void take_plan(const StoreView& view);
   void follow_step();
   void play_on();
 
@@ -39,6 +42,8 @@ class Navigator : public QObject {
   QTimer timer_;
   QElapsedTimer since_;
   double rest_ns_ = 0;                              ///< of slow motion: what the last tick left below a nanosecond
+  std::string scenario_;                            ///< whose step is shown
+  TimeRange step_range_;                            ///< of that step
   TimeRange fitted_;                                ///< what fit_step() showed
   std::shared_ptr<const StoreView> fitted_beside_;  ///< and the prediction that it knew
   bool moving_ = false;

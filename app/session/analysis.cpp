@@ -67,6 +67,7 @@ void look_at_run(const AnalysisRequest& request, InsightContext& context, Figure
     facts.predicted = request.prediction->predicted;
   figures.run = make_report(facts);
   figures.told = facts.told;
+  figures.device = run.hello()->device;
   figures.forecast = context.forecast_step = figures.run->predicted;
   context.ideal_bubble = figures.run->bubble.ideal;
 

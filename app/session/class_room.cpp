@@ -107,6 +107,7 @@ classroom::Look ClassRoom::look_now() const {
   if (session_.spec().kind == SourceKind::scenario)
     look.lab = QFileInfo(session_.spec().text).completeBaseName().toStdString();
   look.view = view_.toStdString();
+  look.ran = !look.lab.empty() && (session_.label() == SourceLabel::live || session_.label() == SourceLabel::ended);
   const auto range = state_.step() ? session_.view()->step_range(state_.shown(), *state_.step()) : std::nullopt;
   if (!range) return look;
   look.step = state_.step();
@@ -118,6 +119,13 @@ classroom::Look ClassRoom::look_now() const {
     look.op = to_token(selected->op);
   }
   return look;
+}
+
+bool ClassRoom::run_is_due() const {
+  if (!student_ || !session_.can_run() || session_.label() != SourceLabel::simulated) return false;
+  const auto look = student_->look();
+  return look && look->ran && !look->lab.empty() &&
+         QString::fromStdString(look->lab) == QFileInfo(session_.spec().text).completeBaseName();
 }
 
 void ClassRoom::look_round() {
@@ -143,8 +151,10 @@ void ClassRoom::look_round() {
     if (const auto look = student_->look(); look && following_ && (!any_followed_ || !(*look == followed_)))
       follow(*look);
   }
-  if (words == words_) return;
+  const bool due = run_is_due();
+  if (words == words_ && due == was_due_) return;
   words_ = words;
+  was_due_ = due;
   emit changed();
 }
 

@@ -40,6 +40,8 @@ class ClassRoom : public QObject {
   /// A student may look at something else for a while.
   bool following() const { return following_; }
   void set_following(bool following);
+  /// A student's: the teacher shows a run of the lab that is open here, where nothing ran yet though it could.
+  bool run_is_due() const;
   /// One line for the status: who is there, or whether the teacher is.
   QString words() const;
 
@@ -69,7 +71,7 @@ class ClassRoom : public QObject {
   classroom::Look followed_;
   std::unique_ptr<SessionDirectory> folder_;  ///< of the class's socket
   QString view_, words_;
-  bool following_ = true, any_followed_ = false;
+  bool following_ = true, any_followed_ = false, was_due_ = false;
   std::size_t answers_ = 0;  ///< that the teacher had when it looked last
 };
 

@@ -26,6 +26,7 @@ class Feed : public QObject {
   void progress(double share, const QString& what);  ///< of a recording being read; 0 … 1
   void ended(bool ok, const QString& words);         ///< nothing more will come; `words` may be empty
   void notice(const QString& words, bool bad);       ///< one line for the log
+  void damaged(const QString& words);                ///< not all of a recording could be read; before `ended`
 };
 
 /// A viewer of a running session: `endpoint` is tcp://…, ipc://… or a join file.

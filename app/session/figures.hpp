@@ -4,6 +4,7 @@
 #include <QObject>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/analyse/gap.hpp"
@@ -25,6 +26,7 @@ struct Figures {
   std::optional<StepAnalysis> forecast;  ///< the predicted step laid under it
   std::vector<GapItem> gap;              ///< why the one is not the other; empty where one of them is missing
   std::vector<Span> step_spans;          ///< of the chosen step, by rank and begin; of the prediction where nothing ran
+  std::string device;                    ///< what ran the ops, as the run says: "cpu"; empty where nothing ran
   std::vector<StepSummary> summaries;    ///< of the chosen step, one a rank; none of one long ago in a live run
   std::shared_ptr<const RunTotals> told;  ///< what the ranks told of all steps together; null where nothing ran
   /// Programs and grid (engine/facts) of what ran, or would run; null while they are not known.

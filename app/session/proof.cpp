@@ -74,15 +74,20 @@ Verdict verdict_of(const QByteArray& json) {
         Proof::tr("Not shown: nothing differs, but %1").arg(found.value(QStringLiteral("reason")).toString());
     return verdict;
   }
-  verdict.words =
-      (passed ? replayed ? Proof::tr("✓ equals its own arrivals replayed one by one") : Proof::tr("✓ equals one rank")
-              : Proof::tr("✗ is not the same training")) +
-      Proof::tr(": %1 tensors, %2 bit-equal; largest relative error %3, of %4 (tolerance %5)")
-          .arg(found.value(QStringLiteral("tensors")).toInt())
-          .arg(found.value(QStringLiteral("bit_equal")).toInt())
-          .arg(number(worst.key), 0, 'e', 1)
-          .arg(worst.name)
-          .arg(number("tolerance"), 0, 'e', 0);
+  const int tensors = found.value(QStringLiteral("tensors")).toInt();
+  if (passed && !replayed && found.value(QStringLiteral("bit_equal")).toInt() == tensors && number(worst.key) == 0) {
+    verdict.words = Proof::tr("✓ Same training: all %1 tensors identical to one rank").arg(tensors);
+    return verdict;
+  }
+  verdict.words = (passed ? replayed ? Proof::tr("✓ Same training as its own arrivals replayed one by one")
+                                     : Proof::tr("✓ Same training as on one rank")
+                          : Proof::tr("✗ Not the same training")) +
+                  Proof::tr(": %1 tensors, %2 bit-equal; largest relative error %3, of %4 (tolerance %5)")
+                      .arg(tensors)
+                      .arg(found.value(QStringLiteral("bit_equal")).toInt())
+                      .arg(number(worst.key), 0, 'e', 1)
+                      .arg(worst.name)
+                      .arg(number("tolerance"), 0, 'e', 0);
   return verdict;
 }
 

@@ -2,6 +2,7 @@
 #include "app/session/session.hpp"
 
 #include <QDir>
+#include <utility>
 
 #include "engine/facts/facts.hpp"
 #include "engine/scenario/read.hpp"
@@ -19,13 +20,19 @@ constexpr int reading_frame_interval_ms = 1500, reading_analysis_interval_ms = 4
 /// A longer run than that is not held on to when it is left: its recording can be opened instead.
 constexpr std::int64_t most_kept_events = 5'000'000;
 
+bool is_about(const Prediction& prediction, const Scenario& scenario) {
+  const Scenario& about = prediction.scenario;
+  return about.plan == scenario.plan && about.train == scenario.train && about.model == scenario.model &&
+         about.file == scenario.file;
+}
+
 }  // namespace
 
 Session::Session(SessionOptions options, QObject* parent)
     : SnapshotSource(parent),
       options_(std::move(options)),
       empty_view_(RunStore().view()),
-      predictor_([this](std::shared_ptr<const Prediction> prediction) { on_prediction(std::move(prediction)); }),
+      predictor_([this](PlanAnswer answer) { on_plan_answer(std::move(answer)); }),
       analyser_([this](const Analysis& analysis) { on_analysis(analysis); }) {
   ticker_.setInterval(frame_interval_ms);
   connect(&ticker_, &QTimer::timeout, this, &Session::look);
@@ -40,6 +47,7 @@ Session::Session(SessionOptions options, QObject* parent)
 }
 
 Session::~Session() {
+  pending_.feed.reset();
   feed_.reset();
   engine_.reset();
   endpoint_folder_.reset();
@@ -60,7 +68,14 @@ std::shared_ptr<const StoreView> Session::prediction() const {
 SourceLabel Session::label() const {
   if (!store_) return prediction_ && prediction_->view ? SourceLabel::simulated : SourceLabel::none;
   if (spec_.kind == SourceKind::trace) return is_forecast(*run_view_) ? SourceLabel::simulated : SourceLabel::recorded;
+  const bool attached = spec_.kind == SourceKind::endpoint || spec_.kind == SourceKind::join_file;
+  if (attached && run_view_->hello() == nullptr) return SourceLabel::none;
+  if (detached_) return SourceLabel::detached;
   return state_ == SessionState::ended || state_ == SessionState::failed ? SourceLabel::ended : SourceLabel::live;
+}
+
+bool Session::active() const {
+  return state_ == SessionState::starting || state_ == SessionState::running || state_ == SessionState::stopping;
 }
 
 bool Session::can_run() const {
@@ -92,18 +107,6 @@ void Session::fail(const QString& words) {
   set_state(SessionState::failed);
 }
 
-void Session::open(const SourceSpec& spec) {
-  leave();
-  spec_ = spec;
-  switch (spec.kind) {
-    case SourceKind::none: return set_state(SessionState::empty);
-    case SourceKind::scenario: return open_scenario(spec.text);
-    case SourceKind::trace: return open_trace(spec.text);
-    case SourceKind::endpoint:
-    case SourceKind::join_file: return open_endpoint(spec);
-  }
-}
-
 void Session::leave() {
   start_limit_.stop();
   if (feed_) {
@@ -127,7 +130,7 @@ void Session::leave() {
   spec_ = {};
   scenario_.reset();
   file_scenario_.reset();
-  edited_ = false;
+  edited_ = run_outdated_ = detached_ = false;
   set_store(nullptr);
   prediction_.reset();
   context_.reset();
@@ -135,67 +138,116 @@ void Session::leave() {
   chosen_step_.reset();
   since_look_.invalidate();
   since_analysis_.invalidate();
-  refusal_.clear();
-  failure_.clear();
-  endpoint_.clear();
-  recording_.clear();
+  for (QString* words : {&refusal_, &failure_, &outcome_, &damage_, &endpoint_, &recording_}) words->clear();
   progress_ = 0;
   progress_words_.clear();
   figures_.set(nullptr);
+  emit left();
   emit scenario_changed();
   emit changed();
-}
-
-void Session::open_scenario(const QString& path) {
-  set_state(SessionState::opening);
-  try {
-    // A scenario is some dozen lines: reading it here takes well under a millisecond. Compiling it does not.
-    file_scenario_ = read_scenario(path.toStdString());
-  } catch (const ScenarioError& error) {
-    return fail(QString::fromUtf8(error.what()));
-  }
-  use_scenario(*file_scenario_, false);
 }
 
 void Session::use_scenario(Scenario scenario, bool edited) {
   scenario_ = std::move(scenario);
   edited_ = edited;
   emit scenario_changed();
-  predictor_.request([wanted = *scenario_] { return std::make_shared<const Prediction>(predict(wanted)); });
+  // What nothing ran of is taken apart at once: tables and pictures of a plan come together.
+  AnalysisRequest request;
+  request.scenario = scenario_;
+  request.step = chosen_step_;
+  request.over = true;
+  const bool whole = !store_ || run_outdated_;
+  predictor_.request([request = std::move(request), whole]() mutable {
+    PlanAnswer answer;
+    answer.step = request.step;
+    answer.prediction = std::make_shared<const Prediction>(predict(*request.scenario));
+    request.prediction = answer.prediction;
+    if (whole) answer.analysis = analyse(request);
+    return answer;
+  });
 }
 
 void Session::edit(const Scenario& scenario) {
-  if (!scenario_ || spec_.kind != SourceKind::scenario) return;
-  if (state_ == SessionState::starting || state_ == SessionState::running || state_ == SessionState::stopping) return;
-  if (store_) {
-    // What ran was another plan: its picture would contradict the fields.
-    set_store(nullptr);
-    context_.reset();
-    ++run_number_;
-    recording_.clear();
-  }
+  if (!scenario_ || spec_.kind != SourceKind::scenario || active()) return;
+  emit plan_leaving();
+  // What ran was another plan. Its picture stays until that of the new one is there.
+  run_outdated_ = store_ != nullptr;
   failure_.clear();
+  outcome_.clear();
   use_scenario(scenario, !(scenario.plan == file_scenario_->plan && scenario.train == file_scenario_->train));
+}
+
+void Session::drop_run() {
+  if (!std::exchange(run_outdated_, false)) return;
+  set_store(nullptr);
+  ++run_number_;
+  recording_.clear();
 }
 
 void Session::revert() {
   if (file_scenario_) edit(Scenario(*file_scenario_));
 }
 
-void Session::on_prediction(std::shared_ptr<const Prediction> prediction) {
-  const Scenario& about = prediction->scenario;
-  const bool wanted = scenario_ && about.plan == scenario_->plan && about.train == scenario_->train &&
-                      about.model == scenario_->model && about.file == scenario_->file;
-  if (!wanted) return;  // the scenario was left meanwhile
-  prediction_ = std::move(prediction);
+void Session::on_plan_answer(PlanAnswer answer) {
+  if (!scenario_ || !is_about(*answer.prediction, *scenario_)) return;  // the scenario was left meanwhile
+  drop_run();
+  prediction_ = std::move(answer.prediction);
   refusal_ = QString::fromStdString(why_not_run(*prediction_));
   if (!refusal_.isEmpty() && spec_.kind == SourceKind::scenario) emit log(refusal_, true);
+  const bool alone = !store_ && answer.analysis;
+  if (alone) {
+    context_ = answer.analysis->context;
+    insights_.set_context(context_);
+    figures_.set(answer.analysis->figures);
+  }
   if (spec_.kind == SourceKind::scenario && !store_) {
     if (state_ == SessionState::ready) emit state_changed();  // what can be done may have changed
     set_state(SessionState::ready);
   }
   emit changed();
+  if (!alone || answer.step != chosen_step_) request_figures();
+}
+
+SessionContent Session::content() const {
+  SessionContent content{spec_,     state_,      scenario_, edited_,           store_,
+                         run_view_, prediction_, context_,  figures_.latest(), previous_,
+                         refusal_,  failure_,    outcome_,  recording_};
+  if (run_view_ && run_view_->event_count() > most_kept_events) {
+    content.store.reset();
+    content.run_view.reset();
+  }
+  return content;
+}
+
+bool Session::restore(const SessionContent& content) {
+  if (active() || content.spec != spec_ || !content.scenario || !content.prediction) return false;
+  if (!is_about(*content.prediction, *content.scenario)) return false;  // it was left before it was predicted
+  ++run_number_;
+  set_store(nullptr);
+  run_outdated_ = false;
+  scenario_ = content.scenario;
+  edited_ = content.edited;
+  store_ = content.store;
+  run_view_ = content.run_view;
+  prediction_ = content.prediction;
+  refusal_ = content.refusal;
+  failure_ = content.failure;
+  outcome_ = content.outcome;
+  recording_ = content.recording;
+  previous_ = content.previous;
+  // Of a run too large to be kept the plan comes back alone.
+  const bool whole = content.store || !content.figures || !content.figures->run;
+  context_ = whole ? content.context : nullptr;
+  seen_revision_ = analysed_revision_ = run_view_ ? run_view_->revision() : 0;
+  insights_.set_context(context_);
+  figures_.set(whole ? content.figures : nullptr);
+  emit scenario_changed();
+  state_ = store_ ? content.state : SessionState::ready;
+  emit state_changed();
+  emit run_left();
+  emit changed();
   request_figures();
+  return true;
 }
 
 void Session::choose_step(std::optional<std::uint32_t> step) {
@@ -206,21 +258,6 @@ void Session::choose_step(std::optional<std::uint32_t> step) {
     analysed_revision_ = 0;  // look() asks when the interval is over
   else
     request_figures();
-}
-
-void Session::open_trace(const QString& path) {
-  set_store(std::make_shared<RunStore>());
-  recording_ = path;
-  since_look_.start();
-  set_state(SessionState::opening);
-  watch(make_trace_feed(path, store_));
-}
-
-void Session::open_endpoint(const SourceSpec& spec) {
-  set_store(std::make_shared<RunStore>(options_.live_bytes, options_.live_steps));
-  endpoint_ = spec.text;
-  set_state(SessionState::opening);
-  watch(make_live_feed(spec, store_));
 }
 
 void Session::set_store(std::shared_ptr<RunStore> store) {
@@ -238,6 +275,7 @@ void Session::set_store(std::shared_ptr<RunStore> store) {
 }
 
 void Session::look() {
+  look_at_opening();
   if (!store_) return;
   const bool reading = state_ == SessionState::opening;
   if (reading && since_look_.isValid() && since_look_.elapsed() < reading_frame_interval_ms) return;
@@ -274,6 +312,7 @@ void Session::learn_scenario() {
 }
 
 void Session::request_figures() {
+  if (run_outdated_) return;  // those of the new plan come with it
   since_analysis_.start();
   analysed_revision_ = seen_revision_;
   AnalysisRequest request;

@@ -8,6 +8,12 @@
 //
 // A scenario is ready when its prediction is there (or its refusal, which keeps Run off). A recording is ended when it
 // is read; an endpoint is running while its session lasts. Everything slow happens on other threads.
+//
+// Three changes are transactions: each shows the old content or the new one, never a mixture.
+//   open     what cannot be opened leaves the content as it is, and `open_failed` gives the reason. Where nothing is
+//            open the state is `failed` as well.
+//   edit     the old plan's run and prediction stay until the new plan is predicted; then all is replaced at once.
+//   restore  plan, run, prediction and figures come back together.
 #pragma once
 #include <QElapsedTimer>
 #include <QFileInfo>
@@ -34,14 +40,31 @@ class SessionDirectory;
 namespace rankscope::app {
 
 enum class SessionState : std::uint8_t { empty, opening, ready, starting, running, stopping, ended, failed };
-/// What the pill says: nothing there; only predicted; coming in now; came in, and is over; read from a file.
-enum class SourceLabel : std::uint8_t { none, simulated, live, ended, recorded };
+/// What the pill says: nothing there; only predicted; coming in now; came in, and is over; watched until one left it,
+/// while it goes on; read from a file.
+enum class SourceLabel : std::uint8_t { none, simulated, live, ended, detached, recorded };
+
+/// The run that a session has, as it was left. A value: cheap to copy, and good for Session::restore().
+struct SessionContent {
+  SourceSpec spec;
+  SessionState state = SessionState::empty;
+  std::optional<Scenario> scenario;
+  bool edited = false;
+  std::shared_ptr<RunStore> store;  ///< null: nothing ran
+  std::shared_ptr<const StoreView> run_view;
+  std::shared_ptr<const Prediction> prediction;
+  std::shared_ptr<const InsightContext> context;
+  std::shared_ptr<const Figures> figures;
+  KeptRun previous;
+  QString refusal, failure, outcome, recording;
+};
 
 struct SessionOptions {
   QString engine;              ///< program to start; empty: find_engine()
   QString recordings_folder;   ///< where runs are recorded; empty: they are not
   int start_limit_ms = 20000;  ///< how long a started engine may take until its first message
   int stop_grace_ms = 5000;
+  int connect_limit_ms = 30000;  ///< how long an endpoint may take until its first message
   /// Detail of a live run that is kept here: what is older becomes a gap, and is in the recording. 0: all.
   std::int64_t live_bytes = std::int64_t{400} << 20;
   /// Of a live run, steps whose ranks' summaries are kept one by one here (RunStore).
@@ -58,8 +81,10 @@ class Session : public SnapshotSource {
   std::shared_ptr<const StoreView> view() const override;
   std::shared_ptr<const StoreView> prediction() const override;
 
-  /// Leaves what was open (a run started here is stopped) and opens this.
+  /// Opens this, and then leaves what was open (a run started here is stopped). What cannot be opened changes nothing.
   void open(const SourceSpec& spec);
+  /// Gives up opening what is not open yet.
+  void cancel_opening();
   /// Starts the engine on the scenario as edited. Only when can_run().
   void run();
   /// Stops the run started here, leaves an endpoint, or cancels the reading of a recording.
@@ -70,9 +95,23 @@ class Session : public SnapshotSource {
   void revert();
   /// Which step the figures are about; none: the last whole one.
   void choose_step(std::optional<std::uint32_t> step);
+  /// What is open now, to come back to. A run too large to be kept is left out.
+  SessionContent content() const;
+  /// Plan, run, prediction and figures as they were. False, and nothing changes, while a run is under way or where
+  /// something else was open then.
+  bool restore(const SessionContent& content);
 
   SessionState state() const { return state_; }
   SourceLabel label() const;
+  /// A run that was started here is under way.
+  bool active() const;
+  /// The plan was changed, and its prediction is not there yet.
+  bool predicting() const { return !predictor_.settled(); }
+  /// What is being opened while the content before it is still there; kind none: nothing.
+  const SourceSpec& opening() const { return pending_.spec; }
+  /// Of what is being opened: how long, and the last that was heard of it.
+  std::int64_t opening_ms() const;
+  QString opening_words() const { return pending_.words; }
   bool can_run() const;
   bool can_stop() const;
   const SourceSpec& spec() const { return spec_; }
@@ -88,6 +127,10 @@ class Session : public SnapshotSource {
   /// Why the plan as edited cannot run, or why the run failed; empty when all is well.
   QString refusal() const { return refusal_; }
   QString failure() const { return failure_; }
+  /// How it ended where that is no failure: "stopped after step 12"; empty where there is nothing to say.
+  QString outcome() const { return outcome_; }
+  /// What is missing in the recording that is open: cut off, or damaged; empty when it is whole.
+  QString damage() const { return damage_; }
   QString endpoint() const { return endpoint_; }
   QString recording() const { return recording_; }
   /// The engine that is started; empty when there is none.
@@ -106,6 +149,13 @@ class Session : public SnapshotSource {
 
  signals:
   void state_changed();
+  void opening_changed();  ///< opening() or what is known of it
+  /// What was to be opened cannot be, and why in one line. The content is as it was.
+  void open_failed(const SourceSpec& spec, const QString& why);
+  void opened(const SourceSpec& spec);  ///< it is what is open now
+  void left();                          ///< what was open is gone; what is opened instead follows
+  void plan_leaving();                  ///< the plan is about to be changed by edit()
+  void damage_changed();
   void scenario_changed();  ///< another one, or another plan
   void progress_changed();
   void run_left();  ///< previous() is another one
@@ -114,15 +164,37 @@ class Session : public SnapshotSource {
  private:
   void set_state(SessionState state);
   void fail(const QString& words);
-  void open_scenario(const QString& path);
-  void open_trace(const QString& path);
-  void open_endpoint(const SourceSpec& spec);
+  /// A store that is being filled from outside, and not shown yet.
+  struct Pending {
+    SourceSpec spec;
+    std::shared_ptr<RunStore> store;
+    std::unique_ptr<Feed> feed;
+    QElapsedTimer since;
+    QString words;   ///< the last that it said
+    QString damage;  ///< of a recording that was read before it was shown
+  };
+  struct PlanAnswer {
+    std::shared_ptr<const Prediction> prediction;
+    std::optional<Analysis> analysis;   ///< of the prediction alone, where nothing has run
+    std::optional<std::uint32_t> step;  ///< that it is about
+  };
+
+  bool has_content() const;
+  void open_scenario(const SourceSpec& spec);
+  void open_feed(const SourceSpec& spec);
+  void look_at_opening();
+  void take_damage(const QString& words);
+  void take_opened();  ///< what was being opened becomes what is open
+  void refuse_opening(const SourceSpec& spec, const QString& why);
   void use_scenario(Scenario scenario, bool edited);
+  void drop_run();
   void watch(std::unique_ptr<Feed> feed);
-  void on_prediction(std::shared_ptr<const Prediction> prediction);
+  void listen(Feed& feed);
+  void on_plan_answer(PlanAnswer answer);
   void on_feed_ended(bool ok, const QString& words);
   void on_engine_ended(bool ok, const QString& reason);
   void finish_run();
+  void take_ends(const std::vector<End>& ends);
   void leave();
   void look();  ///< has the store grown?
   void set_store(std::shared_ptr<RunStore> store);
@@ -136,6 +208,9 @@ class Session : public SnapshotSource {
   SessionState state_ = SessionState::empty;
   std::optional<Scenario> scenario_, file_scenario_;
   bool edited_ = false, engine_done_ = false, feed_done_ = false, run_ok_ = true;
+  bool run_outdated_ = false;  ///< the plan was changed: the run goes when that is predicted
+  bool detached_ = false;      ///< one left the endpoint while its session went on
+  Pending pending_;
   std::shared_ptr<RunStore> store_;            ///< of the run; null while nothing ran
   std::shared_ptr<const StoreView> run_view_;  ///< the store as of the last look: the same for all views of one frame
   std::shared_ptr<const StoreView> empty_view_;
@@ -143,7 +218,7 @@ class Session : public SnapshotSource {
   std::shared_ptr<const InsightContext> context_;
   FiguresModel figures_;
   InsightCache insights_;
-  Latest<std::shared_ptr<const Prediction>> predictor_;
+  Latest<PlanAnswer> predictor_;
   Latest<Analysis> analyser_;
   std::unique_ptr<Feed> feed_;
   std::unique_ptr<EngineChild> engine_;
@@ -153,7 +228,7 @@ class Session : public SnapshotSource {
   QElapsedTimer since_analysis_, since_look_;
   std::optional<std::uint32_t> chosen_step_;
   std::unique_ptr<SessionDirectory> endpoint_folder_;  ///< of the run's socket
-  QString refusal_, failure_, endpoint_, recording_, progress_words_;
+  QString refusal_, failure_, outcome_, damage_, endpoint_, recording_, progress_words_;
   double progress_ = 0;
   KeptRun previous_;
   PathCache paths_{[this] { return engine_program(); }};

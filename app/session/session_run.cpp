@@ -3,9 +3,11 @@
 #include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
+#include <algorithm>
 
 #include "app/session/session.hpp"
 #include "engine/scenario/keys.hpp"
+#include "telemetry/event/stopped.hpp"
 #include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
@@ -41,8 +43,9 @@ EngineCommand Session::engine_command() {
 
 void Session::run() {
   if (!can_run()) return;
-  failure_.clear();
-  recording_.clear();
+  cancel_opening();
+  for (QString* words : {&failure_, &outcome_, &recording_}) words->clear();
+  run_outdated_ = false;
   engine_done_ = feed_done_ = false;
   run_ok_ = true;
   EngineCommand command;
@@ -71,19 +74,23 @@ void Session::run() {
 
 void Session::watch(std::unique_ptr<Feed> feed) {
   feed_ = std::move(feed);
-  connect(feed_.get(), &Feed::connected, this, [this] {
+  listen(*feed_);
+  feed_->start();
+}
+
+void Session::listen(Feed& feed) {
+  connect(&feed, &Feed::connected, this, [this] {
     start_limit_.stop();
-    if (state_ == SessionState::starting || (state_ == SessionState::opening && spec_.kind != SourceKind::trace))
-      set_state(SessionState::running);
+    if (state_ == SessionState::starting) set_state(SessionState::running);
   });
-  connect(feed_.get(), &Feed::progress, this, [this](double share, const QString& words) {
+  connect(&feed, &Feed::progress, this, [this](double share, const QString& words) {
     progress_ = share;
     progress_words_ = words;
     emit progress_changed();
   });
-  connect(feed_.get(), &Feed::notice, this, &Session::log);
-  connect(feed_.get(), &Feed::ended, this, &Session::on_feed_ended);
-  feed_->start();
+  connect(&feed, &Feed::notice, this, &Session::log);
+  connect(&feed, &Feed::damaged, this, &Session::take_damage);
+  connect(&feed, &Feed::ended, this, &Session::on_feed_ended);
 }
 
 void Session::stop() {
@@ -92,7 +99,10 @@ void Session::stop() {
     set_state(SessionState::stopping);
     engine_->stop();
   } else if (feed_) {
+    detached_ = spec_.kind == SourceKind::endpoint || spec_.kind == SourceKind::join_file;
     feed_->stop();
+  } else {
+    cancel_opening();
   }
 }
 
@@ -124,17 +134,32 @@ void Session::on_engine_ended(bool ok, const QString& reason) {
   finish_run();
 }
 
-void Session::finish_run() {
-  start_limit_.stop();
-  since_look_.invalidate();
-  look();
-  const bool anything = store_ && run_view_->hello() != nullptr;
-  for (const End& end : store_ ? run_view_->ends() : std::vector<End>{})
+// How it ended: well, stopped by somebody, or failed.
+void Session::take_ends(const std::vector<End>& ends) {
+  const auto session_end = std::find_if(ends.begin(), ends.end(), [](const End& end) { return end.rank == -1; });
+  if (session_end != ends.end()) detached_ = false;  // it ended at that moment
+  if (detached_) outcome_ = tr("the run goes on");
+  const auto stopped = std::find_if(ends.begin(), ends.end(), was_stopped);
+  if (stopped != ends.end()) {
+    outcome_ = stopped->last_step < 0 ? tr("stopped before it finished a step")
+                                      : tr("stopped after step %1").arg(stopped->last_step);
+    emit log(outcome_, false);
+    return;
+  }
+  for (const End& end : ends)
     if (!end.ok && failure_.isEmpty()) {
       failure_ = QString::fromStdString(end.message);
       run_ok_ = spec_.kind == SourceKind::trace;  // a recording of a failed run is read well all the same
       emit log(failure_, true);
     }
+}
+
+void Session::finish_run() {
+  start_limit_.stop();
+  since_look_.invalidate();
+  look();
+  const bool anything = store_ && run_view_->hello() != nullptr;
+  take_ends(store_ ? run_view_->ends() : std::vector<End>{});
   if (!anything && spec_.kind == SourceKind::scenario) {
     set_store(nullptr);  // nothing came: the prediction stands again
     emit changed();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QElapsedTimer>
 #include <QFileInfo>
+#include <QStringList>
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -11,6 +13,18 @@ namespace rankscope::app {
 namespace {
 
 constexpr int progress_interval_ms = 50;
+constexpr std::size_t most_notes = 3;  ///< in one line; the log has all
+
+/// What `rankscope-trace stats` says of it, in one line.
+QString words_of(const DamageReport& damage, const QString& name) {
+  QStringList notes;
+  for (std::size_t i = 0; i < std::min(damage.notes.size(), most_notes); ++i)
+    notes << QString::fromStdString(damage.notes[i]);
+  if (damage.notes.size() > most_notes)
+    notes << Feed::tr("%1 places more, see the log").arg(damage.notes.size() - most_notes);
+  const QString what = damage.data_lost() ? Feed::tr("%1 is damaged") : Feed::tr("%1 is incomplete");
+  return Feed::tr("%1: %2. Shown is what could be read.").arg(what.arg(name), notes.join(QStringLiteral("; ")));
+}
 
 class TraceFeed : public Feed {
  public:
@@ -52,17 +66,12 @@ class TraceFeed : public Feed {
       QString words;
       if (!whole)
         words = tr("%1: reading was cancelled; what had been read is shown").arg(name);
-      else if (damage.data_lost())
-        words = tr("%1 is damaged: %2 bytes in %3 chunks could not be read; shown is the rest")
-                    .arg(name)
-                    .arg(damage.bytes_skipped)
-                    .arg(damage.chunks_skipped);
-      else if (damage.cut_short)
-        words = tr("%1 ends before its end mark: the run or a copy of the file was cut off; all that is there is shown")
-                    .arg(name);
+      else if (damage.data_lost() || damage.cut_short)
+        words = words_of(damage, name);
       tell([this, words] {
         emit progress(1, {});
-        emit ended(true, words);
+        if (!words.isEmpty()) emit damaged(words);
+        emit ended(true, {});
       });
     } catch (const std::exception& error) {
       tell([this, words = QString::fromUtf8(error.what())] { emit ended(false, words); });

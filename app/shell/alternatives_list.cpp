@@ -41,10 +41,10 @@ AlternativesList::AlternativesList(Adviser& adviser, QWidget* parent)
     : QWidget(parent), adviser_(adviser), column_(new QVBoxLayout(this)) {
   column_->setContentsMargins(0, 0, 0, 0);
   column_->setSpacing(8);
-  auto* heading = new QLabel(tr("What would help"), this);
+  auto* heading = new QLabel(tr("One change away"), this);
   heading->setProperty("role", QStringLiteral("heading"));
   heading->setToolTip(
-      tr("Plans one change away that train the same on as many ranks, as predicted by the cluster's figures"));
+      tr("Plans one change away: same training, same number of ranks; predicted by the cluster's figures"));
   column_->addWidget(heading);
   connect(&adviser, &Adviser::changed, this, &AlternativesList::rebuild);
   rebuild();
@@ -71,12 +71,17 @@ void AlternativesList::rebuild() {
   column_->addWidget(rows_);
   const auto all = adviser_.latest();
   if (!veil_.isEmpty()) {
-    add_words(*rows, tr("Hidden %1.").arg(veil_), rows_);
+    add_words(*rows, veil_, rows_);
+    auto* show = new QPushButton(tr("Show anyway"), rows_);
+    show->setProperty("role", QStringLiteral("link"));
+    show->setToolTip(tr("Shows all results, also without an answer"));
+    connect(show, &QPushButton::clicked, this, &AlternativesList::show_anyway_wanted, Qt::QueuedConnection);
+    rows->addWidget(show, 0, Qt::AlignLeft);
     return;
   }
   if (all == nullptr) {
     add_words(*rows,
-              !adviser_.settled() ? tr("Predicting the plans beside this one…")
+              !adviser_.settled() ? tr("Predicting nearby plans…")
               : adviser_.asked()
                   ? tr("Not told: this plan cannot run, or has too many ops to be laid out beside others.")
                   : text::unknown(),
@@ -91,7 +96,7 @@ void AlternativesList::rebuild() {
     auto* change = new QPushButton(QString::fromStdString(other.change), rows_);
     change->setProperty("role", QStringLiteral("link"));
     change->setEnabled(editable_);
-    change->setToolTip(tr("Change the plan so; \"Reset to file\" undoes it"));
+    change->setToolTip(tr("Change the plan so; undo (Ctrl+Z) takes it back"));
     connect(change, &QPushButton::clicked, this, [this, plan = other.plan] { emit wanted(plan); });
     rows->addWidget(change, 0, Qt::AlignLeft);
     QLabel* words = add_words(*rows, words_of(other, all->now), rows_);

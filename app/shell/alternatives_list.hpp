@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "What would help": plans one change away that are faster or smaller, each to be taken by a click.
+// "One change away": plans one change away that are faster or smaller, each to be taken by a click.
 #pragma once
 #include <QWidget>
 
@@ -21,6 +21,8 @@ class AlternativesList : public QWidget {
 
  signals:
   void wanted(const rankscope::PlanSpec& plan);
+  /// What is veiled is to be seen without an answer.
+  void show_anyway_wanted();
 
  private:
   void rebuild();

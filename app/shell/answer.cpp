@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/answer.hpp"
 
+#include <QCoreApplication>
 #include <QStringList>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,20 @@ namespace rankscope::app {
 namespace {
 
 using nlohmann::json;
+
+QString tr(const char* text) { return QCoreApplication::translate("Answer", text); }
+
+constexpr double close_share = 0.25;  ///< of the value itself: what is farther off is not simply right
+constexpr double least_points = 1;    ///< of shares: so little is never far off
+
+QString plain_number(double value) { return QString::number(value, 'g', 6); }
+
+/// "2.7 points", "3.4 MiB".
+QString off_text(const Question& question, double off) {
+  if (question.unit == "%") return tr("%1 points").arg(QString::number(off, 'f', 1));
+  const QString number = off >= 99.5 || off == std::round(off) ? text::number(off) : QString::number(off, 'g', 2);
+  return question.unit.empty() ? number : number + QChar(0xA0) + QString::fromStdString(question.unit);
+}
 
 /// The list's entry that is about `name`: its rank, its purpose, its optimizer, or else its place.
 const json* entry_of(const json& list, const QString& name) {
@@ -89,6 +104,35 @@ double Answer::distance() const {
 
 bool Answer::right() const {
   return open() && (question.drawn() ? distance() : std::fabs(*guess - *measured)) <= question.tolerance;
+}
+
+Grade grade_of(const Answer& answer) {
+  if (!answer.right()) return Grade::wrong;
+  if (answer.question.drawn()) return Grade::right;
+  const double off = std::fabs(*answer.guess - *answer.measured);
+  const double little = answer.question.unit == "%" ? least_points : 0;
+  return off <= std::max(close_share * std::fabs(*answer.measured), little) ? Grade::right : Grade::close;
+}
+
+QString verdict_words(const Answer& answer) {
+  const QString allowed = plain_number(answer.question.tolerance);
+  const Grade grade = grade_of(answer);
+  if (answer.question.drawn()) {
+    const QString off = off_text(answer.question, answer.distance());
+    return (grade == Grade::right ? tr("Right (%1 off on average; %2 allowed)") : tr("%1 off on average (%2 allowed)"))
+        .arg(off, allowed);
+  }
+  const double off = *answer.guess - *answer.measured;
+  if (off == 0) return tr("Right (exact)");
+  const QString far = off_text(answer.question, std::fabs(off));
+  if (grade == Grade::right) return tr("Right (%1 off; %2 allowed)").arg(far, allowed);
+  const QString way = off > 0 ? tr("%1 too high").arg(far) : tr("%1 too low").arg(far);
+  return (grade == Grade::close ? tr("Close (%1; %2 allowed)") : tr("%1 (%2 allowed)")).arg(way, allowed);
+}
+
+QString guess_text(const Question& question, double value) {
+  return question.unit.empty() ? plain_number(value)
+                               : plain_number(value) + QChar(0xA0) + QString::fromStdString(question.unit);
 }
 
 QString value_text(const Question& question, double value) {

@@ -41,5 +41,14 @@ struct Answer {
 
 /// "31.0 %", "43.4 ms": a value in the question's unit.
 QString value_text(const Question& question, double value);
+/// What was typed, as it was typed: "27 %".
+QString guess_text(const Question& question, double value);
+
+/// close: within what is allowed, but far off for a value so small.
+enum class Grade { right, close, wrong };
+/// Of an answer that is open.
+Grade grade_of(const Answer& answer);
+/// "Right (2.7 points off; 4 allowed)", "3.4 MiB too high (3 allowed)".
+QString verdict_words(const Answer& answer);
 
 }  // namespace rankscope::app

@@ -70,9 +70,11 @@ struct Options {
     parser.setApplicationDescription(QStringLiteral("See a distributed training step, and understand it."));
     parser.addOptions({screenshot, view, size, presentation, theme, surface, run, compare, teach, network, attend, name,
                        help, version});
-    parser.addPositionalArgument(QStringLiteral("source"),
-                                 QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file."),
-                                 QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
+    parser.addPositionalArgument(
+        QStringLiteral("source"),
+        QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file. Without one: what "
+                       "was open when the window was closed, else a lab."),
+        QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
   }
 };
 

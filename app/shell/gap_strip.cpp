@@ -4,11 +4,13 @@
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QPushButton>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
 #include "app/shell/arrangement.hpp"
+#include "app/shell/gap_words.hpp"
 #include "app/shell/plan_figures.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
@@ -24,6 +26,9 @@ constexpr int sentence_height = 36;                                             
 constexpr int names_height = 20;  // of what is too narrow for its name
 constexpr int narrow = 620;       // too narrow for the whole heading
 constexpr int piece_inset = 6;    // of the words on a piece
+
+/// What is shown stands for more ranks than it has: nothing can be said of each.
+bool folded(const Figures& figures) { return figures.shown() != nullptr && figures.context == nullptr; }
 
 }  // namespace
 
@@ -57,6 +62,12 @@ GapStrip::GapStrip(FiguresModel& figures, QWidget* parent)
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setAccessibleName(tr("Where the step goes"));
   setCursor(Qt::PointingHandCursor);
+  show_anyway_ = new QPushButton(tr("Show anyway"), this);
+  show_anyway_->setProperty("role", QStringLiteral("link"));
+  show_anyway_->setAutoDefault(true);
+  show_anyway_->setToolTip(tr("Shows all results, also without an answer"));
+  show_anyway_->hide();
+  connect(show_anyway_, &QPushButton::clicked, this, &GapStrip::show_anyway_wanted);
   connect(&figures, &FiguresModel::changed, this, [this] {
     setAccessibleDescription(gap_sentence(*figures_.latest()));
     update();
@@ -70,7 +81,15 @@ void GapStrip::set_theme(Theme theme) {
 
 void GapStrip::set_veil(const QString& until) {
   veil_ = until;
+  show_anyway_->setVisible(!until.isEmpty());
+  place_button();
   update();
+}
+
+void GapStrip::place_button() {
+  show_anyway_->adjustSize();
+  show_anyway_->move(width() - margin - show_anyway_->width(),
+                     closed_top + (closed_bar - show_anyway_->height()) / 2 + 1);
 }
 
 void GapStrip::mousePressEvent(QMouseEvent* event) {
@@ -80,6 +99,11 @@ void GapStrip::mousePressEvent(QMouseEvent* event) {
     emit question_wanted();
   else
     emit open_wanted(!open());
+}
+
+void GapStrip::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  place_button();
 }
 
 QSize GapStrip::sizeHint() const { return {640, top + 2 * bar_height + bar_gap + names_height + sentence_height + 9}; }
@@ -231,15 +255,16 @@ void GapStrip::paintEvent(QPaintEvent*) {
   const QRectF instead = line.adjusted(left_width() - margin, 0, 0, 0);
   const QFontMetrics small(painter.font());
   const auto explain = [&](const QString& why) {
-    const auto room = static_cast<int>(instead.width());
+    const auto room = static_cast<int>(instead.width()) - (veil_.isEmpty() ? 0 : show_anyway_->width() + heading_gap);
     painter.drawText(instead, Qt::AlignLeft | Qt::AlignVCenter, elided_at_word(small, why, room));
   };
   if (!veil_.isEmpty()) {
     painter.setPen(color(p.accent));  // as links are
-    return explain(tr("Go to the question ← (hidden %1)").arg(veil_));
+    return explain(veil_);
   }
   if (!figures.step && !figures.forecast)
-    return explain(tr("Nothing yet: compute, bubble and exposed communication of a step"));
+    return explain(folded(figures) ? tr("Not available for folded plans.")
+                                   : tr("Nothing yet: compute, bubble and exposed communication of a step"));
   int row = 0;
   if (figures.step) paint_bar(painter, run_column_name(figures), figures.step->average, bar_area(row++), false);
   if (figures.forecast)
@@ -253,8 +278,7 @@ void GapStrip::paintEvent(QPaintEvent*) {
     sentence = gap_sentence(figures, reasons);
     if (metrics.boundingRect(words, Qt::TextWordWrap, sentence).height() <= sentence_height) break;
   }
-  if (sentence.isEmpty() && !figures.run)
-    sentence = tr("Nothing ran yet: this is the prediction. Press Run to lay the measurement over it.");
+  if (sentence.isEmpty() && !figures.run) sentence = tr("Prediction only. Press Run to compare it with a run.");
   painter.setPen(color(figures.step ? p.text : p.dim));
   painter.drawText(words, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence);
 }
@@ -277,7 +301,7 @@ bool GapStrip::event(QEvent* event) {
     ++row;
   }
   if (words.isEmpty() && veil_.isEmpty()) words = gap_sentence(figures);
-  if (!veil_.isEmpty()) words = tr("Hidden %1").arg(veil_);
+  if (!veil_.isEmpty()) words = veil_;
   QToolTip::showText(help->globalPos(), words, this);
   return true;
 }

@@ -8,6 +8,8 @@
 #include "app/models/palette.hpp"
 #include "app/session/figures.hpp"
 
+class QPushButton;
+
 namespace rankscope::app {
 
 class GapStrip : public QWidget {
@@ -15,7 +17,7 @@ class GapStrip : public QWidget {
  public:
   explicit GapStrip(FiguresModel& figures, QWidget* parent = nullptr);
   void set_theme(Theme theme);
-  /// Hides everything: until what, as words; empty: nothing is hidden.
+  /// Hides everything: the sentence that says until when; empty: nothing is hidden.
   void set_veil(const QString& until);
   /// Opened, with legend and sentence.
   QSize sizeHint() const override;
@@ -27,10 +29,13 @@ class GapStrip : public QWidget {
   void open_wanted(bool open);
   /// The question that it waits for is to be seen.
   void question_wanted();
+  /// What is hidden is to be seen without an answer.
+  void show_anyway_wanted();
 
  protected:
   void mousePressEvent(QMouseEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
@@ -55,7 +60,10 @@ class GapStrip : public QWidget {
   /// Whether the plan has parameter servers, which have no part in the shares.
   bool serves() const;
 
+  void place_button();
+
   FiguresModel& figures_;
+  QPushButton* show_anyway_;
   const Palette* colours_;
   QString veil_;
 };

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/lab_panel.hpp"
 
-#include <QDoubleSpinBox>
 #include <QFileInfo>
-#include <QLabel>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScrollBar>
@@ -14,25 +12,16 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <utility>
 
+#include "app/shell/lab_label.hpp"
 #include "app/shell/plan_figures.hpp"
-#include "app/shell/share_guess.hpp"
-#include "app/shell/sketch.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
 namespace {
 
 constexpr int least_width = 180, widest_least = 300;
-
-QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
-  auto* label = new QLabel(words, parent);
-  label->setWordWrap(true);
-  label->setProperty("role", QLatin1String(role));
-  return label;
-}
 
 /// A button does not break its words: where a line is full they go on in the next.
 QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
@@ -141,6 +130,7 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
   summary_ = summary;
   if (another) {
     place_ = 0;
+    shows_anyway_ = false;
     answers_.clear();
     told_to_class_.clear();
     if (lab_)
@@ -153,6 +143,12 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
 std::optional<Lab> LabPanel::lab_titled(const std::string& title) const {
   const auto found = std::find_if(labs_.begin(), labs_.end(), [&](const Lab& lab) { return lab.title == title; });
   return found == labs_.end() ? std::nullopt : std::optional(*found);
+}
+
+void LabPanel::set_no_lesson(const QString& words) {
+  if (words == no_lesson_) return;
+  no_lesson_ = words;
+  if (!lab_) rebuild();
 }
 
 void LabPanel::set_paths(PathCache* paths) {
@@ -168,7 +164,7 @@ void LabPanel::set_theme(Theme theme) {
 void LabPanel::rebuild() {
   if (!place_) place_ = verticalScrollBar()->value();
   class_updates_.clear();
-  first_question_ = nullptr;
+  first_question_ = first_input_ = nullptr;
   class_line_ = nullptr;
   page_ = new QWidget;
   layout_ = new QVBoxLayout(page_);
@@ -190,8 +186,10 @@ void LabPanel::rebuild() {
     add_way_to_questions();
     add_lesson();
   } else if (!title_.isEmpty() && summary_.isEmpty()) {
-    layout_->addWidget(
-        make_label(tr("This scenario has no lesson. Change the plan at the right, or press Run."), "dim", page_));
+    layout_->addWidget(make_label(no_lesson_.isEmpty()
+                                      ? tr("This scenario has no lesson. Change the plan on the right, or press Run.")
+                                      : no_lesson_,
+                                  "dim", page_));
   } else if (title_.isEmpty()) {
     layout_->addWidget(make_label(
         tr("Pick a lab above, or open a scenario (.toml) or a recording (.mcap) with Ctrl+O. rankscope tcp://HOST:PORT "
@@ -225,6 +223,7 @@ void LabPanel::add_way_to_questions() {
       new QPushButton(open == 1 ? tr("A question %1 ↓").arg(when) : tr("%1 questions %2 ↓").arg(open).arg(when), page_);
   way->setProperty("role", QStringLiteral("link"));
   way->setToolTip(tr("What they ask for is hidden until they are answered"));
+  way->setAutoDefault(true);
   connect(way, &QPushButton::clicked, this, &LabPanel::show_question);
   layout_->addWidget(way, 0, Qt::AlignLeft);
 }
@@ -235,13 +234,23 @@ void LabPanel::add_lesson() {
   for (std::size_t i = 0; i < answers_.size(); ++i) add_question(i);
   add_text(parts.run);
   const bool told = std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.open(); });
-  if (told)
-    add_text(parts.after);
-  else if (!parts.after.isEmpty())
-    layout_->addWidget(make_label(answered_by_looking()
-                                      ? tr("What to compare, and why it is so, opens when you have answered.")
-                                      : tr("What to compare, and why it is so, opens when you have answered and run."),
-                                  "dim", page_));
+  if (told || shows_anyway_) return add_text(parts.after);
+  if (parts.after.isEmpty()) return;
+  layout_->addWidget(make_label(answered_by_looking() ? tr("Compare and Explain unlock after you answer.")
+                                                      : tr("Compare and Explain unlock after you answer and run."),
+                                "dim", page_));
+  auto* show = new QPushButton(tr("Show anyway"), page_);
+  show->setProperty("role", QStringLiteral("link"));
+  show->setToolTip(tr("Shows all results, also without an answer"));
+  connect(show, &QPushButton::clicked, this, &LabPanel::show_anyway, Qt::QueuedConnection);
+  layout_->addWidget(show, 0, Qt::AlignLeft);
+}
+
+void LabPanel::show_anyway() {
+  if (shows_anyway_) return;
+  shows_anyway_ = true;
+  rebuild();
+  emit answers_changed();
 }
 
 void LabPanel::add_text(const QString& markdown) {
@@ -252,66 +261,15 @@ void LabPanel::add_text(const QString& markdown) {
   layout_->addWidget(text);
 }
 
-void LabPanel::add_question(std::size_t index) {
-  const Answer& answer = answers_[index];
-  auto* card = new QFrame(page_);
-  card->setProperty("role", QStringLiteral("card"));
-  auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(12, 10, 12, 12);
-  column->setSpacing(8);
-  const QString before = simulated_ || answer.of_paths() ? tr("Before you look") : tr("Before you run");
-  column->addWidget(make_label(answer.guess ? tr("Your prediction") : before, "caption", card));
-  column->addWidget(make_label(QString::fromStdString(answer.question.ask), "text", card));
-  const bool share = answer.question.unit == "%";
-  if (answer.question.drawn() && (!answer.guess || !answer.drawn.empty())) add_sketch(index, *column, card);
-  if (!answer.guess) {
-    if (!answer.question.drawn()) add_guess(index, *column, card);
-  } else if (!answer.open()) {
-    if (share) add_drawn(answer, *column, card);
-    const QString kept = answer.drawn.empty() ? tr("%1 is kept.").arg(value_text(answer.question, *answer.guess))
-                                              : tr("What you drew is kept.");
-    const QString then = answer.of_paths() ? tr(" The optimizers walk.")
-                         : simulated_      ? tr(" The simulation is under way.")
-                                           : tr(" Press Run to see.");
-    column->addWidget(make_label(kept + then, "dim", card));
-  } else {
-    if (share) add_drawn(answer, *column, card);
-    if (!answer.drawn.empty())
-      column->addWidget(
-          make_label(tr("What you drew is %1 off, on average.").arg(value_text(answer.question, answer.distance())),
-                     "text", card));
-    else
-      column->addWidget(make_label(tr("You said %1, %2: %3.")
-                                       .arg(value_text(answer.question, *answer.guess), told_by(answer),
-                                            value_text(answer.question, *answer.measured)),
-                                   "text", card));
-    column->addWidget(make_label(
-        answer.right() ? tr("Right, within %1.").arg(value_text(answer.question, answer.question.tolerance))
-                       : tr("More than %1 apart.").arg(value_text(answer.question, answer.question.tolerance)),
-        answer.right() ? "good" : "bad", card));
-    if (!answer.question.why.empty())
-      column->addWidget(make_label(QString::fromStdString(answer.question.why), "dim", card));
-    if (answer.of_paths()) {
-      auto* look = new QPushButton(tr("Look at these paths"), card);
-      look->setProperty("role", QStringLiteral("link"));
-      connect(look, &QPushButton::clicked, this,
-              [this, request = *answer.question.paths] { emit paths_wanted(request); });
-      column->addWidget(look, 0, Qt::AlignLeft);
-    }
-  }
-  if (room_ != nullptr && room_->teaching()) add_class(index, *column, card);
-  layout_->addWidget(card);
-  if (first_question_ == nullptr && !answer.guess) first_question_ = card;
-}
-
-void LabPanel::show_question() {
-  if (first_question_ != nullptr) verticalScrollBar()->setValue(first_question_->y() - layout_->spacing());
-}
-
 QString LabPanel::told_by(const Answer& answer) const {
   if (answer.of_paths()) return tr("computed");
   const auto figures = figures_.latest();
   return simulated_ && !figures->run ? tr("simulated") : run_column_name(*figures);
+}
+
+QString LabPanel::source_name(const Answer& answer) const {
+  if (answer.of_paths()) return tr("Computed");
+  return simulated_ && !figures_.latest()->run ? tr("Simulation") : tr("Run");
 }
 
 bool LabPanel::answered_by_looking() const {
@@ -319,108 +277,9 @@ bool LabPanel::answered_by_looking() const {
          std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.of_paths(); });
 }
 
-void LabPanel::add_drawn(const Answer& answer, QVBoxLayout& column, QWidget* card) {
-  auto* drawn = new ShareGuess(*colours_, card);
-  drawn->set_value(*answer.guess);
-  drawn->set_kept(true);
-  drawn->set_measured(answer.measured, told_by(answer));
-  column.addWidget(drawn);
-}
-
-void LabPanel::add_sketch(std::size_t index, QVBoxLayout& column, QWidget* card) {
-  const Answer& answer = answers_[index];
-  const Question& question = answer.question;
-  const QString path = QString::fromStdString(question.answer_from);
-  const std::size_t count = answer.guess ? answer.drawn.size() : series_size(figures_.latest()->scenario, path);
-  if (count == 0) {
-    waits_for_size_ = true;
-    return;
-  }
-  auto* sketch = new Sketch(*colours_, count, question.most, QString::fromStdString(question.unit),
-                            path.startsWith(QLatin1String("steps")) ? tr("step") : tr("rank"), card);
-  sketch->setAccessibleName(QString::fromStdString(question.ask));
-  column.addWidget(sketch);
-  if (answer.guess) {
-    sketch->set_values(answer.drawn);
-    sketch->set_kept(true);
-    if (answer.open()) sketch->set_measured(answer.series, told_by(answer));
-    return;
-  }
-  auto* keep = new QPushButton(tr("Keep my drawing"), card);
-  keep->setEnabled(false);
-  connect(sketch, &Sketch::drawn, keep, [keep] { keep->setEnabled(true); });
-  connect(keep, &QPushButton::clicked, this, [this, index, sketch] { keep_drawing(index, sketch->values()); });
-  column.addWidget(keep);
-}
-
-void LabPanel::keep_drawing(std::size_t question, const std::vector<double>& values) {
-  if (question >= answers_.size() || answers_[question].guess || values.empty()) return;
-  answers_[question].drawn = values;
-  keep_guess(question, std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()));
-}
-
-void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) {
-  const Question& question = answers_[index].question;
-  const bool share = question.unit == "%";
-  auto* box = new QDoubleSpinBox(card);
-  box->setRange(0, share ? 100 : 1e12);
-  box->setDecimals(share || question.unit == "steps" ? 0 : 2);
-  if (!question.unit.empty()) box->setSuffix(QLatin1Char(' ') + QString::fromStdString(question.unit));
-  box->setButtonSymbols(QAbstractSpinBox::NoButtons);
-  box->setAccessibleName(QString::fromStdString(question.ask));
-  box->setFont(number_font());
-  // As wide as there is room, not as the greatest number that could be typed: the page would be wider than the panel.
-  box->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  const QString widest = share ? QStringLiteral("100 %") : box->textFromValue(99'999) + box->suffix();
-  box->setMinimumWidth(box->fontMetrics().horizontalAdvance(widest) + 26);  // with the style's padding
-  if (share) {
-    auto* drawn = new ShareGuess(*colours_, card);
-    drawn->setAccessibleName(QString::fromStdString(question.ask));
-    connect(drawn, &ShareGuess::value_changed, box, &QDoubleSpinBox::setValue);
-    connect(box, &QDoubleSpinBox::valueChanged, drawn, &ShareGuess::set_value);
-    column.addWidget(drawn);
-  }
-  auto* row = new QHBoxLayout;
-  auto* keep = new QPushButton(tr("Keep my answer"), card);
-  connect(keep, &QPushButton::clicked, this, [this, index, box] { keep_guess(index, box->value()); });
-  row->addWidget(box, 1);
-  row->addWidget(keep);
-  column.addLayout(row);
-}
-
-// What others have said would be a hint: the teacher's window, which all see, keeps it back until it is asked for.
-void LabPanel::add_class(std::size_t index, QVBoxLayout& column, QWidget* card) {
-  const auto guesses = [this, index] { return room_->guesses(lab_name(), static_cast<int>(index)); };
-  const auto count = [guesses] {
-    const auto answers = guesses().size();
-    return answers == 1 ? tr("The class: 1 answer") : tr("The class: %1 answers").arg(answers);
-  };
-  if (told_to_class_.count(index) == 0) {
-    auto* show = new QPushButton(card);
-    connect(show, &QPushButton::clicked, this, [this, index] {
-      told_to_class_.insert(index);
-      rebuild();
-    });
-    class_updates_.push_back([show, count] { show->setText(tr("%1 · show").arg(count())); });
-    column.addWidget(show);
-  } else {
-    const Answer& answer = answers_[index];
-    auto* line = make_label({}, "caption", card);
-    auto* histogram = new GuessHistogram(*colours_, QString::fromStdString(answer.question.unit), card);
-    if (answer.open()) histogram->set_measured(answer.measured);
-    class_updates_.push_back([line, histogram, guesses, count] {
-      line->setText(count());
-      histogram->set_guesses(guesses());
-    });
-    column.addWidget(line);
-    column.addWidget(histogram);
-  }
-  class_updates_.back()();
-}
-
-QString LabPanel::hidden_until() const {
-  return answered_by_looking() ? tr("until the question is answered")
-                               : tr("until the question is answered and the plan has run");
+QString LabPanel::hidden_words() const {
+  return answered_by_looking() ? tr("Hidden until you answer the question on the left.")
+                               : tr("Hidden until you answer the question on the left and run.");
 }
 
 QString LabPanel::lab_name() const {
@@ -449,16 +308,6 @@ void LabPanel::add_next_lab() {
     connect(next, &QPushButton::clicked, this, [this, file] { emit lab_wanted(file); });
     layout_->addWidget(next);
   }
-}
-
-void LabPanel::keep_guess(std::size_t question, double guess) {
-  if (question >= answers_.size() || answers_[question].guess) return;
-  answers_[question].guess = guess;
-  answers_[question].measured.reset();
-  if (room_ != nullptr) room_->answer(lab_name(), static_cast<int>(question), guess);
-  take_figures();
-  rebuild();
-  emit answers_changed();
 }
 
 // An answer before the guess would be told by the tables: there it is hidden until the guess is kept.
@@ -490,7 +339,8 @@ void LabPanel::take_figures() {
   for (Answer& answer : answers_) {
     if (answer.open() && (edited_ || answer.of_paths())) continue;
     const std::optional<double> measured = told_of(answer, told);
-    if (measured == answer.measured) continue;
+    // What was answered once is not hidden again: the plan may be another for a while.
+    if (measured == answer.measured || (!measured && answer.open())) continue;
     // Live, the value moves with every step: only what a person reads as another value redraws the card.
     changed = changed || !answer.measured || !measured ||
               value_text(answer.question, *measured) != value_text(answer.question, *answer.measured);

@@ -47,20 +47,28 @@ class LabPanel : public QScrollArea {
     edited_ = edited;
     simulated_ = simulated;
   }
-  /// Until when what the questions ask for is hidden, as words that follow "Hidden".
-  QString hidden_until() const;
+  /// Until when what the questions ask for is hidden: a sentence.
+  QString hidden_words() const;
+  /// True once results are to be seen without an answer.
+  bool shows_anyway() const { return shows_anyway_; }
+  /// What a scenario without a lesson says; empty: that one may change the plan or run it.
+  void set_no_lesson(const QString& words);
   /// Keeps the guess of that question, as its button does.
   void keep_guess(std::size_t question, double guess);
   /// The same of a drawn question.
   void keep_drawing(std::size_t question, const std::vector<double>& values);
 
  public slots:
-  /// Scrolls to the first question that has no answer yet.
+  /// Scrolls to the first question that has no answer yet, and puts the keyboard there.
   void show_question();
+  /// Results are to be seen without an answer, until another lesson is opened.
+  void show_anyway();
 
  signals:
   /// A guess was kept, or an answer has come: what is hidden may be another.
   void answers_changed();
+  /// The last answer was submitted: what follows is the run.
+  void all_answered();
   /// The paths behind an answer are to be looked at.
   void paths_wanted(const PathRequest& request);
   /// A scenario's file was asked for.
@@ -80,6 +88,11 @@ class LabPanel : public QScrollArea {
   void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
   /// How an answer was obtained: measured, emulated, simulated, or of a surface computed.
   QString told_by(const Answer& answer) const;
+  /// The same for a sentence: "Run", "Simulation".
+  QString source_name(const Answer& answer) const;
+  QString kept_words(const Answer& answer) const;
+  void add_verdict(const Answer& answer, QVBoxLayout& column, QWidget* card);
+  void submit(const std::function<void()>& keep);
   /// Whether answers come without a run.
   bool answered_by_looking() const;
   void add_drawn(const Answer& answer, QVBoxLayout& column, QWidget* card);
@@ -97,13 +110,14 @@ class LabPanel : public QScrollArea {
   bool was_teaching_ = false;
   const std::vector<Lab> labs_;  ///< all that are installed
   std::optional<Lab> lab_;
-  QString title_, summary_;
+  QString title_, summary_, no_lesson_;
   std::vector<Answer> answers_;
-  bool edited_ = false, simulated_ = false;
+  bool edited_ = false, simulated_ = false, shows_anyway_ = false;
   bool waits_for_size_ = false;  ///< a question to be drawn has no axis yet
   std::optional<int> place_;     ///< where the panel will be scrolled to, while a new page is laid out
   QWidget* page_ = nullptr;
   QWidget* first_question_ = nullptr;  ///< the card of the first that has no answer yet
+  QWidget* first_input_ = nullptr;     ///< where that one is answered
   QVBoxLayout* layout_ = nullptr;
   QTextBrowser* text_ = nullptr;
   const Palette* colours_;

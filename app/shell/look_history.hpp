@@ -2,6 +2,9 @@
 // Undo for what one looks at: the step, the visible range, the chosen op and range, the plan's edits and the window's
 // layout. What follows quickly on each other (a drag, turning a wheel) is one step back. What a run does by itself,
 // when one follows it, is nothing to undo.
+//
+// A place holds all of it, with the plan's run: going back to a plan brings back the run, zoom and selection that it
+// had when it was left. While a run is under way no other plan can come back.
 #pragma once
 #include <QByteArray>
 #include <QObject>
@@ -26,8 +29,10 @@ class LookHistory : public QObject {
   /// `pause_ms`: so long nothing must change until what is there counts as a place to go back to.
   LookHistory(SharedState& state, Session& session, Layout layout, int pause_ms = 400, QObject* parent = nullptr);
 
-  bool can_undo() const { return !past_.empty() || pending(); }
-  bool can_redo() const { return !future_.empty(); }
+  bool can_undo() const;
+  bool can_redo() const;
+  /// What undo() would take back: "zoom", "plan"; empty where there is nothing.
+  QString undo_words() const;
   /// Whether something has changed that is no place to go back to yet.
   bool pending() const { return timer_.isActive(); }
   void undo();
@@ -45,13 +50,20 @@ class LookHistory : public QObject {
     std::optional<std::uint32_t> step;
     std::optional<Scenario> scenario;
     QByteArray layout;
+    Obtained shown = Obtained::measured;
+    Follow follow = Follow::last_step;
+    SessionContent content;  ///< as of the moment when the plan was left; empty of a place before which it stayed
     bool same_as(const Look& other) const;
   };
   Look look_now() const;
   void restore(const Look& look);
   void note();
-  void settle();  ///< what has changed becomes a place
+  void settle();      ///< what has changed becomes a place
+  void leave_plan();  ///< it is about to change
+  bool can_go(const std::vector<Look>& places) const;
   void forget();
+  void let_runs_go();
+  void go(std::vector<Look>& from, std::vector<Look>& to);
 
   SharedState& state_;
   Session& session_;

@@ -63,6 +63,8 @@ int run(int argc, char** argv) {
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   QApplication::setFont(interface_font());
 
+  // What is named is opened; where nothing is, the window goes on with what was open when it was closed.
+  const bool again = line.source.isEmpty() && !picture && !line.run;
   const SourceSpec spec = classify_source(line.source.isEmpty() ? default_lab() : line.source);
   if (line.run && spec.kind != SourceKind::scenario)
     return complain(2, "--run needs a scenario; " + line.source.toStdString() + " is none");
@@ -73,7 +75,10 @@ int run(int argc, char** argv) {
   MainWindow window(options, theme, !picture);
   if (picture) window.resize(line.size);
   window.show();
-  window.open(spec);
+  if (again)
+    window.open_again(spec.text);
+  else
+    window.open(spec);
   if (!line.surface.isEmpty()) window.show_paths({.surface = line.surface.toStdString()});
   if (!line.compare.isEmpty()) window.compare_with(line.compare);
   if (!line.teach.isEmpty())
@@ -82,7 +87,7 @@ int run(int argc, char** argv) {
   if (!line.attend.isEmpty())
     if (const QString why = window.attend(line.attend, line.name); !why.isEmpty())
       return complain(2, why.toStdString());
-  if (window.session().state() == SessionState::failed && spec.kind == SourceKind::scenario && picture)
+  if (picture && window.session().state() == SessionState::failed && spec.kind == SourceKind::scenario)
     return complain(2, window.session().failure().toStdString());
 
   if (!picture) {

@@ -4,8 +4,11 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QComboBox>
+#include <QDateTime>
+#include <QFileInfo>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QLocale>
 #include <QPlainTextEdit>
 #include <QSpinBox>
 #include <QTimer>
@@ -14,6 +17,7 @@
 #include <array>
 
 #include "app/session/headline.hpp"
+#include "app/shell/banner.hpp"
 #include "app/shell/gap_strip.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/plan_panel.hpp"
@@ -21,6 +25,7 @@
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/shell/workspace.hpp"
+#include "app/views/common/own_keys.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/grid/grid_view.hpp"
@@ -51,6 +56,14 @@ bool is_played_by(const QWidget* widget, int key) {
   return false;
 }
 
+/// "23 Nov 2026, 12:29 UTC" of ISO 8601; what is none as it is.
+QString time_words(const QString& iso) {
+  const QDateTime time = QDateTime::fromString(iso, Qt::ISODate);
+  return time.isValid()
+             ? QLocale::c().toString(time.toUTC(), QStringLiteral("d MMM yyyy, HH:mm")) + MainWindow::tr(" UTC")
+             : iso;
+}
+
 }  // namespace
 
 MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidget* parent)
@@ -63,6 +76,7 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   setAcceptDrops(true);
   make_layout();
   make_actions();
+  make_opening();
   connect(&session_, &Session::state_changed, this, &MainWindow::take_state);
   connect(&session_, &Session::scenario_changed, this, &MainWindow::take_lab);
   connect(&session_, &SnapshotSource::changed, this, &MainWindow::take_shown);
@@ -75,6 +89,15 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
     was = there;
   });
   connect(lab_, &LabPanel::answers_changed, this, &MainWindow::take_answers);
+  connect(gap_, &GapStrip::show_anyway_wanted, lab_, &LabPanel::show_anyway);
+  connect(plan_, &PlanPanel::show_anyway_wanted, lab_, &LabPanel::show_anyway);
+  // After the last answer the run is next; of what needs no run the time line.
+  connect(lab_, &LabPanel::all_answered, this, [this] {
+    if (run_->isEnabled() && session_.state() == SessionState::ready)
+      top_->focus_run();
+    else
+      timeline_->setFocus();
+  });
   connect(gap_, &GapStrip::question_wanted, lab_, [this] {
     workspace_->bring(lab_);
     lab_->show_question();
@@ -165,7 +188,9 @@ void MainWindow::make_layout() {
   log_->setAccessibleName(tr("Output of the engine"));
   workspace_->add_tab(tr("Log"), log_);
 
+  banner_ = new Banner(centre_);
   column->addWidget(top_);
+  column->addWidget(banner_);
   column->addWidget(workspace_, 1);
   column->addWidget(status_);
   setCentralWidget(centre_);
@@ -183,36 +208,6 @@ void MainWindow::set_theme(Theme theme) {
   top_->set_theme(theme);
 }
 
-void MainWindow::open(const QString& text) {
-  try {
-    open(classify_source(text));
-  } catch (const SourceError& error) {
-    add_log(QString::fromUtf8(error.what()), true);
-    workspace_->bring(log_);
-  }
-}
-
-void MainWindow::open(const SourceSpec& spec) {
-  // A sweep is many runs: it is read beside what is open.
-  if (spec.kind == SourceKind::trace && is_sweep_file(spec.text)) {
-    workspace_->bring(scaling_);
-    scaling_->open_sweep(spec.text);
-    add_recent(spec);
-    return;
-  }
-  state_.set_playing(false);
-  state_.set_selected({});
-  state_.set_selected_range({});
-  state_.set_follow(Follow::last_step);
-  session_.open(spec);
-  if (session_.state() != SessionState::failed) add_recent(spec);
-}
-
-void MainWindow::compare_with(const QString& trace) {
-  workspace_->bring(compare_);
-  compare_->open(trace);
-}
-
 void MainWindow::show_paths(const PathRequest& request) {
   workspace_->bring(paths_);
   paths_->show_request(request);
@@ -220,34 +215,16 @@ void MainWindow::show_paths(const PathRequest& request) {
 
 void MainWindow::take_state() {
   hang_->set_live(session_.label() == SourceLabel::live);
+  // A button that is switched off passes the keyboard on to its neighbour, which stops the run.
+  if (!session_.can_run() && top_->run_has_focus()) timeline_->setFocus();
   run_->setEnabled(session_.can_run());
   run_->setToolTip(session_.can_run()             ? tr("Run the plan (Ctrl+R)")
                    : session_.refusal().isEmpty() ? tr("Open a scenario to run it (Ctrl+R)")
                                                   : session_.refusal());
   stop_->setEnabled(session_.can_stop());
   stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing runs"));
-  if (session_.state() == SessionState::failed) workspace_->bring(log_);
   if (session_.state() == SessionState::starting) state_.set_follow(Follow::last_step);
   take_empty_words();
-}
-
-// What the time line says where there is nothing of it yet: why, and what will come or can be done.
-void MainWindow::take_empty_words() {
-  const auto say = [this](const QString& title, const QString& hint) { timeline_->set_empty_words(title, hint); };
-  switch (session_.state()) {
-    case SessionState::opening: return say(tr("Opening"), tr("What has been read is shown as it comes."));
-    case SessionState::starting:
-    case SessionState::running:
-      return say(tr("The first step is under way"),
-                 tr("Ranks start, and what each op costs here is measured before they train."));
-    case SessionState::stopping: return say(tr("The run is being stopped"), {});
-    case SessionState::failed: return say(tr("Nothing came"), tr("Why is said in the log, and in the line below."));
-    case SessionState::empty:
-    case SessionState::ready:
-    case SessionState::ended:
-      return say(tr("Nothing to show yet"),
-                 tr("Press Run to train this scenario, or open a recording or a running session."));
-  }
 }
 
 void MainWindow::take_shown() {
@@ -256,6 +233,7 @@ void MainWindow::take_shown() {
   const Obtained headline = session_.label() == SourceLabel::simulated ? Obtained::simulated : headline_of(*view);
   if (!view->extent(headline).empty()) state_.set_shown(headline);
   take_state();
+  take_no_lesson();
 }
 
 void MainWindow::take_lab() {
@@ -281,19 +259,31 @@ void MainWindow::take_lab() {
                   .arg(hello->steps)
                   .arg(hello->ranks)
                   .arg(QString::fromStdString(hello->communicator), QString::fromStdString(hello->device),
-                       QString::fromStdString(hello->started_utc));
+                       time_words(QString::fromStdString(hello->started_utc)));
   lab_->set_plan(session_.edited(), scenario && !is_here(scenario->cluster));
+  take_no_lesson();
   const bool opened = lab && session_.spec().kind == SourceKind::scenario && lab_->lab_file() != lab->file;
   lab_->set_lab(lab, title, summary);
   if (opened && !lab->view.empty()) workspace_->bring(find_view(QString::fromStdString(lab->view)));
-  setWindowTitle(title.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(title));
+  // A recording's own name tells it from the scenario that it is of, and from others of that.
+  const bool recording = session_.spec().kind == SourceKind::trace;
+  const QString name = recording ? QFileInfo(session_.spec().text).fileName() + QStringLiteral(" – ") + title : title;
+  setWindowTitle(name.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(name));
+}
+
+void MainWindow::take_no_lesson() {
+  const auto& predicted = session_.predicted();
+  const bool too_large = session_.spec().kind == SourceKind::scenario && predicted && !predicted->folded.empty();
+  lab_->set_no_lesson(too_large                       ? tr("Too large to run here; shown is a simulation.")
+                      : !session_.refusal().isEmpty() ? tr("This plan cannot run: %1").arg(session_.refusal())
+                                                      : QString());
 }
 
 void MainWindow::take_answers() {
   std::set<PlanRow> hidden;
   bool shares = false, memory = false, traffic = false, training = false, paths = false, open_questions = false;
   for (const Answer& answer : lab_->answers()) {
-    if (answer.open()) continue;
+    if (answer.open() || lab_->shows_anyway()) continue;
     if (answer.of_paths()) {
       paths = true;
       continue;
@@ -307,7 +297,7 @@ void MainWindow::take_answers() {
     traffic = traffic || rows.count(PlanRow::sent) > 0;
     training = training || training_telling(path);
   }
-  const QString until = lab_->hidden_until();
+  const QString until = lab_->hidden_words();
   plan_->set_hidden(hidden, until);
   plan_->set_advice_veil(open_questions ? until : QString());
   gap_->set_veil(shares ? until : QString());
@@ -340,6 +330,7 @@ bool MainWindow::settled() const {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (remember_) save_layout();
+  remember_source();
   session_.open({});
   event->accept();
 }
@@ -352,6 +343,15 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     stop_presenting();
     return true;
   }
+  // In a number of the plan that is not being typed, undo takes the plan's last change back.
+  if (event->type() == QEvent::ShortcutOverride) {
+    auto* key = static_cast<QKeyEvent*>(event);
+    if ((key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) &&
+        plan_->is_settled_field(QApplication::focusWidget())) {
+      event->ignore();
+      return true;
+    }
+  }
   if (event->type() == QEvent::KeyPress && isActiveWindow() && watched == QApplication::focusWidget() &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && press_escape())
     return true;
@@ -360,7 +360,8 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     auto* key = static_cast<QKeyEvent*>(event);
     QWidget* focus = QApplication::focusWidget();
     const bool typing = qobject_cast<QLineEdit*>(focus) || qobject_cast<QAbstractSpinBox*>(focus) ||
-                        qobject_cast<QComboBox*>(focus) || qobject_cast<QPlainTextEdit*>(focus);
+                        qobject_cast<QComboBox*>(focus) || qobject_cast<QPlainTextEdit*>(focus) ||
+                        (focus != nullptr && focus->property(own_keys_property).toBool());
     const bool presses = focus != nullptr && focus->inherits("QAbstractButton") && key->key() == Qt::Key_Space;
     const bool plain = (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
     const bool ours = focus != nullptr && focus->window() == this && watched == focus;

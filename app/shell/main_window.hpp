@@ -18,6 +18,7 @@ class QPlainTextEdit;
 
 namespace rankscope::app {
 
+class Banner;
 class CompareView;
 class DataView;
 class GapStrip;
@@ -49,6 +50,8 @@ class MainWindow : public QMainWindow {
   /// Opens a file or an endpoint; bad input is shown in the window.
   void open(const QString& text);
   void open(const SourceSpec& spec);
+  /// What was open when the window was closed last; where there was nothing, or it is gone, the other.
+  void open_again(const QString& otherwise);
   /// A recording beside the run, in the compare view.
   void compare_with(const QString& trace);
 
@@ -81,6 +84,7 @@ class MainWindow : public QMainWindow {
   Workspace& workspace() { return *workspace_; }
   StatusLine& status_line() { return *status_; }
   TopBar& top_bar() { return *top_; }
+  Banner& banner() { return *banner_; }
   QString log_text() const;
 
  protected:
@@ -101,10 +105,18 @@ class MainWindow : public QMainWindow {
   void save_dialog(const QString& view, const QString& title);
   QAction* add_action(const QString& name, const QKeySequence& key, const std::function<void()>& run,
                       const QString& help = {});
+  void make_opening();
   void take_state();
+  void take_opening();
+  void take_run_end();
+  void take_class();
   void take_empty_words();
+  QString opening_words() const;
+  void say_not_opened(const QString& name, const QString& why, const SourceSpec& again);
+  void remember_source() const;
   void take_shown();
   void take_lab();
+  void take_no_lesson();
   void take_answers();
   void add_log(const QString& text, bool bad);
   void add_recent(const SourceSpec& spec);
@@ -133,6 +145,9 @@ class MainWindow : public QMainWindow {
   QMenu *menu_ = nullptr, *recent_ = nullptr;
   QWidget* centre_ = nullptr;
   TopBar* top_ = nullptr;
+  Banner* banner_ = nullptr;
+  QTimer waiting_;                          ///< ticks while an endpoint is called
+  std::pair<QString, QString> not_opened_;  ///< the last that could not be opened, and why
   LabPanel* lab_ = nullptr;
   PlanPanel* plan_ = nullptr;
   GapStrip* gap_ = nullptr;

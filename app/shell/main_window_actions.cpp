@@ -21,11 +21,6 @@
 #include "engine/scenario/resources.hpp"
 
 namespace rankscope::app {
-namespace {
-
-constexpr int most_recent = 12;
-
-}  // namespace
 
 QAction* MainWindow::add_action(const QString& name, const QKeySequence& key, const std::function<void()>& run,
                                 const QString& help) {
@@ -127,10 +122,11 @@ void MainWindow::make_undo_actions(QMenu* menu) {
                                   workspace_->set_arrangement(*arrangement);
                               }},
                              400, this);
-  QAction* undo =
-      add_action(tr("Undo: selection, zoom, plan, layout"), QKeySequence::Undo, [this] { history_->undo(); });
+  QAction* undo = add_action(tr("Undo"), QKeySequence::Undo, [this] { history_->undo(); });
   QAction* redo = add_action(tr("Redo"), QKeySequence::Redo, [this] { history_->redo(); });
   const auto take = [this, undo, redo] {
+    const QString what = history_->undo_words();
+    undo->setText(what.isEmpty() ? tr("Undo") : tr("Undo %1").arg(what));
     undo->setEnabled(history_->can_undo());
     redo->setEnabled(history_->can_redo());
   };
@@ -141,12 +137,6 @@ void MainWindow::make_undo_actions(QMenu* menu) {
   menu->addAction(redo);
 }
 
-void MainWindow::open_dialog() {
-  const QString file = QFileDialog::getOpenFileName(this, tr("Open"), QFileInfo(session_.spec().text).absolutePath(),
-                                                    tr("Scenarios and recordings (*.toml *.mcap);;All files (*)"));
-  if (!file.isEmpty()) open(file);
-}
-
 void MainWindow::show_palette() {
   auto* palette = new CommandPalette(commands_, this);
   palette->move(mapToGlobal(QPoint((width() - palette->width()) / 2, 64)));
@@ -154,27 +144,6 @@ void MainWindow::show_palette() {
 }
 
 void MainWindow::show_help() { (new HelpSheet(commands_, this))->show(); }
-
-void MainWindow::add_recent(const SourceSpec& spec) {
-  // An endpoint is where a run was, not what it was: only files come back.
-  if (!remember_ || (spec.kind != SourceKind::scenario && spec.kind != SourceKind::trace)) return;
-  QSettings settings;
-  QStringList files = settings.value(QStringLiteral("recent")).toStringList();
-  files.removeAll(spec.text);
-  files.prepend(spec.text);
-  while (files.size() > most_recent) files.removeLast();
-  settings.setValue(QStringLiteral("recent"), files);
-}
-
-void MainWindow::fill_recent() {
-  recent_->clear();
-  for (const QString& file : QSettings().value(QStringLiteral("recent")).toStringList()) {
-    if (!QFileInfo::exists(file)) continue;
-    QAction* action = recent_->addAction(QFileInfo(file).fileName(), this, [this, file] { open(file); });
-    action->setToolTip(file);
-  }
-  if (recent_->isEmpty()) recent_->addAction(tr("Nothing yet"))->setEnabled(false);
-}
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();

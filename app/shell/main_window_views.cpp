@@ -8,6 +8,7 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
+#include "app/shell/banner.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
@@ -32,6 +33,7 @@ void MainWindow::add_view(const QString& name, const QString& title, DataView* v
   views_[name] = view;
   view->setAccessibleName(title);
   if (view != timeline_) workspace_->add_tab(title, view);
+  connect(view, &DataView::show_anyway_wanted, lab_, &LabPanel::show_anyway);
   connect(view, &DataView::menu_opens, this, [this, view](QMenu* menu) {
     active_ = view;
     menu->addAction(save_);
@@ -65,6 +67,7 @@ void MainWindow::show_alone(const QString& name) {
   for (QWidget* other :
        {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
     other->hide();
+  banner_->set_suppressed(true);
   const bool panel = view == lab_ || view == plan_;
   if (panel) view->setMaximumWidth(widest_panel);
   plan_->set_heading_visible(true);
@@ -117,6 +120,7 @@ void MainWindow::present(const QString& name) {
   for (QWidget* other :
        {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
     other->hide();
+  banner_->set_suppressed(true);
   QFont tip = interface_font();
   tip.setPixelSize(presented_pixels);
   QToolTip::setFont(tip);
@@ -139,6 +143,7 @@ void MainWindow::stop_presenting() {
   for (QWidget* other :
        {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
     other->show();
+  banner_->set_suppressed(false);
   workspace_->take_back(view);
   view->setFocus();
 }

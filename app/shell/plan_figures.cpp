@@ -2,11 +2,8 @@
 #include "app/shell/plan_figures.hpp"
 
 #include <QCoreApplication>
-#include <QStringList>
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
 
 #include "app/views/common/text.hpp"
 
@@ -14,7 +11,6 @@ namespace rankscope::app {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr double least_points = 0.05;  // what rounds to 0.0 is no reason
 
 QString tr(const char* text) { return QCoreApplication::translate("PlanFigures", text); }
 
@@ -32,50 +28,6 @@ double greatest_peak(const Report& report, bool predicted) {
     if (bytes && !(peak >= static_cast<double>(bytes->peak))) peak = static_cast<double>(bytes->peak);
   }
   return peak;
-}
-
-/// One reason as a person says it. What one rank has alone is told of that rank; what many have, of all together.
-struct Reason {
-  double points = 0;
-  const GapItem* largest = nullptr;
-};
-
-QStringList reasons_of(const std::vector<GapItem>& gap, std::size_t most) {
-  using Key = std::tuple<TimeClass, BubbleCause, Purpose>;
-  std::map<Key, Reason> by_kind;
-  for (const GapItem& item : gap) {
-    const bool idle = item.time == TimeClass::bubble || item.time == TimeClass::other;
-    Reason& reason = by_kind[{item.time, idle ? item.cause : BubbleCause::unknown, item.purpose}];
-    reason.points += item.points;
-    if (reason.largest == nullptr || std::fabs(item.points) > std::fabs(reason.largest->points)) reason.largest = &item;
-  }
-  std::vector<std::pair<Key, Reason>> sorted(by_kind.begin(), by_kind.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    return std::fabs(a.second.points) > std::fabs(b.second.points);
-  });
-  QStringList reasons;
-  for (const auto& [key, reason] : sorted) {
-    if (reasons.size() == static_cast<qsizetype>(most) || std::fabs(reason.points) < least_points) break;
-    if (std::fabs(reason.largest->points) > 0.7 * std::fabs(reason.points)) {
-      reasons << QString::fromStdString(reason.largest->words);
-      continue;
-    }
-    const auto [time, cause, purpose] = key;
-    QString what = text::words(name_of(time));
-    if (purpose != Purpose::none) what += tr(" of ") + text::words(name_of(purpose));
-    if ((time == TimeClass::bubble || time == TimeClass::other) && cause != BubbleCause::unknown)
-      what += tr(" by ") + text::words(name_of(cause));
-    reasons << tr("%1 %2%3 points over all ranks")
-                   .arg(what, reason.points > 0 ? QStringLiteral("+") : QStringLiteral("−"),
-                        QString::number(std::fabs(reason.points), 'f', 1));
-  }
-  return reasons;
-}
-
-QString slow_sentence(const SlowRank& slow) {
-  return tr("Rank %1 takes %2 times as long as the others for equal work.")
-      .arg(slow.rank)
-      .arg(QString::number(slow.factor, 'f', 2));
 }
 
 }  // namespace
@@ -146,31 +98,6 @@ bool training_telling(const QString& path) { return path.startsWith(QLatin1Strin
 
 QString run_column_name(const Figures& figures) {
   return figures.run && figures.run->obtained == Obtained::emulated ? tr("emulated") : tr("measured");
-}
-
-QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
-  const Report* shown = figures.shown();
-  const QString slow = shown != nullptr && shown->slow ? slow_sentence(*shown->slow) : QString();
-  if (!figures.step || !figures.forecast) return slow;
-  const double measured = figures.step->seconds(), predicted = figures.forecast->seconds();
-  if (!(predicted > 0)) return slow;
-  // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
-  if (figures.run && figures.run->plan.staleness > 0)
-    return tr("No worker waits for the others: from the first who begins to the last who ends this step takes %1, "
-              "while the run makes a step every %2 (predicted %3).")
-        .arg(text::seconds(measured), text::seconds(figures.run->step_seconds),
-             text::seconds(figures.run->predicted_step_seconds));
-  const double points = (measured / predicted - 1) * 100;
-  const QString who = figures.run && figures.run->obtained == Obtained::emulated ? tr("Emulated") : tr("Measured");
-  QString sentence = slow.isEmpty() ? slow : slow + QLatin1Char(' ');
-  sentence += std::fabs(points) < 0.05
-                  ? tr("%1 as predicted: %2.").arg(who, text::seconds(measured))
-                  : tr("%1 %2, predicted %3: %4 % %5")
-                        .arg(who, text::seconds(measured), text::seconds(predicted),
-                             QString::number(std::fabs(points), 'f', 1), points > 0 ? tr("longer") : tr("shorter"));
-  const QStringList reasons = reasons_of(figures.gap, most_reasons);
-  if (!reasons.isEmpty()) sentence += tr(", made up of ") + reasons.join(QStringLiteral(" · "));
-  return sentence;
 }
 
 }  // namespace rankscope::app

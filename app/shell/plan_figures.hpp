@@ -30,8 +30,4 @@ bool training_telling(const QString& report_path);
 /// What the last column holds: "measured", "emulated".
 QString run_column_name(const Figures& figures);
 
-/// Why the chosen step took another time than predicted, in one sentence with its largest reasons; empty where one of
-/// the two is missing.
-QString gap_sentence(const Figures& figures, std::size_t most_reasons = 3);
-
 }  // namespace rankscope::app

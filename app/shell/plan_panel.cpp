@@ -98,6 +98,7 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   column->addLayout(table);
   column->addWidget(make_rule(page));
   advice_ = new AlternativesList(adviser_, page);
+  connect(advice_, &AlternativesList::show_anyway_wanted, this, &PlanPanel::show_anyway_wanted);
   connect(advice_, &AlternativesList::wanted, this,
           [this](const PlanSpec& plan) { edit([&](Scenario& scenario) { scenario.plan = plan; }); });
   column->addWidget(advice_);
@@ -283,6 +284,14 @@ void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString
   add_choice(form, name, help, choices(key), get, set, std::move(applies));
 }
 
+bool PlanPanel::is_settled_field(const QWidget* widget) const {
+  if (widget == nullptr || !isAncestorOf(widget)) return false;
+  if (const auto* box = qobject_cast<const QSpinBox*>(widget)) return box->cleanText() == QString::number(box->value());
+  if (const auto* box = qobject_cast<const QDoubleSpinBox*>(widget)) return box->cleanText().toDouble() == box->value();
+  if (const auto* line = qobject_cast<const QLineEdit*>(widget)) return !line->isModified();
+  return false;
+}
+
 QWidget* PlanPanel::field_named(const QString& name) const {
   for (const Field& field : fields_)
     if (field.label->text() == name) return field.box;
@@ -364,7 +373,7 @@ void PlanPanel::take_figures() {
     for (std::size_t c = 0; c < 3; ++c) {
       cells_[i][c + 1]->setText(hidden ? QStringLiteral("?") : *values[c]);
       cells_[i][c + 1]->setFont(numbers);
-      cells_[i][c + 1]->setToolTip(hidden ? tr("Hidden %1").arg(hidden_until_) : QString());
+      cells_[i][c + 1]->setToolTip(hidden ? hidden_until_ : QString());
     }
   }
 }

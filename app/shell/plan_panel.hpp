@@ -32,6 +32,8 @@ class PlanPanel : public QScrollArea {
   void set_hidden(const std::set<PlanRow>& rows, const QString& until);
   /// Nor what other plans would do.
   void set_advice_veil(const QString& until) { advice_->set_veil(until); }
+  /// True for a field of the plan in which nothing is typed that is not in the plan.
+  bool is_settled_field(const QWidget* widget) const;
   /// Nothing is under way that would change the picture.
   bool settled() const { return adviser_.settled(); }
   const Adviser& adviser() const { return adviser_; }
@@ -43,6 +45,8 @@ class PlanPanel : public QScrollArea {
  signals:
   /// The order of the stages is to be edited as text.
   void text_wanted();
+  /// What is hidden is to be seen without an answer.
+  void show_anyway_wanted();
 
  private:
   using Applies = std::function<bool(const Scenario&)>;

@@ -47,13 +47,12 @@ void Screenshot::look() {
     session.run();
     return;
   }
-  const SourceKind source = session.spec().kind;
-  const bool calling = session.state() == SessionState::opening &&
-                       (source == SourceKind::endpoint || source == SourceKind::join_file);
+  const SourceSpec called = session.opening();
+  const bool calling = called.kind == SourceKind::endpoint || called.kind == SourceKind::join_file;
   const int limit_ms = calling ? std::min(limit_ms_, answer_limit_ms) : limit_ms_;
   if (since_.elapsed() > limit_ms) {
     timer_.stop();
-    return emit done(1, calling ? tr("%1: nobody answered within %2 s").arg(session.spec().text).arg(limit_ms / 1000)
+    return emit done(1, calling ? tr("%1: nobody answered within %2 s").arg(called.text).arg(limit_ms / 1000)
                                 : tr("nothing to draw came within %1 s").arg(limit_ms / 1000));
   }
   calm_ = ready() && window_.settled() ? calm_ + 1 : 0;

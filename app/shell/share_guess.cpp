@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/shell/gap_strip.hpp"
+#include "app/views/common/own_keys.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
@@ -15,24 +17,25 @@ namespace {
 
 constexpr double bar_height = 26, gap = 4, side = 2;
 
-void paint_share(QPainter& painter, const QRectF& bar, double edge, const Palette& colours, double strength) {
-  painter.fillRect(QRectF(bar.left(), bar.top(), edge - bar.left(), bar.height()),
-                   faded(colours.of(SpanClass::forward), strength));
-  const QRectF idle(edge, bar.top(), bar.right() - edge, bar.height());
-  painter.fillRect(idle, color(colours.ground));
-  painter.fillRect(idle, QBrush(color(colours.hatch), Qt::BDiagPattern));
-  painter.setPen(QPen(color(colours.line), 1));
-  painter.setBrush(Qt::NoBrush);
-  painter.drawRect(bar);
-}
-
 }  // namespace
 
-ShareGuess::ShareGuess(const Palette& colours, QWidget* parent) : QWidget(parent), colours_(colours) {
+std::optional<TimeClass> part_of_step(const QString& report_path) {
+  if (report_path.startsWith(QLatin1String("bubble"))) return TimeClass::bubble;
+  for (int i = 0; i < time_class_count; ++i) {
+    const auto time = static_cast<TimeClass>(i);
+    if (report_path == QStringLiteral("time.") + text::utf8(name_of(time))) return time;
+  }
+  return std::nullopt;
+}
+
+ShareGuess::ShareGuess(const Palette& colours, std::optional<TimeClass> part, QWidget* parent)
+    : QWidget(parent), colours_(colours), part_(part) {
   setFocusPolicy(Qt::StrongFocus);
+  setProperty(own_keys_property, true);
   setCursor(Qt::SizeHorCursor);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setToolTip(tr("Drag the edge: the hatched part is what you guess"));
+  setToolTip(at_end() ? tr("Drag the edge: the hatched part is what you guess")
+                      : tr("Drag the edge: the coloured part is what you guess"));
 }
 
 QSize ShareGuess::sizeHint() const {
@@ -40,8 +43,7 @@ QSize ShareGuess::sizeHint() const {
 }
 
 double ShareGuess::x_of(double percent) const {
-  // What one guesses is the end of the bar: idle after what is done.
-  return side + (width() - 2 * side) * (1 - percent / 100);
+  return side + (width() - 2 * side) * (at_end() ? 1 - percent / 100 : percent / 100);
 }
 
 void ShareGuess::set_value(double percent) {
@@ -68,7 +70,8 @@ void ShareGuess::set_measured(std::optional<double> percent, const QString& name
 }
 
 void ShareGuess::drag(double x) {
-  if (!kept_) set_value(100 * (1 - (x - side) / (width() - 2 * side)));
+  const double share = (x - side) / (width() - 2 * side);
+  if (!kept_) set_value(100 * (at_end() ? 1 - share : share));
 }
 
 void ShareGuess::mousePressEvent(QMouseEvent* event) {
@@ -81,18 +84,36 @@ void ShareGuess::mouseMoveEvent(QMouseEvent* event) {
 
 void ShareGuess::keyPressEvent(QKeyEvent* event) {
   const int by = event->modifiers() & Qt::ShiftModifier ? 10 : 1;
+  if (!kept_ && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)) return emit submitted();
   if (kept_ || (event->key() != Qt::Key_Left && event->key() != Qt::Key_Right)) return QWidget::keyPressEvent(event);
-  set_value(value_ + (event->key() == Qt::Key_Left ? by : -by));  // the edge goes where the key points
+  const bool more = (event->key() == Qt::Key_Left) == at_end();  // the edge goes where the key points
+  set_value(value_ + (more ? by : -by));
+}
+
+void ShareGuess::paint_share(QPainter& painter, const QRectF& bar, double percent, double strength) const {
+  const double edge = x_of(percent);
+  const QRectF left(bar.left(), bar.top(), edge - bar.left(), bar.height());
+  const QRectF right(edge, bar.top(), bar.right() - edge, bar.height());
+  painter.fillRect(bar, color(colours_.ground));
+  if (at_end()) {
+    painter.fillRect(left, faded(colours_.of(SpanClass::forward), strength));
+    painter.fillRect(right, QBrush(color(colours_.hatch), Qt::BDiagPattern));
+  } else {
+    painter.fillRect(left, faded(part_ ? color_of(*part_, colours_) : colours_.accent, strength));
+  }
+  painter.setPen(QPen(color(colours_.line), 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(bar);
 }
 
 void ShareGuess::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
   const QRectF bar(side, 1, width() - 2 * side, bar_height);
-  paint_share(painter, bar, x_of(value_), colours_, 0.75);
+  paint_share(painter, bar, value_, 0.75);
   if (measured_) {
     const QRectF below = bar.translated(0, bar_height + gap);
-    paint_share(painter, below, x_of(*measured_), colours_, 0.4);
+    paint_share(painter, below, *measured_, 0.4);
     painter.setPen(color(colours_.text));
     painter.drawText(below.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, measured_name_);
     painter.drawText(bar.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, tr("your guess"));

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A guess that is drawn: a step as a bar, whose hatched part one drags to the share that it is thought to be. After the
-// run the measured share stands below it; for a teacher, the guesses of the class as dots.
+// A guess that is drawn: a step as a bar, of which one drags a part to the share that it is thought to be. After the
+// run the measured share stands below it. A bubble is the hatched end of the bar; every other part begins at the left,
+// in the colour that it has elsewhere.
 #pragma once
 #include <QWidget>
 #include <optional>
 #include <vector>
 
 #include "app/models/palette.hpp"
+#include "engine/analyse/step_analysis.hpp"
 
 namespace rankscope::app {
 
 class ShareGuess : public QWidget {
   Q_OBJECT
  public:
-  ShareGuess(const Palette& colours, QWidget* parent = nullptr);
+  /// `part`: what is guessed; nothing: a share of something else, such as of the peak.
+  ShareGuess(const Palette& colours, std::optional<TimeClass> part = TimeClass::bubble, QWidget* parent = nullptr);
 
   /// In percent of the step, 0 … 100.
   double value() const { return value_; }
@@ -30,6 +33,7 @@ class ShareGuess : public QWidget {
 
  signals:
   void value_changed(double percent);
+  void submitted();  ///< Enter was pressed
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -39,13 +43,20 @@ class ShareGuess : public QWidget {
 
  private:
   void drag(double x);
+  void paint_share(QPainter& painter, const QRectF& bar, double percent, double strength) const;
+  bool at_end() const { return part_ == TimeClass::bubble; }
 
   const Palette& colours_;
+  std::optional<TimeClass> part_;
   double value_ = 0;
   std::optional<double> measured_;
   QString measured_name_;
   bool kept_ = false;
 };
+
+/// What of the step the report's value at this path is: "bubble.measured" the bubble, "time.compute" compute; nothing
+/// where it is no part of the step.
+std::optional<TimeClass> part_of_step(const QString& report_path);
 
 /// How the guesses of a class are spread: bars over equal stretches of the axis, and where the measured value lies.
 class GuessHistogram : public QWidget {

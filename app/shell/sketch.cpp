@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/common/own_keys.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
@@ -27,6 +28,7 @@ Sketch::Sketch(const Palette& colours, std::size_t count, double most, const QSt
       each_(each),
       values_(std::max<std::size_t>(count, 1), 0.0) {
   setFocusPolicy(Qt::StrongFocus);
+  setProperty(own_keys_property, true);
   setCursor(Qt::CrossCursor);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setToolTip(tr("Draw with the pointer; or choose a %1 with ← and →, and its value with ↑ and ↓").arg(each_));
@@ -108,6 +110,9 @@ void Sketch::set_chosen(double value) {
 }
 
 void Sketch::keyPressEvent(QKeyEvent* event) {
+  const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (!kept_ && enter && std::any_of(values_.begin(), values_.end(), [](double v) { return v > 0; }))
+    return emit submitted();
   const double by = most_ / (event->modifiers() & Qt::ShiftModifier ? 10 : 50);
   switch (kept_ ? 0 : event->key()) {
     case Qt::Key_Left: chosen_ -= std::min(chosen_, stride()); break;
@@ -168,7 +173,7 @@ void Sketch::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(area.left(), 0, area.width(), 16), Qt::AlignRight,
                      QStringLiteral("%1 %2: %3").arg(each_).arg(chosen_).arg(text::number(values_[chosen_]) + unit));
   else if (!measured_.empty())
-    painter.drawText(QRectF(area.left(), 0, area.width(), 16), Qt::AlignRight, tr("line: %1").arg(measured_name_));
+    painter.drawText(QRectF(area.left(), 0, area.width(), 16), Qt::AlignRight, tr("line = %1").arg(measured_name_));
   const QRectF below(area.left(), area.bottom() + 3, area.width(), 16);
   if (bars && wide > 18) {
     for (std::size_t i = 0; i < values_.size(); ++i)

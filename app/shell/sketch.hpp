@@ -20,7 +20,7 @@ class Sketch : public QWidget {
   void set_values(const std::vector<double>& values);
   /// Once kept it can't be changed.
   void set_kept(bool kept);
-  /// `name`: how they were obtained, such as "measured".
+  /// `name`: what they are of, "run" or "simulation".
   void set_measured(std::vector<double> values, const QString& name);
   /// Where on the widget a value stands.
   QPointF at(std::size_t index, double value) const;
@@ -30,6 +30,7 @@ class Sketch : public QWidget {
 
  signals:
   void drawn();
+  void submitted();  ///< Enter was pressed on something drawn
 
  protected:
   void paintEvent(QPaintEvent* event) override;

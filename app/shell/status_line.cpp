@@ -52,6 +52,7 @@ StatusLine::StatusLine(Session& session, QWidget* parent)
   };
   connect(&session, &SnapshotSource::changed, this, soon);
   connect(&session, &Session::state_changed, this, &StatusLine::take_in);
+  connect(&session, &Session::scenario_changed, this, soon);
   connect(&session, &Session::progress_changed, this, soon);
   take_in();
 }
@@ -64,13 +65,21 @@ void StatusLine::describe(const QString& words) {
 void StatusLine::take_in() {
   const auto view = session_.view();
   QStringList words;
-  words << state_words(session_.state());
+  const bool detached = session_.label() == SourceLabel::detached;
+  const bool only_outcome = session_.state() == SessionState::ended && !session_.outcome().isEmpty() && !detached;
+  words << (session_.predicting() ? tr("predicting")
+            : detached            ? tr("detached")
+            : only_outcome        ? session_.outcome()
+                                  : state_words(session_.state()));
+  if (detached) words << session_.outcome();
   if (!session_.failure().isEmpty()) words << session_.failure();
   const bool connected = session_.label() == SourceLabel::live || session_.state() == SessionState::opening;
   if (connected && !session_.endpoint().isEmpty()) words << session_.endpoint();
   if (const Hello* hello = view->hello(); hello != nullptr && hello->ranks > 0) {
-    words << tr("%n rank(s)", nullptr, hello->ranks)
-                 .replace(QLatin1String("rank(s)"), hello->ranks == 1 ? tr("rank") : tr("ranks"));
+    const int planned = session_.scenario() ? session_.scenario()->plan.ranks() : hello->ranks;
+    words << (planned > hello->ranks ? tr("%1 ranks (%2 shown)").arg(text::count(planned)).arg(hello->ranks)
+              : hello->ranks == 1    ? tr("1 rank")
+                                     : tr("%1 ranks").arg(text::count(hello->ranks)));
     const std::int64_t evicted = view->evicted_count();
     words << tr("%1 events").arg(text::count(view->event_count() + evicted));
     if (evicted > 0) words << tr("the latest %1 are kept").arg(text::count(view->event_count()));

@@ -10,12 +10,14 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QStandardItemModel>
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
 #include <QToolButton>
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "app/views/common/elided_label.hpp"
@@ -68,6 +70,7 @@ SourceWords words_of(SourceLabel label, Obtained shown, const StoreView& view) {
     case SourceLabel::simulated: words.label = TopBar::tr("SIMULATED"); break;
     case SourceLabel::live: words.label = TopBar::tr("LIVE"); break;
     case SourceLabel::ended: words.label = TopBar::tr("ENDED"); break;
+    case SourceLabel::detached: words.label = TopBar::tr("DETACHED"); break;
     case SourceLabel::recorded: words.label = TopBar::tr("RECORDED"); break;
   }
   switch (shown) {
@@ -134,6 +137,7 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   scenarios_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   scenarios_->setMaximumWidth(380);
   run_->setProperty("role", QStringLiteral("primary"));
+  run_->setAutoDefault(true);  // Enter presses it while it has the focus
   for (QLabel* pill : {label_, obtained_, static_cast<QLabel*>(clock_)})
     pill->setProperty("role", QStringLiteral("pill"));
   step_->setButtonSymbols(QAbstractSpinBox::NoButtons);
@@ -178,10 +182,15 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   row->addWidget(palette_);
   row->addWidget(help_);
 
+  QString group;
+  int number = 0;
   for (const Lab& lab : all_labs()) {
-    scenarios_->addItem(QString::fromStdString(lab.title), QString::fromStdString(lab.file));
+    if (const QString own = text::utf8(group_of(lab)); own != group) add_heading(group = own);
+    scenarios_->addItem(tr("%1  %2").arg(++number).arg(QString::fromStdString(lab.title)),
+                        QString::fromStdString(lab.file));
     scenarios_->setItemData(scenarios_->count() - 1, QString::fromStdString(lab.summary), Qt::ToolTipRole);
   }
+  labs_end_ = scenarios_->count();
   scenarios_->setCurrentIndex(-1);
   connect(scenarios_, &QComboBox::activated, this,
           [this](int index) { emit scenario_wanted(scenarios_->itemData(index).toString()); });
@@ -233,20 +242,59 @@ void TopBar::set_actions(QAction* run, QAction* stop, QAction* palette, QAction*
   bind(help_, help);
 }
 
+// A line between groups, which cannot be chosen.
+void TopBar::add_heading(const QString& words) {
+  scenarios_->addItem(words);
+  auto* model = qobject_cast<QStandardItemModel*>(scenarios_->model());
+  QStandardItem* item = model->item(scenarios_->count() - 1);
+  item->setFlags(Qt::NoItemFlags);
+  QFont bold = scenarios_->font();
+  bold.setWeight(QFont::DemiBold);
+  item->setFont(bold);
+}
+
+void TopBar::focus_run() { run_->setFocus(Qt::TabFocusReason); }
+
+bool TopBar::run_has_focus() const { return run_->hasFocus(); }
+
+QStringList TopBar::listed() const {
+  QStringList all;
+  for (int i = 0; i < scenarios_->count(); ++i) all << scenarios_->itemText(i);
+  return all;
+}
+
+namespace {
+
+/// Two recordings of one lab have its title in common: what was opened goes by its own name.
+QString name_of_opened(const Session& session) {
+  const SourceSpec& spec = session.spec();
+  const QString file = QFileInfo(spec.text).fileName();
+  const QString title = session.scenario() ? QString::fromStdString(session.scenario()->title) : QString();
+  switch (spec.kind) {
+    case SourceKind::none: return {};
+    case SourceKind::endpoint: return spec.text;
+    case SourceKind::trace: return TopBar::tr("Recording %1").arg(file);
+    case SourceKind::join_file:
+    case SourceKind::scenario: return title.isEmpty() ? file : TopBar::tr("%1: %2").arg(file, title);
+  }
+  return {};
+}
+
+}  // namespace
+
 void TopBar::take_scenario() {
-  const QString file = session_.spec().kind == SourceKind::scenario ? session_.spec().text : QString();
-  int index = file.isEmpty() ? -1 : scenarios_->findData(file);
-  if (index < 0 && session_.spec().kind != SourceKind::none) {
-    // Not one of the labs: it has an entry of its own while it is open.
-    const QString title = session_.scenario() ? QString::fromStdString(session_.scenario()->title)
-                                              : QFileInfo(session_.spec().text).fileName();
-    const QString words = title.isEmpty() ? QFileInfo(session_.spec().text).fileName() : title;
-    index = scenarios_->findData(session_.spec().text);
+  const SourceSpec& spec = session_.spec();
+  int index = spec.kind == SourceKind::none ? -1 : scenarios_->findData(spec.text);
+  const bool lab = index >= 0 && index < labs_end_;
+  if (spec.kind != SourceKind::none && !lab) {
+    // It keeps an entry of its own.
+    if (!std::exchange(any_opened_, true)) add_heading(tr("Opened"));
     if (index < 0) {
-      scenarios_->addItem(words, session_.spec().text);
+      scenarios_->addItem({}, spec.text);
       index = scenarios_->count() - 1;
     }
-    scenarios_->setItemText(index, words);
+    scenarios_->setItemText(index, name_of_opened(session_));
+    scenarios_->setItemData(index, spec.text, Qt::ToolTipRole);
   }
   scenarios_->setCurrentIndex(index);
   scenarios_->setToolTip(scenarios_->currentText());

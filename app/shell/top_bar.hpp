@@ -22,7 +22,7 @@ class ElidedLabel;
 
 /// What a pill says, as words. No widgets.
 struct SourceWords {
-  QString label;        ///< "LIVE", "ENDED", "RECORDED", "SIMULATED"
+  QString label;        ///< "LIVE", "ENDED", "DETACHED", "RECORDED", "SIMULATED"
   QString obtained;     ///< "measured", "emulated", "predicted"
   QString clock;        ///< "wall clock, ± 12 µs", "device clock: measured costs, modelled links"
   QString short_clock;  ///< the same where there is little room: "device clock"
@@ -38,6 +38,11 @@ class TopBar : public QWidget {
   void set_menu(QMenu* menu);
   void set_actions(QAction* run, QAction* stop, QAction* palette, QAction* help);
   QString source_text() const;
+  /// The keyboard to the button Run.
+  void focus_run();
+  bool run_has_focus() const;
+  /// The labs, numbered, and what else was opened, as listed; headings stand between them.
+  QStringList listed() const;
 
  signals:
   void scenario_wanted(const QString& file);
@@ -46,6 +51,7 @@ class TopBar : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void add_heading(const QString& words);
   void take_scenario();
   void take_state();
   void take_step();
@@ -65,7 +71,8 @@ class TopBar : public QWidget {
   QProgressBar* progress_;
   QSpinBox* step_;
   const Palette* colours_;
-  bool filling_ = false;
+  int labs_end_ = 0;                           ///< of the list
+  bool filling_ = false, any_opened_ = false;  ///< something that is no lab is listed
 };
 
 }  // namespace rankscope::app

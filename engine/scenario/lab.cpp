@@ -233,6 +233,14 @@ std::optional<Lab> lab_of(const Table& root, const std::string& name) {
 
 }  // namespace
 
+std::string_view group_of(const Lab& lab) {
+  if (lab.order < 10) return "One device";
+  if (lab.order < 20) return "Data parallel, memory and precision";
+  if (lab.order < 30) return "Pipelines";
+  if (lab.order < 40) return "Tensor parallel and whole grids";
+  return "Clusters you do not own (simulated)";
+}
+
 std::optional<Lab> read_lab(const std::string& path) { return lab_of(document::parse_file(path), path); }
 
 std::optional<Lab> parse_lab(const std::string& text, const std::string& name) {

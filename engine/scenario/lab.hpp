@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/descent/path.hpp"
@@ -40,6 +41,9 @@ struct Lab {
   std::vector<Question> questions;
   bool operator==(const Lab&) const = default;
 };
+
+/// The chapter of a lab, by its order, as a list of labs names it: "Pipelines".
+std::string_view group_of(const Lab& lab);
 
 /// Reads the lesson of a scenario file; nullopt where there is no [lab]. Throws ScenarioError (read.hpp) with position.
 std::optional<Lab> read_lab(const std::string& path);

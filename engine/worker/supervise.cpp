@@ -33,6 +33,7 @@
 #include "engine/worker/step_marks.hpp"
 #include "engine/worker/supervise.hpp"
 #include "telemetry/event/codec.hpp"
+#include "telemetry/event/stopped.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/relay/session_watch.hpp"
 #include "telemetry/store/run_digest.hpp"
@@ -323,7 +324,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   // A launcher ends all its processes when one is lost, and when it is asked to stop.
   if (stop_asked && !verdict.ok && !(request.launched && verdict.died))
     verdict.message =
-        "stopped by " + (request.launched ? request.launched->launcher : "request") +
+        (request.launched ? "stopped by " + request.launched->launcher : std::string(stopped_by_request)) +
         (verdict.last_step < 0 ? " before it finished a step" : " after step " + std::to_string(verdict.last_step));
   if (request.launched) {
     if (!verdict.ok) say_at_the_end("rankscope-engine: " + verdict.message + "\n", *request.launched);

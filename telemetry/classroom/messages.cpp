@@ -42,6 +42,7 @@ Look look_of(const json& from) {
   look.step_ns = whole(from, "step_ns", 0, longest_ns);
   look.rank = static_cast<std::int32_t>(whole(from, "rank", -1, 1 << 24));
   look.op = word(from, "op", longest_word);
+  if (from.contains("ran")) look.ran = from.at("ran").get<bool>();
   return look;
 }
 
@@ -66,6 +67,7 @@ json json_of(const Look& look) {
   json object{{"kind", "look"},        {"lab", look.lab},         {"view", look.view}, {"begin_ns", look.begin_ns},
               {"end_ns", look.end_ns}, {"step_ns", look.step_ns}, {"rank", look.rank}, {"op", look.op}};
   if (look.step) object["step"] = *look.step;
+  if (look.ran) object["ran"] = true;
   return object;
 }
 json json_of(const Hello& hello) {

@@ -34,6 +34,7 @@ struct Look {
   std::int64_t begin_ns = 0, end_ns = 0, step_ns = 0;
   std::int32_t rank = -1;  ///< of the selected op; -1: none is
   std::string op;          ///< its token
+  bool ran = false;        ///< what is shown is a run of that lab, going on or over, and no prediction
   bool operator==(const Look&) const = default;
 };
 struct Hello {

@@ -4,11 +4,48 @@
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QPainter>
+#include <QPushButton>
 #include <QTableView>
 
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
+namespace {
+
+constexpr int veil_button_room = 34;  ///< under the words of a veil
+
+/// Under the words of its parent's veil, however large that is.
+class VeilButton : public QPushButton {
+ public:
+  explicit VeilButton(DataView* view) : QPushButton(DataView::tr("Show anyway"), view), view_(view) {
+    setProperty("role", QStringLiteral("link"));
+    setAutoDefault(true);
+    setToolTip(DataView::tr("Shows all results, also without an answer"));
+    setCursor(Qt::PointingHandCursor);
+    view->installEventFilter(this);
+  }
+  void place() {
+    QFont font = interface_font();
+    font.setPixelSize(qRound(interface_pixels * view_->presentation()));
+    setFont(font);
+    adjustSize();
+    const int middle = (view_->height() - qRound(veil_button_room * view_->presentation())) / 2;
+    const int below = middle + qRound(28 * view_->presentation());
+    move((view_->width() - width()) / 2, std::min(below, view_->height() - height() - 2));
+    raise();
+  }
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (watched == view_ && (event->type() == QEvent::Resize || event->type() == QEvent::Show)) place();
+    return QPushButton::eventFilter(watched, event);
+  }
+
+ private:
+  DataView* view_;
+};
+
+}  // namespace
 
 DataView::DataView(SharedState& state, SnapshotSource& source, QWidget* parent)
     : QWidget(parent), state_(state), source_(source), colours_(&palette_of(Theme::dark)) {}
@@ -20,6 +57,7 @@ void DataView::set_theme(Theme theme) {
 
 void DataView::set_presentation(double scale) {
   presentation_ = scale;
+  if (show_anyway_ != nullptr) static_cast<VeilButton*>(show_anyway_)->place();
   update();
 }
 
@@ -45,14 +83,22 @@ void DataView::set_veiled(bool veiled) {
   if (veiled == veiled_) return;
   veiled_ = veiled;
   on_veil();
+  const bool offers = veiled && veils_all();
+  if (offers && show_anyway_ == nullptr) {
+    auto* button = new VeilButton(this);
+    connect(button, &QPushButton::clicked, this, &DataView::show_anyway_wanted);
+    show_anyway_ = button;
+  }
+  if (show_anyway_ != nullptr) {
+    show_anyway_->setVisible(offers);
+    static_cast<VeilButton*>(show_anyway_)->place();
+  }
   update();
 }
 
 void paint_veil(QPainter& painter, const QRectF& area, const Palette& colours) {
-  paint_empty(
-      painter, area, colours, DataView::tr("Hidden for now"),
-      DataView::tr("A question at the left asks for this. It opens once your answer is kept and the plan has run; on a "
-                   "machine that is not here, once it is simulated."));
+  paint_empty(painter, area.adjusted(0, 0, 0, -veil_button_room), colours,
+              DataView::tr("Hidden until you answer the question on the left and run."), {});
 }
 
 void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,

@@ -11,6 +11,7 @@
 
 class QMenu;
 class QPainter;
+class QPushButton;
 
 namespace rankscope::app {
 
@@ -40,16 +41,20 @@ class DataView : public QWidget, public TableSource {
   virtual void set_presentation(double scale);
   double presentation() const { return presentation_; }
   bool presents() const { return presentation_ > 1; }
-  /// Shows nothing but why: a question about it is still open.
+  /// Shows nothing but why, and a way to see it all the same: a question about it is still open.
   void set_veiled(bool veiled);
   bool veiled() const { return veiled_; }
 
  signals:
   /// The view's menu is about to open: whoever can save the view or show it alone adds it.
   void menu_opens(QMenu* menu);
+  /// What is veiled is to be seen without an answer.
+  void show_anyway_wanted();
 
  protected:
   virtual void on_veil() {}
+  /// False where only some words of it are veiled: then there is nothing to be shown all the same.
+  virtual bool veils_all() const { return true; }
   /// Adds what a person can do with what is at that place.
   virtual void fill_menu(QMenu&, QPoint) {}
   void contextMenuEvent(QContextMenuEvent* event) override;
@@ -61,6 +66,7 @@ class DataView : public QWidget, public TableSource {
   SnapshotSource& source_;
   const Palette* colours_;
   bool veiled_ = false;
+  QPushButton* show_anyway_ = nullptr;  ///< null until it is veiled for the first time
   double presentation_ = 1;
 };
 

@@ -111,6 +111,8 @@ QListWidget { background: @panel; color: @text; border: none; outline: none; }
 QListWidget::item { padding: 5px 8px; border-radius: 3px; }
 QListWidget::item:selected { background: @accent; color: @onaccent; }
 QFrame[role="rule"] { background: @line; border: none; max-height: 1px; min-height: 1px; }
+QFrame[role="banner"] { background: @panel; border: none; border-bottom: 1px solid @line; border-left: 4px solid @accent; }
+QFrame[role="banner"][kind="warning"], QFrame[role="banner"][kind="error"] { border-left-color: @bad; }
 QFrame[role="card"] { background: @ground; border: 1px solid @line; border-radius: 6px; }
 QPushButton, QToolButton[role="button"] { color: @text; background: @panel; border: 1px solid @line; border-radius: 4px; padding: 4px 12px; min-height: 16px; }
 QPushButton:hover, QToolButton[role="button"]:hover { border-color: @accent; }

@@ -133,7 +133,7 @@ QString label_of(CompareBy by) {
 }
 
 QStringList compare_titles() {
-  return {QString(), QStringLiteral("A"), QStringLiteral("B"), QStringLiteral("B − A"), tr("of A")};
+  return {QString(), QStringLiteral("A"), QStringLiteral("B"), QStringLiteral("B − A"), tr("change, %")};
 }
 
 std::vector<std::vector<Cell>> compare_rows(const Figures& a, const Figures& b, CompareBy by) {

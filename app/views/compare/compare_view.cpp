@@ -142,7 +142,11 @@ void CompareView::open(const QString& trace) {
 }
 
 void CompareView::take_previous() {
-  if (!chosen_) other_.keep(session_.previous());
+  if (chosen_) return;
+  if (session_.previous().there())
+    other_.keep(session_.previous());
+  else
+    other_.close();
 }
 
 void CompareView::take_other() {
@@ -207,7 +211,7 @@ void CompareView::take_figures() {
   const QString how = a.run ? tr("as it ran") : tr("predicted");
   name_a_->set_text(title.isEmpty() ? tr("A") : tr("A: %1, %2").arg(title, how));
   name_b_->set_text(other_.there() ? tr("B: %1").arg(other_.name()) : QString());
-  choice_->setText(other_.there() ? tr("Another…") : tr("Compare with…"));
+  choice_->setText(tr("Compare with…"));
   rows_.set_rows(other_.there() ? compare_rows(a, b, static_cast<CompareBy>(by_->currentIndex()))
                                 : std::vector<std::vector<Cell>>{});
   words_->set_text(!other_.failure().isEmpty() ? other_.failure() : compare_sentence(a, b));

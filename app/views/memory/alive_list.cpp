@@ -21,8 +21,10 @@ QString until_words(const AliveBuffer& buffer) {
   return buffer.last.valid() ? tr("until %1").arg(QString::fromStdString(to_token(buffer.last))) : tr("always");
 }
 
-AliveList alive_list(const RankProgram* program, int rank, OpId op, const QString& moment, AliveList before) {
-  if (program != nullptr && before.rank == rank && before.op == op && op.valid()) {
+AliveList alive_list(std::shared_ptr<const RankProgram> program, int rank, OpId op, const QString& moment,
+                     AliveList before) {
+  // Another plan has ops of the same name.
+  if (program != nullptr && before.program == program && before.rank == rank && before.op == op && op.valid()) {
     before.moment = moment;
     return before;
   }
@@ -32,6 +34,7 @@ AliveList alive_list(const RankProgram* program, int rank, OpId op, const QStrin
   const auto index = program != nullptr && op.valid() ? index_of(*program, op) : std::nullopt;
   if (!index) return list;
   list.op = op;
+  list.program = program;
   list.buffers = alive_at(*program, *index);
   for (const AliveBuffer& buffer : list.buffers)
     if (buffer.memory != MemoryClass::host) list.device_bytes += buffer.bytes;
@@ -48,7 +51,7 @@ void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, c
                      metrics.elidedText(words, Qt::ElideRight, width));
   };
   double y = area.top();
-  line(y, tr("alive %1, while %2 runs").arg(list.moment, QString::fromStdString(to_token(list.op))), colours.dim,
+  line(y, tr("live buffers %1, during %2").arg(list.moment, QString::fromStdString(to_token(list.op))), colours.dim,
        area.width());
   y += row_height;
   line(y,

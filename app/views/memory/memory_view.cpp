@@ -344,7 +344,7 @@ void MemoryView::paint_peaks(QPainter& painter) const {
 
 AliveList MemoryView::alive_while(OpId op, int rank, const QString& moment) const {
   const auto program = programs_ != nullptr ? programs_->program(rank) : nullptr;
-  return alive_list(program.get(), rank, op, moment, alive_);
+  return alive_list(program, rank, op, moment, alive_);
 }
 
 void MemoryView::look_at_moment() {
@@ -357,8 +357,10 @@ void MemoryView::look_at_moment() {
     alive_ = alive_while(picture_.columns[column].op, picture_.rank, tr("at the cursor"));
     return;
   }
+  AliveList at_peak;  // of none, where the plan that is shown now has no such rank
   for (const RankPeak& peak : picture_.peaks)
-    if (peak.rank == picture_.rank) alive_ = alive_while(peak.op, peak.rank, tr("at its peak"));
+    if (peak.rank == picture_.rank) at_peak = alive_while(peak.op, peak.rank, tr("at the peak"));
+  alive_ = std::move(at_peak);
 }
 
 ViewTable MemoryView::table() const {

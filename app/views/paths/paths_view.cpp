@@ -38,7 +38,7 @@ PathsView::PathsView(SharedState& state, SnapshotSource& source, PathCache& cach
       condition_(new QDoubleSpinBox(this)),
       noise_(new QDoubleSpinBox(this)),
       steps_(new QSpinBox(this)),
-      usual_(new QPushButton(tr("As usual"), this)),
+      usual_(new QPushButton(tr("Reset"), this)),
       formula_(new ElidedLabel(this)),
       source_(new ElidedLabel(this)),
       picture_(new SurfacePicture(this)),
@@ -374,8 +374,8 @@ void PathsView::paintEvent(QPaintEvent*) {
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours().ground));
   if (veiled())
-    return paint_empty(painter, rect(), colours(), tr("Hidden for now"),
-                       tr("Questions at the left ask for this. It opens once your answers are kept."));
+    return paint_empty(painter, rect().adjusted(0, 0, 0, -34), colours(),
+                       tr("Hidden until you answer the questions on the left."), {});
   const QRectF area = plot_area();
   if (area.isEmpty() || !paths_) return;
   if (model_.drawn().empty())

@@ -37,6 +37,7 @@ class ProgramView : public DataView {
 
  protected:
   void on_veil() override { request_check(); }
+  bool veils_all() const override { return false; }
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;

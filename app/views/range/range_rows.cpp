@@ -146,7 +146,7 @@ RangePicture look_at_range(const RangeRequest& request) {
   const double length = static_cast<double>(analysis.range.length()) * 1e-9;
   const double share = length / measured->analysis.seconds();
   picture.title = request.range.empty()
-                      ? tr("The whole of step %1: %2").arg(*number).arg(text::seconds(length))
+                      ? tr("Step %1, all of it: %2").arg(*number).arg(text::seconds(length))
                       : tr("%1 of step %2, %3 of it").arg(text::seconds(length)).arg(*number).arg(text::percent(share));
   // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
   const bool asynchronous = steps_apart(request.context->programs) > 1;

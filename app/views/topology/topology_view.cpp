@@ -146,7 +146,7 @@ Argb TopologyView::fill_of(double share) const {
 void TopologyView::paint_scale(QPainter& painter) const {
   const QFontMetricsF metrics(painter.font());
   const auto percent = [](double share) { return QString::number(100 * share, 'g', 3) + QStringLiteral("\u00a0%"); };
-  const QString what = tr("a unit's way out is busy"), none = percent(0), most = percent(full_share_);
+  const QString what = tr("uplink busy"), none = percent(0), most = percent(full_share_);
   const double y = line + 10;
   double x = view_margin;
   painter.setPen(color(colours().dim));
@@ -210,7 +210,7 @@ void TopologyView::paint_boxes(QPainter& painter, const TopologyLayout& layout) 
       painter.setPen(color(colours().ink_on(fill)));
       const auto fits = [&](const QString& words) { return metrics.horizontalAdvance(words) < box.width() - 4; };
       const LinkLoad& load = topology_.loads[level][unit];
-      const QString silent = tr("nothing leaves it");
+      const QString silent = tr("no traffic");
       const QString busy = load.out + load.in <= 0 && fits(silent) ? silent : text::percent(share);
       QString name = box_names(topology_, level, unit).value(form);
       if (!fits(name)) name.clear();

@@ -93,8 +93,8 @@ QString ExchangePainter::explanation() const {
         "Within a host the library does not tell which chunk moves when, nor to whom.");
   if (e.opaque)
     return tr(
-        "Which chunk moves when is not known: the communicator's own algorithm does not tell. Set "
-        "collective in the plan to one of Rankscope's, such as ring, to see its phases.");
+        "Phases unknown: the library's algorithm hides them. Set collective in the plan to one of Rankscope's, such "
+        "as ring, to see them.");
   if (e.moves.empty() || !is_collective(e.kind)) return {};
   const QString chunk = text::bytes(static_cast<double>(*std::max_element(e.chunk_bytes.begin(), e.chunk_bytes.end())));
   return e.sums() ? tr("A cell is a chunk of the buffer (%1 here). It fills with the ranks whose parts are "

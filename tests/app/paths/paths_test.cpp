@@ -275,7 +275,7 @@ TEST_CASE("An engine that is not there, or that refuses, is told in the view") {
 TEST_CASE("While a question about it is open the view tells nothing") {
   Shown shown;
   shown.view.set_veiled(true);
-  CHECK(shown.says("Hidden for now"));
+  CHECK(shown.says("Hidden until you answer the questions on the left."));
   CHECK_FALSE(shown.says("momentum"));
   CHECK_FALSE(shown.says("minimum"));
   CHECK(shown.view.table().rows.empty());

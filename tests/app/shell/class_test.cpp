@@ -108,7 +108,7 @@ TEST_CASE("What students answer is a histogram in the teacher's window, and told
   QPushButton* show = nullptr;
   REQUIRE(wait_until([&] {
     for (QPushButton* button : teacher->lab_panel().findChildren<QPushButton*>())
-      if (button->text().startsWith("The class: 2")) show = button;
+      if (button->text().startsWith("Show 2 answers")) show = button;
     return show != nullptr;
   }));
   const auto fits = [&] {

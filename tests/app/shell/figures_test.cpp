@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/answer.hpp"
 #include "app/shell/command_palette.hpp"
+#include "app/shell/gap_words.hpp"
 #include "app/shell/plan_figures.hpp"
 #include "app/views/common/axis.hpp"
 #include "app/views/common/text.hpp"
@@ -121,9 +122,8 @@ TEST_CASE("The gap is a sentence with its largest reasons, of one rank or of all
   shared.points = 4.5;
   figures.gap = {alone, shared, shared};
   CHECK(gap_sentence(figures) ==
-        u("Measured 12.0\u00A0ms, predicted 10.0\u00A0ms: 20.0 % longer, made up of rank 1: bubble by "
-          "straggler 2.20 ms more, +11.0 points · compute +9.0 points over all ranks"));
-  CHECK(gap_sentence(figures, 1).endsWith("+11.0 points"));
+        u("12.0\u00A0ms, 20.0 % above predicted: rank 1's bubble (straggler) +11.0 pp, compute +9.0 pp"));
+  CHECK(gap_sentence(figures, 1).endsWith("+11.0 pp"));
   // Of asynchronous workers a step's length is no pace, and is not held against one.
   figures.run->plan.staleness = 2;
   figures.run->step_seconds = 0.005;

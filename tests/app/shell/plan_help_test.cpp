@@ -96,7 +96,9 @@ TEST_CASE("While a lab's question is open nothing says what would help") {
   REQUIRE(wait_until([&] { return window.session().state() == SessionState::ready && window.settled(); }, 30000));
   REQUIRE(window.plan_panel().adviser().latest());
   const auto* list = window.plan_panel().findChild<AlternativesList*>();
-  CHECK(list->findChildren<QPushButton*>().isEmpty());
+  const auto buttons = list->findChildren<QPushButton*>();
+  REQUIRE(buttons.size() == 1);
+  CHECK(buttons.front()->text() == "Show anyway");
 }
 
 TEST_CASE("A plan is proved against one rank on demand, and another plan is not what was proved") {
@@ -112,7 +114,7 @@ END
   QTest::mouseClick(verify, Qt::LeftButton);
   REQUIRE(wait_until([&] { return opened.proof().proof().state() == Proof::State::passed; }));
   CHECK(opened.proof().proof().words() ==
-        "✓ equals one rank: 202 tensors, 21 bit-equal; largest relative error 5.7e-07, of gradients (tolerance 1e-05)");
+        "✓ Same training as on one rank: 202 tensors, 21 bit-equal; largest relative error 5.7e-07, of gradients (tolerance 1e-05)");
   Scenario other = *opened.window->session().scenario();
   other.plan.micro_batches = 4;
   opened.window->session().edit(other);
@@ -123,7 +125,7 @@ TEST_CASE("A proof that fails, one that is not given, and one that is stopped sa
   const Verdict failed =
       verdict_of(R"({"verify": {"passed": false, "losses": 0.5, "gradients": 0.1, "parameters": 0, "tensors": 7}})");
   CHECK_FALSE(failed.passed);
-  CHECK(failed.words.startsWith("✗ is not the same training: 7 tensors"));
+  CHECK(failed.words.startsWith("✗ Not the same training: 7 tensors"));
   CHECK(failed.words.contains("5.0e-01, of losses"));
   const Verdict unknown = verdict_of(
       R"({"verify": {"passed": false, "outcome": "not shown", "reason": "2 of 7 tensors moved too little"}})");

@@ -167,7 +167,7 @@ TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by th
   // The link of the last answer shows what it is about.
   std::vector<QPushButton*> links;
   for (auto* button : lab.findChildren<QPushButton*>())
-    if (button->text() == "Look at these paths") links.push_back(button);
+    if (button->text() == "Show these paths") links.push_back(button);
   REQUIRE(links.size() == 3);
   links.back()->click();
   REQUIRE(

@@ -98,6 +98,11 @@ def run_and_change(binary, folder, desktop):
         desktop.type("16")
         desktop.key("Return")
         wait_label(program, "SIMULATED")
+        desktop.key("ctrl+z")
+        wait_label(program, "ENDED")  # the run comes back with its plan
+        wait_for("undo brings the field back", lambda: program.value(field) == 8)
+        desktop.key("ctrl+shift+z")
+        wait_label(program, "SIMULATED")
         wait_for("the plan can be reset to its file", lambda: reset_button(program))
         desktop.click(*reset_button(program).centre)
         wait_for("the field is 8 again",

@@ -41,13 +41,22 @@ def refuse_at_once(binary, folder, desktop, source):
 
 
 def stays_open(binary, folder, desktop, recording):
-    """A wrong path opened from a running window leaves the window as it is."""
+    """What cannot be opened from a running window leaves the recording open, and a line says why."""
     program = Program(binary, desktop, fresh_profile(folder, "profile-stays"), [recording])
     try:
         wait_for("the recording is open", lambda: label(program) == "RECORDED", 60)
         for key in ("ctrl+3", "ctrl+5", "F11", "Escape"):
             desktop.key(key)
         check_places(program, program.still())
+        for name in ("noise.mcap", "wrong.toml"):
+            desktop.key("ctrl+o")
+            wait_for("a file can be chosen", program.has_popup)
+            desktop.type(os.path.join(folder, name))
+            desktop.key("Return")
+            wait_for("the choice is closed", lambda: not program.has_popup())
+            wait_for(f"a line says why {name} was not opened", lambda: program.says("Could not open " + name))
+            if label(program) != "RECORDED":
+                raise Failed(f"{name} took the recording's place: {label(program)}")
         program.quit()
     except Exception:
         desktop.picture("trouble-stays")

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What concerns the whole window and must not be overlooked: lines under the top bar, each with what can be done about
+// it, and each there until it is closed or its cause is gone.
+#pragma once
+#include <QFrame>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+class QLabel;
+class QVBoxLayout;
+
+namespace rankscope::app {
+
+enum class BannerKind : std::uint8_t { info, warning, error };
+
+struct BannerAction {
+  QString name;
+  std::function<void()> run;
+};
+
+class Banner : public QWidget {
+  Q_OBJECT
+ public:
+  explicit Banner(QWidget* parent);
+
+  /// One line for each `subject`, whose earlier line it replaces. Where only the text is another the line stays as it
+  /// is, and keeps the keyboard's place. An action closes its line, and then runs.
+  void say(const QString& subject, BannerKind kind, const QString& text, std::vector<BannerAction> actions = {});
+  void clear(const QString& subject);
+  /// The text of that line; empty where there is none.
+  QString text(const QString& subject) const;
+  bool is_error(const QString& subject) const;
+  /// Where one view is shown alone there is no room for it.
+  void set_suppressed(bool suppressed);
+
+ private:
+  struct Line {
+    QFrame* frame = nullptr;
+    QLabel* label = nullptr;
+    BannerKind kind = BannerKind::info;
+    std::shared_ptr<std::vector<BannerAction>> actions;  ///< that its buttons run
+  };
+
+  QVBoxLayout* column_;
+  bool suppressed_ = false;
+  std::map<QString, Line> lines_;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the window opens something, what it says of it, and what it remembers to have been open.
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QSettings>
+
+#include "app/shell/banner.hpp"
+#include "app/shell/lab_panel.hpp"
+#include "app/shell/main_window.hpp"
+#include "app/shell/top_bar.hpp"
+#include "app/shell/workspace.hpp"
+#include "app/views/compare/compare_view.hpp"
+#include "app/views/scaling/scaling_view.hpp"
+#include "app/views/timeline/timeline_view.hpp"
+#include "engine/scenario/read.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int most_recent = 12;
+
+// Subjects of the banner.
+const QString opening_subject = QStringLiteral("opening"), damage_subject = QStringLiteral("damage");
+const QString run_subject = QStringLiteral("run"), class_subject = QStringLiteral("class");
+
+bool is_endpoint(const SourceSpec& spec) {
+  return spec.kind == SourceKind::endpoint || spec.kind == SourceKind::join_file;
+}
+
+/// As a person calls it: a file by its name, an endpoint as it was typed.
+QString short_name(const SourceSpec& spec) {
+  return spec.kind == SourceKind::endpoint ? spec.text : QFileInfo(spec.text).fileName();
+}
+
+/// The reason without the path in front that the sentence names already.
+QString without_path(QString why, const SourceSpec& spec) {
+  for (const QString& front : {spec.text, QFileInfo(spec.text).fileName()})
+    if (!front.isEmpty() && why.startsWith(front + QStringLiteral(": "))) return why.mid(front.size() + 2);
+  return why;
+}
+
+}  // namespace
+
+void MainWindow::make_opening() {
+  connect(&session_, &Session::left, this, [this] {
+    state_.set_playing(false);
+    state_.set_selected({});
+    state_.set_selected_range({});
+    state_.set_follow(Follow::last_step);
+    for (const QString& subject : {opening_subject, damage_subject, run_subject}) banner_->clear(subject);
+  });
+  connect(&session_, &Session::opened, this, [this](const SourceSpec& spec) {
+    add_recent(spec);
+    remember_source();
+  });
+  connect(&session_, &Session::opening_changed, this, &MainWindow::take_opening);
+  waiting_.setInterval(1000);
+  connect(&waiting_, &QTimer::timeout, this, &MainWindow::take_opening);
+  connect(&session_, &Session::open_failed, this, [this](const SourceSpec& spec, const QString& why) {
+    say_not_opened(short_name(spec), without_path(why, spec), is_endpoint(spec) ? spec : SourceSpec{});
+  });
+  connect(&session_, &Session::damage_changed, this,
+          [this] { banner_->say(damage_subject, BannerKind::warning, session_.damage()); });
+  connect(&session_, &Session::state_changed, this, &MainWindow::take_run_end);
+  connect(&room_, &ClassRoom::changed, this, &MainWindow::take_class);
+  for (const auto signal : {&Session::state_changed, &Session::scenario_changed})
+    connect(&session_, signal, this, &MainWindow::take_class);
+}
+
+void MainWindow::open(const QString& text) {
+  try {
+    open(classify_source(text));
+  } catch (const SourceError& error) {
+    const QString why = QString::fromUtf8(error.what());
+    add_log(why, true);
+    const QString name = text.contains(QLatin1String("://")) ? text : QFileInfo(text).fileName();
+    say_not_opened(name, without_path(why, {SourceKind::none, text}), {});
+  }
+}
+
+void MainWindow::open(const SourceSpec& spec) {
+  banner_->clear(opening_subject);
+  // A sweep is many runs: it is read beside what is open.
+  if (spec.kind == SourceKind::trace && is_sweep_file(spec.text)) {
+    workspace_->bring(scaling_);
+    scaling_->open_sweep(spec.text);
+    add_recent(spec);
+    return;
+  }
+  session_.open(spec);
+}
+
+void MainWindow::compare_with(const QString& trace) {
+  workspace_->bring(compare_);
+  compare_->open(trace);
+}
+
+void MainWindow::say_not_opened(const QString& name, const QString& why, const SourceSpec& again) {
+  std::vector<BannerAction> actions;
+  if (again.kind != SourceKind::none) actions.push_back({tr("Try again"), [this, again] { open(again); }});
+  not_opened_ = {tr("Could not open %1").arg(name), why};
+  banner_->say(opening_subject, BannerKind::error, tr("%1: %2").arg(not_opened_.first, why), std::move(actions));
+  take_empty_words();
+}
+
+// What is being opened while what was open stays.
+void MainWindow::take_opening() {
+  const SourceSpec spec = session_.opening();
+  if (spec.kind == SourceKind::none) {
+    waiting_.stop();
+    if (!banner_->is_error(opening_subject)) banner_->clear(opening_subject);
+    return take_empty_words();
+  }
+  if (is_endpoint(spec) && !waiting_.isActive()) waiting_.start();
+  // A file that is read at once needs no words.
+  if (is_endpoint(spec) || session_.opening_ms() > 400)
+    banner_->say(opening_subject, BannerKind::info, opening_words(),
+                 {{tr("Cancel"), [this] { session_.cancel_opening(); }}});
+  take_empty_words();
+}
+
+QString MainWindow::opening_words() const {
+  const SourceSpec spec = session_.opening();
+  if (!is_endpoint(spec)) return tr("Opening %1 (%2 %)").arg(short_name(spec)).arg(qRound(session_.progress() * 100));
+  const QString heard = session_.opening_words().isEmpty() ? tr("no answer yet") : session_.opening_words();
+  return tr("Connecting to %1 (%2 s, %3)").arg(short_name(spec)).arg(session_.opening_ms() / 1000).arg(heard);
+}
+
+// A run that was started here or watched, when it is over.
+void MainWindow::take_run_end() {
+  const SessionState state = session_.state();
+  const bool ran = session_.spec().kind == SourceKind::scenario || is_endpoint(session_.spec());
+  if (state == SessionState::starting) banner_->clear(run_subject);
+  if (state == SessionState::failed && ran)
+    banner_->say(run_subject, BannerKind::error, tr("The run failed: %1").arg(session_.failure()),
+                 {{tr("Show log"), [this] { workspace_->bring(log_); }}});
+  if (session_.label() == SourceLabel::detached)
+    banner_->say(run_subject, BannerKind::info,
+                 tr("Detached from %1. The run goes on there.").arg(short_name(session_.spec())),
+                 {{tr("Attach again"), [this, spec = session_.spec()] { open(spec); }}});
+  const bool recorded = session_.spec().kind == SourceKind::scenario && QFileInfo::exists(session_.recording());
+  if (recorded && (state == SessionState::ended || state == SessionState::failed))
+    add_recent({SourceKind::trace, session_.recording()});
+}
+
+// A student's window predicts until somebody presses Run in it: the teacher's run is on the teacher's machine.
+void MainWindow::take_class() {
+  if (room_.run_is_due())
+    banner_->say(class_subject, BannerKind::info,
+                 tr("The teacher has run this lab. Your window shows a prediction: press Run to train it here."),
+                 {{tr("Run"), [this] { session_.run(); }}});
+  else
+    banner_->clear(class_subject);
+}
+
+// What the time line says where there is nothing of it yet: why, and what will come or can be done.
+void MainWindow::take_empty_words() {
+  const auto say = [this](const QString& title, const QString& hint) { timeline_->set_empty_words(title, hint); };
+  const bool opening = session_.opening().kind != SourceKind::none;
+  switch (session_.state()) {
+    case SessionState::opening:
+      return opening ? say(opening_words(), {}) : say(tr("Opening"), tr("Parts are shown as they are read."));
+    case SessionState::starting:
+    case SessionState::running:
+      return say(tr("The first step is under way"),
+                 tr("Ranks start, and the cost of each op is measured before they train."));
+    case SessionState::stopping: return say(tr("The run is being stopped"), {});
+    case SessionState::failed:
+      if (session_.spec().kind == SourceKind::none) return say(not_opened_.first, not_opened_.second);
+      return say(tr("The run failed"), session_.failure());
+    case SessionState::empty: return say(tr("Nothing is open"), tr("Open a lab, a scenario or a recording (Ctrl+O)."));
+    case SessionState::ready:
+    case SessionState::ended:
+      if (!session_.refusal().isEmpty()) return say(tr("This plan cannot run"), session_.refusal());
+      return say(tr("Nothing to show yet"), session_.can_run() ? tr("Press Run to train this scenario.") : QString());
+  }
+}
+
+void MainWindow::open_dialog() {
+  const QString file = QFileDialog::getOpenFileName(this, tr("Open"), QFileInfo(session_.spec().text).absolutePath(),
+                                                    tr("Scenarios and recordings (*.toml *.mcap);;All files (*)"));
+  if (!file.isEmpty()) open(file);
+}
+
+void MainWindow::add_recent(const SourceSpec& spec) {
+  // An endpoint is where a run was, not what it was: only files come back.
+  if (!remember_ || (spec.kind != SourceKind::scenario && spec.kind != SourceKind::trace)) return;
+  QSettings settings;
+  QStringList files = settings.value(QStringLiteral("recent")).toStringList();
+  files.removeAll(spec.text);
+  files.prepend(spec.text);
+  while (files.size() > most_recent) files.removeLast();
+  settings.setValue(QStringLiteral("recent"), files);
+}
+
+void MainWindow::fill_recent() {
+  recent_->clear();
+  for (const QString& file : QSettings().value(QStringLiteral("recent")).toStringList()) {
+    if (!QFileInfo::exists(file)) continue;
+    QAction* action = recent_->addAction(QFileInfo(file).fileName(), this, [this, file] { open(file); });
+    action->setToolTip(file);
+  }
+  if (recent_->isEmpty()) recent_->addAction(tr("Nothing yet"))->setEnabled(false);
+}
+
+// As --set takes it: the plan as it was edited comes back with its file.
+void MainWindow::remember_source() const {
+  if (!remember_) return;
+  const SourceSpec& spec = session_.spec();
+  if (spec.kind != SourceKind::scenario && spec.kind != SourceKind::trace) return;
+  QSettings settings;
+  settings.setValue(QStringLiteral("open/source"), spec.text);
+  QStringList overrides = session_.overrides();
+  overrides.removeAll(QStringLiteral("--set"));
+  settings.setValue(QStringLiteral("open/plan"), overrides);
+}
+
+void MainWindow::open_again(const QString& otherwise) {
+  const QSettings settings;
+  const QString file = settings.value(QStringLiteral("open/source")).toString();
+  if (!remember_ || file.isEmpty() || !QFileInfo::exists(file)) return open(otherwise);
+  const QStringList plan = settings.value(QStringLiteral("open/plan")).toStringList();
+  open(file);
+  if (session_.state() == SessionState::failed) return open(otherwise);
+  if (plan.isEmpty() || !session_.scenario() || session_.spec().kind != SourceKind::scenario) return;
+  Scenario edited = *session_.scenario();
+  try {
+    for (const QString& key : plan) set_value(edited, parse_override(key.toStdString()), file.toStdString());
+  } catch (const ScenarioError& error) {
+    // The plan of another version: the file's own stands.
+    return add_log(QString::fromUtf8(error.what()), true);
+  }
+  session_.edit(edited);
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,13 @@
+// Whether a run's end was asked for: no failure, though not all steps were made.
+#pragma once
+#include <string_view>
+
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// How the message of such an end begins.
+inline constexpr std::string_view stopped_by_request = "stopped by request";
+inline bool was_stopped(const End& end) { return !end.ok && end.message.rfind(stopped_by_request, 0) == 0; }
+
+}  // namespace rankscope

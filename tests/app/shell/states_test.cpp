@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window says of itself: a run's end, a lesson's questions, a class, the list of labs, what was open.
+#include <QComboBox>
+#include <QCoreApplication>
+#include <QDoubleSpinBox>
+#include <QProcess>
+#include <QPushButton>
+#include <QSettings>
+#include <set>
+
+#include "app/shell/banner.hpp"
+#include "app/shell/gap_words.hpp"
+#include "app/shell/lab_panel.hpp"
+#include "app/shell/plan_panel.hpp"
+#include "app/shell/share_guess.hpp"
+#include "app/shell/sketch.hpp"
+#include "app/shell/status_line.hpp"
+#include "app/shell/top_bar.hpp"
+#include "app/views/memory/memory_view.hpp"
+#include "telemetry/classroom/teacher.hpp"
+#include "tests/app/session/recording.hpp"
+#include "tests/app/shell/window.hpp"
+
+using namespace rankscope;
+using namespace rankscope::app;
+
+namespace {
+
+QString u(const char* text) { return QString::fromUtf8(text); }
+
+bool has_steps(MainWindow& window, std::size_t steps) {
+  return wait_until([&] { return window.session().view()->steps(window.state().shown()).size() > steps; }, 120000);
+}
+
+Answer answer_of(const std::string& unit, double guess, double measured, double tolerance) {
+  Answer answer;
+  answer.question.unit = unit;
+  answer.question.tolerance = tolerance;
+  answer.guess = guess;
+  answer.measured = measured;
+  return answer;
+}
+
+/// Share of the bar's middle line that has this colour.
+double share_of_colour(QWidget& widget, const QColor& wanted) {
+  const QImage image = widget.grab().toImage();
+  const int y = 14;
+  int found = 0, all = 0;
+  for (int x = 4; x < image.width() - 4; ++x, ++all) {
+    const QColor at = image.pixelColor(x, y);
+    const int far =
+        std::abs(at.red() - wanted.red()) + std::abs(at.green() - wanted.green()) + std::abs(at.blue() - wanted.blue());
+    found += far < 12;
+  }
+  return static_cast<double>(found) / all;
+}
+
+}  // namespace
+
+TEST_CASE("A run that one stops has stopped after its last step, and has not failed") {
+  const QTemporaryDir folder;
+  const auto window = empty_window(real_engine());
+  window->open(write_file(folder, "plain.toml", small_plan(100000)));
+  REQUIRE(is_ready(*window));
+  window->session().run();
+  REQUIRE(has_steps(*window, 3));
+  window->session().stop();
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended; }));
+  CHECK(window->session().failure().isEmpty());
+  CHECK(window->status_line().left_text().startsWith("stopped after step "));
+  CHECK_FALSE(window->banner().is_error("run"));
+  CHECK(window->session().can_run());
+}
+
+TEST_CASE("A viewer that leaves a run is detached: the run goes on, and it can be attached again") {
+  const QTemporaryDir folder;
+  const QString scenario = write_file(folder, "plain.toml", small_plan(1000000));
+  QProcess engine;
+  const QString endpoint = "ipc://" + folder.filePath("run");
+  engine.start(QStringLiteral(RANKSCOPE_ENGINE), {"run", scenario, "--publish", endpoint});
+  REQUIRE(engine.waitForStarted());
+  const auto window = empty_window();
+  window->open(endpoint);
+  REQUIRE(has_steps(*window, 2));
+  CHECK(window->top_bar().source_text().startsWith("LIVE"));
+  window->session().stop();
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended; }));
+  CHECK(window->top_bar().source_text().startsWith("DETACHED"));
+  CHECK(window->status_line().left_text().startsWith("detached"));
+  CHECK(engine.state() == QProcess::Running);
+  QAbstractButton* again = button_named(window->banner(), "Attach again");
+  REQUIRE(again != nullptr);
+  QTest::mouseClick(again, Qt::LeftButton);
+  CHECK(wait_until([&] { return window->top_bar().source_text().startsWith("LIVE"); }));
+  engine.terminate();
+  CHECK(engine.waitForFinished(30000));
+  // It ended by itself this time: somebody stopped it.
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended; }));
+  CHECK(window->top_bar().source_text().startsWith("ENDED"));
+  CHECK(window->session().failure().isEmpty());
+}
+
+TEST_CASE("Enter submits an answer, and the keyboard goes to the next question and then to Run") {
+  const auto window = window_on_lab("pipeline-naive");
+  LabPanel& lab = window->lab_panel();
+  REQUIRE(lab.answers().size() == 2);
+  REQUIRE(words_in(lab).contains("Question 1 of 2"));
+  lab.show_question();
+  for (std::size_t i = 0; i < 2; ++i) {
+    QDoubleSpinBox* box = nullptr;
+    REQUIRE(wait_until([&] { return (box = qobject_cast<QDoubleSpinBox*>(QApplication::focusWidget())) != nullptr; }));
+    QTest::keyClicks(box, i == 0 ? "75" : "25");
+    QTest::keyClick(box, Qt::Key_Return);
+    REQUIRE(wait_until([&] { return lab.answers()[i].guess.has_value(); }));
+    CHECK(lab.answers()[i].guess == (i == 0 ? 75.0 : 25.0));
+  }
+  REQUIRE(wait_until([&] { return window->top_bar().run_has_focus(); }));
+  CHECK(words_in(lab).contains(u("Your guess: 75\u00A0%. Press Run to check.")));
+}
+
+TEST_CASE("A drawing takes its own keys, and Enter submits it") {
+  const auto window = window_on_lab("pipeline-1f1b");
+  LabPanel& lab = window->lab_panel();
+  lab.keep_guess(0, 27);
+  const auto selected = window->state().selected();
+  lab.show_question();
+  auto* sketch = lab.findChild<Sketch*>();
+  REQUIRE(wait_until([&] { return sketch->hasFocus(); }));
+  QTest::keyClick(sketch, Qt::Key_Return);  // nothing is drawn yet
+  for (int i = 0; i < 5; ++i) QTest::keyClick(sketch, Qt::Key_Up);
+  CHECK(sketch->values()[0] > 0);
+  CHECK(window->state().selected() == selected);
+  CHECK_FALSE(lab.answers()[1].guess);
+  QTest::keyClick(sketch, Qt::Key_Return);
+  REQUIRE(wait_until([&] { return lab.answers()[1].guess.has_value(); }));
+  CHECK(words_in(lab).contains("Drawing saved. Press Run to check."));
+  CHECK(wait_until([&] { return window->top_bar().run_has_focus(); }));
+}
+
+TEST_CASE("A verdict says how far off an answer is, which way, and how far it may be") {
+  CHECK(verdict_words(answer_of("%", 27, 29.7, 4)) == "Right (2.7 points off; 4 allowed)");
+  CHECK(verdict_words(answer_of("MiB", 13.4, 10, 3)) == u("3.4\u00A0MiB too high (3 allowed)"));
+  CHECK(verdict_words(answer_of("%", 25, 20, 3)) == "5.0 points too high (3 allowed)");
+  CHECK(verdict_words(answer_of("%", 8, 13.1, 6)) == "Close (5.1 points too low; 6 allowed)");
+  CHECK(verdict_words(answer_of("", 6, 6, 0)) == "Right (exact)");
+  CHECK(grade_of(answer_of("%", 0.4, 1.3, 3)) == Grade::right);  // less than a point is little
+}
+
+TEST_CASE("A share is drawn as what is asked for: compute is coloured, and a bubble is the hatched rest") {
+  application();
+  const Palette& palette = palette_of(Theme::light);
+  for (const auto& [path, part] : std::vector<std::pair<QString, std::optional<TimeClass>>>{
+           {"time.compute", TimeClass::compute}, {"bubble.measured", TimeClass::bubble}, {"mfu", std::nullopt}})
+    CHECK(part_of_step(path) == part);
+  for (const auto part : {TimeClass::compute, TimeClass::bubble}) {
+    ShareGuess guess(palette, part);
+    guess.resize(404, guess.sizeHint().height());
+    guess.set_value(95);
+    // What is computed is blue: nearly all of the bar where 95 % of it is asked for, and little where 95 % is idle.
+    const QColor ground = color(palette.ground), full = color(palette.of(SpanClass::forward));
+    const auto mix = [](int a, int b) { return a + (b - a) * 3 / 4; };
+    const QColor drawn(mix(ground.red(), full.red()), mix(ground.green(), full.green()),
+                       mix(ground.blue(), full.blue()));
+    const double blue = share_of_colour(guess, drawn);
+    CHECK(blue == Approx(part == TimeClass::compute ? 0.95 : 0.05).margin(0.03));
+    // A click in the middle is a half either way.
+    QTest::mouseClick(&guess, Qt::LeftButton, {}, QPoint(static_cast<int>(guess.x_of(20)), 10));
+    CHECK(guess.value() == Approx(20).margin(1));
+  }
+}
+
+TEST_CASE("What is hidden behind questions can be shown without an answer") {
+  const auto window = window_on_lab("pipeline-1f1b");
+  auto* memory = window->findChild<MemoryView*>();
+  window->view_named("memory");
+  REQUIRE(memory->veiled());
+  CHECK(window->plan_panel().cell_text(PlanRow::bubble, 1) == "?");
+  CHECK_FALSE(words_in(window->plan_panel()).contains("step "));
+  QAbstractButton* show = button_named(*memory, "Show anyway");
+  REQUIRE(show != nullptr);
+  QTest::mouseClick(show, Qt::LeftButton);
+  CHECK_FALSE(memory->veiled());
+  CHECK(button_named(*memory, "Show anyway") == nullptr);
+  CHECK(window->plan_panel().cell_text(PlanRow::bubble, 1).contains("%"));
+  CHECK(words_in(window->lab_panel()).contains("Question 1 of 2"));  // they can be answered all the same
+  CHECK(button_named(window->lab_panel(), "Submit") != nullptr);
+  // Another lesson hides its own.
+  window->open("recomputation");
+  REQUIRE(is_ready(*window));
+  CHECK(memory->veiled());
+}
+
+TEST_CASE("Answers that a run has opened stay open while another plan is looked at") {
+  const QTemporaryDir folder;
+  const auto window = empty_window(real_engine());
+  window->open(write_file(folder, "lesson.toml",
+                          small_plan(4) +
+                              "[lab]\norder = 90\nsummary = \"How long two stages wait\"\n"
+                              "text = \"## Read\\nOne line.\"\n[[lab.questions]]\nask = \"What share is bubble?\"\n"
+                              "unit = \"%\"\nanswer_from = \"bubble.measured\"\ntolerance = 4\n"
+                              "why = \"It is so.\"\n"));
+  REQUIRE(is_ready(*window));
+  REQUIRE(window->lab_panel().answers().size() == 1);
+  window->lab_panel().keep_guess(0, 50);
+  window->session().run();
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended && window->settled(); }, 180000));
+  REQUIRE(window->lab_panel().answers()[0].open());
+  const QString words = words_in(window->lab_panel());
+  CHECK(words.contains(u("You: 50.0\u00A0%. Run: ")));
+  Scenario other = *window->session().scenario();
+  other.plan.micro_batches = 8;
+  window->session().edit(other);
+  REQUIRE(wait_until([&] { return window->session().label() == SourceLabel::simulated && window->settled(); }));
+  window->session().revert();
+  REQUIRE(wait_until([&] { return !window->session().edited() && window->settled(); }));
+  CHECK(window->lab_panel().answers()[0].open());
+  CHECK(words_in(window->lab_panel()) == words);
+}
+
+TEST_CASE("The list of labs is numbered and grouped, and what was opened goes by names of its own") {
+  const QTemporaryDir folder;
+  const auto window = empty_window();
+  const QStringList before = window->top_bar().listed();
+  int number = 0, headings = 0;
+  for (const QString& line : before) {
+    const bool lab = line.startsWith(QString::number(number + 1) + "  ");
+    number += lab;
+    headings += !lab;
+  }
+  CHECK(number == static_cast<int>(all_labs().size()));
+  CHECK(headings >= 4);
+  CHECK(before.front() == "One device");
+  for (const char* name : {"one.mcap", "two.mcap"}) {
+    window->open(record(folder.filePath(name), small_scenario(), 3));
+    REQUIRE(wait_until([&] { return window->windowTitle().startsWith(name); }));
+  }
+  const QStringList after = window->top_bar().listed();
+  CHECK(after.contains("Recording one.mcap"));
+  CHECK(after.contains("Recording two.mcap"));
+  CHECK(std::set<QString>(after.begin(), after.end()).size() == static_cast<std::size_t>(after.size()));
+}
+
+TEST_CASE("A window goes on with what was open, its plan as it was edited, and lists fresh runs among the recent") {
+  application();
+  const QTemporaryDir folder;
+  QCoreApplication::setOrganizationName("rankscope-test");
+  QCoreApplication::setApplicationName("states");
+  QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder.path());
+  SessionOptions options = real_engine();
+  options.recordings_folder = folder.filePath("recordings");
+  const QString plain = write_file(folder, "plain.toml", small_plan(3));
+  {
+    const auto window = empty_window(options, true);
+    window->open_again("pipeline-1f1b");
+    REQUIRE(is_ready(*window));
+    CHECK(window->session().spec().text.endsWith("pipeline-1f1b.toml"));  // nothing was open before
+    window->open(plain);
+    REQUIRE(is_ready(*window));
+    window->session().run();
+    REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended && window->settled(); }, 120000));
+    const QStringList recent = QSettings().value("recent").toStringList();
+    REQUIRE(recent.size() >= 2);
+    CHECK(recent.front() == window->session().recording());
+    Scenario other = *window->session().scenario();
+    other.plan.micro_batches = 8;
+    window->session().edit(other);
+    REQUIRE(is_ready(*window));
+    window->close();
+  }
+  {
+    const auto window = empty_window(options, true);
+    window->open_again("pipeline-1f1b");
+    REQUIRE(wait_until([&] { return window->session().predicted() && window->settled(); }));
+    CHECK(window->session().spec().text == plain);
+    CHECK(window->session().scenario()->plan.micro_batches == 8);
+    CHECK(window->session().edited());
+    window->close();
+  }
+  QFile::remove(plain);
+  const auto window = empty_window(options, true);
+  window->open_again("pipeline-1f1b");
+  REQUIRE(is_ready(*window));
+  CHECK(window->session().spec().text.endsWith("pipeline-1f1b.toml"));
+  CHECK(window->banner().text("opening").isEmpty());
+}
+
+TEST_CASE("A student's window says to press Run once the teacher has run the lab") {
+  const QTemporaryDir folder;
+  classroom::TeacherOptions options;
+  options.secured = false;
+  options.endpoint = ("ipc://" + folder.filePath("class")).toStdString();
+  classroom::Teacher teacher(options);
+  write_join_file(folder.filePath("class.join").toStdString(), teacher.join({}));
+  classroom::Look look;
+  look.lab = "pipeline-1f1b";
+  teacher.show(look);
+  const auto window = window_on_lab("pipeline-1f1b");
+  REQUIRE(window->attend(folder.filePath("class.join"), "Ada").isEmpty());
+  REQUIRE(wait_until([&] { return window->class_room().words().contains("following the teacher"); }));
+  CHECK(window->banner().text("class").isEmpty());
+  look.ran = true;
+  teacher.show(look);
+  REQUIRE(wait_until([&] { return window->banner().text("class").contains("press Run"); }));
+  CHECK(button_named(window->banner(), "Run") != nullptr);
+  look.lab = "data-parallel";  // the window follows; what is due there is due again
+  look.ran = false;
+  teacher.show(look);
+  CHECK(wait_until([&] { return window->banner().text("class").isEmpty(); }));
+}
+
+TEST_CASE("A plan that cannot run says so and why, and a plan too large to run says that") {
+  const QTemporaryDir folder;
+  const auto window = window_on_lab("pipeline-1f1b");
+  Scenario wrong = *window->session().scenario();
+  wrong.plan.micro_batches = 5;  // does not divide 32 samples
+  window->session().edit(wrong);
+  REQUIRE(wait_until([&] { return !window->session().refusal().isEmpty() && window->settled(); }));
+  window->open(write_file(folder, "large.toml",
+                          "title = \"large\"\n[model]\nlayers = 96\nwidth = 12288\nheads = 96\ncontext = 2048\n"
+                          "vocabulary = 51200\n[plan]\ndata = 16\ntensor = 8\npipeline = 8\nmicro_batches = 12\n"
+                          "precision = \"bf16\"\n[train]\nglobal_batch = 192\n[cluster]\nspec = \"frontier\"\n"));
+  REQUIRE(is_ready(*window));
+  REQUIRE(window->session().predicted());
+  INFO(window->session().refusal().toStdString());
+  CHECK(words_in(window->lab_panel()).contains("Too large to run here; shown is a simulation."));
+  CHECK(window->status_line().left_text().contains("1,024 ranks (8 shown)"));
+}
+
+TEST_CASE("A step many times as long as predicted is a multiple, and names contention where it was recorded") {
+  Figures figures;
+  figures.run.emplace();
+  figures.run->obtained = Obtained::measured;
+  figures.step.emplace();
+  figures.step->range = {0, 250'000'000};
+  figures.forecast.emplace();
+  figures.forecast->range = {0, 10'000'000};
+  CHECK(gap_sentence(figures).contains(u("25 × as long as predicted (machine busy?)")));
+  figures.device = "cpu";
+  Span span;
+  span.op = parse_token("F:c0:m0").value();
+  span.end_ns = 100'000'000;
+  span.cpu_ns = 8'000'000;
+  figures.step_spans = {span};
+  CHECK(gap_sentence(figures).contains(u("(machine busy: compute had a processor for 8.0\u00A0% of its time)")));
+  figures.step_spans[0].cpu_ns = 99'000'000;  // it was not the machine
+  CHECK(gap_sentence(figures).contains(u("25 × as long as predicted")));
+  CHECK_FALSE(gap_sentence(figures).contains("busy"));
+  // A device that issues kernels, or sleeps, uses no processor: that says nothing.
+  figures.device = "sleep";
+  figures.step_spans[0].cpu_ns = 0;
+  CHECK_FALSE(gap_sentence(figures).contains("had a processor"));
+}
