@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -112,19 +113,22 @@ Meeting make_meeting(const RunRequest& request, const fs::path& directory, const
   return meeting;
 }
 
-/// Of the child's end: how, and why this process ended it itself (empty: it did not).
+/// Of the child's end: how, why this process ended it itself (empty: it did not), and which ranks were silent then,
+/// since when.
 struct ChildEnd {
   ChildExit exit;
   std::string why;
+  std::map<std::int32_t, std::string> silent;
 };
 
 /// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`; ranks that
 /// fall silent are named on standard error meanwhile.
-ChildEnd run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::string>& said) {
+ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const fs::path& directory, std::deque<std::string>& said) {
   constexpr std::size_t kept_lines = 40;
   bool asked = false;
   auto patience = std::chrono::steady_clock::time_point::max();
-  SilenceReport silence(watch, child.pid(), std::chrono::duration_cast<std::chrono::seconds>(CommOptions{}.time_limit));
+  SilenceReport silence(watch, child.pid(), directory,
+                        std::chrono::duration_cast<std::chrono::seconds>(CommOptions{}.time_limit));
   ChildEnd end;
   for (;;) {
     const auto status = child.wait(50ms, [&](const std::string& line) {
@@ -134,6 +138,7 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::str
     });
     if (status) {
       end.exit = child_exit(*status);
+      end.silent = silence.silent();
       return end;
     }
     if (!asked) silence.look([](const std::string& line) { std::cerr << "rankscope-engine: " << line << std::endl; });
@@ -272,7 +277,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
     environment.push_back("OMP_WAIT_POLICY=passive");
   ChildProcess child(worker_command(scenario, request), environment);
   std::deque<std::string> said;
-  const ChildEnd ended = run_child(child, watch, said);
+  const ChildEnd ended = run_child(child, watch, directory.path(), said);
   const double others_share = before.taken_since();
   relay.finish(5s);
   const std::vector<std::int64_t> marks = read_step_marks(directory.path(), scenario.plan.ranks());
@@ -282,7 +287,10 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
     watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
   }
   Verdict verdict = watch.verdict(ended.exit);
-  if (!verdict.ok && !ended.why.empty()) verdict.message += ": " + ended.why;
+  if (!verdict.ok && !ended.why.empty())
+    verdict.message = "the run ended after step " + std::to_string(verdict.last_step) + ": " + ended.why;
+  if (const auto silent = ended.silent.find(verdict.rank); silent != ended.silent.end() && !verdict.explained)
+    verdict.message += ": it had been silent since " + silent->second;
   // A process may have said on standard error why it could not begin, or why it ended.
   const std::string reason = verdict.ok || verdict.explained ? "" : reason_in(said);
   if (!reason.empty()) verdict.message = verdict.rank < 0 ? reason : verdict.message + ": " + reason;
