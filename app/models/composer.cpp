@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <system_error>
 
 #include "app/models/reuse.hpp"
 
@@ -65,11 +66,15 @@ std::shared_ptr<Frame> Composer::new_frame() {
 Composer::Composer(std::function<void()> ready, int threads)
     : ready_(std::move(ready)), pool_(std::make_shared<Pool>()) {
   if (threads <= 0) threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
-  for (int i = 0; i < threads; ++i)
-    threads_.emplace_back([this] {
-      step_back();
-      work();
-    });
+  try {
+    for (int i = 0; i < threads; ++i)
+      threads_.emplace_back([this] {
+        step_back();
+        work();
+      });
+  } catch (const std::system_error&) {
+    if (threads_.empty()) throw;  // with fewer threads it is slower, and with none nothing is drawn
+  }
 }
 
 Composer::~Composer() {

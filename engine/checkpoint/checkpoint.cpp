@@ -110,8 +110,8 @@ bool write_manifest(const fs::path& directory, const Scenario& scenario, std::in
     close(manifest_file);
     throw;
   }
-  const bool written = write(manifest_file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                       fsync(manifest_file) == 0;
+  const bool written =
+      write(manifest_file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(manifest_file) == 0;
   close(manifest_file);
   if (!written) fail(path, std::string("cannot be written: ") + std::strerror(errno));
   return true;

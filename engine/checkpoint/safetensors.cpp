@@ -165,8 +165,11 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
       tensors_.emplace(name, tensor);
     }
     check_places(path_, tensors_, data_bytes_);
+  } catch (const nlohmann::json::parse_error& e) {
+    fail(path_,
+         "is no safetensors file, or damaged: its header is no JSON from byte " + std::to_string(e.byte) + " on");
   } catch (const nlohmann::json::exception& e) {
-    fail(path_, std::string("is no safetensors file: ") + e.what());
+    fail(path_, std::string("is no safetensors file, or damaged: ") + e.what());
   }
 }
 

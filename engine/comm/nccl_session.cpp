@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/comm/clock.hpp"
+#include "engine/host/threads.hpp"
 
 namespace rankscope::comm {
 
@@ -188,7 +189,7 @@ NcclSession::NcclSession(std::shared_ptr<const NcclLibrary> library, std::unique
     : library_(std::move(library)),
       start_up_(std::move(start_up)),
       options_(std::move(options)),
-      watch_([this] { watch(); }) {}
+      watch_(start_thread("watching NCCL", [this] { watch(); })) {}
 
 NcclSession::~NcclSession() {
   {

@@ -3,7 +3,8 @@
 #include <sys/mman.h>
 
 #include <cstring>
-#include <new>
+
+#include "kernels/device/out_of_memory.hpp"
 
 namespace rankscope {
 namespace {

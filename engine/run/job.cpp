@@ -107,8 +107,8 @@ void run_loopback(const StepProgram& step, const RunSettings& settings, const Ob
     std::vector<std::jthread> ranks;
     ranks.reserve(static_cast<std::size_t>(step.grid.size()));
     for (int rank = 0; rank < step.grid.size(); ++rank) try {
-        ranks.push_back(
-            start_thread<std::jthread>("rank " + std::to_string(rank), [&on_its_thread, rank] { on_its_thread(rank); }));
+        ranks.push_back(start_thread<std::jthread>("rank " + std::to_string(rank),
+                                                   [&on_its_thread, rank] { on_its_thread(rank); }));
       } catch (const std::exception& e) {  // those that run wait for this one
         fail(rank, e.what());
         world(hub, rank)->abort("rank " + std::to_string(rank) + ": " + e.what());

@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
+
+#include "engine/worker/step_marks.hpp"
 
 namespace rankscope {
 namespace {
@@ -93,6 +96,15 @@ std::string names(const std::vector<std::int32_t>& ranks) {
 
 }  // namespace
 
+/// The last step that all of them have finished; -1: none.
+std::int64_t SilenceReport::least_step(const std::vector<std::int32_t>& ranks) const {
+  const std::vector<std::int64_t> marks = read_step_marks(directory_, ranks.back() + 1);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const std::int32_t rank : ranks)
+    least = std::min(least, std::max(watch_.last_step(rank), marks[static_cast<std::size_t>(rank)]));
+  return least;
+}
+
 std::vector<std::string> SilenceReport::changes() {
   const auto now = Clock::now();
   if (now - looked_at_ < look_every) return {};
@@ -106,16 +118,18 @@ std::vector<std::string> SilenceReport::changes() {
 
   const std::vector<std::int32_t> all = watch_.silent(silence_limit, awake_since_);
   std::vector<std::int32_t> fallen, back;
-  std::set_difference(all.begin(), all.end(), silent_.begin(), silent_.end(), std::back_inserter(fallen));
-  std::set_difference(silent_.begin(), silent_.end(), all.begin(), all.end(), std::back_inserter(back));
-  silent_ = {all.begin(), all.end()};
+  const std::string since = time_of_day(silence_limit);
+  for (const auto& [rank, time] : silent_)
+    if (!std::binary_search(all.begin(), all.end(), rank)) back.push_back(rank);
+  for (const std::int32_t rank : back) silent_.erase(rank);
+  for (const std::int32_t rank : all)
+    if (silent_.emplace(rank, since).second) fallen.push_back(rank);
   std::vector<std::string> lines;
   if (!fallen.empty()) {
-    std::int64_t step = watch_.last_step(fallen.front());
-    for (const std::int32_t rank : fallen) step = std::min(step, watch_.last_step(rank));
-    std::string line = fmt::format(
-        "{} silent since {}, {}", names(fallen) + (fallen.size() == 1 ? " is" : " are"), time_of_day(silence_limit),
-        step < 0 ? "before the first step was finished" : fmt::format("after step {}", step));
+    const std::int64_t step = least_step(fallen);
+    std::string line =
+        fmt::format("{} silent since {}, {}", names(fallen) + (fallen.size() == 1 ? " is" : " are"), since,
+                    step < 0 ? "before the first step was finished" : fmt::format("after step {}", step));
     const std::map<int, pid_t> stopped = stopped_among(child_);
     std::string processes;
     for (const auto& [rank, process] : stopped)

@@ -4,7 +4,8 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <set>
+#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,11 @@ namespace rankscope {
 
 class SilenceReport {
  public:
-  /// `child`: the worker, or the launcher of all workers. `peers_wait`: how long ranks wait for each other at most.
-  SilenceReport(const SessionWatch& watch, pid_t child, std::chrono::seconds peers_wait)
-      : watch_(watch), child_(child), peers_wait_(peers_wait) {}
+  /// `child`: the worker, or the launcher of all workers. `directory`: the session's, with the ranks' step marks.
+  /// `peers_wait`: how long ranks wait for each other at most.
+  SilenceReport(const SessionWatch& watch, pid_t child, std::filesystem::path directory,
+                std::chrono::seconds peers_wait)
+      : watch_(watch), child_(child), directory_(std::move(directory)), peers_wait_(peers_wait) {}
 
   /// Looks once in a while, and names ranks that have fallen silent or that report again, a line for each change.
   /// `say` gets the line.
@@ -25,6 +28,9 @@ class SilenceReport {
     for (const std::string& line : changes()) say(line);
   }
 
+  /// Ranks that are silent now, and since what time of day.
+  const std::map<std::int32_t, std::string>& silent() const { return silent_; }
+
   /// Why the child has to be ended: it is stopped by a signal, with all its ranks, for longer than any rank may wait.
   /// Empty: it has not.
   std::string over() const;
@@ -32,14 +38,16 @@ class SilenceReport {
  private:
   using Clock = std::chrono::steady_clock;
   std::vector<std::string> changes();
+  std::int64_t least_step(const std::vector<std::int32_t>& ranks) const;
 
   const SessionWatch& watch_;
   const pid_t child_;
+  const std::filesystem::path directory_;
   const std::chrono::seconds peers_wait_;
   Clock::time_point looked_at_ = Clock::now();
   Clock::time_point awake_since_ = looked_at_;  ///< this process, too, can be stopped, and hears nobody then
   Clock::time_point stopped_since_{};           ///< the child
-  std::set<std::int32_t> silent_;
+  std::map<std::int32_t, std::string> silent_;  ///< since when, "14:03:22"
 };
 
 }  // namespace rankscope

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <thread>
 
 #include "engine/checkpoint/checkpoint.hpp"
@@ -147,19 +148,23 @@ class Steps {
   const Progress& progress_;
 };
 
-/// Of the child's end: how, and why this process ended it itself (empty: it did not).
+/// Of the child's end: how, why this process ended it itself (empty: it did not), and which ranks were silent then,
+/// since when.
 struct ChildEnd {
   ChildExit exit;
   std::string why;
+  std::map<std::int32_t, std::string> silent;
 };
 
 /// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`; ranks that
 /// fall silent are named on standard error meanwhile.
-ChildEnd run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::string>& said, const Steps& steps) {
+ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const fs::path& directory, std::deque<std::string>& said,
+                   const Steps& steps) {
   constexpr std::size_t kept_lines = 40;
   bool asked = false;
   auto patience = std::chrono::steady_clock::time_point::max();
-  SilenceReport silence(watch, child.pid(), std::chrono::duration_cast<std::chrono::seconds>(CommOptions{}.time_limit));
+  SilenceReport silence(watch, child.pid(), directory,
+                        std::chrono::duration_cast<std::chrono::seconds>(CommOptions{}.time_limit));
   ChildEnd end;
   for (;;) {
     const auto status = child.wait(50ms, [&](const std::string& line) {
@@ -169,6 +174,7 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::str
     });
     if (status) {
       end.exit = child_exit(*status);
+      end.silent = silence.silent();
       return end;
     }
     steps.tell(watch.last_step(0));
@@ -303,7 +309,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
     environment.emplace_back("OMP_WAIT_POLICY=passive");
   ChildProcess child(worker_command(scenario, request), environment);
   std::deque<std::string> said;
-  const ChildEnd ended = run_child(child, watch, said, {scenario, request, progress});
+  const ChildEnd ended = run_child(child, watch, directory.path(), said, {scenario, request, progress});
   const double others_share = before.taken_since();
   if (request.launched && ended.exit.signal != 0 && !stop_asked) watch.lost(0);
   // A launcher leaves its processes a second when it ends them, and passes on nothing after it.
@@ -317,7 +323,10 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
     watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
   }
   Verdict verdict = watch.verdict(ended.exit);
-  if (!verdict.ok && !ended.why.empty()) verdict.message += ": " + ended.why;
+  if (!verdict.ok && !ended.why.empty())
+    verdict.message = "the run ended after step " + std::to_string(verdict.last_step) + ": " + ended.why;
+  if (const auto silent = ended.silent.find(verdict.rank); silent != ended.silent.end() && !verdict.explained)
+    verdict.message += ": it had been silent since " + silent->second;
   // A process may have said on standard error why it could not begin, or why it ended.
   const std::string reason = verdict.ok || verdict.explained ? "" : reason_in(said);
   if (!reason.empty()) verdict.message = verdict.rank < 0 ? reason : verdict.message + ": " + reason;

@@ -1,11 +1,14 @@
 #include "kernels/cpu/openblas.hpp"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <sstream>
 #include <string>
 
+#include "kernels/device/out_of_memory.hpp"
 #include "kernels/kernel_set.hpp"
 
 namespace rankscope::kernels::cpu {
@@ -24,6 +27,19 @@ void* open_library() {
   return library != nullptr ? library : dlopen(RANKSCOPE_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 }
 
+/// OpenBLAS asks for the buffer of a product again and again until it gets it. Throws OutOfMemory where that would be
+/// for ever; a machine without such a limit ends the process instead.
+void check_room() {
+  constexpr std::size_t buffer = std::size_t{128} << 20;
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return;
+  void* data = mmap(nullptr, buffer, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED)
+    throw OutOfMemory(buffer, "a product in fp64 in a process of at most " + std::to_string(space.rlim_cur >> 20) +
+                                  " MiB (ulimit -v)");
+  munmap(data, buffer);
+}
+
 }  // namespace
 
 void keep_openblas_single() { setenv("OPENBLAS_NUM_THREADS", "1", 1); }
@@ -33,6 +49,7 @@ OpenBlas load_openblas() {
   if (library == nullptr)
     throw Unsupported(std::string("products in fp64 need OpenBLAS, which was not found (") + soname + ", " +
                       RANKSCOPE_OPENBLAS_LIBRARY + ")");
+  check_room();
   OpenBlas blas;
   find(blas.dgemm, library, "cblas_dgemm");
   decltype(&openblas_set_num_threads) set_threads = nullptr;

@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "kernels/device/out_of_memory.hpp"
 #include "kernels/tensor/sum.hpp"
 
 namespace rankscope {

@@ -82,6 +82,17 @@ TEST_CASE("a run without address space ends soon, with a reason and without a si
   if (ended.status != 0) CHECK(ended.err.find("ulimit -v") != std::string::npos);
   CHECK(folder.processes_after(some_seconds).empty());
 }
+
+TEST_CASE("a proof in fp64 without address space ends, too, where its library would ask for ever") {
+  const Folder folder;
+  const int mib = GENERATE(200, 450);
+  INFO(mib << " MiB");
+  const Ended ended =
+      with_address_space(folder, mib, with_small_model({"verify", lab("pipeline-1f1b"), "--set", "precision=fp64"}));
+  INFO(ended.err);
+  CHECK(ended.in_time);
+  CHECK(ended.signal == 0);
+}
 #endif
 
 TEST_CASE("a model that does not fit this machine is refused at once, with both figures and the way around") {
