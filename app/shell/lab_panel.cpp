@@ -26,6 +26,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int least_width = 180, widest_least = 300;
+constexpr int card_width = 190;  ///< inside of a question's card, in the narrowest panel
 
 QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
   auto* label = new QLabel(words, parent);
@@ -380,9 +381,11 @@ void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) 
     connect(box, &QDoubleSpinBox::valueChanged, drawn, &ShareGuess::set_value);
     column.addWidget(drawn);
   }
-  auto* row = new QHBoxLayout;
   auto* keep = new QPushButton(tr("Keep my answer"), card);
   connect(keep, &QPushButton::clicked, this, [this, index, box] { keep_guess(index, box->value()); });
+  // Under the number where they would not fit beside each other.
+  const bool beside = box->minimumWidth() + keep->sizeHint().width() <= card_width;
+  auto* row = new QBoxLayout(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
   row->addWidget(box, 1);
   row->addWidget(keep);
   column.addLayout(row);

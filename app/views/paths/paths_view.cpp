@@ -38,7 +38,7 @@ PathsView::PathsView(SharedState& state, SnapshotSource& source, PathCache& cach
       condition_(new QDoubleSpinBox(this)),
       noise_(new QDoubleSpinBox(this)),
       steps_(new QSpinBox(this)),
-      usual_(new QPushButton(tr("As usual"), this)),
+      usual_(new QPushButton(tr("Reset"), this)),
       formula_(new ElidedLabel(this)),
       source_(new ElidedLabel(this)),
       picture_(new SurfacePicture(this)),

@@ -281,9 +281,8 @@ QStringList box_names(const Topology& topology, std::size_t level, std::size_t u
 }
 
 QStringList topology_titles() {
-  return {tr("way out of a"), tr("the busiest, and what it sends"), tr("units"),
-          tr("each way"),     tr("busiest carries, a step"),        tr("busy"),
-          tr("mean")};
+  return {tr("uplink of"), tr("busiest unit"), tr("units"), tr("each way"), tr("busiest carries, a step"),
+          tr("busy"),      tr("mean")};
 }
 
 std::vector<std::vector<Cell>> topology_rows(const Topology& topology) {
@@ -299,7 +298,7 @@ std::vector<std::vector<Cell>> topology_rows(const Topology& topology) {
     rows.push_back(
         {{QObject::tr(topology.levels[level].name), Tone::text, {}},
          {carried > 0 ? name_of(topology, level, most) + QStringLiteral(" · ") + purposes_of(units[most], most_purposes)
-                      : tr("nothing leaves it"),
+                      : tr("no traffic"),
           Tone::dim,
           {}},
          {QString::number(units.size()), Tone::text, {}},
@@ -312,7 +311,7 @@ std::vector<std::vector<Cell>> topology_rows(const Topology& topology) {
 }
 
 QStringList unit_titles() {
-  return {tr("way out of"), tr("what it sends"), tr("out, a step"), tr("in, a step"), tr("busy")};
+  return {tr("uplink of"), tr("what it sends"), tr("out, a step"), tr("in, a step"), tr("busy")};
 }
 
 std::vector<std::vector<Cell>> unit_rows(const Topology& topology, std::size_t most) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int line = 20, side_label = 92, drawing_top = 2 * line + 16;
 constexpr int least_rows = 3, drawn_level = 76, least_level = 42;  ///< pixels of a level with the gap above it
-constexpr int scale_bar = 120, least_for_table = 260;
+constexpr int scale_bar = 120, least_for_table = 260, wanted_height = 400;
 constexpr std::size_t most_units = 500;
 
 QString source_words(LoadSource source) {
@@ -52,6 +52,7 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
         update();
       }) {
   setMinimumSize(320, 140);
+  setProperty(wanted_height_property, wanted_height);
   setMouseTracking(true);
   words_->setProperty("role", QStringLiteral("dim"));
   for (RowsTable* table : {table_, units_}) {
@@ -146,7 +147,7 @@ Argb TopologyView::fill_of(double share) const {
 void TopologyView::paint_scale(QPainter& painter) const {
   const QFontMetricsF metrics(painter.font());
   const auto percent = [](double share) { return QString::number(100 * share, 'g', 3) + QStringLiteral("\u00a0%"); };
-  const QString what = tr("a unit's way out is busy"), none = percent(0), most = percent(full_share_);
+  const QString what = tr("uplink busy"), none = percent(0), most = percent(full_share_);
   const double y = line + 10;
   double x = view_margin;
   painter.setPen(color(colours().dim));
@@ -210,7 +211,7 @@ void TopologyView::paint_boxes(QPainter& painter, const TopologyLayout& layout) 
       painter.setPen(color(colours().ink_on(fill)));
       const auto fits = [&](const QString& words) { return metrics.horizontalAdvance(words) < box.width() - 4; };
       const LinkLoad& load = topology_.loads[level][unit];
-      const QString silent = tr("nothing leaves it");
+      const QString silent = tr("no traffic");
       const QString busy = load.out + load.in <= 0 && fits(silent) ? silent : text::percent(share);
       QString name = box_names(topology_, level, unit).value(form);
       if (!fits(name)) name.clear();

@@ -355,6 +355,9 @@ TEST_CASE("Every key of the plan can be changed in its field, and fields that do
 
 TEST_CASE("A plan's numbers are dragged over powers of two, stepped and typed, and each is predicted at once") {
   const auto window = window_on("pipeline-1f1b");
+  Arrangement wide;
+  wide.plan_width = 420;  // a slider of some length
+  window->workspace().set_arrangement(wide);
   auto* field = qobject_cast<Stepper*>(window->plan_panel().field_named("micro-batches"));
   REQUIRE(field != nullptr);
   const auto predicted = [&] {
