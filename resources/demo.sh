@@ -35,15 +35,18 @@ fi
 result=$root/build/demo/result
 recording=$result/$(basename "$lab" .toml).mcap
 mkdir -p "$result"
-rm -f "$recording"
+prediction=$result/predicted.mcap
+rm -f "$recording" "$prediction"
 say "no display: training, then drawing into $result"
 "$bin/rankscope-engine" run "$lab" --record "$recording"
+"$bin/rankscope-engine" simulate "$lab" --record "$prediction" >"$result/predicted.txt"
 
 export QT_QPA_PLATFORM=offscreen
 "$bin/rankscope" "$recording" --screenshot "$result/window.png" --size 1920x1080
-for view in timeline memory range collectives scaling training paths grid hang compare plan; do
+for view in timeline memory range collectives scaling training paths grid hang plan; do
   "$bin/rankscope" "$recording" --screenshot "$result/$view.png" --view "$view" --size 1280x800
 done
+"$bin/rankscope" "$recording" --compare "$prediction" --screenshot "$result/compare.png" --view compare --size 1280x800
 "$bin/rankscope" "$lab" --screenshot "$result/lab.png" --view lab --size 1280x800
 say "recording and pictures:"
 ls -1 "$result"

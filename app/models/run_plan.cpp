@@ -61,6 +61,8 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
     PlanSpec& whole = plan->scenario.plan;
     if (hello->ranks == whole.pipeline && hello->ranks < whole.ranks()) {
       plan->alike = whole.ranks() / whole.pipeline;
+      plan->slow_rank = plan->scenario.fault.slow_rank;
+      if (plan->slow_rank >= 0) plan->slow_stage = whole.grid().coordinates_of(plan->slow_rank).pipeline;
       whole.data = whole.tensor = 1;
       whole.sequence_parallel = false;
     }
@@ -83,6 +85,12 @@ std::string place_of(const RunPlan& plan, std::int32_t rank) {
   if (plan.grid.pipeline > 1 || plan.grid.tensor > 1) add("data", plan.grid.data, at.data);
   add("tensor", plan.grid.tensor, at.tensor);
   return text;
+}
+
+std::string folded_words(const RunPlan& plan, std::int32_t rank) {
+  if (plan.slow_rank >= 0 && rank == plan.slow_stage)
+    return "rank " + std::to_string(plan.slow_rank) + " is slow; " + std::to_string(plan.alike - 1) + " others wait";
+  return std::to_string(plan.alike) + " identical ranks";
 }
 
 std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span) {

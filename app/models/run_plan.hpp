@@ -17,6 +17,8 @@ struct RunPlan {
   /// Ranks that each of the session's stands for: of a folded prediction there is one of each stage, and then scenario
   /// and grid are of these alone.
   std::int32_t alike = 1;
+  /// Of a folded prediction the stage that has the slow rank (fault.slow_rank), and that rank; -1 without.
+  std::int32_t slow_stage = -1, slow_rank = -1;
 };
 
 /// The plan in the session's hello; null where none came, or where it can't be read by this version.
@@ -24,6 +26,10 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view);
 
 /// A rank's place as a label's second line: "stage 2", "stage 2 · data 1"; empty for a rank of data parallelism alone.
 std::string place_of(const RunPlan& plan, std::int32_t rank);
+
+/// Of a folded prediction whom a rank stands for: "256 identical ranks"; of the stage with the slow rank
+/// "rank 517 is slow; 255 others wait".
+std::string folded_words(const RunPlan& plan, std::int32_t rank);
 
 /// A message or a collective as pieces of time on several ranks.
 struct MessageEnd {

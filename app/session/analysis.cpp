@@ -6,6 +6,7 @@
 #include "app/models/steps.hpp"
 #include "app/session/forecast.hpp"
 #include "app/session/headline.hpp"
+#include "engine/facts/prediction.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -95,6 +96,23 @@ void look_at_plan(const AnalysisRequest& request, InsightContext& context, Figur
   figures.step_spans = prediction.view->step_spans(Obtained::simulated, step);
 }
 
+/// A recording in which nothing ran: it has figures as a plan has that did not run yet.
+void look_at_recorded_forecast(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
+  const StoreView& forecast = *request.run;
+  try {
+    figures.predicted = report_of(forecast);
+    if (!figures.predicted->folded) context.run = std::make_shared<const RunContext>(context_of(forecast));
+  } catch (const std::exception&) {
+    return;  // its spans can be looked at without
+  }
+  figures.forecast = context.forecast_step = figures.predicted->predicted;
+  context.ideal_bubble = figures.predicted->bubble.ideal;
+  const auto steps = forecast.steps(Obtained::simulated);
+  if (steps.empty()) return;
+  figures.step_spans = forecast.step_spans(
+      Obtained::simulated, std::min(request.step.value_or(steps[steady_step(steps.size())]), steps.back()));
+}
+
 }  // namespace
 
 Analysis analyse(const AnalysisRequest& request) {
@@ -104,7 +122,9 @@ Analysis analyse(const AnalysisRequest& request) {
   context->prediction = request.prediction;
   const bool predicted = request.prediction && request.prediction->refusal.empty();
   if (predicted) figures->predicted = request.prediction->report;
-  if (has_data(request.run.get())) {
+  if (has_data(request.run.get()) && is_forecast(*request.run)) {
+    look_at_recorded_forecast(request, *context, *figures);
+  } else if (has_data(request.run.get())) {
     *context = request.known && request.known->complete ? *request.known : make_context(request);
     context->prediction = request.prediction;
     if (context->run) look_at_run(request, *context, *figures);

@@ -1,159 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/forecast.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <unordered_map>
-
 #include "app/session/store_filler.hpp"
-#include "engine/scenario/read.hpp"
-#include "engine/simulate/folded.hpp"
 
 namespace rankscope::app {
 namespace {
 
-constexpr std::size_t spans_per_batch = 4096;
-/// The text of a program is wanted for details of an op; writing it for plans of many ranks would make editing slow.
-constexpr std::size_t most_ops_with_text = 100'000;
-
-/// Bytes in use at each op's begin. A program's lifetimes follow its order, not time, so a sample is never earlier than
-/// the one before it; samples that say nothing new are left out.
-MemoryBatch memory_of(const RankProgram& program, const std::vector<Span>& spans) {
-  MemoryBatch batch{Obtained::simulated, ClockDomain::device, {}};
-  const MemoryProfile profile = memory_profile(program);
-  std::unordered_map<OpId, std::size_t> index;
-  for (std::size_t i = 0; i < program.ops.size(); ++i) index.emplace(program.ops[i].id, i);
-
-  struct Start {
-    std::uint32_t step;
-    std::size_t op;
-    std::int64_t begin_ns;
-  };
-  std::vector<Start> starts;
-  for (const Span& span : spans)
-    if (const auto found = index.find(span.op); found != index.end())
-      starts.push_back({span.step, found->second, span.begin_ns});
-  std::sort(starts.begin(), starts.end(),
-            [](const Start& a, const Start& b) { return std::pair(a.step, a.op) < std::pair(b.step, b.op); });
-  std::int64_t time = 0;
-  for (const Start& start : starts) {
-    time = std::max(time, start.begin_ns);
-    const auto& bytes = profile.at[start.op];
-    if (!batch.samples.empty() && batch.samples.back().bytes == bytes) continue;
-    batch.samples.push_back({program.rank, start.step, program.ops[start.op].id, time, bytes});
-  }
-  return batch;
-}
-
-std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); }
-
-/// A folded rank's levels in time: what an op needs from its begin to its end, and then what it leaves.
-std::vector<MemorySample> levels_at(int rank, const std::vector<FoldedSpan>& ops,
-                                    const std::vector<MemoryLevel>& levels) {
-  std::unordered_map<OpId, const FoldedSpan*> span_of;
-  for (const FoldedSpan& span : ops) span_of[span.op] = &span;
-  std::vector<MemorySample> samples;
-  if (!levels.empty()) samples.push_back({rank, 0, levels.front().op, 0, levels.back().after});  // the step before's
-  for (const MemoryLevel& level : levels) {
-    const auto span = span_of.find(level.op);
-    if (span == span_of.end()) continue;
-    samples.push_back({rank, 0, level.op, nanoseconds(span->second->begin), level.during});
-    samples.push_back({rank, 0, level.op, nanoseconds(span->second->end), level.after});
-  }
-  return samples;
+template <class Forecast>
+std::shared_ptr<const StoreView> filled(const Forecast& forecast) {
+  RunStore store;
+  StoreFiller filler(store);
+  forecast([&](int rank, Event event) { filler.add(rank, std::move(event)); });
+  return store.view();
 }
 
 }  // namespace
 
 std::shared_ptr<const StoreView> forecast_store(const Scenario& scenario, const std::vector<RankProgram>& programs,
                                                 const std::vector<Span>& spans) {
-  RunStore store;
-  StoreFiller filler(store);
-  std::uint32_t last_step = 0;
-  std::vector<std::vector<Span>> by_rank(programs.size());
-  for (const Span& span : spans) {
-    last_step = std::max(last_step, span.step);
-    by_rank.at(static_cast<std::size_t>(span.rank)).push_back(span);
-  }
-  Hello hello;
-  hello.title = scenario.title;
-  hello.scenario_toml = to_toml(scenario);
-  hello.ranks = scenario.plan.ranks();
-  hello.steps = static_cast<std::int32_t>(last_step) + 1;
-  hello.headline = ClockDomain::device;
-  hello.peak_flops = scenario.cluster.peak_flops(scenario.compute_type());
-  filler.add(-1, hello);
-
-  std::size_t ops = 0;
-  for (const RankProgram& program : programs) ops += program.ops.size();
-  if (ops <= most_ops_with_text)
-    for (const RankProgram& program : programs) {
-      ProgramRecord record{program.rank, 0, to_text(program)};
-      record.hash = hash_of(record.text);
-      filler.add(program.rank, std::move(record));
-    }
-  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    const std::vector<Span>& own = by_rank[rank];
-    for (std::size_t begin = 0; begin < own.size(); begin += spans_per_batch) {
-      const auto from = own.begin() + static_cast<std::ptrdiff_t>(begin);
-      const auto to = own.begin() + static_cast<std::ptrdiff_t>(std::min(begin + spans_per_batch, own.size()));
-      filler.add(static_cast<int>(rank), SpanBatch{Obtained::simulated, ClockDomain::device, {from, to}});
-    }
-    filler.add(static_cast<int>(rank), memory_of(programs[rank], own));
-  }
-  filler.add(-1, End{-1, true, last_step, {}, false});
-  return store.view();
-}
-
-int shown_replica(const Scenario& scenario) {
-  return scenario.fault.slow_rank >= 0 ? scenario.plan.grid().coordinates_of(scenario.fault.slow_rank).data : 0;
+  return filled([&](const TellEvent& tell) { tell_forecast(scenario, programs, spans, tell); });
 }
 
 std::shared_ptr<const StoreView> folded_store(const Scenario& scenario, double step_seconds) {
-  constexpr int steps = 2;
-  RunStore store;
-  StoreFiller filler(store);
-  Hello hello;
-  hello.title = scenario.title;
-  hello.scenario_toml = to_toml(scenario);
-  hello.ranks = scenario.plan.pipeline;  // fewer than the plan has: RunPlan sees that each stands for others
-  hello.steps = steps;
-  hello.headline = ClockDomain::device;
-  hello.peak_flops = scenario.cluster.peak_flops(scenario.compute_type());
-  filler.add(-1, hello);
-  const RankGrid grid = scenario.plan.grid();
-  const int replica = shown_replica(scenario);
-  for (int stage = 0; stage < scenario.plan.pipeline; ++stage) {
-    const int rank = grid.rank_of({0, replica, stage});
-    const std::vector<FoldedSpan> ops = fold_timeline(scenario, rank);
-    SpanBatch batch{Obtained::simulated, ClockDomain::device, {}};
-    for (int step = 0; step < steps; ++step)
-      for (const FoldedSpan& op : ops) {
-        const std::int64_t shift = step * nanoseconds(step_seconds);
-        Span span;
-        span.rank = stage;
-        span.step = static_cast<std::uint32_t>(step);
-        span.op = op.op;
-        span.begin_ns = span.active_ns = shift + nanoseconds(op.begin);
-        span.end_ns = shift + nanoseconds(op.end);
-        batch.spans.push_back(span);
-        if (batch.spans.size() < spans_per_batch) continue;
-        filler.add(stage, batch);
-        batch.spans.clear();
-      }
-    if (!batch.spans.empty()) filler.add(stage, batch);
-    MemoryBatch memory{Obtained::simulated, ClockDomain::device, {}};
-    const std::vector<MemorySample> levels = levels_at(stage, ops, fold_levels(scenario, rank));
-    for (int step = 0; step < steps; ++step)
-      for (MemorySample sample : levels) {
-        sample.step = static_cast<std::uint32_t>(step);
-        sample.time_ns += step * nanoseconds(step_seconds);
-        memory.samples.push_back(sample);
-      }
-    filler.add(stage, std::move(memory));
-  }
-  filler.add(-1, End{-1, true, steps - 1, {}, false});
-  return store.view();
+  return filled([&](const TellEvent& tell) { tell_folded_forecast(scenario, step_seconds, tell); });
 }
 
 }  // namespace rankscope::app

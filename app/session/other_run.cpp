@@ -12,7 +12,9 @@ namespace rankscope::app {
 
 KeptRun kept_run(const Session& session) {
   KeptRun kept;
-  const bool ran = session.label() != SourceLabel::none && session.label() != SourceLabel::simulated;
+  // A recorded prediction is kept as it was recorded; the session's own is of the cluster's figures.
+  const bool ran = session.spec().kind == SourceKind::trace ||
+                   (session.label() != SourceLabel::none && session.label() != SourceLabel::simulated);
   if (ran && session.view()->event_count() > 0) kept.run = session.view();
   kept.prediction = session.predicted();
   if (kept.prediction && !kept.prediction->view) kept.prediction.reset();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double most_ops = 1e6;  // laid out, stored and taken apart in a few seconds
 
-/// Ranks alike by symmetry are one. Throws PlanError for a plan whose ranks are not alike.
+/// Ranks that are identical by symmetry are one. Throws PlanError for a plan that has none.
 void fold(const StepProgram& step, double ops, Prediction& prediction) {
   const Scenario& scenario = step.scenario;
   const std::string ranks = std::to_string(step.grid.size()) + " ranks";
@@ -29,15 +29,15 @@ void fold(const StepProgram& step, double ops, Prediction& prediction) {
   prediction.report = predict_step(step);
   prediction.view = folded_store(scenario, prediction.report.step_seconds);
   const bool one = step.grid.pipeline == 1;
-  const std::string stages = one ? "the one stage" : "each of the " + std::to_string(step.grid.pipeline) + " stages";
-  const std::string boxes = ", folded to a box a chunk and micro-batch: ";
-  const int replica = shown_replica(scenario);
-  prediction.folded = scenario.fault.slow_rank < 0
-                          ? size + ". Shown is one rank of " + stages + boxes + "the " +
-                                std::to_string(step.grid.tensor * step.grid.data) +
-                                (one ? " ranks do the same" : " ranks of a stage do the same")
-                          : size + ". Shown is one rank of " + stages + " of replica " + std::to_string(replica) +
-                                ", which has the slow rank" + boxes + "the others wait for it at the step's end";
+  const std::string shown = ". Shown is one rank of " +
+                            (one ? "the one stage" : "each of the " + std::to_string(step.grid.pipeline) + " stages");
+  const std::string boxes = "; each box is one chunk of one micro-batch; ";
+  const int slow = scenario.fault.slow_rank;
+  prediction.folded = slow < 0 ? size + shown + boxes + "the " + std::to_string(step.grid.tensor * step.grid.data) +
+                                     (one ? " ranks are identical" : " ranks of a stage are identical")
+                               : size + shown + " of replica " + std::to_string(shown_replica(scenario)) +
+                                     ", which has the slow rank " + std::to_string(slow) + boxes +
+                                     "the other replicas wait for it at the step's end";
 }
 
 /// Throws what makes a refusal.

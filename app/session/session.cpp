@@ -3,7 +3,9 @@
 
 #include <QDir>
 
+#include "engine/facts/facts.hpp"
 #include "engine/scenario/read.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -40,7 +42,7 @@ Session::Session(SessionOptions options, QObject* parent)
 Session::~Session() {
   feed_.reset();
   engine_.reset();
-  if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
+  endpoint_folder_.reset();
 }
 
 std::shared_ptr<const StoreView> Session::view() const {
@@ -57,7 +59,7 @@ std::shared_ptr<const StoreView> Session::prediction() const {
 
 SourceLabel Session::label() const {
   if (!store_) return prediction_ && prediction_->view ? SourceLabel::simulated : SourceLabel::none;
-  if (spec_.kind == SourceKind::trace) return SourceLabel::recorded;
+  if (spec_.kind == SourceKind::trace) return is_forecast(*run_view_) ? SourceLabel::simulated : SourceLabel::recorded;
   return state_ == SessionState::ended || state_ == SessionState::failed ? SourceLabel::ended : SourceLabel::live;
 }
 
@@ -120,8 +122,7 @@ void Session::leave() {
       child->deleteLater();
     }
   }
-  if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
-  endpoint_folder_.clear();
+  endpoint_folder_.reset();
   ++run_number_;
   spec_ = {};
   scenario_.reset();

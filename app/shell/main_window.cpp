@@ -137,12 +137,17 @@ void MainWindow::make_layout() {
   add("validation", tr("Validation"), new ValidationView(state_, session_, workspace_));
   add("grid", tr("Grid"), new GridView(state_, session_, figures, workspace_));
   add("topology", tr("Topology"), new TopologyView(state_, session_, figures, workspace_));
-  auto* program = new ProgramView(state_, session_, workspace_);
-  add("program", tr("Program"), program);
-  connect(plan_, &PlanPanel::text_wanted, this, [this, program] {
-    workspace_->bring(program);
-    program->show_program(-1);
-    program->editor().setFocus();
+  program_ = new ProgramView(state_, session_, workspace_);
+  add("program", tr("Program"), program_);
+  connect(plan_, &PlanPanel::text_wanted, this, [this] {
+    workspace_->bring(program_);
+    program_->show_program(-1);
+    program_->editor().setFocus();
+  });
+  connect(timeline_, &TimelineView::view_wanted, this, [this](const QString& name) {
+    workspace_->bring(find_view(name));
+    if (const auto chosen = state_.selected(); chosen && find_view(name) == program_)
+      program_->show_op(chosen->rank, chosen->op);
   });
   hang_ = new HangView(state_, session_, figures, workspace_);
   add("hang", tr("Hang"), hang_);

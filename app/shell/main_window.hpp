@@ -4,11 +4,13 @@
 #include <QMainWindow>
 #include <map>
 
+#include "app/models/finder.hpp"
 #include "app/models/navigator.hpp"
 #include "app/models/palette.hpp"
 #include "app/models/shared_state.hpp"
 #include "app/session/class_room.hpp"
 #include "app/session/session.hpp"
+#include "app/shell/choice_palette.hpp"
 
 class QAction;
 class QMenu;
@@ -24,6 +26,7 @@ class LabPanel;
 class LookHistory;
 class PathsView;
 class PlanPanel;
+class ProgramView;
 class Presentation;
 class ScalingView;
 class StatusLine;
@@ -89,6 +92,7 @@ class MainWindow : public QMainWindow {
  private:
   void make_actions();
   void make_class_actions(QMenu* menu);
+  void make_find_actions(QMenu* menu);  ///< find, copy, print, the manual and About
   void make_undo_actions(QMenu* menu);
   void make_layout();
   void add_view(const QString& name, const QString& title, DataView* view);
@@ -107,6 +111,9 @@ class MainWindow : public QMainWindow {
   void fill_recent();
   void open_dialog();
   void show_palette();
+  Choices choices_for(const QString& query);
+  void go_to(const Found& found);
+  void print_view();
   void show_help();
   QAction* add_panel_action(QWidget* panel, const QString& name, const QKeySequence& key);
   QList<QAction*> make_layout_actions();
@@ -136,6 +143,7 @@ class MainWindow : public QMainWindow {
   LookHistory* history_ = nullptr;
   ScalingView* scaling_ = nullptr;
   PathsView* paths_ = nullptr;
+  ProgramView* program_ = nullptr;
   Workspace* workspace_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   std::map<QString, DataView*> views_;

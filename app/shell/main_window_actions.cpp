@@ -65,9 +65,10 @@ void MainWindow::make_actions() {
     else
       present(name_of(active_view()));
   });
-  QAction* theme = add_action(tr("Switch theme"), Qt::CTRL | Qt::Key_T, [this] {
-    set_theme(theme_ == Theme::dark ? Theme::light : Theme::dark);
-    if (remember_) QSettings().setValue(QStringLiteral("theme"), theme_ == Theme::dark ? "dark" : "light");
+  QAction* theme = add_action(tr("Switch theme: dark, light, high contrast"), Qt::CTRL | Qt::Key_T, [this] {
+    const auto next = (static_cast<std::size_t>(theme_) + 1) % every_theme.size();
+    set_theme(every_theme[next]);
+    if (remember_) QSettings().setValue(QStringLiteral("theme"), QString::fromUtf8(rankscope::name_of(theme_).data()));
   });
   palette_ = add_action(
       tr("Command palette"), Qt::CTRL | Qt::Key_K, [this] { show_palette(); }, tr("Command palette (Ctrl+K)"));
@@ -110,6 +111,7 @@ void MainWindow::make_actions() {
   for (QAction* action : {save_, picture, present_, theme, palette_, help_}) menu_->addAction(action);
   menu_->addSeparator();
   make_undo_actions(menu_);
+  make_find_actions(menu_);
   make_class_actions(menu_->addMenu(tr("Class")));
   menu_->addSeparator();
   menu_->addAction(quit);

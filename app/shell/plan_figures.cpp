@@ -72,6 +72,12 @@ QStringList reasons_of(const std::vector<GapItem>& gap, std::size_t most) {
   return reasons;
 }
 
+QString slow_sentence(const SlowRank& slow) {
+  return tr("Rank %1 takes %2 times as long as the others for equal work.")
+      .arg(slow.rank)
+      .arg(QString::number(slow.factor, 'f', 2));
+}
+
 }  // namespace
 
 std::vector<PlanLine> plan_lines(const Figures& figures) {
@@ -143,9 +149,11 @@ QString run_column_name(const Figures& figures) {
 }
 
 QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
-  if (!figures.step || !figures.forecast) return {};
+  const Report* shown = figures.shown();
+  const QString slow = shown != nullptr && shown->slow ? slow_sentence(*shown->slow) : QString();
+  if (!figures.step || !figures.forecast) return slow;
   const double measured = figures.step->seconds(), predicted = figures.forecast->seconds();
-  if (!(predicted > 0)) return {};
+  if (!(predicted > 0)) return slow;
   // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
   if (figures.run && figures.run->plan.staleness > 0)
     return tr("No worker waits for the others: from the first who begins to the last who ends this step takes %1, "
@@ -154,11 +162,12 @@ QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
              text::seconds(figures.run->predicted_step_seconds));
   const double points = (measured / predicted - 1) * 100;
   const QString who = figures.run && figures.run->obtained == Obtained::emulated ? tr("Emulated") : tr("Measured");
-  QString sentence = std::fabs(points) < 0.05 ? tr("%1 as predicted: %2.").arg(who, text::seconds(measured))
-                                              : tr("%1 %2, predicted %3: %4 % %5")
-                                                    .arg(who, text::seconds(measured), text::seconds(predicted),
-                                                         QString::number(std::fabs(points), 'f', 1),
-                                                         points > 0 ? tr("longer") : tr("shorter"));
+  QString sentence = slow.isEmpty() ? slow : slow + QLatin1Char(' ');
+  sentence += std::fabs(points) < 0.05
+                  ? tr("%1 as predicted: %2.").arg(who, text::seconds(measured))
+                  : tr("%1 %2, predicted %3: %4 % %5")
+                        .arg(who, text::seconds(measured), text::seconds(predicted),
+                             QString::number(std::fabs(points), 'f', 1), points > 0 ? tr("longer") : tr("shorter"));
   const QStringList reasons = reasons_of(figures.gap, most_reasons);
   if (!reasons.isEmpty()) sentence += tr(", made up of ") + reasons.join(QStringLiteral(" · "));
   return sentence;

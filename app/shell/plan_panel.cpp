@@ -201,7 +201,7 @@ void PlanPanel::add_number(QGridLayout& form, const QString& name, const QString
                            std::function<int&(Scenario&)> value, Applies applies) {
   auto* box = new Stepper(0, most, this);
   box->setToolTip(help);
-  box->box()->setAccessibleName(name);
+  box->set_name(name);
   connect(box, &Stepper::value_changed, this,
           [this, value](int number) { edit([&](Scenario& scenario) { value(scenario) = number; }); });
   const auto show = [box, value](const Scenario& scenario) {

@@ -86,6 +86,13 @@ Stepper::Stepper(int least, int most, QWidget* parent)
   take_value();
 }
 
+void Stepper::set_name(const QString& name) {
+  box_->setAccessibleName(name);
+  slider_->setAccessibleName(tr("%1, slider").arg(name));
+  less_->setAccessibleName(tr("decrease %1").arg(name));
+  more_->setAccessibleName(tr("increase %1").arg(name));
+}
+
 void Stepper::set_value(int value) { box_->setValue(value); }
 
 void Stepper::resizeEvent(QResizeEvent*) {

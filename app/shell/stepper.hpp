@@ -13,6 +13,8 @@ class Stepper : public QWidget {
   Q_OBJECT
  public:
   Stepper(int least, int most, QWidget* parent = nullptr);
+  /// What the number is, for whoever cannot see it: the box, the slider and both buttons say it.
+  void set_name(const QString& name);
   int value() const { return box_->value(); }
   void set_value(int value);
   QSpinBox* box() { return box_; }

@@ -202,18 +202,23 @@ std::vector<BubbleStretch> refine(const std::vector<BubbleStretch>& stretches, c
 
 }  // namespace
 
-std::vector<BubbleStretch> idle_stretches(const StepIndex& index, TimeRange step) {
-  std::vector<BubbleStretch> stretches;
+IdleTimes idle_times(const StepIndex& index, TimeRange step) {
+  IdleTimes result;
+  std::vector<BubbleStretch>& stretches = result.stretches;
   const SpanAt last = last_of_step(index, step);
   for (int rank = 0; rank < index.ranks(); ++rank)
     (index.grid().is_server(rank) ? add_server : add_rank)(index, rank, step, last, stretches);
   const bool waits =
       std::any_of(stretches.begin(), stretches.end(), [](const BubbleStretch& s) { return is_phase(s.cause); });
-  if (waits) stretches = refine(stretches, lay_out_again(index));
-  if (index.grid().pipeline > 1) return stretches;
+  if (waits) {
+    Counterfactual layouts = lay_out_again(index);
+    stretches = refine(stretches, layouts);
+    result.slowness = std::move(layouts.slowness);
+  }
+  if (index.grid().pipeline > 1) return result;
   for (BubbleStretch& stretch : stretches)
     if (is_phase(stretch.cause)) stretch.cause = BubbleCause::peers;
-  return stretches;
+  return result;
 }
 
 }  // namespace rankscope::analysis

@@ -7,6 +7,12 @@
 
 namespace rankscope::analysis {
 
+/// What idle_times finds.
+struct IdleTimes {
+  std::vector<BubbleStretch> stretches;
+  std::vector<double> slowness;  ///< StepAnalysis::slowness
+};
+
 /// All idle times of all ranks within the step, by rank and begin, cut where the cause changes.
 ///
 /// First the chain of ops that was waited for says what is transfer, overhead or unknown. The rest, waiting for others'
@@ -15,6 +21,6 @@ namespace rankscope::analysis {
 /// counterfactual layouts with free communication say how much of that would be gone if no rank were a straggler, and
 /// how much more if all ranks had equally much to do; so much of every phase, in proportion to what it has beyond the
 /// balanced layout, is given to straggler and imbalance.
-std::vector<BubbleStretch> idle_stretches(const StepIndex& index, TimeRange step);
+IdleTimes idle_times(const StepIndex& index, TimeRange step);
 
 }  // namespace rankscope::analysis

@@ -162,6 +162,7 @@ Counterfactual lay_out_again(const StepIndex& index) {
   result.without_stragglers = slow ? idle_of(programs, index.grid(), times) : result.as_measured;
   balance(index, times);
   result.balanced = idle_of(programs, index.grid(), times);
+  result.slowness = slowness;
   return result;
 }
 

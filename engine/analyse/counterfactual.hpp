@@ -34,6 +34,7 @@ struct Counterfactual {
   std::vector<IdleByPhase> as_measured;         ///< communication is free, nothing else changed
   std::vector<IdleByPhase> without_stragglers;  ///< and their compute is as fast as equal work elsewhere
   std::vector<IdleByPhase> balanced;            ///< and all ranks have the same sum of model compute
+  std::vector<double> slowness;                 ///< StepAnalysis::slowness
 };
 Counterfactual lay_out_again(const StepIndex& index);
 

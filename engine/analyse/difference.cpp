@@ -17,8 +17,12 @@ void add(DifferenceSide& side, double seconds, double count) {
   side.count = number(side.count) + count;
 }
 
+/// Those that spans are of: of a folded plan nothing else is known of single ranks.
 double ranks_of(const ComparedStep& step) {
-  return static_cast<double>(std::max<std::size_t>(step.analysis->ranks.size(), 1));
+  std::size_t ranks = std::max<std::size_t>(step.analysis->ranks.size(), 1);
+  if (step.analysis->ranks.empty())
+    for (const Span& span : step.spans) ranks = std::max(ranks, static_cast<std::size_t>(span.rank) + 1);
+  return static_cast<double>(ranks);
 }
 
 std::string name_of_cause(const BubbleStretch& stretch) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "engine/analyse/faults.hpp"
+#include "engine/analyse/figure_text.hpp"
 #include "engine/analyse/traffic.hpp"
 
 namespace rankscope {
@@ -92,6 +94,7 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& told) {
   std::vector<double> seconds;
   for (auto& [number, row] : rows) {
     row.step = number;
+    analysis::withdraw_impossible_time(report, row);
     const StepTotals* step = told.steps.find(number);
     const std::int64_t tokens = step != nullptr && step->tokens > 0 ? step->tokens : facts.tokens_per_step;
     if (tokens > 0) row.tokens_per_s = static_cast<double>(tokens) / row.seconds;
@@ -153,6 +156,7 @@ void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& told) {
     report.predicted_step_seconds = report.predicted->seconds();
   }
   if (report.representative) report.time = report.representative->average;
+  if (report.representative) report.slow = slow_rank_of(*report.representative);
   if (std::isnan(report.step_seconds) && facts.obtained == Obtained::simulated)
     report.step_seconds = report.predicted_step_seconds;
 }
@@ -218,7 +222,7 @@ void add_energy(Report& report, const RunFacts& facts, const RunTotals& told) {
 }
 
 /// Rates relative to the step's time. FLOPs are the same in every step; the first complete one says them.
-void add_rates(Report& report, const RunFacts& facts, const RunTotals& told) {
+analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunTotals& told) {
   double model = facts.model_flops, hardware = facts.hardware_flops;
   bool said = false;
   told.steps.for_each([&](std::uint32_t, const StepTotals& step) {
@@ -228,12 +232,14 @@ void add_rates(Report& report, const RunFacts& facts, const RunTotals& told) {
     if (step.hardware_flops > 0) hardware = step.hardware_flops;
   });
   const double device_seconds = report.step_seconds * report.ranks;
-  if (!(device_seconds > 0)) return;
+  const analysis::RateInputs inputs{model, hardware, facts.peak_flops};
+  if (!(device_seconds > 0)) return inputs;
   report.tflops_per_device = model / device_seconds * 1e-12;
   if (facts.peak_flops > 0) {
     report.mfu = model / device_seconds / facts.peak_flops;
     report.hfu = hardware / device_seconds / facts.peak_flops;
   }
+  return inputs;
 }
 
 void add_memory(Report& report, const RunFacts& facts, const RunTotals& told) {
@@ -261,12 +267,24 @@ void add_telemetry(Report& report, const RunFacts& facts, const RunTotals& told)
   }
   if (!told.ranks.empty() && report.telemetry.events < 0) report.telemetry.events = emitted;
   if (!told.ranks.empty() && report.telemetry.dropped < 0) report.telemetry.dropped = dropped;
-  for (const auto& [rank, record] : latest_clocks(facts.clocks))
-    report.clock_uncertainty_s =
-        std::fmax(report.clock_uncertainty_s, static_cast<double>(record.uncertainty_ns) * 1e-9);
 }
 
 }  // namespace
+
+std::optional<SlowRank> slow_rank_of(const StepAnalysis& step) {
+  constexpr double noticed = 1.25;
+  std::optional<SlowRank> slow;
+  for (std::size_t rank = 0; rank < step.slowness.size(); ++rank) {
+    if (step.slowness[rank] < noticed) continue;
+    if (slow) return std::nullopt;
+    slow = SlowRank{static_cast<std::int32_t>(rank), step.slowness[rank]};
+  }
+  return slow;
+}
+
+std::string to_text(const SlowRank& slow) {
+  return figure::format("rank %d takes %.2f times as long as the others for equal work", slow.rank, slow.factor);
+}
 
 double sent_by_busiest(std::span<const LinkReport> links, bool predicted) {
   std::map<int, double> by_rank;
@@ -292,15 +310,21 @@ Report make_report(const RunFacts& facts) {
   report.clock = facts.clock;
   report.obtained = facts.obtained;
   report.loss_floor = facts.loss_floor;
+  report.costs = facts.costs;
+  report.others_share = facts.others_share;
+  for (const auto& [rank, record] : latest_clocks(facts.clocks))
+    report.clock_uncertainty_s =
+        std::fmax(report.clock_uncertainty_s, static_cast<double>(record.uncertainty_ns) * 1e-9);
   const RunTotals told = totals_of(facts);
   add_steps(report, facts, told);
   add_bubbles(report, facts, told);
-  add_rates(report, facts, told);
+  const analysis::RateInputs rates = add_rates(report, facts, told);
   add_memory(report, facts, told);
   add_energy(report, facts, told);
   report.traffic = analysis::traffic_of(facts, told);
   report.links = analysis::links_of(facts, told);
   add_telemetry(report, facts, told);
+  analysis::withdraw_impossible_shares(report, rates);
   return report;
 }
 

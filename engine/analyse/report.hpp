@@ -47,6 +47,8 @@ struct RunFacts {
   std::string token_word = "token";                                  ///< ModelSpec::token_word
   ClusterSpec cluster;                                               ///< whose power is predicted
   std::string energy_unknown;                                        ///< what the run says why no energy is known
+  std::string costs;                                                 ///< Report::costs
+  double others_share = std::numeric_limits<double>::quiet_NaN();    ///< Report::others_share
 
   /// What steps told is put together in `told` (null: nothing), on one clock, or stands in `summaries`, any order.
   std::shared_ptr<const RunTotals> told;
@@ -62,6 +64,16 @@ struct RunFacts {
   std::int64_t events = -1, dropped = -1;                                ///< -1: taken from the summaries
   double telemetry_overhead = std::numeric_limits<double>::quiet_NaN();  ///< share of a step
 };
+
+/// The one rank that takes longer than all others for equal work.
+struct SlowRank {
+  std::int32_t rank = 0;
+  double factor = 1;  ///< times as long
+};
+/// In a step; nothing where no rank is a quarter slower than the others, or several are.
+std::optional<SlowRank> slow_rank_of(const StepAnalysis& step);
+/// "rank 2 takes 3.00 times as long as the others for equal work".
+std::string to_text(const SlowRank& slow);
 
 /// The textbook's, the machine model's and the run's value of one quantity.
 struct Bubble {
@@ -202,6 +214,15 @@ struct Report {
   double mfu = std::numeric_limits<double>::quiet_NaN();                ///< never counts recomputation
   double hfu = std::numeric_limits<double>::quiet_NaN();                ///< does
   double tflops_per_device = std::numeric_limits<double>::quiet_NaN();  ///< model FLOPs, as mfu
+
+  /// Where what a prediction takes ops to cost is from: a cluster's figures, or a measurement. Empty where nothing is
+  /// predicted.
+  std::string costs;
+  std::optional<SlowRank> slow;  ///< of the representative step
+  /// Share of the machine's cores that other programs, and other machines on the same host, had during the run.
+  double others_share = std::numeric_limits<double>::quiet_NaN();
+  /// Figures that came out impossible, one line each with what they were computed from; they are NaN above.
+  std::vector<std::string> faults;
 
   std::vector<MemoryRow> memory;       ///< by rank
   std::vector<TrafficReport> traffic;  ///< by purpose, kind and group

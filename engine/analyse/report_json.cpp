@@ -4,6 +4,7 @@
 #include "engine/analyse/figure_json.hpp"
 #include "engine/analyse/magnitudes.hpp"
 #include "engine/analyse/report.hpp"
+#include "engine/scenario/keys.hpp"
 #include "kernels/tensor/magnitude.hpp"
 
 namespace rankscope {
@@ -13,21 +14,22 @@ using Json = nlohmann::json;
 
 using figure::known;
 
+/// Every key of the table [plan].
 Json plan_json(const PlanSpec& plan) {
-  return {{"data", plan.data},
-          {"tensor", plan.tensor},
-          {"pipeline", plan.pipeline},
-          {"stages", plan.stages},
-          {"virtual", plan.virtual_stages},
-          {"schedule", plan.schedule},
-          {"micro_batches", plan.micro_batches},
-          {"zero", plan.zero},
-          {"offload", plan.offload},
-          {"recompute", plan.recompute},
-          {"sequence_parallel", plan.sequence_parallel},
-          {"precision", plan.precision},
-          {"bucket_mib", plan.bucket_mib},
-          {"collective", plan.collective}};
+  Scenario scenario;
+  scenario.plan = plan;
+  Json json;
+  for (const Key& key : scenario_keys())
+    if (key.table == "plan")
+      json[std::string(key.name)] = std::visit(
+          [](const auto* value) -> Json {
+            if constexpr (requires { value->has_value(); })
+              return *value ? Json(**value) : Json(nullptr);
+            else
+              return *value;
+          },
+          key.field(scenario));
+  return json;
 }
 
 Json bubble_json(const Bubble& bubble) {
@@ -137,31 +139,36 @@ nlohmann::json to_json(const Report& report) {
   for (const LinkReport& link : report.links)
     links.push_back(
         {{"from", link.from}, {"to", link.to}, {"bytes", known(link.bytes)}, {"predicted", known(link.predicted)}});
-  return {{"plan", plan_json(report.plan)},
-          {"ranks", report.ranks},
-          {"clock", name_of(report.clock)},
-          {"obtained", name_of(report.obtained)},
-          {"step_seconds", known(report.step_seconds)},
-          {"steps", std::move(steps)},
-          {"loss_floor", known(report.loss_floor)},
-          {"bubble", bubble_json(report.bubble)},
-          {"bubble_span", bubble_json(report.bubble_span)},
-          {"time", std::move(time)},
-          {"mfu", known(report.mfu)},
-          {"hfu", known(report.hfu)},
-          {"tflops_per_device", known(report.tflops_per_device)},
-          {"memory", std::move(memory)},
-          {"traffic", std::move(traffic)},
-          {"links", std::move(links)},
-          {"energy", energy_json(report.energy)},
-          {"telemetry",
-           {{"events", known(report.telemetry.events)},
-            {"dropped", known(report.telemetry.dropped)},
-            {"overhead", known(report.telemetry.overhead)}}},
-          {"folded", report.folded},
-          {"device_memory", device_json(report.device)},
-          {"budget", budget_json(report.budget)},
-          {"lost", lost_json(report.lost)}};
+  return {
+      {"plan", plan_json(report.plan)},
+      {"ranks", report.ranks},
+      {"clock", name_of(report.clock)},
+      {"obtained", name_of(report.obtained)},
+      {"step_seconds", known(report.step_seconds)},
+      {"steps", std::move(steps)},
+      {"loss_floor", known(report.loss_floor)},
+      {"bubble", bubble_json(report.bubble)},
+      {"bubble_span", bubble_json(report.bubble_span)},
+      {"time", std::move(time)},
+      {"mfu", known(report.mfu)},
+      {"hfu", known(report.hfu)},
+      {"tflops_per_device", known(report.tflops_per_device)},
+      {"memory", std::move(memory)},
+      {"traffic", std::move(traffic)},
+      {"links", std::move(links)},
+      {"energy", energy_json(report.energy)},
+      {"telemetry",
+       {{"events", known(report.telemetry.events)},
+        {"dropped", known(report.telemetry.dropped)},
+        {"overhead", known(report.telemetry.overhead)}}},
+      {"folded", report.folded},
+      {"costs", report.costs.empty() ? Json(nullptr) : Json(report.costs)},
+      {"slow_rank", report.slow ? Json{{"rank", report.slow->rank}, {"factor", report.slow->factor}} : Json(nullptr)},
+      {"others_cpu_share", known(report.others_share)},
+      {"faults", report.faults},
+      {"device_memory", device_json(report.device)},
+      {"budget", budget_json(report.budget)},
+      {"lost", lost_json(report.lost)}};
 }
 
 }  // namespace rankscope

@@ -42,7 +42,7 @@ std::string head(const Report& report) {
   text += row("ranks", std::to_string(report.ranks));
   std::string clock = std::string(name_of(report.obtained)) + ", " + std::string(name_of(report.clock)) + " clock";
   if (report.clock_uncertainty_s > 0) clock += ", ranks' clocks fitted within " + duration(report.clock_uncertainty_s);
-  if (report.folded) clock += ", ranks alike folded into one";
+  if (report.folded) clock += ", identical ranks folded into one";
   return text + row("times are", clock);
 }
 
@@ -77,7 +77,15 @@ std::string numbers(const Report& report) {
                            report.steady_steps));
   text += row("MFU, HFU", percent(report.mfu) + ", " + percent(report.hfu) + ", " +
                               number(report.tflops_per_device, "%.4g") + " TFLOP/s per device");
-  return text + energy_line(report);
+  text += energy_line(report);
+  if (report.slow) text += row("slow rank", to_text(*report.slow));
+  constexpr double noticed = 0.02;
+  if (report.clock == ClockDomain::wall && report.others_share > noticed)
+    text += row("contention", "other programs had " + percent(report.others_share) +
+                                  " of this machine's cores: wall-clock times are longer than on a quiet one");
+  if (report.obtained == Obtained::simulated && !report.costs.empty()) text += row("costs", report.costs);
+  for (const std::string& fault : report.faults) text += row("measurement fault", fault);
+  return text;
 }
 
 std::string time_table(const Report& report) {

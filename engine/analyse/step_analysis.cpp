@@ -162,7 +162,9 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
   result.missing_spans = index.missing();
 
   std::int64_t bubble = 0, bubble_inside = 0, inside = 0;
-  result.stretches = analysis::idle_stretches(index, range);
+  analysis::IdleTimes idle = analysis::idle_times(index, range);
+  result.stretches = std::move(idle.stretches);
+  result.slowness = std::move(idle.slowness);
   auto next = result.stretches.begin();
   for (int rank = 0; rank < index.ranks(); ++rank) {
     const auto first = next;

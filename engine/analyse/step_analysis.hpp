@@ -85,7 +85,10 @@ struct StepAnalysis {
   /// not count: clipping makes all ranks end the step together, and the textbook's figure knows no optimizer.)
   double bubble_span = std::numeric_limits<double>::quiet_NaN();
   std::vector<BubbleStretch> stretches;  ///< by rank and begin
-  std::int64_t missing_spans = 0;        ///< ops of the programs without a span in this step
+  /// [rank]: its time for compute that other ranks do as well, over what that takes on the median of those; 1 where no
+  /// other has equal work. Empty where no rank waited for another's compute.
+  std::vector<double> slowness;
+  std::int64_t missing_spans = 0;  ///< ops of the programs without a span in this step
 
   double seconds() const { return static_cast<double>(range.length()) * 1e-9; }
 };

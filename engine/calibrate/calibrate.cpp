@@ -1,16 +1,16 @@
 #include "engine/calibrate/calibrate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <map>
 #include <thread>
 #include <vector>
 
+#include "engine/host/threads.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/rank_run.hpp"
 #include "engine/simulate/collective_costs.hpp"
-#include "kernels/tensor/element.hpp"
-#include "kernels/tensor/random.hpp"
 
 namespace rankscope {
 namespace {
@@ -52,50 +52,39 @@ double rate_of(const RankProgram& program, const std::vector<CostSample>& sample
   return bytes > 0 ? ns / bytes : 0;
 }
 
-/// Uniform in [-1, 1): a million values, again and again. What a GPU's clock is at depends on how many bits change from
-/// product to product: with zeros it is some 13 % quicker than with any data that are trained on.
-void put_random(Device& device, Queue& queue, const View& tensor) {
-  const std::int64_t block = std::min<std::int64_t>(1'000'000, tensor.elements());
-  const Memory values = device.reserve_host(block * bytes_of(tensor.type));
-  const View host{values.get(), tensor.type, {block}};
-  for (std::int64_t i = 0; i < block; ++i) set_element(host, i, 2 * uniform(1, 0, static_cast<std::uint64_t>(i)) - 1);
-  for (std::int64_t first = 0; first < tensor.elements(); first += block)
-    queue.copy(tensor.as<std::byte>() + first * bytes_of(tensor.type), values.get(),
-               std::min(block, tensor.elements() - first) * bytes_of(tensor.type));
-  if (const Mark written = queue.mark()) written->wait();
-}
-
-/// ns of a product of two n by n matrices, after a first one that does not count.
-std::int64_t quickest_product(std::int64_t n, int times, DType type, const Platform& platform) {
-  const auto product =
-      platform.kernels.prepare(&kernels::KernelSet::linear_forward,
-                               kernels::LinearSpec{.type = type, .result_type = type, .rows = n, .in = n, .out = n});
-  Device& device = *platform.device;
-  const std::int64_t bytes = n * n * bytes_of(type);
-  const Memory matrices = device.reserve(3 * bytes), workspace = device.reserve(product.workspace_bytes);
-  const auto at = [&](int i) { return View{matrices.get() + i * bytes, type, {n, n}}; };
-  const std::unique_ptr<Queue> queue = device.make_queue();
-  put_random(device, *queue, {at(1).data, type, {2 * n, n}});
-  const kernels::Stream stream{workspace.get(), queue->handle()};
-  // One thread's own time is right on a busy machine, too; several threads have only the wall in common.
-  const bool alone = platform.kernels.options.threads == 1;
-  const auto now = [&] { return alone ? thread_cpu_ns() : monotonic_ns(); };
-  std::int64_t best = 0;
-  for (int i = 0; i <= times; ++i) {
-    const std::int64_t begin = now();
-    const Mark begun = queue->mark();
-    product.launch(at(0), at(1), at(2), {}, {}, stream);
-    const Mark ended = queue->mark();
-    if (ended) ended->wait();
-    const std::int64_t took = ended ? ended->time_ns() - begun->time_ns() : now() - begin;
-    if (i > 0 && (best == 0 || took < best)) best = took;
+/// The plan's work on one rank: a model of so many of its blocks. Those of a resnet are all different.
+StepProgram with_blocks(const StepProgram& step, int blocks) {
+  Scenario small = step.scenario;
+  if (!small.model.is_resnet()) small.model.layers = std::min(step.scenario.model.layers, blocks);
+  small.fault = {};
+  small.plan.stages = "even";
+  // Of blocks that are repeated together all but the last repeat their last product, too.
+  const PlanSpec& plan = step.scenario.plan;
+  if (plan.recompute == "sqrt" || plan.recompute_blocks > 1) {
+    small.plan.recompute = "blocks";
+    small.plan.recompute_blocks = small.model.layers;
   }
-  return best;
+  // A tensor group's shapes remain, of which one rank is measured.
+  small.plan.data = small.plan.pipeline = small.plan.virtual_stages = 1;
+  small.plan.zero = 0;
+  small.plan.schedule = splits_backward(step.schedule) ? "zb-h1" : "1f1b";  // one chunk, and the same ops
+  small.plan.micro_batches = 2;  // a first micro-batch writes its gradients, the others add
+  small.train.global_batch = 2 * step.model.micro_batch_size;
+  return compile(small);
 }
 
-double flops_of(std::int64_t n, std::int64_t ns) {
-  const auto size = static_cast<double>(n);
-  return 2 * size * size * size / (static_cast<double>(ns) * 1e-9);
+/// As many blocks as fill what a core's caches and its table of pages hold, where the model has them: two small blocks
+/// stay there from step to step, and came out 6 % (of four blocks) to 12 % (of eight) too fast, on a Xeon with 2 MiB of
+/// cache a core. Two of large ones do not fit either.
+StepProgram calibration_of(const StepProgram& step) {
+  constexpr double beyond_caches = 32 << 20;
+  constexpr int least = 2, most = 8;
+  StepProgram calibration = with_blocks(step, least);
+  const auto bytes = static_cast<double>(calibration.program_for(0).arena_bytes);
+  const int blocks = std::clamp(static_cast<int>(std::ceil(least * beyond_caches / bytes)), least, most);
+  if (blocks > least && !step.scenario.model.is_resnet() && step.scenario.model.layers > least)
+    calibration = with_blocks(step, blocks);
+  return calibration;
 }
 
 }  // namespace
@@ -124,13 +113,13 @@ std::vector<CostSample> measure_alone_at_once(const StepProgram& step, int rank,
   {
     std::vector<std::jthread> team;
     for (std::size_t copy = 0; copy < samples.size(); ++copy)
-      team.emplace_back([&, copy] {
+      team.push_back(start_thread<std::jthread>("measuring what ops cost", [&, copy] {
         try {
           samples[copy] = measure_alone(step, rank, steps, platform);
         } catch (...) {
           failures[copy] = std::current_exception();
         }
-      });
+      }));
   }
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
@@ -145,25 +134,7 @@ int ranks_at_once(const Platform& platform) {
 }
 
 Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> platform) {
-  Scenario small = step.scenario;
-  // Two blocks: one, with its gradients, may stay in a core's own cache, which is 3 to 4 % too fast for any plan.
-  // Those of a resnet are all different.
-  if (!small.model.is_resnet()) small.model.layers = std::min(step.scenario.model.layers, 2);
-  small.fault = {};
-  small.plan.stages = "even";
-  // Of blocks that are repeated together all but the last repeat their last product, too.
-  const PlanSpec& plan = step.scenario.plan;
-  if (plan.recompute == "sqrt" || plan.recompute_blocks > 1) {
-    small.plan.recompute = "blocks";
-    small.plan.recompute_blocks = small.model.layers;
-  }
-  // A tensor group's shapes remain, of which one rank is measured.
-  small.plan.data = small.plan.pipeline = small.plan.virtual_stages = 1;
-  small.plan.zero = 0;
-  small.plan.schedule = splits_backward(step.schedule) ? "zb-h1" : "1f1b";  // one chunk, and the same ops
-  small.plan.micro_batches = 2;  // a first micro-batch writes its gradients, the others add
-  small.train.global_batch = 2 * step.model.micro_batch_size;
-  const StepProgram calibration_step = compile(small);
+  const StepProgram calibration_step = calibration_of(step);
   const std::vector<RankProgram> programs = calibration_step.all_programs();
   const int at_once = std::min({step.grid.size(), ranks_at_once(*platform), most_at_once});
   const std::vector<CostSample> samples = measure_alone_at_once(calibration_step, 0, 7, at_once, std::move(platform));
@@ -183,15 +154,6 @@ Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> pla
   costs.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
   costs.collective_ns = collective_costs(step.scenario.plan.collective, costs.link);
   return costs;
-}
-
-double measure_peak_flops(DType type, const Platform& platform) {
-  platform.device->use();
-  if (platform.device->is_host()) return flops_of(1024, quickest_product(1024, 5, type, platform));
-  // Large enough to keep any device busy, and on a small one no larger than it takes.
-  std::int64_t n = 256;
-  while (n < 8192 && quickest_product(n, 1, type, platform) < 2'000'000) n *= 2;
-  return flops_of(n, quickest_product(n, 5, type, platform));
 }
 
 }  // namespace rankscope

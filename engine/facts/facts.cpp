@@ -4,6 +4,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "engine/facts/forecast.hpp"
 #include "engine/program/passes.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
@@ -66,11 +67,22 @@ RunContext context_of(const StoreView& store) {
   return with_ideal(std::move(step), std::move(programs));
 }
 
+std::string costs_of_cluster(const ClusterSpec& cluster) {
+  return "cluster '" + cluster.spec + "', not measured on this machine";
+}
+
+std::string costs_measured_on(const std::string& host) { return "measured on " + host + ", without its peers"; }
+
+bool is_forecast(const StoreView& store) {
+  return store.hello() != nullptr && store.hello()->device == simulated_device;
+}
+
 RunFacts facts_of_plan(const RunContext& context, const Costs& costs) {
   RunFacts facts = common_facts(context);
   facts.obtained = Obtained::simulated;
   facts.clock = ClockDomain::device;
   facts.peak_flops = context.step.scenario.cluster.peak_flops(context.step.model.type);
+  facts.costs = costs_of_cluster(context.step.scenario.cluster);
   for (RankProgram& program : facts.programs) program = as_run_on(context.step.scenario.cluster, std::move(program));
   const int steps = predicted_steps(facts.programs);
   facts.predicted = simulate(facts.programs, context.step.grid, costs, steps);
@@ -127,9 +139,17 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
   const bool emulated = !store.steps(Obtained::emulated).empty();
   facts.clock = hello && hello->headline == ClockDomain::device && emulated ? ClockDomain::device : ClockDomain::wall;
   facts.obtained = facts.clock == ClockDomain::device ? Obtained::emulated : Obtained::measured;
+  if (is_forecast(store)) {
+    facts.clock = ClockDomain::device;
+    facts.obtained = Obtained::simulated;
+  }
   facts.peak_flops = hello ? hello->peak_flops : 0;
   if (hello) facts.loss_floor = hello->entropy_nats;
   if (hello) facts.energy_unknown = hello->energy_unknown;
+  if (hello && !store.steps(Obtained::simulated).empty())
+    facts.costs = hello->device == "sleep" || (is_forecast(store) && hello->host.empty())
+                      ? costs_of_cluster(context.step.scenario.cluster)
+                      : costs_measured_on(hello->host);
   facts.clocks = store.clocks();
   for (ClockRecord& clock : facts.clocks) clock.offset_ns = 0;  // the store's times are on the corrected time line
   facts.events = store.event_count() + store.evicted_count();
@@ -145,7 +165,9 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
       }
     facts.predicted = std::move(predicted);
   }
-  const std::vector<std::uint32_t> steps = store.steps(facts.obtained);
+  std::vector<std::uint32_t> steps = store.steps(facts.obtained);
+  if (is_forecast(store) && !steps.empty()) steps = {steps.front(), steps[steady_step(steps.size())]};
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   StepsInOrder spans_of(store, context, facts.obtained);
   const std::size_t first_with_spans = steps.size() - std::min(steps.size(), steps_with_spans);
   for (std::size_t i = 0; i < steps.size(); ++i) {

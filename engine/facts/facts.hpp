@@ -27,9 +27,16 @@ RunContext context_of(const StoreView& store);
 /// Of a plan that did not run: the prediction with `costs` is the headline (obtained: simulated). Programs are as the
 /// cluster's software runs them (as_run_on).
 RunFacts facts_of_plan(const RunContext& context, const Costs& costs);
+/// Report::costs of modelled_costs: "cluster 'laptop', not measured on this machine".
+std::string costs_of_cluster(const ClusterSpec& cluster);
+/// Of predict_costs (engine/calibrate).
+std::string costs_measured_on(const std::string& host);
+/// A recording in which nothing ran (engine/facts/forecast.hpp).
+bool is_forecast(const StoreView& store);
 
-/// Of a run. The headline clock is the one that hello names, or the wall where nothing was emulated; the prediction is
-/// the one that the run itself sent. `steps` bounds how many of the latest steps carry their spans.
+/// Of a run, or of a recorded prediction. The headline clock is the one that hello names, or the wall where nothing was
+/// emulated; the prediction is the one that the run itself sent. `steps` bounds how many of the latest steps carry
+/// their spans.
 RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::size_t steps = 24);
 
 /// The spans of a step, and those of steps beside it (steps_apart of the programs) that ran meanwhile: lanes do not

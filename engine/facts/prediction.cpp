@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/folded.hpp"
 #include "engine/simulate/goodput.hpp"
@@ -42,10 +43,13 @@ Report folded_report(const StepProgram& step) {
   report.clock = ClockDomain::device;
   report.obtained = Obtained::simulated;
   report.folded = true;
+  report.costs = costs_of_cluster(scenario.cluster);
+  if (scenario.fault.slow_rank >= 0) report.slow = SlowRank{scenario.fault.slow_rank, scenario.fault.slow_factor};
   report.step_seconds = report.predicted_step_seconds = folded.seconds;
   StepRow row;
   row.seconds = folded.seconds;
-  row.tokens_per_s = static_cast<double>(scenario.train.global_batch) * step.model.spec.tokens_per_sample() / folded.seconds;
+  row.tokens_per_s =
+      static_cast<double>(scenario.train.global_batch) * step.model.spec.tokens_per_sample() / folded.seconds;
   report.steps.push_back(row);
   report.bubble.ideal = ideal_bubble(step.schedule);
   report.bubble.predicted = folded.bubble / folded.seconds;
@@ -55,6 +59,13 @@ Report folded_report(const StepProgram& step) {
                                                 {data, folded.data},           {zero, folded.zero},
                                                 {optimizer, folded.optimizer}, {bubble, folded.bubble}};
   for (const auto& [which, seconds] : parts) report.time[which] = seconds / folded.seconds;
+  // Its mean over all ranks is known; that of each rank is not.
+  StepAnalysis step_of_all;
+  step_of_all.range = {0, std::llround(folded.seconds * 1e9)};
+  step_of_all.workers = report.ranks;
+  step_of_all.average = report.time;
+  step_of_all.bubble = report.time[bubble];
+  report.predicted = std::move(step_of_all);
   const DType type = step.model.type;
   report.tflops_per_device = folded.model_flops / (folded.seconds * report.ranks) * 1e-12;
   report.mfu = folded.mfu(scenario.cluster, type, report.ranks);
@@ -100,37 +111,74 @@ bool is_folded(const StepProgram& step) {
          std::string_view(why_not_folded(step.scenario)).empty();
 }
 
-Report predict_step(const StepProgram& step,
-                    const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare) {
-  Report report;
-  if (is_folded(step)) {
-    report = folded_report(step);
-  } else {
-    try {
-      check_size(step);
-    } catch (const PlanError& too_big) {
-      throw PlanError(std::string(too_big.what()) +
-                      ", and ranks alike cannot stand for each other: " + why_not_folded(step.scenario));
-    }
-    RunContext context = context_of(step.scenario);
-    if (prepare) prepare(context.step, context.programs);
-    report = make_report(facts_of_plan(context, modelled_costs(step.scenario, step.model)));
+namespace {
+
+using Prepare = std::function<void(const StepProgram&, std::span<RankProgram>)>;
+
+void check_foldable(const StepProgram& step) {
+  try {
+    check_size(step);
+  } catch (const PlanError& too_big) {
+    throw PlanError(std::string(too_big.what()) +
+                    ", and identical ranks cannot be folded into one: " + why_not_folded(step.scenario));
   }
-  add_device(report, step.scenario.cluster);
-  return report;
 }
 
-Report predict_scenario(const Scenario& scenario,
-                        const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare) {
+StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare,
+                               const std::optional<OtherCosts>& other) {
+  StepPrediction predicted;
+  if (is_folded(step)) {
+    if (other)
+      throw PlanError("the programs of the plan's " + std::to_string(step.grid.size()) + " ranks have some " +
+                      std::to_string(std::llround(count_ops(step) / 1e6)) +
+                      " million ops, which are folded and predicted from a cluster's figures; leave out --here");
+    predicted.report = folded_report(step);
+  } else {
+    check_foldable(step);
+    RunContext context = context_of(step.scenario);
+    if (prepare) prepare(context.step, context.programs);
+    predicted.facts =
+        facts_of_plan(context, other ? other->costs(context.step) : modelled_costs(step.scenario, step.model));
+    if (other) {
+      predicted.facts->costs = other->from;
+      predicted.facts->peak_flops = other->peak_flops;
+    }
+    predicted.report = make_report(*predicted.facts);
+  }
+  if (!other) add_device(predicted.report, step.scenario.cluster);
+  return predicted;
+}
+
+}  // namespace
+
+Report predict_step(const StepProgram& step, const Prepare& prepare) {
+  return predict_in_full(step, prepare, {}).report;
+}
+
+StepPrediction predict_with_facts(const Scenario& scenario, const Prepare& prepare,
+                                  const std::optional<OtherCosts>& other) {
   const auto after = after_lost_node(scenario);
-  if (!after) return predict_step(compile(scenario), prepare);
+  if (!after) return predict_in_full(compile(scenario), prepare, other);
   Scenario whole = scenario;
   whole.cluster.lost_node = -1;
-  const Report before = predict_step(compile(whole), prepare);
-  Report report = after->replicas_lost > 0 ? predict_step(compile(after->scenario), prepare) : before;
-  report.lost = {scenario.cluster.lost_node, after->replicas_lost, after->replicas_before,
-                 before.steps.empty() ? std::nan("") : before.steps.back().tokens_per_s};
-  return report;
+  const StepPrediction before = predict_in_full(compile(whole), prepare, other);
+  StepPrediction left = after->replicas_lost > 0 ? predict_in_full(compile(after->scenario), prepare, other) : before;
+  left.report.lost = {scenario.cluster.lost_node, after->replicas_lost, after->replicas_before,
+                      before.report.steps.empty() ? std::nan("") : before.report.steps.back().tokens_per_s};
+  return left;
+}
+
+Report predict_scenario(const Scenario& scenario, const Prepare& prepare) {
+  return predict_with_facts(scenario, prepare).report;
+}
+
+Report report_of(const StoreView& recording) {
+  const Hello* hello = recording.hello();
+  if (hello != nullptr && is_forecast(recording)) {
+    const Scenario scenario = parse_recorded_scenario(hello->scenario_toml);
+    if (hello->ranks < scenario.plan.ranks()) return predict_step(compile(scenario));
+  }
+  return make_report(facts_of_run(recording, context_of(recording)));
 }
 
 RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens, int checkpoint_every) {

@@ -24,6 +24,27 @@ bool is_folded(const StepProgram& step);
 Report predict_step(const StepProgram& step,
                     const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare = {});
 
+/// A prediction by other costs than the cluster's figures.
+struct OtherCosts {
+  std::function<Costs(const StepProgram&)> costs;
+  std::string from;       ///< Report::costs
+  double peak_flops = 0;  ///< of what the costs were measured on
+};
+
+/// A report, and what it was made from: nothing of what is folded.
+struct StepPrediction {
+  Report report;
+  std::optional<RunFacts> facts;
+};
+/// As predict_scenario; with `other` costs, which cannot be folded (PlanError).
+StepPrediction predict_with_facts(const Scenario& scenario,
+                                  const std::function<void(const StepProgram&, std::span<RankProgram>)>& prepare,
+                                  const std::optional<OtherCosts>& other = {});
+
+/// The numbers of a recording. Of a folded prediction they are those of its scenario, predicted again. Throws as
+/// context_of and predict_step.
+Report report_of(const StoreView& recording);
+
 /// The scenario's, compiled; without the replicas that a lost node took with it (after_lost_node), which the report
 /// then names. Throws as compile, predict_step and after_lost_node.
 Report predict_scenario(const Scenario& scenario,

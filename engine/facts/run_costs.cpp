@@ -22,10 +22,17 @@ Costs modelled_without_fault(Scenario scenario, const Model& model) {
   return modelled_costs(scenario, model);
 }
 
+/// What the op takes on a rank that is not slow.
+std::int64_t unslowed_ns(const FaultSpec& fault, std::int32_t rank, OpKind kind, std::int64_t ns) {
+  FaultSpec inverse = fault;
+  inverse.slow_factor = 1 / fault.slow_factor;
+  return slowed_ns(inverse, rank, kind, ns);
+}
+
 }  // namespace
 
 std::optional<RunCosts> costs_of_run(const StoreView& run, const RunContext& context) {
-  if (run.hello() == nullptr || run.hello()->device == "sleep") return std::nullopt;
+  if (run.hello() == nullptr || run.hello()->device == "sleep" || is_forecast(run)) return std::nullopt;
   std::vector<std::unordered_map<OpId, OpIndex>> ops(context.programs.size());
   for (std::size_t rank = 0; rank < ops.size(); ++rank) {
     if (run.program(static_cast<int>(rank)) == nullptr) return std::nullopt;
@@ -43,7 +50,7 @@ std::optional<RunCosts> costs_of_run(const StoreView& run, const RunContext& con
       if (is_communication(f.kind)) continue;
       const auto found = ops[static_cast<std::size_t>(span.rank)].find(span.op);
       if (found == ops[static_cast<std::size_t>(span.rank)].end()) continue;
-      const std::int64_t ns = span.end_ns - span.active_ns;
+      const std::int64_t ns = unslowed_ns(context.step.scenario.fault, span.rank, f.kind, span.end_ns - span.active_ns);
       samples.push_back({span.rank, found->second, ns});
       const RankProgram& program = context.programs[static_cast<std::size_t>(span.rank)];
       const std::int64_t modelled = model.compute_ns(program, program.ops[found->second]);
@@ -71,7 +78,7 @@ Costs costs_as_in(const RunCosts& run, const Scenario& scenario, const Model& mo
                                                         : 1;
     return std::llround(static_cast<double>(modelled(program, op)) * factor);
   };
-  return costs;
+  return slowed_costs(std::move(costs), scenario.fault);
 }
 
 }  // namespace rankscope

@@ -19,13 +19,13 @@ struct RunCosts {
 };
 
 /// Of the steps that a run expects (obtained: simulated). Nothing where it told none, where programs are missing, or
-/// where its costs were the cluster's figures themselves (device "sleep"). `context` is the run's.
+/// where its costs were the cluster's figures themselves (device "sleep", or only predicted). `context` is the run's.
 std::optional<RunCosts> costs_of_run(const StoreView& run, const RunContext& context);
 
 /// Costs of any plan of the run's model: work that the run has takes what it was said to take; other work (another
 /// micro-batch size, another share of a layer) what modelled_costs has for it, times what the run's ops of its kind and
-/// segment were over theirs. Links and collectives are the cluster's. A fault slows nobody: predictions of a run know
-/// of none. Throws what modelled_costs throws.
+/// segment were over theirs. Links and collectives are the cluster's; fault.slow_rank is slow as `scenario` says.
+/// Throws what modelled_costs throws.
 Costs costs_as_in(const RunCosts& run, const Scenario& scenario, const Model& model);
 
 }  // namespace rankscope

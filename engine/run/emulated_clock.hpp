@@ -18,6 +18,7 @@
 
 #include "engine/run/ledger.hpp"
 #include "engine/run/observer.hpp"
+#include "engine/scenario/scenario.hpp"
 #include "engine/simulate/emulate.hpp"
 
 namespace rankscope {
@@ -28,8 +29,9 @@ class EmulatedClock {
 
   /// `publish` gets each step's spans of all ranks, and what was alive around each op when laid out so, counted from
   /// the first step's start on the device clock; called from the clock's thread, in order of steps. Of `costs` only the
-  /// links are used.
-  EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs, Publish publish);
+  /// links are used. `fault.slow_rank` is as slow as it says: its measured costs are multiplied (slowed_ns).
+  EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs, const FaultSpec& fault,
+                Publish publish);
   /// Lays out and publishes every step that is complete, then ends.
   ~EmulatedClock();
 
@@ -52,6 +54,7 @@ class EmulatedClock {
   void add_memory(std::size_t rank, const std::vector<const Span*>& spans, std::vector<MemorySample>& memory);
 
   const std::vector<RankProgram> programs_;
+  const FaultSpec fault_;
   Emulator emulator_;
   const Publish publish_;
   std::vector<RankMemory> ranks_;

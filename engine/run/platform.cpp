@@ -11,7 +11,7 @@ namespace {
 
 std::shared_ptr<const Platform> open_cpu(int threads, int) {
   const kernels::KernelSet set = kernels::cpu_kernels({.threads = threads});
-  return std::make_shared<Platform>(Platform{std::make_shared<HostDevice>(), set, set});
+  return std::make_shared<Platform>(Platform{std::make_shared<HostDevice>(), set, set, kernels::cpu_libraries()});
 }
 
 void keep_queues_apart() { setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); }  // the most that there may be

@@ -15,6 +15,7 @@ struct Platform {
   std::shared_ptr<Device> device;
   kernels::KernelSet kernels;       ///< launches take a stream of the device
   kernels::KernelSet host_kernels;  ///< launches run on the calling thread
+  std::string libraries{};          ///< what multiplies matrices on it, with versions: "oneDNN 2.6.3, OpenBLAS 0.3.21"
   bool is_alone = true;             ///< no other process of the run uses the device
   /// Device::context_bytes; 0 where what other processes take cannot be told from it.
   std::int64_t context_bytes() const { return is_alone ? device->context_bytes() : 0; }

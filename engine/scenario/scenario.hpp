@@ -214,7 +214,8 @@ struct ClusterSpec {
 struct FaultSpec {
   int kill_rank = -1, kill_step = -1;  ///< this rank dies at the start of this step
   int slow_rank = -1;
-  double slow_factor = 1.0;  ///< the slow rank's compute takes this many times as long (simulated and `sleep` runs)
+  double slow_factor = 1.0;  ///< the slow rank's compute takes this many times as long: simulated, in `sleep` runs,
+                             ///< and on the device clock, where its measured costs are multiplied
   std::string plant;         ///< a wrong program, which `verify` must catch: "gradient_scale", "dropped_micro_batch",
                              ///< "skipped_norm_term", "norm_counted_twice", "untied_embedding",
                              ///< "unsynchronised_norms", "unmasked_padding", "early_gather_read", "overflow"

@@ -251,8 +251,7 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
         bytes = moved;
       return std::llround((bytes / bytes_a_second(cluster, op) + cluster.op_overhead_s) * 1e9);
     }
-    const std::int64_t ns = table.ns(f);
-    return program.rank == fault.slow_rank ? std::llround(static_cast<double>(ns) * fault.slow_factor) : ns;
+    return slowed_ns(fault, program.rank, f.kind, table.ns(f));
   };
   costs.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
   costs.collective_ns = collective_costs(scenario.cluster, scenario.plan.grid(), scenario.plan.collective, costs.link);
@@ -264,6 +263,18 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
       const MessageCost cost = stage_message_cost(cluster, from, to, grid.group_of(to, GroupKind::tensor));
       return Link{std::llround(cost.latency * 1e9), cost.bandwidth * 1e-9};
     };
+  return costs;
+}
+
+std::int64_t slowed_ns(const FaultSpec& fault, std::int32_t rank, OpKind kind, std::int64_t ns) {
+  const bool slow = fault.slow_rank >= 0 && rank == fault.slow_rank && is_model_compute(kind);
+  return slow ? std::llround(static_cast<double>(ns) * fault.slow_factor) : ns;
+}
+
+Costs slowed_costs(Costs costs, const FaultSpec& fault) {
+  costs.compute_ns = [fault, plain = std::move(costs.compute_ns)](const RankProgram& program, const Op& op) {
+    return slowed_ns(fault, program.rank, op.id.kind(), plain(program, op));
+  };
   return costs;
 }
 

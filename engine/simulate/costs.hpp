@@ -37,6 +37,12 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 /// key when a figure that is needed is not positive.
 Costs modelled_costs(const Scenario& scenario, const Model& model);
 
+/// What an op that takes `ns` on any other rank takes on that one: fault.slow_rank's compute of the model takes
+/// fault.slow_factor times as long.
+std::int64_t slowed_ns(const FaultSpec& fault, std::int32_t rank, OpKind kind, std::int64_t ns);
+/// Costs that do not know of the fault, with it.
+Costs slowed_costs(Costs costs, const FaultSpec& fault);
+
 /// Bytes that an op which is no communication and computes nothing of the model moves through memory: each operand
 /// once, accumulated ones twice; gradients and parameters once more for every further pass of the optimizer's update.
 /// Of a copy what is copied.

@@ -10,7 +10,7 @@ namespace rankscope {
 int predicted_steps(const std::vector<RankProgram>& programs) {
   const bool takes_turns = std::any_of(programs.begin(), programs.end(),
                                        [](const RankProgram& program) { return program.arrivals_ahead.has_value(); });
-  return takes_turns ? 2 * (steps_apart(programs) + 2) : 2;
+  return takes_turns ? 2 * (steps_apart(programs) + 2) : 3;
 }
 
 Simulation simulate(const std::vector<RankProgram>& programs, const RankGrid& grid, const Costs& costs, int steps) {

@@ -38,11 +38,11 @@ struct Simulation {
   std::int64_t end_ns = 0;
 };
 
-/// How many steps a prediction simulates, so that the one in the middle is steady: the second of two, since lanes run
-/// on from step to step; with asynchronous servers as many before it as workers can be apart and then take turns, and
-/// as many after it.
+/// How many steps a prediction simulates, so that the one in the middle is steady: the second of three, since lanes run
+/// on from step to step, and a rank begins the next step while others end this one; with asynchronous servers as many
+/// before it as workers can be apart and then take turns, and as many after it.
 int predicted_steps(const std::vector<RankProgram>& programs);
-/// Of a prediction's steps, counted from 0, the one to look at.
+/// Of a prediction's steps, counted from 0, the one to analyse: it has a predecessor and a successor.
 constexpr std::size_t steady_step(std::size_t steps) { return steps / 2; }
 
 /// Runs `steps` steps back to back (a step is not a barrier). `programs[r]` is rank r's. Throws std::runtime_error with

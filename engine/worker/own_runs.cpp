@@ -10,6 +10,7 @@
 
 #include "engine/analyse/figure_text.hpp"
 #include "engine/analyse/scaling.hpp"
+#include "engine/calibrate/machine.hpp"
 #include "engine/calibrate/measure_ops.hpp"
 #include "engine/run/core_ticks.hpp"
 #include "engine/scenario/measured.hpp"
@@ -26,20 +27,6 @@ namespace fs = std::filesystem;
 constexpr const char* table_name = "own-runs";
 constexpr int steps = 24;
 constexpr int most_attempts = 4;
-
-/// "AMD EPYC, 2 cores".
-std::string machine() {
-  std::ifstream info("/proc/cpuinfo");
-  std::string line, model = "unknown processor";
-  int cores = 0;
-  while (std::getline(info, line)) {
-    cores += line.starts_with("processor");
-    const auto colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) model = line.substr(colon + 2);
-  }
-  while (!model.empty() && model.back() == ' ') model.pop_back();
-  return model + ", " + std::to_string(cores) + " cores";
-}
 
 PublishedTable own_table() {
   for (PublishedTable& table : read_all_published())
@@ -165,11 +152,11 @@ int validate_own(const OwnRunsRequest& request) {
     table.rows[i] = with_costs(table.rows[i], figures.back(), rows[i].ops);
   }
   MeasuredTable measured;
-  measured.title = machine() + ": this engine's CPU kernels on one thread";
+  measured.title = describe(this_machine()) + ": this engine's CPU kernels on one thread";
   measured.source = "rankscope-engine validate --own, " + utc_now().substr(0, 10);
   measured.rows = all.costs();
   table.title += ", repeated";
-  table.source = machine() + "; " + measured.source;
+  table.source = describe(this_machine()) + "; " + measured.source;
   if (taken > disturbing_share)
     table.source += "; others had up to " + figure::percent(taken) + " of the cores beside runs on the wall";
   table.constants = std::to_string(measured.rows.size()) +

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "engine/calibrate/calibrate.hpp"
+#include "engine/calibrate/stored_peak.hpp"
 #include "engine/comm/mpi.hpp"
 #include "engine/comm/nccl.hpp"
+#include "engine/host/threads.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/clock_fit.hpp"
 #include "engine/run/emulated_clock.hpp"
@@ -24,6 +26,7 @@
 #include "engine/worker/worker.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/stream/publisher.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope {
 namespace {
@@ -70,7 +73,9 @@ class Narrator {
     hello.headline = job_.request.clock == "device" ? ClockDomain::device : ClockDomain::wall;
     if (platform != nullptr) {
       hello.entropy_nats = open_dataset(scenario)->entropy_nats();
-      hello.peak_flops = measure_peak_flops(scenario.compute_type(), *platform);
+      const MachinePeak peak =
+          peak_of_machine(scenario.compute_type(), *platform, PeakStore(peak_file()), false, utc_now());
+      hello.peak_flops = peak.peak.measured.best.on(hello.headline);
     }
     publisher_.control(0, hello);
   }
@@ -117,20 +122,37 @@ bool shares_gpu(World& world, const std::string& bus_id) {
   return std::count(all.begin(), all.end(), mine) > 1;
 }
 
-}  // namespace
+/// Threads that this process will have: its ranks' lanes, with those that compute for them, and the telemetry's.
+int threads_of(const WorkerJob& job, const std::vector<RankProgram>& programs) {
+  constexpr int telemetry = 6;  // ZeroMQ's two, the publisher, the device clock, what gathers for it, the launcher's
+  const bool is_process = job.request.communicator != "loopback";
+  int most = 0, sum = 0;
+  for (const RankProgram& program : programs) {
+    const auto lanes = program.lanes();
+    const auto used =
+        static_cast<int>(std::count_if(lanes.begin(), lanes.end(), [](const auto& l) { return !l.empty(); }));
+    const int threads = 1 + used + job.request.threads - 1;
+    most = std::max(most, threads);
+    sum += threads;
+  }
+  return telemetry + (is_process ? most : sum);
+}
 
-int run_worker(const WorkerJob& job) {
+/// All of it; `process_world` is where ranks are processes, and outlives a failure.
+int run_ranks(const WorkerJob& job, std::unique_ptr<World>& process_world) {
   const Scenario scenario = read_job_scenario(job);
   const StepProgram step = compile(scenario);
   std::vector<RankProgram> programs = step.all_programs();
+  // Libraries that get no thread end the process or wait for ever.
+  check_threads(threads_of(job, programs), job.request.communicator == "loopback" ? "the run" : "each rank of the run");
   RunSettings settings;
   settings.comm.record_phases = true;
   if (job.request.communicator == "nccl") hear_nccl_phases();
-  std::unique_ptr<World> process_world;
   std::optional<ClockRecord> fitted_clock;
   int gpu = 0;
   if (job.request.communicator != "loopback") {
     process_world = mpi_world(settings.comm);
+    note_shared_memory(job.directory);
     if (process_world->size() != step.grid.size())
       throw std::runtime_error("mpirun started " + std::to_string(process_world->size()) + " ranks, but the plan has " +
                                std::to_string(step.grid.size()));
@@ -178,7 +200,7 @@ int run_worker(const WorkerJob& job) {
   const Narrator narrator(telling.publisher, job, step, programs);
   if (!process_world || process_world->rank() == 0) {
     narrator.hello(platform.get(), energy.unknown);
-    if (platform) costs = predict_costs(step, platform);
+    if (platform) costs = slowed_costs(predict_costs(step, platform), scenario.fault);
     narrator.prediction(costs);
   }
   for (int rank = 0; rank < step.grid.size(); ++rank)
@@ -190,7 +212,7 @@ int run_worker(const WorkerJob& job) {
   if (fitted_clock) telling.publisher.control(process_world->rank(), *fitted_clock);
   if (platform && (!process_world || process_world->rank() == 0))
     telling.device_clock = std::make_unique<EmulatedClock>(
-        programs, step.grid, costs,
+        programs, step.grid, costs, scenario.fault,
         [&telling](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
           telling.publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
           telling.publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
@@ -206,9 +228,11 @@ int run_worker(const WorkerJob& job) {
   } else if (platform) {
     trace_to = to_device_clock;
   }
+  StepMarks marks(job.directory, step.grid.size());
   const auto observer = [&](int rank) -> RankObserver* {
     const std::lock_guard lock(telling.mutex);
-    return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, trace_to, rank)).get();
+    return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, marks, trace_to, rank))
+        .get();
   };
   const auto end = [&](int rank, bool ok, const std::string& message, bool in_communication = false) {
     telling.publisher.control(rank, End{rank, ok, -1, message, in_communication});
@@ -231,6 +255,22 @@ int run_worker(const WorkerJob& job) {
     telling.publisher.close(std::chrono::seconds(2));  // what was told until now reaches the relay and the disk
     if (process_world) mpi_abort(1);
     return 1;
+  }
+}
+
+}  // namespace
+
+int run_worker(const WorkerJob& job) {
+  std::unique_ptr<World> process_world;
+  try {
+    return run_ranks(job, process_world);
+  } catch (const std::exception& e) {
+    if (!process_world) throw;
+    // Nobody need wait for this rank any more, neither its peers nor it for them.
+    const std::string why = "rank " + std::to_string(process_world->rank()) + ": " + e.what();
+    std::cerr << "rankscope-engine: " << why << std::endl;
+    process_world->abort(why);
+    mpi_abort(1);
   }
 }
 

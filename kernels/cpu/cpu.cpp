@@ -1,9 +1,9 @@
 #include "kernels/cpu/cpu.hpp"
 
-#include <cblas.h>
-
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/matrix_product.hpp"
+#include "kernels/cpu/onednn.hpp"
+#include "kernels/cpu/openblas.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/linear.hpp"
 
@@ -11,8 +11,7 @@ namespace rankscope::kernels {
 
 KernelSet cpu_kernels(Options options) {
   cpu::loops_for(DType::f32, options);  // throws for an instruction set that is not here
-  // OpenBLAS would use all cores for every rank; fp64 products are cut over a rank's own threads instead.
-  openblas_set_num_threads(1);
+  cpu::keep_openblas_single();
   const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
   KernelSet set;
   set.name = "cpu";
@@ -63,6 +62,12 @@ KernelSet cpu_kernels(Options options) {
   set.sophia_update = {all, cpu::sophia_update};
   set.adafactor_update = {all, cpu::adafactor_update};
   return set;
+}
+
+std::string cpu_libraries() {
+  const dnnl_version_t& onednn = *dnnl_version();
+  return "oneDNN " + std::to_string(onednn.major) + "." + std::to_string(onednn.minor) + "." +
+         std::to_string(onednn.patch) + ", " + cpu::openblas_version();
 }
 
 }  // namespace rankscope::kernels

@@ -1,7 +1,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/facts/facts.hpp"
+#include "engine/facts/prediction.hpp"
 #include "engine/facts/sweep_file.hpp"
 #include "engine/scenario/read.hpp"
 #include "telemetry/cli/commands.hpp"
@@ -36,9 +36,11 @@ int show_stats(const std::string& trace, bool json) {
     throw InputError(trace + ": it carries no scenario, so what its numbers should be compared with is unknown");
   Report report;
   try {
-    report = make_report(facts_of_run(*view, context_of(*view)));
+    report = report_of(*view);
   } catch (const ScenarioError& error) {
     throw InputError(trace + ": its scenario: " + error.what());
+  } catch (const PlanError& error) {
+    throw InputError(trace + ": its plan: " + error.what());
   } catch (const std::invalid_argument& error) {
     throw InputError(trace + ": its program: " + error.what());
   }

@@ -190,7 +190,7 @@ QSlider:focus { border: none; }
       {"@panel", hex(p.panel)},
       {"@line", hex(p.line)},
       {"@text", hex(p.text)},
-      {"@theme", p.theme == Theme::dark ? QStringLiteral("dark") : QStringLiteral("light")},
+      {"@theme", p.theme == Theme::light ? QStringLiteral("light") : QStringLiteral("dark")},  // which drawing of marks
       {"@dim", hex(p.dim)},
       {"@faint", hex(p.faint)},
       {"@good", hex(p.good)},

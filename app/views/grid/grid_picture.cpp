@@ -53,10 +53,17 @@ std::vector<double> values_of(const Figures& figures, GridQuantity quantity) {
   if (report == nullptr) return values;
   values.assign(static_cast<std::size_t>(std::max(report->ranks, 0)), std::numeric_limits<double>::quiet_NaN());
   if (quantity == GridQuantity::peak_memory) {
+    const RankGrid grid = report->plan.grid();
     for (const MemoryRow& row : report->memory) {
       if (row.rank < 0 || row.rank >= report->ranks) continue;
       const auto& bytes = figures.run ? row.measured : row.predicted;
-      if (bytes) values[static_cast<std::size_t>(row.rank)] = static_cast<double>(bytes->peak);
+      if (!bytes) continue;
+      const auto peak = static_cast<double>(bytes->peak);
+      values[static_cast<std::size_t>(row.rank)] = peak;
+      if (row.alike < 2) continue;
+      const int stage = grid.coordinates_of(row.rank).pipeline;  // a row of a folded plan is a stage's
+      for (int rank = 0; rank < grid.workers(); ++rank)
+        if (grid.coordinates_of(rank).pipeline == stage) values[static_cast<std::size_t>(rank)] = peak;
     }
     return values;
   }
@@ -131,6 +138,84 @@ int GridLayout::rank_at(QPointF point) const {
   for (std::size_t rank = 0; rank < cells.size(); ++rank)
     if (cells[rank].contains(point)) return static_cast<int>(rank);
   return -1;
+}
+
+std::vector<int> GridFold::ranks_of(int cell) const {
+  const Coordinates at = shown.coordinates_of(cell);
+  if (shown.is_server(cell)) return {whole.workers() + at.data};
+  std::vector<int> ranks;
+  for (const int replica : replicas[static_cast<std::size_t>(at.data)])
+    for (int tensor = 0; tensor < whole.tensor; ++tensor)
+      if (shown.tensor == whole.tensor ? tensor == at.tensor : true)
+        ranks.push_back(whole.rank_of({tensor, replica, at.pipeline}));
+  return ranks;
+}
+
+int GridFold::cell_of(int rank) const {
+  if (rank < 0 || rank >= whole.size()) return -1;
+  if (whole.is_server(rank)) return shown.workers() + rank - whole.workers();
+  const Coordinates at = whole.coordinates_of(rank);
+  for (std::size_t row = 0; row < replicas.size(); ++row)
+    if (std::find(replicas[row].begin(), replicas[row].end(), at.data) != replicas[row].end())
+      return shown.rank_of({shown.tensor == whole.tensor ? at.tensor : 0, static_cast<int>(row), at.pipeline});
+  return -1;
+}
+
+QString GridFold::row_name(int row) const {
+  const auto tr = [](const char* text) { return QCoreApplication::translate("GridView", text); };
+  const std::vector<int>& of = replicas[static_cast<std::size_t>(row)];
+  if (of.size() == 1) return tr("replica %1").arg(of.front());
+  if (identical) return slow_rank >= 0 ? tr("%1 others").arg(of.size()) : tr("%1 replicas").arg(of.size());
+  return tr("%1–%2").arg(of.front()).arg(of.back());
+}
+
+QString GridFold::cell_name(int cell) const {
+  const auto tr = [](const char* text) { return QCoreApplication::translate("GridView", text); };
+  const std::vector<int> ranks = ranks_of(cell);
+  if (ranks.size() == 1) return tr("rank %1").arg(ranks.front());
+  if (!identical) return tr("%1 ranks").arg(ranks.size());
+  if (std::find(ranks.begin(), ranks.end(), slow_rank) != ranks.end())
+    return tr("%1 ranks, %2 slow").arg(ranks.size()).arg(slow_rank);
+  return tr("%1 identical ranks").arg(ranks.size());
+}
+
+GridFold fold_grid(const Report& report, int most_rows) {
+  const RankGrid grid = report.plan.grid();
+  GridFold fold{grid, grid, {}, report.folded, report.folded && report.slow ? report.slow->rank : -1};
+  if (report.folded) {
+    const int slow = fold.slow_rank >= 0 ? grid.coordinates_of(fold.slow_rank).data : -1;
+    if (slow >= 0) fold.replicas.push_back({slow});
+    std::vector<int> others;
+    for (int replica = 0; replica < grid.data; ++replica)
+      if (replica != slow) others.push_back(replica);
+    if (!others.empty()) fold.replicas.push_back(std::move(others));
+    fold.shown.tensor = 1;
+  } else {
+    const int rows = std::clamp(most_rows, 1, std::max(1, grid.data));
+    const int each = (grid.data + rows - 1) / rows;
+    for (int first = 0; first < grid.data; first += each) {
+      std::vector<int>& row = fold.replicas.emplace_back();
+      for (int replica = first; replica < std::min(first + each, grid.data); ++replica) row.push_back(replica);
+    }
+  }
+  fold.shown.data = static_cast<int>(fold.replicas.size());
+  return fold;
+}
+
+std::vector<double> cell_values(const GridFold& fold, const std::vector<double>& by_rank) {
+  std::vector<double> values;
+  for (int cell = 0; cell < fold.shown.size(); ++cell) {
+    double sum = 0, known = 0;
+    for (const int rank : fold.ranks_of(cell)) {
+      const double value =
+          static_cast<std::size_t>(rank) < by_rank.size() ? by_rank[static_cast<std::size_t>(rank)] : std::nan("");
+      if (!std::isfinite(value)) continue;
+      sum += value;
+      ++known;
+    }
+    values.push_back(sum / known);
+  }
+  return values;
 }
 
 int place_rows(const RankGrid& grid) { return std::max(grid.data, grid.servers); }

@@ -25,6 +25,27 @@ double full_scale(GridQuantity quantity, const std::vector<double>& values);
 /// with others: seconds.
 std::vector<double> lateness_of(const RunContext& context, const std::vector<Span>& step_spans);
 
+/// The grid as it is shown. Where replicas are too many for a row each, or identical because the plan is folded, a row
+/// stands for several of them; where it is folded, a cell for all ranks of a stage in that row.
+struct GridFold {
+  RankGrid whole, shown;
+  std::vector<std::vector<int>> replicas;  ///< [row]
+  bool identical = false;                  ///< the ranks of a cell are, but for a slow one in a row of its own
+  int slow_rank = -1;
+
+  bool folds() const { return shown.size() < whole.size(); }
+  /// The ranks of a cell, ascending.
+  std::vector<int> ranks_of(int cell) const;
+  int cell_of(int rank) const;
+  /// "replica 3", "replicas 0–7", "256 replicas".
+  QString row_name(int row) const;
+  /// "rank 3", "8 ranks", "128 identical ranks".
+  QString cell_name(int cell) const;
+};
+GridFold fold_grid(const Report& report, int most_rows);
+/// Of each cell the mean of what is known of its ranks; NaN of nothing.
+std::vector<double> cell_values(const GridFold& fold, const std::vector<double>& by_rank);
+
 /// Stages from left to right, data-parallel replicas from top to bottom; the tensor ranks of one place stand side by
 /// side in it, closer together.
 struct GridLayout {

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int header_height = 36, side_label = 76, top_label = 22;
 constexpr int least_place = 72, highest_place = 240, least_rows = 3;
+constexpr int least_cell = 20;  ///< where rows would be lower, they are folded: a cell's value has a line
 constexpr int scale_bar = 160;
 
 RankGrid grid_of(const Figures& figures) {
@@ -40,10 +41,12 @@ GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   quantities_->adjustSize();
   connect(quantities_, &QComboBox::currentIndexChanged, this,
           [this](int index) { set_quantity(static_cast<GridQuantity>(index)); });
+  connect(quantities_, &QComboBox::activated, this, [this] { chosen_ = true; });
   ranking_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   ranking_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   connect(ranking_, &QTableView::clicked, this, [this](const QModelIndex& index) {
-    hovered_ = index.row() < static_cast<int>(ranked_.size()) ? ranked_[static_cast<std::size_t>(index.row())] : -1;
+    const bool known = index.row() < static_cast<int>(ranked_.size());
+    hovered_ = known ? fold_.cell_of(ranked_[static_cast<std::size_t>(index.row())]) : -1;
     update();
   });
   connect(&figures, &FiguresModel::changed, this, &GridView::take);
@@ -57,7 +60,9 @@ void GridView::set_theme(Theme theme) {
 
 // All quantities of all ranks are made where somebody looks.
 void GridView::take() {
-  values_ = values_of(*figures_.latest(), quantity_);
+  const Report* report = figures_.latest()->shown();
+  if (report != nullptr && report->folded && !chosen_ && quantity_ != GridQuantity::peak_memory)
+    return set_quantity(GridQuantity::peak_memory);
   if (isVisible()) {
     GridRanking ranking = rank_by(*figures_.latest(), quantity_);
     ranked_ = std::move(ranking.ranks);
@@ -86,7 +91,11 @@ void GridView::set_quantity(GridQuantity quantity) {
 void GridView::arrange() {
   const RankGrid grid = grid_of(*figures_.latest());
   const bool there = grid.size() > 0 && !veiled();
-  const int room = height() - header_height - top_label - view_margin, rows = std::max(1, place_rows(grid));
+  const int room = height() - header_height - top_label - view_margin;
+  const Report* report = figures_.latest()->shown();
+  fold_ = report != nullptr ? fold_grid(*report, room / least_cell) : GridFold{};
+  values_ = cell_values(fold_, values_of(*figures_.latest(), quantity_));
+  const int rows = std::max(1, place_rows(fold_.shown));
   const auto height_of = [&](int count) {
     return ranking_->horizontalHeader()->sizeHint().height() + 2 +
            count * ranking_->verticalHeader()->defaultSectionSize() + view_margin;
@@ -118,7 +127,7 @@ void GridView::fit_columns() {
 GridLayout GridView::layout_now() const {
   const QRectF area(view_margin + side_label, header_height + top_label, width() - 2 * view_margin - side_label,
                     cells_height_);
-  return lay_out_grid(grid_of(*figures_.latest()), area);
+  return lay_out_grid(fold_.shown, area);
 }
 
 Argb GridView::fill_of(double share) const {
@@ -158,6 +167,12 @@ void GridView::paintEvent(QPaintEvent*) {
     return;
   }
   paint_scale(painter);
+  if (const QString why = why_unknown(); !why.isEmpty()) {
+    painter.setPen(color(colours().dim));
+    painter.drawText(QRectF(view_margin, header_height, width() - 2 * view_margin, top_label + cells_height_),
+                     Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, why);
+    return;
+  }
   paint_cells(painter, layout_now());
 }
 
@@ -180,7 +195,7 @@ void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
   const int every_replica = std::max(1, static_cast<int>(std::ceil(18 / layout.place_height)));
   for (std::size_t i = 0; i < layout.replica_top.size(); i += static_cast<std::size_t>(every_replica))
     painter.drawText(QRectF(view_margin, layout.replica_top[i], side_label - 8, std::max(18.0, layout.place_height)),
-                     Qt::AlignLeft | Qt::AlignVCenter, tr("replica %1").arg(i));
+                     Qt::AlignLeft | Qt::AlignVCenter, fold_.row_name(static_cast<int>(i)));
 
   for (std::size_t rank = 0; rank < layout.cells.size(); ++rank) {
     const QRectF& cell = layout.cells[rank];
@@ -193,7 +208,7 @@ void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
       painter.fillRect(cell, QBrush(color(colours().unknown), Qt::Dense6Pattern));
     }
     painter.setPen(color(std::isfinite(value) ? colours().ink_on(fill) : colours().dim));
-    const QString title = tr("rank %1").arg(rank), number = text_of(quantity_, value);
+    const QString title = fold_.cell_name(static_cast<int>(rank)), number = text_of(quantity_, value);
     const double room = cell.width() - 6;
     const bool fits = numbers.horizontalAdvance(number) < room;
     if (fits && cell.height() >= metrics.height() + numbers.height() + 4 && metrics.horizontalAdvance(title) < room) {
@@ -217,11 +232,37 @@ void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
     }
 }
 
-QString GridView::describe(int rank) const {
-  if (veiled()) return {};
+QString GridView::why_unknown() const {
+  const Report* report = figures_.latest()->shown();
+  const bool known = std::any_of(values_.begin(), values_.end(), [](double value) { return std::isfinite(value); });
+  if (report == nullptr || !report->folded || known) return {};
+  return tr("Not known rank by rank: this plan of %1 ranks is folded, identical ranks into one. Its mean over all "
+            "ranks "
+            "is in \"Where the step goes\"; memory is known of each stage.")
+      .arg(report->ranks);
+}
+
+QString GridView::describe(int cell) const {
+  if (veiled() || cell < 0 || cell >= fold_.shown.size()) return {};
   const Figures& figures = *figures_.latest();
   const RankGrid grid = grid_of(figures);
-  if (rank < 0 || rank >= grid.size()) return {};
+  const std::vector<int> ranks = fold_.ranks_of(cell);
+  if (ranks.size() > 1) {
+    QString text = tr("<b>%1</b>: %2 … %3, stage %4<table>")
+                       .arg(fold_.cell_name(cell))
+                       .arg(ranks.front())
+                       .arg(ranks.back())
+                       .arg(grid.coordinates_of(ranks.front()).pipeline);
+    for (int i = 0; i < grid_quantity_count; ++i) {
+      const auto quantity = static_cast<GridQuantity>(i);
+      const double mean = cell_values(fold_, values_of(figures, quantity))[static_cast<std::size_t>(cell)];
+      text += QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>")
+                  .arg(fold_.identical ? label_of(quantity) : tr("%1, mean").arg(label_of(quantity)),
+                       text_of(quantity, mean));
+    }
+    return text + QStringLiteral("</table>");
+  }
+  const int rank = ranks.front();
   const Coordinates at = grid.coordinates_of(rank);
   QString text = grid.is_server(rank) ? tr("<b>rank %1</b>: parameter server %2<table>").arg(rank).arg(at.data)
                                       : tr("<b>rank %1</b>: stage %2, replica %3, tensor %4<table>")

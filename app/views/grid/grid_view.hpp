@@ -19,8 +19,10 @@ class GridView : public DataView {
   ViewTable table() const override;
   GridQuantity quantity() const { return quantity_; }
   void set_quantity(GridQuantity quantity);
-  /// The cells as painted now.
+  /// The cells as painted now, of the grid that is shown.
   GridLayout layout_now() const;
+  /// Which ranks they stand for.
+  const GridFold& fold_now() const { return fold_; }
   const RowsModel& ranking() const { return ranking_->rows(); }
   void set_theme(Theme theme) override;
 
@@ -40,16 +42,20 @@ class GridView : public DataView {
   void paint_scale(QPainter& painter) const;
   void paint_cells(QPainter& painter, const GridLayout& layout) const;
   Argb fill_of(double share) const;
-  QString describe(int rank) const;
+  QString describe(int cell) const;
+  /// What takes the cells' place where nothing of the quantity is known rank by rank.
+  QString why_unknown() const;
 
   FiguresModel& figures_;
   QComboBox* quantities_;
   RowsTable* ranking_;
-  std::vector<double> values_;  ///< [rank], of the chosen quantity
+  GridFold fold_;
+  std::vector<double> values_;  ///< [cell], of the chosen quantity
   std::vector<int> ranked_;     ///< [row of the ranking]
   int cells_height_ = 0;
   GridQuantity quantity_ = GridQuantity::compute;
-  int hovered_ = -1;
+  bool chosen_ = false;  ///< the quantity, by somebody: else a folded plan's is the memory, which is known
+  int hovered_ = -1;     ///< cell
 };
 
 }  // namespace rankscope::app

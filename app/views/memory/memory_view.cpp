@@ -76,7 +76,7 @@ void MemoryView::set_rank(int rank) {
 }
 
 QString MemoryView::name_of(int rank) const {
-  return alike_ > 1 ? tr("stage %1, %2 ranks alike").arg(rank).arg(alike_) : tr("rank %1").arg(rank);
+  return alike_ > 1 ? tr("stage %1, %2 identical ranks").arg(rank).arg(alike_) : tr("rank %1").arg(rank);
 }
 
 void MemoryView::refresh_ranks() {

@@ -129,6 +129,12 @@ void RangeView::paintEvent(QPaintEvent*) {
   painter.fillRect(rect(), color(colours().ground));
   if (veiled()) return paint_veil(painter, rect(), colours());
   if (picture_.analysis) return;
+  if (const Report* report = figures_.latest()->shown(); report != nullptr && report->folded)
+    return paint_empty(
+        painter, rect(), colours(), tr("Not available for folded plans"),
+        tr("The %1 ranks of this plan are folded, identical ones into one, and their ops are not laid out "
+           "one by one. The shares of the whole step are in \"Where the step goes\".")
+            .arg(report->ranks));
   paint_empty(painter, rect(), colours(), tr("No step to take apart yet"),
               tr("A run or a prediction fills this: shift and drag in the time line choose a stretch, and every rank's "
                  "time in it stands here, beside what was predicted for the same ops."));

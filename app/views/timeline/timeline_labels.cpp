@@ -212,7 +212,7 @@ void TimelinePainter::bands() {
                                                : QStringLiteral("every rank"))
                  : QStringLiteral("rank %1").arg(band.rank);
     const QString place = group     ? QString::fromStdString(size_words(*group))
-                          : folded  ? QStringLiteral("%1 ranks alike").arg(s_.plan->alike)
+                          : folded  ? QString::fromStdString(folded_words(*s_.plan, band.rank))
                           : s_.plan ? QString::fromStdString(place_of(*s_.plan, band.rank))
                                     : QString();
     const double indent = band.member ? 12 : 0;

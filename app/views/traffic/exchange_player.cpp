@@ -204,13 +204,22 @@ QRectF ExchangePlayer::member_box(int member) const {
   return exchange_ ? ExchangePainter(scene()).member_box(member) : QRectF();
 }
 
+void ExchangePlayer::set_folded(bool folded) {
+  folded_ = folded;
+  update();
+}
+
 void ExchangePlayer::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours_->ground));
   if (!exchange_)
-    return paint_empty(painter, rect(), *colours_, tr("No collective is chosen"),
-                       tr("Choose a line of the table, or a collective or message in the time line."));
+    return folded_ ? paint_empty(
+                         painter, rect(), *colours_, tr("Not available for folded plans"),
+                         tr("Identical ranks are folded into one, and their messages are counted, not laid out: the "
+                            "table has what each purpose sends."))
+                   : paint_empty(painter, rect(), *colours_, tr("No collective is chosen"),
+                                 tr("Choose a line of the table, or a collective or message in the time line."));
   ExchangePainter(scene()).paint(painter);
 }
 

@@ -24,6 +24,8 @@ class ExchangePlayer : public QWidget {
   void set_smallest(int pixels);
   /// Whether its op is named beside it, in a list of all that could be played.
   void set_named(bool named);
+  /// Of a folded plan no collective can be played: its messages are counted, not laid out.
+  void set_folded(bool folded);
   /// Null: nothing is chosen. Another exchange begins anew; the same one keeps its moment.
   void set_exchange(std::shared_ptr<const GroupExchange> exchange);
   const GroupExchange* exchange() const { return exchange_.get(); }
@@ -59,6 +61,7 @@ class ExchangePlayer : public QWidget {
   void show_moment();
 
   std::shared_ptr<const GroupExchange> exchange_;
+  bool folded_ = false;
   const Palette* colours_;
   ExchangeTime time_;
   double at_ = 0;

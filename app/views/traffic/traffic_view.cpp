@@ -172,6 +172,8 @@ void TrafficView::deliver(Answer answer) {
   model_.set_lines(std::move(answer.lines));
   const QString what = only_ ? model_.words_of(*only_) : tr("all traffic");
   map_->set_matrix(answer.matrix, what);
+  const Report* report = figures_.latest()->shown();
+  player_->set_folded(report != nullptr && report->folded);
   player_->set_exchange(answer.exchange);
   if (listed_ != answer.instances) {
     listed_ = std::move(answer.instances);

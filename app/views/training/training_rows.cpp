@@ -24,8 +24,10 @@ std::vector<TrainingRow> training_rows(const Figures& figures, const StoreView& 
     if (totals->loss_scale > 0) row[Curve::loss_scale] = totals->loss_scale;
     const double peak = hello != nullptr ? hello->peak_flops * ranks * step.seconds : 0;
     if (!(peak > 0) || !(totals->model_flops > 0)) continue;
-    row[Curve::mfu] = 100 * totals->model_flops / peak;
-    row.hfu = 100 * totals->hardware_flops / peak;
+    // More than the peak is impossible, and so it is not known (Report::faults).
+    const auto share_of = [peak](double flops) { return flops <= peak ? 100 * flops / peak : std::nan(""); };
+    row[Curve::mfu] = share_of(totals->model_flops);
+    row.hfu = share_of(totals->hardware_flops);
   }
   return rows;
 }

@@ -189,3 +189,85 @@ TEST_CASE("A rank is as late as it enters collectives after the first of its gro
   CHECK(full_scale(GridQuantity::lateness, lateness) == Approx(3e-6));
   CHECK(full_scale(GridQuantity::bubble, lateness) == 1);
 }
+
+TEST_CASE("The grid of a folded plan of 1,024 ranks has a cell for each stage, and one more row for a slow rank") {
+  application();
+  SharedState state;
+  EmptySource source;
+  FiguresModel figures;
+  GridView view(state, source, figures);
+  view.resize(1366, 250);
+  view.show();
+  auto known = std::make_shared<Figures>();
+  Report& report = known->predicted.emplace();
+  report.folded = true;
+  report.ranks = 1024;
+  report.plan.data = 256;
+  report.plan.pipeline = 4;
+  for (int stage = 0; stage < 4; ++stage) {
+    MemoryRow row;
+    row.rank = report.plan.grid().rank_of({0, 0, stage});
+    row.predicted = MemoryBytes{{}, (std::int64_t{10} + stage) << 30, {}};
+    row.alike = 256;
+    report.memory.push_back(row);
+  }
+  const bool slow = GENERATE(false, true);
+  if (slow) report.slow = SlowRank{517, 3};  // of stage 2, replica 5
+  figures.set(known);
+  CHECK(view.quantity() == GridQuantity::peak_memory);  // which is known of every rank
+  const GridLayout layout = view.layout_now();
+  REQUIRE(layout.cells.size() == (slow ? 8 : 4));
+  QStringList words;
+  for (const PaintedText& text : painted_texts(view)) words << text.words;
+  CAPTURE(words.join(", ").toStdString());
+  CHECK(words.contains(slow ? "255 identical ranks" : "256 identical ranks"));
+  CHECK(words.contains("12.0 GiB"));
+  if (slow) {
+    CHECK(words.contains("rank 517"));
+    CHECK(words.contains("replica 5"));
+    CHECK(words.contains("255 others"));
+    CHECK(view.fold_now().cell_of(517) == 2 * 2);
+  }
+  int ranks = 0;
+  for (int cell = 0; cell < static_cast<int>(layout.cells.size()); ++cell)
+    for (const int rank : view.fold_now().ranks_of(cell)) {
+      CHECK(view.fold_now().cell_of(rank) == cell);
+      ++ranks;
+    }
+  CHECK(ranks == 1024);
+  view.set_quantity(GridQuantity::compute);
+  view.set_quantity(GridQuantity::peak_memory);
+}
+
+TEST_CASE("Where replicas are too many for a row each, a row is several of them, and no row is too low for its value") {
+  application();
+  SharedState state;
+  EmptySource source;
+  FiguresModel figures;
+  GridView view(state, source, figures);
+  view.show();
+  auto known = four_ranks();
+  known->run->ranks = 1024;
+  known->run->plan.data = 128;
+  known->run->plan.pipeline = 8;
+  known->step->ranks.clear();
+  for (int rank = 0; rank < 1024; ++rank) {
+    StepShares shares;
+    shares[TimeClass::compute] = rank % 2 ? 0.5 : 0.7;
+    known->step->ranks.push_back(shares);
+  }
+  figures.set(known);
+  for (const QSize size : {QSize(1366, 250), QSize(900, 600), QSize(1280, 800)}) {
+    view.resize(size);
+    const GridLayout layout = view.layout_now();
+    CAPTURE(size.height(), layout.cells.size());
+    for (const QRectF& cell : layout.cells) CHECK(cell.height() >= 15);
+    QStringList words;
+    for (const PaintedText& text : painted_texts(view)) words << text.words;
+    CHECK(words.contains(QString::fromUtf8("60.0\u00a0%")));  // the mean of its ranks
+    int ranks = 0;
+    for (int cell = 0; cell < static_cast<int>(layout.cells.size()); ++cell)
+      ranks += static_cast<int>(view.fold_now().ranks_of(cell).size());
+    CHECK(ranks == 1024);
+  }
+}

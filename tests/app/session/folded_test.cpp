@@ -2,7 +2,10 @@
 #include <cmath>
 
 #include "app/models/run_plan.hpp"
+#include "app/session/analysis.hpp"
 #include "app/session/prediction.hpp"
+#include "app/session/store_filler.hpp"
+#include "engine/facts/forecast.hpp"
 #include "engine/facts/prediction.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/scenario/resources.hpp"
@@ -64,6 +67,14 @@ TEST_CASE("Of a folded plan with a straggler its own replica is shown, in which 
   };
   CHECK(first(slow, stage) > 1.3 * first(even, stage));
   CHECK(first(slow, stage + 1) == Approx(first(even, stage + 1)));
+  // No label calls ranks identical where one of them is slow.
+  const auto plan = plan_of(*slow.view);
+  REQUIRE(plan);
+  CHECK(folded_words(*plan, stage) == "rank " + std::to_string(scenario.fault.slow_rank) + " is slow; " +
+                                          std::to_string(plan->alike - 1) + " others wait");
+  CHECK(folded_words(*plan, stage + 1) == std::to_string(plan->alike) + " identical ranks");
+  REQUIRE(slow.report.slow);
+  CHECK(slow.report.slow->rank == scenario.fault.slow_rank);
 }
 
 TEST_CASE("A plan of too many ops whose ranks are not alike is refused with what sets them apart") {
@@ -95,4 +106,35 @@ TEST_CASE("A plan that has nothing left without a node is refused") {
   const Prediction prediction = predict(scenario);
   CHECK(prediction.refusal.find("nothing is left") != std::string::npos);
   CHECK_FALSE(prediction.left);
+}
+
+TEST_CASE("Shares of a folded plan's step are shown, and those of a recording of a prediction as its plan's") {
+  const bool folded = GENERATE(false, true);
+  const Scenario scenario = read_scenario(find_scenario(folded ? "gpt-1t-frontier" : "pipeline-1f1b").string());
+  AnalysisRequest request;
+  request.scenario = scenario;
+  request.prediction = std::make_shared<const Prediction>(predict(scenario));
+  const Analysis of_plan = analyse(request);
+  REQUIRE(of_plan.figures->forecast);
+  CHECK(of_plan.figures->forecast->average.sum() == Approx(1));
+  CHECK(of_plan.figures->forecast->seconds() == Approx(request.prediction->report.step_seconds));
+
+  // Every event of the prediction, as `simulate --record` writes them.
+  auto store = std::make_shared<RunStore>();
+  StoreFiller filler(*store);
+  const TellEvent tell = [&](int rank, Event event) { filler.add(rank, std::move(event)); };
+  Hello hello;
+  hello.device = simulated_device;
+  if (folded)
+    tell_folded_forecast(scenario, request.prediction->report.step_seconds, tell, hello);
+  else
+    tell_forecast(scenario, request.prediction->context->programs, request.prediction->predicted.spans, tell, hello);
+  request.run = store->view();
+  const Analysis recorded = analyse(request);
+  CHECK_FALSE(recorded.figures->run);  // nothing ran
+  REQUIRE(recorded.figures->predicted);
+  CHECK(recorded.figures->predicted->obtained == Obtained::simulated);
+  CHECK(recorded.figures->predicted->step_seconds == Approx(request.prediction->report.step_seconds));
+  REQUIRE(recorded.figures->forecast);
+  CHECK(recorded.figures->forecast->average.share == of_plan.figures->forecast->average.share);
 }

@@ -125,6 +125,11 @@ TEST_CASE("A proof that fails, one that is not given, and one that is stopped sa
   CHECK_FALSE(failed.passed);
   CHECK(failed.words.startsWith("✗ is not the same training: 7 tensors"));
   CHECK(failed.words.contains("5.0e-01, of losses"));
+  const Verdict unknown = verdict_of(
+      R"({"verify": {"passed": false, "outcome": "not shown", "reason": "2 of 7 tensors moved too little"}})");
+  CHECK_FALSE(unknown.passed);
+  CHECK_FALSE(unknown.shown);
+  CHECK(unknown.words == "Not shown: nothing differs, but 2 of 7 tensors moved too little");
   CHECK_THROWS(verdict_of("{}"));
   CHECK_THROWS(verdict_of("not JSON"));
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/program/compile.hpp"
+#include "engine/scenario/keys.hpp"
 #include "engine/simulate/costs.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/analyse/timelines.hpp"
@@ -297,17 +298,120 @@ TEST_CASE("what is only simulated is predicted, and nothing is measured") {
   CHECK(std::isnan(report.hfu));
 }
 
+TEST_CASE("an MFU above 1 is no figure but a measurement fault, with what it was computed from") {
+  RunFacts facts = facts_of(3);
+  const Report possible = make_report(facts);
+  CHECK(possible.faults.empty());
+  facts.peak_flops *= possible.mfu / 1.74;
+  const Report report = make_report(facts);
+  CHECK(std::isnan(report.mfu));
+  CHECK(std::isnan(report.hfu));
+  REQUIRE(report.faults.size() == 2);
+  CHECK_THAT(report.faults[0], ContainsText("MFU of 1.740 is impossible"));
+  CHECK_THAT(report.faults[0], ContainsText("on 4 devices with a peak of"));
+  CHECK_THAT(report.faults[0], ContainsText("wall clock"));
+  CHECK(to_json(report)["mfu"].is_null());
+  CHECK(to_json(report)["faults"].size() == 2);
+  CHECK_THAT(to_text(report), ContainsText("measurement fault      MFU of 1.740 is impossible"));
+}
+
+TEST_CASE("a step that ends before it begins has no time, and is a measurement fault") {
+  RunFacts facts = facts_of(4);
+  facts.observed.clear();
+  // The clock of one host is fitted wrongly: what its ranks end lies before what the others begin.
+  for (StepSummary& summary : facts.summaries)
+    if (summary.step == 2) {
+      summary.begin_ns = 5'000'000;
+      summary.end_ns = 2'900'000;
+    }
+  facts.summaries.erase(
+      std::remove_if(facts.summaries.begin(), facts.summaries.end(), [](const StepSummary& s) { return s.step == 3; }),
+      facts.summaries.end());
+  const Report report = make_report(facts);
+  REQUIRE(report.steps.size() == 3);
+  CHECK(std::isnan(report.steps[2].seconds));
+  CHECK(std::isnan(report.steps[2].tokens_per_s));
+  REQUIRE(report.faults.size() == 1);
+  CHECK_THAT(report.faults[0], ContainsText("a time of -2.100000 ms for step 2 is impossible"));
+  CHECK(report.step_seconds == Approx(report.steps[1].seconds));
+}
+
+TEST_CASE("the one rank that takes longer for equal work is named, and nobody where all take the same") {
+  CHECK_FALSE(make_report(facts_of(3)).slow);
+  RunFacts facts = facts_of(3);
+  Costs costs = costs_of(1000);
+  FaultSpec fault;
+  fault.slow_rank = 2;
+  fault.slow_factor = 3;
+  const Simulation run = simulate(facts.programs, facts.grid, slowed_costs(costs, fault), 3);
+  for (ObservedStep& step : facts.observed) {
+    step.spans = run.spans;
+    step.range = step_range(run.spans, step.step);
+  }
+  const Report report = make_report(facts);
+  REQUIRE(report.slow);
+  CHECK(report.slow->rank == 2);
+  CHECK(report.slow->factor == Approx(3).epsilon(0.01));
+  CHECK_THAT(to_text(report), ContainsText("rank 2 takes 3.00 times as long as the others for equal work"));
+  CHECK(to_json(report)["slow_rank"]["rank"] == 2);
+}
+
+TEST_CASE("the plan in --json has every key of the scenario's plan") {
+  Report report;
+  report.plan.data_parallel = "parameter-server";
+  report.plan.servers = 3;
+  report.plan.staleness = 2;
+  report.plan.order = "stage 0: F:c0:m0 B:c0:m0";
+  report.plan.pass_times = "1 2 1 0 1";
+  report.plan.recompute_blocks = 5;
+  const nlohmann::json plan = to_json(report)["plan"];
+  for (const Key& key : scenario_keys())
+    if (key.table == "plan") {
+      INFO(key.name);
+      CHECK(plan.contains(key.name));
+    }
+  CHECK(plan["data_parallel"] == "parameter-server");
+  CHECK(plan["servers"] == 3);
+  CHECK(plan["staleness"] == 2);
+  CHECK(plan["order"] == report.plan.order);
+  CHECK(plan["pass_times"] == "1 2 1 0 1");
+  CHECK(plan["recompute_blocks"] == 5);
+  CHECK(plan["sequence_parallel"] == false);
+  CHECK(plan["bucket_mib"] == 25.0);
+}
+
 TEST_CASE("--json has every key of the design, null where nothing is known, and nothing else") {
   const auto keys_of = [](const nlohmann::json& object) {
     std::vector<std::string> keys;
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {"bubble", "bubble_span",  "budget", "clock",     "device_memory",
-                                         "energy", "folded",       "hfu",    "links",     "loss_floor",
-                                         "lost",   "memory",       "mfu",    "obtained",  "plan",
-                                         "ranks",  "step_seconds", "steps",  "telemetry", "tflops_per_device",
-                                         "time",   "traffic"};
+  const std::vector<std::string> keys = {"bubble",
+                                         "bubble_span",
+                                         "budget",
+                                         "clock",
+                                         "costs",
+                                         "device_memory",
+                                         "energy",
+                                         "faults",
+                                         "folded",
+                                         "hfu",
+                                         "links",
+                                         "loss_floor",
+                                         "lost",
+                                         "memory",
+                                         "mfu",
+                                         "obtained",
+                                         "others_cpu_share",
+                                         "plan",
+                                         "ranks",
+                                         "slow_rank",
+                                         "step_seconds",
+                                         "steps",
+                                         "telemetry",
+                                         "tflops_per_device",
+                                         "time",
+                                         "traffic"};
   const nlohmann::json full = to_json(make_report(facts_of(3)));
   const nlohmann::json empty = to_json(make_report(RunFacts{}));
   for (const auto& json : {full, empty}) {

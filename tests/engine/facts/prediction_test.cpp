@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/scenario/read.hpp"
+#include "engine/simulate/costs.hpp"
 #include "engine/simulate/folded.hpp"
 #include "tests/catch.hpp"
 
@@ -175,4 +176,44 @@ TEST_CASE("a lost node's report is that of the replicas that are left, and says 
   CHECK(after.lost->tokens_per_s_before == before.steps.back().tokens_per_s);
   CHECK(to_text(after).find("1 of 8 replicas") != std::string::npos);
   CHECK(to_json(after)["lost"]["replicas_before"] == 8);
+}
+
+TEST_CASE("a prediction looks at a steady step that has a successor: without clipping, ranks run into the next step") {
+  const std::string name = GENERATE(as<std::string>{}, "1f1b", "zb-h1", "zb-h2", "zb-2p", "zb-v");
+  CAPTURE(name);
+  Scenario s =
+      parse_scenario("[cluster]\nspec = \"laptop\"\n", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+  s.plan.schedule = name;
+  s.plan.pipeline = 4;
+  s.plan.virtual_stages = name == "zb-v" ? 2 : 1;
+  s.plan.micro_batches = s.train.global_batch = 8;
+  s.model = {"gpt", 8, 64, 2, 64, 256, true, 0.0};
+  s.train.clip = 0;
+  const StepProgram step = compile(s);
+  const auto programs = step.all_programs();
+  const Costs costs = modelled_costs(s, step.model);
+  const auto seconds_of = [&](int steps) {
+    const Simulation simulation = simulate(programs, step.grid, costs, steps);
+    return analyse_simulation(programs, step.grid, simulation).seconds();
+  };
+  const double predicted = seconds_of(predicted_steps(programs)), long_run = seconds_of(12);
+  CHECK(predicted == Approx(long_run).epsilon(1e-3));
+  if (name != "1f1b" && name != "zb-h1") CHECK(seconds_of(2) > 1.01 * long_run);  // its second has no successor
+}
+
+TEST_CASE("shares of a folded plan are those of its report, as an analysis of all ranks together") {
+  Scenario s = on_selene(8, 8, 8, 64);
+  s.fault.slow_rank = 517;
+  s.fault.slow_factor = 2;
+  const Report report = predict_step(compile(s));
+  REQUIRE(report.folded);
+  REQUIRE(report.predicted);
+  CHECK(report.predicted->seconds() == Approx(report.step_seconds));
+  CHECK(report.predicted->average.sum() == Approx(1));
+  CHECK(report.predicted->average[TimeClass::bubble] == report.time[TimeClass::bubble]);
+  CHECK(report.predicted->ranks.empty());  // of single ranks nothing is known
+  REQUIRE(report.slow);
+  CHECK(report.slow->rank == 517);
+  CHECK(report.slow->factor == 2);
+  CHECK_THAT(report.costs, ContainsText("cluster 'selene', not measured on this machine"));
 }

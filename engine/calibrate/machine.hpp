@@ -1,0 +1,18 @@
+// The machine that something is measured on, as what is stored about it says.
+#pragma once
+#include <string>
+
+namespace rankscope {
+
+struct Machine {
+  std::string host;
+  std::string cpu;  ///< as /proc/cpuinfo names it
+  int cores = 0;
+  bool operator==(const Machine&) const = default;
+};
+
+Machine this_machine();
+/// "AMD EPYC, 2 cores".
+std::string describe(const Machine& machine);
+
+}  // namespace rankscope

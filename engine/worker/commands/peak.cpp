@@ -1,0 +1,100 @@
+// `rankscope-engine peak`: the stored peak of this machine, which MFU is a share of; checked, and measured again on
+// request.
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/analyse/figure_text.hpp"
+#include "engine/calibrate/stored_peak.hpp"
+#include "engine/worker/commands/command.hpp"
+#include "engine/worker/provenance.hpp"
+
+namespace rankscope::command {
+namespace {
+
+struct PeakRequest {
+  std::vector<std::string> precisions = {"fp32", "bf16"};
+  int threads = 1;     ///< of a rank
+  bool again = false;  ///< measures it, whatever is stored
+  bool json = false;
+};
+
+DType type_named(const std::string& precision) {
+  constexpr std::array types{DType::f64, DType::f32, DType::bf16, DType::f16};
+  const auto found = std::find_if(types.begin(), types.end(), [&](DType type) { return name_of(type) == precision; });
+  if (found == types.end()) throw ScenarioError("--precision " + precision + ": known are fp64, fp32, bf16 and fp16");
+  return *found;
+}
+
+nlohmann::json to_json(const MachinePeak& found) {
+  const PeakKey& key = found.peak.key;
+  const PeakMeasurement& m = found.peak.measured;
+  return {{"host", key.machine.host},
+          {"cpu", key.machine.cpu},
+          {"cores", key.machine.cores},
+          {"libraries", key.libraries},
+          {"threads", key.threads},
+          {"precision", key.precision},
+          {"device_flops", m.best.device},
+          {"wall_flops", m.best.wall},
+          {"now", {{"device_flops", found.now.device}, {"wall_flops", found.now.wall}}},
+          {"size", m.size},
+          {"samples", m.samples},
+          {"spread", m.spread},
+          {"steady", m.steady()},
+          {"measured_utc", found.peak.utc},
+          {"measured_now", found.measured_now},
+          {"not_stored", found.not_stored.empty() ? nlohmann::json(nullptr) : nlohmann::json(found.not_stored)}};
+}
+
+std::string line_of(const MachinePeak& found) {
+  const PeakMeasurement& m = found.peak.measured;
+  std::string text = figure::format(
+      "%-9s %10.1f GFLOP/s %10.1f GFLOP/s   %6s %6s   %lld x %lld, %d products, within %s",
+      found.peak.key.precision.c_str(), m.best.device * 1e-9, m.best.wall * 1e-9,
+      figure::percent(found.now.device / m.best.device).c_str(), figure::percent(found.now.wall / m.best.wall).c_str(),
+      static_cast<long long>(m.size), static_cast<long long>(m.size), m.samples, figure::percent(m.spread).c_str());
+  text += found.measured_now ? ", measured now" : ", measured " + found.peak.utc;
+  if (!m.steady()) text += "; not steady: this machine is busy, and the next start measures it again";
+  if (!found.not_stored.empty()) text += "; not stored: " + found.not_stored;
+  return text + "\n";
+}
+
+int print_peaks(const PeakRequest& request) {
+  std::vector<DType> types;
+  for (const std::string& precision : request.precisions) types.push_back(type_named(precision));
+  const std::shared_ptr<const Platform> platform = open_platform("cpu", request.threads);
+  const PeakStore store(peak_file());
+  std::vector<MachinePeak> found;
+  for (const DType type : types) found.push_back(peak_of_machine(type, *platform, store, request.again, utc_now()));
+  if (request.json) {
+    nlohmann::json json = nlohmann::json::array();
+    for (const MachinePeak& one : found) json.push_back(to_json(one));
+    std::cout << json.dump(2) << "\n";
+    return 0;
+  }
+  std::cout << "machine   " << this_machine().host << ": " << describe(this_machine()) << "\n"
+            << "products  " << platform->libraries << ", " << request.threads << " thread"
+            << (request.threads == 1 ? "" : "s") << "\n"
+            << "stored in " << (store.file().empty() ? "no file: HOME is not set" : store.file().string()) << "\n\n"
+            << "             device clock        wall clock    now, of both    best product\n";
+  for (const MachinePeak& one : found) std::cout << line_of(one);
+  return 0;
+}
+
+}  // namespace
+
+Command peak(CLI::App& app) {
+  const auto given = std::make_shared<PeakRequest>();
+  auto* line =
+      app.add_subcommand("peak", "this machine's peak, which MFU is a share of: stored, and checked at each start");
+  line->add_option("--precision", given->precisions, "as in --precision fp32,bf16")->delimiter(',');
+  line->add_option("--threads", given->threads, "CPU threads of a rank's compute")->check(CLI::Range(1, 256));
+  line->add_flag("--again", given->again, "measure it again, and forget what is stored");
+  line->add_flag("--json", given->json, "print one JSON array on standard output, and nothing else there");
+  return {line, [given] { return print_peaks(*given); }};
+}
+
+}  // namespace rankscope::command

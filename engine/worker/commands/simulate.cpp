@@ -1,0 +1,102 @@
+// `rankscope-engine simulate`: a step predicted from a cluster's figures, or from what ops cost on this machine; and
+// its recording, labelled simulated.
+#include <map>
+
+#include "engine/calibrate/calibrate.hpp"
+#include "engine/calibrate/stored_peak.hpp"
+#include "engine/facts/forecast.hpp"
+#include "engine/simulate/costs.hpp"
+#include "engine/worker/commands/command.hpp"
+#include "engine/worker/commands/predict.hpp"
+#include "engine/worker/plan_text.hpp"
+#include "engine/worker/provenance.hpp"
+#include "engine/worker/stages.hpp"
+#include "telemetry/event/codec.hpp"
+#include "telemetry/trace/trace_writer.hpp"
+
+namespace rankscope::command {
+namespace {
+
+struct SimulateRequest {
+  Input input;
+  double tokens = 0;
+  bool here = false;
+  int threads = 1;
+  std::string record;
+};
+
+/// What the plan's ops cost on this machine's CPU, measured now; and its peak on the same clock.
+OtherCosts costs_here(const Scenario& scenario, int threads) {
+  const std::shared_ptr<const Platform> platform = open_platform("cpu", threads);
+  const MachinePeak peak =
+      peak_of_machine(scenario.compute_type(), *platform, PeakStore(peak_file()), false, utc_now());
+  OtherCosts here;
+  here.from = costs_measured_on(host_name()) + " (" + std::to_string(threads) +
+              (threads == 1 ? " thread" : " threads") + "); links of cluster '" + scenario.cluster.spec + "'";
+  here.peak_flops = peak.peak.measured.best.device;
+  here.costs = [platform](const StepProgram& step) {
+    return slowed_costs(predict_costs(step, platform), step.scenario.fault);
+  };
+  return here;
+}
+
+/// Writes the predicted steps as a recording. Throws TraceError.
+void record(const SimulateRequest& request, const Scenario& predicted, const StepPrediction& step, double peak_flops) {
+  Hello hello;
+  hello.device = hello.communicator = simulated_device;
+  hello.host = request.here ? host_name() : "";
+  hello.started_utc = utc_now();
+  hello.peak_flops = peak_flops;
+  TraceWriter writer(request.record);
+  const SessionId session = new_session_id();
+  std::map<int, std::pair<std::uint64_t, std::uint64_t>> sent;  // by sender: messages, and control messages of these
+  const TellEvent tell = [&](int rank, Event event) {
+    auto& [messages, controls] = sent[rank];
+    if (is_control(event)) ++controls;
+    writer.accept(Message{session, rank, ++messages, controls, std::move(event)});
+  };
+  if (step.facts)
+    tell_forecast(predicted, step.facts->programs, step.facts->predicted->spans, tell, hello);
+  else
+    tell_folded_forecast(predicted, step.report.step_seconds, tell, hello);
+  if (!writer.close())
+    throw TraceError(writer.error() + "; " + std::to_string(writer.lost_messages()) +
+                     " messages are not in the recording");
+}
+
+int print_simulation(const SimulateRequest& request) {
+  const Scenario scenario = with_stages(read(request.input), request.here, "cpu", request.threads);
+  const StepProgram step = compile_rest(scenario);
+  if (!is_folded(step)) check_runs(step);
+  std::optional<OtherCosts> other;
+  if (request.here && !is_folded(step)) other = costs_here(scenario, request.threads);
+  if (request.here && is_folded(step)) other = OtherCosts{};  // which predict_with_facts refuses
+  StepPrediction predicted = predict_with_facts(scenario, add_scratch, other);
+  if (request.tokens > 0)
+    predicted.report.budget =
+        budget_of(predicted.report, step.scenario.cluster, request.tokens, step.scenario.train.checkpoint_every);
+  if (!request.record.empty()) record(request, step.scenario, predicted, other ? other->peak_flops : 0);
+  print(predicted.report, request.input.json);
+  return 0;
+}
+
+}  // namespace
+
+Command simulate(CLI::App& app) {
+  const auto given = std::make_shared<SimulateRequest>();
+  auto* line = app.add_subcommand("simulate", "predict a step on the scenario's cluster; nothing runs");
+  add_input(line, given->input);
+  line->add_option("--tokens", given->tokens, "of a whole training run, such as 300e9: days and energy it takes")
+      ->check(CLI::PositiveNumber);
+  auto* here = line->add_flag("--here", given->here,
+                              "by what the plan's ops cost on this machine's CPU, measured now in some tenths of a "
+                              "second, instead of the cluster's figures; links stay the cluster's");
+  line->add_option("--threads", given->threads, "with --here: CPU threads of each rank's compute")
+      ->check(CLI::Range(1, 256))
+      ->needs(here);
+  line->add_option("--record", given->record,
+                   "write the predicted steps to a recording (MCAP), labelled simulated: to share, export and compare");
+  return {line, [given] { return print_simulation(*given); }};
+}
+
+}  // namespace rankscope::command

@@ -1,0 +1,68 @@
+// `rankscope-engine verify`: whether a plan trains the same model as one rank.
+#include "engine/verify/verify.hpp"
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/run/platform.hpp"
+#include "engine/worker/commands/command.hpp"
+#include "engine/worker/commands/predict.hpp"
+#include "engine/worker/plan_text.hpp"
+#include "engine/worker/run_size.hpp"
+#include "engine/worker/stages.hpp"
+#include "engine/worker/supervise.hpp"
+
+namespace rankscope::command {
+namespace {
+
+int verify_plan(const Input& input, const RunRequest& request) {
+  prepare_device(request);
+  const std::string& device = request.device;
+  check_platform(device);
+  if (request.communicator == "nccl") check_nccl(request);
+  const Scenario scenario = with_stages(read(input), true, device);
+  refuse_lost_node(scenario);
+  const StepProgram step = compile(scenario);
+  check_fits(step, request);
+  check_runs(step);
+  RunSettings settings;
+  settings.device = device;
+  if (request.communicator == "nccl") settings = over_nccl(settings, step.grid.size());
+  const VerifyResult result = rankscope::verify(scenario, settings);
+  if (input.json) {
+    nlohmann::json json = rankscope::to_json(predicted_report(step));
+    json["verify"] = rankscope::to_json(result);
+    std::cout << json.dump(2) << "\n";
+  } else {
+    std::cout << to_text(result);
+  }
+  switch (result.outcome) {
+    case Outcome::equal: return 0;
+    case Outcome::different: return failed;
+    case Outcome::not_shown: break;
+  }
+  return not_shown;
+}
+
+}  // namespace
+
+Command verify(CLI::App& app) {
+  struct Given {
+    Input input;
+    RunRequest request;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* line = app.add_subcommand(
+      "verify", "prove that the plan trains the same model as one rank; ends with 0: it does, 1: not, 3: not shown");
+  add_input(line, given->input);
+  line->add_option("--device", given->request.device,
+                   "what computes: cpu, or cuda (a GPU; under loopback all ranks share it)")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  line->add_option("--comm", given->request.communicator,
+                   "how ranks, threads of this process, communicate: loopback, or nccl (a GPU for each rank)")
+      ->check(CLI::IsMember({"loopback", "nccl"}));
+  add_any_size(line, given->request);
+  return {line, [given] { return verify_plan(given->input, given->request); }};
+}
+
+}  // namespace rankscope::command
