@@ -17,7 +17,6 @@ constexpr Density densities[] = {
     {26, 8, 5, 2, 10, true},   {20, 6, 4, 1, 8, true},   {18, 6, 0, 2, 8, true},   {18, 5, 0, 1, 5, true},
     {16, 0, 0, 0, 5, false},   {12, 0, 0, 0, 3, false},  {8, 0, 0, 0, 2, false},
 };
-constexpr int tallest_alone = 26;                    ///< of a compute row without its prediction and its lanes
 constexpr Density largest{96, 14, 10, 4, 48, true};  // more height than this helps nobody
 constexpr Density opened_by_hand{32, 9, 7, 2, 14, true};
 constexpr Density folded_by_hand{14, 0, 0, 0, 8, false};
@@ -184,8 +183,7 @@ TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_predictio
     // The room that is left goes to the compute lanes, then between the bands, up to the next larger arrangement.
     const Density& larger = look == std::begin(densities) ? largest : look[-1];
     const int spare = (available - height) / static_cast<int>(ranks.size());
-    const int tallest = look->open ? larger.compute : std::max(larger.compute, tallest_alone);
-    const int taller = std::min(spare, tallest - look->compute);
+    const int taller = std::min(spare, larger.compute - look->compute);
     fitted.compute += taller;
     fitted.band_gap += std::min(spare - taller, std::max(larger.band_gap - look->band_gap, 0));
   }

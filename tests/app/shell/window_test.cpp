@@ -88,6 +88,16 @@ TEST_CASE("No lesson is wider than its panel, with all its questions") {
     INFO(lab.file);
     CHECK(panel.widget()->minimumSizeHint().width() <= panel.viewport()->width());
     CHECK(panel.widget()->width() <= panel.viewport()->width());
+    for (auto* box : panel.findChildren<QDoubleSpinBox*>()) {
+      box->setValue(box->maximum() > 100 ? 37'000 : 100);
+      INFO(box->text().toStdString() << " in " << box->width());
+      CHECK(box->width() >= box->fontMetrics().horizontalAdvance(box->text()) + 18);  // with the style's padding
+    }
+    for (auto* button : panel.findChildren<QPushButton*>()) {
+      INFO(button->text().toStdString());
+      CHECK(button->width() >= button->sizeHint().width());
+      CHECK_FALSE(button->text().contains(QString::fromUtf8("…")));
+    }
   }
 }
 
