@@ -60,11 +60,11 @@ std::string size_words(const RankGroup& group) {
 
 const char* words_of(Grouping grouping) {
   switch (grouping) {
-    case Grouping::automatic: return "automatically";
-    case Grouping::none: return "rank by rank";
-    case Grouping::stage: return "by stage";
-    case Grouping::tensor: return "by tensor group";
-    case Grouping::data: return "by data group";
+    case Grouping::automatic: return "Group ranks: automatic";
+    case Grouping::none: return "Show every rank";
+    case Grouping::stage: return "Group by stage";
+    case Grouping::tensor: return "Group by tensor group";
+    case Grouping::data: return "Group by data group";
   }
   return "";
 }

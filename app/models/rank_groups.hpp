@@ -38,7 +38,7 @@ struct RankGroup {
 /// "8 ranks", "data group of 8"
 std::string size_words(const RankGroup& group);
 
-/// What a menu says: "by stage".
+/// What a menu says: "Group by stage".
 const char* words_of(Grouping grouping);
 
 /// Whether the plan has more than one group of that kind, or one with several ranks. `plan` may be null.

@@ -5,16 +5,14 @@
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScrollBar>
-#include <QTextBlock>
 #include <QTextBrowser>
-#include <QTextList>
 #include <QTimer>
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 #include "app/shell/lab_label.hpp"
+#include "app/shell/lesson_text.hpp"
 #include "app/shell/plan_figures.hpp"
 #include "app/views/common/style.hpp"
 
@@ -37,63 +35,6 @@ QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
   }
   return result + line;
 }
-
-/// Markdown as high as its text is: the panel scrolls, not a box within it.
-class LessonText : public QTextBrowser {
- public:
-  explicit LessonText(QWidget* parent) : QTextBrowser(parent) {
-    setFrameShape(QFrame::NoFrame);
-    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    setStyleSheet(QStringLiteral("QTextBrowser { background: transparent; border: none; padding: 0; }"));
-    document()->setDocumentMargin(0);
-    setOpenExternalLinks(true);
-  }
-  void set_lesson(const QString& markdown) {
-    setMarkdown(markdown);
-    // Headings of a page would be larger than the panel's own title; paragraphs stand apart.
-    for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
-      QTextCursor cursor(block);
-      QTextBlockFormat form = block.blockFormat();
-      const bool heading = form.headingLevel() > 0;
-      form.setTopMargin(heading && block != document()->begin() ? 10 : 0);
-      form.setBottomMargin(block.textList() != nullptr ? 3 : heading ? 4 : 8);
-      form.setLineHeight(125, QTextBlockFormat::ProportionalHeight);
-      cursor.setBlockFormat(form);
-      if (!heading) continue;
-      cursor.select(QTextCursor::BlockUnderCursor);
-      QTextCharFormat letters;
-      letters.setProperty(QTextFormat::FontSizeAdjustment, 0);
-      letters.setFontWeight(QFont::DemiBold);
-      cursor.mergeCharFormat(letters);
-    }
-    document()->setIndentWidth(18);
-    fit();
-  }
-
-  /// Of the longest word: in less width it would be broken.
-  int longest_word() const {
-    const std::unique_ptr<QTextDocument> narrow(document()->clone());
-    QTextOption option = narrow->defaultTextOption();
-    option.setWrapMode(QTextOption::WordWrap);
-    narrow->setDefaultTextOption(option);
-    narrow->setTextWidth(1);
-    return static_cast<int>(std::ceil(narrow->idealWidth()));
-  }
-
- protected:
-  void resizeEvent(QResizeEvent* event) override {
-    QTextBrowser::resizeEvent(event);
-    fit();
-  }
-
- private:
-  void fit() {
-    document()->setTextWidth(viewport()->width());
-    setFixedHeight(static_cast<int>(document()->size().height()) + 4);
-  }
-};
 
 }  // namespace
 

@@ -18,6 +18,8 @@
 namespace rankscope::app {
 namespace {
 
+constexpr int card_width = 190;  ///< inside of a question's card, in the narrowest panel
+
 /// A number whose Enter submits it.
 class GuessBox : public QDoubleSpinBox {
  public:
@@ -180,7 +182,9 @@ void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) 
     connect(drawn, &ShareGuess::submitted, keep, &QPushButton::click);
     column.addWidget(drawn);
   }
-  auto* row = new QHBoxLayout;
+  // Under the number where they would not fit beside each other.
+  const bool beside = box->minimumWidth() + keep->sizeHint().width() <= card_width;
+  auto* row = new QBoxLayout(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
   connect(keep, &QPushButton::clicked, this,
           [this, index, box] { submit([this, index, value = box->value()] { keep_guess(index, value); }); });
   row->addWidget(box, 1);

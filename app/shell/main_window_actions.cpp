@@ -80,7 +80,7 @@ void MainWindow::make_actions() {
   const QList<QAction*> arrange = make_layout_actions();
   QList<QAction*> groupings;
   for (const Grouping grouping : every_grouping)
-    groupings << add_action(tr("Ranks %1").arg(QLatin1String(words_of(grouping))), {},
+    groupings << add_action(QLatin1String(words_of(grouping)), {},
                             [this, grouping] { timeline_->set_grouping(grouping); });
   for (const auto& lab : lab_files()) {
     const QString file = QString::fromStdString(lab.string());

@@ -68,8 +68,9 @@ void MainWindow::restore_layout() {
   if (!remember_) return;
   QSettings settings;
   settings.remove(QStringLiteral("docks"));  // of older versions, which could be collapsed
-  const auto saved = from_bytes(settings.value(layout_key).toByteArray(), screen_size);
+  auto saved = from_bytes(settings.value(layout_key).toByteArray(), screen_size);
   if (!saved) return;
+  saved->lower_alone = saved->lower_turn = false;  // the time line is what one looks for first
   workspace_->set_arrangement(*saved);
   restoreGeometry(settings.value(geometry_key).toByteArray());
 }

@@ -107,6 +107,7 @@ void GridView::arrange() {
   const bool ranks = there && room - rows * least_place >= height_of(std::min(least_rows, grid.size()));
   cells_height_ = room;
   if (ranks) {
+    fit_columns();
     cells_height_ = std::clamp(room - height_of(grid.size()), rows * least_place, rows * highest_place);
     ranking_->resize(width() - view_margin - cell_inset, ranking_->height());
     ranking_->setGeometry(cell_inset, header_height + top_label + cells_height_ + view_margin,
@@ -115,6 +116,16 @@ void GridView::arrange() {
   }
   quantities_->setVisible(there);
   ranking_->setVisible(ranks);
+}
+
+// Columns of one width where every heading fits its own; else as wide as their words.
+void GridView::fit_columns() {
+  QHeaderView& header = *ranking_->horizontalHeader();
+  int widest = 0, rest = width() - view_margin - cell_inset - header.sectionSizeHint(0);
+  for (int i = 1; i < header.count(); ++i) widest = std::max(widest, header.sectionSizeHint(i));
+  const bool even = header.count() < 2 || widest * (header.count() - 1) <= rest;
+  for (int i = 1; i < header.count(); ++i)
+    header.setSectionResizeMode(i, even ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
 }
 
 GridLayout GridView::layout_now() const {

@@ -38,6 +38,7 @@ class GridView : public DataView {
  private:
   void take();
   void arrange();
+  void fit_columns();
   void paint_scale(QPainter& painter) const;
   void paint_cells(QPainter& painter, const GridLayout& layout) const;
   Argb fill_of(double share) const;

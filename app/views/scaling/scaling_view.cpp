@@ -23,6 +23,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int control_height = 30, line = 18, least_plot = 180, least_choice = 90;
+constexpr int wanted_height = 440;                           ///< with the table
 constexpr int least_for_table = 330, least_for_words = 220;  ///< heights: the charts go before them
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
 constexpr int most_share_ticks = 6;
@@ -117,6 +118,7 @@ ScalingView::ScalingView(SharedState& state, Session& session, QWidget* parent)
         fill_choices();
       }) {
   setMinimumSize(320, 140);
+  setProperty(wanted_height_property, wanted_height);
   setMouseTracking(true);
   make_controls();
   connect(&session, &Session::scenario_changed, this, [this] {
@@ -419,7 +421,8 @@ void ScalingView::arrange() {
     if (!part->isVisibleTo(this)) continue;
     int wide = part->sizeHint().width();
     // Titles of published tables are long: the list yields to what stands beside it.
-    if (part == what_) wide = std::clamp(width() - 2 * view_margin - others, std::min(wide, least_choice), std::min(wide, 320));
+    if (part == what_)
+      wide = std::clamp(width() - 2 * view_margin - others, std::min(wide, least_choice), std::min(wide, 320));
     part->setGeometry(x, 4, wide, control_height);
     x += wide + 8;
   }

@@ -147,8 +147,8 @@ void TimelineView::fill_menu(QMenu& menu, QPoint at) {
                      [this, chosen] { toggle(chosen); });
     }
   }
-  menu.addAction(tr("Open all"), this, [this] { open_all(true); });
-  menu.addAction(tr("Fold all"), this, [this] { open_all(false); });
+  menu.addAction(tr("Expand all"), this, [this] { open_all(true); });
+  menu.addAction(tr("Collapse all"), this, [this] { open_all(false); });
   if (!choice_.pinned.empty())
     menu.addAction(tr("Unpin all"), this, [this] {
       choice_.pinned.clear();
@@ -157,8 +157,8 @@ void TimelineView::fill_menu(QMenu& menu, QPoint at) {
   menu.addSeparator();
   auto* ways = new QActionGroup(&menu);
   for (const Grouping grouping : every_grouping) {
-    QAction* action = menu.addAction(tr("Ranks %1").arg(QLatin1String(words_of(grouping))), this,
-                                     [this, grouping] { set_grouping(grouping); });
+    QAction* action =
+        menu.addAction(QLatin1String(words_of(grouping)), this, [this, grouping] { set_grouping(grouping); });
     action->setCheckable(true);
     action->setChecked(grouping == grouping_);
     action->setEnabled(can_group(grouping, scene_.plan.get()));

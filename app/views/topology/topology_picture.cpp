@@ -281,9 +281,8 @@ QStringList box_names(const Topology& topology, std::size_t level, std::size_t u
 }
 
 QStringList topology_titles() {
-  return {tr("uplink of a"), tr("the busiest, and what it sends"), tr("units"),
-          tr("each way"),     tr("busiest carries, a step"),        tr("busy"),
-          tr("mean")};
+  return {tr("uplink of"), tr("busiest unit"), tr("units"), tr("each way"), tr("busiest carries, a step"),
+          tr("busy"),      tr("mean")};
 }
 
 std::vector<std::vector<Cell>> topology_rows(const Topology& topology) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int line = 20, side_label = 92, drawing_top = 2 * line + 16;
 constexpr int least_rows = 3, drawn_level = 76, least_level = 42;  ///< pixels of a level with the gap above it
-constexpr int scale_bar = 120, least_for_table = 260;
+constexpr int scale_bar = 120, least_for_table = 260, wanted_height = 400;
 constexpr std::size_t most_units = 500;
 
 QString source_words(LoadSource source) {
@@ -52,6 +52,7 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
         update();
       }) {
   setMinimumSize(320, 140);
+  setProperty(wanted_height_property, wanted_height);
   setMouseTracking(true);
   words_->setProperty("role", QStringLiteral("dim"));
   for (RowsTable* table : {table_, units_}) {

@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "app/shell/command_line.hpp"
 #include "app/shell/main_window.hpp"
@@ -35,7 +36,9 @@ void settle(MainWindow& window) {
 
 /// Texts of a table's cells, a list or a text page scroll with it.
 bool scrolls(const QWidget& view, const QRectF& box) {
-  QWidget* child = view.childAt(box.center().toPoint());
+  const QPoint centre = box.center().toPoint();
+  const QRect room = view.rect();
+  QWidget* child = view.childAt(std::clamp(centre.x(), 0, room.right()), std::clamp(centre.y(), 0, room.bottom()));
   for (; child != nullptr && child != &view; child = child->parentWidget())
     if (qobject_cast<QAbstractScrollArea*>(child) != nullptr) return true;
   return false;

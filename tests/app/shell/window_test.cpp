@@ -88,6 +88,16 @@ TEST_CASE("No lesson is wider than its panel, with all its questions") {
     INFO(lab.file);
     CHECK(panel.widget()->minimumSizeHint().width() <= panel.viewport()->width());
     CHECK(panel.widget()->width() <= panel.viewport()->width());
+    for (auto* box : panel.findChildren<QDoubleSpinBox*>()) {
+      box->setValue(box->maximum() > 100 ? 37'000 : 100);
+      INFO(box->text().toStdString() << " in " << box->width());
+      CHECK(box->width() >= box->fontMetrics().horizontalAdvance(box->text()) + 18);  // with the style's padding
+    }
+    for (auto* button : panel.findChildren<QPushButton*>()) {
+      INFO(button->text().toStdString());
+      CHECK(button->width() >= button->sizeHint().width());
+      CHECK_FALSE(button->text().contains(QString::fromUtf8("…")));
+    }
   }
 }
 
@@ -355,6 +365,9 @@ TEST_CASE("Every key of the plan can be changed in its field, and fields that do
 
 TEST_CASE("A plan's numbers are dragged over powers of two, stepped and typed, and each is predicted at once") {
   const auto window = window_on("pipeline-1f1b");
+  Arrangement wide;
+  wide.plan_width = 420;  // a slider of some length
+  window->workspace().set_arrangement(wide);
   auto* field = qobject_cast<Stepper*>(window->plan_panel().field_named("micro-batches"));
   REQUIRE(field != nullptr);
   const auto predicted = [&] {

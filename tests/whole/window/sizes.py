@@ -128,6 +128,24 @@ def check_whole_middle(program, name):
     check_same(program, before, "F9 and Esc")
 
 
+def check_mouse(program, number):
+    """A click on a tab brings its view, a double click gives it the whole middle; from the list, too."""
+    tab = program.wait_for(f"{number} {TABS[number - 1]}", "page tab")
+    program.desktop.click(*tab.centre)
+    view = check_view(program, TABS[number - 1])
+    program.desktop.click(*tab.centre, times=2)
+    wait_for("a double click on its tab makes it larger",
+             lambda: (view_of(program, TABS[number - 1]) or view).height > view.height, 15)
+    program.desktop.key("Escape")
+    wait_for("Esc brings the time line back", lambda: program.find("Time line", "filler"), 15)
+    more = program.find("Further views", "push button")
+    check(more is not None, "there is no list of the tabs that do not fit")
+    program.desktop.click(*more.centre)
+    wait_for("the list opens", program.has_popup)
+    program.desktop.key("Up", "Return")
+    check_view(program, TABS[-1])
+
+
 def check_panels(program):
     """Each panel folds to a strip and opens as it was."""
     for key, name in (("ctrl+b", "Lesson"), ("ctrl+j", "Plan")):
@@ -164,6 +182,8 @@ def thorough(binary, folder, width, height, scale, desktop):
         if height / scale >= 700:
             check_whole_middle(program, TABS[2])
         check_panels(program)
+        if (width, height) == (1366, 768):
+            check_mouse(program, 4)
         program.command("Reset layout")
         if height / scale >= 700:
             drawn = {key: value for key, value in first.items() if key in ("Lesson", "Plan", "Time line")}
