@@ -1,0 +1,94 @@
+#include "engine/worker/commands/command.hpp"
+
+#include <charconv>
+#include <filesystem>
+
+#include "engine/comm/nccl.hpp"
+#include "engine/data/dataset.hpp"
+#include "engine/run/platform.hpp"
+#include "engine/scenario/resources.hpp"
+#include "engine/simulate/lost_node.hpp"
+
+namespace rankscope::command {
+
+void add_json(CLI::App* line, bool& json) {
+  line->add_flag("--json", json, "print one JSON object on standard output, and nothing else there");
+}
+
+void add_input(CLI::App* line, Input& input) {
+  line->add_option("SCENARIO", input.scenario, "a scenario file (TOML), or the name of a lab or a model")->required();
+  line->add_option("--set", input.set, "override a key of the file, as in --set plan.micro_batches=16")->take_all();
+  add_json(line, input.json);
+}
+
+void add_how(CLI::App* line, RunRequest& request) {
+  line->add_option("--comm", request.communicator,
+                   "how ranks communicate: loopback (threads of one process), mpi, or nccl (a GPU for each rank)")
+      ->check(CLI::IsMember({"loopback", "mpi", "nccl"}));
+  line->add_option("--device", request.device,
+                   "what computes: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps its "
+                   "predicted cost)")
+      ->check(CLI::IsMember({"cpu", "cuda", "sleep"}));
+  line->add_option("--clock", request.clock, "of the headline numbers: wall, device (emulated), or auto")
+      ->check(CLI::IsMember({"auto", "wall", "device"}));
+  line->add_option("--threads", request.threads, "CPU threads of each rank's compute")->check(CLI::Range(1, 256));
+}
+
+CLI::Validator whole_number(int least) {
+  return CLI::Validator(
+      [least](std::string& text) -> std::string {
+        int value = 0;
+        const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (bad == std::errc{} && end == text.data() + text.size() && value >= least) return {};
+        return "'" + text + "' is no whole number from " + std::to_string(least) + " up";
+      },
+      "", "");
+}
+
+std::vector<Override> overrides_of(const Input& input) {
+  std::vector<Override> overrides;
+  for (const std::string& text : input.set) overrides.push_back(parse_override(text));
+  return overrides;
+}
+
+std::string file_of(const Input& input) {
+  const std::filesystem::path file = find_scenario(input.scenario);
+  return file.empty() ? input.scenario : file.string();
+}
+
+Scenario read(const Input& input, const std::vector<Override>& more) {
+  std::vector<Override> overrides = overrides_of(input);
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return read_scenario(file_of(input), overrides, complaint_about_data);
+}
+
+std::optional<Complaint> complaint_about_data(const Scenario& scenario) {
+  if (data_file(scenario).empty()) return std::nullopt;
+  try {
+    open_dataset(scenario);
+    return std::nullopt;
+  } catch (const DataError& e) {
+    return Complaint{{"data.source"}, e.what()};
+  }
+}
+
+void refuse_lost_node(const Scenario& scenario) {
+  const auto after = after_lost_node(scenario);
+  if (after && after->replicas_lost > 0)
+    throw ScenarioError("cluster.lost_node = " + std::to_string(scenario.cluster.lost_node) +
+                        " is for plan, simulate and search, and nothing that runs loses a node: " +
+                        what_is_left(*after, scenario.cluster.lost_node) +
+                        "; to run that, set these keys and cluster.lost_node = -1");
+}
+
+StepProgram compile_rest(const Scenario& scenario) {
+  const auto after = after_lost_node(scenario);
+  return compile(after ? after->scenario : scenario);
+}
+
+void prepare_device(const RunRequest& request) {
+  prepare_platform(request.device);
+  if (request.communicator == "nccl") prepare_cuda_for_nccl();
+}
+
+}  // namespace rankscope::command

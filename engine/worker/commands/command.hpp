@@ -1,0 +1,66 @@
+// A command of rankscope-engine: its words on the command line, and what it does. One file for each; main.cpp lists
+// them.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/program/compile.hpp"
+#include "engine/scenario/read.hpp"
+#include "engine/worker/worker.hpp"
+
+namespace rankscope::command {
+
+inline constexpr int bad_input = 2, failed = 1;  ///< exit statuses
+
+/// One command. Its function keeps what its options were given.
+struct Command {
+  CLI::App* line;            ///< its options; true once it was chosen
+  std::function<int()> run;  ///< the exit status
+};
+
+Command plan(CLI::App& app);
+Command simulate(CLI::App& app);
+Command run(CLI::App& app);
+Command verify(CLI::App& app);
+Command sweep(CLI::App& app);
+Command validate(CLI::App& app);
+Command search(CLI::App& app);
+Command paths(CLI::App& app);
+Command export_model(CLI::App& app);
+Command worker(CLI::App& app);
+
+/// What commands on a scenario are given.
+struct Input {
+  std::string scenario;
+  std::vector<std::string> set;
+  bool json = false;
+};
+
+void add_input(CLI::App* line, Input& input);
+void add_json(CLI::App* line, bool& json);
+/// What runs, how its ranks talk and which clock counts: the same for one run and for many.
+void add_how(CLI::App* line, RunRequest& request);
+/// A whole number from `least`; CLI11's own words for a wrong one name the limits of double.
+CLI::Validator whole_number(int least);
+
+std::vector<Override> overrides_of(const Input& input);
+/// The file; or that of the lab or model of this name, where there is no such file.
+std::string file_of(const Input& input);
+/// The scenario with its overrides, and with `more` of them. Throws ScenarioError with file, line and column.
+Scenario read(const Input& input, const std::vector<Override>& more = {});
+/// Complains about a data file that is too short, or whose tokens the model does not have.
+std::optional<Complaint> complaint_about_data(const Scenario& scenario);
+
+/// Throws ScenarioError where the scenario loses a node: what continues without it is another plan than what runs.
+void refuse_lost_node(const Scenario& scenario);
+/// The step to predict: that of what is left, where the scenario loses a node.
+StepProgram compile_rest(const Scenario& scenario);
+
+/// Before anything asks for a GPU: prepares the process whose ranks compute on one, or communicate by NCCL.
+void prepare_device(const RunRequest& request);
+
+}  // namespace rankscope::command

@@ -1,0 +1,49 @@
+// `rankscope-engine export`: a checkpoint's model for other tools.
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/analyse/figure_text.hpp"
+#include "engine/checkpoint/hugging_face.hpp"
+#include "engine/worker/commands/command.hpp"
+
+namespace rankscope::command {
+namespace {
+
+/// What the command is given.
+struct ExportLine {
+  std::string checkpoint, folder;
+  bool json = false;
+};
+
+int export_checkpoint(const ExportLine& given) {
+  const std::vector<std::string> found = checkpoints_in(given.checkpoint);
+  if (found.empty()) throw CheckpointError(given.checkpoint + ": there is no complete checkpoint");
+  const Checkpoint checkpoint(found.back());
+  const SavedModel saved = write_hugging_face(checkpoint, given.folder);
+  if (given.json)
+    std::cout << nlohmann::ordered_json{{"folder", given.folder},
+                                        {"checkpoint", checkpoint.directory()},
+                                        {"steps_done", checkpoint.steps_done()},
+                                        {"parameters", saved.parameters},
+                                        {"bytes", saved.bytes}}
+                     .dump(2)
+              << "\n";
+  else
+    std::cout << given.folder << ": " << saved.parameters << " parameters after " << checkpoint.steps_done()
+              << " steps, fp32, " << figure::format("%.1f MiB", static_cast<double>(saved.bytes) / (1 << 20))
+              << "; transformers' GPT2LMHeadModel reads it\n";
+  return 0;
+}
+
+}  // namespace
+
+Command export_model(CLI::App& app) {
+  const auto given = std::make_shared<ExportLine>();
+  auto* line = app.add_subcommand("export", "save a checkpoint's model in Hugging Face's format of GPT-2");
+  line->add_option("CHECKPOINT", given->checkpoint, "a checkpoint, or a folder of them: its newest")->required();
+  line->add_option("FOLDER", given->folder, "to make: config.json and model.safetensors")->required();
+  add_json(line, given->json);
+  return {line, [given] { return export_checkpoint(*given); }};
+}
+
+}  // namespace rankscope::command

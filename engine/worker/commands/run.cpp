@@ -1,0 +1,109 @@
+// `rankscope-engine run` and `sweep`: training for real; and `worker`, the process that `run` starts for its ranks.
+#include <memory>
+
+#include "engine/run/platform.hpp"
+#include "engine/worker/commands/command.hpp"
+#include "engine/worker/plan_text.hpp"
+#include "engine/worker/stages.hpp"
+#include "engine/worker/supervise.hpp"
+#include "engine/worker/sweep.hpp"
+
+namespace rankscope::command {
+namespace {
+
+/// What `run` is given.
+struct RunLine {
+  Input input;
+  RunRequest request;
+  std::optional<int> steps, checkpoint_every;  ///< in the place of keys of [train]
+};
+
+int run_plan(RunLine given) {
+  prepare_device(given.request);
+  check_platform(given.request.device);
+  std::vector<Override> instead;
+  if (given.steps) instead.push_back({"train.steps", std::to_string(*given.steps)});
+  if (given.checkpoint_every) instead.push_back({"train.checkpoint_every", std::to_string(*given.checkpoint_every)});
+  const Scenario scenario = with_stages(read(given.input, instead), is_platform(given.request.device),
+                                        given.request.device, given.request.threads);
+  refuse_lost_node(scenario);
+  check_runs(compile(scenario));
+  given.request.json = given.input.json;
+  return run_supervised(scenario, given.request);
+}
+
+int sweep_plans(const Input& input, SweepRequest request) {
+  prepare_device(request.run);
+  check_platform(request.run.device);
+  request.scenario = file_of(input);
+  request.set = overrides_of(input);
+  request.json = input.json;
+  refuse_lost_node(read(input));
+  return run_sweep(request, complaint_about_data);
+}
+
+}  // namespace
+
+Command run(CLI::App& app) {
+  const auto given = std::make_shared<RunLine>();
+  RunRequest& request = given->request;
+  auto* line = app.add_subcommand("run", "train for real, with as many ranks as the plan has");
+  add_input(line, given->input);
+  add_how(line, request);
+  line->add_option("--steps", given->steps, "instead of train.steps")->check(whole_number(1));
+  line->add_option("--record", request.record, "write a trace (MCAP)");
+  line->add_option("--publish", request.publish, "serve viewers at this endpoint (tcp://…, ipc://…)");
+  line->add_option("--keep", request.keep, "detail to keep: all, every:N steps, or last:TIME such as last:30s");
+  line->add_option("--checkpoint", request.checkpoint,
+                   "folder for the checkpoints that train.checkpoint_every asks for");
+  line->add_option("--checkpoint-every", given->checkpoint_every,
+                   "instead of train.checkpoint_every: steps, 0 is never")
+      ->check(whole_number(0));
+  line->add_option("--resume", request.resume,
+                   "go on from this checkpoint, or from the newest in this folder, under this scenario's plan");
+  line->add_option("--restarts", request.restarts,
+                   "when a rank is lost, go on by itself from the newest checkpoint, so many times at most")
+      ->check(whole_number(0));
+  line->add_option("--join-file", request.join_file,
+                   "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
+                   "endpoint beyond this machine must have");
+  return {line, [given] { return run_plan(*given); }};
+}
+
+Command sweep(CLI::App& app) {
+  struct Given {
+    Input input;
+    SweepRequest request;
+  };
+  const auto given = std::make_shared<Given>();
+  SweepRequest& request = given->request;
+  auto* line = app.add_subcommand("sweep", "run a scenario with keys of it changed in turn: strong and weak scaling");
+  add_input(line, given->input);
+  line->add_option("--over", request.over,
+                   "a key and its values, as in --over plan.data=1,2,4; given again for another key, all combinations "
+                   "are run")
+      ->take_all()
+      ->allow_extra_args(false);
+  line->add_flag("--weak", request.weak,
+                 "weak scaling: the global batch grows with the ranks, from the scenario's at the first point "
+                 "(without it: strong scaling, the batch stays)");
+  line->add_option("--steps", request.steps,
+                   "of each run; without it what --set train.steps says, or else " + std::to_string(sweep_steps))
+      ->check(whole_number(1));
+  line->add_option("--repeat", request.repeats, "runs of each point, round by round through all of them")
+      ->check(whole_number(1));
+  add_how(line, request.run);
+  line->add_option("--record", request.record, "write what was measured, run by run, to a trace (MCAP)");
+  return {line, [given] { return sweep_plans(given->input, given->request); }};
+}
+
+Command worker(CLI::App& app) {
+  auto* line = app.add_subcommand("worker", "")->group("");  // not listed: started by run
+  return {line, [] {
+            const WorkerJob job = job_from_environment();
+            prepare_device(job.request);
+            return run_worker(job);
+          }};
+}
+
+}  // namespace rankscope::command

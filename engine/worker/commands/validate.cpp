@@ -1,0 +1,58 @@
+// `rankscope-engine validate`: predictions beside what was measured, by others and here.
+#include "engine/validate/validate.hpp"
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/validate/leave_one_out.hpp"
+#include "engine/worker/commands/command.hpp"
+#include "engine/worker/own_runs.hpp"
+
+namespace rankscope::command {
+namespace {
+
+int validate_all(bool json, bool without_each) {
+  const std::vector<PublishedTable> published = read_all_published();
+  if (without_each) {
+    const std::vector<LeftOutTable> left_out = leave_one_out(published);
+    std::cout << (json ? to_json(left_out).dump(2) + "\n" : to_text(left_out));
+    return 0;
+  }
+  std::vector<ValidatedTable> tables;
+  for (const PublishedTable& table : published) tables.push_back(rankscope::validate(table));
+  if (json)
+    std::cout << to_json(tables).dump(2) << "\n";
+  else
+    std::cout << to_text(tables);
+  return 0;
+}
+
+}  // namespace
+
+Command validate(CLI::App& app) {
+  struct Given {
+    bool without_each = false, own = false;
+    OwnRunsRequest own_runs;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* line =
+      app.add_subcommand("validate", "hold predictions against what others have measured and printed, row by row");
+  add_json(line, given->own_runs.json);
+  line->add_flag("--leave-one-out", given->without_each,
+                 "each table's errors with the constants that all others of its device give");
+  auto* own =
+      line->add_flag("--own", given->own, "run our own rows on this machine, and hold them against their simulation");
+  auto* write = line->add_option("--write", given->own_runs.folder,
+                                 "with --own: folder of scenarios to write what was measured to");
+  write->needs(own);
+  line->add_option("--name", given->own_runs.name, "with --write: of the file of measured ops")->needs(write);
+  line->add_option("--rounds", given->own_runs.rounds,
+                   "with --own: times that every row runs; of several, each error comes with its standard error")
+      ->check(whole_number(1))
+      ->needs(own);
+  return {line, [given] {
+            return given->own ? validate_own(given->own_runs) : validate_all(given->own_runs.json, given->without_each);
+          }};
+}
+
+}  // namespace rankscope::command
