@@ -19,6 +19,8 @@
 
 extern char** environ;
 
+using namespace std::chrono_literals;
+
 namespace rankscope::test {
 namespace {
 
