@@ -91,9 +91,9 @@ TEST_CASE("every rank of every plan holds the bytes that its program says, and s
     const StepProgram step = compile(s);
     Summaries summaries;
     RunSettings settings;
-    settings.steps = 2;
+    settings.steps = i % 4 == 0 ? 2 : 1;  // of some plans also the step that begins while another one ends
     run_loopback(step, settings, [&](int) { return &summaries; });
-    REQUIRE(summaries.all.size() == 2 * static_cast<std::size_t>(step.grid.size()));
+    REQUIRE(summaries.all.size() == settings.steps * static_cast<std::size_t>(step.grid.size()));
     RunFacts facts;
     facts.plan = s.plan;
     facts.grid = step.grid;
