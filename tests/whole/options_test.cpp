@@ -1,5 +1,7 @@
 // Options of the commands that change what a person gets: each by what is seen from outside.
 #include <algorithm>
+#include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>

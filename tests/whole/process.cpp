@@ -19,11 +19,12 @@
 
 extern char** environ;
 
+using namespace std::chrono_literals;
+
 namespace rankscope::test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace std::chrono_literals;
 
 std::string content_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

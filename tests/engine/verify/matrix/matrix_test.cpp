@@ -92,9 +92,9 @@ TEST_CASE(
     const StepProgram step = compile(s);
     Summaries summaries;
     RunSettings settings = troubled(i, 300'000);  // whatever is late
-    settings.steps = 2;
+    settings.steps = i % 4 == 0 ? 2 : 1;  // of some plans also the step that begins while another one ends
     run_loopback(step, settings, [&](int) { return &summaries; });
-    REQUIRE(summaries.all.size() == 2 * static_cast<std::size_t>(step.grid.size()));
+    REQUIRE(summaries.all.size() == settings.steps * static_cast<std::size_t>(step.grid.size()));
     RunFacts facts;
     facts.plan = s.plan;
     facts.grid = step.grid;
