@@ -10,7 +10,7 @@ namespace {
 
 constexpr int layout_version = 2;
 constexpr int narrow_window = 1200;  ///< up to here panels begin folded
-constexpr int widest_panel = 720;
+constexpr int widest_side_panel = 720;
 constexpr int generous =
     150;  ///< so much more than the least of both parts: sentence and legend are shown by themselves
 constexpr double lower_part = 0.4;  ///< of the height that is left
@@ -29,8 +29,9 @@ Widths divide_width(int room, const Arrangement& wish, const PartNeeds& needs) {
   if (!result.lesson_folded && !result.plan_folded && lesson_least + plan_least + part_size::middle > room)
     (wish.lesson_first ? result.plan_folded : result.lesson_folded) = true;
   const int strips = part_size::strip * ((result.lesson_folded ? 1 : 0) + (result.plan_folded ? 1 : 0));
-  result.lesson = result.lesson_folded ? part_size::strip : std::clamp(wish.lesson_width, lesson_least, widest_panel);
-  result.plan = result.plan_folded ? part_size::strip : std::clamp(wish.plan_width, plan_least, widest_panel);
+  result.lesson =
+      result.lesson_folded ? part_size::strip : std::clamp(wish.lesson_width, lesson_least, widest_side_panel);
+  result.plan = result.plan_folded ? part_size::strip : std::clamp(wish.plan_width, plan_least, widest_side_panel);
   // A panel yields until it would cut its words; where the middle is still too narrow, it has the middle's place.
   int missing = part_size::middle - (room - result.lesson - result.plan);
   const auto yield = [&](int& width, int least, bool folded) {
@@ -142,7 +143,7 @@ std::optional<Arrangement> from_bytes(const QByteArray& bytes, QSize screen) {
   a.lesson_width = number("lesson_width");
   a.plan_width = number("plan_width");
   a.lower_height = number("lower_height");
-  const auto usable = [&](int width) { return width >= part_size::least_panel && width <= widest_panel; };
+  const auto usable = [&](int width) { return width >= part_size::least_panel && width <= widest_side_panel; };
   const bool usable_height =
       a.lower_height == 0 || (a.lower_height >= part_size::tight_lower && a.lower_height <= screen.height());
   if (!usable(a.lesson_width) || !usable(a.plan_width) || !usable_height) return std::nullopt;

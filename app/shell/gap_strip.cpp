@@ -20,12 +20,13 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int name_width = 76, bar_height = 20, bar_gap = 4, top = 5, margin = 16, heading_gap = 8;
+constexpr int strip_name_width = 76, strip_bar = 20, strip_bar_gap = 4, strip_top = 5, strip_margin = 16,
+              heading_gap = 8;
 constexpr int closed_bar = 17, closed_prediction = 5, closed_top = 3, closed_gap = 2;  // one bar over the other
 constexpr int sentence_height = 36;                                                    // two lines
-constexpr int names_height = 20;  // of what is too narrow for its name
-constexpr int narrow = 620;       // too narrow for the whole heading
-constexpr int piece_inset = 6;    // of the words on a piece
+constexpr int names_height = 20;   // of what is too narrow for its name
+constexpr int narrow_strip = 620;  // too narrow for the whole heading
+constexpr int piece_inset = 6;     // of the words on a piece
 
 /// What is shown stands for more ranks than it has: nothing can be said of each.
 bool folded(const Figures& figures) { return figures.shown() != nullptr && figures.context == nullptr; }
@@ -88,7 +89,7 @@ void GapStrip::set_veil(const QString& until) {
 
 void GapStrip::place_button() {
   show_anyway_->adjustSize();
-  show_anyway_->move(width() - margin - show_anyway_->width(),
+  show_anyway_->move(width() - strip_margin - show_anyway_->width(),
                      closed_top + (closed_bar - show_anyway_->height()) / 2 + 1);
 }
 
@@ -106,12 +107,14 @@ void GapStrip::resizeEvent(QResizeEvent* event) {
   place_button();
 }
 
-QSize GapStrip::sizeHint() const { return {640, top + 2 * bar_height + bar_gap + names_height + sentence_height + 9}; }
+QSize GapStrip::sizeHint() const {
+  return {640, strip_top + 2 * strip_bar + strip_bar_gap + names_height + sentence_height + 9};
+}
 
 bool GapStrip::open() const { return height() > part_size::shares; }
 
 QString GapStrip::heading() const {
-  const QString words = width() < narrow ? tr("Step") : tr("Where the step goes");
+  const QString words = width() < narrow_strip ? tr("Step") : tr("Where the step goes");
   return (open() ? QStringLiteral("▾ ") : QStringLiteral("▸ ")) + words;
 }
 
@@ -119,12 +122,12 @@ int GapStrip::left_width() const {
   QFont bold = interface_font();
   bold.setWeight(QFont::DemiBold);
   const int words = static_cast<int>(std::ceil(QFontMetricsF(bold).horizontalAdvance(heading())));
-  return margin + words + heading_gap + (veil_.isEmpty() ? name_width + heading_gap : 0);
+  return strip_margin + words + heading_gap + (veil_.isEmpty() ? strip_name_width + heading_gap : 0);
 }
 
 QRectF GapStrip::bar_area(int row) const {
-  const double left = left_width(), wide = std::max(1, width() - left_width() - margin);
-  if (open()) return {left, static_cast<double>(top + row * (bar_height + bar_gap)), wide, bar_height};
+  const double left = left_width(), wide = std::max(1, width() - left_width() - strip_margin);
+  if (open()) return {left, static_cast<double>(strip_top + row * (strip_bar + strip_bar_gap)), wide, strip_bar};
   if (row == 0) return {left, closed_top, wide, closed_bar};
   return {left, closed_top + closed_bar + closed_gap, wide, closed_prediction};
 }
@@ -188,7 +191,7 @@ void GapStrip::paint_names(QPainter& painter) const {
   std::sort(nameless.begin(), nameless.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   // Where there is no room for the long names, those of the range view's columns.
   const QFontMetricsF metrics(painter.font());
-  const QRectF area(left_width(), bar_area(1).bottom() + 3, width() - left_width() - margin, names_height - 4);
+  const QRectF area(left_width(), bar_area(1).bottom() + 3, width() - left_width() - strip_margin, names_height - 4);
   std::vector<std::pair<Argb, QString>> entries;
   for (const bool brief : {false, true}) {
     entries.clear();
@@ -210,7 +213,7 @@ void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShare
   const bool with_words = bar.height() > closed_prediction;
   painter.setPen(color(p.dim));
   if (with_words)
-    painter.drawText(QRectF(bar.left() - name_width - heading_gap, bar.top(), name_width, bar.height()),
+    painter.drawText(QRectF(bar.left() - strip_name_width - heading_gap, bar.top(), strip_name_width, bar.height()),
                      Qt::AlignRight | Qt::AlignVCenter, name);
   const QFontMetricsF metrics(painter.font());
   for (const Piece& piece : pieces(shares, bar)) {
@@ -246,13 +249,15 @@ void GapStrip::paintEvent(QPaintEvent*) {
   bold.setWeight(QFont::DemiBold);
   painter.setFont(bold);
   painter.setPen(color(p.text));
-  const QRectF line(margin, bar_area(0).top(), width() - 2 * margin, open() ? bar_height : closed_bar + closed_gap);
+  const QRectF line(strip_margin, bar_area(0).top(), width() - 2 * strip_margin,
+                    open() ? strip_bar : closed_bar + closed_gap);
   painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, heading());
   painter.setFont(interface_font());
   const Figures& figures = *figures_.latest();
-  const QRectF words(margin, bar_area(1).bottom() + names_height + 4, width() - 2 * margin, sentence_height);
+  const QRectF words(strip_margin, bar_area(1).bottom() + names_height + 4, width() - 2 * strip_margin,
+                     sentence_height);
   painter.setPen(color(p.dim));
-  const QRectF instead = line.adjusted(left_width() - margin, 0, 0, 0);
+  const QRectF instead = line.adjusted(left_width() - strip_margin, 0, 0, 0);
   const QFontMetrics small(painter.font());
   const auto explain = [&](const QString& why) {
     const auto room = static_cast<int>(instead.width()) - (veil_.isEmpty() ? 0 : show_anyway_->width() + heading_gap);

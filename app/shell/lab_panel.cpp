@@ -19,7 +19,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int least_width = 180, widest_least = 300;
+constexpr int narrowest_lesson = 180, widest_needed = 300;
 
 /// A button does not break its words: where a line is full they go on in the next.
 QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
@@ -147,12 +147,12 @@ void LabPanel::rebuild() {
 
 // The narrowest that breaks no word and cuts no number. A word that is longer than the panel should ever be is broken.
 void LabPanel::fit_width() {
-  int needed = least_width;
+  int needed = narrowest_lesson;
   for (const auto* text : page_->findChildren<LessonText*>()) needed = std::max(needed, text->longest_word());
   const QMargins around = layout_->contentsMargins();
   needed += around.left() + around.right();
   needed = std::max(needed, page_->minimumSizeHint().width()) + verticalScrollBar()->sizeHint().width();
-  setMinimumWidth(std::min(needed, widest_least));
+  setMinimumWidth(std::min(needed, widest_needed));
 }
 
 // A lesson is longer than the panel: whoever does not read to its end would not know why the answers are hidden.
@@ -243,7 +243,7 @@ void LabPanel::add_next_lab() {
     if (labs_[i].file != lab_->file) continue;
     auto* next = new QPushButton(page_);
     const QString title = tr("Next: %1").arg(QString::fromStdString(labs_[i + 1].title));
-    next->setText(in_lines(title, next->fontMetrics(), least_width - 26));
+    next->setText(in_lines(title, next->fontMetrics(), narrowest_lesson - 26));
     next->setAccessibleName(title);
     const QString file = QString::fromStdString(labs_[i + 1].file);
     connect(next, &QPushButton::clicked, this, [this, file] { emit lab_wanted(file); });

@@ -21,8 +21,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int margin = 12, narrowest = 240;
-constexpr int longest_line = 15;  ///< letters of a label that stay in one line: the panel is narrow
+constexpr int plan_margin = 12, narrowest_plan = 240;
+constexpr int longest_label = 15;  ///< letters of a label that stay in one line: the panel is narrow
 
 QLabel* make_label(const QString& words, const char* role, QWidget* parent, Qt::Alignment align = Qt::AlignLeft) {
   auto* label = new QLabel(words, parent);
@@ -47,7 +47,7 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
 
   auto* page = new QWidget;
   auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(margin, 8, margin, 16);
+  column->setContentsMargins(plan_margin, 8, plan_margin, 16);
   column->setSpacing(10);
 
   auto* head = new QHBoxLayout;
@@ -123,7 +123,7 @@ void PlanPanel::fit_width() {
   // A field that was just hidden is still counted by layouts within this one.
   for (QLayout* part : widget()->findChildren<QLayout*>()) part->invalidate();
   const int needed = widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width() + 2;
-  setMinimumWidth(std::max({narrowest, minimumWidth(), needed}));
+  setMinimumWidth(std::max({narrowest_plan, minimumWidth(), needed}));
 }
 
 void PlanPanel::add_fields(QGridLayout& form) {
@@ -191,7 +191,7 @@ void PlanPanel::add_field(QGridLayout& form, const QString& name, const QString&
                           std::function<void(const Scenario&)> show, Applies applies) {
   const int row = form.rowCount();
   auto* label = make_label(name, "dim", this);
-  label->setWordWrap(name.size() > longest_line);
+  label->setWordWrap(name.size() > longest_label);
   label->setToolTip(help);
   form.addWidget(label, row, 0);
   form.addWidget(box, row, 1);

@@ -28,8 +28,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int bar_height = 44, margin = 8, gap = 6;
-constexpr int title_width = 280;  ///< of what is open, before anything else leaves
+constexpr int top_bar_height = 44, top_bar_margin = 8, top_bar_gap = 6;
+constexpr int whole_title = 280;  ///< of what is open, before anything else leaves
 constexpr double speeds[] = {1.0, 0.1, 0.03, 0.01, 0.003, 0.001};
 
 QString speed_text(double speed) {
@@ -123,7 +123,7 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
       colours_(&palette_of(Theme::dark)) {
   setObjectName(QStringLiteral("topBar"));
   setAttribute(Qt::WA_StyledBackground);
-  setFixedHeight(bar_height);
+  setFixedHeight(top_bar_height);
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);  // what has no room leaves: fit()
   QFont bold = font();
   bold.setWeight(QFont::Bold);
@@ -160,8 +160,8 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   connect(more_->menu(), &QMenu::aboutToShow, this, &TopBar::fill_more);
 
   auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(margin, 0, margin, 0);
-  row->setSpacing(gap);
+  row->setContentsMargins(top_bar_margin, 0, top_bar_margin, 0);
+  row->setSpacing(top_bar_gap);
   row->addWidget(menu_);
   row->addWidget(scenarios_, 1);
   row->addWidget(run_);
@@ -366,14 +366,14 @@ void TopBar::fit() {
                                              {palette_, true},
                                              {help_, true}};
   std::map<QWidget*, bool> shown(std::begin(parts), std::end(parts));
-  int title = title_width;
+  int title = whole_title;
   const auto width_of = [&](QWidget* part) {
     if (part == scenarios_) return std::max(title, scenarios_->minimumSizeHint().width());
     return std::clamp(part->sizeHint().width(), part->minimumWidth(), part->maximumWidth());
   };
   const auto fits = [&] {
-    int all = 2 * margin;
-    for (const auto& [part, is_shown] : shown) all += is_shown ? width_of(part) + gap : 0;
+    int all = 2 * top_bar_margin;
+    for (const auto& [part, is_shown] : shown) all += is_shown ? width_of(part) + top_bar_gap : 0;
     return all <= width();
   };
   const std::vector<std::function<void()>> yields{
@@ -383,7 +383,7 @@ void TopBar::fit() {
       [&] { shown[clock_] = false; },
       [&] { shown[speeds_] = false, shown[more_] = true; },
       [&] { shown[play_] = false; },
-      [&] { title = title_width / 2; },
+      [&] { title = whole_title / 2; },
       [&] { shown[of_steps_] = false; },
       [&] { shown[help_] = false; },
       [&] { shown[runs ? static_cast<QWidget*>(run_) : stop_] = false; },

@@ -21,7 +21,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int least_width = 480, least_height = 260;  ///< below this nothing could be read
+constexpr int least_workspace_width = 480, least_workspace_height = 260;  ///< below this nothing could be read
 constexpr QSize own_window(900, 600);
 
 /// A view's own window: closing it puts the view back.
@@ -399,7 +399,7 @@ void Workspace::show_notice(const Tab& tab) {
   notice_button_->setVisible(tab.window != nullptr || !parts_.lower_only());
 }
 
-QSize Workspace::minimumSizeHint() const { return {least_width, least_height}; }
+QSize Workspace::minimumSizeHint() const { return {least_workspace_width, least_workspace_height}; }
 
 void Workspace::resizeEvent(QResizeEvent*) { place(); }
 
