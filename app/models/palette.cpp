@@ -29,6 +29,17 @@ constexpr Palette light{
     0xff9aa3af,   0xff147254,
     0xffb3261e};
 
+constexpr Palette high_contrast{
+    Theme::contrast, {0xffa9c8ee, 0xffb3601e, 0xffcdcb39, 0xff747b92, 0xff39976d, 0xff8855bb, 0xfff997a9, 0xfff0f0f0},
+    0xffbb88ff,      0xffddffcc,
+    0xff88aa55,      0xff000000,
+    0xff000000,      0xffa8a8a8,
+    0xffffffff,      0xffe6e6e6,
+    0xffc0c0c0,      0xffffe14d,
+    0xff000000,      0xff606060,
+    0xff6a6a6a,      0xff62e6a0,
+    0xffff9c94};
+
 double linear(Argb channel) {
   const double c = static_cast<double>(channel & 0xff) / 255;
   return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
@@ -56,7 +67,29 @@ Argb Palette::ink_on(Argb fill) const {
   return contrast(black, fill) >= contrast(white, fill) ? black : white;
 }
 
-const Palette& palette_of(Theme theme) { return theme == Theme::dark ? dark : light; }
+const Palette& palette_of(Theme theme) {
+  switch (theme) {
+    case Theme::dark: return dark;
+    case Theme::light: return light;
+    case Theme::contrast: return high_contrast;
+  }
+  return dark;
+}
+
+std::string_view name_of(Theme theme) {
+  switch (theme) {
+    case Theme::dark: return "dark";
+    case Theme::light: return "light";
+    case Theme::contrast: return "contrast";
+  }
+  return "";
+}
+
+std::optional<Theme> theme_named(std::string_view name) {
+  for (const Theme theme : every_theme)
+    if (name == name_of(theme)) return theme;
+  return std::nullopt;
+}
 
 std::string_view name_of(SpanClass kind) {
   switch (kind) {

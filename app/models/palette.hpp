@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The colours, for a dark and a light surrounding. Quiet surroundings, coloured data.
+// The colours, for a dark and a light surrounding, and for eyes that need high contrast. Quiet surroundings, coloured
+// data.
 //
 // Any two of the span colours (collectives of tensor ranks, gathers and reductions of ZeRO among them) differ by at
 // least 12 (CIEDE2000) as seen normally and with deuteranopia, protanopia and tritanopia, and stand out from ground and
@@ -7,6 +8,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "engine/op/kind.hpp"
@@ -17,7 +19,11 @@ namespace rankscope {
 /// 0xAARRGGBB, as QRgb: QColor(argb) takes it as it is.
 using Argb = std::uint32_t;
 
-enum class Theme : std::uint8_t { dark, light };
+enum class Theme : std::uint8_t { dark, light, contrast };  ///< contrast: white and strong colours on black
+inline constexpr std::array every_theme{Theme::dark, Theme::light, Theme::contrast};
+
+std::string_view name_of(Theme theme);  ///< as --theme takes it: "dark", "light", "contrast"
+std::optional<Theme> theme_named(std::string_view name);
 
 struct Palette {
   Theme theme = Theme::dark;

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/class_room.hpp"
 
-#include <QDir>
 #include <QFileInfo>
+#include <QStandardPaths>
 #include <cmath>
 
 #include "engine/op/op_id.hpp"
 #include "telemetry/classroom/student.hpp"
 #include "telemetry/classroom/teacher.hpp"
+#include "telemetry/stream/join.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 namespace {
 
 constexpr int look_interval_ms = 60;
+
+/// By which this user's names belong to this user, in every class. Where no file can be kept, it is this window's only.
+classroom::Identity student_identity() {
+  const QString file = QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation);
+  try {
+    return classroom::Identity((file + QStringLiteral("/student.key")).toStdString());
+  } catch (const JoinError&) {
+    return {};
+  }
+}
 
 }  // namespace
 
@@ -34,10 +46,10 @@ void ClassRoom::teach(const QString& join_file, const QString& address) {
   if (options.secured) {
     options.endpoint = "tcp://0.0.0.0:*";
   } else {
-    folder_ = QString::fromStdString(make_private_directory());
-    options.endpoint = folder_.toStdString() + "/class";
-    options.endpoint.insert(0, "ipc://");
+    folder_ = std::make_unique<SessionDirectory>();
+    options.endpoint = "ipc://" + (folder_->path() / "class").string();
   }
+  options.join_file = join_file.toStdString();
   auto teacher = std::make_unique<classroom::Teacher>(options);
   write_join_file(join_file.toStdString(), teacher->join(address.toStdString()));
   teacher_ = std::move(teacher);
@@ -48,7 +60,8 @@ void ClassRoom::teach(const QString& join_file, const QString& address) {
 
 void ClassRoom::attend(const QString& join_file, const QString& name) {
   leave();
-  student_ = std::make_unique<classroom::StudentLine>(read_join_file(join_file.toStdString()), name.toStdString());
+  student_ = std::make_unique<classroom::StudentLine>(read_join_file(join_file.toStdString()), name.toStdString(),
+                                                      student_identity());
   following_ = true;
   timer_.start();
   look_round();
@@ -63,8 +76,7 @@ void ClassRoom::leave() {
   any_followed_ = false;
   answers_ = 0;
   words_.clear();
-  if (!folder_.isEmpty()) QDir(folder_).removeRecursively();
-  folder_.clear();
+  folder_.reset();
   if (was) emit changed();
 }
 
@@ -119,12 +131,15 @@ void ClassRoom::look_round() {
                 .arg(status.students == 1 ? tr("1 student") : tr("%1 students").arg(status.students),
                      answers == 1 ? tr("1 answer") : tr("%1 answers").arg(answers));
     if (status.turned_away > 0) words += tr(", %1 turned away").arg(status.turned_away);
-    if (status.garbage > 0) words += tr(", %1 messages not understood").arg(status.garbage);
+    if (status.refused > 0) words += tr(", %1 refused").arg(status.refused);
+    if (status.garbage > status.refused)
+      words += tr(", %1 messages not understood").arg(status.garbage - status.refused);
   } else if (student_) {
     const auto status = student_->status();
-    words = !status.connected ? tr("In a class: looking for the teacher…")
-            : following_      ? tr("In a class: following the teacher")
-                              : tr("In a class: on your own");
+    words = !status.refused.empty() ? tr("Not in the class: %1").arg(QString::fromStdString(status.refused))
+            : !status.connected     ? tr("In a class: looking for the teacher…")
+            : following_            ? tr("In a class: following the teacher")
+                                    : tr("In a class: on your own");
     if (const auto look = student_->look(); look && following_ && (!any_followed_ || !(*look == followed_)))
       follow(*look);
   }

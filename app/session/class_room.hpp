@@ -11,6 +11,10 @@
 #include "app/session/session.hpp"
 #include "telemetry/classroom/messages.hpp"
 
+namespace rankscope {
+class SessionDirectory;
+}  // namespace rankscope
+
 namespace rankscope::classroom {
 class StudentLine;
 class Teacher;
@@ -63,7 +67,8 @@ class ClassRoom : public QObject {
   std::unique_ptr<classroom::Teacher> teacher_;
   std::unique_ptr<classroom::StudentLine> student_;
   classroom::Look followed_;
-  QString view_, folder_, words_;
+  std::unique_ptr<SessionDirectory> folder_;  ///< of the class's socket
+  QString view_, words_;
   bool following_ = true, any_followed_ = false;
   std::size_t answers_ = 0;  ///< that the teacher had when it looked last
 };

@@ -42,10 +42,10 @@ void Proof::set(State state, const QString& words) {
 }
 
 void Proof::take_end(bool, int, const QString& reason) {
-  // A plan that failed the proof ends with status 1 and has printed its figures all the same.
+  // A plan that failed the proof ends with status 1, or 3 where nothing was shown, and has printed its figures.
   try {
     const Verdict verdict = verdict_of(output_);
-    set(verdict.passed ? State::passed : State::failed, verdict.words);
+    set(verdict.passed ? State::passed : verdict.shown ? State::failed : State::not_shown, verdict.words);
   } catch (const std::exception& error) {
     set(State::failed, reason.isEmpty() ? QString::fromUtf8(error.what()) : reason);
   }
@@ -68,6 +68,12 @@ Verdict verdict_of(const QByteArray& json) {
                                          [&](const Error& a, const Error& b) { return number(a.key) < number(b.key); });
   Verdict verdict;
   verdict.passed = passed;
+  verdict.shown = found.value(QStringLiteral("outcome")).toString() != QStringLiteral("not shown");
+  if (!verdict.shown) {
+    verdict.words =
+        Proof::tr("Not shown: nothing differs, but %1").arg(found.value(QStringLiteral("reason")).toString());
+    return verdict;
+  }
   verdict.words =
       (passed ? replayed ? Proof::tr("✓ equals its own arrivals replayed one by one") : Proof::tr("✓ equals one rank")
               : Proof::tr("✗ is not the same training")) +

@@ -11,7 +11,7 @@ namespace rankscope::app {
 class Proof : public QObject {
   Q_OBJECT
  public:
-  enum class State : std::uint8_t { none, running, passed, failed };
+  enum class State : std::uint8_t { none, running, passed, not_shown, failed };
   using QObject::QObject;
 
   /// `arguments`: the scenario's file and its overrides.
@@ -40,6 +40,7 @@ class Proof : public QObject {
 /// else.
 struct Verdict {
   bool passed = false;
+  bool shown = true;  ///< false: nothing differs, but that it is the same is not proved either
   QString words;
 };
 Verdict verdict_of(const QByteArray& json);

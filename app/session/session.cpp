@@ -5,6 +5,7 @@
 
 #include "engine/facts/facts.hpp"
 #include "engine/scenario/read.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -41,7 +42,7 @@ Session::Session(SessionOptions options, QObject* parent)
 Session::~Session() {
   feed_.reset();
   engine_.reset();
-  if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
+  endpoint_folder_.reset();
 }
 
 std::shared_ptr<const StoreView> Session::view() const {
@@ -121,8 +122,7 @@ void Session::leave() {
       child->deleteLater();
     }
   }
-  if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
-  endpoint_folder_.clear();
+  endpoint_folder_.reset();
   ++run_number_;
   spec_ = {};
   scenario_.reset();

@@ -27,6 +27,10 @@
 #include "app/session/prediction.hpp"
 #include "app/session/source_spec.hpp"
 
+namespace rankscope {
+class SessionDirectory;
+}  // namespace rankscope
+
 namespace rankscope::app {
 
 enum class SessionState : std::uint8_t { empty, opening, ready, starting, running, stopping, ended, failed };
@@ -148,7 +152,8 @@ class Session : public SnapshotSource {
   std::uint64_t run_number_ = 0;  ///< of the run that an analysis under way is about
   QElapsedTimer since_analysis_, since_look_;
   std::optional<std::uint32_t> chosen_step_;
-  QString refusal_, failure_, endpoint_, endpoint_folder_, recording_, progress_words_;
+  std::unique_ptr<SessionDirectory> endpoint_folder_;  ///< of the run's socket
+  QString refusal_, failure_, endpoint_, recording_, progress_words_;
   double progress_ = 0;
   KeptRun previous_;
   PathCache paths_{[this] { return engine_program(); }};

@@ -6,7 +6,7 @@
 
 #include "app/session/session.hpp"
 #include "engine/scenario/keys.hpp"
-#include "telemetry/stream/join.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 
@@ -25,8 +25,8 @@ QStringList Session::overrides(const std::set<std::string>& without) const {
 EngineCommand Session::engine_command() {
   EngineCommand command{engine_program(), {}};
   if (command.program.isEmpty()) throw SourceError("rankscope-engine is neither beside this program nor on PATH");
-  endpoint_folder_ = QString::fromStdString(make_private_directory());
-  endpoint_ = QStringLiteral("ipc://%1/run").arg(endpoint_folder_);
+  endpoint_folder_ = std::make_unique<SessionDirectory>();
+  endpoint_ = QStringLiteral("ipc://%1/run").arg(QString::fromStdString(endpoint_folder_->path().string()));
   command.arguments << QStringLiteral("run") << spec_.text << QStringLiteral("--publish") << endpoint_;
   command.arguments << overrides();
   if (!options_.recordings_folder.isEmpty() && QDir().mkpath(options_.recordings_folder)) {
@@ -47,7 +47,7 @@ void Session::run() {
   run_ok_ = true;
   EngineCommand command;
   try {
-    if (!endpoint_folder_.isEmpty()) QDir(endpoint_folder_).removeRecursively();
+    endpoint_folder_.reset();
     command = engine_command();
   } catch (const std::exception& error) {
     return fail(QString::fromUtf8(error.what()));

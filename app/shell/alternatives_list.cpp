@@ -91,7 +91,7 @@ void AlternativesList::rebuild() {
     auto* change = new QPushButton(QString::fromStdString(other.change), rows_);
     change->setProperty("role", QStringLiteral("link"));
     change->setEnabled(editable_);
-    change->setToolTip(tr("Change the plan so; \"Back to the file\" undoes it"));
+    change->setToolTip(tr("Change the plan so; \"Reset to file\" undoes it"));
     connect(change, &QPushButton::clicked, this, [this, plan = other.plan] { emit wanted(plan); });
     rows->addWidget(change, 0, Qt::AlignLeft);
     QLabel* words = add_words(*rows, words_of(other, all->now), rows_);

@@ -42,7 +42,8 @@ struct Options {
   QCommandLineOption presentation{
       QStringLiteral("presentation"),
       QStringLiteral("With --view: no letter below 24 pixels, for the last row of a class.")};
-  QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("light or dark; without it as the system."),
+  QCommandLineOption theme{QStringLiteral("theme"),
+                           QStringLiteral("light, dark or contrast (high contrast); without it as the system."),
                            QStringLiteral("NAME")};
   QCommandLineOption surface{QStringLiteral("surface"),
                              QStringLiteral("Show the optimizers' paths on this one: %1.").arg(names_of_surfaces()),
@@ -114,9 +115,8 @@ CommandLine parse_command_line(const QStringList& arguments) {
   if (!sources.isEmpty()) line.source = sources.front();
   if (parser.isSet(options.theme)) {
     const QString theme = parser.value(options.theme);
-    if (theme != QLatin1String("light") && theme != QLatin1String("dark"))
-      refuse(QStringLiteral("--theme %1: unknown; light and dark are known").arg(theme));
-    line.dark = theme == QLatin1String("dark");
+    line.theme = theme_named(theme.toStdString());
+    if (!line.theme) refuse(QStringLiteral("--theme %1: unknown; light, dark and contrast are known").arg(theme));
   }
   if (parser.isSet(options.screenshot)) {
     line.screenshot = parser.value(options.screenshot);

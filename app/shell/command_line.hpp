@@ -7,21 +7,23 @@
 #include <optional>
 #include <stdexcept>
 
+#include "app/models/palette.hpp"
+
 namespace rankscope::app {
 
 struct CommandLine {
-  QString source;             ///< scenario, trace, endpoint or join file as typed; empty: none
-  QString screenshot;         ///< picture (.png, .svg) or table (.csv) to write; empty: open the window
-  QString view;               ///< with --screenshot: one view alone; empty: the whole window
-  QSize size{1280, 800};      ///< of the picture, device-independent pixels
-  std::optional<bool> dark;   ///< --theme; empty: as the system
-  bool presentation = false;  ///< with a view: as for the last row of a class
-  QString surface;            ///< of the view of optimizers' paths, which comes to the front; empty: as usual
-  QString compare;            ///< recording for the compare view; empty: none
-  QString teach;              ///< join file to write: the window opens a class; empty: it does not
-  QString network;            ///< with teach: how other machines reach this one; empty: a class on this machine alone
-  QString attend, name;       ///< join file of a class, and as whom; empty: none
-  bool run = false;           ///< start the run at once
+  QString source;              ///< scenario, trace, endpoint or join file as typed; empty: none
+  QString screenshot;          ///< picture (.png, .svg) or table (.csv) to write; empty: open the window
+  QString view;                ///< with --screenshot: one view alone; empty: the whole window
+  QSize size{1280, 800};       ///< of the picture, device-independent pixels
+  std::optional<Theme> theme;  ///< empty: as the system
+  bool presentation = false;   ///< with a view: as for the last row of a class
+  QString surface;             ///< of the view of optimizers' paths, which comes to the front; empty: as usual
+  QString compare;             ///< recording for the compare view; empty: none
+  QString teach;               ///< join file to write: the window opens a class; empty: it does not
+  QString network;             ///< with teach: how other machines reach this one; empty: a class on this machine alone
+  QString attend, name;        ///< join file of a class, and as whom; empty: none
+  bool run = false;            ///< start the run at once
   bool help = false, version = false;
 };
 

@@ -2,11 +2,7 @@
 #include "app/shell/command_palette.hpp"
 
 #include <QGridLayout>
-#include <QKeyEvent>
 #include <QLabel>
-#include <QLineEdit>
-#include <QListWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 
 namespace rankscope::app {
@@ -18,6 +14,21 @@ QString keys_of(const QAction* action) {
   QStringList keys;
   for (const QKeySequence& key : action->shortcuts()) keys << key.toString(QKeySequence::NativeText);
   return keys.join(QStringLiteral(", "));
+}
+
+Choices commands_for(const QString& query, const QList<QAction*>& actions) {
+  QList<QAction*> found;
+  for (QAction* action : actions)
+    if (const QString name = plain_name(action); action->isEnabled() && !name.isEmpty() && matches(query, name))
+      found << action;
+  std::stable_sort(found.begin(), found.end(), [&](const QAction* a, const QAction* b) {
+    return distance(query, plain_name(a)) < distance(query, plain_name(b));
+  });
+  Choices choices;
+  for (QAction* action : found)
+    choices.list << Choice{plain_name(action), keys_of(action), [action] { action->trigger(); }};
+  if (found.isEmpty()) choices.note = CommandPalette::tr("No command matches");
+  return choices;
 }
 
 }  // namespace
@@ -40,75 +51,9 @@ int distance(const QString& query, const QString& name) {
 }
 
 CommandPalette::CommandPalette(QList<QAction*> actions, QWidget* parent)
-    : QDialog(parent, Qt::Popup),
-      actions_(std::move(actions)),
-      line_(new QLineEdit(this)),
-      list_(new QListWidget(this)) {
-  setAttribute(Qt::WA_DeleteOnClose);
-  setFixedSize(520, 360);
-  line_->setPlaceholderText(tr("What shall be done?"));
-  line_->setAccessibleName(tr("Command"));
-  line_->installEventFilter(this);
-  list_->setFocusPolicy(Qt::NoFocus);
-  list_->setFrameShape(QFrame::NoFrame);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(8, 8, 8, 8);
-  column->addWidget(line_);
-  column->addWidget(list_);
-  connect(line_, &QLineEdit::textChanged, this, &CommandPalette::filter);
-  connect(list_, &QListWidget::itemClicked, this, &CommandPalette::choose);
-  filter({});
-  line_->setFocus();
-}
-
-QStringList CommandPalette::shown() const {
-  QStringList names;
-  for (int i = 0; i < list_->count(); ++i) names << list_->item(i)->text();
-  return names;
-}
-
-void CommandPalette::filter(const QString& query) {
-  list_->clear();
-  QList<int> found;
-  for (int i = 0; i < actions_.size(); ++i) {
-    const QString name = plain_name(actions_[i]);
-    if (actions_[i]->isEnabled() && !name.isEmpty() && matches(query, name)) found << i;
-  }
-  std::stable_sort(found.begin(), found.end(), [&](int a, int b) {
-    return distance(query, plain_name(actions_[a])) < distance(query, plain_name(actions_[b]));
-  });
-  for (const int i : found) {
-    const QAction* action = actions_[i];
-    const QString name = plain_name(action);
-    const QString keys = keys_of(action);
-    auto* item = new QListWidgetItem(keys.isEmpty() ? name : name + QStringLiteral("    ") + keys, list_);
-    item->setData(Qt::UserRole, i);
-  }
-  list_->setCurrentRow(0);
-}
-
-void CommandPalette::choose() {
-  const QListWidgetItem* item = list_->currentItem();
-  QAction* action = item != nullptr ? actions_[item->data(Qt::UserRole).toInt()] : nullptr;
-  close();
-  if (action != nullptr) action->trigger();
-}
-
-bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == line_ && event->type() == QEvent::KeyPress) {
-    const int key = static_cast<QKeyEvent*>(event)->key();
-    if (key == Qt::Key_Down || key == Qt::Key_Up) {
-      const int count = std::max(1, list_->count());
-      list_->setCurrentRow((list_->currentRow() + (key == Qt::Key_Down ? 1 : count - 1)) % count);
-      return true;
-    }
-    if (key == Qt::Key_Return || key == Qt::Key_Enter) {
-      choose();
-      return true;
-    }
-  }
-  return QDialog::eventFilter(watched, event);
-}
+    : ChoicePalette(
+          tr("Command"), tr("Type a command…"),
+          [actions = std::move(actions)](const QString& query) { return commands_for(query, actions); }, parent) {}
 
 HelpSheet::HelpSheet(const QList<QAction*>& actions, QWidget* parent) : QDialog(parent) {
   setAttribute(Qt::WA_DeleteOnClose);

@@ -2,11 +2,9 @@
 // The command palette (Ctrl+K): every action by a few letters of its name.
 #pragma once
 #include <QAction>
-#include <QDialog>
 #include <QList>
 
-class QLineEdit;
-class QListWidget;
+#include "app/shell/choice_palette.hpp"
 
 namespace rankscope::app {
 
@@ -17,22 +15,10 @@ bool matches(const QString& query, const QString& name);
 /// letters do.
 int distance(const QString& query, const QString& name);
 
-class CommandPalette : public QDialog {
+class CommandPalette : public ChoicePalette {
   Q_OBJECT
  public:
   CommandPalette(QList<QAction*> actions, QWidget* parent);
-  QStringList shown() const;
-
- protected:
-  bool eventFilter(QObject* watched, QEvent* event) override;
-
- private:
-  void filter(const QString& query);
-  void choose();
-
-  QList<QAction*> actions_;
-  QLineEdit* line_;
-  QListWidget* list_;
 };
 
 /// The sheet of keys (?): a table of what the keys do.

@@ -8,18 +8,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/shell/arrangement.hpp"
 #include "app/shell/plan_figures.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/elided_label.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {
 namespace {
 
-constexpr int left_width = 252, name_width = 76, bar_height = 20, bar_gap = 4, top = 10, margin = 16;
-constexpr int sentence_height = 38;  // two lines
-constexpr int names_height = 20;     // of what is too narrow for its name
-constexpr int piece_inset = 6;       // of the words on a piece
+constexpr int name_width = 76, bar_height = 20, bar_gap = 4, top = 5, margin = 16, heading_gap = 8;
+constexpr int closed_bar = 17, closed_prediction = 5, closed_top = 3, closed_gap = 2;  // one bar over the other
+constexpr int sentence_height = 36;                                                    // two lines
+constexpr int names_height = 20;  // of what is too narrow for its name
+constexpr int narrow = 620;       // too narrow for the whole heading
+constexpr int piece_inset = 6;    // of the words on a piece
 
 }  // namespace
 
@@ -52,6 +56,7 @@ GapStrip::GapStrip(FiguresModel& figures, QWidget* parent)
     : QWidget(parent), figures_(figures), colours_(&palette_of(Theme::dark)) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setAccessibleName(tr("Where the step goes"));
+  setCursor(Qt::PointingHandCursor);
   connect(&figures, &FiguresModel::changed, this, [this] {
     setAccessibleDescription(gap_sentence(*figures_.latest()));
     update();
@@ -65,22 +70,39 @@ void GapStrip::set_theme(Theme theme) {
 
 void GapStrip::set_veil(const QString& until) {
   veil_ = until;
-  setCursor(!until.isEmpty() ? Qt::PointingHandCursor : Qt::ArrowCursor);
   update();
 }
 
 void GapStrip::mousePressEvent(QMouseEvent* event) {
   QWidget::mousePressEvent(event);
-  if (!veil_.isEmpty() && event->button() == Qt::LeftButton) emit question_wanted();
+  if (event->button() != Qt::LeftButton) return;
+  if (!veil_.isEmpty())
+    emit question_wanted();
+  else
+    emit open_wanted(!open());
 }
 
-QSize GapStrip::sizeHint() const {
-  return {640, top + 2 * bar_height + bar_gap + names_height + 8 + sentence_height + 4};
+QSize GapStrip::sizeHint() const { return {640, top + 2 * bar_height + bar_gap + names_height + sentence_height + 9}; }
+
+bool GapStrip::open() const { return height() > part_size::shares; }
+
+QString GapStrip::heading() const {
+  const QString words = width() < narrow ? tr("Step") : tr("Where the step goes");
+  return (open() ? QStringLiteral("▾ ") : QStringLiteral("▸ ")) + words;
+}
+
+int GapStrip::left_width() const {
+  QFont bold = interface_font();
+  bold.setWeight(QFont::DemiBold);
+  const int words = static_cast<int>(std::ceil(QFontMetricsF(bold).horizontalAdvance(heading())));
+  return margin + words + heading_gap + (veil_.isEmpty() ? name_width + heading_gap : 0);
 }
 
 QRectF GapStrip::bar_area(int row) const {
-  return {static_cast<double>(left_width), static_cast<double>(top + row * (bar_height + bar_gap)),
-          static_cast<double>(std::max(1, width() - left_width - margin)), static_cast<double>(bar_height)};
+  const double left = left_width(), wide = std::max(1, width() - left_width() - margin);
+  if (open()) return {left, static_cast<double>(top + row * (bar_height + bar_gap)), wide, bar_height};
+  if (row == 0) return {left, closed_top, wide, closed_bar};
+  return {left, closed_top + closed_bar + closed_gap, wide, closed_prediction};
 }
 
 std::vector<GapStrip::Piece> GapStrip::pieces(const StepShares& shares, const QRectF& bar) const {
@@ -142,7 +164,7 @@ void GapStrip::paint_names(QPainter& painter) const {
   std::sort(nameless.begin(), nameless.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   // Where there is no room for the long names, those of the range view's columns.
   const QFontMetricsF metrics(painter.font());
-  const QRectF area(left_width, bar_area(1).bottom() + 4, width() - left_width - margin, names_height - 4);
+  const QRectF area(left_width(), bar_area(1).bottom() + 3, width() - left_width() - margin, names_height - 4);
   std::vector<std::pair<Argb, QString>> entries;
   for (const bool brief : {false, true}) {
     entries.clear();
@@ -161,9 +183,11 @@ void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShare
                          bool ghost) const {
   const Palette& p = *colours_;
   painter.setFont(interface_font());
+  const bool with_words = bar.height() > closed_prediction;
   painter.setPen(color(p.dim));
-  painter.drawText(QRectF(bar.left() - name_width - 8, bar.top(), name_width, bar.height()),
-                   Qt::AlignRight | Qt::AlignVCenter, name);
+  if (with_words)
+    painter.drawText(QRectF(bar.left() - name_width - heading_gap, bar.top(), name_width, bar.height()),
+                     Qt::AlignRight | Qt::AlignVCenter, name);
   const QFontMetricsF metrics(painter.font());
   for (const Piece& piece : pieces(shares, bar)) {
     // A bubble looks as it does in the time line.
@@ -177,7 +201,7 @@ void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShare
       if (piece.time == TimeClass::bubble) painter.fillRect(area, QBrush(color(p.hatch), Qt::BDiagPattern));
     }
     const QString words = words_on(piece);
-    if (words.isEmpty()) continue;
+    if (words.isEmpty() || !with_words) continue;
     if (piece.time == TimeClass::bubble || piece.unknown) {
       // Text on a hatched ground needs a plain strip under it.
       const QRectF plain(area.left() + 3, area.top() + 2, metrics.horizontalAdvance(words) + 6, area.height() - 4);
@@ -194,30 +218,33 @@ void GapStrip::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Palette& p = *colours_;
   painter.fillRect(rect(), color(p.ground));
-  QFont heading = interface_font();
-  heading.setWeight(QFont::DemiBold);
-  painter.setFont(heading);
+  QFont bold = interface_font();
+  bold.setWeight(QFont::DemiBold);
+  painter.setFont(bold);
   painter.setPen(color(p.text));
-  painter.drawText(QRectF(margin, top, left_width - margin, bar_height), Qt::AlignLeft | Qt::AlignVCenter,
-                   tr("Where the step goes"));
+  const QRectF line(margin, bar_area(0).top(), width() - 2 * margin, open() ? bar_height : closed_bar + closed_gap);
+  painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, heading());
   painter.setFont(interface_font());
   const Figures& figures = *figures_.latest();
-  const QRectF words(margin, bar_area(1).bottom() + names_height + 8, width() - 2 * margin, sentence_height);
+  const QRectF words(margin, bar_area(1).bottom() + names_height + 4, width() - 2 * margin, sentence_height);
   painter.setPen(color(p.dim));
-  const QRectF instead(left_width, top, width() - left_width - margin, 2 * bar_height + bar_gap);
+  const QRectF instead = line.adjusted(left_width() - margin, 0, 0, 0);
+  const QFontMetrics small(painter.font());
   const auto explain = [&](const QString& why) {
-    painter.drawText(instead, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, why);
+    const auto room = static_cast<int>(instead.width());
+    painter.drawText(instead, Qt::AlignLeft | Qt::AlignVCenter, elided_at_word(small, why, room));
   };
   if (!veil_.isEmpty()) {
     painter.setPen(color(p.accent));  // as links are
-    return explain(tr("Hidden %1: go to the question ←").arg(veil_));
+    return explain(tr("Go to the question ← (hidden %1)").arg(veil_));
   }
   if (!figures.step && !figures.forecast)
-    return explain(tr("Compute, bubble and exposed communication as shares of the step, once there is one."));
+    return explain(tr("Nothing yet: compute, bubble and exposed communication of a step"));
   int row = 0;
   if (figures.step) paint_bar(painter, run_column_name(figures), figures.step->average, bar_area(row++), false);
   if (figures.forecast)
     paint_bar(painter, tr("predicted"), figures.forecast->average, bar_area(row++), figures.step.has_value());
+  if (!open()) return;
   painter.setFont(interface_font());
   paint_names(painter);
   QString sentence;
@@ -249,7 +276,8 @@ bool GapStrip::event(QEvent* event) {
                              .arg(text::seconds(piece.share * step->seconds()), text::seconds(step->seconds())));
     ++row;
   }
-  if (words.isEmpty() && veil_.isEmpty() && help->pos().y() > bar_area(1).bottom()) words = gap_sentence(figures);
+  if (words.isEmpty() && veil_.isEmpty()) words = gap_sentence(figures);
+  if (!veil_.isEmpty()) words = tr("Hidden %1").arg(veil_);
   QToolTip::showText(help->globalPos(), words, this);
   return true;
 }

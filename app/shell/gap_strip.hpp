@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "Where the step goes": the shares of the chosen step as a bar, the prediction's under it, and the gap in a sentence.
+// "Where the step goes": the shares of the chosen step as a bar over the prediction's; opened by a click, with every
+// name and the gap in a sentence.
 #pragma once
 #include <QLabel>
 #include <QWidget>
@@ -16,9 +17,14 @@ class GapStrip : public QWidget {
   void set_theme(Theme theme);
   /// Hides everything: until what, as words; empty: nothing is hidden.
   void set_veil(const QString& until);
+  /// Opened, with legend and sentence.
   QSize sizeHint() const override;
+  /// As high as one bar it is closed, higher it is open.
+  bool open() const;
 
  signals:
+  /// A click asks to open or to close it.
+  void open_wanted(bool open);
   /// The question that it waits for is to be seen.
   void question_wanted();
 
@@ -44,6 +50,8 @@ class GapStrip : public QWidget {
   std::vector<const StepAnalysis*> bars() const;
   void paint_bar(QPainter& painter, const QString& name, const StepShares& shares, const QRectF& bar, bool ghost) const;
   QRectF bar_area(int row) const;
+  QString heading() const;
+  int left_width() const;  ///< before the bars
   /// Whether the plan has parameter servers, which have no part in the shares.
   bool serves() const;
 

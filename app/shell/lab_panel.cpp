@@ -13,6 +13,7 @@
 #include <QTimer>
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -24,11 +25,28 @@
 namespace rankscope::app {
 namespace {
 
+constexpr int least_width = 180, widest_least = 300;
+
 QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
   auto* label = new QLabel(words, parent);
   label->setWordWrap(true);
   label->setProperty("role", QLatin1String(role));
   return label;
+}
+
+/// A button does not break its words: where a line is full they go on in the next.
+QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
+  QString result, line;
+  for (const QString& word : words.split(QLatin1Char(' '))) {
+    const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
+    if (!line.isEmpty() && metrics.horizontalAdvance(longer) > width) {
+      result += line + QLatin1Char('\n');
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  return result + line;
 }
 
 /// Markdown as high as its text is: the panel scrolls, not a box within it.
@@ -63,6 +81,16 @@ class LessonText : public QTextBrowser {
     }
     document()->setIndentWidth(18);
     fit();
+  }
+
+  /// Of the longest word: in less width it would be broken.
+  int longest_word() const {
+    const std::unique_ptr<QTextDocument> narrow(document()->clone());
+    QTextOption option = narrow->defaultTextOption();
+    option.setWrapMode(QTextOption::WordWrap);
+    narrow->setDefaultTextOption(option);
+    narrow->setTextWidth(1);
+    return static_cast<int>(std::ceil(narrow->idealWidth()));
   }
 
  protected:
@@ -100,7 +128,6 @@ LabPanel::LabPanel(FiguresModel& figures, ClassRoom* room, QWidget* parent)
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setMinimumWidth(200);
   connect(&figures, &FiguresModel::changed, this, &LabPanel::take_figures);
   if (room_ != nullptr) connect(room_, &ClassRoom::changed, this, &LabPanel::take_class);
   rebuild();
@@ -174,8 +201,19 @@ void LabPanel::rebuild() {
   layout_->addStretch(1);
   if (lab_) add_next_lab();
   setWidget(page_);
+  fit_width();
   // Another page begins at its top, and the lesson's texts take their heights once they are shown.
   QTimer::singleShot(0, page_, [this] { verticalScrollBar()->setValue(*std::exchange(place_, std::nullopt)); });
+}
+
+// The narrowest that breaks no word and cuts no number. A word that is longer than the panel should ever be is broken.
+void LabPanel::fit_width() {
+  int needed = least_width;
+  for (const auto* text : page_->findChildren<LessonText*>()) needed = std::max(needed, text->longest_word());
+  const QMargins around = layout_->contentsMargins();
+  needed += around.left() + around.right();
+  needed = std::max(needed, page_->minimumSizeHint().width()) + verticalScrollBar()->sizeHint().width();
+  setMinimumWidth(std::min(needed, widest_least));
 }
 
 // A lesson is longer than the panel: whoever does not read to its end would not know why the answers are hidden.
@@ -333,7 +371,8 @@ void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) 
   box->setFont(number_font());
   // As wide as there is room, not as the greatest number that could be typed: the page would be wider than the panel.
   box->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  box->setMinimumWidth(60);
+  const QString widest = share ? QStringLiteral("100 %") : box->textFromValue(99'999) + box->suffix();
+  box->setMinimumWidth(box->fontMetrics().horizontalAdvance(widest) + 26);  // with the style's padding
   if (share) {
     auto* drawn = new ShareGuess(*colours_, card);
     drawn->setAccessibleName(QString::fromStdString(question.ask));
@@ -345,7 +384,7 @@ void LabPanel::add_guess(std::size_t index, QVBoxLayout& column, QWidget* card) 
   auto* keep = new QPushButton(tr("Keep my answer"), card);
   connect(keep, &QPushButton::clicked, this, [this, index, box] { keep_guess(index, box->value()); });
   row->addWidget(box, 1);
-  row->addWidget(keep, 1);
+  row->addWidget(keep);
   column.addLayout(row);
 }
 
@@ -404,8 +443,8 @@ void LabPanel::add_next_lab() {
     if (labs_[i].file != lab_->file) continue;
     auto* next = new QPushButton(page_);
     const QString title = tr("Next: %1").arg(QString::fromStdString(labs_[i + 1].title));
-    next->setText(next->fontMetrics().elidedText(title, Qt::ElideRight, 190));
-    next->setToolTip(title);
+    next->setText(in_lines(title, next->fontMetrics(), least_width - 26));
+    next->setAccessibleName(title);
     const QString file = QString::fromStdString(labs_[i + 1].file);
     connect(next, &QPushButton::clicked, this, [this, file] { emit lab_wanted(file); });
     layout_->addWidget(next);

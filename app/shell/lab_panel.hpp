@@ -68,6 +68,7 @@ class LabPanel : public QScrollArea {
 
  private:
   void rebuild();
+  void fit_width();
   void take_figures();
   /// What answers it, in its unit; of a drawn one its series is filled in.
   std::optional<double> told_of(Answer& answer, const Report* told) const;

@@ -30,11 +30,9 @@ bool has_display() {
 }
 
 Theme theme_of(const CommandLine& line) {
-  if (line.dark) return *line.dark ? Theme::dark : Theme::light;
+  if (line.theme) return *line.theme;
   const QString chosen = line.screenshot.isEmpty() ? QSettings().value(QStringLiteral("theme")).toString() : QString();
-  if (chosen == QLatin1String("dark")) return Theme::dark;
-  if (chosen == QLatin1String("light")) return Theme::light;
-  return system_theme();
+  return theme_named(chosen.toStdString()).value_or(system_theme());
 }
 
 int run(int argc, char** argv) {

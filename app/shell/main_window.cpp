@@ -8,18 +8,19 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QSpinBox>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 
 #include "app/session/headline.hpp"
-#include "app/shell/dock_area.hpp"
 #include "app/shell/gap_strip.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/presentation.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/grid/grid_view.hpp"
@@ -70,11 +71,14 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   // A range that was just chosen is to be read: its table comes to the front.
   connect(&state_, &SharedState::selected_range_changed, this, [this, was = false]() mutable {
     const bool there = !state_.selected_range().empty();
-    if (there && !was) docks_->bring(views_[QStringLiteral("range")]);
+    if (there && !was) workspace_->prefer(views_[QStringLiteral("range")]);
     was = there;
   });
   connect(lab_, &LabPanel::answers_changed, this, &MainWindow::take_answers);
-  connect(gap_, &GapStrip::question_wanted, lab_, &LabPanel::show_question);
+  connect(gap_, &GapStrip::question_wanted, lab_, [this] {
+    workspace_->bring(lab_);
+    lab_->show_question();
+  });
   connect(lab_, &LabPanel::paths_wanted, this, &MainWindow::show_paths);
   connect(lab_, &LabPanel::lab_wanted, this, qOverload<const QString&>(&MainWindow::open));
   connect(top_, &TopBar::scenario_wanted, this, qOverload<const QString&>(&MainWindow::open));
@@ -85,11 +89,10 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) { notice_active(now); });
   set_theme(theme);
   take_state();
-  constexpr QSize wanted(1440, 900);
-  resize(wanted);
-  if (remember_ && !restore_layout()) fit_to_screen();
+  restore_layout();
   qApp->installEventFilter(this);
-  timeline_->setFocus();
+  // Once all parts are where they will be: what was hidden meanwhile cannot keep the focus.
+  QTimer::singleShot(0, timeline_, [this] { timeline_->setFocus(); });
 }
 
 MainWindow::~MainWindow() {
@@ -104,66 +107,66 @@ void MainWindow::make_layout() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   top_ = new TopBar(session_, state_, navigator_, centre_);
-  docks_ = new DockArea(centre_);
-  lab_ = new LabPanel(session_.figures(), &room_, docks_);
+  workspace_ = new Workspace(centre_);
+  lab_ = new LabPanel(session_.figures(), &room_, workspace_);
   lab_->set_paths(&session_.paths());
-  plan_ = new PlanPanel(session_, docks_);
-  upper_ = new QWidget(docks_);
-  gap_ = new GapStrip(session_.figures(), upper_);
+  plan_ = new PlanPanel(session_, workspace_);
+  gap_ = new GapStrip(session_.figures(), workspace_);
   status_ = new StatusLine(session_, centre_);
-  timeline_ = new TimelineView(state_, session_, navigator_, &session_.insights(), upper_);
-  auto* upper_column = new QVBoxLayout(upper_);
-  upper_column->setContentsMargins(0, 0, 0, 0);
-  upper_column->setSpacing(0);
-  upper_column->addWidget(timeline_, 1);
-  upper_column->addWidget(gap_);
-  docks_->setCentralWidget(upper_);
-  docks_->add_panel(QStringLiteral("lab"), tr("Lesson"), lab_, Qt::LeftDockWidgetArea);
-  docks_->add_panel(QStringLiteral("plan"), tr("Plan"), plan_, Qt::RightDockWidgetArea);
+  timeline_ = new TimelineView(state_, session_, navigator_, &session_.insights(), workspace_);
+  workspace_->set_upper(timeline_, gap_, gap_->sizeHint().height());
+  workspace_->add_panel(tr("Lesson"), QStringLiteral("Ctrl+B"), SidePanel::Side::left, lab_);
+  workspace_->add_panel(tr("Plan"), QStringLiteral("Ctrl+J"), SidePanel::Side::right, plan_);
+  plan_->set_heading_visible(false);  // the panel's own
+  connect(gap_, &GapStrip::open_wanted, workspace_, &Workspace::set_shares_open);
 
   const auto add = [&](const char* name, const QString& title, DataView* view) {
     add_view(QLatin1String(name), title, view);
   };
   FiguresModel& figures = session_.figures();
   add("timeline", tr("Time line"), timeline_);
-  add("memory", tr("Memory"), new MemoryView(state_, session_, &session_.insights(), docks_));
-  add("range", tr("Range"), new RangeView(state_, session_, figures, docks_));
-  add("collectives", tr("Collectives"), new TrafficView(state_, session_, figures, docks_));
-  add("training", tr("Training"), new TrainingView(state_, session_, figures, docks_));
-  scaling_ = new ScalingView(state_, session_, docks_);
+  add("memory", tr("Memory"), new MemoryView(state_, session_, &session_.insights(), workspace_));
+  add("range", tr("Range"), new RangeView(state_, session_, figures, workspace_));
+  add("collectives", tr("Collectives"), new TrafficView(state_, session_, figures, workspace_));
+  add("training", tr("Training"), new TrainingView(state_, session_, figures, workspace_));
+  scaling_ = new ScalingView(state_, session_, workspace_);
   add("scaling", tr("Scaling"), scaling_);
   connect(scaling_, &ScalingView::log, this, &MainWindow::add_log);
-  paths_ = new PathsView(state_, session_, session_.paths(), docks_);
+  paths_ = new PathsView(state_, session_, session_.paths(), workspace_);
   add("paths", tr("Paths"), paths_);
-  add("validation", tr("Validation"), new ValidationView(state_, session_, docks_));
-  add("grid", tr("Grid"), new GridView(state_, session_, figures, docks_));
-  add("topology", tr("Topology"), new TopologyView(state_, session_, figures, docks_));
-  auto* program = new ProgramView(state_, session_, docks_);
-  add("program", tr("Program"), program);
-  connect(plan_, &PlanPanel::text_wanted, this, [this, program] {
-    docks_->bring(program);
-    program->show_program(-1);
-    program->editor().setFocus();
+  add("validation", tr("Validation"), new ValidationView(state_, session_, workspace_));
+  add("grid", tr("Grid"), new GridView(state_, session_, figures, workspace_));
+  add("topology", tr("Topology"), new TopologyView(state_, session_, figures, workspace_));
+  program_ = new ProgramView(state_, session_, workspace_);
+  add("program", tr("Program"), program_);
+  connect(plan_, &PlanPanel::text_wanted, this, [this] {
+    workspace_->bring(program_);
+    program_->show_program(-1);
+    program_->editor().setFocus();
   });
-  hang_ = new HangView(state_, session_, figures, docks_);
+  connect(timeline_, &TimelineView::view_wanted, this, [this](const QString& name) {
+    workspace_->bring(find_view(name));
+    if (const auto chosen = state_.selected(); chosen && find_view(name) == program_)
+      program_->show_op(chosen->rank, chosen->op);
+  });
+  hang_ = new HangView(state_, session_, figures, workspace_);
   add("hang", tr("Hang"), hang_);
   connect(hang_, &HangView::hang_told, this, [this](bool hangs) {
-    docks_->dock_of(hang_)->setWindowTitle(hangs ? tr("Hang ⚠") : tr("Hang"));
+    workspace_->set_title(hang_, hangs ? tr("Hang ⚠") : tr("Hang"));
     if (hangs) add_log(hang_->title() + QLatin1Char('\n') + hang_->words(), true);
   });
-  compare_ = new CompareView(state_, session_, navigator_, docks_);
+  compare_ = new CompareView(state_, session_, navigator_, workspace_);
   add("compare", tr("Compare"), compare_);
-  log_ = new QPlainTextEdit(docks_);
+  log_ = new QPlainTextEdit(workspace_);
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(kept_log_lines);
   log_->setFrameShape(QFrame::NoFrame);
   log_->setPlaceholderText(tr("What the engine says appears here."));
   log_->setAccessibleName(tr("Output of the engine"));
-  docks_->add_tab(QStringLiteral("log"), tr("Log"), log_);
-  docks_->arrange_anew();
+  workspace_->add_tab(tr("Log"), log_);
 
   column->addWidget(top_);
-  column->addWidget(docks_, 1);
+  column->addWidget(workspace_, 1);
   column->addWidget(status_);
   setCentralWidget(centre_);
 }
@@ -185,14 +188,14 @@ void MainWindow::open(const QString& text) {
     open(classify_source(text));
   } catch (const SourceError& error) {
     add_log(QString::fromUtf8(error.what()), true);
-    docks_->bring(log_);
+    workspace_->bring(log_);
   }
 }
 
 void MainWindow::open(const SourceSpec& spec) {
   // A sweep is many runs: it is read beside what is open.
   if (spec.kind == SourceKind::trace && is_sweep_file(spec.text)) {
-    docks_->bring(scaling_);
+    workspace_->bring(scaling_);
     scaling_->open_sweep(spec.text);
     add_recent(spec);
     return;
@@ -206,12 +209,12 @@ void MainWindow::open(const SourceSpec& spec) {
 }
 
 void MainWindow::compare_with(const QString& trace) {
-  docks_->bring(compare_);
+  workspace_->bring(compare_);
   compare_->open(trace);
 }
 
 void MainWindow::show_paths(const PathRequest& request) {
-  docks_->bring(paths_);
+  workspace_->bring(paths_);
   paths_->show_request(request);
 }
 
@@ -223,7 +226,7 @@ void MainWindow::take_state() {
                                                   : session_.refusal());
   stop_->setEnabled(session_.can_stop());
   stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing runs"));
-  if (session_.state() == SessionState::failed) docks_->bring(log_);
+  if (session_.state() == SessionState::failed) workspace_->bring(log_);
   if (session_.state() == SessionState::starting) state_.set_follow(Follow::last_step);
   take_empty_words();
 }
@@ -282,7 +285,7 @@ void MainWindow::take_lab() {
   lab_->set_plan(session_.edited(), scenario && !is_here(scenario->cluster));
   const bool opened = lab && session_.spec().kind == SourceKind::scenario && lab_->lab_file() != lab->file;
   lab_->set_lab(lab, title, summary);
-  if (opened && !lab->view.empty()) docks_->bring(find_view(QString::fromStdString(lab->view)));
+  if (opened && !lab->view.empty()) workspace_->bring(find_view(QString::fromStdString(lab->view)));
   setWindowTitle(title.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(title));
 }
 
@@ -349,6 +352,9 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     stop_presenting();
     return true;
   }
+  if (event->type() == QEvent::KeyPress && isActiveWindow() && watched == QApplication::focusWidget() &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && press_escape())
+    return true;
   // The time line's keys work wherever the focus is, except where one types.
   if (event->type() == QEvent::KeyPress && isActiveWindow()) {
     auto* key = static_cast<QKeyEvent*>(event);

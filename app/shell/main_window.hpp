@@ -4,11 +4,13 @@
 #include <QMainWindow>
 #include <map>
 
+#include "app/models/finder.hpp"
 #include "app/models/navigator.hpp"
 #include "app/models/palette.hpp"
 #include "app/models/shared_state.hpp"
 #include "app/session/class_room.hpp"
 #include "app/session/session.hpp"
+#include "app/shell/choice_palette.hpp"
 
 class QAction;
 class QMenu;
@@ -18,18 +20,19 @@ namespace rankscope::app {
 
 class CompareView;
 class DataView;
-class DockArea;
 class GapStrip;
 class HangView;
 class LabPanel;
 class LookHistory;
 class PathsView;
 class PlanPanel;
+class ProgramView;
 class Presentation;
 class ScalingView;
 class StatusLine;
 class TimelineView;
 class TopBar;
+class Workspace;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -75,7 +78,7 @@ class MainWindow : public QMainWindow {
   QString attend(const QString& join_file, const QString& name);
   LabPanel& lab_panel() { return *lab_; }
   PlanPanel& plan_panel() { return *plan_; }
-  DockArea& docks() { return *docks_; }
+  Workspace& workspace() { return *workspace_; }
   StatusLine& status_line() { return *status_; }
   TopBar& top_bar() { return *top_; }
   QString log_text() const;
@@ -89,6 +92,7 @@ class MainWindow : public QMainWindow {
  private:
   void make_actions();
   void make_class_actions(QMenu* menu);
+  void make_find_actions(QMenu* menu);  ///< find, copy, print, the manual and About
   void make_undo_actions(QMenu* menu);
   void make_layout();
   void add_view(const QString& name, const QString& title, DataView* view);
@@ -107,10 +111,15 @@ class MainWindow : public QMainWindow {
   void fill_recent();
   void open_dialog();
   void show_palette();
+  Choices choices_for(const QString& query);
+  void go_to(const Found& found);
+  void print_view();
   void show_help();
-  bool restore_layout();  ///< false: none was saved
-  void fit_to_screen();
+  QAction* add_panel_action(QWidget* panel, const QString& name, const QKeySequence& key);
+  QList<QAction*> make_layout_actions();
+  void restore_layout();  ///< the saved one where it fits this screen, else a new one
   void save_layout() const;
+  bool press_escape();  ///< true: it was for the layout
 
   Theme theme_;
   bool remember_;
@@ -122,7 +131,7 @@ class MainWindow : public QMainWindow {
   QAction *save_ = nullptr, *present_ = nullptr;
   QList<QAction*> commands_;
   QMenu *menu_ = nullptr, *recent_ = nullptr;
-  QWidget *centre_ = nullptr, *upper_ = nullptr;
+  QWidget* centre_ = nullptr;
   TopBar* top_ = nullptr;
   LabPanel* lab_ = nullptr;
   PlanPanel* plan_ = nullptr;
@@ -134,7 +143,8 @@ class MainWindow : public QMainWindow {
   LookHistory* history_ = nullptr;
   ScalingView* scaling_ = nullptr;
   PathsView* paths_ = nullptr;
-  DockArea* docks_ = nullptr;
+  ProgramView* program_ = nullptr;
+  Workspace* workspace_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   std::map<QString, DataView*> views_;
   DataView* active_ = nullptr;

@@ -7,16 +7,15 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QMimeData>
-#include <QScreen>
 #include <QSettings>
 
 #include "app/shell/command_palette.hpp"
-#include "app/shell/dock_area.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/look_history.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "engine/scenario/resources.hpp"
@@ -43,7 +42,7 @@ void MainWindow::make_actions() {
   QAction* open = add_action(tr("Open a scenario or a recording…"), QKeySequence::Open, [this] { open_dialog(); });
   run_ = add_action(tr("Run"), Qt::CTRL | Qt::Key_R, [this] { session_.run(); });
   stop_ = add_action(tr("Stop"), Qt::CTRL | Qt::Key_Period, [this] { session_.stop(); });
-  QAction* opened = add_action(tr("Open the last recording"), {}, [this] {
+  QAction* opened = add_action(tr("Open latest recording"), {}, [this] {
     const QString file = session_.recording();
     if (!file.isEmpty() && session_.spec().kind == SourceKind::scenario) MainWindow::open(file);
   });
@@ -54,7 +53,7 @@ void MainWindow::make_actions() {
   opened->setEnabled(false);
   QAction* follow =
       add_action(tr("Follow the run"), Qt::CTRL | Qt::Key_L, [this] { state_.set_follow(Follow::last_step); });
-  save_ = add_action(tr("Save this view…"), QKeySequence::Save, [this] {
+  save_ = add_action(tr("Export this view…"), QKeySequence::Save, [this] {
     const DataView* view = active_view();
     save_dialog(name_of(view), view->accessibleName());
   });
@@ -66,35 +65,24 @@ void MainWindow::make_actions() {
     else
       present(name_of(active_view()));
   });
-  QAction* theme = add_action(tr("Light or dark"), Qt::CTRL | Qt::Key_T, [this] {
-    set_theme(theme_ == Theme::dark ? Theme::light : Theme::dark);
-    if (remember_) QSettings().setValue(QStringLiteral("theme"), theme_ == Theme::dark ? "dark" : "light");
+  QAction* theme = add_action(tr("Switch theme: dark, light, high contrast"), Qt::CTRL | Qt::Key_T, [this] {
+    const auto next = (static_cast<std::size_t>(theme_) + 1) % every_theme.size();
+    set_theme(every_theme[next]);
+    if (remember_) QSettings().setValue(QStringLiteral("theme"), QString::fromUtf8(rankscope::name_of(theme_).data()));
   });
   palette_ = add_action(
       tr("Command palette"), Qt::CTRL | Qt::Key_K, [this] { show_palette(); }, tr("Command palette (Ctrl+K)"));
   help_ = add_action(
-      tr("Keys"), Qt::Key_Question, [this] { show_help(); }, tr("Keys (?)"));
+      tr("Keyboard shortcuts"), Qt::Key_Question, [this] { show_help(); }, tr("Keyboard shortcuts (?)"));
   QList<QAction*> views;
   int number = 1;
-  for (QDockWidget* dock : docks_->docks()) {
-    if (dock->widget() == lab_ || dock->widget() == plan_) continue;
-    QAction* action = add_action(tr("Show %1").arg(dock->windowTitle()), {}, [this, view = dock->widget()] {
-      presenting() ? present(name_of(view)) : docks_->bring(view);
-    });
-    if (number <= 9) action->setShortcut(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number++));
+  for (QWidget* view : workspace_->tabs()) {
+    QAction* action = add_action(tr("Show %1").arg(workspace_->title_of(view)), {},
+                                 [this, view] { presenting() ? present(name_of(view)) : workspace_->bring(view); });
+    if (number <= 10) action->setShortcut(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number++ % 10));
     views << action;
   }
-  QList<QAction*> arrange;
-  for (QWidget* panel : {static_cast<QWidget*>(lab_), static_cast<QWidget*>(plan_)}) {
-    QDockWidget* dock = docks_->dock_of(panel);
-    arrange << add_action(tr("Show or hide: %1").arg(dock->windowTitle()),
-                          panel == lab_ ? Qt::CTRL | Qt::Key_B : Qt::CTRL | Qt::Key_J,
-                          [dock] { dock->setVisible(!dock->isVisible()); });
-  }
-  arrange << add_action(tr("Float this view, or dock it again"), {}, [this] {
-    if (QDockWidget* dock = docks_->dock_of(active_view())) dock->setFloating(!dock->isFloating());
-  });
-  arrange << add_action(tr("Arrange the window anew"), {}, [this] { docks_->arrange_anew(); });
+  const QList<QAction*> arrange = make_layout_actions();
   QList<QAction*> groupings;
   for (const Grouping grouping : every_grouping)
     groupings << add_action(tr("Ranks %1").arg(QLatin1String(words_of(grouping))), {},
@@ -123,6 +111,7 @@ void MainWindow::make_actions() {
   for (QAction* action : {save_, picture, present_, theme, palette_, help_}) menu_->addAction(action);
   menu_->addSeparator();
   make_undo_actions(menu_);
+  make_find_actions(menu_);
   make_class_actions(menu_->addMenu(tr("Class")));
   menu_->addSeparator();
   menu_->addAction(quit);
@@ -131,10 +120,13 @@ void MainWindow::make_actions() {
 }
 
 void MainWindow::make_undo_actions(QMenu* menu) {
-  history_ = new LookHistory(
-      state_, session_,
-      {[this] { return docks_->saveState(); }, [this](const QByteArray& layout) { docks_->restore(layout); }}, 400,
-      this);
+  history_ = new LookHistory(state_, session_,
+                             {[this] { return to_bytes(workspace_->arrangement(), {}); },
+                              [this](const QByteArray& layout) {
+                                if (const auto arrangement = from_bytes(layout, {}))
+                                  workspace_->set_arrangement(*arrangement);
+                              }},
+                             400, this);
   QAction* undo =
       add_action(tr("Undo: selection, zoom, plan, layout"), QKeySequence::Undo, [this] { history_->undo(); });
   QAction* redo = add_action(tr("Redo"), QKeySequence::Redo, [this] { history_->redo(); });
@@ -144,10 +136,7 @@ void MainWindow::make_undo_actions(QMenu* menu) {
   };
   connect(history_, &LookHistory::changed, this, take);
   take();
-  for (QDockWidget* dock : docks_->docks()) {
-    connect(dock, &QDockWidget::dockLocationChanged, history_, &LookHistory::note_layout);
-    connect(dock, &QDockWidget::topLevelChanged, history_, &LookHistory::note_layout);
-  }
+  connect(workspace_, &Workspace::arranged, history_, &LookHistory::note_layout);
   menu->addAction(undo);
   menu->addAction(redo);
 }
@@ -185,27 +174,6 @@ void MainWindow::fill_recent() {
     action->setToolTip(file);
   }
   if (recent_->isEmpty()) recent_->addAction(tr("Nothing yet"))->setEnabled(false);
-}
-
-bool MainWindow::restore_layout() {
-  QSettings settings;
-  docks_->restore(settings.value(QStringLiteral("docks")).toByteArray());
-  return restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-}
-
-// A laptop's screen may be smaller than the window would like to be.
-void MainWindow::fit_to_screen() {
-  constexpr QSize frame(16, 48);  // about what a window's frame and title take
-  const QSize room = screen()->availableGeometry().size() - frame;
-  if (width() <= room.width() && height() <= room.height()) return;
-  resize(size().boundedTo(room));
-  setWindowState(windowState() | Qt::WindowMaximized);
-}
-
-void MainWindow::save_layout() const {
-  QSettings settings;
-  settings.setValue(QStringLiteral("geometry"), saveGeometry());
-  settings.setValue(QStringLiteral("docks"), docks_->saveState());
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

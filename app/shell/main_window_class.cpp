@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window in a class: to teach one, to join one, and what the others' windows then do.
 #include <QAction>
-#include <QDockWidget>
 #include <QFileDialog>
 #include <QInputDialog>
 #include <QMenu>
 #include <QPlainTextEdit>
 
 #include "app/session/own_addresses.hpp"
-#include "app/shell/dock_area.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
 #include "engine/scenario/resources.hpp"
 #include "telemetry/stream/join.hpp"
@@ -57,13 +56,12 @@ void MainWindow::make_class_actions(QMenu* menu) {
       if (QString::fromStdString(file.stem().string()) == name) return open(QString::fromStdString(file.string()));
   });
   connect(&room_, &ClassRoom::view_wanted, this, [this](const QString& name) {
-    if (QWidget* view = find_view(name)) docks_->bring(view);
+    if (QWidget* view = find_view(name)) workspace_->bring(view);
   });
-  for (const auto& [name, view] : views_)
-    if (QDockWidget* dock = docks_->dock_of(view))
-      connect(dock, &QDockWidget::visibilityChanged, &room_, [this, name = name](bool visible) {
-        if (visible && room_.teaching()) room_.show_view(name);
-      });
+  connect(workspace_, &Workspace::front_changed, &room_, [this](QWidget* view) {
+    const QString name = name_of(view);
+    if (!name.isEmpty() && room_.teaching()) room_.show_view(name);
+  });
 }
 
 QString MainWindow::teach(const QString& join_file, const QString& address) {
@@ -74,7 +72,7 @@ QString MainWindow::teach(const QString& join_file, const QString& address) {
   } catch (const JoinError& error) {
     const QString why = QString::fromUtf8(error.what());
     add_log(why, true);
-    docks_->bring(log_);
+    workspace_->bring(log_);
     return why;
   }
 }
@@ -86,7 +84,7 @@ QString MainWindow::attend(const QString& join_file, const QString& name) {
   } catch (const JoinError& error) {
     const QString why = QString::fromUtf8(error.what());
     add_log(why, true);
-    docks_->bring(log_);
+    workspace_->bring(log_);
     return why;
   }
 }

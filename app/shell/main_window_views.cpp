@@ -8,13 +8,13 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
-#include "app/shell/dock_area.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/presentation.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
 #include "app/views/common/save_view.hpp"
@@ -31,7 +31,7 @@ constexpr int widest_panel = 720;  // lines of a lesson longer than this cannot 
 void MainWindow::add_view(const QString& name, const QString& title, DataView* view) {
   views_[name] = view;
   view->setAccessibleName(title);
-  if (view != timeline_) docks_->add_tab(name, title, view);
+  if (view != timeline_) workspace_->add_tab(title, view);
   connect(view, &DataView::menu_opens, this, [this, view](QMenu* menu) {
     active_ = view;
     menu->addAction(save_);
@@ -48,7 +48,7 @@ QWidget* MainWindow::find_view(const QString& name) const {
 
 QWidget* MainWindow::view_named(const QString& name) {
   QWidget* view = find_view(name);
-  if (view != nullptr && presentation_ == nullptr) docks_->bring(view);
+  if (view != nullptr && presentation_ == nullptr) workspace_->bring(view);
   return view;
 }
 
@@ -62,11 +62,13 @@ void MainWindow::show_alone(const QString& name) {
   QWidget* view = view_named(name);
   if (view == nullptr) return;
   auto* column = static_cast<QVBoxLayout*>(centre_->layout());
-  for (QWidget* other : {static_cast<QWidget*>(top_), static_cast<QWidget*>(docks_), static_cast<QWidget*>(status_)})
+  for (QWidget* other :
+       {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
     other->hide();
   const bool panel = view == lab_ || view == plan_;
   if (panel) view->setMaximumWidth(widest_panel);
-  docks_->lend(view);
+  plan_->set_heading_visible(true);
+  workspace_->lend(view);
   column->addWidget(view, 1);
   column->setAlignment(view, panel ? Qt::AlignHCenter : Qt::Alignment());
   view->show();
@@ -82,8 +84,9 @@ void MainWindow::notice_active(QWidget* widget) {
 }
 
 DataView* MainWindow::active_view() const {
-  const bool seen = active_ == timeline_ || (active_ != nullptr && docks_->in_front(active_));
-  return seen ? active_ : timeline_;
+  if (active_ != nullptr && workspace_->in_front(active_)) return active_;
+  auto* lower = dynamic_cast<DataView*>(workspace_->front());
+  return workspace_->lower_only() && lower != nullptr ? lower : timeline_;
 }
 
 void MainWindow::present(const QString& name) {
@@ -91,7 +94,7 @@ void MainWindow::present(const QString& name) {
   auto* view = dynamic_cast<DataView*>(view_named(name));
   if (view == nullptr) return;
   presented_ = view;
-  docks_->lend(view);
+  workspace_->lend(view);
   auto* page = new QWidget;
   auto* column = new QVBoxLayout(page);
   column->setContentsMargins(0, 6, 0, 0);
@@ -111,7 +114,8 @@ void MainWindow::present(const QString& name) {
   column->addWidget(view, 1);
   view->show();
   view->set_presentation(Presentation::scale_up());
-  for (QWidget* other : {static_cast<QWidget*>(top_), static_cast<QWidget*>(docks_), static_cast<QWidget*>(status_)})
+  for (QWidget* other :
+       {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
     other->hide();
   QFont tip = interface_font();
   tip.setPixelSize(presented_pixels);
@@ -132,13 +136,10 @@ void MainWindow::stop_presenting() {
   delete std::exchange(presentation_, nullptr);
   view->set_presentation(1);
   QToolTip::setFont(interface_font());
-  for (QWidget* other : {static_cast<QWidget*>(top_), static_cast<QWidget*>(docks_), static_cast<QWidget*>(status_)})
+  for (QWidget* other :
+       {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
     other->show();
-  if (view == timeline_)
-    static_cast<QVBoxLayout*>(upper_->layout())->insertWidget(0, timeline_, 1);
-  else
-    docks_->take_back(view);
-  view->show();
+  workspace_->take_back(view);
   view->setFocus();
 }
 
@@ -161,7 +162,7 @@ void MainWindow::save_dialog(const QString& view, const QString& title) {
   if (QFileInfo(file).suffix().isEmpty()) file += kind.section(QLatin1Char('*'), 1).chopped(1);
   const QString why = save(view, file);
   add_log(why.isEmpty() ? tr("saved %1").arg(file) : why, !why.isEmpty());
-  if (!why.isEmpty()) docks_->bring(log_);
+  if (!why.isEmpty()) workspace_->bring(log_);
 }
 
 }  // namespace rankscope::app

@@ -21,6 +21,9 @@
 namespace rankscope::app {
 namespace {
 
+constexpr int margin = 12, narrowest = 240;
+constexpr int longest_line = 15;  ///< letters of a label that stay in one line: the panel is narrow
+
 QLabel* make_label(const QString& words, const char* role, QWidget* parent, Qt::Alignment align = Qt::AlignLeft) {
   auto* label = new QLabel(words, parent);
   label->setProperty("role", QLatin1String(role));
@@ -44,17 +47,18 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
 
   auto* page = new QWidget;
   auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(16, 16, 16, 16);
+  column->setContentsMargins(margin, 8, margin, 16);
   column->setSpacing(10);
 
   auto* head = new QHBoxLayout;
-  head->addWidget(make_label(tr("Plan"), "heading", page));
+  heading_ = make_label(tr("Plan"), "heading", page);
+  head->addWidget(heading_);
   head->addStretch(1);
-  as_text_ = new QPushButton(tr("Edit as text"), page);
+  as_text_ = new QPushButton(tr("Edit schedule order…"), page);
+  as_text_->setProperty("role", QStringLiteral("link"));
   as_text_->setToolTip(tr("The order of every stage's forwards and backwards, written by hand"));
   connect(as_text_, &QPushButton::clicked, this, &PlanPanel::text_wanted);
-  head->addWidget(as_text_);
-  back_ = new QPushButton(tr("Back to the file"), page);
+  back_ = new QPushButton(tr("Reset to file"), page);
   back_->setToolTip(tr("Undo the changes to the plan"));
   connect(back_, &QPushButton::clicked, this, [this] { session_.revert(); });
   head->addWidget(back_);
@@ -87,6 +91,7 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
       cells[static_cast<std::size_t>(i)] =
           make_label({}, i == 3 ? "text" : "dim", page, i == 0 ? Qt::AlignLeft : Qt::AlignRight);
       table->addWidget(cells[static_cast<std::size_t>(i)], row + 1, i);
+      cells[static_cast<std::size_t>(i)]->setWordWrap(i == 0);
     }
     cells_.push_back(cells);
   }
@@ -109,12 +114,15 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
 
 void PlanPanel::set_theme(Theme) { take_figures(); }
 
+void PlanPanel::set_heading_visible(bool visible) { heading_->setVisible(visible); }
+
 // The narrowest that cuts nothing: fields and the table's numbers as wide as they are now, and the scroll bar. It never
 // gets narrower again, so that numbers which change do not move what stands beside.
 void PlanPanel::fit_width() {
-  widget()->layout()->invalidate();
+  // A field that was just hidden is still counted by layouts within this one.
+  for (QLayout* part : widget()->findChildren<QLayout*>()) part->invalidate();
   const int needed = widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width() + 2;
-  setMinimumWidth(std::max({296, minimumWidth(), needed}));
+  setMinimumWidth(std::max({narrowest, minimumWidth(), needed}));
 }
 
 void PlanPanel::add_fields(QGridLayout& form) {
@@ -134,7 +142,7 @@ void PlanPanel::add_fields(QGridLayout& form) {
       form, tr("virtual stages"), tr("Chunks of layers a rank holds (interleaved schedules)"), 64,
       [](Scenario& s) -> int& { return s.plan.virtual_stages; }, staged);
   add_words(
-      form, tr("layers of stages"),
+      form, tr("layers per stage"),
       tr("even; cost: by what they compute; or the number of layers of each chunk, such as 3 2 2 1"),
       [](Scenario& s) -> std::string& { return s.plan.stages; }, staged);
   add_number(form, tr("micro-batches"), tr("Parts that a replica's batch is cut into, per step"), 65534,
@@ -145,11 +153,13 @@ void PlanPanel::add_fields(QGridLayout& form) {
       form, tr("schedule"), tr("In which order a stage runs forwards and backwards; by-hand: as the text says"),
       choices("plan.schedule"), [](const Scenario& s) { return s.plan.schedule; },
       [](Scenario& s, const std::string& v) { choose_schedule(s.plan, v); });
+  form.addWidget(as_text_, form.rowCount(), 1, Qt::AlignRight);
   add_choice(form, tr("recompute"), tr("Which activations are computed again instead of being kept"), "plan.recompute",
              [](Scenario& s) -> std::string& { return s.plan.recompute; });
   add_number(
-      form, tr("every n-th block"), tr("The input of every n-th block of a chunk is kept, and the rest computed again"),
-      4096, [](Scenario& s) -> int& { return s.plan.recompute_blocks; },
+      form, tr("recompute every n-th block"),
+      tr("The input of every n-th block of a chunk is kept, and the rest computed again"), 4096,
+      [](Scenario& s) -> int& { return s.plan.recompute_blocks; },
       [](const Scenario& s) { return s.plan.recompute == "blocks"; });
   add_choice(form, tr("precision"), tr("Element type of the computation"), "plan.precision",
              [](Scenario& s) -> std::string& { return s.plan.precision; });
@@ -180,6 +190,7 @@ void PlanPanel::add_field(QGridLayout& form, const QString& name, const QString&
                           std::function<void(const Scenario&)> show, Applies applies) {
   const int row = form.rowCount();
   auto* label = make_label(name, "dim", this);
+  label->setWordWrap(name.size() > longest_line);
   label->setToolTip(help);
   form.addWidget(label, row, 0);
   form.addWidget(box, row, 1);
@@ -190,7 +201,7 @@ void PlanPanel::add_number(QGridLayout& form, const QString& name, const QString
                            std::function<int&(Scenario&)> value, Applies applies) {
   auto* box = new Stepper(0, most, this);
   box->setToolTip(help);
-  box->box()->setAccessibleName(name);
+  box->set_name(name);
   connect(box, &Stepper::value_changed, this,
           [this, value](int number) { edit([&](Scenario& scenario) { value(scenario) = number; }); });
   const auto show = [box, value](const Scenario& scenario) {
@@ -294,8 +305,8 @@ void PlanPanel::take_scenario() {
       field.box->setVisible(applies);
       field.show(*session_.scenario());
     }
-    fit_width();
   }
+  fit_width();
   adviser_.drop();
   filling_ = false;
   take_state();

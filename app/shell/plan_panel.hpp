@@ -26,6 +26,8 @@ class PlanPanel : public QScrollArea {
  public:
   explicit PlanPanel(Session& session, QWidget* parent = nullptr);
   void set_theme(Theme theme);
+  /// Not where what holds the panel has its title.
+  void set_heading_visible(bool visible);
   /// Rows that must not be read yet.
   void set_hidden(const std::set<PlanRow>& rows, const QString& until);
   /// Nor what other plans would do.
@@ -77,7 +79,7 @@ class PlanPanel : public QScrollArea {
   Adviser adviser_;
   AlternativesList* advice_;
   std::vector<Field> fields_;
-  QLabel* note_;
+  QLabel *heading_, *note_;
   QPushButton *back_, *as_text_;
   std::vector<std::array<QLabel*, 4>> cells_;
   QLabel* run_column_;

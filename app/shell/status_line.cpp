@@ -27,21 +27,19 @@ QString state_words(SessionState state) {
 }  // namespace
 
 StatusLine::StatusLine(Session& session, QWidget* parent)
-    : QWidget(parent), session_(session), left_(new QLabel(this)), right_(new ElidedLabel(this)) {
+    : QWidget(parent), session_(session), left_(new ElidedLabel(this)), right_(new ElidedLabel(this)) {
   setObjectName(QStringLiteral("statusBar"));
   setAttribute(Qt::WA_StyledBackground);
-  setFixedHeight(26);
+  setFixedHeight(22);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(16, 0, 16, 0);
   row->setSpacing(24);
-  for (QLabel* label : {left_, static_cast<QLabel*>(right_)}) {
+  for (ElidedLabel* label : {left_, right_}) {
     label->setFont(number_font());
     label->setProperty("role", QStringLiteral("dim"));
-    label->setTextFormat(Qt::PlainText);
-  }
-  // Neither makes the window wider than it is, however much there is to say.
-  for (QLabel* label : {left_, static_cast<QLabel*>(right_)})
+    // Neither makes the window wider than it is, however much there is to say.
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  }
   right_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   right_->hide();
   row->addWidget(left_, 2);
@@ -88,8 +86,8 @@ void StatusLine::take_in() {
                   : (connected ? tr("recording to %1") : tr("recorded to %1")).arg(file.fileName() + size));
   }
   const QString line = words.join(QStringLiteral("  ·  "));
-  left_->setText(line);
-  left_->setToolTip(session_.recording().isEmpty() ? line : line + QLatin1Char('\n') + session_.recording());
+  left_->set_text(line);
+  setToolTip(session_.recording().isEmpty() ? line : line + QLatin1Char('\n') + session_.recording());
 }
 
 }  // namespace rankscope::app

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The line at the bottom: where the data come from, how much came, what was lost, and where it is kept.
 #pragma once
-#include <QLabel>
 #include <QTimer>
 #include <QWidget>
 
@@ -14,7 +13,7 @@ class StatusLine : public QWidget {
   Q_OBJECT
  public:
   explicit StatusLine(Session& session, QWidget* parent = nullptr);
-  QString left_text() const { return left_->text(); }
+  QString left_text() const { return left_->whole_text(); }
   /// The op under the pointer; empty: none.
   void describe(const QString& words);
 
@@ -22,8 +21,7 @@ class StatusLine : public QWidget {
   void take_in();
 
   Session& session_;
-  QLabel* left_;
-  ElidedLabel* right_;
+  ElidedLabel *left_, *right_;
   QTimer limit_;
 };
 

@@ -57,7 +57,7 @@ Stepper::Stepper(int least, int most, QWidget* parent)
   box_->setFixedWidth(widest.sizeHint().width());
   slider_->setRange(0, static_cast<int>(stops_.size()) - 1);
   slider_->setPageStep(1);
-  slider_->setMinimumWidth(slider_width);
+  slider_->setMinimumWidth(0);           // in a narrow panel it leaves, so that the number stays
   slider_->setFocusPolicy(Qt::NoFocus);  // the arrow keys step the box
   slider_->installEventFilter(this);
   auto* row = new QHBoxLayout(this);
@@ -86,7 +86,25 @@ Stepper::Stepper(int least, int most, QWidget* parent)
   take_value();
 }
 
+void Stepper::set_name(const QString& name) {
+  box_->setAccessibleName(name);
+  slider_->setAccessibleName(tr("%1, slider").arg(name));
+  less_->setAccessibleName(tr("decrease %1").arg(name));
+  more_->setAccessibleName(tr("increase %1").arg(name));
+}
+
 void Stepper::set_value(int value) { box_->setValue(value); }
+
+void Stepper::resizeEvent(QResizeEvent*) {
+  const QHBoxLayout& row = *static_cast<const QHBoxLayout*>(layout());
+  const int others = less_->sizeHint().width() + more_->sizeHint().width() + box_->width() + 3 * row.spacing();
+  slider_->setVisible(width() - others >= slider_width);
+}
+
+QSize Stepper::minimumSizeHint() const {
+  const int others = less_->sizeHint().width() + more_->sizeHint().width() + box_->minimumWidth();
+  return {others + 2 * layout()->spacing(), QWidget::minimumSizeHint().height()};
+}
 
 // The wheel over it scrolls what it stands in.
 bool Stepper::eventFilter(QObject* watched, QEvent* event) {

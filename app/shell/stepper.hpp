@@ -13,6 +13,8 @@ class Stepper : public QWidget {
   Q_OBJECT
  public:
   Stepper(int least, int most, QWidget* parent = nullptr);
+  /// What the number is, for whoever cannot see it: the box, the slider and both buttons say it.
+  void set_name(const QString& name);
   int value() const { return box_->value(); }
   void set_value(int value);
   QSpinBox* box() { return box_; }
@@ -21,9 +23,13 @@ class Stepper : public QWidget {
   const std::vector<int>& stops() const { return stops_; }
 
   bool eventFilter(QObject* watched, QEvent* event) override;
+  QSize minimumSizeHint() const override;
 
  signals:
   void value_changed(int value);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void take_value();

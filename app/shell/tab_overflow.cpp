@@ -10,11 +10,12 @@
 
 namespace rankscope::app {
 
-TabOverflow::TabOverflow(QTabBar& bar) : QObject(&bar), bar_(bar), more_(new QToolButton(&bar)) {
+TabOverflow::TabOverflow(QTabBar& bar) : QObject(&bar), bar_(bar), more_(new QToolButton(bar.parentWidget())) {
   bar.setUsesScrollButtons(true);  // without, the window could not be narrower than all tabs; none is ever to be seen
   more_->setObjectName(QStringLiteral("moreTabs"));
   more_->setPopupMode(QToolButton::InstantPopup);
   more_->setToolTip(tr("Further views"));
+  more_->setAccessibleName(tr("Further views"));
   more_->setFocusPolicy(Qt::TabFocus);
   more_->setMenu(new QMenu(more_));
   more_->hide();
@@ -29,8 +30,9 @@ TabOverflow* TabOverflow::of(const QTabBar& bar) {
 }
 
 bool TabOverflow::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == &bar_ && (event->type() == QEvent::Resize || event->type() == QEvent::Show ||
-                           event->type() == QEvent::StyleChange || event->type() == QEvent::FontChange))
+  if (watched == &bar_ &&
+      (event->type() == QEvent::Resize || event->type() == QEvent::Move || event->type() == QEvent::Show ||
+       event->type() == QEvent::StyleChange || event->type() == QEvent::FontChange))
     fit_soon();
   return QObject::eventFilter(watched, event);
 }
@@ -71,7 +73,7 @@ void TabOverflow::fit() {
       room -= widths[static_cast<std::size_t>(i)];
   }
   more_->setVisible(!fits);
-  more_->move(bar_.width() - more_->width(), (bar_.height() - more_->height()) / 2);
+  more_->move(bar_.x() + bar_.width() - more_->width(), bar_.y() + (bar_.height() - more_->height()) / 2);
   more_->raise();
   bar_.setUpdatesEnabled(true);
   fitting_ = false;

@@ -12,7 +12,8 @@ namespace rankscope::app {
 class TabOverflow : public QObject {
   Q_OBJECT
  public:
-  /// Lives as long as the bar. Once for each.
+  /// Lives as long as the bar, which has a parent: the button is the bar's sibling, as a screen reader sees only tabs
+  /// in a bar. Once for each.
   explicit TabOverflow(QTabBar& bar);
   /// The bar's; null while it has none.
   static TabOverflow* of(const QTabBar& bar);

@@ -13,6 +13,10 @@
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
 #include <QToolButton>
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <vector>
 
 #include "app/views/common/elided_label.hpp"
 #include "app/views/common/style.hpp"
@@ -22,7 +26,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int widest_words = 1560, labelled_steps = 1400;
+constexpr int bar_height = 44, margin = 8, gap = 6;
+constexpr int title_width = 280;  ///< of what is open, before anything else leaves
 constexpr double speeds[] = {1.0, 0.1, 0.03, 0.01, 0.003, 0.001};
 
 QString speed_text(double speed) {
@@ -96,10 +101,11 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
       navigator_(navigator),
       menu_(make_button(this, tr("Rankscope ▾"), tr("Menu (F10)"))),
       palette_(make_button(this, tr("Commands"), tr("Command palette (Ctrl+K)"))),
-      help_(make_button(this, QStringLiteral("?"), tr("Keys (?)"))),
+      help_(make_button(this, QStringLiteral("?"), tr("Keyboard shortcuts (?)"))),
       back_(make_button(this, QStringLiteral("◀"), tr("Previous step ([)"))),
       on_(make_button(this, QStringLiteral("▶"), tr("Next step (])"))),
       play_(make_button(this, tr("Play"), tr("Play the step in slow motion (Space)"))),
+      more_(make_button(this, QStringLiteral("⋯"), tr("Steps and playing"))),
       scenarios_(new ElidingCombo(this)),
       speeds_(new QComboBox(this)),
       run_(new QPushButton(tr("Run"), this)),
@@ -114,7 +120,8 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
       colours_(&palette_of(Theme::dark)) {
   setObjectName(QStringLiteral("topBar"));
   setAttribute(Qt::WA_StyledBackground);
-  setFixedHeight(48);
+  setFixedHeight(bar_height);
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);  // what has no room leaves: fit()
   QFont bold = font();
   bold.setWeight(QFont::Bold);
   bold.setPixelSize(15);
@@ -123,7 +130,7 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   menu_->setShortcut(QKeySequence(Qt::Key_F10));
   scenarios_->setAccessibleName(tr("Lab or scenario"));
   scenarios_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  scenarios_->setMinimumContentsLength(8);
+  scenarios_->setMinimumContentsLength(4);
   scenarios_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   scenarios_->setMaximumWidth(380);
   run_->setProperty("role", QStringLiteral("primary"));
@@ -137,21 +144,24 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   step_->setKeyboardTracking(false);
   of_steps_->setFont(number_font());
   of_steps_->setProperty("role", QStringLiteral("dim"));
-  speeds_->setAccessibleName(tr("Speed of playing"));
-  speeds_->setToolTip(tr("Seconds of the run per second of yours"));
+  speeds_->setAccessibleName(tr("Playback speed"));
+  speeds_->setToolTip(tr("Playback speed"));
   for (const double speed : speeds) speeds_->addItem(speed_text(speed), speed);
   progress_->setRange(0, 1000);
   progress_->setFixedWidth(160);
   progress_->hide();
 
+  more_->setPopupMode(QToolButton::InstantPopup);
+  more_->setMenu(new QMenu(more_));
+  connect(more_->menu(), &QMenu::aboutToShow, this, &TopBar::fill_more);
+
   auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(8, 0, 8, 0);
-  row->setSpacing(6);
+  row->setContentsMargins(margin, 0, margin, 0);
+  row->setSpacing(gap);
   row->addWidget(menu_);
   row->addWidget(scenarios_, 1);
   row->addWidget(run_);
   row->addWidget(stop_);
-  row->addSpacing(4);
   for (QLabel* pill : {label_, obtained_}) row->addWidget(pill, 0, Qt::AlignVCenter);
   row->addWidget(clock_, 0, Qt::AlignVCenter);
   row->addWidget(progress_);
@@ -164,6 +174,7 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   row->addWidget(on_);
   row->addWidget(play_);
   row->addWidget(speeds_);
+  row->addWidget(more_);
   row->addWidget(palette_);
   row->addWidget(help_);
 
@@ -249,19 +260,13 @@ void TopBar::take_state() {
   const SourceWords& words = words_;
   label_->setText(words.label);
   obtained_->setText(words.obtained);
-  // Reading, the bar stands in the pills' place: together they would widen the window.
-  const bool reading = session_.state() == SessionState::opening && session_.spec().kind == SourceKind::trace;
-  label_->setVisible(!reading && !words.label.isEmpty());
-  obtained_->setVisible(!reading && !words.obtained.isEmpty());
   obtained_->setToolTip(words.clock);
-  clock_->setVisible(!reading && !words.clock.isEmpty());
   label_->setProperty("live", session_.label() == SourceLabel::live);
   label_->style()->unpolish(label_);
   label_->style()->polish(label_);
-  progress_->setVisible(reading);
   progress_->setValue(static_cast<int>(session_.progress() * 1000));
   progress_->setFormat(tr("reading, %p %"));
-  resizeEvent(nullptr);
+  fit();
 }
 
 void TopBar::take_step() {
@@ -283,12 +288,86 @@ void TopBar::take_playback() {
   if (index >= 0) speeds_->setCurrentIndex(index);
 }
 
-void TopBar::resizeEvent(QResizeEvent*) {
-  // Which clock is always said; in how many words depends on the room.
-  clock_->set_text(width() >= widest_words ? words_.clock : words_.short_clock);
+void TopBar::resizeEvent(QResizeEvent*) { fit(); }
+
+// What one sees and how to run it are always there. The rest leaves in this order where there is no room for all of it;
+// everything that has left is in the menu of "⋯", or in the tool tip of what stays.
+void TopBar::fit() {
+  const bool reading = session_.state() == SessionState::opening && session_.spec().kind == SourceKind::trace;
+  // Reading, the bar stands in the pills' place: together they would widen the window.
+  const auto says = [&](const QLabel* pill) { return !reading && !pill->text().isEmpty(); };
+  clock_->set_text(words_.clock);
   clock_->setToolTip(words_.clock);
-  step_label_->setVisible(width() >= labelled_steps);
-  palette_->setVisible(width() >= labelled_steps);
+  const bool runs = stop_->isEnabled();
+  const std::pair<QWidget*, bool> parts[] = {{menu_, true},
+                                             {scenarios_, true},
+                                             {run_, true},
+                                             {stop_, true},
+                                             {label_, says(label_)},
+                                             {obtained_, says(obtained_)},
+                                             {clock_, !reading && !words_.clock.isEmpty()},
+                                             {progress_, reading},
+                                             {step_label_, true},
+                                             {back_, true},
+                                             {step_, true},
+                                             {of_steps_, true},
+                                             {on_, true},
+                                             {play_, true},
+                                             {speeds_, true},
+                                             {more_, false},
+                                             {palette_, true},
+                                             {help_, true}};
+  std::map<QWidget*, bool> shown(std::begin(parts), std::end(parts));
+  int title = title_width;
+  const auto width_of = [&](QWidget* part) {
+    if (part == scenarios_) return std::max(title, scenarios_->minimumSizeHint().width());
+    return std::clamp(part->sizeHint().width(), part->minimumWidth(), part->maximumWidth());
+  };
+  const auto fits = [&] {
+    int all = 2 * margin;
+    for (const auto& [part, is_shown] : shown) all += is_shown ? width_of(part) + gap : 0;
+    return all <= width();
+  };
+  const std::vector<std::function<void()>> yields{
+      [&] { clock_->set_text(words_.short_clock); },
+      [&] { shown[step_label_] = false; },
+      [&] { shown[palette_] = false; },
+      [&] { shown[clock_] = false; },
+      [&] { shown[speeds_] = false, shown[more_] = true; },
+      [&] { shown[play_] = false; },
+      [&] { title = title_width / 2; },
+      [&] { shown[of_steps_] = false; },
+      [&] { shown[help_] = false; },
+      [&] { shown[runs ? static_cast<QWidget*>(run_) : stop_] = false; },
+      [&] { shown[back_] = shown[on_] = false; },
+      [&] { title = 0; },
+      [&] { shown[obtained_] = false; },
+      [&] { shown[step_] = false; },
+  };
+  for (const auto& yield : yields) {
+    if (fits()) break;
+    yield();
+  }
+  for (const auto& [part, is_shown] : shown) part->setVisible(is_shown);
+  label_->setToolTip(source_text());
+}
+
+void TopBar::fill_more() {
+  QMenu* menu = more_->menu();
+  menu->clear();
+  menu->addAction(tr("Previous step ([)"), this, [this] { navigator_.step_by(-1); })->setEnabled(step_->isEnabled());
+  menu->addAction(tr("Next step (])"), this, [this] { navigator_.step_by(1); })->setEnabled(step_->isEnabled());
+  menu->addAction(state_.playing() ? tr("Pause (Space)") : tr("Play in slow motion (Space)"), this,
+                  [this] { navigator_.toggle_playing(); })
+      ->setEnabled(step_->isEnabled());
+  QMenu* speed = menu->addMenu(tr("Playback speed"));
+  for (const double one : speeds) {
+    QAction* action = speed->addAction(speed_text(one), this, [this, one] { state_.set_playback_speed(one); });
+    action->setCheckable(true);
+    action->setChecked(state_.playback_speed() == one);
+  }
+  menu->addSeparator();
+  menu->addAction(source_text())->setEnabled(false);
 }
 
 QString TopBar::source_text() const {

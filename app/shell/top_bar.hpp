@@ -50,11 +50,13 @@ class TopBar : public QWidget {
   void take_state();
   void take_step();
   void take_playback();
+  void fit();  ///< to the width
+  void fill_more();
 
   Session& session_;
   SharedState& state_;
   Navigator& navigator_;
-  QToolButton *menu_, *palette_, *help_, *back_, *on_, *play_;
+  QToolButton *menu_, *palette_, *help_, *back_, *on_, *play_, *more_;
   QComboBox *scenarios_, *speeds_;
   QPushButton *run_, *stop_;
   QLabel *label_, *obtained_, *step_label_, *of_steps_;

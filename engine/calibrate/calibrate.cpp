@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/host/threads.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/rank_run.hpp"
 #include "engine/simulate/collective_costs.hpp"
@@ -112,13 +113,13 @@ std::vector<CostSample> measure_alone_at_once(const StepProgram& step, int rank,
   {
     std::vector<std::jthread> team;
     for (std::size_t copy = 0; copy < samples.size(); ++copy)
-      team.emplace_back([&, copy] {
+      team.push_back(start_thread<std::jthread>("measuring what ops cost", [&, copy] {
         try {
           samples[copy] = measure_alone(step, rank, steps, platform);
         } catch (...) {
           failures[copy] = std::current_exception();
         }
-      });
+      }));
   }
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <libdeflate.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -23,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr int version = 1;
 constexpr const char* manifest_name = "manifest.json";
 constexpr const char* partial_suffix = ".partial";
+constexpr const char* manifest_crc = "crc32";  // of the manifest without this key, as nlohmann writes it on one line
 
 std::string directory_name(std::int64_t steps_done) { return fmt::format("step-{:08}", steps_done); }
 std::string file_name(int rank) { return fmt::format("rank-{}.safetensors", rank); }
@@ -78,17 +81,54 @@ void sync_directory(const fs::path& path) {
   close(directory);
 }
 
-void write_manifest(const fs::path& directory, const Scenario& scenario, std::int64_t steps_done, int writer) {
-  const fs::path path = directory / manifest_name, fresh = path.string() + fmt::format(".{}", writer);
-  const nlohmann::ordered_json manifest{{"rankscope-checkpoint", version},
-                                        {"steps_done", steps_done},
-                                        {"ranks", scenario.plan.ranks()},
-                                        {"scenario", to_toml(scenario)}};
-  std::ofstream file(fresh);
-  file << manifest.dump(2) << "\n";
-  file.close();
-  if (!file) fail(fresh, "cannot be written");
-  fs::rename(fresh, path);
+std::uint32_t crc_of(const nlohmann::ordered_json& manifest) {
+  const std::string text = manifest.dump();
+  return libdeflate_crc32(0, text.data(), text.size());
+}
+
+/// Of all ranks that find the files complete one writes the manifest: false for the others.
+bool write_manifest(const fs::path& directory, const Scenario& scenario, std::int64_t steps_done) {
+  const fs::path path = directory / manifest_name;
+  const int manifest_file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (manifest_file < 0 && (errno == EEXIST || errno == ENOENT)) return false;
+  if (manifest_file < 0) fail(path, std::string("cannot be written: ") + std::strerror(errno));
+  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  std::string text;
+  try {
+    for (int rank = 0; rank < scenario.plan.ranks(); ++rank) {
+      const SafetensorsFile file((directory / file_name(rank)).string());
+      files.push_back({{"name", file_name(rank)}, {"header_crc32", file.header_crc()}});
+    }
+    nlohmann::ordered_json manifest{{"rankscope-checkpoint", version},
+                                    {"steps_done", steps_done},
+                                    {"ranks", scenario.plan.ranks()},
+                                    {"scenario", to_toml(scenario)},
+                                    {"files", files}};
+    manifest[manifest_crc] = crc_of(manifest);
+    text = manifest.dump(2) + "\n";
+  } catch (...) {
+    close(manifest_file);
+    throw;
+  }
+  const bool written = write(manifest_file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                       fsync(manifest_file) == 0;
+  close(manifest_file);
+  if (!written) fail(path, std::string("cannot be written: ") + std::strerror(errno));
+  return true;
+}
+
+/// Gives the directory its name. What has it already (a run that continued from an earlier checkpoint passes here
+/// again, perhaps because this one is damaged) makes room.
+void name_directory(const fs::path& partial, const fs::path& complete) {
+  const fs::path older = complete.string() + ".older" + partial_suffix;
+  std::error_code error;
+  if (fs::exists(complete)) {
+    fs::remove_all(older, error);
+    fs::rename(complete, older);
+  }
+  fs::rename(partial, complete);
+  sync_directory(complete.parent_path());
+  fs::remove_all(older, error);
 }
 
 bool is_checkpoint(const fs::path& directory) {
@@ -138,21 +178,12 @@ void write_checkpoint(const std::string& folder, const Scenario& scenario, const
 
     for (int r = 0; r < scenario.plan.ranks(); ++r)
       if (!fs::exists(partial / file_name(r))) return;
-    // Two ranks may both find that they were the last: the second one's renaming fails, which is as well.
-    write_manifest(partial, scenario, steps_done, rank);
+    if (!write_manifest(partial, scenario, steps_done)) return;
     sync_directory(partial);
-    if (fs::exists(complete)) {
-      fs::remove_all(partial);  // a run that went on from an earlier one has come by here before
-      return;
-    }
-    fs::rename(partial, complete);
-    sync_directory(folder);
+    name_directory(partial, complete);
     const std::vector<std::string> all = checkpoints_in(folder);
     for (std::size_t i = 0; i + static_cast<std::size_t>(kept) < all.size(); ++i) fs::remove_all(all[i]);
   } catch (const std::exception& e) {
-    // Where another rank has named the directory meanwhile, all is done.
-    std::error_code error;
-    if (fs::exists(complete / manifest_name, error)) return;
     const auto* io = dynamic_cast<const fs::filesystem_error*>(&e);
     if (io) fail(partial, "cannot be written: " + io->code().message());
     throw;
@@ -183,8 +214,9 @@ Checkpoint::Checkpoint(const std::string& directory) : directory_(directory) {
   std::ifstream text(path);
   if (!text) fail(directory, "is no checkpoint: it has no manifest.json");
   int ranks = 0;
+  std::map<std::string, std::uint32_t> header_crcs;
   try {
-    const nlohmann::json manifest = nlohmann::json::parse(text);
+    nlohmann::ordered_json manifest = nlohmann::ordered_json::parse(text);
     if (manifest.at("rankscope-checkpoint") != version)
       fail(path, fmt::format("version {} is not known; this reader knows {}",
                              manifest.at("rankscope-checkpoint").dump(), version));
@@ -192,6 +224,14 @@ Checkpoint::Checkpoint(const std::string& directory) : directory_(directory) {
     ranks = manifest.at("ranks").get<int>();
     scenario_ = parse_recorded_scenario(manifest.at("scenario").get<std::string>());
     model_ = make_model(scenario_);
+    has_checked_headers_ = manifest.contains("files");
+    if (has_checked_headers_) {
+      for (const auto& file : manifest.at("files"))
+        header_crcs[file.at("name").get<std::string>()] = file.at("header_crc32").get<std::uint32_t>();
+      const auto said = manifest.at(manifest_crc).get<std::uint32_t>();
+      manifest.erase(manifest_crc);
+      if (crc_of(manifest) != said) fail(path, "is damaged: it does not have the crc32 that it says");
+    }
   } catch (const CheckpointError&) {
     throw;
   } catch (const std::exception& e) {
@@ -202,6 +242,12 @@ Checkpoint::Checkpoint(const std::string& directory) : directory_(directory) {
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string file_path = (fs::path(directory) / file_name(rank)).string();
     const SafetensorsFile& file = *files_.emplace_back(std::make_unique<SafetensorsFile>(file_path));
+    if (has_checked_headers_) {
+      const auto said = header_crcs.find(file_name(rank));
+      if (said == header_crcs.end()) fail(path, "is damaged: it does not name " + file_name(rank));
+      if (said->second != file.header_crc())
+        fail(file_path, "is damaged: its header does not have the crc32 that the manifest says");
+    }
     file.check();
     for (const auto& [name, tensor] : file.tensors()) {
       Stored stored{&file, tensor, 0, 0};
@@ -221,6 +267,24 @@ Checkpoint::Checkpoint(const std::string& directory) : directory_(directory) {
       stored_[{role, parameter}].push_back(stored);
     }
   }
+}
+
+WholeCheckpoint newest_whole_checkpoint(const std::string& folder) {
+  WholeCheckpoint found;
+  std::vector<std::string> all = checkpoints_in(folder);
+  for (; !all.empty() && !found.checkpoint; all.pop_back()) try {
+      found.checkpoint.emplace(all.back());
+    } catch (const CheckpointError& damage) {
+      found.passed_over.emplace_back(damage.what());
+    }
+  return found;
+}
+
+std::string no_whole_checkpoint(const std::string& folder, const WholeCheckpoint& looked_for) {
+  if (looked_for.passed_over.empty()) return folder + ": there is no complete checkpoint";
+  std::string why;
+  for (const std::string& damage : looked_for.passed_over) why += (why.empty() ? "" : "; ") + damage;
+  return folder + ": no checkpoint is whole: " + why;
 }
 
 std::optional<std::array<double, 3>> Checkpoint::loss_scale() const {

@@ -1,7 +1,7 @@
 // Checkpoints: all that a run needs to go on, as a directory that is complete or not there.
 //
 //   FOLDER/step-00000020/            after 20 steps
-//     manifest.json                  version, steps done, ranks, the scenario
+//     manifest.json                  version, steps done, ranks, the scenario, size and CRC-32 of each file's header
 //     rank-0.safetensors             what rank 0 alone keeps, or keeps for the others
 //     …
 //
@@ -11,7 +11,9 @@
 // has its own name before it ("m:wte.weight"), and a piece its rank's place behind it ("m:wte.weight@0+4096": tensor
 // coordinate 0, from element 4096 of what that rank holds).
 //
-// Ranks write into FOLDER/step-00000020.partial; whoever finds all files there gives the directory its name.
+// Ranks write into FOLDER/step-00000020.partial; of those that find all files there one checks their headers and sizes,
+// and gives the directory its name. What is read is checked whole: the manifest has a CRC-32 of itself and of each
+// header, and each header one of its tensors' bytes (1 to 3 GB/s, from the disk as fast as that is).
 #pragma once
 #include <array>
 #include <map>
@@ -41,8 +43,8 @@ struct CheckpointTensor {
   View view;
 };
 
-/// Writes one rank's file of the checkpoint after `steps_done` steps, and names the directory when it was the last.
-/// Keeps the newest `kept` checkpoints of the folder. Throws CheckpointError.
+/// Writes one rank's file of the checkpoint after `steps_done` steps, and names the directory when it was the last; an
+/// older one of that name is replaced. Keeps the newest `kept` checkpoints of the folder. Throws CheckpointError.
 void write_checkpoint(const std::string& folder, const Scenario& scenario, const Model& model, int rank,
                       std::int64_t steps_done, const std::vector<CheckpointTensor>& tensors, int kept = 3);
 
@@ -57,6 +59,9 @@ class Checkpoint {
   /// Opens the directory and checks every file. Throws CheckpointError.
   explicit Checkpoint(const std::string& directory);
   const std::string& directory() const { return directory_; }
+  /// False for one that was written before manifests had the headers' CRC-32: its tensors' bytes are checked, their
+  /// names, shapes and places only for sense.
+  bool has_checked_headers() const { return has_checked_headers_; }
   std::int64_t steps_done() const { return steps_done_; }
   const Scenario& scenario() const { return scenario_; }
 
@@ -83,11 +88,22 @@ class Checkpoint {
   const std::vector<Stored>* find(const std::string& role, int parameter) const;
 
   std::string directory_;
+  bool has_checked_headers_ = false;
   std::int64_t steps_done_ = 0;
   Scenario scenario_;
   Model model_;
   std::vector<std::unique_ptr<SafetensorsFile>> files_;
   std::map<std::pair<std::string, int>, std::vector<Stored>> stored_;  ///< by role and parameter
 };
+
+/// The newest checkpoint of a folder (or the one that the folder is) that is whole.
+struct WholeCheckpoint {
+  std::optional<Checkpoint> checkpoint;
+  std::vector<std::string> passed_over;  ///< newer ones that are not: what is damaged, one line each, newest first
+};
+/// Reads all of it, and of newer ones as much as it takes to find the damage.
+WholeCheckpoint newest_whole_checkpoint(const std::string& folder);
+/// Why there is none, in one line: that the folder has none, or what each of them lacks.
+std::string no_whole_checkpoint(const std::string& folder, const WholeCheckpoint& looked_for);
 
 }  // namespace rankscope

@@ -4,6 +4,7 @@
 #include <libdeflate.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -92,6 +93,30 @@ void write_safetensors(const std::string& path, const std::vector<NamedView>& te
   file.sync();
 }
 
+namespace {
+
+/// The tensors in the order in which they lie, each where the one before ends, up to the file's end.
+void check_places(const std::string& path, const std::map<std::string, SafetensorsFile::Tensor>& tensors,
+                  std::int64_t bytes) {
+  std::vector<std::pair<const std::string*, const SafetensorsFile::Tensor*>> in_order;
+  for (const auto& [name, tensor] : tensors) in_order.emplace_back(&name, &tensor);
+  std::sort(in_order.begin(), in_order.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second->begin, a.second->end) < std::pair(b.second->begin, b.second->end);
+  });
+  std::int64_t end = 0;
+  for (const auto& [name, tensor] : in_order) {
+    if (tensor->begin != end)
+      fail(path, "is damaged: '" + *name + "' begins at byte " + std::to_string(tensor->begin) +
+                     " of the tensors, and what lies before it ends at byte " + std::to_string(end));
+    end = tensor->end;
+  }
+  if (end != bytes)
+    fail(path, "is damaged: its tensors end at byte " + std::to_string(end) + ", and the file holds " +
+                   std::to_string(bytes) + " bytes of them");
+}
+
+}  // namespace
+
 SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
   std::error_code error;
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path_, error));
@@ -106,6 +131,7 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
   std::string text(static_cast<std::size_t>(bytes), '\0');
   file.read(text.data(), bytes);
   if (!file) fail(path_, "cannot be read");
+  header_crc_ = libdeflate_crc32(0, text.data(), text.size());
   data_begin_ = 8 + bytes;
   data_bytes_ = size - data_begin_;
   try {
@@ -138,6 +164,7 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
         fail(path_, "'" + name + "' does not lie in the file; was it cut off?");
       tensors_.emplace(name, tensor);
     }
+    check_places(path_, tensors_, data_bytes_);
   } catch (const nlohmann::json::exception& e) {
     fail(path_, std::string("is no safetensors file: ") + e.what());
   }

@@ -35,10 +35,13 @@ class SafetensorsFile {
     std::int64_t begin = 0, end = 0;  ///< bytes behind the header
   };
 
-  /// Reads the header and checks it against the file's size. Throws CheckpointError.
+  /// Reads the header and checks it: the tensors lie side by side and are all of the file behind it, without a hole and
+  /// without an overlap, as the specification demands. Throws CheckpointError.
   explicit SafetensorsFile(std::string path);
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  /// CRC-32 of the header's bytes: names, types, shapes and places of all tensors, and the CRC-32 of their content.
+  std::uint32_t header_crc() const { return header_crc_; }
   /// Elements [first, first + count) of a tensor, as they are. Throws CheckpointError.
   void read(const Tensor& tensor, std::int64_t first, std::int64_t count, void* into) const;
   /// Throws CheckpointError unless the tensors' bytes have the CRC-32 that the metadata names.
@@ -47,6 +50,7 @@ class SafetensorsFile {
  private:
   std::string path_;
   std::int64_t data_begin_ = 0, data_bytes_ = 0;
+  std::uint32_t header_crc_ = 0;
   std::map<std::string, Tensor> tensors_;
   std::map<std::string, std::string> metadata_;
 };

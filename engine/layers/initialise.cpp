@@ -1,9 +1,11 @@
 #include "engine/layers/initialise.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <vector>
 
+#include "engine/host/threads.hpp"
 #include "engine/model/part.hpp"
 #include "kernels/tensor/element.hpp"
 #include "kernels/tensor/random.hpp"
@@ -43,10 +45,12 @@ void on_cores(std::int64_t count, Draw draw) {
   constexpr std::int64_t worth_a_thread = std::int64_t{1} << 18;
   const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
   const std::int64_t threads = std::clamp<std::int64_t>(count / worth_a_thread, 1, cores);
-  std::vector<std::jthread> others;
-  for (std::int64_t t = 1; t < threads; ++t)
-    others.emplace_back([=, &draw] { draw(count * t / threads, count * (t + 1) / threads); });
-  draw(0, count / threads);
+  std::atomic<std::int64_t> next{0};
+  const auto draw_some = [&, count, threads] {
+    for (std::int64_t t = next++; t < threads; t = next++) draw(count * t / threads, count * (t + 1) / threads);
+  };
+  const auto others = start_helpers(static_cast<std::size_t>(threads - 1), draw_some);
+  draw_some();
 }
 
 }  // namespace

@@ -96,43 +96,61 @@ class DryRun {
     return true;
   }
 
-  std::string where(std::size_t rank, std::size_t lane) const {
-    return "rank " + std::to_string(rank) + " (" + std::string(name_of(static_cast<Lane>(lane))) + ")";
+  /// A lane that is stuck: at which op, and which lane of which rank it waits for.
+  struct Hop {
+    std::size_t rank, lane;
+    const Op* at;
+    std::size_t next_rank, next_lane;
+    std::string missing;  ///< why nobody can be waited for; empty where the next lane is somebody
+  };
+
+  Hop hop_from(std::size_t rank, std::size_t lane) const {
+    Hop hop{rank, lane, current(rank, lane), rank, lane, {}};
+    if (!hop.at) {
+      hop.missing = "which has no further op";
+    } else if (const Op* open = open_dependency(rank, lane)) {
+      hop.next_lane = static_cast<std::size_t>(open->lane());
+    } else {
+      hop.missing = "which waits for nobody";
+      const std::size_t step = ranks_[rank][lane].next / ranks_[rank][lane].ops.size();
+      for (const auto& [other, id] : partners(rank, *hop.at)) {
+        if (other < ranks_.size() && stands_at(other, id, step)) continue;
+        hop.next_rank = other;
+        hop.next_lane = static_cast<std::size_t>(id.lane());
+        hop.missing = other < ranks_.size() ? "" : "which does not exist";
+        break;
+      }
+    }
+    return hop;
   }
 
-  // Follows who waits for whom from one stuck lane until a lane comes again.
+  // Follows who waits for whom from one stuck lane until a lane comes again: that is the circle. Of it the places are
+  // named at which one rank waits for another.
   std::string describe(std::size_t rank, std::size_t lane) const {
-    std::string text = "deadlock: ";
-    std::vector<std::pair<std::size_t, std::size_t>> seen;
-    for (int hops = 0; hops < 16; ++hops) {
-      const Op* op = current(rank, lane);
-      if (!op) return text + where(rank, lane) + " has no further op";
-      seen.emplace_back(rank, lane);
-      text += where(rank, lane) + " at " + to_token(op->id) + " waits for ";
-      if (const Op* open = open_dependency(rank, lane)) {
-        lane = static_cast<std::size_t>(open->lane());
-        text += to_token(open->id);
-      } else {
-        bool found = false;
-        const std::size_t step = ranks_[rank][lane].next / ranks_[rank][lane].ops.size();
-        for (const auto& [other, id] : partners(rank, *op)) {
-          if (other < ranks_.size() && stands_at(other, id, step)) continue;
-          text += "rank " + std::to_string(other) + " to come to " + to_token(id);
-          if (other >= ranks_.size()) return text + ", which does not exist";
-          rank = other;
-          lane = static_cast<std::size_t>(id.lane());
-          found = true;
-          break;
-        }
-        if (!found) return text + "nobody";
-      }
-      if (std::find(seen.begin(), seen.end(), std::pair(rank, lane)) != seen.end()) {
-        const Op* there = current(rank, lane);
-        return text + "; " + where(rank, lane) + " stands at " + (there ? to_token(there->id) : "its end");
-      }
-      text += "; ";
+    std::vector<Hop> hops;
+    const auto known = [&] {
+      return std::find_if(hops.begin(), hops.end(), [&](const Hop& h) { return h.rank == rank && h.lane == lane; });
+    };
+    while (known() == hops.end()) {
+      hops.push_back(hop_from(rank, lane));
+      if (!hops.back().missing.empty()) break;
+      rank = hops.back().next_rank;
+      lane = hops.back().next_lane;
     }
-    return text + "…";
+    if (hops.back().missing.empty()) hops.erase(hops.begin(), known());
+    const std::string missing = hops.back().missing;
+    std::erase_if(hops, [](const Hop& h) { return h.rank == h.next_rank && h.missing.empty(); });
+    std::string text = "deadlock: ";
+    const std::size_t told = std::min<std::size_t>(hops.size(), 2);
+    for (std::size_t i = 0; i < told; ++i) {
+      const Hop& h = hops[i];
+      text += (i > 0 ? ", " : "") + std::string("rank ") + std::to_string(h.rank);
+      if (!h.missing.empty()) return text + ", " + h.missing;
+      text += " (" + std::string(name_of(static_cast<Lane>(h.lane))) + ") at " + to_token(h.at->id) +
+              " waits for rank " + std::to_string(h.next_rank);
+    }
+    if (!missing.empty()) return text + ", " + missing;
+    return hops.size() > told ? text + ", and so on round " + std::to_string(hops.size()) + " ranks" : text;
   }
 
   const std::vector<RankProgram>& programs_;

@@ -10,8 +10,9 @@ namespace rankscope {
 
 /// Runs the ranks' programs without time: a send completes only together with its receive, a collective only when every
 /// member has come, a lane runs in order. nullopt when all ops complete (for two steps back to back, since steps are no
-/// barriers); otherwise one line that says which rank waits on which lane, at which op, for whom. Operands of
-/// communications that break the rules, or on which members disagree, are found first (communication.hpp).
+/// barriers); otherwise one line of less than 150 bytes that says which rank waits on which lane, at which op, for
+/// whom. Operands of communications that break the rules, or on which members disagree, are found first
+/// (communication.hpp).
 std::optional<std::string> find_deadlock(const std::vector<RankProgram>& programs, const RankGrid& grid);
 
 }  // namespace rankscope

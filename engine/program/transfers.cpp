@@ -69,7 +69,9 @@ RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step)
   const auto& order = schedule.order[static_cast<std::size_t>(at.pipeline)];
   for (const Sending& sending : sending_order(schedule, at.pipeline)) {
     const Action& action = actions[action_of.at(order[static_cast<std::size_t>(sending.op)])];
-    const std::size_t after = action_of.at(order[static_cast<std::size_t>(sending.after)]);
+    int behind = sending.after;  // a weight gradient of nothing has no ops
+    while (!action_of.contains(order[static_cast<std::size_t>(behind)])) --behind;
+    const std::size_t after = action_of.at(order[static_cast<std::size_t>(behind)]);
     const std::size_t later = actions[after + 1 < actions.size() ? after + 1 : after].end;
     const OpFields f = action.id.fields();
     const Op& last = program.ops[action.end - 1];

@@ -26,7 +26,7 @@ Arena::Arena(Device& device, std::int64_t bytes, std::int64_t host_bytes)
 Arena Arena::addresses(std::int64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes > 0 ? bytes : 1);
   void* data = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED) throw std::bad_alloc();
+  if (data == MAP_FAILED) throw OutOfMemory(bytes, "the address space of a rank's tensors");
   Arena arena;
   arena.bytes_ = bytes;
   arena.device_ = {static_cast<std::byte*>(data), [size](std::byte* own) { munmap(own, size); }};

@@ -13,6 +13,7 @@
 #include <thread>
 #include <tuple>
 
+#include "engine/host/threads.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/dispatch.hpp"
 
@@ -94,7 +95,7 @@ class QueueDispatch final : public Dispatch {
     entered_ns_.fill(never);
     device_.fit_clock();
     fitted_ns_ = monotonic_ns();
-    teller_ = std::thread([this] { tell(); });
+    teller_ = start_thread("reading when ops ended", [this] { tell(); });
   }
 
   void run(OpIndex index, std::uint32_t step) override {

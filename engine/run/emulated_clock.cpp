@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "engine/host/threads.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/signature.hpp"
 
@@ -30,7 +31,7 @@ EmulatedClock::EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, c
       of_rank.push_back(known.emplace(signature_of(program, op), known.size()).first->second);
   }
   samples_.resize(known.size());
-  thread_ = std::thread([this] { work(); });
+  thread_ = start_thread("the device clock", [this] { work(); });
 }
 
 EmulatedClock::~EmulatedClock() {
@@ -137,19 +138,28 @@ void EmulatedClock::add_memory(std::size_t rank, const std::vector<const Span*>&
   });
   const std::size_t first = memory.size();
   for (const Change& m : moments) {
-    // On this clock ops follow each other without a pause: what held for no time is not told.
-    const auto add = [&](const ClassBytes& alive) {
-      const MemorySample sample{programs_[rank].rank, m.span->step, m.span->op, m.time, alive};
-      if (memory.size() > first && memory.back().time_ns == m.time)
-        memory.back() = sample;
-      else
-        memory.push_back(sample);
+    // On this clock ops follow each other without a pause: what held for no time is not reported, unless it was more
+    // than before and after. Then it holds for a nanosecond.
+    const auto add = [&](OpIndex op, const ClassBytes& alive) {
+      MemorySample sample{programs_[rank].rank, m.span->step, programs_[rank].ops[op].id, m.time, alive};
+      const std::size_t count = memory.size() - first;
+      if (count > 0) sample.time_ns = std::max(sample.time_ns, memory.back().time_ns);
+      if (count > 0 && memory.back().time_ns == sample.time_ns) {
+        const std::int64_t there = device_sum(memory.back().bytes);
+        const std::int64_t earlier = count > 1 ? device_sum(memory[memory.size() - 2].bytes) : 0;
+        if (there > std::max(earlier, device_sum(alive)))
+          ++sample.time_ns;
+        else
+          memory.pop_back();
+      }
+      memory.push_back(sample);
     };
     if (m.begins)
-      ranks_[rank].ledger->begin(m.op, add);
+      ranks_[rank].ledger->begin(m.op, m.span->step, add);
     else
-      ranks_[rank].ledger->end(m.op, add);
+      ranks_[rank].ledger->end(m.op, m.span->step, add);
   }
+  for (const Span* span : spans) ranks_[rank].ledger->take_peaks(span->step);  // nobody asks for them here
 }
 
 }  // namespace rankscope

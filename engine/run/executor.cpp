@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "engine/host/threads.hpp"
+
 namespace rankscope {
 
 Executor::Executor(const RankProgram& program, OpRunner run, FirstToCome first_to_come)
@@ -108,19 +110,28 @@ void Executor::run(std::uint32_t first, std::uint32_t count,
   finished_.fill(0);
   failure_ = nullptr;
   {
+    const auto on_its_thread = [this, first, count, &on_failure](std::size_t lane) {
+      try {
+        if (program_.arrivals_ahead)
+          run_as_they_come(lane, first, count);
+        else
+          run_lane(lane, first, count);
+      } catch (const std::exception& e) {
+        if (fail(std::current_exception())) on_failure(e.what());
+      }
+    };
     std::vector<std::jthread> threads;
-    for (std::size_t lane = 0; lane < lane_count; ++lane)
-      if (!lanes_[lane].empty())
-        threads.emplace_back([this, lane, first, count, &on_failure] {
-          try {
-            if (program_.arrivals_ahead)
-              run_as_they_come(lane, first, count);
-            else
-              run_lane(lane, first, count);
-          } catch (const std::exception& e) {
-            if (fail(std::current_exception())) on_failure(e.what());
-          }
-        });
+    threads.reserve(lane_count);
+    try {
+      for (std::size_t lane = 0; lane < lane_count; ++lane)
+        if (!lanes_[lane].empty())
+          threads.push_back(start_thread<std::jthread>(
+              "lane " + std::string(name_of(static_cast<Lane>(lane))) + " of rank " + std::to_string(program_.rank),
+              [&on_its_thread, lane] { on_its_thread(lane); }));
+    } catch (const std::exception& e) {
+      // The lanes that run wait for this one, here and on other ranks.
+      if (fail(std::current_exception())) on_failure(e.what());
+    }
   }
   if (failure_) std::rethrow_exception(failure_);
 }

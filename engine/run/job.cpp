@@ -7,6 +7,7 @@
 
 #include "engine/comm/loopback.hpp"
 #include "engine/comm/nccl.hpp"
+#include "engine/host/threads.hpp"
 
 namespace rankscope {
 namespace {
@@ -89,21 +90,30 @@ void run_loopback(const StepProgram& step, const RunSettings& settings, const Ob
     if (!first_failure) first_failure.emplace(rank, why);
   };
   {
+    const auto on_its_thread = [&](int rank) {
+      std::unique_ptr<World> mine;
+      try {
+        mine = world(hub, rank);
+        const auto platform = settings.platform_of ? settings.platform_of(rank) : shared;
+        if (platform) platform->device->use();
+        if (settings.over) mine = settings.over(std::move(mine));
+        run_rank(step, settings, {*mine, dataset.get(), platform, false, shared && step.grid.size() > 1}, observer,
+                 body, [&fail, rank](const std::string& why) { fail(rank, why); });
+      } catch (const std::exception& e) {
+        fail(rank, e.what());
+        if (mine) mine->abort("rank " + std::to_string(rank) + ": " + e.what());
+      }
+    };
     std::vector<std::jthread> ranks;
-    for (int rank = 0; rank < step.grid.size(); ++rank)
-      ranks.emplace_back([&, rank] {
-        std::unique_ptr<World> mine = world(hub, rank);
-        try {
-          const auto platform = settings.platform_of ? settings.platform_of(rank) : shared;
-          if (platform) platform->device->use();
-          if (settings.over) mine = settings.over(std::move(mine));
-          run_rank(step, settings, {*mine, dataset.get(), platform, false, shared && step.grid.size() > 1}, observer,
-                   body, [&fail, rank](const std::string& why) { fail(rank, why); });
-        } catch (const std::exception& e) {
-          fail(rank, e.what());
-          if (mine) mine->abort("rank " + std::to_string(rank) + ": " + e.what());
-        }
-      });
+    ranks.reserve(static_cast<std::size_t>(step.grid.size()));
+    for (int rank = 0; rank < step.grid.size(); ++rank) try {
+        ranks.push_back(
+            start_thread<std::jthread>("rank " + std::to_string(rank), [&on_its_thread, rank] { on_its_thread(rank); }));
+      } catch (const std::exception& e) {  // those that run wait for this one
+        fail(rank, e.what());
+        world(hub, rank)->abort("rank " + std::to_string(rank) + ": " + e.what());
+        break;
+      }
   }
   if (first_failure) throw *first_failure;
 }

@@ -1,11 +1,14 @@
-// Bytes alive by memory class while a program runs: a buffer lives from the begin of its first use (a gather's from
-// where compute finds it in the program) to the end of its last.
+// Bytes alive by memory class while a program runs, counted along the program: a buffer lives from the op that uses it
+// first to the one that uses it last, in program order, and it is the rank's main lane (compute; a parameter server's
+// own) that goes through that order. So the peak is memory_profile's, whatever the timing.
+//
+// Other lanes may be ahead of compute, or behind it. A message that comes early, or leaves late, then uses memory that
+// the program gives to nobody else meanwhile: edges (add_edges) let no op write there before all others are done with
+// it. It is not counted twice, and a rank never uses more than its arena.
 #pragma once
-#include <algorithm>
-#include <array>
 #include <cstdint>
+#include <map>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "engine/program/program.hpp"
@@ -23,45 +26,59 @@ class Ledger {
  public:
   Ledger(const RankProgram& program, const StandingBytes& standing);
 
-  /// This is what stands, and stood since the last take_peaks().
+  /// This is what stands, and stood since the steps that are open began.
   void stand(const StandingBytes& standing);
 
-  /// What is alive once the op has begun, or has ended; calls `changed` with it, one call at a time, when that is other
-  /// than before.
+  /// The op has begun, or has ended. Where that changes what is alive, `changed(op, alive)` is called, one call at a
+  /// time, with the op of the program that holds so much. Ops of other lanes than the main one change nothing: they are
+  /// gone through with the main lane's. While compute is between two ops, the greatest moment between them counts.
   template <class Changed>
-  void begin(OpIndex op, Changed changed) {
-    apply(acquired_[op], +1, changed);
+  void begin(OpIndex op, std::uint32_t step, Changed changed) {
+    if (!is_main_[op]) return;
+    const std::lock_guard lock(mutex_);
+    if (apply(at_begin_[op], open(step))) changed(op, alive_);
   }
   template <class Changed>
-  void end(OpIndex op, Changed changed) {
-    apply(released_[op], -1, changed);
+  void end(OpIndex op, std::uint32_t step, Changed changed) {
+    if (!is_main_[op]) return;
+    const std::lock_guard lock(mutex_);
+    if (apply(at_end_[op], open(step))) changed(at_end_[op].at, alive_);
   }
 
   struct Peaks {
     ClassBytes by_class{};
     std::int64_t total = 0;  ///< greatest device_sum
   };
-  /// The peaks since the last call; the next ones begin with what is alive now.
-  Peaks take_peaks();
+  /// The peaks of a step whose ops are all done.
+  Peaks take_peaks(std::uint32_t step);
 
  private:
-  template <class Changed>
-  void apply(const std::optional<ClassBytes>& change, int sign, Changed changed) {
-    if (!change) return;
-    const std::lock_guard lock(mutex_);
-    for (std::size_t c = 0; c < memory_class_count; ++c) {
-      alive_[c] += sign * (*change)[c];
-      peaks_.by_class[c] = std::max(peaks_.by_class[c], alive_[c]);
-    }
-    peaks_.total = std::max(peaks_.total, device_sum(alive_));
-    changed(alive_);
-  }
+  struct Move {
+    OpIndex op = 0;
+    int sign = 1;  ///< +1: the op takes these bytes; -1: it leaves them
+    ClassBytes bytes{};
+  };
+  /// Moves [begin, end), after which it is op `at` that holds what is alive.
+  struct Part {
+    std::size_t begin = 0, end = 0;
+    OpIndex at = 0;
+  };
 
-  std::vector<std::optional<ClassBytes>> acquired_, released_;  ///< by op; empty where nothing changes
+  void add_moves(const RankProgram& program);
+  void find_pauses(const RankProgram& program);
+  Peaks& open(std::uint32_t step);
+  bool apply(const Part& part, Peaks& peaks);
+  static void raise(Peaks& peaks, const ClassBytes& alive);
+
+  std::vector<Move> moves_;     ///< in program order
+  std::vector<bool> is_main_;   ///< by op
+  std::vector<Part> at_begin_;  ///< by op of the main lane: from the pause in front of it to what it takes itself
+  std::vector<Part> at_end_;    ///< by op of the main lane: what it leaves, and on to the pause behind it
+
   std::mutex mutex_;
   StandingBytes standing_;
   ClassBytes alive_{};
-  Peaks peaks_;
+  std::map<std::uint32_t, Peaks> peaks_;  ///< of steps that are open
 };
 
 }  // namespace rankscope

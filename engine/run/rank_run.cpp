@@ -114,6 +114,13 @@ HostTensor RankRun::read(BufferIndex buffer, Lane lane) {
   return HostTensor::read(*compute_, queues_.of(lane), view(buffer));
 }
 
+void RankRun::change(BufferIndex buffer, const std::function<void(const View& values)>& by) const {
+  const std::unique_ptr<Queue> queue = compute_->make_queue();
+  const HostTensor here = HostTensor::read(*compute_, *queue, view(buffer));
+  by(here.view());
+  here.write_back(*queue);
+}
+
 StepValues& RankRun::values_of(std::uint32_t step) const {
   return reinterpret_cast<StepValues*>(values_.get())[step % steps_under_way_of(program_)];
 }
@@ -122,10 +129,12 @@ std::unique_ptr<Dispatch> RankRun::make_dispatch() {
   DispatchCalls calls;
   calls.launch = [this](OpIndex op, std::uint32_t step) { return launch(op, step); };
   calls.began = [this](const Span& span, OpIndex op) {
-    ledger_->begin(op, [&](const ClassBytes& alive) { tell_memory(span, span.begin_ns, alive); });
+    ledger_->begin(op, span.step,
+                   [&](OpIndex holds, const ClassBytes& alive) { tell_memory(span, holds, span.begin_ns, alive); });
   };
   calls.ended = [this](const Span& span, OpIndex op) {
-    ledger_->end(op, [&](const ClassBytes& alive) { tell_memory(span, span.end_ns, alive); });
+    ledger_->end(op, span.step,
+                 [&](OpIndex holds, const ClassBytes& alive) { tell_memory(span, holds, span.end_ns, alive); });
   };
   calls.done = [this](Done done) { record(std::move(done)); };
   if (stress_ || settings_.watch)
@@ -138,8 +147,9 @@ std::unique_ptr<Dispatch> RankRun::make_dispatch() {
                             std::move(calls));
 }
 
-void RankRun::tell_memory(const Span& span, std::int64_t time_ns, const ClassBytes& alive) const {
-  if (settings_.observer) settings_.observer->memory(span.op.lane(), {span.rank, span.step, span.op, time_ns, alive});
+void RankRun::tell_memory(const Span& span, OpIndex holds, std::int64_t time_ns, const ClassBytes& alive) const {
+  if (settings_.observer)
+    settings_.observer->memory(span.op.lane(), {span.rank, span.step, program_.ops[holds].id, time_ns, alive});
 }
 
 std::int64_t RankRun::reserved_bytes() const {
@@ -396,7 +406,7 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
     standing_ = standing();
     ledger_->stand(standing_);
   }
-  const Ledger::Peaks peaks = ledger_->take_peaks();
+  const Ledger::Peaks peaks = ledger_->take_peaks(step);
   if (!settings_.observer) return;
   if (!compute_->is_host()) tell_late_phases();  // one thread ends all steps
   record.trace.standing = standing_;

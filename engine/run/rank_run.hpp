@@ -69,6 +69,8 @@ class RankRun {
   HostTensor read(BufferIndex buffer) const;
   /// The same in the midst of a run, from that lane's thread: as the lane has it after what it has launched.
   HostTensor read(BufferIndex buffer, Lane lane);
+  /// Lets `by` change what it holds; between two calls of run().
+  void change(BufferIndex buffer, const std::function<void(const View& values)>& by) const;
   /// Bytes reserved for the arena and beside it.
   std::int64_t reserved_bytes() const;
 
@@ -87,7 +89,7 @@ class RankRun {
   OpIndex first_to_come(std::span<const OpIndex> receives) const;
   std::unique_ptr<Dispatch> make_dispatch();
   OpOutcome launch(OpIndex index, std::uint32_t step);
-  void tell_memory(const Span& span, std::int64_t time_ns, const ClassBytes& alive) const;
+  void tell_memory(const Span& span, OpIndex holds, std::int64_t time_ns, const ClassBytes& alive) const;
   void record(Done done);
   void tell_phase(OpId op, std::uint32_t step, const PhaseRecord& phase) const;
   /// Of libraries that tell what happened inside a call some time after it.

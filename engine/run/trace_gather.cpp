@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "engine/host/threads.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -50,7 +52,7 @@ StepTrace unpacked(const std::string& text) {
 }  // namespace
 
 TraceGather::TraceGather(World& world, std::uint32_t steps, Deliver deliver)
-    : world_(world), steps_(steps), deliver_(std::move(deliver)), thread_([this] { work(); }) {}
+    : world_(world), steps_(steps), deliver_(std::move(deliver)), thread_(start_thread("gathering what ops cost", [this] { work(); })) {}
 
 TraceGather::~TraceGather() { thread_.join(); }
 

@@ -5,18 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "engine/optimizer/rule/rule.hpp"
 #include "engine/scenario/choices.hpp"
 #include "engine/scenario/keys.hpp"
 #include "engine/scenario/read.hpp"
-#include "engine/scenario/resnet.hpp"
 
 namespace rankscope {
 namespace {
-
-constexpr std::int64_t most_ranks = 1 << 20;
-
-std::string text_of(std::int64_t value) { return std::to_string(value); }
 
 std::string allowed(const Range& range) {
   std::string text = (range.open_below ? "greater than " : "at least ") + plain(range.least);
@@ -31,275 +25,6 @@ std::optional<double> number(const Field& field) {
   if (const auto* u = std::get_if<std::uint64_t*>(&field)) return static_cast<double>(**u);
   if (const auto* i = std::get_if<std::optional<int>*>(&field); i && **i) return ***i;
   if (const auto* d = std::get_if<std::optional<double>*>(&field); d && **d) return ***d;
-  return std::nullopt;
-}
-
-/// The divisors of n next to `wanted`, below and above.
-std::vector<std::string> divisors_near(std::int64_t n, std::int64_t wanted) {
-  std::int64_t below = 0, above = 0;
-  for (std::int64_t d = 1; d * d <= n; ++d) {
-    if (n % d != 0) continue;
-    for (const std::int64_t divisor : {d, n / d}) {
-      if (divisor < wanted && divisor > below) below = divisor;
-      if (divisor > wanted && (above == 0 || divisor < above)) above = divisor;
-    }
-  }
-  std::vector<std::string> near;
-  if (below > 0) near.push_back(text_of(below));
-  if (above > 0) near.push_back(text_of(above));
-  return near;
-}
-
-std::string either(const std::vector<std::string>& options) {
-  return options.size() == 2 ? options[0] + " or " + options[1] : listed(options);
-}
-
-std::vector<std::string> multiples_near(std::int64_t n, std::int64_t wanted) {
-  std::vector<std::string> near;
-  if (wanted / n > 0) near.push_back(text_of(wanted / n * n));
-  near.push_back(text_of((wanted / n + 1) * n));
-  return near;
-}
-
-std::optional<Complaint> batch_complaint(const Scenario& scenario) {
-  const std::int64_t batch = scenario.train.global_batch, data = scenario.plan.data;
-  const std::int64_t micro_batches = scenario.plan.micro_batches;
-  if (batch % (data * micro_batches) == 0) return std::nullopt;
-  std::string what = "global_batch " + text_of(batch) + " cannot be cut into ";
-  if (data > 1) what += text_of(data) + " data-parallel ranks × ";
-  what += text_of(micro_batches) + (micro_batches == 1 ? " micro-batch" : " micro-batches") + " of whole samples; ";
-  if (batch % data == 0) {
-    what += "micro_batches = " + either(divisors_near(batch / data, micro_batches)) + " would do, or ";
-    return Complaint{{"plan.micro_batches", "train.global_batch", "plan.data"},
-                     what + "global_batch = " + either(multiples_near(data * micro_batches, batch))};
-  }
-  return Complaint{{"plan.data", "train.global_batch", "plan.micro_batches"},
-                   what + "global_batch = " + either(multiples_near(data * micro_batches, batch)) + " would do"};
-}
-
-/// A hyper-parameter that the optimizer does not have would be read and mean nothing.
-std::optional<Complaint> optimizer_complaint(const Scenario& scenario) {
-  Scenario copy = scenario, taking;
-  const auto takes = [&](const OptimizerRule& rule, const Key& key) {
-    taking.train.hyper = rule.defaults;
-    return given(key.field(taking));
-  };
-  const OptimizerRule& chosen = optimizer_rule(scenario.train.optimizer);
-  for (const Key& key : scenario_keys()) {
-    if (!given(key.field(copy)) || takes(chosen, key)) continue;
-    std::vector<std::string> others;
-    for (const OptimizerRule& rule : optimizer_rules())
-      if (takes(rule, key)) others.emplace_back(rule.name);
-    const std::string name(key.name);
-    return Complaint{{key.path(), "train.optimizer"},
-                     "optimizer \"" + scenario.train.optimizer + "\" has no " + name + "; take " + name +
-                         " away, or choose an optimizer that has it: " + listed(others)};
-  }
-  return std::nullopt;
-}
-
-std::optional<Complaint> learning_rate_complaint(const TrainSpec& train) {
-  if (train.decay == "none") {
-    const bool least = train.min_learning_rate > 0;
-    if (least || train.decay_steps > 0)
-      return Complaint{{least ? "train.min_learning_rate" : "train.decay_steps", "train.decay"},
-                       std::string(least ? "min_learning_rate" : "decay_steps") +
-                           " without a decay means nothing; give decay = \"linear\" or \"cosine\""};
-    return std::nullopt;
-  }
-  if (train.min_learning_rate > train.learning_rate)
-    return Complaint{{"train.min_learning_rate", "train.learning_rate"},
-                     "min_learning_rate " + plain(train.min_learning_rate) + " is above the learning_rate " +
-                         plain(train.learning_rate) + " that decays to it; it must be at most that"};
-  // A run that ends before its warm-up does is a short one, nothing else.
-  if (train.decay_steps > 0 && train.warmup_steps >= train.decay_steps)
-    return Complaint{{"train.decay_steps", "train.warmup_steps"},
-                     "a decay that ends at step " + text_of(train.decay_steps) + " does so within the warm-up of " +
-                         text_of(train.warmup_steps) + " steps; decay_steps must be greater than that"};
-  return std::nullopt;
-}
-
-/// What the schedule asks of chunks and micro-batches.
-std::optional<Complaint> schedule_complaint(const PlanSpec& plan) {
-  const std::string chunks = "virtual = " + text_of(plan.virtual_stages);
-  if (plan.schedule == "zb-v" && plan.virtual_stages != 2)
-    return Complaint{{"plan.virtual", "plan.schedule"},
-                     chunks +
-                         " does not fit schedule \"zb-v\", which runs exactly two chunks on each stage; "
-                         "virtual = 2 would do"};
-  if ((plan.schedule == "by-hand") != !plan.order.empty())
-    return Complaint{{"plan.order", "plan.schedule"},
-                     plan.order.empty() ? "schedule \"by-hand\" needs an order: a line for each stage, such as \"stage "
-                                          "0: F:c0:m0 B:c0:m0\""
-                                        : "an order is that of schedule \"by-hand\", and the schedule is \"" +
-                                              plan.schedule + "\"; take one of the two away"};
-  if (plan.virtual_stages > 1 && plan.schedule != "interleaved" && plan.schedule != "zb-v" &&
-      plan.schedule != "by-hand")
-    return Complaint{{"plan.virtual", "plan.schedule"},
-                     chunks + " does not fit schedule \"" + plan.schedule +
-                         "\", which runs one chunk on each stage; virtual = 1 would do, or schedule = "
-                         "\"interleaved\""};
-  if (plan.schedule == "interleaved" && plan.micro_batches % plan.pipeline != 0)
-    return Complaint{{"plan.micro_batches", "plan.schedule", "plan.pipeline"},
-                     "schedule \"interleaved\" takes micro-batches in groups of as many as there are stages, and " +
-                         text_of(plan.micro_batches) + " is no multiple of " + text_of(plan.pipeline) +
-                         "; micro_batches = " + either(multiples_near(plan.pipeline, plan.micro_batches)) +
-                         " would do"};
-  if (!listed_times(plan.pass_times))
-    return Complaint{{"plan.pass_times"},
-                     "pass_times = \"" + plan.pass_times +
-                         "\" should be five numbers such as \"1 1 0.5 0.03 0.4\": what a forward, an input gradient, a "
-                         "weight gradient and a message take, and the share of activations that is kept for the last"};
-  return std::nullopt;
-}
-
-std::optional<Complaint> stages_complaint(const Scenario& scenario) {
-  const std::string& stages = scenario.plan.stages;
-  if (stages == "even" || stages == "cost" || stages == "measured") return std::nullopt;
-  const auto layers = listed_layers(stages);
-  const std::string wanted = text_of(scenario.plan.chunks()) +
-                             (scenario.plan.virtual_stages > 1 ? " chunks" : " stages") + " of together " +
-                             text_of(scenario.model.layers) + " layers";
-  if (!layers)
-    return Complaint{{"plan.stages"},
-                     "stages = \"" + stages +
-                         "\" is neither \"even\" nor \"cost\" nor \"measured\" nor a list of layers such as "
-                         "\"3 2 2 1\""};
-  std::int64_t sum = 0;
-  for (const int count : *layers) sum += count;
-  if (static_cast<int>(layers->size()) != scenario.plan.chunks() || sum != scenario.model.layers)
-    return Complaint{{"plan.stages", "plan.pipeline", "model.layers"},
-                     "stages = \"" + stages + "\" lists " + text_of(static_cast<std::int64_t>(layers->size())) +
-                         " of together " + text_of(sum) + " layers; there are " + wanted};
-  if (layers->size() > 2 && std::count(layers->begin() + 1, layers->end() - 1, 0) > 0)
-    return Complaint{{"plan.stages"},
-                     "stages = \"" + stages +
-                         "\" has a chunk of nothing; only the first and the last, which have the embedding and the "
-                         "head, can be without layers"};
-  return std::nullopt;
-}
-
-/// What tensor ranks share must be theirs in equal parts: heads, and with sequence parallelism rows.
-std::optional<Complaint> tensor_complaint(const Scenario& scenario) {
-  const std::int64_t tensor = scenario.plan.tensor, heads = scenario.model.heads;
-  if (tensor == 1) return std::nullopt;
-  if (heads % tensor != 0)
-    return Complaint{{"plan.tensor", "model.heads"},
-                     text_of(heads) + " heads cannot be shared by " + text_of(tensor) +
-                         " tensor ranks; tensor = " + either(divisors_near(heads, tensor)) +
-                         " would do, or heads = " + either(multiples_near(tensor, heads))};
-  const std::string& optimizer = scenario.train.optimizer;
-  if (optimizer_rule(optimizer).grain != 1)
-    return Complaint{{"train.optimizer", "plan.tensor"},
-                     "optimizer \"" + optimizer + "\" updates elements of a tensor together, and each of " +
-                         text_of(tensor) + " tensor ranks has a part of it; use tensor = 1, or another optimizer"};
-  const std::int64_t tokens = std::int64_t{scenario.micro_batch_size()} * scenario.model.context;
-  if (scenario.plan.sequence_parallel && tokens % tensor != 0)
-    return Complaint{{"plan.sequence_parallel", "plan.tensor", "model.context"},
-                     "a micro-batch of " + text_of(tokens) + " tokens cannot be shared by " + text_of(tensor) +
-                         " tensor ranks; context = " + either(multiples_near(tensor, scenario.model.context)) +
-                         " would do, or sequence_parallel = false"};
-  return std::nullopt;
-}
-
-/// What a main device and parameter servers can go together with.
-std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
-  const PlanSpec& plan = scenario.plan;
-  const std::string here = "data_parallel = \"" + plan.data_parallel + "\"";
-  const auto refused = [&](const char* key, const std::string& why) {
-    return Complaint{{key, "plan.data_parallel"}, why};
-  };
-  if (!plan.has_servers()) {
-    const char* key = plan.servers != 1 ? "servers" : plan.staleness != 0 ? "staleness" : nullptr;
-    if (key)
-      return refused(plan.servers != 1 ? "plan.servers" : "plan.staleness",
-                     std::string(key) +
-                         " is that of parameter servers, and the plan has none; give data_parallel = "
-                         "\"parameter-server\", or take it away");
-    if (plan.has_main_device() && plan.zero > 0)
-      return refused("plan.zero", here + " updates everything on one rank, and zero = " + text_of(plan.zero) +
-                                      " shares that among all; use zero = 0, or data_parallel = \"all-reduce\"");
-    return std::nullopt;
-  }
-  if (plan.tensor > 1 || plan.pipeline > 1)
-    return refused(plan.tensor > 1 ? "plan.tensor" : "plan.pipeline",
-                   here + " has workers that hold the whole model; use tensor = 1 and pipeline = 1");
-  if (plan.zero > 0)
-    return refused("plan.zero", here + " keeps states on servers, and zero = " + text_of(plan.zero) +
-                                    " on workers; use zero = 0, or data_parallel = \"all-reduce\"");
-  if (plan.precision == "fp16")
-    return refused("plan.precision", here +
-                                         " has no loss scale for precision = \"fp16\": workers multiply by it, but "
-                                         "servers see the overflow; use \"bf16\"");
-  if (plan.offload != "none")
-    return refused("plan.offload", here + " keeps states on servers, and offload = \"" + plan.offload +
-                                       "\" moves those of workers; use offload = \"none\"");
-  if (plan.servers > 1 && optimizer_rule(scenario.train.optimizer).grain == 0)
-    return refused("train.optimizer", "optimizer \"" + scenario.train.optimizer +
-                                          "\" updates a tensor only as a whole, and servers have parts of tensors; use "
-                                          "servers = 1, or another optimizer");
-  if (plan.staleness == 0) return std::nullopt;
-  if (scenario.train.clip > 0)
-    return refused("train.clip",
-                   "with staleness > 0 updates are made as they come, so that no gradient of a step is "
-                   "there to be clipped; use clip = 0, or staleness = 0");
-  if (scenario.train.checkpoint_every > 0)
-    return refused("train.checkpoint_every",
-                   "with staleness > 0 there is no moment at which all have done a step, which a checkpoint is of; use "
-                   "checkpoint_every = 0, or staleness = 0");
-  return std::nullopt;
-}
-
-std::optional<Complaint> recompute_complaint(const Scenario& scenario) {
-  const PlanSpec& plan = scenario.plan;
-  if (plan.recompute_blocks == 1 || plan.recompute == "blocks") return std::nullopt;
-  return Complaint{{"plan.recompute_blocks", "plan.recompute"},
-                   "recompute_blocks = " + text_of(plan.recompute_blocks) + " says of how many blocks recompute = " +
-                       "\"blocks\" keeps one input, but recompute is \"" + plan.recompute + "\""};
-}
-
-/// What the plan asks of the machine, and the machine's own figures of each other.
-std::optional<Complaint> cluster_complaint(const Scenario& scenario) {
-  const ClusterSpec& cluster = scenario.cluster;
-  const std::int64_t ranks = scenario.plan.ranks(), devices = std::int64_t{cluster.nodes} * cluster.devices_per_node;
-  if (devices > 0 && ranks > devices)
-    return Complaint{{"plan.data", "plan.pipeline", "plan.tensor", "cluster.nodes", "cluster.spec"},
-                     "the plan has " + text_of(ranks) + " ranks, and cluster '" + cluster.spec + "' has " +
-                         text_of(devices) + " devices (" + text_of(cluster.nodes) + " nodes of " +
-                         text_of(cluster.devices_per_node) +
-                         "); use fewer ranks, or set cluster.nodes = 0 for as "
-                         "many nodes as it takes"};
-  if (const int bytes = cluster.reduced_bytes; bytes != 0 && bytes != 2 && bytes != 4 && bytes != 8)
-    return Complaint{{"cluster.reduced_bytes"},
-                     "reduced_bytes = " + text_of(bytes) +
-                         ": a gradient's element has 2, 4 or 8 bytes; 0 stands for those of its type"};
-  if (cluster.devices_per_node % cluster.devices_per_card != 0)
-    return Complaint{{"cluster.devices_per_card", "cluster.devices_per_node"},
-                     text_of(cluster.devices_per_node) + " devices of a node cannot sit on cards of " +
-                         text_of(cluster.devices_per_card) + "; devices_per_card = " +
-                         either(divisors_near(cluster.devices_per_node, cluster.devices_per_card)) + " would do"};
-  return std::nullopt;
-}
-
-std::optional<Complaint> fault_complaint(const Scenario& scenario) {
-  const FaultSpec& fault = scenario.fault;
-  const int ranks = scenario.plan.ranks();
-  const std::string numbered = "ranks are numbered 0 to " + std::to_string(ranks - 1);
-  if (fault.kill_rank >= ranks)
-    return Complaint{{"fault.kill_rank", "plan.pipeline", "plan.data"},
-                     "kill_rank " + std::to_string(fault.kill_rank) + " is none; " + numbered};
-  if (fault.slow_rank >= ranks)
-    return Complaint{{"fault.slow_rank", "plan.pipeline", "plan.data"},
-                     "slow_rank " + std::to_string(fault.slow_rank) + " is none; " + numbered};
-  if ((fault.kill_rank >= 0) != (fault.kill_step >= 0))
-    return Complaint{{"fault.kill_rank", "fault.kill_step"},
-                     "kill_rank and kill_step belong together; give both: who dies, and at the start of which step"};
-  if (fault.kill_step >= scenario.train.steps)
-    return Complaint{{"fault.kill_step", "train.steps"},
-                     "kill_step " + std::to_string(fault.kill_step) + " never comes; steps are numbered 0 to " +
-                         std::to_string(scenario.train.steps - 1)};
-  if (fault.slow_rank < 0 && fault.slow_factor != 1.0)
-    return Complaint{{"fault.slow_factor"}, "slow_factor without slow_rank slows nobody; give slow_rank"};
   return std::nullopt;
 }
 
@@ -331,56 +56,15 @@ std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
   return std::nullopt;
 }
 
-std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
-  const ModelSpec& model = scenario.model;
-  const PlanSpec& plan = scenario.plan;
-  const std::int64_t ranks = std::int64_t{plan.data} * plan.tensor * plan.pipeline;
-  if (ranks > most_ranks)
-    return Complaint{{"plan.data", "plan.tensor", "plan.pipeline"},
-                     "data × tensor × pipeline makes " + text_of(ranks) + " ranks; at most " + text_of(most_ranks) +
-                         " can be planned"};
-  if (const std::int64_t chunks = std::int64_t{plan.pipeline} * plan.virtual_stages;
-      chunks > model.layers && !listed_layers(plan.stages))
-    return Complaint{{"plan.pipeline", "model.layers", "plan.virtual"},
-                     text_of(model.layers) + (model.layers == 1 ? " layer" : " layers") + " cannot be split over " +
-                         text_of(chunks) + (plan.virtual_stages > 1 ? " chunks" : " stages") +
-                         "; each needs a layer of its own, so at least layers = " + text_of(chunks) + ", or " +
-                         (plan.virtual_stages > 1 ? "pipeline × virtual" : "pipeline") + " at most " +
-                         text_of(model.layers)};
-  if (auto complaint = schedule_complaint(plan)) return complaint;
-  if (auto complaint = stages_complaint(scenario)) return complaint;
-  if (auto complaint = resnet_complaint(scenario)) return complaint;
-  if (!model.is_resnet() && model.width % model.heads != 0)
-    return Complaint{{"model.heads", "model.width"},
-                     "width " + text_of(model.width) + " cannot be divided by " + text_of(model.heads) + " heads; " +
-                         "heads = " + either(divisors_near(model.width, model.heads)) +
-                         " would do, or width = " + either(multiples_near(model.heads, model.width))};
-  if (auto complaint = batch_complaint(scenario)) return complaint;
-  if (auto complaint = optimizer_complaint(scenario)) return complaint;
-  if (auto complaint = tensor_complaint(scenario)) return complaint;
-  if (auto complaint = recompute_complaint(scenario)) return complaint;
-  if (auto complaint = cluster_complaint(scenario)) return complaint;
-  if (auto complaint = data_parallel_complaint(scenario)) return complaint;
-  if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
-  if (std::int64_t{scenario.micro_batch_size()} * model.tokens_per_sample() > 2147483647)
-    return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},
-                     "a micro-batch of " + text_of(scenario.micro_batch_size()) + " samples × " +
-                         text_of(model.context) + " tokens is too large; use more micro_batches"};
-  if (scenario.data.source.starts_with("text:") && model.vocabulary < 256)
-    return Complaint{
-        {"model.vocabulary", "data.source"},
-        "a text's tokens are bytes, and vocabulary is " + text_of(model.vocabulary) + "; it must be at least 256"};
-  return fault_complaint(scenario);
-}
-
 std::optional<Complaint> complaint_about_files(const Scenario& scenario) {
   const std::string path = data_file(scenario);
   std::error_code error;
   if (path.empty() || std::filesystem::is_regular_file(path, error)) return std::nullopt;
   const bool there = std::filesystem::exists(path, error);
-  return Complaint{{"data.source"},
-                   "the data file '" + path + "' is " + (there ? "no ordinary file" : "not there") +
-                       "; a path in a scenario is relative to the scenario's folder"};
+  return Complaint{
+      {"data.source"},
+      "the data file '" + path + "' is " + (there ? "no ordinary file" : "not there") +
+          "; a path in a scenario is relative to the scenario's folder, and source = \"synthetic\" needs none"};
 }
 
 std::optional<Complaint> first_complaint(const Scenario& scenario) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "engine/host/excerpt.hpp"
 #include "engine/scenario/check.hpp"
 #include "engine/scenario/document.hpp"
 #include "engine/scenario/keys.hpp"
@@ -200,7 +201,7 @@ void put(const Field& field, std::string_view name, const std::string& text, con
 
 void apply(const std::vector<Override>& overrides, Scenario& scenario, Places& places) {
   for (const Override& given : overrides) {
-    const std::string at = "--set " + given.key + "=" + given.value;
+    const std::string at = "--set " + excerpt(given.key) + "=" + excerpt(given.value);
     if (given.key == "title") {
       put(&scenario.title, "title", given.value, at);
       continue;
@@ -289,10 +290,10 @@ Scenario read(const Table& root, const std::string& name, const std::vector<Over
 Override parse_override(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos)
-    throw ScenarioError("--set " + text + ": there is no '='; write key=value, such as plan.pipeline=4");
+    throw ScenarioError("--set " + excerpt(text) + ": there is no '='; write key=value, such as plan.pipeline=4");
   Override given{trimmed(text.substr(0, equals)), trimmed(text.substr(equals + 1))};
   if (given.key.empty())
-    throw ScenarioError("--set " + text + ": there is no key; write key=value, such as plan.pipeline=4");
+    throw ScenarioError("--set " + excerpt(text) + ": there is no key; write key=value, such as plan.pipeline=4");
   return given;
 }
 
@@ -314,6 +315,14 @@ Scenario read_unchecked(const std::string& path, const std::vector<Override>& ov
   read_tables(document::parse_file(path), scenario, places);
   apply(overrides, scenario, places);
   return scenario;
+}
+
+std::string place_of_key(const std::string& path, const std::vector<Override>& overrides, const std::string& key) {
+  Scenario scenario;
+  Places places;
+  read_tables(document::parse_file(path), scenario, places);
+  apply(overrides, scenario, places);
+  return place_of({{key}, ""}, places, path);
 }
 
 Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {

@@ -27,6 +27,9 @@ Override parse_override(const std::string& text);
 /// "plan.pipeline" for "pipeline" or "plan.pipeline" as typed. Throws ScenarioError with `at` in front for a key that
 /// there is none of, or that several tables have.
 std::string full_key(const std::string& typed, const std::string& at);
+/// Where a key ("plan.pipeline") got its value: "FILE:LINE:COLUMN", or the words of the override; "FILE:1:1" where it
+/// has its default. Throws ScenarioError as read_scenario does.
+std::string place_of_key(const std::string& path, const std::vector<Override>& overrides, const std::string& key);
 /// Puts a value, as it may stand after "=" in `given`, into a scenario; throws ScenarioError with `at` in front for one
 /// of the wrong type. Whether the scenario still makes sense is not asked.
 void set_value(Scenario& scenario, const Override& given, const std::string& at);

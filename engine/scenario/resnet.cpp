@@ -30,8 +30,9 @@ std::optional<Complaint> resnet_complaint(const Scenario& scenario) {
         {"plan.tensor", "model.kind"},
         "a resnet's convolutions are not shared by tensor ranks here; use tensor = 1, and pipeline or data"};
   if (scenario.plan.recompute == "selective")
-    return Complaint{{"plan.recompute", "model.kind"},
-                     "recompute \"selective\" is of attention, which a resnet has not; use \"blocks\" or \"sqrt\""};
+    return Complaint{
+        {"plan.recompute", "model.kind"},
+        "recompute \"selective\" is of attention, which a resnet has not; use recompute = \"blocks\" or \"sqrt\""};
   if (model.dropout > 0) return Complaint{{"model.dropout", "model.kind"}, "a resnet has no dropout; use dropout = 0"};
   if (scenario.data.source != "synthetic")
     return Complaint{{"data.source", "model.kind"},
@@ -41,8 +42,9 @@ std::optional<Complaint> resnet_complaint(const Scenario& scenario) {
   if (scenario.micro_batch_size() * side * side < 2)
     return Complaint{{"train.global_batch", "plan.micro_batches", "model.image"},
                      "a micro-batch of one image of " + std::to_string(model.image) +
-                         " pixels a side ends as a single pixel, whose batch norm is of one number; use larger "
-                         "micro-batches, or images of more than 32"};
+                         " pixels a side ends as a single pixel, whose batch norm is of one number; image = 33 would "
+                         "do, or global_batch = " +
+                         std::to_string(2 * scenario.plan.data * scenario.plan.micro_batches)};
   const std::int64_t first = (model.image + 1) / 2;  // the greatest tensor: the first convolution's result
   if (scenario.micro_batch_size() * first * first * model.width > 2147483647)
     return Complaint{{"train.global_batch", "model.image", "plan.micro_batches"},

@@ -83,9 +83,11 @@ struct Sending {
   int op = 0, after = 0;
 };
 /// The messages that a stage sends, in the order of each direction's lane. A lane sends in order, and each message
-/// waits until it is taken; so where one lane serves two neighbours (ZB-V) messages go when the textbook's time line
-/// takes them, an order which all lanes share, and not as they are computed: otherwise lanes would wait for each other
-/// in a circle. Throws std::invalid_argument when such an order waits for itself.
+/// waits until it is taken, which is as soon as its receive is posted. A stage that is ahead of its neighbour keeps a
+/// message until then by the schedule's own time line (PipelineShape::times), so that no reuse of its memory waits for
+/// it earlier. Where one lane serves two neighbours (ZB-V, orders by hand) messages go when that time line needs them,
+/// an order which all lanes share, and not as they are computed: otherwise lanes would wait for each other in a circle.
+/// Throws std::invalid_argument when an order waits for itself.
 std::vector<Sending> sending_order(const ChunkSchedule& schedule, int stage);
 
 /// Share of the step that stages idle on average, with equal chunks, free communication and a forward, an input

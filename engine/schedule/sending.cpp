@@ -28,38 +28,46 @@ bool is_straight(const ChunkSchedule& schedule) {
   return true;
 }
 
+/// Where each op stands, and when the schedule's own time line begins it.
+struct Begun {
+  int stage = 0, position = 0;
+  std::int64_t at = 0;
+};
+
 }  // namespace
 
+// No plan of these orders can deadlock. Let the time line begin every op, and a message be taken at a time between the
+// end of what computes it and the begin of what needs it, when its receive is posted: in program order all that
+// stands before either end of it then happens before, and all that stands behind it happens after. Dependencies point
+// forward in program order, so that the reuse of memory never makes an op wait for a later one, on whatever rank.
 std::vector<Sending> sending_order(const ChunkSchedule& schedule, int stage) {
   const auto& order = schedule.order[static_cast<std::size_t>(stage)];
   const bool straight = is_straight(schedule);
-  UnitLayout layout;
-  std::map<OpId, std::int64_t> begin;
-  if (!straight) {
-    layout = lay_out(schedule);
-    for (std::size_t s = 0; s < schedule.order.size(); ++s)
-      for (std::size_t i = 0; i < schedule.order[s].size(); ++i) begin[schedule.order[s][i]] = layout.begin[s][i];
-  }
-  std::vector<std::tuple<bool, std::int64_t, Sending>> messages;  // direction, when it is taken
+  const UnitLayout layout = lay_out_in_pass_times(schedule);
+  std::map<OpId, Begun> begun;
+  for (std::size_t s = 0; s < schedule.order.size(); ++s)
+    for (std::size_t i = 0; i < schedule.order[s].size(); ++i)
+      begun[schedule.order[s][i]] = {static_cast<int>(s), static_cast<int>(i), layout.begin[s][i]};
+  const auto& own = layout.begin[static_cast<std::size_t>(stage)];
+  std::vector<std::tuple<bool, std::int64_t, Sending>> messages;  // direction, its order in the lane
   for (int i = 0; i < static_cast<int>(order.size()); ++i) {
     const OpFields f = order[static_cast<std::size_t>(i)].fields();
     const auto consumer = consumer_elsewhere(schedule, f);
     if (!consumer) continue;
-    std::int64_t taken = i;
-    int after = i;
-    if (!straight) {
-      taken = begin.at(*consumer);
-      const auto& own = layout.begin[static_cast<std::size_t>(stage)];
-      const auto later = std::lower_bound(own.begin(), own.end(), taken);  // the first that does not begin before
-      after = std::max(i, static_cast<int>(later - own.begin()) - 1);
-    }
-    messages.emplace_back(f.kind != OpKind::forward, taken, Sending{i, after});
+    const Begun& needed = begun.at(*consumer);
+    // Where a lane serves one neighbour, the message is taken as soon as its receive is posted, one op ahead.
+    std::int64_t taken = needed.at;
+    if (straight && needed.position > 0)
+      taken = layout.begin[static_cast<std::size_t>(needed.stage)][static_cast<std::size_t>(needed.position) - 1];
+    const auto later = std::lower_bound(own.begin(), own.end(), taken);  // the first that does not begin before
+    const int after = std::max(i, static_cast<int>(later - own.begin()) - 1);
+    messages.emplace_back(f.kind != OpKind::forward, straight ? i : taken, Sending{i, after});
   }
   std::stable_sort(messages.begin(), messages.end(), [](const auto& a, const auto& b) {
     return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
   });
   std::vector<Sending> sendings;
-  for (const auto& [backward, taken, sending] : messages) sendings.push_back(sending);
+  for (const auto& [backward, place, sending] : messages) sendings.push_back(sending);
   return sendings;
 }
 

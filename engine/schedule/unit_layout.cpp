@@ -1,6 +1,7 @@
 #include "engine/schedule/unit_layout.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace rankscope {
@@ -38,9 +39,9 @@ class Ends {
   std::vector<std::int64_t> forward_, gradient_;
 };
 
-}  // namespace
-
-UnitLayout lay_out(const ChunkSchedule& schedule) {
+/// `units(kind)`: what an op of that kind takes, at least 1.
+template <class Units>
+UnitLayout lay_out_in(const ChunkSchedule& schedule, Units units) {
   const std::size_t stages = schedule.order.size();
   Ends ends(schedule.shape);
   UnitLayout layout;
@@ -54,7 +55,7 @@ UnitLayout lay_out(const ChunkSchedule& schedule) {
         const std::int64_t ready = ends.ready(f);
         if (ready == pending) break;
         layout.begin[s].push_back(std::max(free[s], ready));
-        free[s] = layout.begin[s].back() + units_of(f.kind);
+        free[s] = layout.begin[s].back() + units(f.kind);
         ends.set(f, free[s]);
         moved = true;
       }
@@ -65,6 +66,28 @@ UnitLayout lay_out(const ChunkSchedule& schedule) {
                                   to_token(schedule.order[s][layout.begin[s].size()]));
   if (stages > 0) layout.end = *std::max_element(free.begin(), free.end());
   return layout;
+}
+
+constexpr double units_of_longest = 1 << 20;
+
+}  // namespace
+
+UnitLayout lay_out(const ChunkSchedule& schedule) { return lay_out_in(schedule, units_of); }
+
+UnitLayout lay_out_in_pass_times(const ChunkSchedule& schedule) {
+  const PassTimes& times = schedule.shape.times;
+  const double longest = std::max({times.forward, times.input_gradient, times.weight_gradient});
+  const auto units = [&](double time) {
+    return std::max<std::int64_t>(1, std::llround(time / longest * units_of_longest));
+  };
+  const std::int64_t forward = units(times.forward), input = units(times.input_gradient),
+                     weight = units(times.weight_gradient);
+  return lay_out_in(schedule, [&](OpKind kind) {
+    return kind == OpKind::forward           ? forward
+           : kind == OpKind::input_gradient  ? input
+           : kind == OpKind::weight_gradient ? weight
+                                             : input + weight;
+  });
 }
 
 std::vector<UnitOp> unit_ops(const ChunkSchedule& schedule) {

@@ -17,6 +17,8 @@ struct UnitLayout {
 
 /// Throws std::invalid_argument when ops wait for each other in a circle.
 UnitLayout lay_out(const ChunkSchedule& schedule);
+/// The same with passes that take as long beside each other as PipelineShape::times says, in units of their own.
+UnitLayout lay_out_in_pass_times(const ChunkSchedule& schedule);
 
 /// An op of the textbook's time line.
 struct UnitOp {

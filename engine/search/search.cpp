@@ -10,6 +10,7 @@
 #include <thread>
 #include <tuple>
 
+#include "engine/host/threads.hpp"
 #include "engine/scenario/check.hpp"
 #include "engine/simulate/plan_folder.hpp"
 
@@ -95,11 +96,11 @@ void on_all_threads(std::size_t n, unsigned threads, Make make) {
       next = n;
     }
   };
-  std::vector<std::thread> team;
   const unsigned wanted = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-  for (unsigned t = 1; t < wanted; ++t) team.emplace_back(run);
-  run();
-  for (std::thread& thread : team) thread.join();
+  {
+    const auto team = start_helpers(wanted - 1, run);
+    run();
+  }
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -130,13 +130,46 @@ double GradientNorms::of(const std::string& parameter) const {
   return own > 1e-6 * block ? own : block;
 }
 
-void Judge::loss(double held, double expected) {
-  const double error = std::abs(held - expected) / std::abs(expected);
+double with_other_rounding(double value, DType type, std::uint64_t draw) {
+  draw = (draw ^ (draw >> 30)) * 0xbf58476d1ce4e5b9ull;  // SplitMix64's finisher
+  draw = (draw ^ (draw >> 27)) * 0x94d049bb133111ebull;
+  // Three quarters of the distance between two numbers, or more: the nearest one is next to `value`.
+  const double change = 1.5 * unit_roundoff(type) * value;
+  return (draw >> 62) % 2 == 0 ? value + change : value - change;
+}
+
+void change_roundings(RankRun& run, const Model& model) {
+  const RankProgram& program = run.program();
+  for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
+    if ((buffer.memory != MemoryClass::parameters && !master) || !buffer.persistent || buffer.parameter < 0 ||
+        buffer.within >= 0)
+      continue;
+    run.change(b, [&](const View& values) {
+      for (std::int64_t i = 0; i < values.elements(); ++i)
+        set_element(values, i,
+                    with_other_rounding(element(values, i), model.type,
+                                        (static_cast<std::uint64_t>(buffer.parameter) << 40) +
+                                            static_cast<std::uint64_t>(buffer.first + i) + 1));
+    });
+  }
+}
+
+void Judge::loss(std::uint32_t step, double held, double expected) {
+  const double error = held == expected ? 0 : std::abs(held - expected) / std::abs(expected);
+  if (is_worse(error, errors_.steps[step].loss)) errors_.steps[step].loss = error;
   if (is_worse(error, errors_.losses)) errors_.losses = error;
 }
 
-void Judge::gradient(const Values& held, const Values& expected, double measure, const std::string& where) {
+void Judge::gradient(std::uint32_t step, const Values& held, const Values& expected, double measure,
+                     const std::string& where) {
   const double off = distance_where_known(held, expected), error = off == 0 ? 0 : off / measure;
+  StepErrors& of_step = errors_.steps[step];
+  if (is_worse(error, of_step.gradient)) {
+    of_step.gradient = error;
+    of_step.where = where;
+  }
   if (!is_worse(error, errors_.gradients)) return;
   errors_.gradients = error;
   errors_.worst_gradient = where;
@@ -144,22 +177,34 @@ void Judge::gradient(const Values& held, const Values& expected, double measure,
 
 void Judge::parameter(const Held& held, const Share& share, const Values& before, const Values& after,
                       const std::string& where) {
+  update(errors_.parameters, held, held.at.back(), steps, share, before, after, where);
+}
+
+void Judge::first_update(const Held& held, const Share& share, const Values& before, const Values& after,
+                         const std::string& where) {
+  update(errors_.first_update, held, held.at[1], 1, share, before, after, where);
+}
+
+void Judge::update(UpdateErrors& errors, const Held& held, const Values& values, std::uint32_t updates,
+                   const Share& share, const Values& before, const Values& after, const std::string& where) const {
   const Values expected = share.of(after);
   const DType type = held.is_rounded ? model_.type : accumulation_type(model_.type);
   const double moved = share.root() * distance(after, before);
-  const double rounding = share.root() * steps * unit_roundoff(type) * norm(after);
-  const double off = std::max(0.0, distance(held.at.back(), expected) - rounding);
-  const double error = off == 0 ? 0 : off / moved;
-  // A copy that is rounded too coarsely to tell is told by its master.
-  if (!held.is_rounded && moved < least_digits * rounding) {
-    ++errors_.unmoved;
-    errors_.unmoved_one = where;
+  const double rounding = share.root() * updates * unit_roundoff(type) * norm(after);
+  const bool equal = values == expected;
+  double off = equal ? 0 : distance(values, expected);
+  if (off <= rounding) off = 0;  // a NaN is neither
+  const double error = off == 0 ? 0 : (off - rounding) / moved;
+  // A copy that is rounded too coarsely to show anything is shown by its master.
+  if (!held.is_rounded && moved < least_digits * rounding && !(equal && moved > 0)) {
+    ++errors.unmoved;
+    errors.unmoved_one = where;
   }
-  ++errors_.tensors;
-  errors_.bit_equal += held.at.back() == expected;
-  if (!is_worse(error, errors_.parameters)) return;
-  errors_.parameters = error;
-  errors_.worst_parameter = where;
+  ++errors.tensors;
+  errors.bit_equal += equal;
+  if (!is_worse(error, errors.worst)) return;
+  errors.worst = error;
+  errors.where = where;
 }
 
 }  // namespace rankscope::parity

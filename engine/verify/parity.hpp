@@ -21,7 +21,7 @@ inline constexpr std::uint32_t steps = 5;
 using Values = std::vector<double>;
 Values values_of(View view);
 double norm(const Values& a);
-/// A NaN anywhere is the worst difference there is, and stays it.
+/// A NaN anywhere is the worst difference that there is, and remains it.
 inline bool is_worse(double error, double than) { return std::isnan(error) || error > than; }
 /// "h.3." of "h.3.attn.c_attn.bias"; the whole name outside the blocks.
 std::string block_of(const std::string& parameter);
@@ -31,7 +31,7 @@ struct Held {
   int parameter = 0;
   bool is_rounded = false;  ///< a 16-bit copy of a master
   std::int64_t first = 0;   ///< Buffer::first
-  std::vector<Values> at;   ///< parameters: before the first and after the last step; gradients: by step
+  std::vector<Values> at;   ///< parameters: before the first step, after it, after the last; gradients: by step
 };
 using HeldBuffers = std::map<BufferIndex, Held>;
 
@@ -41,6 +41,12 @@ HeldBuffers held_parameters(const StepProgram& step, const RankProgram& program)
 /// The gradients that the rank's optimizer reads.
 HeldBuffers held_gradients(const RankProgram& program);
 void take(HeldBuffers& into, const RankRun& run);
+
+/// `value` changed by one rounding of `type`, up or down as `draw` says; 0 stays.
+double with_other_rounding(double value, DType type, std::uint64_t draw);
+/// What makes a twin: each weight of the rank changed by one rounding of the type that the model computes in, its
+/// master by as much.
+void change_roundings(RankRun& run, const Model& model);
 
 /// Sums, by step, of the losses that all ranks report.
 class Losses : public RankObserver {
@@ -85,17 +91,24 @@ class GradientNorms {
 /// Gathers the worst of what is compared.
 class Judge {
  public:
-  explicit Judge(const Model& model) : model_(model) {}
-  void loss(double held, double expected);
+  explicit Judge(const Model& model) : model_(model) { errors_.steps.resize(steps); }
+  void loss(std::uint32_t step, double held, double expected);
   /// `measure`: GradientNorms::of the parameter.
-  void gradient(const Values& held, const Values& expected, double measure, const std::string& where);
-  /// `before` and `after` are of the whole parameter; `held` is of the last step. What rounding may hide is that of one
-  /// update a step: an asynchronous server makes more of them, but its replay makes the same ones.
+  void gradient(std::uint32_t step, const Values& held, const Values& expected, double measure,
+                const std::string& where);
+  /// After the last step. `before` and `after` are of the whole parameter. What rounding may hide is that of one update
+  /// a step: an asynchronous server makes more of them, but its replay makes the same ones.
   void parameter(const Held& held, const Share& share, const Values& before, const Values& after,
                  const std::string& where);
+  /// The same after the first step.
+  void first_update(const Held& held, const Share& share, const Values& before, const Values& after,
+                    const std::string& where);
   const ParityErrors& errors() const { return errors_; }
 
  private:
+  void update(UpdateErrors& errors, const Held& held, const Values& values, std::uint32_t updates, const Share& share,
+              const Values& before, const Values& after, const std::string& where) const;
+
   const Model& model_;
   ParityErrors errors_;
 };

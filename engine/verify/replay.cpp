@@ -111,6 +111,21 @@ class Shard {
     update_(context);
   }
 
+  /// Those of its weights before the first step, and of their masters by as much.
+  void change_roundings() {
+    for (const Piece& piece : pieces_) {
+      const auto change = [&](const View& values) {
+        for (std::int64_t i = 0; i < values.elements(); ++i)
+          set_element(values, i,
+                      parity::with_other_rounding(element(values, i), step_.model.type,
+                                                  (static_cast<std::uint64_t>(piece.parameter) << 40) +
+                                                      static_cast<std::uint64_t>(piece.first + i) + 1));
+      };
+      change(piece.operands.parameter);
+      if (accumulation_type(step_.model.type) != step_.model.type) change(piece.operands.states.front());
+    }
+  }
+
   void answer(Worker& worker) const {
     for (const Piece& piece : pieces_) worker.pull(piece.parameter, piece.first, piece.operands.parameter);
   }
@@ -174,7 +189,7 @@ class Shard {
 }  // namespace
 
 Replay replay(const StepProgram& step, const std::vector<std::vector<Contribution>>& served,
-              const RunSettings& settings) {
+              const RunSettings& settings, bool changed) {
   const StepProgram plain = without_servers(step.scenario);
   // Workers compute with what the run's did; 16-bit numbers of other kernels would be others.
   const std::shared_ptr<const Platform> platform = settings.platform ? settings.platform
@@ -190,6 +205,11 @@ Replay replay(const StepProgram& step, const std::vector<std::vector<Contributio
   for (std::size_t s = 0; s < served.size(); ++s)
     shards.push_back(std::make_unique<Shard>(step, step.grid.workers() + static_cast<int>(s), platform->host_kernels));
 
+  if (changed)
+    for (const auto& shard : shards) {
+      shard->change_roundings();
+      for (const auto& worker : workers) shard->answer(*worker);
+    }
   Replay result;
   for (const auto& shard : shards) shard->tell(result.before, result.rounded_before);
   std::vector<std::size_t> next(served.size());

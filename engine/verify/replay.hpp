@@ -29,8 +29,8 @@ struct Replay {
 };
 
 /// `served[s]` is server s's order, of `steps` steps of each worker. Throws std::invalid_argument when nothing can be
-/// served in such orders.
+/// served in such orders. `changed`: with weights that are each changed by one rounding before the first step.
 Replay replay(const StepProgram& step, const std::vector<std::vector<Contribution>>& served,
-              const RunSettings& settings);
+              const RunSettings& settings, bool changed = false);
 
 }  // namespace rankscope

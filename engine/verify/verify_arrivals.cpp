@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "engine/verify/parity.hpp"
 #include "engine/verify/replay.hpp"
@@ -82,42 +83,72 @@ void check_order(int rank, const std::vector<Contribution>& served, const StepPr
   }
 }
 
-}  // namespace
+using Served = std::vector<std::vector<Contribution>>;
 
-ParityErrors compare_with_arrivals_replayed(const StepProgram& step, RunSettings settings,
-                                            std::uint32_t gradient_steps) {
-  Watched watched;
-  watch(step, settings, watched);
-  const Model& model = step.model;
-  const int workers = step.grid.workers();
-  std::vector<std::vector<Contribution>> served;
+/// [server]: what it served, in order.
+Served served_in(const Watched& watched, const StepProgram& step) {
+  Served served;
   for (const auto& server : watched.servers) {
     auto& order = served.emplace_back();
     for (const Arrival& arrival : server->arrivals) order.push_back(arrival.contribution);
-    check_order(workers + static_cast<int>(served.size()) - 1, order, step);
+    check_order(step.grid.workers() + static_cast<int>(served.size()) - 1, order, step);
   }
-  const Replay truth = replay(step, served, settings);
+  return served;
+}
 
-  parity::Judge judge(model);
-  for (std::uint32_t s = 0; s < parity::steps; ++s) {
-    double loss = 0;
-    for (int w = 0; w < workers; ++w) loss += truth.losses.at({w, s}) / workers;
-    judge.loss(watched.losses.mean(s), loss);
+double mean_loss(const Replay& replay, int workers, std::uint32_t step) {
+  double loss = 0;
+  for (int w = 0; w < workers; ++w) loss += replay.losses.at({w, step}) / workers;
+  return loss;
+}
+
+}  // namespace
+
+struct ComparedArrivals::Both {
+  Both(const StepProgram& program, const RunSettings& run_settings, std::uint32_t judged)
+      : step(program), settings(run_settings), gradient_steps(judged) {}
+
+  const ParameterSpec& spec_of(int parameter) const {
+    return step.model.parameters[static_cast<std::size_t>(parameter)];
   }
-  const auto spec_of = [&](int parameter) -> const ParameterSpec& {
-    return model.parameters[static_cast<std::size_t>(parameter)];
-  };
-  std::map<Contribution, parity::GradientNorms> norms;
-  for (const auto& [contribution, gradients] : truth.gradients)
-    for (const auto& [parameter, gradient] : gradients) norms[contribution].add(spec_of(parameter).name, gradient);
+  std::map<Contribution, parity::GradientNorms> norms() const {
+    std::map<Contribution, parity::GradientNorms> norms;
+    for (const auto& [contribution, gradients] : truth.gradients)
+      for (const auto& [parameter, gradient] : gradients) norms[contribution].add(spec_of(parameter).name, gradient);
+    return norms;
+  }
+
+  const StepProgram& step;
+  const RunSettings& settings;
+  std::uint32_t gradient_steps;
+  Watched watched;
+  Served served;
+  Replay truth;
+};
+
+ComparedArrivals::ComparedArrivals(const StepProgram& step, const RunSettings& settings, std::uint32_t gradient_steps)
+    : both_(std::make_unique<Both>(step, settings, gradient_steps)) {
+  watch(step, settings, both_->watched);
+  both_->served = served_in(both_->watched, step);
+  both_->truth = replay(step, both_->served, settings);
+}
+
+ComparedArrivals::~ComparedArrivals() = default;
+
+ParityErrors ComparedArrivals::errors() const {
+  const auto& [step, settings, gradient_steps, watched, served, truth] = *both_;
+  const int workers = step.grid.workers();
+  parity::Judge judge(step.model);
+  for (std::uint32_t s = 0; s < parity::steps; ++s) judge.loss(s, watched.losses.mean(s), mean_loss(truth, workers, s));
+  const std::map<Contribution, parity::GradientNorms> norms = both_->norms();
   for (int rank = workers; rank < step.grid.size(); ++rank)
     for (const Arrival& arrival : watched.servers[static_cast<std::size_t>(rank - workers)]->arrivals) {
       const Contribution& c = arrival.contribution;
       if (c.step >= gradient_steps) continue;
       for (const auto& [buffer, held] : arrival.gradients) {
-        const ParameterSpec& spec = spec_of(held.parameter);
+        const ParameterSpec& spec = both_->spec_of(held.parameter);
         const parity::Share share(spec, held, 0);
-        judge.gradient(held.at.front(), share.of(truth.gradients.at(c).at(held.parameter)),
+        judge.gradient(c.step, held.at.front(), share.of(truth.gradients.at(c).at(held.parameter)),
                        share.root() * norms.at(c).of(spec.name),
                        fmt::format("{} of worker {}, step {} on rank {}", spec.name, c.worker, c.step, rank));
       }
@@ -129,9 +160,30 @@ ParityErrors compare_with_arrivals_replayed(const StepProgram& step, RunSettings
       const WholeValues& after = rank < workers    ? truth.pulled[static_cast<std::size_t>(rank)]
                                  : held.is_rounded ? truth.rounded_after
                                                    : truth.after;
-      judge.parameter(held, {spec_of(p), held, 0}, before.at(p), after.at(p),
-                      fmt::format("{} on rank {}", spec_of(p).name, rank));
+      judge.parameter(held, {both_->spec_of(p), held, 0}, before.at(p), after.at(p),
+                      fmt::format("{} on rank {}", both_->spec_of(p).name, rank));
     }
+  return judge.errors();
+}
+
+ParityErrors ComparedArrivals::twin_errors() const {
+  const auto& [step, settings, gradient_steps, watched, served, truth] = *both_;
+  const int workers = step.grid.workers();
+  const Replay twin = replay(step, served, settings, true);
+  parity::Judge judge(step.model);
+  for (std::uint32_t s = 0; s < parity::steps; ++s)
+    judge.loss(s, mean_loss(twin, workers, s), mean_loss(truth, workers, s));
+  const std::map<Contribution, parity::GradientNorms> norms = both_->norms();
+  for (const auto& [contribution, gradients] : twin.gradients)
+    if (contribution.step < gradient_steps)
+      for (const auto& [parameter, gradient] : gradients)
+        judge.gradient(contribution.step, gradient, truth.gradients.at(contribution).at(parameter),
+                       norms.at(contribution).of(both_->spec_of(parameter).name), both_->spec_of(parameter).name);
+  for (const auto& [parameter, values] : twin.after) {
+    const parity::Held held{parameter, false, 0, {values}};
+    judge.parameter(held, {both_->spec_of(parameter), held, 0}, truth.before.at(parameter), truth.after.at(parameter),
+                    both_->spec_of(parameter).name);
+  }
   return judge.errors();
 }
 

@@ -24,6 +24,7 @@ class ChildProcess {
   /// Passes the lines that come within `limit` to `line`; the wait status once the child has ended and said all.
   std::optional<int> wait(std::chrono::milliseconds limit, const std::function<void(const std::string&)>& line);
   void signal(int number) const;
+  pid_t pid() const { return pid_; }  ///< -1: it has ended
 
  private:
   pid_t pid_ = -1;

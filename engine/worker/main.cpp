@@ -5,6 +5,9 @@
 
 #include "engine/checkpoint/checkpoint.hpp"
 #include "engine/data/dataset.hpp"
+#include "engine/host/excerpt.hpp"
+#include "engine/host/memory.hpp"
+#include "engine/scenario/keys.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "kernels/device/device.hpp"
 #include "telemetry/stream/join.hpp"
@@ -34,6 +37,16 @@ std::string names_of(const std::vector<Command>& commands) {
   return text;
 }
 
+/// Where the key is that a PlanError's message begins with: "plan.schedule: …"; the scenario where it begins with none.
+std::string place_of(const PlanError& error, const Command& command, const std::string& scenario) {
+  const std::string what = error.what();
+  const std::string key = what.substr(0, what.find(": "));
+  const CLI::Option* set = command.line->get_option_no_throw("--set");
+  if (find_key(key) == nullptr || !set) return scenario;
+  const command::Input input{scenario, set->as<std::vector<std::string>>()};
+  return place_of_key(command::file_of(input), command::overrides_of(input), key);
+}
+
 /// Runs the command that was chosen. What it was asked for and cannot do is one line and bad_input.
 int run_chosen(const std::vector<Command>& commands) {
   const auto chosen =
@@ -44,19 +57,19 @@ int run_chosen(const std::vector<Command>& commands) {
   try {
     return chosen->run();
   } catch (const ScenarioError& e) {
-    std::cerr << e.what() << std::endl;
+    std::cerr << message_line(e.what()) << std::endl;
   } catch (const PlanError& e) {
-    std::cerr << scenario << ": " << e.what() << std::endl;
+    std::cerr << place_of(e, *chosen, scenario) << ": " << message_line(e.what()) << std::endl;
   } catch (const DataError& e) {
-    std::cerr << scenario << ": " << e.what() << std::endl;
+    std::cerr << scenario << ": " << message_line(e.what()) << std::endl;
   } catch (const CheckpointError& e) {  // of an export; a run's own are RunFailures
-    std::cerr << "rankscope-engine: " << e.what() << std::endl;
+    std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
   } catch (const JoinError& e) {
-    std::cerr << "rankscope-engine: " << e.what() << std::endl;
+    std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
   } catch (const TraceError& e) {
-    std::cerr << "rankscope-engine: --record " << e.what() << std::endl;
+    std::cerr << "rankscope-engine: --record " << message_line(e.what()) << std::endl;
   } catch (const DeviceError& e) {  // what is asked for is not there; what fails while it runs is a RunFailure
-    std::cerr << "rankscope-engine: " << e.what() << std::endl;
+    std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
   }
   return bad_input;
 }
@@ -64,6 +77,7 @@ int run_chosen(const std::vector<Command>& commands) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  end_when_memory_runs_out();
   CLI::App app("Rankscope's engine: a training step as data, planned, simulated, run and verified.");
   app.require_subcommand(1);
   app.set_version_flag("--version", RANKSCOPE_VERSION);
@@ -75,7 +89,7 @@ int main(int argc, char** argv) {
                        [&](const Command& one) { return one.line->get_name() == name; });
   };
   if (argc > 1 && argv[1][0] != '-' && !is_known(argv[1])) {
-    std::cerr << "rankscope-engine: there is no command '" << argv[1] << "'; there is " << names_of(commands)
+    std::cerr << "rankscope-engine: there is no command '" << excerpt(argv[1]) << "'; there is " << names_of(commands)
               << std::endl;
     return bad_input;
   }
@@ -84,10 +98,10 @@ int main(int argc, char** argv) {
     return run_chosen(commands);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    std::cerr << "rankscope-engine: " << e.what() << "; see rankscope-engine --help" << std::endl;
+    std::cerr << "rankscope-engine: " << message_line(e.what()) << "; see rankscope-engine --help" << std::endl;
     return bad_input;
   } catch (const std::exception& e) {
-    std::cerr << "rankscope-engine: " << e.what() << std::endl;
+    std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
     return failed;
   }
 }

@@ -75,7 +75,9 @@ std::string plan_text(const StepProgram& step) {
 void check_runs(const StepProgram& step) {
   check_size(step);
   if (const auto deadlock = find_deadlock(step.all_programs(), step.grid))
-    throw PlanError("plan.schedule: " + *deadlock);
+    throw PlanError(step.scenario.plan.schedule == "by-hand"
+                        ? "plan.order: " + *deadlock + "; give the lanes an order in which nobody waits in a circle"
+                        : "plan.schedule: " + *deadlock + "; schedule = \"1f1b\" runs");
 }
 
 void print(const Report& report, bool json) {

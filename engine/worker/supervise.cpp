@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -14,24 +15,30 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/checkpoint/checkpoint.hpp"
 #include "engine/comm/mpi.hpp"
 #include "engine/comm/nccl.hpp"
 #include "engine/facts/facts.hpp"
+#include "engine/host/file_lock.hpp"
+#include "engine/host/threads.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/core_ticks.hpp"
 #include "engine/run/platform.hpp"
 #include "engine/scenario/read.hpp"
+#include "engine/worker/checkpoint_choice.hpp"
 #include "engine/worker/child.hpp"
+#include "engine/worker/descriptors.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/recorder.hpp"
-#include "engine/worker/session_directory.hpp"
+#include "engine/worker/silence.hpp"
+#include "engine/worker/step_marks.hpp"
 #include "engine/worker/supervise.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/relay/session_watch.hpp"
 #include "telemetry/store/run_digest.hpp"
 #include "telemetry/stream/publisher.hpp"
+#include "telemetry/stream/session_directory.hpp"
+#include "telemetry/trace/output_file.hpp"
 
 namespace rankscope {
 namespace {
@@ -93,33 +100,60 @@ Meeting make_meeting(const RunRequest& request, const fs::path& directory, const
   meeting.relay.session = session;
   meeting.relay.spool_directory = (directory / "spool").string();
   meeting.relay.endpoint = request.publish.empty() ? "ipc://" + (directory / "relay").string() : request.publish;
-  if (!request.join_file.empty()) {
-    meeting.keys = new_relay_keys();
+  // Threads of one process need no port: this user alone can enter the directory.
+  if (!request.publish.empty() && request.communicator == "loopback")
+    meeting.relay.worker_endpoint = "ipc://" + (directory / "workers").string();
+  if (!request.join_files.empty()) {
+    meeting.keys = new_relay_keys(request.join_files.size());
     meeting.relay.keys = meeting.keys.relay;
     meeting.relay.admitted = meeting.keys.admitted();
+    meeting.relay.join_files = request.join_files;
   }
   return meeting;
 }
 
-/// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`.
-ChildExit run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::string>& said) {
+/// Of the child's end: how, and why this process ended it itself (empty: it did not).
+struct ChildEnd {
+  ChildExit exit;
+  std::string why;
+};
+
+/// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`; ranks that
+/// fall silent are named on standard error meanwhile.
+ChildEnd run_child(ChildProcess& child, SessionWatch& watch, std::deque<std::string>& said) {
   constexpr std::size_t kept_lines = 40;
   bool asked = false;
   auto patience = std::chrono::steady_clock::time_point::max();
+  SilenceReport silence(watch, child.pid(), std::chrono::duration_cast<std::chrono::seconds>(CommOptions{}.time_limit));
+  ChildEnd end;
   for (;;) {
     const auto status = child.wait(50ms, [&](const std::string& line) {
       watch.launcher_said(line);
       said.push_back(line);
       if (said.size() > kept_lines) said.pop_front();
     });
-    if (status) return child_exit(*status);
+    if (status) {
+      end.exit = child_exit(*status);
+      return end;
+    }
+    if (!asked) silence.look([](const std::string& line) { std::cerr << "rankscope-engine: " << line << std::endl; });
+    if (end.why.empty() && !(end.why = silence.over()).empty()) child.signal(SIGKILL);
     if (stop_asked && !asked) {
       asked = true;
       child.signal(SIGTERM);
+      child.signal(SIGCONT);  // one that is stopped takes no other signal
       patience = std::chrono::steady_clock::now() + 3s;
     }
     if (std::chrono::steady_clock::now() > patience) child.signal(SIGKILL);
   }
+}
+
+/// Of a process that ended by itself: the line in which it says why, without its name. Empty: there is none.
+std::string reason_in(const std::deque<std::string>& said) {
+  constexpr std::string_view name = "rankscope-engine: ";
+  for (const std::string& line : said)
+    if (line.starts_with(name)) return line.substr(name.size());
+  return {};
 }
 
 /// Where workers find a relay that is bound to all addresses. Threads of one process are on this machine; processes may
@@ -135,51 +169,10 @@ std::string address_for_workers(const RunRequest& request) {
   return name.data();
 }
 
-/// The checkpoint that `request.resume` names, or the newest of the folder that it names, where the scenario can go on
-/// from it. Throws ScenarioError.
-RunRequest resumed(const Scenario& scenario, RunRequest request) {
-  const auto found = checkpoints_in(fs::absolute(request.resume).string());
-  if (found.empty()) throw ScenarioError("--resume " + request.resume + ": there is no complete checkpoint");
-  try {
-    const Checkpoint checkpoint(found.back());
-    if (const auto mismatch = checkpoint.find_mismatch(scenario)) throw ScenarioError("--resume: " + *mismatch);
-    if (checkpoint.steps_done() >= scenario.train.steps)
-      throw ScenarioError("--resume " + found.back() + ": it has done " + std::to_string(checkpoint.steps_done()) +
-                          " steps and train.steps is " + std::to_string(scenario.train.steps) +
-                          "; give --steps with more");
-  } catch (const CheckpointError& e) {
-    throw ScenarioError(std::string("--resume ") + e.what());
-  }
-  request.resume = found.back();
-  return request;
-}
-
 /// "trace.mcap" and 2: "trace.2.mcap".
 std::string numbered(const std::string& path, int number) {
   const fs::path p(path);
   return (p.parent_path() / (p.stem().string() + "." + std::to_string(number) + p.extension().string())).string();
-}
-
-/// Where the run finds and leaves its checkpoints, as absolute paths. Throws ScenarioError.
-RunRequest with_checkpoints(const Scenario& scenario, RunRequest request) {
-  if (scenario.train.checkpoint_every == 0 && (!request.checkpoint.empty() || request.restarts > 0))
-    throw ScenarioError(std::string(request.checkpoint.empty() ? "--restarts" : "--checkpoint") +
-                        ": nothing asks for checkpoints; add --checkpoint-every STEPS, or train.checkpoint_every to "
-                        "the scenario");
-  if (scenario.train.checkpoint_every > 0) {
-    if (request.checkpoint.empty())
-      request.checkpoint =
-          (scenario.file.empty() ? std::string("run") : fs::path(scenario.file).stem().string()) + ".checkpoints";
-    request.checkpoint = fs::absolute(request.checkpoint).string();
-  }
-  if (!request.resume.empty()) request = resumed(scenario, std::move(request));
-  // Fresh checkpoints among an older run's would make a mixture that nobody can tell apart.
-  if (!request.checkpoint.empty() && request.resume.empty())
-    if (const auto older = checkpoints_in(request.checkpoint); !older.empty())
-      throw ScenarioError("--checkpoint " + request.checkpoint + ": an earlier run has left checkpoints there, up to " +
-                          fs::path(older.back()).filename().string() + "; go on from them with --resume " +
-                          request.checkpoint + ", or choose another folder");
-  return request;
 }
 
 void tell(const Attempt& attempt) {
@@ -216,7 +209,7 @@ void check_request(const RunRequest& request) {
       throw ScenarioError(how + ": there is no mpirun in PATH; install Open MPI, or use --comm loopback");
   }
   if (request.communicator == "nccl") check_nccl(request);
-  if (!request.publish.empty()) check_publishable(request.publish, !request.join_file.empty());
+  if (!request.publish.empty()) check_publishable(request.publish, !request.join_files.empty());
 }
 
 Scenario with_absolute_data(Scenario scenario) {
@@ -231,12 +224,20 @@ void stop_on_signals() {
   action.sa_handler = ask_to_stop;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction hang_up {};  // of the terminal; `nohup` has it ignored, and so it stays
+  if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
 bool stop_was_asked() { return stop_asked; }
 
 Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   check_clock(scenario, request);
+  need_descriptors(scenario.plan.ranks(), request.communicator);
+  // ZeroMQ ends the process where it gets no thread.
+  constexpr int own_threads = 4, of_launcher = 4, most_ranks = 64;
+  const bool launches = request.communicator != "loopback";
+  check_threads(own_threads + (launches ? of_launcher + std::min(scenario.plan.ranks(), most_ranks) : 0),
+                launches ? "the run's supervisor, with the processes that it starts," : "the run's supervisor");
   const SessionDirectory directory;
   const SessionId session = new_session_id();
   fs::create_directory(directory.path() / "spool");
@@ -246,17 +247,19 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   RunDigest digest;
   SessionWatch watch;
   Recorder recorder;
-  const Meeting meeting = make_meeting(request, directory.path(), session);
+  Meeting meeting = make_meeting(request, directory.path(), session);
+  meeting.relay.alive = [&watch](std::int32_t rank) { watch.alive(rank); };
   Relay relay(meeting.relay, {&digest, &watch, &recorder});
 
   WorkerJob job;
   job.directory = directory.path().string();
   job.session = to_string(session);
-  job.join = to_string(relay.join(meeting.keys.worker, address_for_workers(request)));
+  job.join = to_string(relay.worker_join(meeting.keys.worker, address_for_workers(request)));
   job.request = request;
   job.request.clock = headline_clock(scenario, request);
   job.start_ns = monotonic_ns();
-  if (!request.join_file.empty()) write_join_file(request.join_file, relay.join(meeting.keys.viewer));
+  for (std::size_t i = 0; i < request.join_files.size(); ++i)
+    write_join_file(request.join_files[i], relay.join(meeting.keys.viewers[i]));
   // Last of what can be refused, because it replaces a recording of that name.
   if (!request.record.empty()) recorder.open(request.record);
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
@@ -269,20 +272,33 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
     environment.push_back("OMP_WAIT_POLICY=passive");
   ChildProcess child(worker_command(scenario, request), environment);
   std::deque<std::string> said;
-  const ChildExit exit = run_child(child, watch, said);
+  const ChildEnd ended = run_child(child, watch, said);
   const double others_share = before.taken_since();
   relay.finish(5s);
-  Verdict verdict = watch.verdict(exit);
+  const std::vector<std::int64_t> marks = read_step_marks(directory.path(), scenario.plan.ranks());
+  bool any_step = false;  // was reported, which more than its number is known of
+  for (std::int32_t rank = 0; rank < scenario.plan.ranks(); ++rank) {
+    any_step = any_step || watch.last_step(rank) >= 0;
+    watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
+  }
+  Verdict verdict = watch.verdict(ended.exit);
+  if (!verdict.ok && !ended.why.empty()) verdict.message += ": " + ended.why;
+  // A process may have said on standard error why it could not begin, or why it ended.
+  const std::string reason = verdict.ok || verdict.explained ? "" : reason_in(said);
+  if (!reason.empty()) verdict.message = verdict.rank < 0 ? reason : verdict.message + ": " + reason;
   if (stop_asked && !verdict.ok)
     verdict.message = verdict.last_step < 0 ? "stopped by request before it finished a step"
                                             : "stopped by request after step " + std::to_string(verdict.last_step);
   relay.publish(verdict.end());
   relay.finish(2s);
+  if (const std::int64_t forged = relay.status().forged; forged > 0)
+    std::cerr << "rankscope-engine: " << forged
+              << " messages of peers that did not prove to be workers of this run were ignored" << std::endl;
   const std::string not_recorded = recorder.close();
 
   Attempt attempt;
   const auto view = digest.view();
-  if (view->hello() && verdict.last_step >= 0) {
+  if (view->hello() && any_step) {
     attempt.facts = facts_of_run(*view, context_of(*view));
     attempt.facts->others_share = others_share;
   }
@@ -291,14 +307,17 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request) {
   attempt.lost_a_rank = !verdict.ok;
   if (verdict.ok) return attempt;
   attempt.message = verdict.message;
-  if (verdict.rank < 0 && !stop_asked) attempt.said.assign(said.begin(), said.end());
+  if (verdict.rank < 0 && !stop_asked && reason.empty() && ended.why.empty())
+    attempt.said.assign(said.begin(), said.end());
   return attempt;
 }
 
 int run_supervised(const Scenario& given, const RunRequest& asked) {
   check_request(asked);
   Scenario scenario = with_absolute_data(given);
-  RunRequest request = with_checkpoints(scenario, asked);
+  if (!asked.record.empty()) check_output(asked.record, {scenario.file, data_file(scenario)});
+  FileLock checkpoints;
+  RunRequest request = with_checkpoints(scenario, asked, checkpoints);
   stop_on_signals();  // from here on there is a directory to remove
 
   for (int number = 1;; ++number) {
@@ -306,13 +325,16 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
     const Attempt attempt = run_session(scenario, request);
     tell(attempt);
     const bool again = attempt.lost_a_rank && !stop_asked && number <= request.restarts;
-    const auto complete = again ? checkpoints_in(request.checkpoint) : std::vector<std::string>{};
-    if (again && complete.empty()) std::cerr << "rankscope-engine: there is no checkpoint to go on from" << std::endl;
-    if (complete.empty()) {
+    const WholeCheckpoint newest = again ? newest_whole_checkpoint(request.checkpoint) : WholeCheckpoint{};
+    if (again && !newest.checkpoint)
+      std::cerr << "rankscope-engine: nothing to continue from: " << no_whole_checkpoint(request.checkpoint, newest)
+                << std::endl;
+    if (!newest.checkpoint) {
       if (attempt.facts) print(make_report(*attempt.facts), request.json);
       return attempt.status;
     }
-    request.resume = complete.back();
+    report_choice(newest);
+    request.resume = newest.checkpoint->directory();
     if (!request.record.empty()) request.record = numbered(asked.record, number + 1);
     scenario.fault.kill_rank = scenario.fault.kill_step = -1;  // it has happened
     std::cerr << "rankscope-engine: going on from " << request.resume

@@ -17,7 +17,7 @@ void check_nccl(const RunRequest& request);
 /// Data files are named from the scenario's folder, which the worker does not know.
 Scenario with_absolute_data(Scenario scenario);
 
-/// From now on SIGINT and SIGTERM end the session that runs, and are remembered.
+/// From now on SIGINT, SIGTERM and SIGHUP end the session that runs, and are remembered.
 void stop_on_signals();
 bool stop_was_asked();
 

@@ -8,7 +8,9 @@
 
 #include "engine/facts/sweep_file.hpp"
 #include "engine/run/clock.hpp"
+#include "engine/worker/run_size.hpp"
 #include "engine/worker/supervise.hpp"
+#include "telemetry/trace/output_file.hpp"
 
 namespace rankscope {
 namespace {
@@ -32,6 +34,7 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
     return run;
   };
   try {
+    check_fits(compile(scenario), request);
     const Attempt attempt = run_session(with_absolute_data(scenario), request);
     if (attempt.status != 0)
       return failed(attempt.message + (attempt.said.empty() ? "" : "; last words: " + attempt.said.back()));
@@ -83,6 +86,7 @@ int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
   const std::int64_t begun_ns = monotonic_ns();
   // Last of what can be refused, because it replaces a recording of that name.
   std::optional<SweepRecorder> recorder;
+  if (!request.record.empty()) check_output(request.record, {request.scenario});
   if (!request.record.empty()) recorder.emplace(request.record, sweep);
   stop_on_signals();
   Progress progress(sweep, !request.json || isatty(STDERR_FILENO));

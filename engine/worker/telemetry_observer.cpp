@@ -2,13 +2,14 @@
 
 namespace rankscope {
 
-TelemetryObserver::TelemetryObserver(Publisher& publisher, TraceTo trace_to, int rank)
-    : publisher_(publisher), trace_to_(std::move(trace_to)), rank_(rank) {
+TelemetryObserver::TelemetryObserver(Publisher& publisher, StepMarks& marks, TraceTo trace_to, int rank)
+    : publisher_(publisher), marks_(marks), trace_to_(std::move(trace_to)), rank_(rank) {
   for (int lane = 0; lane < lane_count; ++lane)
     lanes_[static_cast<std::size_t>(lane)] = &publisher.lane(rank, static_cast<Lane>(lane));
 }
 
 void TelemetryObserver::step_done(const StepSummary& summary, const StepTrace& trace) {
+  marks_.finished(rank_, summary.step);
   const Publisher::Counts counts = publisher_.counts(rank_);
   StepSummary counted = summary;
   counted.spans_emitted = counts.emitted - reported_.emitted;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "engine/run/observer.hpp"
+#include "engine/worker/step_marks.hpp"
 #include "telemetry/stream/publisher.hpp"
 
 namespace rankscope {
@@ -12,7 +13,7 @@ class TelemetryObserver : public RankObserver {
  public:
   /// What a step cost goes to `trace_to`, for the device clock; empty: nothing is emulated.
   using TraceTo = std::function<void(int rank, std::uint32_t step, const StepTrace& trace)>;
-  TelemetryObserver(Publisher& publisher, TraceTo trace_to, int rank);
+  TelemetryObserver(Publisher& publisher, StepMarks& marks, TraceTo trace_to, int rank);
 
   void span(Lane lane, const Span& span) override { lanes_[static_cast<std::size_t>(lane)]->span(span); }
   void memory(Lane lane, const MemorySample& sample) override {
@@ -23,6 +24,7 @@ class TelemetryObserver : public RankObserver {
 
  private:
   Publisher& publisher_;
+  StepMarks& marks_;
   TraceTo trace_to_;
   int rank_;
   std::array<LaneWriter*, lane_count> lanes_{};

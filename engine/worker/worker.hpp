@@ -19,11 +19,13 @@ struct RunRequest {
   std::string record;          ///< trace file; empty: none
   std::string publish;         ///< endpoint; empty: this user's own sessions only
   std::string keep = "all";
-  std::string
-      join_file;  ///< where viewers\' endpoint and keys go; makes keys, which an endpoint beyond this machine needs
+  /// Where viewers' endpoint and keys go, each file with a key of its own; makes keys, which an endpoint beyond this
+  /// machine needs.
+  std::vector<std::string> join_files;
   std::string checkpoint;  ///< folder of the checkpoints; empty: FILE.checkpoints beside where it runs, if any are made
   std::string resume;      ///< a checkpoint, or a folder whose newest one it goes on from; empty: from the start
   int restarts = 0;        ///< how often to go on by itself from the newest checkpoint when a rank is lost
+  bool any_size = false;   ///< begin also what needs more memory than is available
   bool json = false;
 };
 

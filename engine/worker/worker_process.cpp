@@ -11,6 +11,7 @@
 #include "engine/calibrate/stored_peak.hpp"
 #include "engine/comm/mpi.hpp"
 #include "engine/comm/nccl.hpp"
+#include "engine/host/threads.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/clock_fit.hpp"
 #include "engine/run/emulated_clock.hpp"
@@ -25,6 +26,7 @@
 #include "engine/worker/worker.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/stream/publisher.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope {
 namespace {
@@ -120,20 +122,37 @@ bool shares_gpu(World& world, const std::string& bus_id) {
   return std::count(all.begin(), all.end(), mine) > 1;
 }
 
-}  // namespace
+/// Threads that this process will have: its ranks' lanes, with those that compute for them, and the telemetry's.
+int threads_of(const WorkerJob& job, const std::vector<RankProgram>& programs) {
+  constexpr int telemetry = 6;  // ZeroMQ's two, the publisher, the device clock, what gathers for it, the launcher's
+  const bool is_process = job.request.communicator != "loopback";
+  int most = 0, sum = 0;
+  for (const RankProgram& program : programs) {
+    const auto lanes = program.lanes();
+    const auto used =
+        static_cast<int>(std::count_if(lanes.begin(), lanes.end(), [](const auto& l) { return !l.empty(); }));
+    const int threads = 1 + used + job.request.threads - 1;
+    most = std::max(most, threads);
+    sum += threads;
+  }
+  return telemetry + (is_process ? most : sum);
+}
 
-int run_worker(const WorkerJob& job) {
+/// All of it; `process_world` is where ranks are processes, and outlives a failure.
+int run_ranks(const WorkerJob& job, std::unique_ptr<World>& process_world) {
   const Scenario scenario = read_job_scenario(job);
   const StepProgram step = compile(scenario);
   std::vector<RankProgram> programs = step.all_programs();
+  // Libraries that get no thread end the process or wait for ever.
+  check_threads(threads_of(job, programs), job.request.communicator == "loopback" ? "the run" : "each rank of the run");
   RunSettings settings;
   settings.comm.record_phases = true;
   if (job.request.communicator == "nccl") hear_nccl_phases();
-  std::unique_ptr<World> process_world;
   std::optional<ClockRecord> fitted_clock;
   int gpu = 0;
   if (job.request.communicator != "loopback") {
     process_world = mpi_world(settings.comm);
+    note_shared_memory(job.directory);
     if (process_world->size() != step.grid.size())
       throw std::runtime_error("mpirun started " + std::to_string(process_world->size()) + " ranks, but the plan has " +
                                std::to_string(step.grid.size()));
@@ -209,9 +228,11 @@ int run_worker(const WorkerJob& job) {
   } else if (platform) {
     trace_to = to_device_clock;
   }
+  StepMarks marks(job.directory, step.grid.size());
   const auto observer = [&](int rank) -> RankObserver* {
     const std::lock_guard lock(telling.mutex);
-    return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, trace_to, rank)).get();
+    return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, marks, trace_to, rank))
+        .get();
   };
   const auto end = [&](int rank, bool ok, const std::string& message, bool in_communication = false) {
     telling.publisher.control(rank, End{rank, ok, -1, message, in_communication});
@@ -234,6 +255,22 @@ int run_worker(const WorkerJob& job) {
     telling.publisher.close(std::chrono::seconds(2));  // what was told until now reaches the relay and the disk
     if (process_world) mpi_abort(1);
     return 1;
+  }
+}
+
+}  // namespace
+
+int run_worker(const WorkerJob& job) {
+  std::unique_ptr<World> process_world;
+  try {
+    return run_ranks(job, process_world);
+  } catch (const std::exception& e) {
+    if (!process_world) throw;
+    // Nobody need wait for this rank any more, neither its peers nor it for them.
+    const std::string why = "rank " + std::to_string(process_world->rank()) + ": " + e.what();
+    std::cerr << "rankscope-engine: " << why << std::endl;
+    process_world->abort(why);
+    mpi_abort(1);
   }
 }
 

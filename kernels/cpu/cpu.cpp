@@ -1,12 +1,9 @@
 #include "kernels/cpu/cpu.hpp"
 
-#include <cblas.h>
-
-#include <sstream>
-
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/matrix_product.hpp"
 #include "kernels/cpu/onednn.hpp"
+#include "kernels/cpu/openblas.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/linear.hpp"
 
@@ -14,8 +11,7 @@ namespace rankscope::kernels {
 
 KernelSet cpu_kernels(Options options) {
   cpu::loops_for(DType::f32, options);  // throws for an instruction set that is not here
-  // OpenBLAS would use all cores for every rank; fp64 products are cut over a rank's own threads instead.
-  openblas_set_num_threads(1);
+  cpu::keep_openblas_single();
   const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
   KernelSet set;
   set.name = "cpu";
@@ -70,11 +66,8 @@ KernelSet cpu_kernels(Options options) {
 
 std::string cpu_libraries() {
   const dnnl_version_t& onednn = *dnnl_version();
-  std::istringstream openblas(openblas_get_config());  // "OpenBLAS 0.3.21 DYNAMIC_ARCH …"
-  std::string name, version;
-  openblas >> name >> version;
   return "oneDNN " + std::to_string(onednn.major) + "." + std::to_string(onednn.minor) + "." +
-         std::to_string(onednn.patch) + ", " + name + " " + version;
+         std::to_string(onednn.patch) + ", " + cpu::openblas_version();
 }
 
 }  // namespace rankscope::kernels

@@ -1,13 +1,12 @@
 #include "kernels/cpu/matrix_product.hpp"
 
-#include <cblas.h>
-
 #include <cstring>
 #include <string>
 #include <string_view>
 
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/onednn.hpp"
+#include "kernels/cpu/openblas.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
 #include "kernels/followed_product.hpp"
@@ -148,7 +147,7 @@ class WidenedProduct final : public MatrixProduct {
 class BlasProduct final : public MatrixProduct {
  public:
   BlasProduct(const ProductSpec& spec, const Options& options)
-      : spec_(spec), threads_(options.threads), loops_(loops_for(DType::f64, options)) {}
+      : spec_(spec), threads_(options.threads), loops_(loops_for(DType::f64, options)), blas_(load_openblas()) {}
 
   std::int64_t workspace_bytes() const override { return 0; }
 
@@ -166,7 +165,7 @@ class BlasProduct final : public MatrixProduct {
         loops_.add(c, c, static_cast<const double*>(operands.residual) + first * spec_.n, rows * spec_.n);
       }
       const auto size = [](std::int64_t n) { return static_cast<blasint>(n); };
-      cblas_dgemm(CblasRowMajor, spec_.a_transposed ? CblasTrans : CblasNoTrans,
+      blas_.dgemm(CblasRowMajor, spec_.a_transposed ? CblasTrans : CblasNoTrans,
                   spec_.b_transposed ? CblasTrans : CblasNoTrans, size(rows), size(spec_.n), size(spec_.k), 1.0, a,
                   size(spec_.a_transposed ? spec_.m : spec_.k), static_cast<const double*>(operands.b),
                   size(spec_.b_transposed ? spec_.k : spec_.n), add ? 1.0 : 0.0, c, size(spec_.n));
@@ -178,6 +177,7 @@ class BlasProduct final : public MatrixProduct {
   ProductSpec spec_;
   int threads_;
   const Loops& loops_;
+  OpenBlas blas_;
 };
 
 }  // namespace

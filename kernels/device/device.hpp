@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "kernels/tensor/type.hpp"
@@ -19,6 +21,17 @@ namespace rankscope {
 /// What a device refuses or fails at, in its own words.
 struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// Memory that cannot be had: how much of which. what() is one line.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  OutOfMemory(std::int64_t bytes, const std::string& what)
+      : text_(what + " needs " + std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB, which this process cannot get") {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
 };
 
 /// A place in a queue: everything that was enqueued before. There is none that was not put into its queue, so nobody

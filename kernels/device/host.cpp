@@ -1,6 +1,7 @@
 #include "kernels/device/host.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstring>
@@ -41,10 +42,21 @@ void HostQueue::sum(DType type, std::span<void* const> into, std::span<const voi
   }
 }
 
+namespace {
+
+/// What else may refuse memory than the machine's lack of it.
+std::string address_space() {
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return {};
+  return " in a process of at most " + std::to_string(space.rlim_cur >> 20) + " MiB (ulimit -v)";
+}
+
+}  // namespace
+
 Memory HostDevice::reserve(std::int64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes > 0 ? bytes : 1);
   void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED) throw std::bad_alloc();
+  if (data == MAP_FAILED) throw OutOfMemory(bytes, "a tensor, or a rank's arena of them," + address_space());
   // Large pages where the system has them, for fewer address translations. Only a wish.
   madvise(data, size, MADV_HUGEPAGE);
   return {static_cast<std::byte*>(data), [size](std::byte* own) { munmap(own, size); }};

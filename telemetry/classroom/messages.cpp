@@ -4,12 +4,15 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "telemetry/classroom/identity.hpp"
+
 namespace rankscope::classroom {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t longest_word = 120;                   // names of labs, views and ops
+constexpr std::size_t longest_word = 120;  // names of labs, views and ops
+constexpr std::size_t longest_reason = 400;
 constexpr std::int64_t longest_ns = std::int64_t{1} << 53;  // whole numbers of every JSON reader
 
 std::string word(const json& from, const char* key, std::size_t longest) {
@@ -42,6 +45,14 @@ Look look_of(const json& from) {
   return look;
 }
 
+Hello hello_of(const json& from) {
+  Hello hello{word(from, "name", longest_name), {}, {}};
+  if (!from.contains("key")) return hello;
+  hello.key = word(from, "key", public_key_length);
+  hello.proof = word(from, "proof", proof_length);
+  return hello;
+}
+
 Answer answer_of(const json& from) {
   Answer answer;
   answer.lab = word(from, "lab", longest_word);
@@ -57,7 +68,14 @@ json json_of(const Look& look) {
   if (look.step) object["step"] = *look.step;
   return object;
 }
-json json_of(const Hello& hello) { return {{"kind", "hello"}, {"name", hello.name}}; }
+json json_of(const Hello& hello) {
+  json object{{"kind", "hello"}, {"name", hello.name}};
+  if (!hello.key.empty()) object.update({{"key", hello.key}, {"proof", hello.proof}});
+  return object;
+}
+json json_of(const Challenge& challenge) { return {{"kind", "challenge"}, {"challenge", challenge.challenge}}; }
+json json_of(const Welcome&) { return {{"kind", "welcome"}}; }
+json json_of(const Refused& refused) { return {{"kind", "refused"}, {"why", refused.why}}; }
 json json_of(const Answer& answer) {
   return {{"kind", "answer"}, {"lab", answer.lab}, {"question", answer.question}, {"guess", answer.guess}};
 }
@@ -76,7 +94,10 @@ std::optional<Message> parse(std::string_view text, std::string* why) {
     const json object = json::parse(text);
     const std::string kind = object.at("kind").get<std::string>();
     if (kind == "look") return look_of(object);
-    if (kind == "hello") return Hello{word(object, "name", longest_name)};
+    if (kind == "hello") return hello_of(object);
+    if (kind == "challenge") return Challenge{word(object, "challenge", challenge_length)};
+    if (kind == "welcome") return Welcome{};
+    if (kind == "refused") return Refused{word(object, "why", longest_reason)};
     if (kind == "answer") return answer_of(object);
     throw std::invalid_argument("a message of no known kind");
   } catch (const std::exception& error) {

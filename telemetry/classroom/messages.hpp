@@ -1,10 +1,14 @@
 // What windows of a class say to each other: the teacher's what it looks at, the students' who they are and what they
 // answer. One JSON object a message, small and bounded; whatever is none of these is refused, never guessed at.
+// Version 2: a student proves to hold the key that its name belongs to (identity.hpp).
 //
 //   student                          teacher
-//     hello {name}              →
-//     answer {lab, question, guess} →                          again replaces what it said before
-//                               ←    look {…}                  at once, on every change, and every second
+//     hello {name}              →                            the sign of life, too
+//                               ←    challenge {challenge}   to a connection that has not proved itself
+//     hello {name, key, proof}  →
+//                               ←    welcome {}              or refused {why}
+//     answer {lab, question, guess} →                        replaces an earlier one
+//                               ←    look {…}                at once, on every change, and every second
 //
 // None of this touches a run: it goes through a socket of the class alone, beside the relay's.
 #pragma once
@@ -34,13 +38,21 @@ struct Look {
 };
 struct Hello {
   std::string name;
+  std::string key, proof;  ///< empty: a sign of life
+};
+struct Challenge {
+  std::string challenge;
+};
+struct Welcome {};
+struct Refused {
+  std::string why;  ///< one line for the student
 };
 struct Answer {
   std::string lab;
   int question = 0;  ///< from 0, in the lesson's order
   double guess = 0;  ///< in the question's unit
 };
-using Message = std::variant<Look, Hello, Answer>;
+using Message = std::variant<Look, Hello, Answer, Challenge, Welcome, Refused>;
 
 std::string to_text(const Message& message);
 /// nullopt for whatever is no such message, with `why` in one line.

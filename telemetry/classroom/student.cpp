@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/host/threads.hpp"
 #include "telemetry/classroom/socket_loop.hpp"
 #include "telemetry/stream/link.hpp"
 
@@ -27,7 +28,8 @@ std::string cut(std::string text, std::size_t longest) {
 }  // namespace
 
 struct StudentLine::State {
-  std::string name;
+  std::string name, class_key;
+  Identity identity;
   zmq::context_t context{1};
   zmq::socket_t socket{context, zmq::socket_type::dealer};
   std::atomic<bool> ending{false};
@@ -39,9 +41,11 @@ struct StudentLine::State {
   std::deque<std::pair<std::string, int>> unsaid;  // answers that the teacher may lack; one goes at a time
   StudentStatus counts;
   Clock::time_point heard{}, said{};
+  bool admitted = false;
 
   void run();
   void read();
+  bool hear(const Message& message);
   void say();
   void say_all_again();
 };
@@ -62,17 +66,35 @@ void StudentLine::State::read() {
     if (!frames) return;
     std::string why = "a message of several parts";
     const auto message = frames->empty() ? std::nullopt : parse(frames->front(), &why);
-    const Look* told = message ? std::get_if<Look>(&*message) : nullptr;
-    if (told == nullptr) {
-      ++counts.garbage;
-      counts.last_garbage = message ? "a message that is not for students" : why;
+    if (message && hear(*message)) {
+      heard = Clock::now();
       continue;
     }
-    if (Clock::now() - heard > silence_limit) say_all_again();  // a teacher that came back knows nothing of us
-    heard = Clock::now();
+    ++counts.garbage;
+    counts.last_garbage = message ? "a message that is not for students" : why;
+  }
+}
+
+// False: it is not for students.
+bool StudentLine::State::hear(const Message& message) {
+  if (const auto* told = std::get_if<Look>(&message)) {
     ++counts.looks;
     look = *told;
+  } else if (const auto* challenge = std::get_if<Challenge>(&message)) {
+    admitted = false;
+    send_frame(socket,
+               to_text(Hello{name, identity.public_key(), identity.prove(class_key, challenge->challenge, name)}));
+  } else if (std::holds_alternative<Welcome>(message)) {
+    admitted = true;
+    counts.refused.clear();
+    say_all_again();  // a teacher that came back knows nothing of us
+  } else if (const auto* refused = std::get_if<Refused>(&message)) {
+    admitted = false;
+    counts.refused = refused->why;
+  } else {
+    return false;
   }
+  return true;
 }
 
 void StudentLine::State::say_all_again() {
@@ -83,12 +105,15 @@ void StudentLine::State::say_all_again() {
 // Hello is the sign of life, too.
 void StudentLine::State::say() {
   const auto now = Clock::now();
-  if (now - said > look_interval && send_frame(socket, to_text(Hello{name}))) said = now;
-  if (!unsaid.empty() && send_frame(socket, to_text(answers.at(unsaid.front())))) unsaid.pop_front();
+  if (now - said > look_interval && send_frame(socket, to_text(Hello{name, {}, {}}))) said = now;
+  if (admitted && !unsaid.empty() && send_frame(socket, to_text(answers.at(unsaid.front())))) unsaid.pop_front();
 }
 
-StudentLine::StudentLine(const Join& join, const std::string& name) : state_(std::make_unique<State>()) {
+StudentLine::StudentLine(const Join& join, const std::string& name, Identity identity)
+    : state_(std::make_unique<State>()) {
   state_->name = cut(name, longest_name);
+  state_->class_key = join.server_key;
+  state_->identity = std::move(identity);
   try {
     link::set_up_client(state_->socket, join);
     state_->socket.set(zmq::sockopt::sndhwm, static_cast<int>(most_answers));
@@ -98,7 +123,7 @@ StudentLine::StudentLine(const Join& join, const std::string& name) : state_(std
   } catch (const zmq::error_t& error) {
     throw JoinError("'" + join.endpoint + "' cannot be reached: " + error.what());
   }
-  state_->thread = std::thread([this] { state_->run(); });
+  state_->thread = start_thread("the class", [this] { state_->run(); });
 }
 
 StudentLine::~StudentLine() {
@@ -122,7 +147,8 @@ void StudentLine::answer(const Answer& answer) {
 StudentStatus StudentLine::status() const {
   const std::lock_guard lock(state_->mutex);
   StudentStatus status = state_->counts;
-  status.connected = state_->heard != Clock::time_point{} && Clock::now() - state_->heard < silence_limit;
+  status.connected =
+      status.refused.empty() && state_->heard != Clock::time_point{} && Clock::now() - state_->heard < silence_limit;
   return status;
 }
 

@@ -6,13 +6,15 @@
 #include <optional>
 #include <string>
 
+#include "telemetry/classroom/identity.hpp"
 #include "telemetry/classroom/messages.hpp"
 #include "telemetry/stream/join.hpp"
 
 namespace rankscope::classroom {
 
 struct StudentStatus {
-  bool connected = false;    ///< the teacher was heard of in the last seconds
+  bool connected = false;    ///< the teacher was heard in the last seconds
+  std::string refused;       ///< why the teacher does not let this student in; empty: it does, or has not answered
   std::int64_t looks = 0;    ///< that have come
   std::int64_t garbage = 0;  ///< messages that were no look
   std::string last_garbage;
@@ -20,8 +22,9 @@ struct StudentStatus {
 
 class StudentLine {
  public:
-  /// Dials in, and runs a thread of its own. Throws JoinError for an endpoint or keys that make no sense.
-  StudentLine(const Join& join, const std::string& name);
+  /// Connects, and runs a thread of its own. The name belongs to the identity from its first use in the class on.
+  /// Throws JoinError for an endpoint or keys that make no sense.
+  StudentLine(const Join& join, const std::string& name, Identity identity = {});
   ~StudentLine();
   StudentLine(const StudentLine&) = delete;
   StudentLine& operator=(const StudentLine&) = delete;

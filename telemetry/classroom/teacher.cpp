@@ -1,10 +1,16 @@
 #include "telemetry/classroom/teacher.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <thread>
 
+#include "engine/host/threads.hpp"
+#include "telemetry/classroom/identity.hpp"
 #include "telemetry/classroom/socket_loop.hpp"
+#include "telemetry/relay/revoked_keys.hpp"
 #include "telemetry/relay/zap.hpp"
 
 namespace rankscope::classroom {
@@ -12,43 +18,70 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_labs = 64;  // whose answers are kept of one student
-constexpr int longest_outbox = 8;      // of looks to one student: an older one is worth nothing
-constexpr int longest_inbox = 1024;    // messages that wait to be read, over all students
-
-struct Connection {
-  Student student;
-  Clock::time_point heard{}, second_began{}, told{};
-  int this_second = 0;
-  bool greeted = false;
-};
+constexpr int longest_outbox = 8;          // of looks to one student: an older one is worth nothing
+constexpr int longest_inbox = 1024;        // messages that wait to be read, over all students
+constexpr int most_proofs_a_second = 200;  // to be checked, over all that are not in the class yet
+constexpr auto list_interval = std::chrono::milliseconds(250);  // between two looks at revoked keys and names
 
 }  // namespace
 
 struct Teacher::State {
-  TeacherOptions options;
+  explicit State(TeacherOptions given)
+      : options(std::move(given)),
+        revoked(options.join_file.empty() ? std::vector<std::string>{} : std::vector{options.join_file}),
+        members(options.limits) {}
+  ~State() {
+    if (!options.join_file.empty()) unlink(names_list(options.join_file).c_str());
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  const TeacherOptions options;
   std::string endpoint;
   CurveKeys own, student_keys;
+  RevokedKeys revoked;
+  const Challenges challenges;
   zmq::context_t context{1};
   zmq::socket_t socket{context, zmq::socket_type::router};
   std::optional<ZapHandler> door;
   std::atomic<bool> ending{false};
   std::thread thread;
+  Clock::time_point listed{}, second_began{};
+  int proofs_this_second = 0;
+  std::map<std::string, Clock::time_point> told;  // by connection: when it last got the look
+  std::map<std::string, std::string> names_listed;
 
   mutable std::mutex mutex;
-  std::map<std::string, Connection> connections;  // by identity
+  ClassRegister members;
   Look look;
   bool has_look = false, changed = false;
   TeacherStatus counts;
 
   void open();
   void run();
-  void read_one(const std::vector<std::string>& frames);
+  void read_one(const std::vector<std::string>& frames, const std::string& address);
+  void hear_newcomer(const std::string& connection, const std::string& address, const Message& message);
+  void hear_member(const std::string& connection, const Message& message);
+  void look_at_lists();
   void refuse(const std::string& why) {
     ++counts.garbage;
     counts.last_garbage = why;
   }
-  void take(Connection& connection, const Message& message);
+  void refuse_to(const std::string& connection, const std::string& why) {
+    ++counts.refused;
+    refuse(why);
+    send_to(connection, Refused{why});
+  }
+  void send_to(const std::string& connection, const Message& message) { send_text(connection, to_text(message)); }
+  void send_text(const std::string& connection, const std::string& text) {
+    bool gone = false;
+    if (send_frame(socket, connection, zmq::send_flags::sndmore, &gone)) send_frame(socket, text);
+    if (gone) forget(connection);
+  }
+  void forget(const std::string& connection) {
+    members.close(connection);
+    told.erase(connection);
+  }
   void tell();
 };
 
@@ -57,7 +90,7 @@ void Teacher::State::open() {
   if (options.secured) {
     own = new_curve_keys();
     student_keys = new_curve_keys();
-    door.emplace(context, std::vector<AdmittedKey>{{student_keys.public_key, Role::viewer}});
+    door.emplace(context, std::vector<AdmittedKey>{{student_keys.public_key, Role::viewer}}, revoked);
   }
   socket.set(zmq::sockopt::linger, 0);
   socket.set(zmq::sockopt::router_mandatory, true);  // a student that is gone is told from one that has no room
@@ -85,81 +118,105 @@ void Teacher::State::run() {
     zmq::poll(items, loop_interval);
     if (door) door->answer();
     const std::lock_guard lock(mutex);
+    look_at_lists();
     if (door) counts.turned_away = door->turned_away();
     // So many at a time that looks are told in between, whatever comes in.
     for (int i = 0; i < longest_inbox; ++i) {
-      const auto frames = receive_frames(socket, 2);
+      std::string address;
+      const auto frames = receive_frames(socket, 2, &address);
       if (!frames) break;
-      read_one(*frames);
+      read_one(*frames, address);
     }
     tell();
   }
 }
 
-void Teacher::State::read_one(const std::vector<std::string>& frames) {
+void Teacher::State::read_one(const std::vector<std::string>& frames, const std::string& address) {
   if (frames.empty()) return refuse("a message of another number of parts");
-  const auto now = Clock::now();
-  auto at = connections.find(frames[0]);
-  if (at == connections.end()) {
-    // Whoever was not heard of for long makes room for the next.
-    if (connections.size() >= options.most_students)
-      for (auto old = connections.begin(); old != connections.end(); ++old)
-        if (now - old->second.heard > silence_limit && old->second.student.answers.empty()) {
-          connections.erase(old);
-          break;
-        }
-    if (connections.size() >= options.most_students) return refuse("there is no room for more students");
-    at = connections.emplace(frames[0], Connection{}).first;
-  }
-  Connection& connection = at->second;
-  if (now - connection.second_began > std::chrono::seconds(1)) {
-    connection.second_began = now;
-    connection.this_second = 0;
-  }
-  if (++connection.this_second > options.most_messages_a_second) return refuse("a student talks too much");
+  const std::string& connection = frames[0];
+  const bool is_member = members.knows(connection);
+  if (is_member)
+    if (const std::string why = members.hear(connection, Clock::now()); !why.empty()) return refuse(why);
   std::string why;
   const auto message = parse(frames[1], &why);
   if (!message) return refuse(why);
-  connection.heard = now;
-  take(connection, *message);
+  if (is_member) {
+    hear_member(connection, *message);
+  } else {
+    hear_newcomer(connection, address, *message);
+  }
 }
 
-void Teacher::State::take(Connection& connection, const Message& message) {
-  if (const auto* hello = std::get_if<Hello>(&message)) {
-    ++counts.messages;
-    connection.student.name = hello->name;
-    if (!connection.greeted) connection.told = {};  // it has not had the look yet
-    connection.greeted = true;
-  } else if (const auto* answer = std::get_if<Answer>(&message)) {
-    auto& answers = connection.student.answers;
-    const std::pair key{answer->lab, answer->question};
-    if (answers.size() >= most_labs * most_questions && answers.count(key) == 0)
-      return refuse("a student answers more than is asked");
-    ++counts.messages;
-    answers[key] = answer->guess;
-  } else {
-    refuse("a student that teaches");
+void Teacher::State::hear_newcomer(const std::string& connection, const std::string& address, const Message& message) {
+  const auto* hello = std::get_if<Hello>(&message);
+  if (hello == nullptr) return refuse("a message of a student that has not said who it is");
+  if (!student_keys.empty() && revoked.contains(student_keys.public_key))
+    return refuse_to(connection, "the teacher has revoked the key of this class");
+  const std::string challenge = challenges.of(connection);
+  if (hello->key.empty()) return send_to(connection, Challenge{challenge});
+  const auto now = Clock::now();
+  if (now - second_began > std::chrono::seconds(1)) {
+    second_began = now;
+    proofs_this_second = 0;
   }
+  if (++proofs_this_second > most_proofs_a_second) return refuse("too many students at a time");
+  if (revoked.contains(hello->key)) return refuse_to(connection, "the teacher has revoked this window's key");
+  if (!is_proof(hello->key, hello->proof, own.public_key, challenge, hello->name))
+    return refuse_to(connection, "this window does not hold the key that it names");
+  const std::string why = members.admit(connection, address, hello->key, hello->name, now);
+  if (!why.empty()) return refuse_to(connection, why);
+  ++counts.messages;
+  told.erase(connection);  // it has not had the look yet
+  send_to(connection, Welcome{});
+}
+
+void Teacher::State::hear_member(const std::string& connection, const Message& message) {
+  if (const auto* answer = std::get_if<Answer>(&message)) {
+    if (const std::string why = members.answer(connection, *answer); !why.empty()) return refuse(why);
+  } else if (!std::holds_alternative<Hello>(message)) {
+    return refuse("a message that only a teacher sends");
+  }
+  ++counts.messages;
+}
+
+void Teacher::State::look_at_lists() {
+  if (options.join_file.empty() || Clock::now() - listed < list_interval) return;
+  listed = Clock::now();
+  if (revoked.look())
+    for (const Student& student : members.students(listed)) {
+      if (!revoked.contains(student.key)) continue;
+      for (const std::string& connection : members.revoke(student.key))
+        refuse_to(connection, "the teacher has revoked this window's key");
+    }
+  // The class's own key: all that came in with it.
+  if (!student_keys.empty() && revoked.contains(student_keys.public_key))
+    for (const Student& student : members.students(listed))
+      for (const std::string& connection : members.revoke(student.key))
+        refuse_to(connection, "the teacher has revoked the key of this class");
+  if (members.names() == names_listed) return;
+  names_listed = members.names();
+  std::string text;
+  for (const auto& [name, key] : names_listed) text += name + "\t" + key + "\n";
+  write_private_file(names_list(options.join_file), text);
 }
 
 void Teacher::State::tell() {
   if (!has_look) return;
   const auto now = Clock::now();
   const bool all = std::exchange(changed, false);
-  std::string text;
-  for (auto& [identity, connection] : connections) {
-    if (!connection.greeted || (!all && now - connection.told < look_interval)) continue;
-    if (now - connection.heard > silence_limit) continue;
-    if (text.empty()) text = to_text(look);
-    connection.told = now;  // also where there is no room: it has older ones to read, and the next comes in a second
-    if (send_frame(socket, identity, zmq::send_flags::sndmore)) send_frame(socket, text);
+  const std::string text = to_text(look);
+  for (const std::string& connection : members.present(now)) {
+    auto& at = told[connection];
+    if (!all && now - at < look_interval) continue;
+    at = now;  // also where there is no room: it has older ones to read, and the next comes in a second
+    send_text(connection, text);
   }
+  std::erase_if(told, [&](const auto& one) { return !members.knows(one.first); });
 }
 
-Teacher::Teacher(TeacherOptions options) : state_(std::make_unique<State>()) {
-  state_->options = std::move(options);
+Teacher::Teacher(TeacherOptions options) : state_(std::make_unique<State>(std::move(options))) {
   state_->open();
-  state_->thread = std::thread([this] { state_->run(); });
+  state_->thread = start_thread("the class", [this] { state_->run(); });
 }
 
 Teacher::~Teacher() {
@@ -170,7 +227,7 @@ Teacher::~Teacher() {
 const std::string& Teacher::endpoint() const { return state_->endpoint; }
 
 Join Teacher::join(const std::string& host) const {
-  return {reachable_endpoint(state_->endpoint, host), state_->own.public_key, state_->student_keys};
+  return {reachable_endpoint(state_->endpoint, host), state_->own.public_key, state_->student_keys, {}};
 }
 
 void Teacher::show(const Look& look) {
@@ -182,13 +239,7 @@ void Teacher::show(const Look& look) {
 
 std::vector<Student> Teacher::students() const {
   const std::lock_guard lock(state_->mutex);
-  std::vector<Student> students;
-  for (const auto& [identity, connection] : state_->connections) {
-    if (!connection.greeted) continue;
-    students.push_back(connection.student);
-    students.back().here = Clock::now() - connection.heard < silence_limit;
-  }
-  return students;
+  return state_->members.students(Clock::now());
 }
 
 std::vector<double> Teacher::guesses(const std::string& lab, int question) const {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "telemetry/classroom/messages.hpp"
+#include "telemetry/classroom/class_register.hpp"
 #include "telemetry/stream/join.hpp"
 
 namespace rankscope::classroom {
@@ -16,15 +16,10 @@ namespace rankscope::classroom {
 struct TeacherOptions {
   std::string endpoint;  ///< to bind: ipc:///DIRECTORY/NAME, tcp://127.0.0.1:*, or beyond this machine with keys
   bool secured = false;  ///< with keys, made here: without them none but this machine is let in
-  std::size_t most_students = 256;
-  int most_messages_a_second = 60;  ///< of one student; what is more is garbage
-};
-
-struct Student {
-  std::string name;
-  bool here = false;  ///< was heard of in the last seconds
-  /// The latest answer to each question of each lab.
-  std::map<std::pair<std::string, int>, double> answers;
+  ClassLimits limits;
+  /// That students get. Beside it JOIN-FILE.names lists who uses which key, a line NAME, tab, KEY, and keys that
+  /// `rankscope-trace revoke` takes back are shut out. Empty: neither.
+  std::string join_file;
 };
 
 struct TeacherStatus {
@@ -32,6 +27,7 @@ struct TeacherStatus {
   std::int64_t messages = 0;     ///< taken
   std::int64_t garbage = 0;      ///< nothing of ours, too long, too many, or from more students than there is room for
   std::int64_t turned_away = 0;  ///< handshakes with a wrong key
+  std::int64_t refused = 0;      ///< proofs that were none, names of other students, and keys that were revoked
   std::string last_garbage;      ///< why
 };
 

@@ -1,12 +1,17 @@
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <set>
 
 #include "telemetry/cli/commands.hpp"
+#include "telemetry/cli/op_bytes.hpp"
 #include "telemetry/export/export.hpp"
+#include "telemetry/trace/output_file.hpp"
 
 namespace rankscope {
 namespace {
@@ -49,49 +54,93 @@ CutLimits limits_of(const CutRequest& request) {
 
 }  // namespace
 
+namespace {
+
+/// One way of obtaining: the one asked for, or else what the run's headline is.
+Obtained one_obtained(const StoreView& run, const ExportOptions& options) {
+  if (options.obtained) return *options.obtained;
+  const auto has = [&](Obtained obtained) {
+    const auto lanes = run.lanes();
+    return std::any_of(lanes.begin(), lanes.end(), [&](const LaneKey& lane) { return lane.obtained == obtained; });
+  };
+  const bool device = run.hello() != nullptr && run.hello()->headline == ClockDomain::device;
+  for (const Obtained obtained : {device ? Obtained::emulated : Obtained::measured, Obtained::measured})
+    if (has(obtained)) return obtained;
+  return Obtained::simulated;
+}
+
+/// A file for each rank.
+void export_folder(const StoreView& run, const std::string& folder, ExportOptions options, const std::string& trace) {
+  options.obtained = one_obtained(run, options);
+  std::set<int> ranks;
+  for (const LaneKey& lane : run.lanes())
+    if (lane.obtained == *options.obtained) ranks.insert(lane.rank);
+  if (ranks.empty()) throw InputError(trace + ": holds no spans that were " + std::string(name_of(*options.obtained)));
+  std::error_code failed_to_make;
+  std::filesystem::create_directories(folder, failed_to_make);
+  if (failed_to_make) throw InputError(folder + ": cannot be made: " + failed_to_make.message());
+  for (const int rank : ranks) {
+    OutputFile output(folder + "/rank-" + std::to_string(rank) + ".json", {trace});
+    std::ofstream file(output.path(), std::ios::binary | std::ios::trunc);
+    export_profiler(run, rank, file, options);
+    file.close();
+    if (!file) throw std::runtime_error(output.path() + ": writing failed");
+    output.commit();
+  }
+}
+
+}  // namespace
+
 int export_trace(const ExportRequest& request) {
   ExportOptions options;
   if (!request.obtained.empty())
     for (const Obtained obtained : {Obtained::measured, Obtained::emulated, Obtained::simulated})
       if (name_of(obtained) == request.obtained) options.obtained = obtained;
+  const bool to_folder = request.format == "hta";
+  if (to_folder && (request.output.empty() || request.output == "-"))
+    throw InputError("export --format hta: writes a file for each rank; name their folder with -o FOLDER");
+  // Before anything is read, so that a refusal does not come late.
+  std::optional<OutputFile> output;
+  if (!to_folder && !request.output.empty() && request.output != "-")
+    output.emplace(request.output, std::vector{request.trace});
   RunStore store;
   DamageReport damage;
   read_trace(request.trace, store, {}, &damage);
   tell_damage(request.trace, damage);
+  const auto view = store.view();
+  const OpBytes bytes(*view);
+  options.bytes = [&](int rank, OpId op) { return bytes.of(rank, op); };
+  if (to_folder) {
+    export_folder(*view, request.output, options, request.trace);
+    return 0;
+  }
   std::ofstream file;
-  const bool to_file = !request.output.empty() && request.output != "-";
-  if (to_file) {
-    file.open(request.output, std::ios::binary | std::ios::trunc);
+  if (output) {
+    file.open(output->path(), std::ios::binary | std::ios::trunc);
     if (!file) throw InputError(request.output + ": cannot be written");
   }
-  std::ostream& out = to_file ? file : std::cout;
-  const auto view = store.view();
+  std::ostream& out = output ? file : std::cout;
   if (request.format == "csv") {
     export_csv(*view, out, options);
   } else {
     export_chrome(*view, out, options);
   }
   out.flush();
-  if (!out) throw std::runtime_error((to_file ? request.output : "standard output") + ": writing failed");
+  if (!out) throw std::runtime_error((output ? request.output : "standard output") + ": writing failed");
+  if (output) output->commit();
   return 0;
 }
 
 int cut(const CutRequest& request) {
   const CutLimits limits = limits_of(request);
-  const std::string part = request.output + ".part";
-  try {
-    DamageReport damage;
-    TraceWriter writer(part);
-    CutSink sink(writer, limits);
-    read_trace(request.trace, sink, {}, &damage);
-    tell_damage(request.trace, damage);
-    if (!writer.close()) throw std::runtime_error(writer.error());
-    if (std::rename(part.c_str(), request.output.c_str()) != 0)
-      throw std::runtime_error(request.output + ": cannot be written");
-  } catch (...) {
-    std::remove(part.c_str());
-    throw;
-  }
+  OutputFile output(request.output, {request.trace});
+  DamageReport damage;
+  TraceWriter writer(output.path());
+  CutSink sink(writer, limits);
+  read_trace(request.trace, sink, {}, &damage);
+  tell_damage(request.trace, damage);
+  if (!writer.close()) throw std::runtime_error(writer.error());
+  output.commit();
   return 0;
 }
 

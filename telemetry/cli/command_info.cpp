@@ -26,6 +26,7 @@ nlohmann::json to_json(const DamageReport& damage) {
           {"messages_refused", damage.messages_refused},
           {"cut_short", damage.cut_short},
           {"index_missing", damage.index_missing},
+          {"head_damaged", damage.head_damaged},
           {"notes", damage.notes}};
 }
 

@@ -7,6 +7,7 @@
 
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/cli/replayer.hpp"
+#include "telemetry/relay/revoked_keys.hpp"
 
 namespace rankscope {
 namespace {
@@ -45,11 +46,17 @@ class Place {
 
 // A join file asks for keys; without them only this machine is served.
 RelayKeys keys_for(const ServeRequest& request, RelayOptions& relay) {
-  if (request.join_file.empty() && request.worker_join_file.empty()) return {};
-  RelayKeys keys = new_relay_keys();
+  if (request.join_files.empty() && (request.worker_join_file.empty() || is_this_machine(relay.endpoint))) return {};
+  RelayKeys keys = new_relay_keys(request.join_files.size());
   relay.keys = keys.relay;
   relay.admitted = keys.admitted();
+  relay.join_files = request.join_files;
   return keys;
+}
+
+void write_viewers_files(const ServeRequest& request, const Relay& relay, const RelayKeys& keys) {
+  for (std::size_t i = 0; i < request.join_files.size(); ++i)
+    write_join_file(request.join_files[i], relay.join(keys.viewers[i]));
 }
 
 }  // namespace
@@ -65,7 +72,7 @@ int replay_trace(const ServeRequest& request) {
   options.stay = request.stay;
   options.stop = &stop_asked;
   options.started = [&](const Relay& relay) {
-    if (!request.join_file.empty()) write_join_file(request.join_file, relay.join(keys.viewer));
+    write_viewers_files(request, relay, keys);
     std::cerr << "replaying " << request.trace << " at " << relay.endpoint() << std::endl;
   };
   const ReplayResult result = replay(request.trace, options);
@@ -91,17 +98,28 @@ int run_relay(const ServeRequest& request) {
   }
   {
     Relay relay(options, taps);
-    if (!request.join_file.empty()) write_join_file(request.join_file, relay.join(keys.viewer));
-    if (!request.worker_join_file.empty()) write_join_file(request.worker_join_file, relay.join(keys.worker));
-    std::cerr << "relay at " << relay.endpoint() << "; workers and viewers dial in, Ctrl+C ends it" << std::endl;
+    write_viewers_files(request, relay, keys);
+    if (!request.worker_join_file.empty()) write_join_file(request.worker_join_file, relay.worker_join(keys.worker));
+    std::cerr << "relay at " << relay.endpoint() << "; "
+              << (request.worker_join_file.empty() ? "no worker can prove itself without --worker-join-file"
+                                                   : "workers and viewers connect to it")
+              << "; Ctrl+C ends it" << std::endl;
     while (!stop_asked) std::this_thread::sleep_for(100ms);
     relay.finish(5s);
     const RelayStatus status = relay.status();
-    std::fprintf(stderr, "%lld messages, %lld lost, %lld garbage, %lld turned away\n",
+    std::fprintf(stderr, "%lld messages, %lld lost, %lld not understood, %lld forged, %lld turned away, %lld revoked\n",
                  static_cast<long long>(status.messages), static_cast<long long>(status.lost),
-                 static_cast<long long>(status.garbage), static_cast<long long>(status.turned_away));
+                 static_cast<long long>(status.garbage - status.forged), static_cast<long long>(status.forged),
+                 static_cast<long long>(status.turned_away), static_cast<long long>(status.revoked));
   }
   if (trace && !trace->close()) throw std::runtime_error(trace->error());
+  return 0;
+}
+
+int revoke(const std::string& join_file, const std::string& name_or_key) {
+  const std::string key = revoke_key(join_file, name_or_key);
+  std::printf("revoked: %s%s; whoever is connected with it loses the connection within a second\n", key.c_str(),
+              name_or_key.empty() || name_or_key == key ? "" : (" (" + name_or_key + ")").c_str());
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "telemetry/cli/cut.hpp"
 #include "telemetry/trace/trace_reader.hpp"
@@ -27,7 +28,8 @@ struct CutRequest {
 };
 struct ServeRequest {
   std::string trace;  ///< replay only
-  std::string publish, join_file, worker_join_file, spool, record, speed = "1";
+  std::string publish, worker_join_file, spool, record, speed = "1";
+  std::vector<std::string> join_files;
   int wait = 0;
   bool stay = false;
 };
@@ -39,6 +41,8 @@ int recover(const std::string& trace, const std::string& output, bool json);
 int cut(const CutRequest& request);
 int replay_trace(const ServeRequest& request);
 int run_relay(const ServeRequest& request);
+/// `name_or_key` empty: the join file's own key.
+int revoke(const std::string& join_file, const std::string& name_or_key);
 
 /// Lines of damage on standard error.
 void tell_damage(const std::string& trace, const DamageReport& damage);

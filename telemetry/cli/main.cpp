@@ -3,6 +3,8 @@
 #include <csignal>
 #include <iostream>
 
+#include "engine/host/excerpt.hpp"
+#include "engine/host/memory.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/stream/join.hpp"
 
@@ -19,10 +21,12 @@ void ask_to_stop(int) { stop_asked = true; }
 void add_serving(CLI::App* command, ServeRequest& request) {
   command->add_option("--publish", request.publish,
                       "endpoint to bind, such as tcp://127.0.0.1:9871; without it a socket of your own");
-  command->add_option(
-      "--join-file", request.join_file,
-      "make keys, and write what a viewer elsewhere needs to this file; an endpoint beyond this machine "
-      "must have them");
+  command
+      ->add_option("--join-file", request.join_files,
+                   "make keys, and write what a viewer elsewhere needs to this file; an endpoint beyond this machine "
+                   "must have them. Given again, each file has a key of its own")
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 int run(int argc, char** argv) {
@@ -50,9 +54,13 @@ int run(int argc, char** argv) {
   ExportRequest exporting;
   auto* export_command = app.add_subcommand("export", "convert for other programs");
   add_trace(export_command, exporting.trace);
-  export_command->add_option("--format", exporting.format, "chrome (JSON, opened by Perfetto) or csv")
-      ->check(CLI::IsMember({"chrome", "csv"}));
-  export_command->add_option("-o,--output", exporting.output, "file to write; - or nothing: standard output");
+  export_command
+      ->add_option("--format", exporting.format,
+                   "chrome (JSON, opened by Perfetto), csv, or hta (a folder with a file for each rank, for "
+                   "HolisticTraceAnalysis)")
+      ->check(CLI::IsMember({"chrome", "csv", "hta"}));
+  export_command->add_option("-o,--output", exporting.output,
+                             "file to write, or folder of hta; - or nothing: standard output");
   export_command->add_option("--obtained", exporting.obtained, "only spans obtained so")
       ->check(CLI::IsMember({"measured", "emulated", "simulated"}));
 
@@ -81,15 +89,23 @@ int run(int argc, char** argv) {
   auto* relay_command = app.add_subcommand("relay", "run a relay by itself: workers and viewers dial in");
   add_serving(relay_command, serving);
   relay_command->add_option("--worker-join-file", serving.worker_join_file,
-                            "make keys, and write what a worker needs to this file");
+                            "write what a worker needs to this file: the run's secret, without which none can send");
   relay_command->add_option("--spool", serving.spool, "the workers' spool directory, if it can be reached from here");
   relay_command->add_option("--record", serving.record, "write a recording");
+
+  std::string join_file, revoked;
+  auto* revoke_command = app.add_subcommand(
+      "revoke",
+      "take back a key while the run or the class goes on: its connections are closed, and no new one comes in");
+  revoke_command->add_option("JOIN-FILE", join_file, "that the run, the relay or the class wrote")->required();
+  revoke_command->add_option("KEY", revoked,
+                             "a public key, or in a class the name of a student; without it the join file's own key");
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::cerr << "rankscope-trace: " << error.what() << "; see rankscope-trace --help" << std::endl;
+    std::cerr << "rankscope-trace: " << message_line(error.what()) << "; see rankscope-trace --help" << std::endl;
     return bad_input;
   }
   if (*info) return show_info(trace, json);
@@ -97,6 +113,7 @@ int run(int argc, char** argv) {
   if (*export_command) return export_trace(exporting);
   if (*recover_command) return recover(trace, output, json);
   if (*cut_command) return cut(cutting);
+  if (*revoke_command) return revoke(join_file, revoked);
   if (*replay_command) return replay_trace(serving);
   return run_relay(serving);
 }
@@ -104,21 +121,23 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  end_when_memory_runs_out();
   std::signal(SIGINT, ask_to_stop);
   std::signal(SIGTERM, ask_to_stop);
+  if (std::signal(SIGHUP, ask_to_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // `nohup` stays
   try {
     return run(argc, argv);
   } catch (const rankscope::InputError& error) {
-    std::cerr << error.what() << std::endl;
+    std::cerr << message_line(error.what()) << std::endl;
     return bad_input;
   } catch (const rankscope::TraceError& error) {
-    std::cerr << error.what() << std::endl;
+    std::cerr << message_line(error.what()) << std::endl;
     return bad_input;
   } catch (const rankscope::JoinError& error) {
-    std::cerr << "rankscope-trace: " << error.what() << std::endl;
+    std::cerr << "rankscope-trace: " << message_line(error.what()) << std::endl;
     return bad_input;
   } catch (const std::exception& error) {
-    std::cerr << "rankscope-trace: " << error.what() << std::endl;
+    std::cerr << "rankscope-trace: " << message_line(error.what()) << std::endl;
     return failed;
   }
 }

@@ -119,7 +119,7 @@ ReplayResult replay(const std::string& path, const ReplayOptions& options) {
 
   UplinkOptions uplink_options;
   uplink_options.session = session;
-  uplink_options.relay = relay.join(options.worker, "127.0.0.1");
+  uplink_options.relay = relay.worker_join(options.worker, "127.0.0.1");
   uplink_options.detail_bytes = most_ring_bytes;  // accept() waits instead
   const auto begun = Clock::now();
   Uplink uplink(uplink_options);

@@ -64,7 +64,7 @@ class ChromeTrace {
     event() << R"({"ph":"M","name":"thread_sort_index","pid":)" << rank << R"(,"tid":)" << row
             << R"(,"args":{"sort_index":)" << row << "}}";
   }
-  void span(const Span& span, int row, Obtained obtained) {
+  void span(const Span& span, int row, Obtained obtained, std::optional<std::int64_t> bytes) {
     const OpId op = span.op;
     event() << R"({"ph":"X","name":)" << quoted(to_token(op)) << R"(,"cat":")"
             << (op.valid() ? name_of(op.kind()) : "unknown") << R"(","pid":)" << span.rank << R"(,"tid":)" << row
@@ -72,6 +72,7 @@ class ChromeTrace {
             << R"(,"args":{"step":)" << span.step << R"(,"obtained":")" << name_of(obtained) << R"(","waiting_us":)"
             << microseconds(span.active_ns - span.begin_ns);
     if (span.cpu_ns >= 0) out_ << R"(,"cpu_us":)" << microseconds(span.cpu_ns);
+    if (bytes) out_ << R"(,"bytes":)" << *bytes;
     out_ << "}}";
   }
   void gap(const Gap& gap, int rank) {
@@ -153,7 +154,8 @@ void export_chrome(const StoreView& run, std::ostream& out, const ExportOptions&
       for (; rows_named <= row; ++rows_named)
         trace.name_thread(lane.rank, first_row + rows_named,
                           rows_named == 0 ? name : name + ", overlapping " + std::to_string(rows_named));
-      trace.span(span, first_row + row, lane.obtained);
+      trace.span(span, first_row + row, lane.obtained,
+                 options.bytes ? options.bytes(span.rank, span.op) : std::nullopt);
     }
     if (lane.lane != Lane::compute) continue;
     const auto range = range_of(run, lane.obtained, options);

@@ -6,6 +6,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,14 +22,21 @@ struct RelayOptions {
   std::string endpoint;  ///< to bind: ipc:///DIRECTORY/NAME, tcp://127.0.0.1:* or, with keys, any tcp address
   CurveKeys keys;        ///< the relay's own; empty: no encryption, this machine only
   std::vector<AdmittedKey> admitted;  ///< with keys: who may come in
-  SessionId session{};                ///< zeros: the first that a worker names
-  std::string spool_directory;        ///< of the workers, if it can be reached from here
+  /// Written with those keys; keys that `rankscope-trace revoke` lists beside them are shut out from then on.
+  std::vector<std::string> join_files;
+  std::string run_secret;  ///< that workers know (worker_proof.hpp); empty: the relay makes one
+  /// A further one, for workers of this machine: ipc in a directory of mode 0700, which needs no keys. Empty: none.
+  std::string worker_endpoint;
+  SessionId session{};          ///< zeros: the first that a worker names
+  std::string spool_directory;  ///< of the workers, if it can be reached from here
   /// Of the latest detail, for all viewers together; what is older they get from the spools.
   std::size_t ring_bytes = std::size_t{64} << 20;
   std::uint64_t worker_window = 512;              ///< messages that a worker may have under way
   std::chrono::milliseconds hole_limit{2000};     ///< what is missing for longer becomes a gap
   std::chrono::milliseconds viewer_limit{10000};  ///< a viewer silent for longer is forgotten; it may come back
   DecodeLimits limits;
+  /// Perhaps empty: the process of that rank has sent its heartbeat. On the relay's thread.
+  std::function<void(std::int32_t rank)> alive{};
 };
 
 struct RelayStatus {
@@ -44,6 +52,8 @@ struct RelayStatus {
   std::int64_t missed = 0;     ///< detail messages that fell out of the ring before a viewer had them, over all viewers
   std::int64_t forgotten = 0;  ///< viewers dropped for silence
   std::int64_t turned_away = 0;  ///< handshakes with keys that are not listed
+  std::int64_t forged = 0;       ///< workers' messages from peers that did not prove to be one: ignored
+  std::int64_t revoked = 0;      ///< connections closed because their key was revoked
   std::string last_garbage;      ///< why
 };
 
@@ -58,8 +68,10 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
 
   const std::string& endpoint() const;  ///< with the port that the system chose
-  /// What a client needs to come in. `host` replaces a wildcard address; empty: this machine's name.
+  /// What a viewer needs to come in. `host` replaces a wildcard address; empty: this machine's name.
   Join join(const CurveKeys& client = {}, const std::string& host = {}) const;
+  /// What a worker needs: the run's secret, too. It goes to the workers' endpoint where there is one.
+  Join worker_join(const CurveKeys& client = {}, const std::string& host = {}) const;
 
   /// Says something in the supervisor's name (rank -1), such as the session's End.
   void publish(Event event);
@@ -74,13 +86,12 @@ class Relay {
   std::unique_ptr<State> state_;
 };
 
-/// Keys for a relay, one client key for its workers and one for its viewers, and the list that admits them.
+/// Keys for a relay, for its workers, and for each of its join files.
 struct RelayKeys {
-  CurveKeys relay, worker, viewer;
-  std::vector<AdmittedKey> admitted() const {
-    return {{worker.public_key, Role::worker}, {viewer.public_key, Role::viewer}};
-  }
+  CurveKeys relay, worker;
+  std::vector<CurveKeys> viewers;
+  std::vector<AdmittedKey> admitted() const;
 };
-RelayKeys new_relay_keys();
+RelayKeys new_relay_keys(std::size_t viewers = 1);
 
 }  // namespace rankscope

@@ -38,7 +38,8 @@ void SessionWatch::accept(const Message& message) {
   const std::lock_guard lock(mutex_);
   if (const auto* hello = std::get_if<Hello>(&message.event)) {
     expected_ = hello->ranks;
-    for (std::int32_t rank = 0; rank < expected_; ++rank) ranks_[rank];
+    for (std::int32_t rank = 0; rank < expected_; ++rank)
+      if (ranks_[rank].heard_at == std::chrono::steady_clock::time_point{}) heard_of(rank);
   }
   if (message.rank < 0) return;
   heard_of(message.rank);
@@ -67,14 +68,30 @@ void SessionWatch::launcher_said(std::string_view line) {
   if (!named_by_launcher_) named_by_launcher_ = rank;
 }
 
-std::vector<std::int32_t> SessionWatch::silent(std::chrono::milliseconds limit) const {
+void SessionWatch::alive(std::int32_t rank) {
+  const std::lock_guard lock(mutex_);
+  heard_of(rank);
+}
+
+void SessionWatch::finished(std::int32_t rank, std::int64_t step) {
+  const std::lock_guard lock(mutex_);
+  Rank& of = ranks_[rank];
+  of.last_step = std::max(of.last_step, step);
+}
+
+std::vector<std::int32_t> SessionWatch::silent(std::chrono::milliseconds limit,
+                                               std::chrono::steady_clock::time_point not_before) const {
   const std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   std::vector<std::int32_t> ranks;
   for (const auto& [number, rank] : ranks_)
-    if (rank.heard_at.time_since_epoch().count() != 0 && !rank.end && now - rank.heard_at > limit)
-      ranks.push_back(number);
+    if (!rank.end && now - std::max(rank.heard_at, not_before) > limit) ranks.push_back(number);
   return ranks;
+}
+
+std::int64_t SessionWatch::unended() const {
+  const std::lock_guard lock(mutex_);
+  return std::count_if(ranks_.begin(), ranks_.end(), [](const auto& entry) { return !entry.second.end; });
 }
 
 std::int64_t SessionWatch::last_step(std::int32_t rank) const {
@@ -145,7 +162,8 @@ Verdict SessionWatch::verdict(ChildExit exit) const {
   verdict.last_step = found == ranks_.end() ? -1 : found->second.last_step;
   const std::optional<End> end = found == ranks_.end() ? std::nullopt : found->second.end;
   verdict.message = "rank " + std::to_string(*rank) + (end ? " failed " : " died ") + after(verdict.last_step);
-  if (end && !end->message.empty())
+  verdict.explained = end && !end->message.empty();
+  if (verdict.explained)
     verdict.message += ": " + end->message;
   else if (!exit.ok())
     verdict.message += " (" + how(exit) + ")";

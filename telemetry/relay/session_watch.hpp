@@ -27,6 +27,7 @@ struct Verdict {
   bool ok = true;
   std::int32_t rank = -1;       ///< the one that failed first; -1: none, or nobody can tell
   std::int64_t last_step = -1;  ///< the last step that this rank finished (rank -1: that all ranks finished)
+  bool explained = false;       ///< that rank has said itself what went wrong
   std::string message;          ///< one line, for people
   End end() const { return {-1, ok, last_step, message, false}; }  ///< the session's
 };
@@ -39,9 +40,17 @@ class SessionWatch : public EventSink {
   /// signal 9".
   void launcher_said(std::string_view line);
 
-  /// Ranks that have spoken, have not ended, and were last heard longer ago than `limit`.
-  std::vector<std::int32_t> silent(std::chrono::milliseconds limit) const;
+  /// That rank's process has sent its heartbeat, which is no event.
+  void alive(std::int32_t rank);
+  /// That rank has finished that step, whoever knows it: what it reported may be on its way when it is killed.
+  void finished(std::int32_t rank, std::int64_t step);
+
+  /// Ranks that have not ended and were last heard of longer ago than `limit`: of their events, of their process's
+  /// heartbeat, or else of the run's begin. `not_before`: silence counts from then on at the earliest.
+  std::vector<std::int32_t> silent(std::chrono::milliseconds limit,
+                                   std::chrono::steady_clock::time_point not_before = {}) const;
   std::int64_t last_step(std::int32_t rank) const;  ///< -1: none
+  std::int64_t unended() const;                     ///< ranks that have not ended
   /// Call it when the child has ended and the relay has read the spools (Relay::finish).
   Verdict verdict(ChildExit exit) const;
 

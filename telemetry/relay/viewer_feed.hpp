@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,7 @@ class ViewerFeed {
   std::int64_t missed() const { return missed_; }  ///< detail messages that fell out of the ring unseen
 
   Clock::time_point heard_at = Clock::now(), beat_at{};
+  std::string key;  ///< that it came in with; empty: without encryption
 
  private:
   enum class Source : std::uint8_t { none, log, gap, ring, backfill };

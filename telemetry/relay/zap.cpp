@@ -3,6 +3,8 @@
 #include <array>
 #include <zmq.hpp>
 
+#include "telemetry/relay/revoked_keys.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -21,9 +23,19 @@ std::string_view name_of(Role role) {
   return "?";
 }
 
+std::optional<AdmittedKey> caller_of(std::string_view user_id) {
+  const auto colon = user_id.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string key(user_id.substr(colon + 1));
+  for (const Role role : {Role::worker, Role::viewer})
+    if (user_id.substr(0, colon) == name_of(role)) return AdmittedKey{key, role};
+  return std::nullopt;
+}
+
 struct ZapHandler::State {
   zmq::socket_t socket;
   std::vector<AdmittedKey> admitted;
+  const RevokedKeys& revoked;
   std::int64_t turned_away = 0;
 
   const AdmittedKey* find(const std::string& raw) const {
@@ -32,13 +44,14 @@ struct ZapHandler::State {
         !zmq_z85_encode(text.data(), reinterpret_cast<const std::uint8_t*>(raw.data()), raw.size()))
       return nullptr;
     for (const AdmittedKey& key : admitted)
-      if (key.public_key == text.data()) return &key;
+      if (key.public_key == text.data() && !revoked.contains(key.public_key)) return &key;
     return nullptr;
   }
 };
 
-ZapHandler::ZapHandler(zmq::context_t& context, std::vector<AdmittedKey> admitted)
-    : state_(std::make_unique<State>(State{zmq::socket_t(context, zmq::socket_type::rep), std::move(admitted)})) {
+ZapHandler::ZapHandler(zmq::context_t& context, std::vector<AdmittedKey> admitted, const RevokedKeys& revoked)
+    : state_(
+          std::make_unique<State>(State{zmq::socket_t(context, zmq::socket_type::rep), std::move(admitted), revoked})) {
   state_->socket.set(zmq::sockopt::linger, 0);
   state_->socket.bind("inproc://zeromq.zap.01");
 }
@@ -62,7 +75,7 @@ void ZapHandler::answer() {
                                            frames[request_id],
                                            key ? "200" : "400",
                                            key ? "OK" : "this key is not admitted",
-                                           key ? std::string(name_of(key->role)) : "",
+                                           key ? std::string(name_of(key->role)) + ":" + key->public_key : "",
                                            ""};
     for (std::size_t i = 0; i < reply.size(); ++i)
       state_->socket.send(zmq::buffer(reply[i]),

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,10 +23,16 @@ struct AdmittedKey {
   Role role = Role::viewer;
 };
 
+/// Whom a connection belongs to, from the "User-Id" that the handler gave it; nullopt where it gave none.
+std::optional<AdmittedKey> caller_of(std::string_view user_id);
+
+class RevokedKeys;
+
 class ZapHandler {
  public:
-  /// Must be there before the relay's socket is bound. The admitted key's role becomes the connection's "User-Id".
-  ZapHandler(zmq::context_t& context, std::vector<AdmittedKey> admitted);
+  /// Must be there before the relay's socket is bound. The admitted key with its role becomes the connection's
+  /// "User-Id". `revoked` must outlive it.
+  ZapHandler(zmq::context_t& context, std::vector<AdmittedKey> admitted, const RevokedKeys& revoked);
   ~ZapHandler();
 
   zmq::socket_t& socket();

@@ -113,7 +113,9 @@ std::string to_string(const Join& join) {
   const auto colon = join.endpoint.find("://");
   std::string text(scheme);
   text += join.endpoint.substr(0, colon) + "/" + (colon == std::string::npos ? "" : join.endpoint.substr(colon + 3));
-  if (join.secured()) text += "#" + join.server_key + join.keys.public_key + join.keys.secret_key;
+  if (join.secured() || join.holds_secret()) text += "#";
+  if (join.secured()) text += join.server_key + join.keys.public_key + join.keys.secret_key;
+  text += join.run_secret;
   return text;
 }
 
@@ -134,17 +136,24 @@ Join parse_join(std::string_view given) {
   join.endpoint = checked_endpoint(transport + "://" + std::string(rest.substr(0, hash)));
   if (hash == std::string_view::npos) return join;
   const std::string_view keys = rest.substr(hash + 1);
-  if (keys.size() != 3 * key_length)
-    throw JoinError("join string: " + std::to_string(keys.size()) +
-                    " characters of keys where 120 belong; was it cut?");
-  join.server_key = checked_key(keys.substr(0, key_length), "server");
-  join.keys.public_key = checked_key(keys.substr(key_length, key_length), "public");
-  join.keys.secret_key = checked_key(keys.substr(2 * key_length), "secret");
+  const std::size_t texts = keys.size() / key_length;
+  if (keys.size() % key_length != 0 || texts == 0 || texts == 2 || texts > 4)
+    throw JoinError(
+        "join string: " + std::to_string(keys.size()) +
+        " characters of keys, but a viewer's has 120, a worker's 160, or 40 without encryption; was it cut?");
+  const auto text_at = [&](std::size_t i, const char* which) {
+    return checked_key(keys.substr(i * key_length, key_length), which);
+  };
+  if (texts >= 3) {
+    join.server_key = text_at(0, "server");
+    join.keys.public_key = text_at(1, "public");
+    join.keys.secret_key = text_at(2, "secret");
+  }
+  if (texts != 3) join.run_secret = text_at(texts - 1, "run's");
   return join;
 }
 
-void write_join_file(const std::string& path, const Join& join) {
-  const std::string text = to_string(join) + "\n";
+void write_private_file(const std::string& path, const std::string& text) {
   std::string temporary = path + ".XXXXXX";
   const int file = mkstemp(temporary.data());  // mode 0600, whatever the umask
   if (file < 0) throw JoinError(system_error(path));
@@ -155,6 +164,8 @@ void write_join_file(const std::string& path, const Join& join) {
     throw JoinError(why);
   }
 }
+
+void write_join_file(const std::string& path, const Join& join) { write_private_file(path, to_string(join) + "\n"); }
 
 Join read_join_file(const std::string& path) {
   std::ifstream in(path);
@@ -167,9 +178,9 @@ Join read_join_file(const std::string& path) {
     throw JoinError(path + ": " + e.what());
   }
   struct stat info {};
-  if (!join.keys.secret_key.empty() && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+  if (join.holds_secret() && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
       (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    throw JoinError(path + ": others may read this file and its secret key; it should have mode 0600");
+    throw JoinError(path + ": others may read this file and its secret; it should have mode 0600");
   return join;
 }
 
@@ -182,7 +193,7 @@ Join join_from_argument(const std::string& argument) {
   }
   if (!starts(argument, scheme) && argument.find("://") == std::string::npos) return read_join_file(argument);
   const Join join = parse_join(argument);
-  if (join.secured())
+  if (join.secured() || join.holds_secret())
     throw JoinError(
         "a join string holds a secret, and every user of this machine can read argument lists; put it into a file of "
         "mode 0600 and name the file, or pass - and write it to standard input, or env:NAME");

@@ -1,8 +1,9 @@
 // What a worker or viewer needs to reach a relay: endpoint and CURVE keys, as one join string; and which endpoints are
 // safe to open without keys.
 //
-// A join string is rankscope://TRANSPORT/ADDRESS, and with keys #SERVER PUBLIC SECRET behind it: three Z85 texts of 40
-// characters each, without spaces between. It holds a secret, so it lives in files of mode 0600, an environment
+// A join string is rankscope://TRANSPORT/ADDRESS, and behind a # what it opens the door with: with keys SERVER PUBLIC
+// SECRET, and for workers the run's secret behind these, or alone where there are no keys. Each is a Z85 text of 40
+// characters; nothing stands between them. It holds a secret, so it lives in files of mode 0600, an environment
 // variable or standard input, never in an argument list.
 #pragma once
 #include <optional>
@@ -26,13 +27,15 @@ struct CurveKeys {
 CurveKeys new_curve_keys();
 
 struct Join {
-  std::string endpoint;    ///< of ZeroMQ: tcp://HOST:PORT or ipc://PATH; empty: nowhere
-  std::string server_key;  ///< the relay's public key; empty: no encryption
-  CurveKeys keys;          ///< this client's own
+  std::string endpoint;         ///< of ZeroMQ: tcp://HOST:PORT or ipc://PATH; empty: nowhere
+  std::string server_key;       ///< the relay's public key; empty: no encryption
+  CurveKeys keys;               ///< this client's own
+  std::string run_secret = {};  ///< a worker's (worker_proof.hpp); empty: a viewer's join, which can only read
   bool secured() const { return !server_key.empty(); }
+  bool holds_secret() const { return !keys.secret_key.empty() || !run_secret.empty(); }
   bool operator==(const Join& other) const {
     return endpoint == other.endpoint && server_key == other.server_key && keys.public_key == other.keys.public_key &&
-           keys.secret_key == other.keys.secret_key;
+           keys.secret_key == other.keys.secret_key && run_secret == other.run_secret;
   }
 };
 
@@ -45,6 +48,8 @@ std::string to_string(const Join& join);
 /// Throws JoinError. Accepts a plain endpoint (tcp://…, ipc://…) too.
 Join parse_join(std::string_view text);
 
+/// Writes a new file of mode 0600, replacing an older one only when it is whole. Throws JoinError.
+void write_private_file(const std::string& path, const std::string& text);
 /// Writes the join string to a new file of mode 0600, replacing the file only when it is whole. Throws JoinError.
 void write_join_file(const std::string& path, const Join& join);
 /// Throws JoinError, also when the file holds a secret and others may read it.

@@ -21,7 +21,7 @@ void handed_over(void*) {}
 void taken_over(void*) {}
 #endif
 
-constexpr std::uint32_t magic = 0x314C5352;  // "RSL1"
+constexpr std::uint32_t magic = 0x324C5352, magic_1 = 0x314C5352;  // "RSL2", "RSL1"
 
 // Of a piece: length, segment and offset in the spool, all of eight bytes.
 constexpr std::size_t piece_head_bytes = 24, piece_alignment = 8;
@@ -72,12 +72,22 @@ std::array<std::byte, header_bytes> pack(const Header& header) {
 std::optional<Header> unpack(std::span<const std::byte> bytes) {
   if (bytes.size() != header_bytes || spool_format::get<std::uint32_t>(bytes.data()) != magic) return std::nullopt;
   const auto type = spool_format::get<std::uint32_t>(bytes.data() + 4);
-  if (type < static_cast<std::uint32_t>(Type::worker_hello) || type > static_cast<std::uint32_t>(Type::refused))
+  if (type < static_cast<std::uint32_t>(Type::worker_hello) || type > static_cast<std::uint32_t>(last_type))
     return std::nullopt;
   return Header{static_cast<Type>(type), spool_format::get<std::uint64_t>(bytes.data() + 8),
                 spool_format::get<std::uint64_t>(bytes.data() + 16),
                 spool_format::get<std::uint64_t>(bytes.data() + 24),
                 spool_format::get<std::uint64_t>(bytes.data() + 32)};
+}
+
+bool is_outdated(std::span<const std::byte> bytes) {
+  return bytes.size() == header_bytes && spool_format::get<std::uint32_t>(bytes.data()) == magic_1;
+}
+
+std::array<std::byte, header_bytes> pack_outdated_refusal(std::span<const std::byte> its_header) {
+  auto bytes = pack({Type::refused, spool_format::get<std::uint64_t>(its_header.data() + 8)});
+  spool_format::put(bytes.data(), magic_1);
+  return bytes;
 }
 
 bool send(zmq::socket_t& socket, const Header& header, std::span<const std::byte> body) {

@@ -3,6 +3,8 @@
 //
 //   worker                                        relay
 //     worker_hello(generation; session)      →
+//                                            ←     worker_challenge(generation; 32 bytes)
+//     worker_proof(generation; session, answer)     →             the run's secret: worker_proof.hpp
 //                                            ←     worker_grant(generation, received, allowed, is watched)
 //     worker_messages(first number, count; pieces)  →             numbers count up to `allowed`
 //     worker_beat(generation)                →
@@ -15,6 +17,9 @@
 //   both
 //                                            ←     who_are_you()       an identity the relay does not know (any more)
 //                                            ←     refused(; why)
+//
+// Version 2 of the link. Whoever has not proved to be a worker can only read: its worker messages are counted, answered
+// by refused() or who_are_you(), and have no effect. A relay answers version 1 by refused() in that version.
 //
 // `generation` tells answers to this connection from late ones to an earlier one. `position` counts the relay's log of
 // reliable messages: a viewer that comes back to the same relay instance goes on from where it was, any other gets the
@@ -51,7 +56,10 @@ enum class Type : std::uint8_t {
   relay_beat,
   who_are_you,
   refused,
+  worker_challenge,
+  worker_proof,
 };
+inline constexpr Type last_type = Type::worker_proof;
 
 struct Header {
   Type type = Type::refused;
@@ -73,8 +81,12 @@ void append(std::vector<std::byte>& body, const Piece& piece);
 std::optional<std::vector<Piece>> pieces_of(std::span<const std::byte> body);
 
 std::array<std::byte, header_bytes> pack(const Header& header);
-/// nullopt for anything that is no header.
+/// nullopt for anything that is no header of this version.
 std::optional<Header> unpack(std::span<const std::byte> bytes);
+/// True for a header of an earlier version of the link.
+bool is_outdated(std::span<const std::byte> bytes);
+/// What such a peer understands: refused(), in its version.
+std::array<std::byte, header_bytes> pack_outdated_refusal(std::span<const std::byte> its_header);
 
 /// Sends without waiting; false when there is no room or nobody there.
 bool send(zmq::socket_t& socket, const Header& header, std::span<const std::byte> body = {});

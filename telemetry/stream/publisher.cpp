@@ -12,6 +12,7 @@
 #include <thread>
 #include <tuple>
 
+#include "engine/host/threads.hpp"
 #include "telemetry/stream/batch_former.hpp"
 #include "telemetry/stream/uplink.hpp"
 
@@ -197,7 +198,7 @@ struct Publisher::State {
 
 Publisher::Publisher(PublisherOptions options) {
   state_ = std::make_unique<State>(std::move(options));
-  state_->thread = std::thread([s = state_.get()] { s->run(); });
+  state_->thread = start_thread("telemetry", [s = state_.get()] { s->run(); });
 }
 
 Publisher::~Publisher() { close(state_->options.close_limit); }

@@ -1,10 +1,13 @@
 #include "telemetry/stream/uplink.hpp"
 
+#include <array>
 #include <chrono>
+#include <cstring>
 #include <deque>
 #include <zmq.hpp>
 
 #include "telemetry/stream/link.hpp"
+#include "telemetry/stream/worker_proof.hpp"
 
 namespace rankscope {
 namespace {
@@ -69,7 +72,10 @@ struct Uplink::State {
   void hear(const link::Incoming& incoming) {
     if (!incoming.header) return;
     const link::Header& h = *incoming.header;
-    if (h.type == link::Type::who_are_you && granted) return start_over();
+    // Another relay, or one that forgot us, asks who we are, or refuses what comes without a proof.
+    if (granted && (h.type == link::Type::who_are_you || (h.type == link::Type::refused && h.generation == generation)))
+      return start_over();
+    if (h.type == link::Type::worker_challenge && h.generation == generation) return prove(incoming.body);
     if (h.type != link::Type::worker_grant || h.generation != generation) return;
     granted = true;
     heard_at = Clock::now();
@@ -80,6 +86,18 @@ struct Uplink::State {
       detail_bytes -= detail.entries.front().message.bytes.size();
       detail.pop_front();
     }
+  }
+
+  // A worker without the run's secret is let in nowhere.
+  void prove(const std::string& challenge) {
+    ProofCode code;
+    if (challenge.size() != code.size() || options.relay.run_secret.empty()) return;
+    std::memcpy(code.data(), challenge.data(), code.size());
+    const ProofCode answer = answer_challenge(options.relay.run_secret, options.session, generation, code);
+    std::array<std::byte, sizeof(SessionId) + sizeof(ProofCode)> body;
+    std::memcpy(body.data(), options.session.data(), sizeof(SessionId));
+    std::memcpy(body.data() + sizeof(SessionId), answer.data(), answer.size());
+    link::send(socket, {link::Type::worker_proof, generation}, body);
   }
 
   // The entries that come next, as many as are allowed and fit, as one message; false: none, or no room.

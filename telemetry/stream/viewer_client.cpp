@@ -8,6 +8,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "engine/host/threads.hpp"
 #include "telemetry/stream/link.hpp"
 #include "telemetry/stream/sequence_set.hpp"
 #include "telemetry/stream/viewer_history.hpp"
@@ -177,6 +178,8 @@ struct ViewerClient::State {
       case link::Type::worker_messages:
       case link::Type::worker_beat:
       case link::Type::worker_grant:
+      case link::Type::worker_challenge:
+      case link::Type::worker_proof:
       case link::Type::viewer_hello:
       case link::Type::viewer_grant:
       case link::Type::who_are_you: break;
@@ -241,7 +244,7 @@ ViewerClient::ViewerClient(ViewerOptions options, EventSink& sink)
   } catch (const zmq::error_t& e) {
     throw JoinError("'" + endpoint + "': " + e.what());
   }
-  s.thread = std::thread([&s] { s.run(); });
+  s.thread = start_thread("reading the run", [&s] { s.run(); });
 }
 
 ViewerClient::~ViewerClient() {

@@ -2,6 +2,8 @@
 
 #include <zstd.h>
 
+#include <algorithm>
+
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/trace/trace_layout.hpp"
 
@@ -12,6 +14,13 @@ using mcap::Op;
 using mcap::View;
 
 using Others = std::vector<OtherMessage>;
+
+std::int64_t rows_of(const Event& event) {
+  if (const auto* spans = std::get_if<SpanBatch>(&event)) return static_cast<std::int64_t>(spans->spans.size());
+  if (const auto* memory = std::get_if<MemoryBatch>(&event)) return static_cast<std::int64_t>(memory->samples.size());
+  if (const auto* phases = std::get_if<PhaseBatch>(&event)) return static_cast<std::int64_t>(phases->phases.size());
+  return 1;
+}
 
 void take_message(View content, const DecodeLimits& limits, ChunkContent& out, Others* others) {
   ++out.records;
@@ -28,7 +37,10 @@ void take_message(View content, const DecodeLimits& limits, ChunkContent& out, O
     others->push_back({channel, head.number<std::uint64_t>(), mcap::Reader::as_text(data)});
     return;
   }
-  Decoded decoded = decode(data, limits);
+  DecodeLimits left = limits;
+  left.rows = std::min(limits.rows, static_cast<std::size_t>(greatest_chunk_rows - out.rows));
+  Decoded decoded = decode(data, left);
+  if (decoded) out.rows += rows_of(decoded.message.event);
   switch (decoded.outcome) {
     case Decoded::Outcome::message: out.messages.push_back(std::move(decoded.message)); break;
     case Decoded::Outcome::unknown: ++out.unknown; break;
@@ -101,6 +113,10 @@ ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, c
   };
   if (place.length > greatest_chunk_bytes || place.data_bytes > greatest_chunk_bytes)
     return trouble("it is larger than any chunk should be");
+  if (place.beyond) return trouble("with it the file would unpack to more than a file of this size may hold");
+  if (place.data_bytes > freely_packed_bytes && place.data_bytes / greatest_packing > place.length)
+    return trouble("it claims to unpack to " + std::to_string(place.data_bytes / place.length) +
+                   " times its size, which no recording does");
   mcap::Bytes record;
   try {
     record = file.read(place.offset, place.length);
@@ -117,7 +133,7 @@ ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, c
     return out;
   }
   const auto head = mcap::read_chunk_head(reader.rest());
-  if (!head || head->chunk.uncompressed_bytes > greatest_chunk_bytes ||
+  if (!head || head->chunk.uncompressed_bytes != place.data_bytes ||
       (!place.cut && head->records_at + head->records_bytes != reader.rest().size()))
     return trouble("its head is damaged, or none is where the index says");
   const View records = reader.rest().subspan(head->records_at);

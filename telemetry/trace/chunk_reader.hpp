@@ -15,6 +15,7 @@ struct ChunkContent {
   std::int64_t records = 0;  ///< message records seen, telemetry or not
   std::int64_t unknown = 0;  ///< of kinds that this build does not know
   std::int64_t refused = 0;
+  std::int64_t rows = 0;  ///< of the messages; greatest_chunk_rows at most
   std::int64_t schemas_and_channels = 0;
   std::string trouble;  ///< empty: all of it was read
   std::string refusal;  ///< the first refused message's reason
@@ -26,6 +27,9 @@ struct OtherMessage {
   std::uint64_t log_time = 0;
   std::string data;
 };
+
+/// More than our writer puts into one; further messages are refused.
+inline constexpr std::int64_t greatest_chunk_rows = std::int64_t{1} << 21;
 
 class ChunkReader {
  public:

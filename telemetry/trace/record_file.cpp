@@ -1,19 +1,39 @@
 #include "telemetry/trace/record_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "engine/host/file_lock.hpp"
 #include "telemetry/event/crc32.hpp"
+#include "telemetry/trace/output_file.hpp"
 #include "telemetry/trace/trace_error.hpp"
 
 namespace rankscope {
 
 RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  check_output(path_, {});
+  // Without waiting: a pipe that nobody reads opens at once so, with an error. It is cut only when it is known to be an
+  // ordinary file.
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0644);
+  struct stat status {};
+  if ((file_ < 0 && errno == ENXIO) || (file_ >= 0 && ::fstat(file_, &status) == 0 && S_ISFIFO(status.st_mode))) {
+    if (file_ >= 0) ::close(file_);
+    throw TraceError(path_ + ": is a pipe, and a recording needs a file that can be read again; name an ordinary file");
+  }
   if (file_ < 0) throw TraceError(path_ + ": cannot create: " + std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) return;  // a device has no content to keep
+  std::string refusal;
+  if (const auto holder = lock_open_file(file_, path_))
+    refusal = "it is being recorded: " + *holder + "; choose another file";
+  else if (::ftruncate(file_, 0) != 0)
+    refusal = std::string("cannot be emptied: ") + std::strerror(errno);
+  if (refusal.empty()) return;
+  ::close(file_);
+  throw TraceError(path_ + ": " + refusal);
 }
 
 void RecordFile::fail(const char* doing) {

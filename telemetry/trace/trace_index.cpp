@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "telemetry/event/crc32.hpp"
+#include "telemetry/trace/trace_layout.hpp"
 #include "telemetry/trace/trace_scan.hpp"
 
 namespace rankscope {
@@ -13,9 +14,30 @@ using mcap::View;
 
 constexpr std::uint64_t tail_bytes = mcap::record_head + mcap::footer_bytes + mcap::magic.size();
 constexpr std::uint64_t greatest_summary_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t greatest_head_bytes = std::uint64_t{1} << 20;  // of what a file says about itself
+constexpr std::size_t most_metadata = 1000;
+
+// A metadata record where the index says; what is not there is noted.
+void read_metadata_at(const TraceFile& file, const mcap::MetadataIndex& place, TraceIndex& index,
+                      DamageReport& damage) {
+  const bool fits = place.length >= mcap::record_head && place.length <= greatest_head_bytes;
+  const mcap::Bytes record = fits ? file.read(place.offset, place.length) : mcap::Bytes();
+  mcap::Reader reader(record);
+  const bool is_metadata = reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Op::metadata) &&
+                           reader.number<std::uint64_t>() + mcap::record_head == place.length;
+  auto metadata = is_metadata ? mcap::read_metadata(reader.rest()) : std::nullopt;
+  if (!metadata || metadata->name != place.name) {
+    damage.head_damaged = true;
+    damage.notes.push_back("the metadata '" + place.name + "' at byte " + std::to_string(place.offset) +
+                           " are damaged");
+  }
+  if (!metadata) return;
+  if (metadata->name == session_metadata) index.session_metadata_at = place.offset;
+  index.metadata.push_back(std::move(*metadata));
+}
 
 // The summary, if the file has one that is whole: otherwise says why not.
-std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why) {
+std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why, DamageReport& damage) {
   if (file.size() < mcap::magic.size() + tail_bytes) {
     why = "it is too short to have one";
     return std::nullopt;
@@ -93,16 +115,56 @@ std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why) 
   }
   for (const auto& [channel, count] : statistics->channel_messages)
     index.channel_messages[channel] = static_cast<std::int64_t>(count);
-  for (const mcap::MetadataIndex& place : metadata) {
-    if (place.length > greatest_summary_bytes) continue;
-    const mcap::Bytes record = file.read(place.offset, place.length);
-    if (record.size() < mcap::record_head || record[0] != static_cast<std::byte>(Op::metadata)) continue;
-    if (auto read = mcap::read_metadata(View(record).subspan(mcap::record_head)))
-      index.metadata.push_back(std::move(*read));
-  }
   std::sort(index.places.begin(), index.places.end(),
             [](const TracePlace& a, const TracePlace& b) { return a.offset < b.offset; });
+  for (std::size_t i = 1; i < index.places.size(); ++i)
+    if (index.places[i].offset < index.places[i - 1].offset + index.places[i - 1].length) {
+      why = "it names the bytes at " + std::to_string(index.places[i].offset) + " twice";
+      return std::nullopt;
+    }
+  if (metadata.size() > most_metadata) {
+    why = "it has " + std::to_string(metadata.size()) + " metadata records";
+    return std::nullopt;
+  }
+  for (const mcap::MetadataIndex& place : metadata) read_metadata_at(file, place, index, damage);
   return index;
+}
+
+void note_head(DamageReport& damage, std::string what) {
+  damage.head_damaged = true;
+  damage.notes.push_back(std::move(what));
+}
+
+const std::string* value_of(const mcap::Metadata& metadata, std::string_view key) {
+  for (const auto& [name, value] : metadata.values)
+    if (name == key) return &value;
+  return nullptr;
+}
+
+// What the file says about itself, by the checksums that our own writer adds.
+void check_head(const TraceFile& file, const TraceIndex& index, std::string_view profile, DamageReport& damage) {
+  for (const mcap::Metadata& metadata : index.metadata) {
+    const bool ours = metadata.name == session_metadata || metadata.name == run_metadata;
+    const std::string* crc = value_of(metadata, metadata_crc_key);
+    if ((crc == nullptr && ours && profile == trace_profile) || (crc != nullptr && *crc != metadata_crc(metadata)))
+      note_head(damage, "the metadata '" + metadata.name + "' are damaged: their checksum is wrong");
+    const std::string* head_crc = value_of(metadata, head_crc_key);
+    if (metadata.name != session_metadata || head_crc == nullptr) continue;
+    const auto at = index.session_metadata_at;
+    if (at > 0 && at <= greatest_head_bytes && hex_of(crc32(file.read(0, at))) != *head_crc)
+      note_head(damage,
+                "the file's first " + std::to_string(at) + " bytes, its header, are damaged: their checksum is wrong");
+  }
+}
+
+// Chunks beyond what a file of this size may unpack to are not read.
+void limit_data(const TraceFile& file, TraceIndex& index) {
+  const std::uint64_t most = greatest_data_bytes(file.size());
+  std::uint64_t data = 0;
+  for (TracePlace& place : index.places) {
+    place.beyond = place.data_bytes > most - data;
+    if (!place.beyond) data += place.data_bytes;
+  }
 }
 
 }  // namespace
@@ -119,7 +181,7 @@ TraceIndex index_trace(const TraceFile& file, DamageReport& damage) {
   if (right < known) damage.notes.push_back("the mark at the file's beginning is damaged");
 
   std::string why;
-  std::optional<TraceIndex> index = read_summary(file, why);
+  std::optional<TraceIndex> index = read_summary(file, why, damage);
   if (!index) {
     damage.index_missing = true;
     damage.notes.push_back("no index: " + why + "; scanned instead");
@@ -127,13 +189,19 @@ TraceIndex index_trace(const TraceFile& file, DamageReport& damage) {
     const mcap::Bytes mark = file.read(file.size() - std::min<std::uint64_t>(file.size(), 8), 8);
     if (mark.size() < 8 || std::memcmp(mark.data(), mcap::magic.data(), 8) != 0) damage.cut_short = true;
   }
+  std::string profile;
+  bool has_header = false;
   if (head.size() > known + mcap::record_head && head[8] == static_cast<std::byte>(Op::header)) {
     mcap::Reader reader(View(head).subspan(9));
     mcap::Reader content(reader.take(reader.number<std::uint64_t>()));
-    content.text();  // profile
+    profile = content.text();
     std::string library = content.text();
-    if (content.ok()) index->library = std::move(library);
+    has_header = content.ok();
+    if (has_header) index->library = std::move(library);
   }
+  if (!has_header && !damage.cut_short) note_head(damage, "the file's header is damaged");
+  check_head(file, *index, profile, damage);
+  limit_data(file, *index);
   return std::move(*index);
 }
 

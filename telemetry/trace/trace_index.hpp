@@ -15,6 +15,7 @@ namespace rankscope {
 struct TracePlace {
   enum class Kind : std::uint8_t { chunk, message } kind = Kind::chunk;
   bool cut = false;                      ///< the file ends within it
+  bool beyond = false;                   ///< of what a file of this size may unpack to: it is not read
   std::uint64_t offset = 0, length = 0;  ///< of the record with its head
   std::uint64_t data_bytes = 0;          ///< before compression, as its head or index says
   std::int64_t messages = -1;            ///< as the message indexes tell; -1 unknown
@@ -27,13 +28,19 @@ struct TraceIndex {
   std::map<std::uint16_t, mcap::Channel> channels;
   std::map<std::uint16_t, std::int64_t> channel_messages;
   std::vector<mcap::Metadata> metadata;
-  std::vector<TracePlace> places;  ///< by offset
+  std::uint64_t session_metadata_at = 0;  ///< byte of the session's; 0: not found
+  std::vector<TracePlace> places;         ///< by offset
 };
 
 /// Throws TraceError when this is no MCAP file. What is wrong with the structure goes to `damage`.
 TraceIndex index_trace(const TraceFile& file, DamageReport& damage);
 
-/// Greatest chunk that is read: what a damaged length may make us allocate.
-inline constexpr std::uint64_t greatest_chunk_bytes = std::uint64_t{256} << 20;
+/// What a damaged length, or a file that was made to exhaust its reader, may make us allocate: the greatest chunk; the
+/// greatest that may be packed to less than a 256th; and all chunks of a file together.
+inline constexpr std::uint64_t greatest_chunk_bytes = std::uint64_t{128} << 20;
+inline constexpr std::uint64_t freely_packed_bytes = std::uint64_t{8} << 20, greatest_packing = 256;
+constexpr std::uint64_t greatest_data_bytes(std::uint64_t file_bytes) {
+  return (std::uint64_t{64} << 20) + 100 * file_bytes;
+}
 
 }  // namespace rankscope

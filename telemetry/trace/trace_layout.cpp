@@ -1,6 +1,25 @@
 #include "telemetry/trace/trace_layout.hpp"
 
+#include <cstdio>
+
+#include "telemetry/event/crc32.hpp"
+
 namespace rankscope {
+
+std::string hex_of(std::uint32_t crc) {
+  char text[9];
+  std::snprintf(text, sizeof text, "%08x", crc);
+  return text;
+}
+
+std::string metadata_crc(const mcap::Metadata& metadata) {
+  mcap::Metadata covered{metadata.name, {}};
+  for (const auto& value : metadata.values)
+    if (value.first != metadata_crc_key) covered.values.push_back(value);
+  mcap::Bytes bytes;
+  mcap::write(bytes, covered);
+  return hex_of(crc32(bytes));
+}
 
 std::uint16_t channel_of(EventKind kind) {
   switch (kind) {

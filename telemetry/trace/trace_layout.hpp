@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "telemetry/event/encoded.hpp"
@@ -9,10 +10,18 @@
 
 namespace rankscope {
 
-inline constexpr std::string_view trace_profile = "";  // none of the well-known ones
+/// Of a run's recording since its metadata have checksums; earlier ones have none.
+inline constexpr std::string_view trace_profile = "rankscope";
 inline constexpr std::string_view session_metadata = "rankscope";
 inline constexpr std::string_view run_metadata = "run";
 inline constexpr std::string_view sweep_topic = "/rankscope/sweep";  ///< of a JSON trace (engine/facts/sweep_file.hpp)
+
+/// MCAP has checksums of chunks and of the summary. These cover the rest that says what a recording is: in each of the
+/// two metadata records one of its other values, and in the session's one of all bytes of the file before it.
+inline constexpr std::string_view metadata_crc_key = "crc32", head_crc_key = "head_crc32";
+/// The checksum of the metadata's name and values, but for its own, as eight hexadecimal digits.
+std::string metadata_crc(const mcap::Metadata& metadata);
+std::string hex_of(std::uint32_t crc);
 
 /// Channels of the wire form, ids 1 … 5. Readers know a telemetry message by its own file identifier, so that one
 /// is found even where the channel records are lost.

@@ -6,10 +6,12 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "telemetry/trace/chunk_reader.hpp"
 #include "telemetry/trace/lost_messages.hpp"
+#include "telemetry/trace/output_file.hpp"
 #include "telemetry/trace/trace_index.hpp"
 #include "telemetry/trace/trace_layout.hpp"
 
@@ -17,6 +19,10 @@ namespace rankscope {
 namespace {
 
 constexpr std::uint64_t small_trace_bytes = 1 << 20;
+// Of chunks that are being unpacked or wait to be handed out. A row takes some hundred bytes.
+constexpr std::uint64_t greatest_waiting_bytes = std::uint64_t{512} << 20, row_bytes = 100;
+// Rows that a file may hold, all in all.
+constexpr std::int64_t free_rows = std::int64_t{4} << 20, rows_a_byte = 8;
 
 std::string value_of(const mcap::Metadata& metadata, std::string_view key) {
   for (const auto& [name, value] : metadata.values)
@@ -29,7 +35,11 @@ class Unpacking {
  public:
   Unpacking(const TraceFile& file, const std::vector<TracePlace>& places, const DecodeLimits& limits, int threads)
       : file_(file), places_(places), limits_(limits), slots_(static_cast<std::size_t>(threads) * 2 + 2) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    try {
+      for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // No more threads can be made: fewer unpack, or the caller alone.
+    }
   }
   ~Unpacking() {
     {
@@ -49,6 +59,7 @@ class Unpacking {
     if (failure_) std::rethrow_exception(failure_);
     ChunkContent content = std::move(*slot);
     slot.reset();
+    waiting_bytes_ -= bytes_in(content);
     ++given_;
     lock.unlock();
     room_.notify_all();
@@ -56,6 +67,21 @@ class Unpacking {
   }
 
  private:
+  // The next to be handed out is taken whatever it needs, or nothing would go on.
+  bool may_take() const {
+    if (taken_ == given_) return true;
+    return taken_ < given_ + slots_.size() &&
+           waiting_bytes_ + bytes_to_unpack(places_[taken_]) <= greatest_waiting_bytes;
+  }
+  static std::uint64_t bytes_in(const ChunkContent& content) {
+    return static_cast<std::uint64_t>(content.rows) * row_bytes;
+  }
+  /// The most that it can be: a row for every byte.
+  static std::uint64_t bytes_to_unpack(const TracePlace& place) {
+    const std::uint64_t data = std::min(place.data_bytes, greatest_chunk_bytes);
+    return data + std::min(data, static_cast<std::uint64_t>(greatest_chunk_rows)) * row_bytes;
+  }
+
   void work() {
     try {
       ChunkReader reader;
@@ -63,16 +89,19 @@ class Unpacking {
         std::size_t mine = 0;
         {
           std::unique_lock lock(mutex_);
-          room_.wait(lock, [&] { return stopped_ || taken_ == places_.size() || taken_ < given_ + slots_.size(); });
+          room_.wait(lock, [&] { return stopped_ || taken_ == places_.size() || may_take(); });
           if (stopped_ || taken_ == places_.size()) return;
           mine = taken_++;
+          waiting_bytes_ += bytes_to_unpack(places_[mine]);
         }
         ChunkContent content = reader.read(file_, places_[mine], limits_);
         {
           const std::lock_guard lock(mutex_);
+          waiting_bytes_ += bytes_in(content) - bytes_to_unpack(places_[mine]);
           slots_[mine % slots_.size()] = std::move(content);
         }
         ready_.notify_one();
+        room_.notify_all();
       }
     } catch (...) {  // no memory
       const std::lock_guard lock(mutex_);
@@ -89,6 +118,7 @@ class Unpacking {
   std::condition_variable room_, ready_;
   std::vector<std::optional<ChunkContent>> slots_;
   std::size_t taken_ = 0, given_ = 0;
+  std::uint64_t waiting_bytes_ = 0;
   bool stopped_ = false;
   std::exception_ptr failure_;
   std::vector<std::thread> threads_;
@@ -112,6 +142,16 @@ void note_trouble(const TracePlace& place, const ChunkContent& content, DamageRe
   if (content.records == 0) note += std::to_string(place.length) + " bytes skipped";
   if (known > 0) note += ", " + std::to_string(known) + " messages lost";
   damage.notes.push_back(std::move(note));
+}
+
+// From this chunk on nothing is read.
+void note_rest(const std::vector<TracePlace>& places, std::size_t from, std::int64_t most_rows, DamageReport& damage) {
+  for (std::size_t i = from; i < places.size(); ++i)
+    damage.bytes_skipped += static_cast<std::int64_t>(places[i].length);
+  damage.chunks_skipped += static_cast<std::int64_t>(places.size() - from);
+  damage.notes.push_back("it holds more than " + std::to_string(most_rows) +
+                         " rows, more than a file of this size may; what follows byte " +
+                         std::to_string(places[from].offset) + " is not read");
 }
 
 // With an index, the number of a lost chunk's messages stands in the message indexes behind it.
@@ -198,12 +238,17 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
   const int threads = options.threads == 0 && data_bytes < small_trace_bytes ? 0 : wanted;
   LostMessages lost;
   std::optional<Gap> last_gap;
-  std::int64_t passed = 0;
+  std::int64_t passed = 0, rows = 0;
+  const std::int64_t most_rows = free_rows + rows_a_byte * static_cast<std::int64_t>(file.size());
   SessionId session{};
   {
     Unpacking unpacking(file, index.places, options.limits, threads);
     for (std::size_t i = 0; i < index.places.size(); ++i) {
       ChunkContent content = unpacking.next();
+      if ((rows += content.rows) > most_rows) {
+        note_rest(index.places, i, most_rows, report);
+        break;
+      }
       for (const Message& message : content.messages) {
         lost.accept(message);
         sink.accept(message);
@@ -245,17 +290,11 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
 }
 
 void recover_trace(const std::string& from, const std::string& to, DamageReport* damage) {
-  // Reading ends before the new file takes its name, so that a file can be recovered onto itself.
-  const std::string part = to + ".part";
-  try {
-    TraceWriter writer(part);
-    read_trace(from, writer, {}, damage);
-    if (!writer.close()) throw std::runtime_error(writer.error());
-    if (std::rename(part.c_str(), to.c_str()) != 0) throw std::runtime_error(to + ": cannot be written");
-  } catch (...) {
-    std::remove(part.c_str());
-    throw;
-  }
+  OutputFile output(to, {from});
+  TraceWriter writer(output.path());
+  read_trace(from, writer, {}, damage);
+  if (!writer.close()) throw std::runtime_error(writer.error());
+  output.commit();
 }
 
 }  // namespace rankscope

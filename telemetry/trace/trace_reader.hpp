@@ -1,5 +1,11 @@
 // Reads traces: by their index, or by scanning where there is none or it is damaged. Damage is skipped and reported, as
 // text and as Gap events; reading goes on after it.
+//
+// Files from others are bounded in memory and time by their own size (trace_index.hpp, chunk_reader.hpp): all chunks
+// together may unpack to 64 MiB + 100 times the file, one chunk to 128 MiB and, above 8 MiB, to 256 times its packed
+// bytes; a chunk may hold 2 Mi rows, and all together 4 Mi + 8 for each byte of the file. What is beyond is damage.
+// Chunks that the index names twice, or that overlap, make the index useless. While reading, unpacked chunks that wait
+// take 512 MiB at most.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,9 +27,10 @@ struct DamageReport {
   std::int64_t messages_refused = 0;  ///< sound by the file's checksums, refused by the decoder
   bool cut_short = false;             ///< the file ends before its end mark: a crash, or a copy cut off
   bool index_missing = false;         ///< or damaged: the file was scanned
+  bool head_damaged = false;          ///< what the file says about itself is not what was written
   std::vector<std::string> notes;     ///< one line each, with offsets
   bool data_lost() const { return bytes_skipped > 0 || chunks_skipped > 0 || messages_refused > 0; }
-  bool any() const { return data_lost() || cut_short || index_missing; }
+  bool any() const { return data_lost() || cut_short || index_missing || head_damaged; }
 };
 
 struct TraceTopic {
@@ -60,8 +67,9 @@ TraceInfo read_trace_info(const std::string& path);
 bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions& options = {},
                 DamageReport* damage = nullptr);
 
-/// Writes what can be read of `from` as a new, whole trace. `damage` says what could not. Throws TraceError for
-/// `from`, or when `to` can't be created, and std::runtime_error when writing fails.
+/// Writes what can be read of `from` as a new, whole trace, which takes its name when it is whole. `damage` says what
+/// could not be read. Throws TraceError for `from`, when `to` can't be created or is `from` itself, and
+/// std::runtime_error when writing fails.
 void recover_trace(const std::string& from, const std::string& to, DamageReport* damage = nullptr);
 
 }  // namespace rankscope

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "telemetry/trace/trace_layout.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -177,7 +179,10 @@ class Scan {
         return true;
       case Op::metadata:
         if (head.length > greatest_small_record) return false;
-        if (auto metadata = mcap::read_metadata(content())) index_.metadata.push_back(std::move(*metadata));
+        if (auto metadata = mcap::read_metadata(content())) {
+          if (metadata->name == session_metadata) index_.session_metadata_at = at;
+          index_.metadata.push_back(std::move(*metadata));
+        }
         return true;
       case Op::header:
       case Op::footer:

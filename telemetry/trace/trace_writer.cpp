@@ -73,7 +73,8 @@ struct TraceWriter::State {
     chunk.reserve(options.chunk_bytes + options.chunk_bytes / 4);
   }
 
-  void put_metadata(const mcap::Metadata& metadata) {
+  void put_metadata(mcap::Metadata metadata) {
+    metadata.values.emplace_back(metadata_crc_key, metadata_crc(metadata));
     out.clear();
     mcap::write(out, metadata);
     metadata_indexes.push_back({file.bytes(), out.size(), metadata.name});
@@ -87,7 +88,10 @@ struct TraceWriter::State {
   void introduce(const Message& message) {
     introduced = true;
     put_metadata({std::string(session_metadata),
-                  {{"session", to_string(message.session)}, {"version", RANKSCOPE_VERSION}, {"clock", "session"}}});
+                  {{"session", to_string(message.session)},
+                   {"version", RANKSCOPE_VERSION},
+                   {"clock", "session"},
+                   {std::string(head_crc_key), hex_of(file.crc())}}});
   }
 
   void describe_run(const Hello& hello) {

@@ -43,7 +43,7 @@ void tell(const std::string& endpoint, double seconds, double events_a_second) {
   Relay relay(relay_options);
   PublisherOptions options;
   options.session = {9};
-  options.relay = relay.join();
+  options.relay = relay.worker_join();
   Publisher publisher(options);
   Hello hello;
   hello.title = "live, and long";

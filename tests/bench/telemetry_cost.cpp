@@ -127,7 +127,7 @@ void whole_way(double seconds, const std::string& directory) {
   PublisherOptions options;
   options.session = relay_options.session;
   options.spool_directory = relay_options.spool_directory;
-  options.relay = relay.join();
+  options.relay = relay.worker_join();
   Publisher publisher(options);
   constexpr std::int32_t ranks = 4;
   std::int64_t i = 0;

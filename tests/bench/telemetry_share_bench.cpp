@@ -69,13 +69,14 @@ class Switch : public RankObserver {
 };
 
 /// The other side as in a run: relay, digest and recorder, until the parent is gone.
-[[noreturn]] void serve(const std::string& directory, const SessionId& session) {
+[[noreturn]] void serve(const std::string& directory, const SessionId& session, const std::string& run_secret) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   RunDigest digest;
   TraceWriter trace(directory + "/trace.mcap");
   RelayOptions options;
   options.endpoint = "ipc://" + directory + "/relay";
   options.session = session;
+  options.run_secret = run_secret;
   options.spool_directory = directory + "/spool";
   const Relay relay(options, {&digest, &trace});
   for (;;) pause();
@@ -123,14 +124,16 @@ int main(int argc, char** argv) {
   const std::string directory = make_private_directory("rankscope-bench-");
   std::filesystem::create_directory(directory + "/spool");
   const SessionId session = new_session_id();
+  const std::string run_secret = new_run_secret();
   const pid_t server = fork();
-  if (server == 0) serve(directory, session);
+  if (server == 0) serve(directory, session, run_secret);
 
   const StepProgram step = compile(scenario);
   PublisherOptions options;
   options.session = session;
   options.spool_directory = directory + "/spool";
   options.relay.endpoint = "ipc://" + directory + "/relay";
+  options.relay.run_secret = run_secret;
   Publisher publisher(options);
   Costs links;
   links.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };

@@ -1,6 +1,12 @@
 // Runs that go on from checkpoints, as a person would have them do it.
+#include <signal.h>
+
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
 #include "tests/whole/json.hpp"
@@ -34,11 +40,49 @@ std::vector<std::pair<int, double>> losses(const Ended& ended) {
   return rows;
 }
 
+std::filesystem::path checkpoint(const Folder& folder, const std::string& name, int steps) {
+  return folder / name / ("step-0000000" + std::to_string(steps));
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void write_to(const std::filesystem::path& file, const std::string& content) {
+  std::ofstream(file, std::ios::binary) << content;
+}
+
+void flip_last_byte(const std::filesystem::path& file) {
+  std::string content = content_of(file);
+  content.back() = static_cast<char>(content.back() ^ 1);
+  write_to(file, content);
+}
+
+/// Exchanges the places of two tensors of one shape, so that the header is as long as before and makes sense.
+void exchange_two_tensors(const std::filesystem::path& file) {
+  std::string content = content_of(file);
+  std::uint64_t length = 0;
+  std::memcpy(&length, content.data(), sizeof length);
+  nlohmann::ordered_json header = nlohmann::ordered_json::parse(content.substr(8, length));
+  for (auto& [name, one] : header.items())
+    for (auto& [other_name, other] : header.items()) {
+      if (name == "__metadata__" || other_name == "__metadata__" || name == other_name) continue;
+      if (one["shape"] != other["shape"] || one["dtype"] != other["dtype"]) continue;
+      std::swap(one["data_offsets"], other["data_offsets"]);
+      std::string text = header.dump();
+      REQUIRE(text.size() <= length);
+      text.resize(length, ' ');
+      write_to(file, content.replace(8, length, text));
+      return;
+    }
+  FAIL("no two tensors of one shape");
+}
+
 }  // namespace
 
 TEST_CASE("a run that loses a rank goes on by itself from the last checkpoint, to the same losses") {
   const auto* communicator = GENERATE("loopback", "mpi");
-  if (std::string(communicator) == "mpi" && !RANKSCOPE_WHOLE_MPI) return;
+  if (std::string(communicator) == "mpi" && !can_use_mpi()) return;
   const Folder folder;
   folder.file("s.toml", scenario());
   const auto straight = losses(run(folder, {"--checkpoint", "a", "--comm", communicator}));
@@ -98,4 +142,94 @@ TEST_CASE("checkpoints that do not fit are refused before anything starts") {
     CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
     CHECK(ended.out.empty());
   }
+}
+
+TEST_CASE("of damaged checkpoints the newest whole one is used, and what was passed over is named with its damage") {
+  const Folder folder;
+  folder.file("s.toml", scenario());
+  const auto straight = losses(run(folder, {"--checkpoint", "a", "--steps", "12"}));
+  REQUIRE(run(folder, {"--checkpoint", "b"}).status == 0);  // after 6, 8 and 9 steps
+  const auto resume = [&](int first, const std::vector<std::string>& named) {
+    const Ended ended = run(folder, {"--resume", "b", "--checkpoint-every", "0", "--steps", "12"});
+    INFO(ended.err);
+    CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == static_cast<std::ptrdiff_t>(named.size()));
+    for (const std::string& words : named) CHECK(ended.err.find(words) != std::string::npos);
+    const auto resumed = losses(ended);
+    REQUIRE(resumed.size() == static_cast<std::size_t>(12 - first));
+    for (const auto& [step, loss] : resumed)
+      CHECK(loss == Approx(straight[static_cast<std::size_t>(step)].second).epsilon(1e-6));
+  };
+  resume(9, {});
+  flip_last_byte(checkpoint(folder, "b", 9) / "rank-0.safetensors");
+  resume(9 - 1, {"step-00000009/rank-0.safetensors: is damaged: its tensors do not have the crc32"});
+  exchange_two_tensors(checkpoint(folder, "b", 8) / "rank-3.safetensors");
+  resume(6, {"step-00000009/rank-0.safetensors: is damaged",
+             "step-00000008/rank-3.safetensors: is damaged: its header does not have the crc32"});
+
+  const Ended exported = engine(folder, {"export", "b", "hf", "--json"});
+  INFO(exported.err);
+  CHECK(exported.status == 0);
+  CHECK(parse_json(exported.out).at("steps_done") == 6);
+  CHECK(exported.err.find("step-00000009/rank-0.safetensors: is damaged") != std::string::npos);
+
+  // One that was written before manifests had checksums opens, and what cannot be verified is said.
+  const std::filesystem::path manifest = checkpoint(folder, "b", 6) / "manifest.json";
+  nlohmann::ordered_json older = nlohmann::ordered_json::parse(content_of(manifest));
+  REQUIRE(older.erase("files") == 1);
+  REQUIRE(older.erase("crc32") == 1);
+  write_to(manifest, older.dump(2));
+  resume(6, {"step-00000009", "step-00000008", "step-00000006: written before manifests had"});
+
+  std::filesystem::remove(checkpoint(folder, "b", 6) / "rank-2.safetensors");
+  const Ended refused = run(folder, {"--resume", "b", "--checkpoint-every", "0", "--steps", "12"});
+  INFO(refused.err);
+  CHECK(refused.status == 2);
+  CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+  CHECK(refused.err.find("--resume b: no checkpoint is whole: ") == 0);
+  for (const char* name : {"step-00000009", "step-00000008", "step-00000006/rank-2.safetensors"})
+    CHECK(refused.err.find(name) != std::string::npos);
+}
+
+TEST_CASE("a restart passes over a damaged checkpoint and writes a whole one in its place") {
+  const Folder folder;
+  folder.file("s.toml", scenario());
+  const auto straight = losses(run(folder, {"--checkpoint", "a"}));
+  REQUIRE(run(folder, {"--checkpoint", "b", "--steps", "6"}).status == 0);
+  flip_last_byte(checkpoint(folder, "b", 6) / "rank-1.safetensors");
+  const Ended ended = run(folder, {"--checkpoint", "b", "--resume", "b/step-00000004", "--restarts", "1", "--set",
+                                   "fault.kill_rank=3", "--set", "fault.kill_step=5"});
+  INFO(ended.err);
+  CHECK(ended.status == 0);
+  CHECK(ended.err.find("passed over a damaged checkpoint: ") != std::string::npos);
+  CHECK(ended.err.find("step-00000006/rank-1.safetensors: is damaged") != std::string::npos);
+  for (const auto& [step, loss] : losses(ended))
+    CHECK(loss == Approx(straight[static_cast<std::size_t>(step)].second).epsilon(1e-6));
+  CHECK(run(folder, {"--resume", "b/step-00000006", "--checkpoint-every", "0"}).status == 0);
+}
+
+TEST_CASE("a second run in a checkpoint folder or a recording is refused and learns who has it") {
+  const Folder folder;
+  folder.file("s.toml", scenario());
+  const Arguments at_work{RANKSCOPE_ENGINE, "run", (folder / "s.toml").string(), "--steps", "100000",
+                          "--checkpoint",   "c",   "--checkpoint-every",         "50000",   "--record",
+                          "t.mcap"};
+  Process first(folder, at_work);
+  REQUIRE(wait_until(a_minute, [&] {
+    std::error_code none;
+    return std::filesystem::file_size(folder / "t.mcap", none) > 1000 && !none;
+  }));
+  const auto recorded = std::filesystem::file_size(folder / "t.mcap");
+  for (const Arguments& more : {Arguments{"--checkpoint", "c"}, Arguments{"--checkpoint", "d", "--record", "t.mcap"}}) {
+    const Ended refused = run(folder, more);
+    INFO(refused.err);
+    CHECK(refused.status == 2);
+    CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+    CHECK(refused.err.find("process " + std::to_string(first.pid()) + " on ") != std::string::npos);
+    CHECK(refused.err.find("(rankscope-engine run ") != std::string::npos);
+  }
+  CHECK(std::filesystem::file_size(folder / "t.mcap") >= recorded);
+  first.signal(SIGKILL);  // a lock ends with its process, however that ends
+  first.wait(some_seconds);
+  folder.processes_after(some_seconds);
+  CHECK(run(folder, {"--checkpoint", "c", "--record", "t.mcap"}).status == 0);
 }

@@ -4,6 +4,7 @@
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QPainter>
+#include <QTableView>
 
 #include "app/views/common/style.hpp"
 
@@ -20,6 +21,14 @@ void DataView::set_theme(Theme theme) {
 void DataView::set_presentation(double scale) {
   presentation_ = scale;
   update();
+}
+
+QString DataView::selected_text() const {
+  if (veiled_) return {};
+  for (const QTableView* rows : findChildren<QTableView*>())
+    if (rows->isVisible() && rows->selectionModel() != nullptr && rows->selectionModel()->hasSelection())
+      return to_tabs(table_of(*rows->model()), rows->selectionModel()->selectedRows());
+  return to_tabs(table());
 }
 
 void DataView::contextMenuEvent(QContextMenuEvent* event) {

@@ -30,6 +30,9 @@ class DataView : public QWidget, public TableSource {
   virtual bool settled() const { return true; }
   /// What it shows, for CSV; nothing while it is veiled. No titles: it is no table.
   ViewTable table() const override { return {}; }
+  /// What is selected in it, as text to copy: the chosen row of its table; where nothing is chosen, the whole table. A
+  /// line a row, cells between tabs. Empty while it is veiled or shows nothing.
+  virtual QString selected_text() const;
   /// How what it shows was obtained, where that is not the open run; empty: it is.
   virtual QString own_source() const { return {}; }
   /// Painted so many times as large as it paints itself, for the last row of a class; 1: not so. Its letters must then

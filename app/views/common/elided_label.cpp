@@ -66,6 +66,7 @@ void ElidedLabel::fit() {
   const QString shown = fontMetrics().elidedText(text_, Qt::ElideRight, std::max(0, width() - frame_width()));
   QLabel::setText(shown);
   setToolTip(shown == text_ ? QString() : text_);
+  setAccessibleName(text_);
 }
 
 }  // namespace rankscope::app

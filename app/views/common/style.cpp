@@ -93,10 +93,6 @@ QString style_sheet(const Palette& p) {
   // Qt moves a cell's text 3 px further in than its padding says, a header's not: hence 8 and 11.
   QString sheet = QStringLiteral(R"(
 QToolTip { color: @text; background: @panel; border: 1px solid @line; padding: 4px 6px; }
-QMainWindow::separator { background: @line; width: 1px; height: 1px; }
-QMainWindow::separator:hover { background: @accent; }
-QDockWidget { color: @text; }
-QDockWidget::title { background: @panel; padding: 5px 12px; border-bottom: 1px solid @line; }
 #topBar, #leftPanel, #rightPanel, #statusBar { background: @panel; }
 #topBar { border-bottom: 1px solid @line; }
 #statusBar { border-top: 1px solid @line; }
@@ -148,10 +144,14 @@ QComboBox::down-arrow { image: url(:/rankscope/icons/down-@theme.xpm); width: 10
 QComboBox::down-arrow:disabled { image: url(:/rankscope/icons/down-@theme-disabled.xpm); }
 QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @line; selection-background-color: @accent; selection-color: @onaccent; outline: none; }
 QTabBar { background: transparent; }
-QTabBar::tab { color: @dim; background: transparent; border: none; border-bottom: 2px solid transparent; padding: 6px 4px; margin: 0 12px 0 0; }
-QTabBar::tab:first { margin-left: 12px; }
+#tabRow { background: @panel; border-bottom: 1px solid @line; }
+QTabBar::tab { color: @dim; background: transparent; border: none; border-bottom: 2px solid transparent; padding: 5px 4px; margin: 0 8px 0 0; }
+QTabBar::tab:first { margin-left: 8px; }
 QTabBar::tab:selected { color: @text; border-bottom-color: @accent; font-weight: 600; }
+QTabBar[away="true"]::tab:selected { color: @dim; border-bottom-color: transparent; font-weight: 400; }
 QTabBar::tab:hover { color: @text; }
+#tabRow QToolButton { padding: 1px 6px; }
+#tabRow QToolButton:checked { color: @accent; }
 QTabBar::tab:focus { color: @accent; }
 QTabWidget::pane { border: none; }
 QTableView { background: @ground; alternate-background-color: @ground; color: @text; border: none; gridline-color: @line; selection-background-color: @raised; outline: none; }
@@ -190,7 +190,7 @@ QSlider:focus { border: none; }
       {"@panel", hex(p.panel)},
       {"@line", hex(p.line)},
       {"@text", hex(p.text)},
-      {"@theme", p.theme == Theme::dark ? QStringLiteral("dark") : QStringLiteral("light")},
+      {"@theme", p.theme == Theme::light ? QStringLiteral("light") : QStringLiteral("dark")},  // which drawing of marks
       {"@dim", hex(p.dim)},
       {"@faint", hex(p.faint)},
       {"@good", hex(p.good)},

@@ -31,6 +31,19 @@ QByteArray to_csv(const ViewTable& table) {
   return text.toUtf8();
 }
 
+QString to_tabs(const ViewTable& table) {
+  if (table.rows.empty()) return {};
+  QStringList lines{table.titles.join(QLatin1Char('\t'))};
+  for (const QStringList& row : table.rows) lines << row.join(QLatin1Char('\t'));
+  return lines.join(QLatin1Char('\n'));
+}
+
+QString to_tabs(const ViewTable& table, const QModelIndexList& rows) {
+  ViewTable chosen{table.titles, {}};
+  for (const QModelIndex& row : rows) chosen.rows.push_back(table.rows[static_cast<std::size_t>(row.row())]);
+  return to_tabs(chosen);
+}
+
 ViewTable table_of(const QAbstractItemModel& model) {
   ViewTable table;
   const auto words = [](const QVariant& value) {

@@ -25,6 +25,11 @@ class TableSource {
 /// RFC 4180: a header line, commas, quotes where they are needed, CRLF.
 QByteArray to_csv(const ViewTable& table);
 
+/// A line a row, cells between tabs, titles first: as spreadsheets take it from the clipboard. Empty for no rows.
+QString to_tabs(const ViewTable& table);
+/// The same of these rows alone.
+QString to_tabs(const ViewTable& table, const QModelIndexList& rows);
+
 /// A model's words as they stand on the screen; an en dash (not known) becomes empty.
 ViewTable table_of(const QAbstractItemModel& model);
 

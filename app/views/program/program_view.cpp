@@ -122,6 +122,11 @@ void ProgramView::show_program(int rank) {
   take_scenario();
 }
 
+void ProgramView::show_op(int rank, OpId op) {
+  show_program(rank);
+  find_in_text(op);
+}
+
 void ProgramView::take_scenario() {
   text_->setReadOnly(!editable());
   arrange();

@@ -32,6 +32,8 @@ class ProgramView : public DataView {
   QString words() const { return words_->whole_text(); }
   /// The order (-1), or a rank's program.
   void show_program(int rank);
+  /// A rank's program, at that op.
+  void show_op(int rank, OpId op);
 
  protected:
   void on_veil() override { request_check(); }

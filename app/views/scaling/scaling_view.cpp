@@ -10,6 +10,7 @@
 #include <QTimer>
 #include <QToolTip>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/views/common/axis.hpp"
@@ -21,7 +22,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int control_height = 30, line = 18, least_plot = 180;
+constexpr int control_height = 30, line = 18, least_plot = 180, least_choice = 90;
 constexpr int least_for_table = 330, least_for_words = 220;  ///< heights: the charts go before them
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
 constexpr int most_share_ticks = 6;
@@ -407,12 +408,18 @@ void ScalingView::arrange() {
                            : tr("Nothing to run: open a scenario that can run, not a recording, and wait until its run "
                                 "is over"));
   measure_->setEnabled(can);
-  for (QWidget* part : {static_cast<QWidget*>(what_), static_cast<QWidget*>(key_), static_cast<QWidget*>(how_),
-                        static_cast<QWidget*>(measure_), static_cast<QWidget*>(open_)}) {
+  const std::array<QWidget*, 5> parts{what_, key_, how_, measure_, open_};
+  int others = 0;
+  for (QWidget* part : parts) {
     const bool of_plan = part == key_ || part == how_ || part == measure_;
     part->setVisible(!veiled() && (plan || !of_plan));
+    if (part->isVisibleTo(this) && part != what_) others += part->sizeHint().width() + 8;
+  }
+  for (QWidget* part : parts) {
     if (!part->isVisibleTo(this)) continue;
-    const int wide = std::min(part->sizeHint().width(), 320);
+    int wide = part->sizeHint().width();
+    // Titles of published tables are long: the list yields to what stands beside it.
+    if (part == what_) wide = std::clamp(width() - 2 * view_margin - others, std::min(wide, least_choice), std::min(wide, 320));
     part->setGeometry(x, 4, wide, control_height);
     x += wide + 8;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the rows of the time line stand: grouped, opened, folded, pinned; and what it shows as a table.
 #include <QActionGroup>
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QMenu>
 #include <algorithm>
 #include <cmath>
@@ -92,6 +94,15 @@ void TimelineView::toggle(const RankBand& band) {
   lay_out();
 }
 
+void TimelineView::reveal(std::int32_t rank) {
+  if (scene_.rows->band_of(rank) == nullptr) {
+    for (const RankGroup& group : scene_.rows->groups)
+      if (group.contains(rank)) choice_.open_groups[group.name] = true;
+    lay_out();
+  }
+  bring_on_screen(state().visible(), rank);
+}
+
 void TimelineView::open_all(bool open) {
   for (const RankGroup& group : scene_.rows->groups) choice_.open_groups[group.name] = open;
   for (std::size_t r = 0; r < lanes_.size() && scene_.rows->groups.empty(); ++r)
@@ -104,8 +115,24 @@ const RankBand* TimelineView::band_at(int y) const {
   return band ? &scene_.rows->bands[*band] : nullptr;
 }
 
+void TimelineView::fill_op_menu(QMenu& menu, const ShownBox& box) {
+  select(box);
+  const QString name = QString::fromStdString(to_token(box.box.op));
+  menu.addSection(tr("%1 · rank %2").arg(name).arg(box.lane.rank));
+  menu.addAction(tr("Copy its details"), this, [this] { QGuiApplication::clipboard()->setText(selected_text()); });
+  menu.addAction(tr("Zoom to it"), this, [this] { navigator_.fit(); });
+  menu.addAction(tr("Set range to it"), this, [this] { navigator_.selection_to_range(); });
+  for (const auto& [view, title] :
+       {std::pair{"memory", tr("Show its rank's memory")}, std::pair{"program", tr("Show it in the program")},
+        std::pair{"collectives", tr("Show its transfers")}})
+    if (QLatin1String(view) != QLatin1String("collectives") || is_communication(box.box.op.fields().kind))
+      menu.addAction(title, this, [this, view = QString::fromLatin1(view)] { emit view_wanted(view); });
+  menu.addSeparator();
+}
+
 void TimelineView::fill_menu(QMenu& menu, QPoint at) {
   if (lanes_.empty()) return;
+  if (const auto box = box_at(at); box && box->row != RowKind::ghost && box->box.op.valid()) fill_op_menu(menu, *box);
   if (const RankBand* band = band_at(at.y()); band != nullptr && at.y() >= scene_.layout.plot.top()) {
     const RankBand chosen = *band;
     if (chosen.group < 0) {

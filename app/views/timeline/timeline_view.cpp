@@ -255,6 +255,15 @@ void TimelineView::describe_selection() {
   update();
 }
 
+QString TimelineView::selected_text() const {
+  if (!state().selected_range().empty() || !scene_.selected)
+    return scene_.details.isEmpty() ? DataView::selected_text() : scene_.details;
+  const SpanDetails details = details_of_box(*scene_.selected);
+  QStringList lines{QString::fromStdString(details.title)};
+  for (const std::string& line : details.lines) lines << QString::fromStdString(line);
+  return lines.join(QLatin1Char('\n'));
+}
+
 std::int64_t TimelineView::time_at(double x) const { return scene_.scale().time_at(x - scene_.layout.plot.left()); }
 
 QPoint TimelineView::point_of(std::int32_t rank, std::int64_t time_ns) const {

@@ -46,6 +46,11 @@ class TimelineView : public DataView {
   QSize sizeHint() const override { return {1100, 420}; }
   QSize minimumSizeHint() const override { return {320, 160}; }
 
+  /// The selected op with all that its card says, or the selected range; else the table.
+  QString selected_text() const override;
+  /// Scrolls to a rank, and opens the group that hides it.
+  void reveal(std::int32_t rank);
+
   /// Does what the key says; false for a key that means nothing here. For a window whose focus is elsewhere.
   bool press(int key);
 
@@ -63,6 +68,8 @@ class TimelineView : public DataView {
  signals:
   /// The op under the pointer or the selected one, as one line; empty for none.
   void described(const QString& text);
+  /// The person wants the selected op to be seen in that view.
+  void view_wanted(const QString& name);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -100,6 +107,7 @@ class TimelineView : public DataView {
   // timeline_arrange.cpp: how the rows stand
   void lay_out();  ///< rows and parts, after a change of size, lanes, groups or what is open
   void place_legend();
+  void fill_op_menu(QMenu& menu, const ShownBox& box);
   void toggle(const RankBand& band);
   void open_all(bool open);
   const RankBand* band_at(int y) const;  ///< y of the widget

@@ -95,14 +95,12 @@ void TimelinePainter::card() {
     width = std::max(width, fonts_.text.width(QString::fromStdString(text_line)));
   width += 2 * padding;
   const double height = line * (1 + double(s_.hover->details.lines.size())) + 2 * padding - 4;
-  const QRectF window(0, 0, s_.layout.header.isEmpty() ? s_.layout.plot.right() + 17 : s_.layout.header.right() + 17,
-                      s_.layout.plot.bottom() + 1);
-  // Below and right of the pointer, on its other side where there is no room.
-  QPointF at(s_.hover->at.x() + away, s_.hover->at.y() + away);
-  if (at.x() + width > window.right() - 4) at.setX(s_.hover->at.x() - away - width);
-  if (at.y() + height > window.bottom() - 4) at.setY(s_.hover->at.y() - away - height);
+  const double right = s_.layout.header.isEmpty() ? s_.layout.plot.right() + 17 : s_.layout.header.right() + 17;
+  // Above the rows, so that it covers no rank; as far down as it must where there is too little room. At the pointer's
+  // right, on its other side where that would be cut.
+  QPointF at(s_.hover->at.x() + away, std::max(s_.layout.plot.top() - height - 2, 4.0));
+  if (at.x() + width > right - 4) at.setX(s_.hover->at.x() - away - width);
   at.setX(std::max(at.x(), 4.0));
-  at.setY(std::max(at.y(), 4.0));
   const QRectF card(at, QSizeF(width, height));
   p_.setRenderHint(QPainter::Antialiasing);
   p_.setPen(QPen(color(s_.colours->accent), 1));

@@ -8,6 +8,7 @@
 #include "engine/run/platform.hpp"
 #include "engine/scenario/resources.hpp"
 #include "engine/simulate/lost_node.hpp"
+#include "engine/worker/run_size.hpp"
 
 namespace rankscope::command {
 
@@ -32,6 +33,11 @@ void add_how(CLI::App* line, RunRequest& request) {
   line->add_option("--clock", request.clock, "of the headline numbers: wall, device (emulated), or auto")
       ->check(CLI::IsMember({"auto", "wall", "device"}));
   line->add_option("--threads", request.threads, "CPU threads of each rank's compute")->check(CLI::Range(1, 256));
+  add_any_size(line, request);
+}
+
+void add_any_size(CLI::App* line, RunRequest& request) {
+  line->add_flag(any_size_option, request.any_size, "begin also what needs more memory than is available here");
 }
 
 CLI::Validator whole_number(int least) {

@@ -14,7 +14,7 @@
 
 namespace rankscope::command {
 
-inline constexpr int bad_input = 2, failed = 1;  ///< exit statuses
+inline constexpr int bad_input = 2, failed = 1, not_shown = 3;  ///< exit statuses; the last is verify's
 
 /// One command. Its function keeps what its options were given.
 struct Command {
@@ -45,6 +45,8 @@ void add_input(CLI::App* line, Input& input);
 void add_json(CLI::App* line, bool& json);
 /// What runs, how its ranks talk and which clock counts: the same for one run and for many.
 void add_how(CLI::App* line, RunRequest& request);
+/// The way around check_fits (engine/worker/run_size.hpp).
+void add_any_size(CLI::App* line, RunRequest& request);
 /// A whole number from `least`; CLI11's own words for a wrong one name the limits of double.
 CLI::Validator whole_number(int least);
 

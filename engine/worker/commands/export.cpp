@@ -4,6 +4,7 @@
 
 #include "engine/analyse/figure_text.hpp"
 #include "engine/checkpoint/hugging_face.hpp"
+#include "engine/worker/checkpoint_choice.hpp"
 #include "engine/worker/commands/command.hpp"
 
 namespace rankscope::command {
@@ -16,9 +17,10 @@ struct ExportLine {
 };
 
 int export_checkpoint(const ExportLine& given) {
-  const std::vector<std::string> found = checkpoints_in(given.checkpoint);
-  if (found.empty()) throw CheckpointError(given.checkpoint + ": there is no complete checkpoint");
-  const Checkpoint checkpoint(found.back());
+  const WholeCheckpoint found = newest_whole_checkpoint(given.checkpoint);
+  if (!found.checkpoint) throw CheckpointError(no_whole_checkpoint(given.checkpoint, found));
+  const Checkpoint& checkpoint = *found.checkpoint;
+  report_choice(found);
   const SavedModel saved = write_hugging_face(checkpoint, given.folder);
   if (given.json)
     std::cout << nlohmann::ordered_json{{"folder", given.folder},
@@ -40,7 +42,8 @@ int export_checkpoint(const ExportLine& given) {
 Command export_model(CLI::App& app) {
   const auto given = std::make_shared<ExportLine>();
   auto* line = app.add_subcommand("export", "save a checkpoint's model in Hugging Face's format of GPT-2");
-  line->add_option("CHECKPOINT", given->checkpoint, "a checkpoint, or a folder of them: its newest")->required();
+  line->add_option("CHECKPOINT", given->checkpoint, "a checkpoint, or a folder of them: its newest that is whole")
+      ->required();
   line->add_option("FOLDER", given->folder, "to make: config.json and model.safetensors")->required();
   add_json(line, given->json);
   return {line, [given] { return export_checkpoint(*given); }};

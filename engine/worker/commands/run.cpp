@@ -4,6 +4,7 @@
 #include "engine/run/platform.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/plan_text.hpp"
+#include "engine/worker/run_size.hpp"
 #include "engine/worker/stages.hpp"
 #include "engine/worker/supervise.hpp"
 #include "engine/worker/sweep.hpp"
@@ -27,7 +28,9 @@ int run_plan(RunLine given) {
   const Scenario scenario = with_stages(read(given.input, instead), is_platform(given.request.device),
                                         given.request.device, given.request.threads);
   refuse_lost_node(scenario);
-  check_runs(compile(scenario));
+  const StepProgram step = compile(scenario);
+  check_fits(step, given.request);
+  check_runs(step);
   given.request.json = given.input.json;
   return run_supervised(scenario, given.request);
 }
@@ -59,14 +62,18 @@ Command run(CLI::App& app) {
   line->add_option("--checkpoint-every", given->checkpoint_every,
                    "instead of train.checkpoint_every: steps, 0 is never")
       ->check(whole_number(0));
-  line->add_option("--resume", request.resume,
-                   "go on from this checkpoint, or from the newest in this folder, under this scenario's plan");
+  line->add_option(
+      "--resume", request.resume,
+      "continue from this checkpoint, or from the newest whole one in this folder, under this scenario's plan");
   line->add_option("--restarts", request.restarts,
-                   "when a rank is lost, go on by itself from the newest checkpoint, so many times at most")
+                   "when a rank is lost, continue from the newest whole checkpoint, so many times at most")
       ->check(whole_number(0));
-  line->add_option("--join-file", request.join_file,
+  line->add_option("--join-file", request.join_files,
                    "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
-                   "endpoint beyond this machine must have");
+                   "endpoint beyond this machine must have. Given again, each file has a key of its own, which "
+                   "rankscope-trace revoke FILE takes back during the run")
+      ->take_all()
+      ->allow_extra_args(false);
   return {line, [given] { return run_plan(*given); }};
 }
 

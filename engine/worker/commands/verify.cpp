@@ -1,7 +1,6 @@
 // `rankscope-engine verify`: whether a plan trains the same model as one rank.
 #include "engine/verify/verify.hpp"
 
-#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -9,26 +8,12 @@
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/commands/predict.hpp"
 #include "engine/worker/plan_text.hpp"
+#include "engine/worker/run_size.hpp"
 #include "engine/worker/stages.hpp"
 #include "engine/worker/supervise.hpp"
 
 namespace rankscope::command {
 namespace {
-
-nlohmann::json to_json(const VerifyResult& result) {
-  double losses = 0, gradients = 0, parameters = 0, tolerance = 0;
-  int tensors = 0, bit_equal = 0;
-  for (const ParityRun& run : result.runs) {
-    tolerance = std::max(tolerance, run.tolerance);
-    tensors += run.errors.tensors;
-    bit_equal += run.errors.bit_equal;
-    losses = std::max(losses, run.errors.losses);
-    gradients = std::max(gradients, run.errors.gradients);
-    if (run.judges_parameters) parameters = std::max(parameters, run.errors.parameters);
-  }
-  return {{"passed", result.passed},  {"replayed", result.replayed}, {"losses", losses},   {"gradients", gradients},
-          {"parameters", parameters}, {"tolerance", tolerance},      {"tensors", tensors}, {"bit_equal", bit_equal}};
-}
 
 int verify_plan(const Input& input, const RunRequest& request) {
   prepare_device(request);
@@ -38,6 +23,7 @@ int verify_plan(const Input& input, const RunRequest& request) {
   const Scenario scenario = with_stages(read(input), true, device);
   refuse_lost_node(scenario);
   const StepProgram step = compile(scenario);
+  check_fits(step, request);
   check_runs(step);
   RunSettings settings;
   settings.device = device;
@@ -45,12 +31,17 @@ int verify_plan(const Input& input, const RunRequest& request) {
   const VerifyResult result = rankscope::verify(scenario, settings);
   if (input.json) {
     nlohmann::json json = rankscope::to_json(predicted_report(step));
-    json["verify"] = to_json(result);
+    json["verify"] = rankscope::to_json(result);
     std::cout << json.dump(2) << "\n";
   } else {
     std::cout << to_text(result);
   }
-  return result.passed ? 0 : failed;
+  switch (result.outcome) {
+    case Outcome::equal: return 0;
+    case Outcome::different: return failed;
+    case Outcome::not_shown: break;
+  }
+  return not_shown;
 }
 
 }  // namespace
@@ -61,7 +52,8 @@ Command verify(CLI::App& app) {
     RunRequest request;
   };
   const auto given = std::make_shared<Given>();
-  auto* line = app.add_subcommand("verify", "prove that the plan trains the same model as one rank");
+  auto* line = app.add_subcommand(
+      "verify", "prove that the plan trains the same model as one rank; ends with 0: it does, 1: not, 3: not shown");
   add_input(line, given->input);
   line->add_option("--device", given->request.device,
                    "what computes: cpu, or cuda (a GPU; under loopback all ranks share it)")
@@ -69,6 +61,7 @@ Command verify(CLI::App& app) {
   line->add_option("--comm", given->request.communicator,
                    "how ranks, threads of this process, communicate: loopback, or nccl (a GPU for each rank)")
       ->check(CLI::IsMember({"loopback", "nccl"}));
+  add_any_size(line, given->request);
   return {line, [given] { return verify_plan(given->input, given->request); }};
 }
 

@@ -101,15 +101,14 @@ TEST_CASE("the colour difference agrees with the published test data") {
 }
 
 TEST_CASE("any two colours of data differ by at least 12, however one sees") {
-  for (const Theme theme : {Theme::dark, Theme::light})
+  for (const Theme theme : every_theme)
     for (const auto& [sight, matrix] : {std::pair{"normal", normal}, std::pair{"protanopia", protanopia},
                                         std::pair{"deuteranopia", deuteranopia}, std::pair{"tritanopia", tritanopia}}) {
       const auto marks = marks_of(palette_of(theme));
       REQUIRE(marks.size() == span_class_count + 3);
       for (std::size_t a = 0; a < marks.size(); ++a)
         for (std::size_t b = 0; b < a; ++b) {
-          INFO((theme == Theme::dark ? "dark, " : "light, ")
-               << sight << ": " << marks[a].first << " and " << marks[b].first);
+          INFO(name_of(theme) << ", " << sight << ": " << marks[a].first << " and " << marks[b].first);
           CHECK(ciede2000(lab(times(matrix, linear(marks[a].second))), lab(times(matrix, linear(marks[b].second)))) >=
                 12);
         }
@@ -117,7 +116,7 @@ TEST_CASE("any two colours of data differ by at least 12, however one sees") {
 }
 
 TEST_CASE("marks stand out from the ground by 3:1, and text can be read at 4.5:1") {
-  for (const Theme theme : {Theme::dark, Theme::light}) {
+  for (const Theme theme : every_theme) {
     const Palette& colours = palette_of(theme);
     for (const Argb behind : {colours.ground, colours.panel}) {
       for (const auto& [name, mark] : marks_of(colours)) {
@@ -136,7 +135,7 @@ TEST_CASE("marks stand out from the ground by 3:1, and text can be read at 4.5:1
 }
 
 TEST_CASE("a hatch is seen on the ground by 2.5:1, and is quieter than every box") {
-  for (const Theme theme : {Theme::dark, Theme::light}) {
+  for (const Theme theme : every_theme) {
     const Palette& colours = palette_of(theme);
     const auto marks = marks_of(colours);
     CHECK(contrast(colours.hatch, colours.ground) >= 2.5);
@@ -156,7 +155,7 @@ TEST_CASE("a hatch is seen on the ground by 2.5:1, and is quieter than every box
 }
 
 TEST_CASE("lanes of collectives are told apart by their colour, and everything else is the same on every lane") {
-  for (const Theme theme : {Theme::dark, Theme::light}) {
+  for (const Theme theme : every_theme) {
     const Palette& colours = palette_of(theme);
     const Palette gather = palette_on(colours, Lane::zero_gather);
     CHECK(gather.of(SpanClass::collective) == colours.gather);

@@ -32,15 +32,15 @@ TEST_CASE("The command line names a source, a picture, a view, a size and a them
   CHECK(line.screenshot == "a.png");
   CHECK(line.view == "memory");
   CHECK(line.size == QSize(1920, 1080));
-  REQUIRE(line.dark);
-  CHECK_FALSE(*line.dark);
+  REQUIRE(line.theme);
+  CHECK(*line.theme == rankscope::Theme::light);
   CHECK_FALSE(line.run);
 }
 
 TEST_CASE("Without arguments the window opens as the system looks") {
   const CommandLine line = parse({});
   CHECK(line.source.isEmpty());
-  CHECK_FALSE(line.dark);
+  CHECK_FALSE(line.theme);
   CHECK(line.screenshot.isEmpty());
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("A class for other machines names the address that these know, and one
 
 TEST_CASE("Bad arguments are refused in one line that says what would be right") {
   CHECK(says(refusal({"a.toml", "b.toml"}), "one source at a time"));
-  CHECK(says(refusal({"--theme", "blue"}), "light and dark"));
+  CHECK(says(refusal({"--theme", "blue"}), "light, dark and contrast"));
   CHECK(says(refusal({"--screenshot", "a.jpg"}), ".png"));
   CHECK(says(refusal({"--view", "memory"}), "--screenshot"));
   CHECK(says(refusal({"--size", "100x100"}), "--screenshot"));

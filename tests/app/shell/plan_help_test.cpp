@@ -8,11 +8,11 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "app/shell/dock_area.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/proof_section.hpp"
 #include "app/shell/tab_overflow.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/views/common/style.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
@@ -125,6 +125,11 @@ TEST_CASE("A proof that fails, one that is not given, and one that is stopped sa
   CHECK_FALSE(failed.passed);
   CHECK(failed.words.startsWith("✗ is not the same training: 7 tensors"));
   CHECK(failed.words.contains("5.0e-01, of losses"));
+  const Verdict unknown = verdict_of(
+      R"({"verify": {"passed": false, "outcome": "not shown", "reason": "2 of 7 tensors moved too little"}})");
+  CHECK_FALSE(unknown.passed);
+  CHECK_FALSE(unknown.shown);
+  CHECK(unknown.words == "Not shown: nothing differs, but 2 of 7 tensors moved too little");
   CHECK_THROWS(verdict_of("{}"));
   CHECK_THROWS(verdict_of("not JSON"));
 
@@ -144,11 +149,9 @@ TEST_CASE("A proof that fails, one that is not given, and one that is stopped sa
 
 TEST_CASE("Tabs there is no room for are listed at the end, none is cut, and the chosen one is always there") {
   const Opened opened;
-  QTabBar* bar = nullptr;
-  for (QTabBar* found : opened.window->docks().findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly))
-    if (found->count() > 5) bar = found;
+  auto* bar = opened.window->workspace().findChild<QTabBar*>();
   REQUIRE(bar);
-  auto* more = bar->findChild<QToolButton*>("moreTabs");
+  auto* more = opened.window->workspace().findChild<QToolButton*>("moreTabs");
   REQUIRE(more);
   for (const int width : {1280, 1000, 1920, 1100}) {
     opened.window->resize(width, 800);
@@ -165,7 +168,7 @@ TEST_CASE("Tabs there is no room for are listed at the end, none is cut, and the
         CHECK(bar->tabRect(i).left() >= 0);  // not scrolled
         right = std::max(right, bar->tabRect(i).right());
       }
-      CHECK(right <= (more->isVisible() ? more->x() : bar->width()));
+      CHECK(right <= (more->isVisible() ? more->x() - bar->x() : bar->width()));
       return hidden;
     };
     const int hidden = count_hidden();

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "app/shell/command_line.hpp"
-#include "app/shell/dock_area.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/timeline/timeline_view.hpp"
@@ -111,7 +111,7 @@ TEST_CASE("A view that was presented is back in its dock, and a second one can b
     CHECK(view->window() != window.get());
     window->stop_presenting();
     CHECK(view->window() == window.get());
-    CHECK(window->docks().in_front(view));
+    CHECK(window->workspace().in_front(view));
   }
 }
 

@@ -2,7 +2,6 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDialog>
-#include <QDockWidget>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QMouseEvent>
@@ -13,12 +12,12 @@
 
 #include "app/shell/command_line.hpp"
 #include "app/shell/command_palette.hpp"
-#include "app/shell/dock_area.hpp"
 #include "app/shell/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/memory/memory_view.hpp"
 #include "app/views/paths/paths_view.hpp"
@@ -148,7 +147,7 @@ TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by th
   LabPanel& lab = window->lab_panel();
   auto* paths = window->findChild<PathsView*>();
   REQUIRE(paths != nullptr);
-  REQUIRE(wait_until([&] { return window->docks().in_front(paths); }));
+  REQUIRE(wait_until([&] { return window->workspace().in_front(paths); }));
   CHECK(paths->veiled());
   REQUIRE(lab.answers().size() == 3);
   for (std::size_t i = 0; i < lab.answers().size(); ++i) {
@@ -212,7 +211,7 @@ TEST_CASE("The time line's keys work wherever the focus is, and step through the
 
 TEST_CASE("Choosing a range with Shift and the pointer brings its table to the front") {
   const auto window = window_on("recomputation");
-  REQUIRE(window->docks().in_front(window->findChild<MemoryView*>()));
+  REQUIRE(window->workspace().in_front(window->findChild<MemoryView*>()));
   auto* timeline = static_cast<TimelineView*>(window->view_named("timeline"));
   const TimeRange seen = window->state().visible();
   const QPoint from = timeline->point_of(0, seen.begin_ns + seen.length() / 4);
@@ -223,7 +222,7 @@ TEST_CASE("Choosing a range with Shift and the pointer brings its table to the f
   QApplication::sendEvent(timeline, &move);
   QTest::mouseRelease(timeline, Qt::LeftButton, Qt::ShiftModifier, to);
   auto* range = window->findChild<RangeView*>();
-  CHECK(window->docks().in_front(range));
+  CHECK(window->workspace().in_front(range));
   REQUIRE(wait_until([&] { return range->settled() && range->picture().analysis.has_value(); }));
   CHECK(range->picture().analysis->range == window->state().selected_range());
 }
@@ -248,13 +247,15 @@ TEST_CASE("A view behind another tab is not visible, so it computes nothing, and
   REQUIRE(wait_until([&] { return range->isVisible() && !memory->isVisible(); }));
   window->view_named("memory");
   REQUIRE(wait_until([&] { return memory->isVisible() && !range->isVisible(); }));
-  QDockWidget* dock = window->docks().dock_of(memory);
-  const QByteArray before = window->docks().saveState();
-  dock->setFloating(true);
-  CHECK(dock->isWindow());
-  REQUIRE(wait_until([&] { return memory->isVisible() && range->isVisible() == false; }));
-  window->docks().restoreState(before);
-  CHECK_FALSE(dock->isFloating());
+  Workspace& workspace = window->workspace();
+  workspace.set_detached(memory, true);
+  CHECK(memory->window() != window.get());
+  CHECK(memory->isVisible());
+  window->view_named("range");
+  REQUIRE(wait_until([&] { return memory->isVisible() && range->isVisible(); }));
+  memory->window()->close();
+  CHECK_FALSE(workspace.detached(memory));
+  CHECK(memory->window() == window.get());
 }
 
 TEST_CASE("Saved from the window, a view's file is that view's") {
@@ -331,7 +332,8 @@ TEST_CASE("Every key of the plan can be changed in its field, and fields that do
     REQUIRE(plan.field_named(name) != nullptr);
     CHECK(plan.field_named(name)->isVisibleTo(plan.widget()));
   }
-  for (const char* name : {"servers", "staleness", "sequence parallel", "every n-th block", "virtual stages"}) {
+  for (const char* name :
+       {"servers", "staleness", "sequence parallel", "recompute every n-th block", "virtual stages"}) {
     INFO(name);
     REQUIRE(plan.field_named(name) != nullptr);
     CHECK_FALSE(plan.field_named(name)->isVisibleTo(plan.widget()));
@@ -383,10 +385,10 @@ TEST_CASE("A plan's numbers are dragged over powers of two, stepped and typed, a
   CHECK(predicted() > at_eight);
 }
 
-TEST_CASE("The layers of stages are words that are checked as the plan is") {
+TEST_CASE("The layers per stage are words that are checked as the plan is") {
   const auto window = window_on("pipeline-1f1b");
   PlanPanel& plan = window->plan_panel();
-  auto* words = qobject_cast<QLineEdit*>(plan.field_named("layers of stages"));
+  auto* words = qobject_cast<QLineEdit*>(plan.field_named("layers per stage"));
   REQUIRE(words != nullptr);
   CHECK(words->text() == "even");
   words->selectAll();
@@ -422,7 +424,8 @@ TEST_CASE("Pictures of the sheets, of a chosen op and of a range", "[.pictures]"
   const auto window = window_on("pipeline-1f1b");
   for (const char* key : {"palette", "keys"}) {
     for (QAction* action : window->actions())
-      if (action->text() == (QByteArray(key) == "palette" ? "Command palette" : "Keys")) action->trigger();
+      if (action->text() == (QByteArray(key) == "palette" ? "Command palette" : "Keyboard shortcuts"))
+        action->trigger();
     for (QDialog* dialog : window->findChildren<QDialog*>())
       if (dialog->isVisible()) {
         dialog->grab().save(folder + "/" + key + ".png");

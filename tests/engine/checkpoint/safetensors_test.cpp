@@ -67,3 +67,31 @@ TEST_CASE("what is no such file, cut off or changed is refused in one line that 
     }
   }
 }
+
+TEST_CASE("tensors lie side by side: holes, overlaps and bytes of nobody are refused") {
+  const TemporaryDirectory folder;
+  const std::string path = (folder.path() / "a.safetensors").string();
+  const auto with_places = [&](int a_begin, int a_end, int b_begin, int b_end, int bytes) {
+    std::string header = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[)" + std::to_string(a_begin) + "," +
+                         std::to_string(a_end) + R"(]},"b":{"dtype":"F32","shape":[2],"data_offsets":[)" +
+                         std::to_string(b_begin) + "," + std::to_string(b_end) + "]}}";
+    std::string length(8, '\0');
+    length[0] = static_cast<char>(header.size());
+    REQUIRE(header.size() < 256);
+    write(path, length + header + std::string(static_cast<std::size_t>(bytes), 'x'));
+  };
+  with_places(0, 8, 8, 16, 16);
+  CHECK(SafetensorsFile(path).tensors().size() == 2);
+  with_places(8, 16, 0, 8, 16);  // in any order of names
+  CHECK(SafetensorsFile(path).tensors().size() == 2);
+  with_places(0, 8, 4, 12, 12);
+  CHECK_THROWS_WITH(SafetensorsFile(path), ContainsText("is damaged: 'b' begins at byte 4"));
+  with_places(0, 8, 0, 8, 8);
+  CHECK_THROWS_WITH(SafetensorsFile(path), ContainsText("is damaged: 'b' begins at byte 0"));
+  with_places(0, 8, 12, 20, 20);
+  CHECK_THROWS_WITH(SafetensorsFile(path), ContainsText("is damaged: 'b' begins at byte 12"));
+  with_places(4, 12, 12, 20, 20);
+  CHECK_THROWS_WITH(SafetensorsFile(path), ContainsText("is damaged: 'a' begins at byte 4"));
+  with_places(0, 8, 8, 16, 20);
+  CHECK_THROWS_WITH(SafetensorsFile(path), ContainsText("its tensors end at byte 16"));
+}

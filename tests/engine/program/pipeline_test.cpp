@@ -1,5 +1,8 @@
 // Programs with several chunks on a rank, and with a split backward.
+#include <array>
+#include <deque>
 #include <map>
+#include <random>
 #include <set>
 
 #include "engine/program/dry_run.hpp"
@@ -272,4 +275,36 @@ TEST_CASE("programs of replicas that are copied are those that are made one by o
         CHECK(to_text(programs[static_cast<std::size_t>(rank)]) == to_text(step.program_for(rank)));
       }
     }
+}
+
+TEST_CASE("zb-2p deadlocks for no pass times, whatever is computed again") {
+  // Two that did: a stage that is ahead of its neighbour gave the memory of messages away that nobody had taken yet.
+  struct Plan {
+    int pipeline, micro_batches;
+    const char *times, *recompute;
+  };
+  std::vector<Plan> plans{{2, 8, "0.7 1 1.3 0.2 0.9", "blocks"}, {4, 8, "0.35 1.56 0.88 0.13 0.65", "none"}};
+  std::mt19937_64 draw(7);
+  const auto between = [&](int least, int greatest) {
+    return least + static_cast<int>(draw() % static_cast<std::uint64_t>(greatest - least + 1));
+  };
+  std::deque<std::string> times;
+  for (int i = 0; i < 150; ++i) {
+    std::string five;
+    for (const auto& [least, greatest] : {std::pair(1, 300), {1, 300}, {1, 300}, {0, 300}, {1, 100}})
+      five += (five.empty() ? "" : " ") + std::to_string(between(least, greatest) / 100.0);
+    times.push_back(five);
+    plans.push_back({between(2, 5), between(1, 12), times.back().c_str(),
+                     std::array{"none", "blocks", "selective"}[static_cast<std::size_t>(between(0, 2))]});
+  }
+  for (const Plan& plan : plans) {
+    Scenario s = chunked_scenario("zb-2p", 1, plan.pipeline, plan.micro_batches);
+    s.model.layers = 12;
+    s.plan.pass_times = plan.times;
+    s.plan.recompute = plan.recompute;
+    const StepProgram step = compile(s);
+    INFO(plan.pipeline << " stages, " << plan.micro_batches << " micro-batches, " << plan.times << ", "
+                       << plan.recompute);
+    CHECK(find_deadlock(step.all_programs(), step.grid).value_or("none") == "none");
+  }
 }

@@ -1,12 +1,18 @@
 #include "engine/run/executor.hpp"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <thread>
 
+#include "engine/host/threads.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/program/scenarios.hpp"
 
@@ -124,3 +130,42 @@ TEST_CASE("contributions run as they come, no further ahead of the slowest than 
   CHECK(order[3] == 0);
   CHECK(order[6] == 3);
 }
+
+#if RANKSCOPE_SLOWNESS == 1  // sanitizers take terabytes of address space
+TEST_CASE("a lane whose thread cannot be made ends the run and the waits of those that began") {
+  const RankProgram program = program_with_messages();
+  const pid_t child = fork();  // the limit is a process's own, and it stays
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(20);
+    std::ifstream status("/proc/self/statm");
+    rlim_t pages = 0;
+    status >> pages;
+    // Room for one thread's stack of 8 MiB and not for two.
+    const rlim_t bytes = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{14} << 20);
+    const rlimit stack{rlim_t{8} << 20, RLIM_INFINITY}, space{bytes, bytes};
+    if (setrlimit(RLIMIT_STACK, &stack) != 0 || setrlimit(RLIMIT_AS, &space) != 0) _exit(3);
+    std::atomic<bool> peers_end = false;
+    Executor executor(program, [&](OpIndex, std::uint32_t) {
+      while (!peers_end) std::this_thread::sleep_for(1ms);  // as a receive whose peer never began
+      throw std::runtime_error("the world has failed");
+    });
+    int failures = 0;
+    std::string why;
+    try {
+      executor.run(0, 3, [&](const std::string& text) {
+        ++failures;
+        why = text;
+        peers_end = true;
+      });
+    } catch (const ThreadError&) {
+      _exit(failures == 1 && why.find("no thread can be made for lane ") == 0 ? 0 : 1);
+    }
+    _exit(2);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+#endif

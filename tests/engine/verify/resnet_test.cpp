@@ -67,7 +67,7 @@ TEST_CASE("a resnet's pipeline adds what one rank adds, in the same order: the s
     INFO(precision << " " << recompute << " " << run.optimizer);
     CHECK(run.errors.losses == 0);
     CHECK(run.errors.gradients == 0);
-    CHECK(run.errors.bit_equal == run.errors.tensors);
+    CHECK(run.errors.parameters.bit_equal == run.errors.parameters.tensors);
   }
 }
 

@@ -6,8 +6,10 @@
 
 #include "telemetry/classroom/student.hpp"
 #include "telemetry/classroom/teacher.hpp"
+#include "telemetry/relay/revoked_keys.hpp"
 #include "telemetry/stream/link.hpp"
 #include "tests/catch.hpp"
+#include "tests/wait_until.hpp"
 
 using namespace rankscope;
 using namespace rankscope::classroom;
@@ -26,12 +28,7 @@ struct Room {
 };
 
 bool within(const std::function<bool()>& holds, int limit_ms = 10000) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
+  return test::wait_until(std::chrono::milliseconds(limit_ms), holds);
 }
 
 Look some_look() {
@@ -57,6 +54,38 @@ struct Rude {
     socket.connect(join.endpoint);
   }
   void say(const std::string& bytes) { socket.send(zmq::buffer(bytes), zmq::send_flags::none); }
+  /// What the teacher answers, of some kind, within a limit.
+  template <class Kind>
+  std::optional<Kind> hear() {
+    socket.set(zmq::sockopt::rcvtimeo, 100);
+    std::optional<Kind> heard;
+    within([&] {
+      zmq::message_t frame;
+      if (!socket.recv(frame)) return false;
+      const auto message = parse(frame.to_string());
+      if (message && std::holds_alternative<Kind>(*message)) heard = std::get<Kind>(*message);
+      return heard.has_value();
+    });
+    return heard;
+  }
+  /// Comes in as a student does. Empty, or why it was refused.
+  std::string come_in(const Join& join, const std::string& name, const Identity& identity) {
+    say(to_text(classroom::Hello{name, {}, {}}));
+    const auto challenge = hear<Challenge>();
+    if (!challenge) return "no challenge";
+    say(to_text(
+        classroom::Hello{name, identity.public_key(), identity.prove(join.server_key, challenge->challenge, name)}));
+    std::string why = "no answer";
+    within([&] {
+      zmq::message_t frame;
+      if (!socket.recv(frame)) return false;
+      const auto message = parse(frame.to_string());
+      if (message && std::holds_alternative<Welcome>(*message)) why.clear();
+      if (message && std::holds_alternative<Refused>(*message)) why = std::get<Refused>(*message).why;
+      return why != "no answer";
+    });
+    return why;
+  }
 };
 
 }  // namespace
@@ -156,9 +185,10 @@ TEST_CASE("garbage is counted and changes nothing") {
 TEST_CASE("a student that never stops talking is not listened to, and holds nobody up") {
   const Room room;
   TeacherOptions options = room.options();
-  options.most_messages_a_second = 10;
+  options.limits.messages_a_second = 10;
   Teacher teacher(options);
   Rude rude(teacher.join());
+  REQUIRE(rude.come_in(teacher.join(), "Rude", Identity()).empty());
   for (int i = 0; i < 500; ++i) rude.say(to_text(Answer{"lab", 0, static_cast<double>(i)}));
   REQUIRE(within([&] { return teacher.status().garbage >= 400; }));
   StudentLine ada(teacher.join(), "Ada");
@@ -169,13 +199,133 @@ TEST_CASE("a student that never stops talking is not listened to, and holds nobo
 TEST_CASE("a class is full at its limit") {
   const Room room;
   TeacherOptions options = room.options();
-  options.most_students = 1;
+  options.limits.students = 1;
   Teacher teacher(options);
   StudentLine ada(teacher.join(), "Ada");
   REQUIRE(within([&] { return teacher.status().students == 1; }));
   StudentLine grace(teacher.join(), "Grace");
-  CHECK(within([&] { return teacher.status().last_garbage.find("no room") != std::string::npos; }));
+  CHECK(within([&] { return grace.status().refused.find("no room") != std::string::npos; }));
   CHECK(teacher.students().size() == 1);
+}
+
+TEST_CASE("connections that answer and leave do not close the class") {
+  const Room room;
+  const bool same_key = GENERATE(true, false);
+  Teacher teacher(room.options());
+  teacher.show(some_look());
+  const Identity one;
+  zmq::context_t context{1};
+  for (int i = 0; i < 300; ++i) {
+    Rude leaves(teacher.join());
+    const std::string why = leaves.come_in(teacher.join(), "nobody " + std::to_string(i), same_key ? one : Identity());
+    if (why.empty()) leaves.say(to_text(Answer{"lab", 0, 99}));
+  }
+  StudentLine ada(teacher.join(), "Ada"), grace(teacher.join(), "Grace"), alan(teacher.join(), "Alan");
+  for (StudentLine* student : {&ada, &grace, &alan}) {
+    student->answer({"lab", 1, 5});
+    CHECK(within([&] { return student->look() == some_look(); }, 20000));
+  }
+  CHECK(within([&] { return teacher.guesses("lab", 1).size() == 3; }));
+  CHECK(teacher.students().size() <= TeacherOptions().limits.students);
+  if (same_key) CHECK(teacher.guesses("lab", 0).size() <= ClassLimits().names_a_key);
+}
+
+TEST_CASE("a name belongs to the key that used it first; the other student is told so") {
+  const Room room;
+  Teacher teacher(room.options());
+  teacher.show(some_look());
+  const std::string key_file = room.directory + "/keys/student.key";
+  const Identity kept(key_file);
+  CHECK((std::filesystem::status(key_file).permissions() & std::filesystem::perms::mask) ==
+        (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+  {
+    StudentLine ada(teacher.join(), "Ada", kept);
+    ada.answer({"lab", 0, 20});
+    REQUIRE(within([&] { return teacher.guesses("lab", 0) == std::vector<double>{20}; }));
+  }
+  StudentLine mallory(teacher.join(), "Ada");
+  mallory.answer({"lab", 0, 99});
+  REQUIRE(within([&] { return !mallory.status().refused.empty(); }));
+  CHECK(mallory.status().refused == "the name 'Ada' belongs to another student of this class; choose another name");
+  CHECK_FALSE(mallory.status().connected);
+  CHECK_FALSE(mallory.look());
+  // The same key comes back from the file, in a further window, too.
+  StudentLine again(teacher.join(), "Ada", Identity(key_file)), further(teacher.join(), "Ada", Identity(key_file));
+  REQUIRE(within([&] { return again.look() && further.look(); }));
+  CHECK(teacher.students().size() == 1);
+  again.answer({"lab", 0, 21});
+  CHECK(within([&] { return teacher.guesses("lab", 0) == std::vector<double>{21}; }));
+}
+
+TEST_CASE("a proof is worth nothing for another name, key or connection") {
+  const Room room;
+  Teacher teacher(room.options());
+  const Identity ada, mallory;
+  Rude first(teacher.join()), second(teacher.join());
+  first.say(to_text(classroom::Hello{"Ada", {}, {}}));
+  second.say(to_text(classroom::Hello{"Ada", {}, {}}));
+  const auto to_first = first.hear<Challenge>(), to_second = second.hear<Challenge>();
+  REQUIRE((to_first && to_second));
+  const std::string proof = ada.prove("", to_first->challenge, "Ada");
+  second.say(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
+  CHECK(second.hear<Refused>());
+  first.say(to_text(classroom::Hello{"Grace", ada.public_key(), proof}));
+  CHECK(first.hear<Refused>());
+  first.say(to_text(classroom::Hello{"Ada", mallory.public_key(), proof}));
+  CHECK(first.hear<Refused>());
+  first.say(to_text(Answer{"lab", 0, 99}));
+  CHECK(teacher.students().empty());
+  first.say(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
+  CHECK(first.hear<Welcome>());
+}
+
+TEST_CASE("a student whose key is revoked leaves the class with all answers, and its name is free") {
+  const Room room;
+  TeacherOptions options = room.options();
+  options.join_file = room.directory + "/class.join";
+  options.endpoint = "tcp://127.0.0.1:*";
+  options.secured = GENERATE(false, true);
+  Teacher teacher(options);
+  write_join_file(options.join_file, teacher.join());
+  teacher.show(some_look());
+  StudentLine ada(teacher.join(), "Ada"), mallory(teacher.join(), "Mallory");
+  ada.answer({"lab", 0, 20});
+  mallory.answer({"lab", 0, 99});
+  REQUIRE(within(
+      [&] { return teacher.guesses("lab", 0).size() == 2 && std::filesystem::exists(names_list(options.join_file)); }));
+  REQUIRE(within([&] {
+    try {
+      return !revoke_key(options.join_file, "Mallory").empty();
+    } catch (const JoinError&) {
+      return false;  // the list is written four times a second
+    }
+  }));
+  REQUIRE(within([&] { return teacher.guesses("lab", 0) == std::vector<double>{20}; }));
+  CHECK(within([&] { return mallory.status().refused.find("revoked") != std::string::npos; }));
+  StudentLine other(teacher.join(), "Mallory");
+  CHECK(within([&] { return other.look() == some_look(); }));
+  CHECK(ada.status().connected);
+  CHECK_THROWS_WITH(revoke_key(options.join_file, "Eve"), ContainsText("Ada"));
+}
+
+TEST_CASE("when all places are taken, one address cannot keep another out") {
+  ClassLimits limits;
+  limits.students = 10;
+  ClassRegister members(limits);
+  const auto now = ClassRegister::Clock::now();
+  for (int i = 0; i < 10; ++i) {
+    const std::string n = std::to_string(i);
+    REQUIRE(members.admit("c" + n, "10.0.0.66", "key " + n, "name " + n, now).empty());
+  }
+  CHECK_FALSE(members.admit("c10", "10.0.0.66", "key 10", "name 10", now).empty());
+  for (int i = 20; i < 25; ++i) {
+    const std::string n = std::to_string(i);
+    CHECK(members.admit("c" + n, "10.0.0." + n, "key " + n, "name " + n, now).empty());
+  }
+  CHECK(members.students(now).size() == 10);
+  // Who is gone makes room for everybody.
+  const auto later = now + std::chrono::seconds(6);
+  CHECK(members.admit("c30", "10.0.0.66", "key 30", "name 30", later).empty());
 }
 
 TEST_CASE("beyond this machine a class needs keys, and a wrong one is turned away") {

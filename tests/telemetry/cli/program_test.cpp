@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -80,6 +81,69 @@ TEST_CASE("recover, cut and export do what they say to a damaged recording, and 
   CHECK(chrome.status == 0);
   CHECK(chrome.output.empty());
   CHECK(nlohmann::json::parse(contents(folder / "run.json"))["traceEvents"].size() > 100);
+}
+
+TEST_CASE("an output that is the input is refused, under whatever name, and the input stays") {
+  const TemporaryDirectory folder;
+  const std::string trace = folder / "run.mcap", link = folder / "link.mcap", hard = folder / "hard.mcap";
+  write_trace(trace, small_run());
+  std::filesystem::create_symlink(trace, link);
+  std::filesystem::create_hard_link(trace, hard);
+  const std::string before = contents(trace);
+  for (const std::string& output : {trace, link, hard, (folder / ".") + "/run.mcap"})
+    for (const std::string& command : {"export " + trace, "recover " + trace, "cut " + trace + " --steps 1:"}) {
+      const Run result = run(folder, command + " -o " + output);
+      CAPTURE(command, output, result.errors);
+      CHECK(result.status == 2);
+      CHECK(lines(result.errors) == 1);
+      CHECK(result.errors.find("is the input") != std::string::npos);
+      REQUIRE(contents(trace) == before);
+    }
+  CHECK(std::filesystem::is_symlink(link));
+}
+
+TEST_CASE("devices, pipes and folders are written directly or refused, never replaced") {
+  const TemporaryDirectory folder;
+  const std::string trace = folder / "run.mcap", pipe = folder / "pipe", device = folder / "device";
+  write_trace(trace, small_run());
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::filesystem::create_symlink("/dev/full", device);
+  for (const std::string& command : {"export " + trace, "recover " + trace, "cut " + trace + " --steps 1:"}) {
+    CAPTURE(command);
+    CHECK(run(folder, command + " -o " + device).status != 0);
+    CHECK(run(folder, command + " -o " + folder.path().string()).status == 2);
+    CHECK(std::filesystem::is_symlink(device));
+    CHECK(std::filesystem::is_character_file("/dev/full"));
+  }
+  // A recording in a pipe cannot be read again; nobody reads this one, and nothing waits for that.
+  for (const std::string& command : {"recover " + trace, "cut " + trace + " --steps 1:"}) {
+    const Run result = run(folder, command + " -o " + pipe);
+    CAPTURE(command, result.errors);
+    CHECK(result.status == 2);
+    CHECK(result.errors.find("is a pipe") != std::string::npos);
+  }
+  CHECK(std::filesystem::is_fifo(pipe));
+  // A file of that name keeps its rights, and what is beside it is not touched.
+  put_contents(folder / "old.json", "old");
+  REQUIRE(chmod((folder / "old.json").c_str(), 0640) == 0);
+  CHECK(run(folder, "export " + trace + " -o " + (folder / "old.json")).status == 0);
+  CHECK((std::filesystem::status(folder / "old.json").permissions() & std::filesystem::perms::mask) ==
+        static_cast<std::filesystem::perms>(0640));
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    const std::string name = entry.path().filename().string();
+    CAPTURE(name);
+    CHECK((name == "run.mcap" || name == "pipe" || name == "device" || name == "old.json" || name == "errors"));
+  }
+}
+
+TEST_CASE("revoke says what it has done, and what it cannot do in one line") {
+  const TemporaryDirectory folder;
+  CHECK(run(folder, "revoke " + (folder / "none.join")).status == 2);
+  put_contents(folder / "open.join", "rankscope://tcp/127.0.0.1:7447\n");
+  const Run open = run(folder, "revoke " + (folder / "open.join"));
+  CHECK(open.status == 2);
+  CHECK(lines(open.errors) == 1);
+  CHECK(run(folder, "--help").output.find("revoke") != std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "telemetry/export/export.hpp"
@@ -79,6 +80,45 @@ TEST_CASE("the Chrome trace holds every span once, nested within its row, to the
   for (const LaneKey& lane : view->lanes())
     for (const Span& span : view->spans(lane, {INT64_MIN / 4, INT64_MAX / 4}, 0, SIZE_MAX))
       REQUIRE(found[{span.rank, to_token(span.op), span.begin_ns}] > 0);
+}
+
+TEST_CASE("the profiler's form has every span of a rank once as a kernel, joined to a cpu_op, with its bytes") {
+  RunStore store;
+  const auto view = fill(store, false).view();
+  ExportOptions options;
+  options.obtained = Obtained::measured;
+  options.bytes = [](int, OpId op) -> std::optional<std::int64_t> {
+    return op.valid() && is_communication(op.kind()) ? std::optional<std::int64_t>(4096) : std::nullopt;
+  };
+  for (const int rank : {0, 1}) {
+    std::ostringstream out;
+    export_profiler(*view, rank, out, options);
+    const auto trace = nlohmann::json::parse(out.str());
+    CHECK(trace["distributedInfo"]["rank"] == rank);
+    CHECK(trace["distributedInfo"]["world_size"] == 2);
+    std::multiset<std::pair<std::string, std::int64_t>> found, expected;
+    std::map<int, std::string> host;
+    for (const auto& event : trace["traceEvents"])
+      if (event["cat"] == "cpu_op") host[event["args"]["correlation"]] = event["name"];
+    for (const auto& event : trace["traceEvents"]) {
+      if (event["cat"] != "kernel") continue;
+      const auto& args = event["args"];
+      CHECK(args["stream"] == event["tid"]);
+      CHECK(args["stream"].get<int>() > 0);
+      REQUIRE(host.at(args["correlation"]) == args["op"]);
+      const OpId op = *parse_token(args["op"].get<std::string>());
+      const std::string name = event["name"];
+      CHECK(name.starts_with("ncclKernel_") == is_communication(op.kind()));
+      CHECK(args.contains("bytes") == is_communication(op.kind()));
+      found.emplace(args["op"], event["ts"].get<std::int64_t>() + event["dur"].get<std::int64_t>());
+    }
+    for (const LaneKey& lane : view->lanes())
+      if (lane.rank == rank && lane.obtained == Obtained::measured)
+        for (const Span& span : view->spans(lane, {INT64_MIN / 4, INT64_MAX / 4}, 0, SIZE_MAX))
+          expected.emplace(to_token(span.op), span.end_ns / 1000);
+    CHECK(found.size() == expected.size());
+    CHECK((found == expected));
+  }
 }
 
 TEST_CASE("the CSV has a line for each span, and a choice of what is exported") {

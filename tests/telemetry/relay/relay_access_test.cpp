@@ -1,4 +1,5 @@
 // Whom a relay serves, and what it does not take from whom.
+#include "telemetry/relay/revoked_keys.hpp"
 #include "tests/telemetry/relay/relay_support.hpp"
 
 using namespace rankscope;
@@ -22,8 +23,8 @@ TEST_CASE("garbage on the socket is counted and ignored") {
   stranger.say({link::Type::snapshot, 1}, noise);            // only relays say this
   stranger.say({link::Type::worker_hello, 1}, "too short");  // no session
   CHECK(eventually([&] { return run.relay->status().garbage >= 252; }));
-  // As a worker it is let in (ipc has no keys), and its damaged messages are refused one by one.
-  REQUIRE(stranger.say({link::Type::worker_hello, 2}, session_text()));
+  // As a worker that knows the run's secret it is let in, and its damaged messages are refused one by one.
+  REQUIRE(stranger.come_in(run.relay->worker_join().run_secret, 2));
   const auto before = run.relay->status().garbage;
   for (std::uint64_t n = 1; n <= 20; ++n) stranger.say({link::Type::worker_messages, 2, n, 1}, noise);
   CHECK(eventually([&] { return run.relay->status().garbage == before + 20; }));
@@ -68,7 +69,7 @@ TEST_CASE("with keys, listed viewers and workers come in, and nobody else is ser
   run.worker->control(0, a_hello(2));
   run.train(5, 10);
   Collector seen, nothing;
-  const auto viewer = view(parse_join(to_string(run.relay->join(keys.viewer))), seen);
+  const auto viewer = view(parse_join(to_string(run.relay->join(keys.viewers[0]))), seen);
   CHECK(eventually([&] { return seen.summaries() == 10 && seen.spans() == 100; }));
 
   SECTION("an unlisted key is refused, and told why") {
@@ -83,14 +84,14 @@ TEST_CASE("with keys, listed viewers and workers come in, and nobody else is ser
     CHECK(bare->status().state != ViewerState::live);
   }
   SECTION("a client with another relay's public key gets nothing") {
-    Join wrong = run.relay->join(keys.viewer);
+    Join wrong = run.relay->join(keys.viewers[0]);
     wrong.server_key = new_curve_keys().public_key;
     const auto lost = view(wrong, nothing);
     std::this_thread::sleep_for(400ms);
     CHECK(lost->status().state != ViewerState::live);
   }
   SECTION("a viewer's key cannot speak as a worker") {
-    Stranger forger(run.relay->join(keys.viewer));
+    Stranger forger(run.relay->join(keys.viewers[0]));
     forger.say({link::Type::worker_hello, 1}, session_text());
     std::string why;
     CHECK(forger.hear([&](const link::Incoming& in) {
@@ -106,6 +107,44 @@ TEST_CASE("with keys, listed viewers and workers come in, and nobody else is ser
   CHECK(nothing.messages().empty());
   run.train(5, 10);
   CHECK(eventually([&] { return seen.summaries() == 20; }));
+}
+
+TEST_CASE("a key that is revoked during the run loses its connection and gets no new one; the others go on") {
+  const RelayKeys keys = new_relay_keys(2);
+  RelayOptions options;
+  options.keys = keys.relay;
+  options.admitted = keys.admitted();
+  const Directory directory;
+  const std::string ada = directory.file("ada.join"), bob = directory.file("bob.join");
+  options.join_files = {ada, bob};
+  Run run("tcp://127.0.0.1:*", options);
+  write_join_file(ada, run.relay->join(keys.viewers[0]));
+  write_join_file(bob, run.relay->join(keys.viewers[1]));
+  run.start_worker(keys.worker);
+  run.train(5, 10);
+  Collector seen_by_ada, seen_by_bob, nothing;
+  const auto viewer_ada = view(read_join_file(ada), seen_by_ada), viewer_bob = view(read_join_file(bob), seen_by_bob);
+  REQUIRE(eventually([&] { return seen_by_ada.summaries() == 10 && seen_by_bob.summaries() == 10; }));
+
+  CHECK(revoke_key(ada, {}) == keys.viewers[0].public_key);
+  REQUIRE(eventually([&] { return viewer_ada->status().state == ViewerState::refused; }));
+  CHECK(viewer_ada->status().why == "this key was revoked");
+  run.train(5, 10);
+  CHECK(eventually([&] { return seen_by_bob.summaries() == 20; }));
+  CHECK(seen_by_ada.summaries() == 10);
+  CHECK(run.relay->status().revoked == 1);
+  const auto again = view(read_join_file(ada), nothing);
+  CHECK(eventually([&] { return again->status().state == ViewerState::refused; }));
+  CHECK(nothing.messages().empty());
+}
+
+TEST_CASE("what cannot be revoked is said in one line") {
+  const Directory directory;
+  const std::string file = directory.file("run.join");
+  CHECK_THROWS_AS(revoke_key(file, {}), JoinError);
+  write_join_file(file, {"tcp://127.0.0.1:1", {}, {}});
+  CHECK_THROWS_WITH(revoke_key(file, {}), ContainsText("holds no key"));
+  CHECK_THROWS_WITH(revoke_key(file, "Ada"), ContainsText("no name"));
 }
 
 TEST_CASE("a relay does not open beyond this machine without keys") {

@@ -1,6 +1,7 @@
 // A run at a relay of its own, a client that can say anything, and what both are asked in the relay's tests.
 #pragma once
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include "telemetry/stream/link.hpp"
 #include "telemetry/stream/publisher.hpp"
 #include "telemetry/stream/viewer_client.hpp"
+#include "telemetry/stream/worker_proof.hpp"
 #include "tests/catch.hpp"
 #include "tests/telemetry/stream/support.hpp"
 
@@ -24,6 +26,7 @@ class Run {
   explicit Run(const std::string& endpoint = {}, RelayOptions options = {}, bool spools_reachable = true) {
     options.endpoint = endpoint.empty() ? "ipc://" + directory.file("relay") : endpoint;
     options.session = a_session();
+    options.run_secret = new_run_secret();  // the same after the relay is started again
     if (spools_reachable) options.spool_directory = directory.file("spool");
     relay_options = options;
     start_relay();
@@ -33,7 +36,7 @@ class Run {
     PublisherOptions o;
     o.session = a_session();
     o.spool_directory = directory.file("spool");
-    o.relay = relay->join(keys);
+    o.relay = relay->worker_join(keys);
     o.period = 5ms;
     return o;
   }
@@ -77,6 +80,28 @@ class Stranger {
     socket_.set(zmq::sockopt::sndtimeo, 5000);
     for (std::size_t i = 0; i < frames.size(); ++i)
       socket_.send(zmq::buffer(frames[i]), i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+  }
+  // Says hello as a worker, and answers the relay's challenge with this secret. True: it was let in.
+  bool come_in(const std::string& secret, std::uint64_t generation = 1, const SessionId& session = a_session()) {
+    const std::string id(reinterpret_cast<const char*>(session.data()), session.size());
+    if (!say({link::Type::worker_hello, generation}, id)) return false;
+    ProofCode challenge;
+    const auto challenged = [&](const link::Incoming& in) {
+      if (!in.header || in.header->type != link::Type::worker_challenge || in.body.size() != challenge.size())
+        return false;
+      std::memcpy(challenge.data(), in.body.data(), challenge.size());
+      return true;
+    };
+    if (!hear(challenged)) return false;
+    const ProofCode answer = answer_challenge(secret, session, generation, challenge);
+    say({link::Type::worker_proof, generation},
+        id + std::string(reinterpret_cast<const char*>(answer.data()), answer.size()));
+    bool granted = false;
+    hear([&](const link::Incoming& in) {
+      granted = in.header && in.header->type == link::Type::worker_grant;
+      return granted || (in.header && in.header->type == link::Type::refused);
+    });
+    return granted;
   }
   // What comes within a limit, until `enough`.
   template <class F>

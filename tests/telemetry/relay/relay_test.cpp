@@ -163,6 +163,7 @@ TEST_CASE("a viewer finds a relay that starts late, and a worker too") {
   PublisherOptions options;
   options.session = a_session();
   options.relay = join;
+  options.relay.run_secret = new_run_secret();
   Publisher worker(options);
   worker.control(0, a_hello(1));
   worker.lane(0, Lane::compute).span(a_span(0, 0, 1));
@@ -170,6 +171,7 @@ TEST_CASE("a viewer finds a relay that starts late, and a worker too") {
   CHECK(viewer->status().state == ViewerState::connecting);
   RelayOptions relay_options;
   relay_options.endpoint = join.endpoint;
+  relay_options.run_secret = options.relay.run_secret;
   Relay relay(relay_options);
   CHECK(eventually([&] { return seen.all<Hello>().size() == 1 && seen.spans() == 1; }));
   CHECK(is_live(*viewer));

@@ -14,7 +14,7 @@ TEST_CASE("disordered and doubled batches make the same picture, and what never 
   const auto viewer = view(run.relay->join(), seen);
   REQUIRE(is_live(*viewer));
   Stranger worker(run.relay->join());
-  REQUIRE(worker.say({link::Type::worker_hello, 1}, session_text()));
+  REQUIRE(worker.come_in(run.relay->worker_join().run_secret));
   std::uint64_t number = 0;
   const auto send = [&](std::uint64_t sequence) {
     Message m{a_session(), 3, sequence, 0, {}};
@@ -82,7 +82,7 @@ TEST_CASE(
   Relay relay(options, {&tap});
   PublisherOptions worker_options;
   worker_options.session = a_session();
-  worker_options.relay = relay.join();
+  worker_options.relay = relay.worker_join();
   worker_options.period = 2ms;
   worker_options.silence_limit = 600ms;
   constexpr std::uint32_t steps = 700;  // 2.1 s at the tap's pace: more than three times the worker's patience

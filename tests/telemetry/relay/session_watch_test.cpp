@@ -119,3 +119,15 @@ TEST_CASE("silent ranks are those that spoke once, have not ended, and were not 
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(s.watch.silent(std::chrono::milliseconds(1)) == std::vector<std::int32_t>{0, 1});
 }
+
+TEST_CASE("a heartbeat without an event ends a silence, and a mark of a finished step counts as told") {
+  Session s(2);
+  s.steps(0, 3);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  s.watch.alive(1);
+  CHECK(s.watch.silent(std::chrono::milliseconds(10)) == std::vector<std::int32_t>{0});
+  CHECK(s.watch.silent(std::chrono::milliseconds(10), std::chrono::steady_clock::now()).empty());
+  s.watch.finished(0, 7);
+  s.watch.finished(0, 5);
+  CHECK(s.watch.last_step(0) == 7);
+}

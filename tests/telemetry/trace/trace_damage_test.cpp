@@ -1,8 +1,14 @@
+#include <sys/resource.h>
+#include <zstd.h>
+
 #include <map>
 #include <random>
+#include <set>
 
 #include "telemetry/store/run_store.hpp"
+#include "telemetry/trace/mcap.hpp"
 #include "tests/catch.hpp"
+#include "tests/slowness.hpp"
 #include "tests/telemetry/trace/trace_files.hpp"
 
 namespace rankscope::testing {
@@ -153,10 +159,156 @@ TEST_CASE("recovering makes a damaged trace whole again, with all that could be 
   read_trace(folder / "recovered.mcap", after, {}, &rest);
   CHECK_FALSE(rest.any());
   CHECK((after.messages == before.messages));
-  recover_trace(folder / "damaged.mcap", folder / "damaged.mcap");
-  Collected again;
-  read_trace(folder / "damaged.mcap", again);
-  CHECK((again.messages == before.messages));
+  const std::string untouched = contents(folder / "damaged.mcap");
+  CHECK_THROWS_AS(recover_trace(folder / "damaged.mcap", folder / "damaged.mcap"), TraceError);
+  CHECK(contents(folder / "damaged.mcap") == untouched);
+}
+
+// Every bit of what a file says about itself: the header, the schemas and channels before the data, and the metadata.
+TEST_CASE("a flipped bit in header or metadata is noticed by info") {
+  const TemporaryDirectory folder;
+  write_trace(folder / "whole.mcap", small_run(800, 2, 40), 4096);
+  const std::string whole = contents(folder / "whole.mcap");
+  REQUIRE_FALSE(read_trace_info(folder / "whole.mcap").damage.any());
+  std::set<std::size_t> places;
+  for (std::size_t at = 8; at < 600; ++at) places.insert(at);
+  for (const std::string_view value : {"session", "version", "crc32", "title", "invented", "headline_clock", "host"})
+    for (std::size_t at = whole.find(value); at != std::string::npos && at < whole.size() / 2;
+         at = whole.find(value, at + 1))
+      for (std::size_t i = 0; i < 30; ++i) places.insert(at + i - 14);
+  const TraceInfo right = read_trace_info(folder / "whole.mcap");
+  std::mt19937 random(5);
+  for (const std::size_t at : places) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (random() % 8)));
+    put_contents(folder / "flipped.mcap", damaged);
+    const TraceInfo info = read_trace_info(folder / "flipped.mcap");
+    CAPTURE(at);
+    const bool same = info.library == right.library && info.session == right.session && info.run == right.run;
+    REQUIRE((same || info.damage.any()));
+    // All of this is covered, also where the change shows nowhere.
+    if (at < 600) REQUIRE(info.damage.any());
+  }
+}
+
+// As zstd packs so many zeros, without their being anywhere at once.
+std::string packed_zeros(std::size_t bytes) {
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> compressor{ZSTD_createCCtx(), &ZSTD_freeCCtx};
+  const std::string zeros(std::size_t{1} << 20, '\0');
+  std::string packed(ZSTD_compressBound(bytes) / 256 + 4096, '\0');
+  ZSTD_outBuffer out{packed.data(), packed.size(), 0};
+  for (std::size_t done = 0; done < bytes; done += zeros.size()) {
+    ZSTD_inBuffer in{zeros.data(), zeros.size(), 0};
+    const bool last = done + zeros.size() >= bytes;
+    while (ZSTD_compressStream2(compressor.get(), &out, &in, last ? ZSTD_e_end : ZSTD_e_continue) > 0 &&
+           (last || in.pos < in.size)) {
+    }
+  }
+  packed.resize(out.pos);
+  return packed;
+}
+
+// An MCAP file of chunks that unpack to much more than they are.
+std::string bomb(std::size_t chunks, std::size_t unpacked_bytes, std::size_t named_times) {
+  mcap::Bytes out;
+  mcap::Writer writer(out);
+  writer.bytes(std::as_bytes(std::span(mcap::magic)));
+  mcap::write_header(out, "", "test");
+  const std::string packed = packed_zeros(unpacked_bytes);
+  std::vector<mcap::ChunkIndex> indexes;
+  for (std::size_t i = 0; i < chunks; ++i) {
+    mcap::ChunkIndex index{0, 1, out.size(), 0, {}, 0, "zstd", packed.size(), unpacked_bytes};
+    const std::size_t mark = writer.begin_record(mcap::Op::chunk);
+    writer.number(std::uint64_t{0});
+    writer.number(std::uint64_t{1});
+    writer.number(static_cast<std::uint64_t>(unpacked_bytes));
+    writer.number(std::uint32_t{0});
+    writer.text("zstd");
+    writer.number(static_cast<std::uint64_t>(packed.size()));
+    writer.bytes(std::as_bytes(std::span(packed)));
+    writer.end_record(mark);
+    index.length = out.size() - index.offset;
+    for (std::size_t n = 0; n < named_times; ++n) indexes.push_back(index);
+  }
+  const std::size_t end = writer.begin_record(mcap::Op::data_end);
+  writer.number(std::uint32_t{0});
+  writer.end_record(end);
+  mcap::Bytes summary;
+  mcap::Statistics statistics;
+  statistics.messages = 1;
+  statistics.chunks = static_cast<std::uint32_t>(indexes.size());
+  mcap::write(summary, statistics);
+  for (const mcap::ChunkIndex& index : indexes) mcap::write(summary, index);
+  const std::size_t summary_start = out.size();
+  mcap::write_end(summary, summary_start, 0);
+  writer.bytes(summary);
+  return {reinterpret_cast<const char*>(out.data()), out.size()};
+}
+
+std::int64_t resident_peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+TEST_CASE("chunks that unpack to much more than they are do not exhaust the reader") {
+  const TemporaryDirectory folder;
+  struct Case {
+    std::size_t chunks, bytes, named;
+    const char* said;
+  };
+  const auto [chunks, bytes, named, said] = GENERATE(
+      Case{6, std::size_t{256} << 20, 1, "larger than any chunk"}, Case{1, std::size_t{32} << 20, 1, "times its size"},
+      Case{300, std::size_t{8} << 20, 1, "more than a file of this size may hold"},
+      Case{1, std::size_t{1} << 20, 20000, "twice"});
+  put_contents(folder / "bomb.mcap", bomb(chunks, bytes, named));
+  const std::int64_t before = resident_peak_bytes();
+  RunStore store;
+  DamageReport damage;
+  read_trace(folder / "bomb.mcap", store, {}, &damage);
+  const std::string notes = [&] {
+    std::string all;
+    for (const std::string& note : damage.notes) all += note + "\n";
+    return all;
+  }();
+  CAPTURE(notes.substr(0, 2000));
+  CHECK(notes.find(said) != std::string::npos);
+  CHECK(damage.any());
+  // The file's own size, and the 64 MiB that any file may unpack to, in each of four threads at the most.
+  if (test::slowness == 1) CHECK(resident_peak_bytes() - before < std::int64_t{500} << 20);
+}
+
+TEST_CASE("rows that are all alike, and take next to no room in the file, do not exhaust the reader") {
+  const TemporaryDirectory folder;
+  Message message;
+  message.session = new_session_id();
+  SpanBatch batch;
+  Span span;
+  span.op = *parse_token("F:c0:m0");
+  batch.spans.assign(DecodeLimits().rows, span);
+  message.event = batch;
+  {
+    TraceWriter writer(folder / "alike.mcap");
+    for (std::uint64_t i = 0; i < 12; ++i) {
+      message.sequence = i + 1;
+      writer.accept(message);
+    }
+    REQUIRE(writer.close());
+  }
+  struct Counted : EventSink {
+    std::size_t rows = 0;
+    void accept(const Message& m) override {
+      if (const auto* spans = std::get_if<SpanBatch>(&m.event)) rows += spans->spans.size();
+    }
+  } counted;
+  DamageReport damage;
+  read_trace(folder / "alike.mcap", counted, {}, &damage);
+  const std::size_t file_bytes = contents(folder / "alike.mcap").size();
+  CAPTURE(file_bytes, counted.rows);
+  CHECK(file_bytes < 1 << 20);
+  CHECK(counted.rows > 0);
+  CHECK(counted.rows <= (std::size_t{4} << 20) + 8 * file_bytes);
+  CHECK(damage.data_lost());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "engine/worker/session_directory.hpp"
+#include "telemetry/stream/session_directory.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "telemetry/stream/join.hpp"
 
@@ -18,10 +20,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* prefix = "rankscope-";
 constexpr const char* lock_name = "supervisor";
-// Younger ones may belong to a supervisor that has not come to its lock yet, or to workers that are about to end.
+constexpr const char* shared_memory_name = "shared-memory";
+constexpr const char* shared_memory_folder = "/dev/shm";
+// Younger ones may belong to an owner that has no lock yet, or to workers that are about to end.
 constexpr auto youngest_removed = std::chrono::minutes(1);
 
-/// True when the directory has a supervisor's lock that nobody holds any more.
+/// True when the directory has an owner's lock that nobody holds any more.
 bool is_abandoned(const fs::path& directory) {
   struct stat info {};
   if (lstat(directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) return false;
@@ -34,18 +38,46 @@ bool is_abandoned(const fs::path& directory) {
   return is_free;
 }
 
+/// What the ranks of a session have noted of the machine's shared memory, and did not remove themselves because they were
+/// killed.
+void remove_shared_memory(const fs::path& directory) {
+  std::ifstream notes(directory / shared_memory_name);
+  for (std::string line; std::getline(notes, line);) {
+    const fs::path file(line);
+    struct stat info {};
+    if (file.parent_path() == shared_memory_folder && lstat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+        info.st_uid == geteuid())
+      unlink(file.c_str());
+  }
+}
+
 void remove_abandoned_beside(const fs::path& mine) {
   std::error_code ignored;
   for (fs::directory_iterator entry(mine.parent_path(), ignored), end; !ignored && entry != end;
        entry.increment(ignored)) {
     const fs::path& path = entry->path();
     if (path == mine || !path.filename().string().starts_with(prefix) || !is_abandoned(path)) continue;
+    remove_shared_memory(path);
     std::error_code not_removed;
     fs::remove_all(path, not_removed);
   }
 }
 
 }  // namespace
+
+void note_shared_memory(const fs::path& directory) {
+  std::ifstream maps("/proc/self/maps");
+  std::ostringstream names;
+  for (std::string line; std::getline(maps, line);)
+    if (const auto at = line.find(std::string(shared_memory_folder) + "/"); at != std::string::npos)
+      names << line.substr(at) << "\n";
+  const std::string text = names.str();
+  if (text.empty()) return;
+  const int file = open((directory / shared_memory_name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (file < 0) return;  // another host's ranks may have no such directory
+  [[maybe_unused]] const ssize_t written = write(file, text.data(), text.size());
+  close(file);
+}
 
 SessionDirectory::SessionDirectory() : path_(make_private_directory(prefix)) {
   lock_ = open((path_ / lock_name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -59,6 +91,7 @@ SessionDirectory::SessionDirectory() : path_(make_private_directory(prefix)) {
 }
 
 SessionDirectory::~SessionDirectory() {
+  remove_shared_memory(path_);
   std::error_code ignored;
   fs::remove_all(path_, ignored);
   close(lock_);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A line to type into and a list under it: what matches, and Enter takes one. The command palette and the finder are
+// made of it.
+#pragma once
+#include <QDialog>
+#include <QList>
+#include <functional>
+
+class QLabel;
+class QLineEdit;
+class QListWidget;
+
+namespace rankscope::app {
+
+/// One line of the list.
+struct Choice {
+  QString text, hint;  ///< hint: dim, at the right: keys, or what it is
+  std::function<void()> take;
+};
+
+/// What matches a query, in the order of the list.
+struct Choices {
+  QList<Choice> list;
+  QString note;  ///< under the list: why it is empty, or that there is more
+};
+
+class ChoicePalette : public QDialog {
+  Q_OBJECT
+ public:
+  /// `choices_for` is asked again whenever what is typed changes.
+  ChoicePalette(const QString& name, const QString& placeholder, std::function<Choices(const QString&)> choices_for,
+                QWidget* parent);
+  QStringList shown() const;
+  QString note() const;
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void fill(const QString& query);
+  void choose();
+
+  std::function<Choices(const QString&)> choices_for_;
+  Choices choices_;
+  QLineEdit* line_;
+  QListWidget* list_;
+  QLabel* note_;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The edge between time line and lower view: dragged, moved with the arrow keys, or clicked twice.
+#pragma once
+#include <QWidget>
+
+namespace rankscope::app {
+
+class SplitHandle : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SplitHandle(QWidget* parent);
+
+ signals:
+  /// By so many pixels down since the last one.
+  void moved(int by);
+  void let_go();
+  void clicked_twice();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  int grabbed_at_ = 0;  ///< of its own height
+};
+
+}  // namespace rankscope::app

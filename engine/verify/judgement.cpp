@@ -1,0 +1,109 @@
+#include "engine/verify/judgement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/verify/parity.hpp"
+
+namespace rankscope::parity {
+namespace {
+
+/// Judges one run step by step, as its training comes to them.
+class Judgement {
+ public:
+  Judgement(ParityRun& run, const ParityErrors& twin) : run_(run), twin_(twin) {}
+
+  void decide() {
+    run_.outcome = Outcome::equal;
+    for (std::size_t s = 0; s < steps; ++s) {
+      const StepErrors& now = run_.errors.steps[s];
+      grow(std::isnan(twin_.steps[s].loss) ? twin_.steps[s].loss
+                                           : std::max(twin_.steps[s].loss, twin_.steps[s].gradient));
+      run_.growth.push_back(growth_);
+      hold(now.loss, fmt::format("the loss of step {}", s));
+      hold(now.gradient, "the gradient of " + now.where);
+      if (shows()) run_.judged_steps = static_cast<int>(s) + 1;
+      if (s == 0 && run_.judges_parameters) first_update();
+    }
+    if (run_.judges_parameters) last_update();
+    if (run_.outcome == Outcome::equal && run_.judged_steps < 2)
+      not_shown(
+          fmt::format("one rounding of each weight changes this training by {:.1e} within two steps, which may "
+                      "hide what the plan does; try precision = \"fp64\"",
+                      run_.growth[1]));
+  }
+
+ private:
+  void grow(double error) {
+    if (is_worse(error, growth_)) growth_ = error;
+  }
+  double bound() const { return std::max(run_.tolerance, ParityRun::over_twin * growth_); }
+  bool shows() const { return bound() <= ParityRun::still_shows; }  // false where the twin has a NaN
+
+  void hold(double error, const std::string& what) {
+    const bool worse = shows() ? is_worse(error, bound()) : error > bound();
+    if (!worse || run_.outcome == Outcome::different) return;
+    run_.outcome = Outcome::different;
+    run_.reason = fmt::format("{} is off by {:.1e}, and may be by {:.1e}", what, error, bound());
+  }
+  void not_shown(std::string reason) {
+    if (run_.outcome != Outcome::equal) return;
+    run_.outcome = Outcome::not_shown;
+    run_.reason = std::move(reason);
+  }
+  void moved(const UpdateErrors& update) {
+    if (update.unmoved > 0)
+      not_shown(fmt::format("{} of {} tensors moved too little to show a difference, such as {}", update.unmoved,
+                            update.tensors, update.unmoved_one));
+  }
+
+  void first_update() {
+    if (run_.errors.first_update.tensors == 0) return;
+    const double before = growth_;
+    grow(twin_.first_update.worst);
+    hold(run_.errors.first_update.worst, "after the first update " + run_.errors.first_update.where);
+    first_shows_ = shows();
+    growth_ = before;
+  }
+  void last_update() {
+    grow(twin_.parameters.worst);
+    hold(run_.errors.parameters.worst, "after the last update " + run_.errors.parameters.where);
+    if (shows())
+      moved(run_.errors.parameters);
+    else if (first_shows_)
+      moved(run_.errors.first_update);
+    else
+      run_.judged_steps = std::min(run_.judged_steps, 1);
+  }
+
+  ParityRun& run_;
+  const ParityErrors& twin_;
+  double growth_ = 0;
+  bool first_shows_ = false;
+};
+
+}  // namespace
+
+bool is_within_tolerance(const ParityRun& run) {
+  return !is_worse(run.errors.losses, run.tolerance) && !is_worse(run.errors.gradients, run.tolerance) &&
+         !(run.judges_parameters && is_worse(run.errors.parameters.worst, run.tolerance));
+}
+
+void judge(ParityRun& run, const std::optional<ParityErrors>& twin) {
+  ParityErrors none;
+  none.steps.resize(steps);
+  Judgement(run, twin ? *twin : none).decide();
+  if (!twin) run.growth.clear();
+  run.passed = run.outcome == Outcome::equal;
+}
+
+Outcome outcome_of(const std::vector<ParityRun>& runs) {
+  Outcome worst = Outcome::equal;
+  for (const ParityRun& run : runs)
+    if (run.outcome == Outcome::different || worst == Outcome::equal) worst = run.outcome;
+  return worst;
+}
+
+}  // namespace rankscope::parity

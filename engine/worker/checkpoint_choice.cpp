@@ -1,0 +1,78 @@
+#include "engine/worker/checkpoint_choice.hpp"
+
+#include <filesystem>
+#include <iostream>
+
+#include "engine/scenario/read.hpp"
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The checkpoint that `request.resume` names, or the newest whole one of the folder that it names, where the scenario
+/// can continue from it. Throws ScenarioError.
+RunRequest resumed(const Scenario& scenario, RunRequest request) {
+  const WholeCheckpoint found = newest_whole_checkpoint(fs::absolute(request.resume).string());
+  if (!found.checkpoint) throw ScenarioError("--resume " + no_whole_checkpoint(request.resume, found));
+  const Checkpoint& checkpoint = *found.checkpoint;
+  if (const auto mismatch = checkpoint.find_mismatch(scenario)) throw ScenarioError("--resume: " + *mismatch);
+  if (checkpoint.steps_done() >= scenario.train.steps)
+    throw ScenarioError("--resume " + checkpoint.directory() + ": it has done " +
+                        std::to_string(checkpoint.steps_done()) + " steps and train.steps is " +
+                        std::to_string(scenario.train.steps) + "; give --steps with more");
+  report_choice(found);
+  request.resume = checkpoint.directory();
+  return request;
+}
+
+/// Two runs that write to one folder would mix their checkpoints. Throws ScenarioError that names who has it.
+FileLock lock_checkpoints(const std::string& folder) {
+  std::string trouble;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw ScenarioError("--checkpoint " + folder + ": " + error.message());
+  FileLock lock = FileLock::take((fs::path(folder) / "lock").string(), trouble);
+  if (!trouble.empty())
+    throw ScenarioError("--checkpoint " + folder + ": another run writes there: " + trouble +
+                        "; wait for its end, or choose another folder");
+  return lock;
+}
+
+}  // namespace
+
+void report_choice(const WholeCheckpoint& found) {
+  for (const std::string& damage : found.passed_over)
+    std::cerr << "rankscope-engine: passed over a damaged checkpoint: " << damage << std::endl;
+  if (found.checkpoint && !found.checkpoint->has_checked_headers())
+    std::cerr
+        << "rankscope-engine: " << found.checkpoint->directory()
+        << ": written before manifests had the headers' crc32: tensors' bytes are checked, their names and places "
+           "are not verified"
+        << std::endl;
+}
+
+RunRequest with_checkpoints(const Scenario& scenario, RunRequest request, FileLock& lock) {
+  if (scenario.train.checkpoint_every == 0 && (!request.checkpoint.empty() || request.restarts > 0))
+    throw ScenarioError(std::string(request.checkpoint.empty() ? "--restarts" : "--checkpoint") +
+                        ": nothing asks for checkpoints; add --checkpoint-every STEPS, or train.checkpoint_every to "
+                        "the scenario");
+  if (scenario.train.checkpoint_every > 0) {
+    if (request.checkpoint.empty())
+      request.checkpoint =
+          (scenario.file.empty() ? std::string("run") : fs::path(scenario.file).stem().string()) + ".checkpoints";
+    request.checkpoint = fs::absolute(request.checkpoint).string();
+    if (fs::is_directory(request.checkpoint)) lock = lock_checkpoints(request.checkpoint);
+  }
+  if (!request.resume.empty()) request = resumed(scenario, std::move(request));
+  // Fresh checkpoints among an older run's would make a mixture that nobody can tell apart.
+  if (!request.checkpoint.empty() && request.resume.empty())
+    if (const auto older = checkpoints_in(request.checkpoint); !older.empty())
+      throw ScenarioError("--checkpoint " + request.checkpoint + ": an earlier run has left checkpoints there, up to " +
+                          fs::path(older.back()).filename().string() + "; go on from them with --resume " +
+                          request.checkpoint + ", or choose another folder");
+  if (!request.checkpoint.empty() && !lock.is_held()) lock = lock_checkpoints(request.checkpoint);
+  return request;
+}
+
+}  // namespace rankscope

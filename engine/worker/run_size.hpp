@@ -1,0 +1,28 @@
+// How much of this machine a run would take, known before anything of it is made: memory of all its ranks, and the time
+// of a step at the least.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "engine/program/compile.hpp"
+#include "engine/worker/worker.hpp"
+
+namespace rankscope {
+
+struct RunSize {
+  double bytes = 0;       ///< of this host's memory: tensors of all ranks, and their programs
+  bool is_exact = false;  ///< tensors as the programs place them; else counted stage by stage, or parameters alone
+  double step_flops = 0;  ///< of the model, over all ranks
+};
+
+/// Of ranks that are all on this host. `device`: what computes; on a GPU only what lies in the host's memory counts.
+RunSize size_of_run(const StepProgram& step, const std::string& device);
+
+/// The option that lets a run begin all the same.
+inline constexpr const char* any_size_option = "--any-size";
+
+/// Refuses a run that needs more memory than is available here (but not request.any_size), with both figures, the time
+/// of a step and what would do. Throws PlanError.
+void check_fits(const StepProgram& step, const RunRequest& request);
+
+}  // namespace rankscope

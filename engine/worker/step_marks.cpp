@@ -1,0 +1,47 @@
+#include "engine/worker/step_marks.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+
+namespace rankscope {
+namespace {
+
+constexpr const char* file_name = "steps";
+
+std::size_t bytes_of(int ranks) { return static_cast<std::size_t>(ranks) * sizeof(std::int64_t); }
+
+}  // namespace
+
+StepMarks::StepMarks(const std::filesystem::path& session_directory, int ranks) : ranks_(ranks) {
+  const int file = open((session_directory / file_name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  // Memory behind all of it from the begin: a full disk must not end a step.
+  if (posix_fallocate(file, 0, static_cast<off_t>(bytes_of(ranks))) == 0) {
+    void* data = mmap(nullptr, bytes_of(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (data != MAP_FAILED) steps_ = static_cast<std::int64_t*>(data);
+  }
+  close(file);
+}
+
+StepMarks::~StepMarks() {
+  if (steps_ != nullptr) munmap(steps_, bytes_of(ranks_));
+}
+
+void StepMarks::finished(int rank, std::uint32_t step) {
+  if (steps_ != nullptr && rank < ranks_)
+    std::atomic_ref(steps_[rank]).store(std::int64_t{step} + 1, std::memory_order_relaxed);
+}
+
+std::vector<std::int64_t> read_step_marks(const std::filesystem::path& session_directory, int ranks) {
+  std::vector<std::int64_t> steps(static_cast<std::size_t>(ranks), 0);
+  std::ifstream file(session_directory / file_name, std::ios::binary);
+  file.read(reinterpret_cast<char*>(steps.data()), static_cast<std::streamsize>(bytes_of(ranks)));
+  for (std::int64_t& step : steps) --step;
+  return steps;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,30 @@
+// The last step that each rank has finished, in memory that outlives it: a page of a file in the session's directory.
+// Events of a rank's last milliseconds are lost when it is killed; this is not.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace rankscope {
+
+class StepMarks {
+ public:
+  /// Opens the file of that session, or makes it. Where that fails (another host without the directory) marks go
+  /// nowhere.
+  StepMarks(const std::filesystem::path& session_directory, int ranks);
+  ~StepMarks();
+  StepMarks(const StepMarks&) = delete;
+  StepMarks& operator=(const StepMarks&) = delete;
+
+  /// One store to memory; any thread.
+  void finished(int rank, std::uint32_t step);
+
+ private:
+  std::int64_t* steps_ = nullptr;  ///< [rank]: steps finished, counted from the run's step 0
+  int ranks_ = 0;
+};
+
+/// [rank] the last finished step; -1: none is known.
+std::vector<std::int64_t> read_step_marks(const std::filesystem::path& session_directory, int ranks);
+
+}  // namespace rankscope

@@ -1,0 +1,22 @@
+// OpenBLAS, for products in fp64 alone (proofs), and loaded when the first of them is made: a program that only links
+// it gets its threads and their memory before main(), and where it cannot have them it waits for ever.
+#pragma once
+#include <cblas.h>
+
+#include <string>
+
+namespace rankscope::kernels::cpu {
+
+struct OpenBlas {
+  decltype(&cblas_dgemm) dgemm = nullptr;
+};
+
+/// Before threads start, since it changes the environment: the library makes no threads of its own when it is loaded.
+/// Products in fp64 are divided over a rank's own threads.
+void keep_openblas_single();
+/// Throws Unsupported where the library is not found.
+OpenBlas load_openblas();
+/// "OpenBLAS 0.3.21", or "no OpenBLAS". Loads it.
+std::string openblas_version();
+
+}  // namespace rankscope::kernels::cpu

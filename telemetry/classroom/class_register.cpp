@@ -1,0 +1,137 @@
+#include "telemetry/classroom/class_register.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "telemetry/classroom/socket_loop.hpp"
+
+namespace rankscope::classroom {
+namespace {
+
+constexpr std::size_t most_labs = 64;  // whose answers are kept of one student
+
+}  // namespace
+
+std::set<std::string> ClassRegister::names_here(Clock::time_point now) const {
+  std::set<std::string> here;
+  for (const auto& [identity, connection] : connections_)
+    if (now - connection.heard < silence_limit) here.insert(connection.name);
+  return here;
+}
+
+void ClassRegister::drop_place(const std::string& name) {
+  std::erase_if(connections_, [&](const auto& one) { return one.second.name == name; });
+  places_.erase(name);
+}
+
+std::string ClassRegister::bind(const std::string& name, const std::string& key) {
+  if (const auto bound = names_.find(name); bound != names_.end()) {
+    if (bound->second == key) return {};
+    return "the name '" + name + "' belongs to another student of this class; choose another name";
+  }
+  const auto of_key = std::count_if(names_.begin(), names_.end(), [&](const auto& one) { return one.second == key; });
+  if (static_cast<std::size_t>(of_key) >= limits_.names_a_key)
+    return "this student has used " + std::to_string(of_key) + " names in this class already; use one of them";
+  if (names_.size() >= limits_.names) {
+    const auto unused =
+        std::find_if(names_.begin(), names_.end(), [&](const auto& one) { return !places_.contains(one.first); });
+    if (unused == names_.end()) return "this class has no room for more names";
+    names_.erase(unused);
+  }
+  names_[name] = key;
+  return {};
+}
+
+// Those who are gone first, and of these first an address that has many; else who comes from an address that has more.
+bool ClassRegister::make_room(const std::string& address, Clock::time_point now) {
+  if (places_.size() < limits_.students) return true;
+  std::map<std::string, std::size_t> taken;
+  for (const auto& [name, place] : places_) ++taken[place.address];
+  const std::set<std::string> here = names_here(now);
+  auto best = places_.end();
+  const auto worth = [&](const auto& one) {
+    return std::tuple(!here.contains(one.first), taken[one.second.address], now - one.second.heard);
+  };
+  for (auto place = places_.begin(); place != places_.end(); ++place)
+    if (best == places_.end() || worth(*place) > worth(*best)) best = place;
+  if (best == places_.end()) return false;
+  if (here.contains(best->first) && taken[best->second.address] <= taken[address] + 1) return false;
+  drop_place(std::string(best->first));
+  return true;
+}
+
+void ClassRegister::limit_connections(const std::string& name) {
+  for (;;) {
+    auto oldest = connections_.end();
+    std::size_t count = 0;
+    for (auto one = connections_.begin(); one != connections_.end(); ++one) {
+      if (one->second.name != name) continue;
+      ++count;
+      if (oldest == connections_.end() || one->second.heard < oldest->second.heard) oldest = one;
+    }
+    if (count < limits_.connections_a_name) return;
+    connections_.erase(oldest);
+  }
+}
+
+std::string ClassRegister::admit(const std::string& connection, const std::string& address, const std::string& key,
+                                 const std::string& name, Clock::time_point now) {
+  if (name.empty()) return "a student needs a name";
+  if (std::string why = bind(name, key); !why.empty()) return why;
+  if (!places_.contains(name) && !make_room(address, now))
+    return "there is no room for more students; " + std::to_string(limits_.students) + " are here";
+  Place& place = places_[name];
+  place.key = key;
+  place.address = address;
+  place.heard = now;
+  if (!connections_.contains(connection)) limit_connections(name);
+  connections_[connection] = {name, now};
+  return {};
+}
+
+std::string ClassRegister::hear(const std::string& connection, Clock::time_point now) {
+  Connection& from = connections_.at(connection);
+  Place& place = places_.at(from.name);
+  if (now - place.second_began > std::chrono::seconds(1)) {
+    place.second_began = now;
+    place.this_second = 0;
+  }
+  if (++place.this_second > limits_.messages_a_second) return "a student sends too many messages";
+  from.heard = place.heard = now;
+  return {};
+}
+
+std::string ClassRegister::answer(const std::string& connection, const Answer& answer) {
+  auto& answers = places_.at(connections_.at(connection).name).answers;
+  const std::pair key{answer.lab, answer.question};
+  if (answers.size() >= most_labs * most_questions && !answers.contains(key))
+    return "a student answers more than is asked";
+  answers[key] = answer.guess;
+  return {};
+}
+
+std::vector<std::string> ClassRegister::present(Clock::time_point now) const {
+  std::vector<std::string> all;
+  for (const auto& [identity, connection] : connections_)
+    if (now - connection.heard < silence_limit) all.push_back(identity);
+  return all;
+}
+
+std::vector<std::string> ClassRegister::revoke(const std::string& key) {
+  std::vector<std::string> closed;
+  for (const auto& [identity, connection] : connections_)
+    if (places_.at(connection.name).key == key) closed.push_back(identity);
+  for (const std::string& identity : closed) connections_.erase(identity);
+  std::erase_if(places_, [&](const auto& one) { return one.second.key == key; });
+  std::erase_if(names_, [&](const auto& one) { return one.second == key; });
+  return closed;
+}
+
+std::vector<Student> ClassRegister::students(Clock::time_point now) const {
+  const std::set<std::string> here = names_here(now);
+  std::vector<Student> all;
+  for (const auto& [name, place] : places_) all.push_back({name, place.key, here.contains(name), place.answers});
+  return all;
+}
+
+}  // namespace rankscope::classroom

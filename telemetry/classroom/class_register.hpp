@@ -1,0 +1,82 @@
+// Who is in a class, without any socket: places, names and the keys that they belong to, and what each has answered.
+// Everything is bounded by key and by time, so that no student can take what others need:
+//   a name        belongs to the key that used it first, for as long as the class goes on; a key has a few names at
+//   most a place       one for each name; when all are taken, those whose connection is gone are given away first, then
+//   those
+//                 of the address that has more than the newcomer's
+//   a connection  a few for each name; the longest silent one makes room
+//   messages      so many a second from each name, over all its connections
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "telemetry/classroom/messages.hpp"
+
+namespace rankscope::classroom {
+
+struct Student {
+  std::string name, key;  ///< key: public, Z85
+  bool here = false;      ///< was heard in the last seconds
+  /// The latest answer to each question of each lab.
+  std::map<std::pair<std::string, int>, double> answers;
+};
+
+struct ClassLimits {
+  std::size_t students = 256;
+  std::size_t connections_a_name = 4, names_a_key = 4;
+  std::size_t names = 4096;
+  int messages_a_second = 60;  ///< of one student
+};
+
+class ClassRegister {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit ClassRegister(ClassLimits limits) : limits_(limits) {}
+
+  /// A connection that has proved to hold `key`. Empty, or why it does not get in, in one line for the student.
+  std::string admit(const std::string& connection, const std::string& address, const std::string& key,
+                    const std::string& name, Clock::time_point now);
+  /// Notes a message. Empty, or why it is not taken.
+  std::string hear(const std::string& connection, Clock::time_point now);
+  std::string answer(const std::string& connection, const Answer& answer);
+
+  bool knows(const std::string& connection) const { return connections_.contains(connection); }
+  /// Connections that were heard of lately.
+  std::vector<std::string> present(Clock::time_point now) const;
+  /// The connection is closed; what the student has answered stays while there is room.
+  void close(const std::string& connection) { connections_.erase(connection); }
+  /// Takes back a key: its connections, which are no longer known from then on. Its name is free.
+  std::vector<std::string> revoke(const std::string& key);
+
+  std::vector<Student> students(Clock::time_point now) const;
+  const std::map<std::string, std::string>& names() const { return names_; }  ///< name to key
+
+ private:
+  struct Connection {
+    std::string name;
+    Clock::time_point heard{};
+  };
+  struct Place {
+    std::string key, address;
+    std::map<std::pair<std::string, int>, double> answers;
+    Clock::time_point heard{}, second_began{};
+    int this_second = 0;
+  };
+  std::set<std::string> names_here(Clock::time_point now) const;
+  std::string bind(const std::string& name, const std::string& key);
+  bool make_room(const std::string& address, Clock::time_point now);
+  void drop_place(const std::string& name);
+  void limit_connections(const std::string& name);
+
+  const ClassLimits limits_;
+  std::map<std::string, Connection> connections_;  // by identity
+  std::map<std::string, Place> places_;            // by name
+  std::map<std::string, std::string> names_;       // to their keys; also of those who have no place
+};
+
+}  // namespace rankscope::classroom

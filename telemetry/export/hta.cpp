@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "telemetry/export/selection.hpp"
+
+namespace rankscope {
+namespace {
+
+// The analysis takes stream -1 for the host, and looks at no further than whether a stream is above 0 in places.
+constexpr int first_stream = 1;
+constexpr int host_process = 100'000;  // added to the rank: the process of what is not a kernel
+
+std::int64_t whole_microseconds(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((999 - ns) / 1000); }
+
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// By its name alone the analysis tells what a kernel is: NCCL's begin with "nccl" and have "Kernel" in them, copies
+// begin with "Memcpy", everything else computes. One name for all micro-batches and blocks, as kernels have.
+std::string kernel_name(OpId op) {
+  if (!op.valid()) return "unknown";
+  const OpFields fields = op.fields();
+  std::string name(name_of(fields.kind));
+  if (fields.purpose != Purpose::none) name += "." + std::string(name_of(fields.purpose));
+  if (fields.segment != Segment::whole) name += "." + std::string(name_of(fields.segment));
+  if (is_communication(fields.kind)) return "ncclKernel_" + name;
+  if (fields.kind == OpKind::copy) return "Memcpy " + name;
+  return name;
+}
+
+class ProfilerTrace {
+ public:
+  ProfilerTrace(std::ostream& out, int rank, int ranks) : out_(out), rank_(rank) {
+    // The analysis finds the rank by a search for "rank": with a blank behind it.
+    out_ << "{\n\"schemaVersion\": 1,\n\"distributedInfo\": {\"backend\": \"rankscope\", \"rank\": " << rank
+         << ", \"world_size\": " << ranks << "},\n\"displayTimeUnit\": \"ms\",\n\"traceEvents\": [";
+  }
+  void end() { out_ << "\n]}\n"; }
+
+  void op(const Span& span, int stream, Obtained obtained, std::optional<std::int64_t> bytes) {
+    const int correlation = ++correlations_;
+    const std::string token = to_token(span.op);
+    const bool moves = span.op.valid() && is_communication(span.op.kind());
+    // A communication waits for its peers within its kernel, as NCCL's do; what computes does not.
+    const std::int64_t begin = whole_microseconds(moves ? span.begin_ns : span.active_ns);
+    const std::int64_t end = std::max(begin, whole_microseconds(span.end_ns));
+    event("cpu_op", token, host_process + rank_, stream, whole_microseconds(span.begin_ns), end);
+    out_ << ",\"args\":{\"External id\":" << correlation << ",\"correlation\":" << correlation << "}}";
+    event("kernel", kernel_name(span.op), rank_, stream, begin, end);
+    out_ << ",\"args\":{\"device\":" << rank_ << ",\"stream\":" << stream << ",\"External id\":" << correlation
+         << ",\"correlation\":" << correlation << ",\"op\":" << quoted(token) << ",\"step\":" << span.step
+         << ",\"obtained\":\"" << name_of(obtained) << "\"";
+    if (bytes) out_ << ",\"bytes\":" << *bytes;
+    out_ << "}}";
+  }
+  void step(std::uint32_t number, std::int64_t begin_ns, std::int64_t end_ns) {
+    event("user_annotation", "ProfilerStep#" + std::to_string(number), host_process + rank_, 0,
+          whole_microseconds(begin_ns), whole_microseconds(end_ns));
+    out_ << ",\"args\":{}}";
+  }
+
+ private:
+  void event(const char* category, const std::string& name, int process, int thread, std::int64_t begin,
+             std::int64_t end) {
+    out_ << (first_ ? "\n" : ",\n") << R"({"ph":"X","cat":")" << category << R"(","name":)" << quoted(name)
+         << R"(,"pid":)" << process << R"(,"tid":)" << thread << R"(,"ts":)" << begin << R"(,"dur":)" << end - begin;
+    first_ = false;
+  }
+
+  std::ostream& out_;
+  const int rank_;
+  int correlations_ = 0;
+  bool first_ = true;
+};
+
+}  // namespace
+
+void export_profiler(const StoreView& run, int rank, std::ostream& out, const ExportOptions& options) {
+  const Hello* hello = run.hello();
+  ProfilerTrace trace(out, rank, hello != nullptr ? hello->ranks : 0);
+  std::map<std::uint32_t, TimeRange> steps;
+  for (const LaneKey& lane : lanes_of(run, options)) {
+    if (lane.rank != rank) continue;
+    const int stream = first_stream + static_cast<int>(lane.lane);
+    for (const Span& span : run.spans(lane, range_of(run, lane.obtained, options), 0, SIZE_MAX)) {
+      trace.op(span, stream, lane.obtained, options.bytes ? options.bytes(rank, span.op) : std::nullopt);
+      const auto at = steps.try_emplace(span.step, TimeRange{span.begin_ns, span.end_ns}).first;
+      at->second.begin_ns = std::min(at->second.begin_ns, span.begin_ns);
+      at->second.end_ns = std::max(at->second.end_ns, span.end_ns);
+    }
+  }
+  for (const auto& [number, range] : steps) trace.step(number, range.begin_ns, range.end_ns);
+  trace.end();
+}
+
+}  // namespace rankscope

@@ -1,0 +1,32 @@
+// Where a command writes its result. Never over its own input, and never in the place of anything but an ordinary file.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// Throws TraceError where `output` is the same file as one of `inputs`, under whatever name, or is a folder, a socket
+/// or a disk. Files that do not exist are no trouble.
+void check_output(const std::string& output, const std::vector<std::string>& inputs);
+
+/// A result that takes its name only when it is whole: it is written beside the file, and then renamed onto it. What
+/// is no ordinary file (a terminal, a pipe, /dev/null) is written directly, never replaced.
+class OutputFile {
+ public:
+  /// Throws TraceError, also where check_output does.
+  OutputFile(const std::string& output, const std::vector<std::string>& inputs);
+  /// Removes what was not committed.
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  const std::string& path() const { return beside_.empty() ? target_ : beside_; }  ///< what to write to
+  /// Whether path() is a file that a writer may go back in.
+  bool is_ordinary() const { return !beside_.empty(); }
+  void commit();  ///< Throws std::runtime_error.
+
+ private:
+  std::string output_, target_, beside_;
+};
+
+}  // namespace rankscope

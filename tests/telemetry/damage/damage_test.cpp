@@ -1,0 +1,220 @@
+// Whatever comes from a file or a socket may be damaged, or made to do harm: it is read or refused, never believed, and
+// never takes more than its size allows. Under sanitizers and with many rounds this is the search for what was missed.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "telemetry/classroom/messages.hpp"
+#include "telemetry/relay/exchange.hpp"
+#include "telemetry/store/run_store.hpp"
+#include "telemetry/stream/join.hpp"
+#include "telemetry/stream/link.hpp"
+#include "telemetry/stream/spool.hpp"
+#include "telemetry/stream/viewer_history.hpp"
+#include "telemetry/trace/chunk_reader.hpp"
+#include "telemetry/trace/mcap.hpp"
+#include "tests/catch.hpp"
+#include "tests/telemetry/damage/damage.hpp"
+#include "tests/telemetry/event/random_events.hpp"
+#include "tests/telemetry/trace/trace_files.hpp"
+
+using namespace rankscope;
+using namespace rankscope::test;
+using rankscope::testing::contents;
+using rankscope::testing::put_contents;
+using rankscope::testing::TemporaryDirectory;
+
+namespace {
+
+int rounds(int usual) {
+  const char* wanted = std::getenv("RANKSCOPE_DAMAGE_ROUNDS");
+  return wanted != nullptr && std::atoi(wanted) > 0 ? std::atoi(wanted) : usual;
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+struct Counted : EventSink {
+  std::int64_t rows = 0;
+  void accept(const Message& message) override {
+    if (const auto* spans = std::get_if<SpanBatch>(&message.event)) rows += std::ssize(spans->spans);
+    if (const auto* memory = std::get_if<MemoryBatch>(&message.event)) rows += std::ssize(memory->samples);
+    if (const auto* phases = std::get_if<PhaseBatch>(&message.event)) rows += std::ssize(phases->phases);
+  }
+};
+
+/// A chunk whose checksums and lengths are right, whatever its records are: damage that only decoding can notice.
+std::string file_of_chunk(const std::string& records) {
+  mcap::Bytes out;
+  mcap::Writer writer(out);
+  writer.bytes(std::as_bytes(std::span(mcap::magic)));
+  mcap::write_header(out, "", "test");
+  const std::size_t mark = writer.begin_record(mcap::Op::chunk);
+  writer.number(std::uint64_t{0});
+  writer.number(std::uint64_t{1});
+  writer.number(static_cast<std::uint64_t>(records.size()));
+  writer.number(std::uint32_t{0});  // no checksum
+  writer.text("");
+  writer.number(static_cast<std::uint64_t>(records.size()));
+  writer.bytes(bytes_of(records));
+  writer.end_record(mark);
+  return text_of(out);
+}
+
+std::string message_record(const Message& message) {
+  mcap::Bytes out;
+  mcap::Writer writer(out);
+  const std::size_t mark = writer.begin_record(mcap::Op::message);
+  writer.number(std::uint16_t{3});
+  writer.number(std::uint32_t{1});
+  writer.number(std::uint64_t{0});
+  writer.number(std::uint64_t{0});
+  writer.bytes(encode(message));
+  writer.end_record(mark);
+  return text_of(out);
+}
+
+/// Reads it in every way; what is no trace is refused by TraceError, and nothing else may be thrown.
+void read_in_every_way(const std::string& path, std::size_t file_bytes) {
+  try {
+    read_trace_info(path);
+    RunStore store;
+    DamageReport damage;
+    read_trace(path, store, {}, &damage);
+    Counted counted;
+    ReadTraceOptions threads;
+    threads.threads = 2;
+    read_trace(path, counted, threads);
+    REQUIRE(counted.rows <= (std::int64_t{4} << 20) + 8 * static_cast<std::int64_t>(file_bytes));
+  } catch (const TraceError&) {
+  }
+}
+
+}  // namespace
+
+TEST_CASE("damaged recordings are read or refused") {
+  const TemporaryDirectory folder;
+  rankscope::testing::write_trace(folder / "whole.mcap", rankscope::testing::small_run(800, 2, 40), 4096);
+  const std::string whole = contents(folder / "whole.mcap");
+  Damage damage(1);
+  for (int i = rounds(300); i > 0; --i) {
+    const std::string damaged = damage.done_to(whole);
+    put_contents(folder / "damaged.mcap", damaged);
+    CAPTURE(i);
+    read_in_every_way(folder / "damaged.mcap", damaged.size());
+  }
+}
+
+TEST_CASE("recordings with damaged messages behind right checksums are read or refused") {
+  const TemporaryDirectory folder;
+  Damage damage(2);
+  RandomEvents random(2);
+  for (int i = rounds(300); i > 0; --i) {
+    std::string records;
+    for (int kind = 0; kind < RandomEvents::kinds; ++kind) records += message_record(random.message(kind));
+    const std::string file = file_of_chunk(damage.done_to(records));
+    put_contents(folder / "damaged.mcap", file);
+    CAPTURE(i);
+    read_in_every_way(folder / "damaged.mcap", file.size());
+  }
+}
+
+TEST_CASE("damaged messages are decoded to something sound or refused, in both ways of reading alike") {
+  Damage damage(3);
+  RandomEvents random(3);
+  for (int i = rounds(2000); i > 0; --i) {
+    const std::string damaged = damage.done_to(text_of(encode(random.message(i % RandomEvents::kinds))));
+    CAPTURE(i);
+    const Decoded decoded = decode(bytes_of(damaged));
+    const EncodedMessage checked(bytes_of(damaged));
+    REQUIRE(checked.outcome() == decoded.outcome);
+    if (!decoded) continue;
+    // What was taken is sound: it can be said again.
+    REQUIRE(decode(encode(decoded.message)).outcome == Decoded::Outcome::message);
+  }
+}
+
+TEST_CASE("damaged messages at a relay change nothing but its counts") {
+  Damage damage(4);
+  RandomEvents random(4);
+  const SessionId session = new_session_id();
+  Counted tap;
+  Exchange exchange(session, 1 << 20, {&tap}, {});
+  std::uint64_t sequence = 0;
+  for (int i = rounds(2000); i > 0; --i) {
+    Message message = random.message(i % RandomEvents::kinds);
+    message.session = session;
+    message.rank = 0;
+    message.sequence = ++sequence;
+    const std::string damaged = damage.done_to(text_of(encode(message)));
+    exchange.take(shared(std::vector<std::byte>(bytes_of(damaged).begin(), bytes_of(damaged).end())), std::nullopt);
+    if (i % 64 == 0) exchange.give_up_holes(std::chrono::seconds(0));
+  }
+  CHECK(exchange.session() == session);
+}
+
+TEST_CASE("damaged headers, bodies and histories of the link are taken apart or refused") {
+  Damage damage(5);
+  RandomEvents random(5);
+  for (int i = rounds(2000); i > 0; --i) {
+    std::vector<std::byte> body;
+    for (int kind = 0; kind < 3; ++kind) link::append(body, {SpoolPosition{1, 2}, encode(random.message(kind + 3))});
+    const std::string damaged = damage.done_to(text_of(body));
+    if (const auto pieces = link::pieces_of(bytes_of(damaged))) {
+      std::size_t bytes = 0;
+      for (const link::Piece& piece : *pieces) bytes += piece.bytes.size();
+      REQUIRE(bytes <= damaged.size());
+    }
+    const auto header = link::pack({link::Type::worker_messages, 1, 2, 3, 4});
+    link::unpack(bytes_of(damage.done_to(text_of(header))));
+    std::map<std::int32_t, SequenceSet> seen;
+    for (std::uint64_t n = 1; n < 40; n += 2) seen[3].insert(n);
+    unpack_history(bytes_of(damage.done_to(pack_history(seen))));
+  }
+}
+
+TEST_CASE("damaged messages of a class and join strings are read or refused with a reason") {
+  Damage damage(6);
+  classroom::Look look;
+  look.lab = "pipeline-1f1b";
+  look.op = "B:c2:m1";
+  const std::vector<std::string> texts{
+      to_text(classroom::Message(look)), to_text(classroom::Message(classroom::Answer{"lab", 1, 2.5})),
+      to_text(classroom::Message(classroom::Hello{"Ada", std::string(40, 'a'), std::string(80, 'b')}))};
+  Join join{"tcp://host.example:7070", new_curve_keys().public_key, new_curve_keys(), {}};
+  for (int i = rounds(2000); i > 0; --i) {
+    std::string why;
+    if (!classroom::parse(damage.done_to(texts[damage.below(texts.size())]), &why)) REQUIRE_FALSE(why.empty());
+    try {
+      parse_join(damage.done_to(to_string(join)));
+    } catch (const JoinError& error) {
+      REQUIRE(std::string(error.what()).size() < 1000);
+    }
+  }
+}
+
+TEST_CASE("damaged spools are read up to the damage") {
+  const TemporaryDirectory folder;
+  const std::string spool = folder / "spool";
+  std::filesystem::create_directory(spool);
+  RandomEvents random(7);
+  const SessionId session = new_session_id();
+  {
+    SpoolWriter writer({spool, {}}, session, 0);
+    for (int i = 0; i < 60; ++i) writer.append(encode(random.message(i % RandomEvents::kinds)), true);
+    REQUIRE(writer.flush());
+  }
+  const std::string file = spool_file(spool, 0, 0), whole = contents(file);
+  Damage damage(7);
+  for (int i = rounds(300); i > 0; --i) {
+    put_contents(file, damage.done_to(whole));
+    Counted sink;
+    try {
+      read_spool(spool, sink);
+    } catch (const std::runtime_error&) {  // no spool any more
+    }
+  }
+}

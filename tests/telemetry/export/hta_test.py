@@ -1,0 +1,55 @@
+"""Exports a trace for HolisticTraceAnalysis, checks what that package needs and, where it is installed, lets it analyse.
+Arguments: trace_sample, rankscope-trace."""
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+sample, program = sys.argv[1:3]
+
+
+def check(condition, what):
+    if not condition:
+        print("failed:", what)
+        sys.exit(1)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    trace, out = Path(folder) / "run.mcap", Path(folder) / "hta"
+    subprocess.run([sample, trace], check=True, capture_output=True)
+    subprocess.run([program, "export", trace, "--format", "hta", "--obtained", "measured", "-o", out], check=True)
+    files = sorted(out.glob("*.json"))
+    check(len(files) > 1, "a file for each rank")
+    for file in files:
+        text = file.read_text()
+        rank = re.search(r'"rank":\s+(\d+)', text)  # as the package finds it
+        check(rank and file.name == f"rank-{rank.group(1)}.json", f"{file}: its rank")
+        events = json.loads(text)["traceEvents"]
+        kernels = [e for e in events if e["cat"] == "kernel"]
+        host = {e["args"]["correlation"]: e for e in events if e["cat"] == "cpu_op"}
+        check(len(kernels) > 10 and len(kernels) == len(host), f"{file}: a cpu_op for each kernel")
+        for kernel in kernels:
+            check(kernel["args"]["stream"] > 0, f"{file}: streams")
+            check(isinstance(kernel["ts"], int) and kernel["dur"] >= 0, f"{file}: times")
+            check(host[kernel["args"]["correlation"]]["name"] == kernel["args"]["op"], f"{file}: correlations")
+        check(any(e["name"].startswith("ProfilerStep#") for e in events), f"{file}: steps")
+
+    try:
+        warnings.simplefilter("ignore")
+        from hta.trace_analysis import TraceAnalysis
+    except ImportError as missing:
+        print(f"the package HolisticTraceAnalysis is not installed ({missing}); only the structure was checked")
+        sys.exit(0)
+    analysis = TraceAnalysis(trace_dir=str(out))
+    breakdown = analysis.get_temporal_breakdown(visualize=False)
+    print(breakdown)
+    check(len(breakdown) == len(files), "a breakdown of each rank")
+    shares = breakdown[["idle_time_pctg", "compute_time_pctg", "non_compute_time_pctg"]].sum(axis=1)
+    check(((shares - 100).abs() < 0.1).all(), "the shares of a rank's time make 100 %")
+    check((breakdown["compute_time_pctg"] > 0).all(), "every rank computes")
+    overlap = analysis.get_comm_comp_overlap(visualize=False)
+    print(overlap)
+    check(overlap["comp_comm_overlap_pctg"].between(0, 100).all(), "overlap is a share")

@@ -1,0 +1,88 @@
+// Directories of sessions: private, and removed when their owner is gone, by whoever makes the next one.
+#include "telemetry/stream/session_directory.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/catch.hpp"
+#include "tests/telemetry/stream/support.hpp"
+
+using namespace rankscope;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Directories of sessions are made there meanwhile.
+class TemporaryBase {
+ public:
+  explicit TemporaryBase(const std::string& path) {
+    setenv("TMPDIR", path.c_str(), 1);
+    unsetenv("XDG_RUNTIME_DIR");
+  }
+  ~TemporaryBase() { unsetenv("TMPDIR"); }
+};
+
+/// What an owner that is killed leaves behind. `does` runs in it.
+template <class Does>
+fs::path left_by_killed_owner(const fs::path& base, Does does) {
+  const fs::path told = base / "told";
+  const pid_t owner = fork();
+  REQUIRE(owner >= 0);
+  if (owner == 0) {
+    const SessionDirectory mine;
+    does(mine.path());
+    std::ofstream(told) << mine.path().string();
+    kill(getpid(), SIGKILL);
+  }
+  waitpid(owner, nullptr, 0);
+  std::ifstream in(told);
+  std::string path;
+  std::getline(in, path);
+  REQUIRE(fs::is_directory(path));
+  fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("a session's directory is its user's alone and goes with its owner") {
+  const Directory base;
+  const TemporaryBase temporary(base.path);
+  fs::path path;
+  {
+    const SessionDirectory mine;
+    path = mine.path();
+    CHECK(path.parent_path() == base.path);
+    CHECK((fs::status(path).permissions() & fs::perms::all) == fs::perms::owner_all);
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    const SessionDirectory another;  // old, but held
+    CHECK(fs::exists(path));
+  }
+  CHECK(!fs::exists(path));
+}
+
+TEST_CASE("what a killed owner leaves is removed by the next one, with the shared memory that is noted there") {
+  const Directory base;
+  const TemporaryBase temporary(base.path);
+  const fs::path memory = "/dev/shm/rankscope-test-" + std::to_string(getpid());
+  const fs::path elsewhere = fs::path(base.path) / "precious";
+  std::ofstream(elsewhere) << "mine";
+  const fs::path left = left_by_killed_owner(base.path, [&](const fs::path& directory) {
+    const int file = open(memory.c_str(), O_RDWR | O_CREAT, 0600);
+    if (ftruncate(file, 4096) != 0 || mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0) == MAP_FAILED) _exit(1);
+    note_shared_memory(directory);
+    std::ofstream(directory / "shared-memory", std::ios::app) << elsewhere.string() << "\n/dev/shm/../etc/none\n";
+  });
+  CHECK(fs::exists(memory));
+  { const SessionDirectory next; }
+  CHECK(!fs::exists(left));
+  CHECK(!fs::exists(memory));
+  CHECK(fs::exists(elsewhere));  // only shared memory goes
+}

@@ -1,0 +1,142 @@
+// Too little of everything: threads that cannot be made, address space, memory for the model, and messages that would
+// be as long as what was typed.
+#include <grp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/catch.hpp"
+#include "tests/whole/process.hpp"
+
+using namespace rankscope::test;
+
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+/// The engine with so many more processes and threads than its user has. As an ordinary user: root has no such limit.
+Ended with_threads(const Folder& folder, int threads, const Arguments& arguments) {
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  std::string line = "ulimit -u " + std::to_string(threads) + "; exec " + RANKSCOPE_ENGINE;
+  for (const std::string& argument : arguments) line += " '" + argument + "'";
+  Arguments command{"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/bin/bash", "-c", line};
+  return Process(folder, command).wait(a_minute);
+}
+
+Ended with_address_space(const Folder& folder, int mib, const Arguments& arguments) {
+  std::string line = "ulimit -v " + std::to_string(mib * 1024) + "; exec " + RANKSCOPE_ENGINE;
+  for (const std::string& argument : arguments) line += " '" + argument + "'";
+  return Process(folder, {"/bin/bash", "-c", line}).wait(a_minute);
+}
+
+}  // namespace
+
+TEST_CASE("a run that gets too few threads ends soon with one line that says so") {
+  if (geteuid() != 0 || !std::filesystem::exists("/usr/bin/setpriv")) {
+    std::puts("not root, or no setpriv: not tested");
+    return;
+  }
+  const Folder folder;
+  const int threads = GENERATE(3, 6, 12, 24);
+  INFO(threads << " threads");
+  const Ended ended = with_threads(folder, threads, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "3"}));
+  INFO(ended.err);
+  CHECK(ended.in_time);
+  CHECK(ended.seconds < 10 * slowness);
+  CHECK(ended.status == 1);
+  CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
+  CHECK(ended.err.find("rankscope-engine: ") == 0);
+  CHECK(ended.err.find("thread") != std::string::npos);
+  CHECK(ended.err.find("ulimit -u") != std::string::npos);
+  CHECK(folder.sessions().empty());
+  CHECK(folder.processes_after(some_seconds).empty());
+}
+
+TEST_CASE("ranks under mpi that get too few threads end soon, and why is said") {
+  if (!can_use_mpi()) return;
+  if (geteuid() != 0 || !std::filesystem::exists("/usr/bin/setpriv")) return;
+  const Folder folder;
+  const int threads = GENERATE(8, 24, 40);
+  INFO(threads << " threads");
+  const Ended ended =
+      with_threads(folder, threads, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "3", "--comm", "mpi"}));
+  INFO(ended.err);
+  CHECK(ended.in_time);
+  CHECK(ended.seconds < 10 * slowness);
+  CHECK(ended.status == 1);
+  CHECK(folder.processes_after(some_seconds).empty());
+}
+
+#if RANKSCOPE_SLOWNESS == 1  // sanitizers take terabytes of address space
+TEST_CASE("a run without address space ends soon, with a reason and without a signal") {
+  const Folder folder;
+  const int mib = GENERATE(150, 300, 450, 600);
+  INFO(mib << " MiB");
+  const Ended ended = with_address_space(folder, mib, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "3"}));
+  INFO(ended.err);
+  CHECK(ended.in_time);
+  CHECK(ended.seconds < 10 * slowness);
+  CHECK(ended.signal == 0);
+  CHECK(ended.err.find("signal ") == std::string::npos);
+  if (ended.status != 0) CHECK(ended.err.find("ulimit -v") != std::string::npos);
+  CHECK(folder.processes_after(some_seconds).empty());
+}
+#endif
+
+TEST_CASE("a model that does not fit this machine is refused at once, with both figures and the way around") {
+  const Folder folder;
+  const Ended ended = engine(folder, {"run", "gpt3-175b"});
+  INFO(ended.err);
+  CHECK(ended.status == 2);
+  CHECK(ended.seconds < 10 * slowness);
+  CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
+  CHECK(ended.err.find("of memory on this machine, and ") != std::string::npos);
+  CHECK(ended.err.find("a step would take at least ") != std::string::npos);
+  CHECK(ended.err.find("--any-size") != std::string::npos);
+  CHECK(folder.sessions().empty());
+}
+
+TEST_CASE("what was typed is echoed at most in part") {
+  const Folder folder;
+  const std::string much(3000, 'x');
+  std::string words;
+  while (words.size() < 3000) words += "many words ";
+  const std::string file = lab("pipeline-1f1b");
+  const std::vector<Arguments> rows{{much},
+                                    {"run", file, "--set", "schedule=" + much},
+                                    {"run", file, "--set", "schedule=" + words},
+                                    {"run", file, "--set", much + "=1"},
+                                    {"run", file, "--set", much},
+                                    {"run", file, "--set", "precision=" + much},
+                                    {"run", file, "--set", "data.source=text:" + much},
+                                    {"run", file, "--set", "cluster.spec=" + much},
+                                    {"run", file, "--set", "stages=" + much},
+                                    {"run", file, "--set", "width=" + much},
+                                    {"run", file, "--keep", much},
+                                    {"run", file, "--comm", much},
+                                    {"run", file, "--steps", much},
+                                    {"run", file, "--publish", much},
+                                    {"run", file, "--publish", "ipc:///" + much},
+                                    {"run", file, "--record", much},
+                                    {"run", file, "--resume", much},
+                                    {"run", much},
+                                    {"run", file, "--" + much},
+                                    {"sweep", file, "--over", "plan.data=" + much},
+                                    {"sweep", file, "--over", much},
+                                    {"paths", much},
+                                    {"paths", "--rate", much},
+                                    {"paths", "--optimizer", much},
+                                    {"export", much, "x"}};
+  for (const Arguments& arguments : rows) {
+    const Ended ended = engine(folder, arguments);
+    std::string typed;
+    for (const std::string& argument : arguments) typed += " " + argument.substr(0, 40);
+    INFO("rankscope-engine" << typed);
+    INFO(ended.err);
+    CHECK(ended.status == 2);
+    CHECK(ended.err.size() < 1600);
+    CHECK(ended.err.find("characters)") != std::string::npos);
+    CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
+  }
+}

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every tab, at every size and scale: nothing too small, nothing cut, nothing off the screen; and the same after a
+presentation, after Reset layout, and after quitting and starting again."""
+
+import os
+import re
+import sys
+
+from desktop import Desktop, Failed, main, run, wait_for
+from program import LOG, TABS, Program, fresh_profile
+
+SCREENS = ((1366, 768), (1024, 700), (1920, 1080))
+SCALES = (1.0, 1.5, 2.0)
+THOROUGH = ((1366, 768, 1.0), (1024, 700, 1.0), (1920, 1080, 2.0))
+LEAST_SEEN = 180  # logical pixels of height of any view that is shown
+LEAST_WITH_ROOM = 250  # and of a lower view, where the screen has 700
+ROUNDING = 3  # pixels: places come as whole logical pixels
+
+
+def check(condition, words):
+    if not condition:
+        raise Failed(words)
+
+
+def is_scrolled(part):
+    """Within a page that is higher than what it is seen through."""
+    chain = part.path + (part,)
+    return any(inner.height > outer.height + ROUNDING for outer, inner in zip(chain, chain[1:]))
+
+
+def check_places(program, parts):
+    """Nothing off the screen, nothing cut by what it lies in."""
+    window, desktop = program.window(), program.desktop
+    check(window.x >= 0 and window.y >= 0 and window.right <= desktop.width + ROUNDING
+          and window.bottom <= desktop.height + ROUNDING, f"the window is off the screen: {window}")
+    for part in parts:
+        if part.width <= 0 or part.height <= 0 or not part.path or part.role in ("page tab", "table"):
+            continue
+        around = part.path[-1]
+        if around.width > 0:
+            check(part.x >= around.x - ROUNDING and part.right <= around.right + ROUNDING,
+                  f"cut at the side: {part}\n  within {around}")
+        if not is_scrolled(part):
+            check(part.inside(window, ROUNDING), f"outside of the window: {part}")
+            if around.height > 0:
+                check(part.y >= around.y - ROUNDING and part.bottom <= around.bottom + ROUNDING,
+                      f"cut above or below: {part}\n  within {around}")
+
+
+def view_of(program, name):
+    """The widget of a view, which is named as its tab."""
+    wanted = LOG if name == "Log" else name
+    return next((part for part in program.parts() if part.name == wanted and part.role in ("filler", "text", "panel")
+                 and part.height > 0), None)
+
+
+def open_tab(program, number):
+    if number <= 10:
+        program.desktop.key(f"ctrl+{number % 10}")
+    else:
+        program.command(f"Show {TABS[number - 1]}")
+
+
+def check_view(program, name):
+    """The view is in front and large enough, and what else is shown is, too."""
+    view = wait_for(f"{name} is in front and {LEAST_SEEN} pixels high",
+                    lambda: (lambda one: one if one and one.height >= LEAST_SEEN * program.scale - ROUNDING else None)(
+                        view_of(program, name)), 15)
+    parts = program.still()
+    roomy = program.desktop.height / program.scale >= 700
+    least = LEAST_WITH_ROOM if roomy else LEAST_SEEN
+    check(view.height >= least * program.scale - ROUNDING, f"{name} has less than {least} pixels: {view}")
+    timeline = program.find("Time line", parts=[part for part in parts if part.role == "filler"])
+    if roomy:
+        check(timeline is not None, f"the time line is not shown beside {name}")
+    if timeline is not None:
+        check(timeline.height >= LEAST_SEEN * program.scale - ROUNDING, f"the time line is too low: {timeline}")
+        check(not timeline.overlaps(view), f"{timeline} lies over {view}")
+    check_places(program, parts)
+    return view
+
+
+def check_tabs(program, with_pictures):
+    for number, name in enumerate(TABS, 1):
+        open_tab(program, number)
+        view = check_view(program, name)
+        if with_pictures:
+            wait_for(f"{name} shows something",
+                     lambda: program.desktop.colours(view.x, view.y, view.width, view.height) >= 4, 15)
+
+
+def places(program):
+    """Where the large parts are, to be compared."""
+    found = {}
+    for part in program.still():
+        if part.name in ("Lesson", "Plan", "Time line", "Where the step goes") + TABS and part.role != "page tab":
+            found[part.name] = (part.x, part.y, part.width, part.height)
+    return found
+
+
+def check_same(program, before, what):
+    def difference():
+        now = places(program)
+        return {name: (place, now.get(name)) for name, place in before.items()
+                if now.get(name) is None or max(abs(a - b) for a, b in zip(place, now[name])) > ROUNDING}
+
+    wait_for(lambda: f"everything is where it was after {what}; not so: {difference()}", lambda: not difference(), 10)
+
+
+def check_presentation(program):
+    before = places(program)
+    program.desktop.key("F11")
+    wait_for("the presentation hides the plan", lambda: "Plan" not in places(program), 15)
+    program.desktop.key("Escape")
+    check_same(program, before, "F11 and Esc")
+
+
+def check_whole_middle(program, name):
+    """F9 gives the lower view the middle; Esc gives it back."""
+    before = places(program)
+    program.desktop.key("F9")
+    view = wait_for(f"{name} has the whole middle",
+                    lambda: (lambda one: one if one and "Time line" not in places(program) else None)(
+                        view_of(program, name)), 15)
+    check(view.height > before[name][3], f"{name} is not larger: {view}")
+    check_places(program, program.still())
+    program.desktop.key("Escape")
+    check_same(program, before, "F9 and Esc")
+
+
+def check_panels(program):
+    """Each panel folds to a strip and opens as it was."""
+    for key, name in (("ctrl+b", "Lesson"), ("ctrl+j", "Plan")):
+        before = places(program)[name]
+        program.desktop.key(key)
+        wait_for(f"{name} is folded or unfolded", lambda: abs(places(program)[name][2] - before[2]) > 100, 15)
+        check_places(program, program.still())
+        program.desktop.key(key)
+        wait_for(f"{name} is again as wide as before",
+                 lambda: abs(places(program)[name][2] - before[2]) <= ROUNDING, 15)
+
+
+def check_handle(program, name):
+    """The edge above the lower view can be seen and drawn."""
+    handle = program.wait_for("Height of the lower view")
+    before = view_of(program, name)
+    x, y = handle.centre
+    program.desktop.drag(x, y, x, y - 24)
+    wait_for("the lower view is higher after its edge was drawn up",
+             lambda: view_of(program, name).height >= before.height + 12, 15)
+    return places(program)
+
+
+def thorough(binary, folder, width, height, scale, desktop):
+    profile = fresh_profile(folder, f"profile-{width}-{height}-{scale}")
+    program = Program(binary, desktop, profile, scale=scale)
+    try:
+        check_places(program, program.still())
+        first = places(program)
+        check_tabs(program, with_pictures=True)
+        open_tab(program, 3)
+        check_view(program, TABS[2])
+        check_presentation(program)
+        if height / scale >= 700:
+            check_whole_middle(program, TABS[2])
+        check_panels(program)
+        program.command("Reset layout")
+        if height / scale >= 700:
+            drawn = {key: value for key, value in first.items() if key in ("Lesson", "Plan", "Time line")}
+            check_same(program, drawn, "Reset layout")
+        open_tab(program, 3)
+        check_view(program, TABS[2])
+        kept = check_handle(program, TABS[2]) if height / scale >= 768 else places(program)
+        program.quit()
+        program = Program(binary, desktop, profile, scale=scale)
+        open_tab(program, 3)
+        check_view(program, TABS[2])
+        check_same(program, kept, "quitting and starting again")
+        program.quit()
+        check_unusable_state(binary, desktop, profile, scale, first)
+    except Exception:
+        desktop.picture(f"sizes-{width}-{height}-{scale}")
+        raise
+    finally:
+        program.kill()
+
+
+def check_unusable_state(binary, desktop, profile, scale, first):
+    """A layout that no longer fits is not restored."""
+    file = os.path.join(profile, "config", "rankscope", "rankscope.conf")
+    text = open(file).read()
+    spoilt = re.sub(r'(lesson_width|plan_width|lower_height)([\\"]*:)\d+', r"\g<1>\g<2>9", text)
+    check(spoilt != text, f"no layout in {file}")
+    open(file, "w").write(spoilt)
+    program = Program(binary, desktop, profile, scale=scale)
+    try:
+        check_same(program, {name: first[name] for name in ("Lesson", "Plan")}, "an unusable state was saved")
+        program.quit()
+    finally:
+        program.kill()
+
+
+def check_starts_large(program):
+    window, desktop = program.window(), program.desktop
+    check(window.width >= 0.8 * desktop.width and window.height >= 0.8 * desktop.height,
+          f"the window starts small on {desktop.width}x{desktop.height}: {window}")
+
+
+def check_becomes_small(program):
+    """1024 x 700 is possible, and everything has room in it."""
+    found = run(["xdotool", "search", "--onlyvisible", "--pid", str(program.process.pid), "--name", "Rankscope"])
+    window = found.stdout.split()[-1]
+    run(["xdotool", "windowsize", window, "1024", "680"])
+    wait_for("the window is 1024 pixels wide", lambda: abs(program.window().width - 1024) <= ROUNDING, 15)
+    open_tab(program, 3)
+    check_view(program, TABS[2])
+
+
+def quick(binary, folder, width, height, scale, desktop):
+    program = Program(binary, desktop, fresh_profile(folder, f"profile-{width}-{height}-{scale}"), scale=scale)
+    try:
+        check_places(program, program.still())
+        check_starts_large(program)
+        check_tabs(program, with_pictures=False)
+        if (width, scale) == (1920, 1.0):
+            check_becomes_small(program)
+        program.quit()
+    except Exception:
+        desktop.picture(f"sizes-{width}-{height}-{scale}")
+        raise
+    finally:
+        program.kill()
+
+
+def test(binary, folder, *chosen):
+    for width, height in SCREENS:
+        if chosen and f"{width}x{height}" not in chosen:
+            continue
+        desktop = Desktop(folder, width, height)
+        try:
+            for scale in SCALES:
+                one = thorough if (width, height, scale) in THOROUGH else quick
+                print(f"{width} x {height}, scale {scale}", flush=True)
+                one(binary, folder, width, height, scale, desktop)
+        finally:
+            desktop.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(test))

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Damaged, missing and unreachable things: the window says what is wrong, where one looks, and goes on."""
+
+import os
+import sys
+
+from desktop import Desktop, Failed, main, wait_for
+from program import LOG, Program, fresh_profile
+from sizes import check_places
+from ten_minutes import label, record
+
+
+def says_somewhere(program, *words):
+    """In the status line, in the log, or in any label; `words` are alternatives."""
+    parts = program.parts()
+    log = next((part for part in parts if part.name == LOG), None)
+    texts = [part.name for part in parts] + ([program.text(log)] if log else [])
+    return any(word.lower() in text.lower() for word in words for text in texts)
+
+
+def open_in_window(binary, folder, desktop, source, *words):
+    program = Program(binary, desktop, fresh_profile(folder, "profile-trouble"), [source])
+    try:
+        wait_for(f"the window says one of {words} of {source}", lambda: says_somewhere(program, *words), 30)
+        check_places(program, program.still())
+        program.quit()
+    except Exception:
+        desktop.picture("trouble-" + os.path.basename(source).replace(":", "-"))
+        raise
+    finally:
+        program.kill()
+
+
+def refuse_at_once(binary, folder, desktop, source):
+    """What is not there at all is refused on the command line, in a line, with status 2."""
+    from desktop import run
+
+    result = run([binary, source], seconds=30)
+    if result.returncode != 2 or os.path.basename(source) not in result.stdout:
+        raise Failed(f"{source}: status {result.returncode}, '{result.stdout}'")
+
+
+def stays_open(binary, folder, desktop, recording):
+    """A wrong path opened from a running window leaves the window as it is."""
+    program = Program(binary, desktop, fresh_profile(folder, "profile-stays"), [recording])
+    try:
+        wait_for("the recording is open", lambda: label(program) == "RECORDED", 60)
+        for key in ("ctrl+3", "ctrl+5", "F11", "Escape"):
+            desktop.key(key)
+        check_places(program, program.still())
+        program.quit()
+    except Exception:
+        desktop.picture("trouble-stays")
+        raise
+    finally:
+        program.kill()
+
+
+def test(binary, folder):
+    desktop = Desktop(folder, 1366, 768)
+    try:
+        recording = record(binary, folder)
+        whole = open(recording, "rb").read()
+        files = {"cut.mcap": whole[: len(whole) // 2], "noise.mcap": os.urandom(4096), "empty.mcap": b"",
+                 "wrong.toml": b"title = \n[plan]\npipeline = \"four\"\n"}
+        for name, content in files.items():
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(content)
+        refuse_at_once(binary, folder, desktop, os.path.join(folder, "missing.mcap"))
+        open_in_window(binary, folder, desktop, os.path.join(folder, "noise.mcap"), "noise.mcap")
+        open_in_window(binary, folder, desktop, os.path.join(folder, "empty.mcap"), "empty.mcap")
+        open_in_window(binary, folder, desktop, os.path.join(folder, "wrong.toml"), "wrong.toml")
+        open_in_window(binary, folder, desktop, os.path.join(folder, "cut.mcap"), "cut.mcap")
+        open_in_window(binary, folder, desktop, "tcp://127.0.0.1:9", "tcp://127.0.0.1:9")
+        stays_open(binary, folder, desktop, recording)
+    finally:
+        desktop.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(test))

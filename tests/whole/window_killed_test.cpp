@@ -1,0 +1,26 @@
+// A window that is killed: what it leaves behind goes with the next run.
+#include <signal.h>
+
+#include <filesystem>
+
+#include "tests/catch.hpp"
+#include "tests/whole/process.hpp"
+
+using namespace rankscope::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("the folder of a window's class is removed by the next run when the window was killed") {
+  const Folder folder;
+  const int number = GENERATE(SIGKILL, SIGTERM, SIGHUP);
+  INFO("signal " << number);
+  Process window(folder, {RANKSCOPE_WINDOW, "--teach", (folder / "class.join").string()},
+                 {.environment = {"QT_QPA_PLATFORM=offscreen", "HOME=" + folder.path().string()}, .input = {}});
+  REQUIRE(wait_until(a_minute, [&] { return std::filesystem::exists(folder / "class.join"); }));
+  REQUIRE(folder.sessions().size() == 1);
+  window.signal(number);
+  CHECK(window.wait(some_seconds).in_time);
+  for (const std::string& session : folder.sessions())
+    std::filesystem::last_write_time(session, std::filesystem::file_time_type::clock::now() - 1h);
+  CHECK(engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "1"})).status == 0);
+  CHECK(folder.sessions().empty());
+}
