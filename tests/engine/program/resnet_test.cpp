@@ -141,6 +141,8 @@ TEST_CASE("golden bytes: a resnet of four blocks, kept whole and with its blocks
     s.model.image = 32;
     s.plan.recompute = recompute;
     s.plan.bucket_mib = 25;
+    s.train.optimizer = "adamw";
+    s.train.clip = 0;
     return memory_profile(compile(s).program_for(0)).peak_by_class;
   };
   const auto of = [](const ClassBytes& bytes, MemoryClass memory) { return bytes[static_cast<std::size_t>(memory)]; };

@@ -173,7 +173,6 @@ TEST_CASE("folded equals unfolded with ZeRO-2 and 3, whether compute covers thei
     } else {
       // Programs' gathers and reductions have a lane each and do not slow each other there; folded they share the
       // links.
-      WARN("FOLDED " << folded / unfolded);
       CHECK(folded > 0.95 * unfolded);
       CHECK(folded < 1.5 * unfolded);
     }
@@ -207,7 +206,6 @@ TEST_CASE("each thing that a cluster says of its software costs time in programs
   const auto slower = [&](auto change) {
     Scenario changed = s;
     change(changed.cluster);
-    WARN("SLOWER " << unfolded_seconds(changed) / fastest - 1);
     return unfolded_seconds(changed) / fastest - 1;
   };
   CHECK(slower([](ClusterSpec& c) { c.overlap = false; }) > 0.005);
