@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/verify/parity.hpp"
 
@@ -22,16 +23,17 @@ class Judgement {
       grow(std::isnan(twin_.steps[s].loss) ? twin_.steps[s].loss
                                            : std::max(twin_.steps[s].loss, twin_.steps[s].gradient));
       run_.growth.push_back(growth_);
-      hold(now.loss, fmt::format("the loss of step {}", s));
-      hold(now.gradient, "the gradient of " + now.where);
-      if (shows()) run_.judged_steps = static_cast<int>(s) + 1;
+      hold(now.loss, fmt::format("the loss of step {}", s), s == 0);
+      hold(now.gradient, "the gradient of " + now.where, s == 0);
+      if ((shows() || (is_within(now.loss) && is_within(now.gradient))) && run_.judged_steps == static_cast<int>(s))
+        ++run_.judged_steps;
       if (s == 0 && run_.judges_parameters) first_update();
     }
     if (run_.judges_parameters) last_update();
     if (run_.outcome == Outcome::equal && run_.judged_steps < 2)
       not_shown(
           fmt::format("one rounding of each weight changes this training by {:.1e} within two steps, which may "
-                      "hide what the plan does; try precision = \"fp64\"",
+                      "hide what the plan does; fp64 shows more of it than other precisions",
                       run_.growth[1]));
   }
 
@@ -39,12 +41,19 @@ class Judgement {
   void grow(double error) {
     if (is_worse(error, growth_)) growth_ = error;
   }
-  double bound() const { return std::max(run_.tolerance, ParityRun::over_twin * growth_); }
-  bool shows() const { return bound() <= ParityRun::still_shows; }  // false where the twin has a NaN
+  /// Infinite where the reference or its twin has a NaN.
+  double bound() const {
+    return std::isnan(growth_) ? std::numeric_limits<double>::infinity()
+                               : std::max(run_.tolerance, ParityRun::over_twin * growth_);
+  }
+  bool shows() const { return bound() <= ParityRun::still_shows; }
+  bool is_within(double error) const { return !is_worse(error, run_.tolerance); }
 
-  void hold(double error, const std::string& what) {
-    const bool worse = shows() ? is_worse(error, bound()) : error > bound();
-    if (!worse || run_.outcome == Outcome::different) return;
+  /// Where bounds show nothing any more, nothing is held against them, unless it is of the first step, before which
+  /// both had the same weights.
+  void hold(double error, const std::string& what, bool of_first_step) {
+    if (!std::isfinite(bound()) || (!shows() && !of_first_step)) return;
+    if (!is_worse(error, bound()) || run_.outcome == Outcome::different) return;
     run_.outcome = Outcome::different;
     run_.reason = fmt::format("{} is off by {:.1e}, and may be by {:.1e}", what, error, bound());
   }
@@ -60,17 +69,17 @@ class Judgement {
   }
 
   void first_update() {
-    if (run_.errors.first_update.tensors == 0) return;
+    if (twin_.first_update.tensors == 0) return;  // there is no twin, or no first update
     const double before = growth_;
     grow(twin_.first_update.worst);
-    hold(run_.errors.first_update.worst, "after the first update " + run_.errors.first_update.where);
-    first_shows_ = shows();
+    hold(run_.errors.first_update.worst, "after the first update " + run_.errors.first_update.where, true);
+    first_shows_ = shows() || is_within(run_.errors.first_update.worst);
     growth_ = before;
   }
   void last_update() {
     grow(twin_.parameters.worst);
-    hold(run_.errors.parameters.worst, "after the last update " + run_.errors.parameters.where);
-    if (shows())
+    hold(run_.errors.parameters.worst, "after the last update " + run_.errors.parameters.where, false);
+    if (shows() || is_within(run_.errors.parameters.worst))
       moved(run_.errors.parameters);
     else if (first_shows_)
       moved(run_.errors.first_update);

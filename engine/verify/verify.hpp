@@ -14,9 +14,9 @@
 // The bound is the tolerance of the plan's precision. Where that is exceeded, roundings may be all that differs: some
 // trainings are chaotic, and multiply any error from step to step. So the reference is trained once more as a twin,
 // each of its initial weights changed by one rounding, and a step may differ by ParityRun::over_twin times what the
-// twin has come to differ by, if that is more than the tolerance. Steps whose bound is above ParityRun::still_shows
-// prove nothing. A training of which the first two steps can be judged, with the update between them, is called equal;
-// the text says how many steps that was.
+// twin has come to differ by, if that is more than the tolerance. A step whose bound is above ParityRun::still_shows
+// proves nothing, unless it is within the tolerance. A training of which the first two steps can be judged, with the
+// update between them, is called equal; the text says how many steps that was.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
