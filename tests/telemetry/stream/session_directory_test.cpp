@@ -15,6 +15,7 @@
 #include "tests/telemetry/stream/support.hpp"
 
 using namespace rankscope;
+using namespace rankscope::test;
 namespace fs = std::filesystem;
 
 namespace {
@@ -59,7 +60,7 @@ TEST_CASE("a session's directory is its user's alone and goes with its owner") {
   {
     const SessionDirectory mine;
     path = mine.path();
-    CHECK(path.parent_path() == base.path);
+    CHECK(path.parent_path().string() == base.path);
     CHECK((fs::status(path).permissions() & fs::perms::all) == fs::perms::owner_all);
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
     const SessionDirectory another;  // old, but held
