@@ -6,7 +6,7 @@
 #include <string_view>
 #include <thread>
 
-#include "engine/calibrate/calibrate.hpp"
+#include "engine/calibrate/peak.hpp"
 #include "engine/facts/prediction.hpp"
 #include "engine/host/memory.hpp"
 #include "engine/optimizer/rule/rule.hpp"
@@ -63,7 +63,8 @@ std::string long_time(double seconds) {
 /// At the rate of large matrix products on all cores: nothing of a step is faster.
 std::string least_time(const StepProgram& step, double flops, const std::string& device, int threads) {
   if (!is_platform(device)) return {};
-  const double here = measure_peak_flops(step.scenario.compute_type(), *open_platform(device, threads));
+  constexpr std::int64_t large = 1024;
+  const double here = glance_at_peak(step.scenario.compute_type(), *open_platform(device, threads), large).wall;
   const bool on_cpu = device == "cpu";
   const double cores = on_cpu ? std::max(1u, std::thread::hardware_concurrency()) / static_cast<double>(threads) : 1;
   return fmt::format("; a step would take at least {} here ({:.2g} FLOP)", long_time(flops / (here * cores)), flops);
