@@ -283,9 +283,9 @@ QString GridView::describe(int cell) const {
   }
   text += QStringLiteral("</table>");
   const auto members = [&](GroupKind kind, const QString& name) {
-    QStringList ranks;
-    for (const int member : grid.group_of(rank, kind)) ranks.append(QString::number(member));
-    return ranks.size() > 1 ? QStringLiteral("<br>%1: %2").arg(name, ranks.join(QStringLiteral(", "))) : QString();
+    QStringList others;
+    for (const int member : grid.group_of(rank, kind)) others.append(QString::number(member));
+    return others.size() > 1 ? QStringLiteral("<br>%1: %2").arg(name, others.join(QStringLiteral(", "))) : QString();
   };
   return text + members(GroupKind::pipeline, tr("pipeline group")) + members(GroupKind::data, tr("data group")) +
          members(GroupKind::tensor, tr("tensor group"));
