@@ -1,6 +1,7 @@
 #include "kernels/cpu/matrix_product.hpp"
 
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -165,6 +166,7 @@ class BlasProduct final : public MatrixProduct {
         loops_.add(c, c, static_cast<const double*>(operands.residual) + first * spec_.n, rows * spec_.n);
       }
       const auto size = [](std::int64_t n) { return static_cast<blasint>(n); };
+      const auto turn = blas_.turn != nullptr ? std::unique_lock(*blas_.turn) : std::unique_lock<std::mutex>();
       blas_.dgemm(CblasRowMajor, spec_.a_transposed ? CblasTrans : CblasNoTrans,
                   spec_.b_transposed ? CblasTrans : CblasNoTrans, size(rows), size(spec_.n), size(spec_.k), 1.0, a,
                   size(spec_.a_transposed ? spec_.m : spec_.k), static_cast<const double*>(operands.b),

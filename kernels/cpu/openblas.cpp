@@ -4,9 +4,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <mutex>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "kernels/device/out_of_memory.hpp"
 #include "kernels/kernel_set.hpp"
@@ -27,17 +30,29 @@ void* open_library() {
   return library != nullptr ? library : dlopen(RANKSCOPE_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 }
 
-/// OpenBLAS asks for the buffer of a product again and again until it gets it. Throws OutOfMemory where that would be
-/// for ever; a machine without such a limit ends the process instead.
-void check_room() {
-  constexpr std::size_t buffer = std::size_t{128} << 20;
+std::mutex one_product;  // the library's buffers are the process's
+
+/// OpenBLAS asks for a product's buffer again and again until it gets it, for ever where address space is limited, and
+/// keeps it then. So there the first product is made while there is room, and products come one after the other: they
+/// need no second buffer. Throws OutOfMemory where there is no room for the first.
+std::mutex* take_turns(const OpenBlas& blas) {
+  constexpr std::int64_t buffer = std::int64_t{128} << 20;
   rlimit space{};
-  if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return;
+  if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return nullptr;
+  static bool has_buffer = false;
+  const std::lock_guard lock(one_product);
+  if (has_buffer) return &one_product;
   void* data = mmap(nullptr, buffer, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED)
     throw OutOfMemory(buffer, "a product in fp64 in a process of at most " + std::to_string(space.rlim_cur >> 20) +
                                   " MiB (ulimit -v)");
+  constexpr int n = 256;  // smaller ones need no buffer
+  const std::vector<double> a(n * n);
+  std::vector<double> c(n * n);
   munmap(data, buffer);
+  blas.dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0, a.data(), n, a.data(), n, 0.0, c.data(), n);
+  has_buffer = true;
+  return &one_product;
 }
 
 }  // namespace
@@ -49,12 +64,12 @@ OpenBlas load_openblas() {
   if (library == nullptr)
     throw Unsupported(std::string("products in fp64 need OpenBLAS, which was not found (") + soname + ", " +
                       RANKSCOPE_OPENBLAS_LIBRARY + ")");
-  check_room();
   OpenBlas blas;
   find(blas.dgemm, library, "cblas_dgemm");
   decltype(&openblas_set_num_threads) set_threads = nullptr;
   find(set_threads, library, "openblas_set_num_threads");
   set_threads(1);
+  blas.turn = take_turns(blas);
   return blas;
 }
 

@@ -3,12 +3,14 @@
 #pragma once
 #include <cblas.h>
 
+#include <mutex>
 #include <string>
 
 namespace rankscope::kernels::cpu {
 
 struct OpenBlas {
   decltype(&cblas_dgemm) dgemm = nullptr;
+  std::mutex* turn = nullptr;  ///< not null: a product holds it, so that there is one at a time
 };
 
 /// Before threads start, since it changes the environment: the library makes no threads of its own when it is loaded.
