@@ -291,7 +291,8 @@ TEST_CASE("zb-2p deadlocks for no pass times, whatever is computed again") {
   std::deque<std::string> times;
   for (int i = 0; i < 150; ++i) {
     std::string five;
-    for (const auto& [least, greatest] : {std::pair(1, 300), {1, 300}, {1, 300}, {0, 300}, {1, 100}})
+    for (const auto& [least, greatest] :
+         std::array<std::pair<int, int>, 5>{{{1, 300}, {1, 300}, {1, 300}, {0, 300}, {1, 100}}})
       five += (five.empty() ? "" : " ") + std::to_string(between(least, greatest) / 100.0);
     times.push_back(five);
     plans.push_back({between(2, 5), between(1, 12), times.back().c_str(),

@@ -101,7 +101,8 @@ std::vector<Advice> advice_in(const Refusal& refusal) {
           advice.push_back({{refusal.key, as_toml(refusal.key, word)}});
   add_settings(refusal, right, advice);
   if (std::regex_search(right, found, std::regex(R"((\w+) at most (\d+))")))
-    if (const std::string path = path_of(found[1], refusal.key); !path.empty()) advice.push_back({{path, found[2]}});
+    if (const std::string path = path_of(found[1], refusal.key); !path.empty())
+      advice.push_back({Change{path, found[2].str()}});
   return advice;
 }
 
