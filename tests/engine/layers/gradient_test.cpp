@@ -8,8 +8,10 @@
 #include <thread>
 
 #include "kernels/cpu/cpu.hpp"
+#include "kernels/tensor/element.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/comparison.hpp"
 #include "tests/engine/layers/hand_laid.hpp"
 #include "tests/engine/layers/slope.hpp"
 #include "tests/kernels/cpu/threads.hpp"
@@ -55,15 +57,14 @@ void apply_gelu(View y, View x) {
   }
 }
 
-double frobenius(View a, View b) {
-  double difference = 0, norm = 0;
-  for (std::int64_t i = 0; i < a.elements(); ++i) {
-    const double x = a.type == DType::f64 ? a.as<double>()[i] : a.as<float>()[i];
-    const double y = b.type == DType::f64 ? b.as<double>()[i] : b.as<float>()[i];
-    difference += (x - y) * (x - y);
-    norm += y * y;
-  }
-  return std::sqrt(difference / norm);
+std::vector<double> values_of(const View& view) {
+  std::vector<double> values(static_cast<std::size_t>(view.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(view, static_cast<std::int64_t>(i));
+  return values;
+}
+
+double frobenius(const View& actual, const View& expected) {
+  return frobenius_error(values_of(actual), values_of(expected));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "engine/scenario/keys.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "tests/catch.hpp"
+#include "tests/comparison.hpp"
 
 using namespace rankscope;
 
@@ -89,17 +90,6 @@ struct Tensor {
   }
 };
 
-/// |a - b| over the vector's greatest magnitude.
-double difference(const Values& a, const Values& b) {
-  REQUIRE(a.size() == b.size());
-  double worst = 0, size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    worst = std::isnan(a[i]) ? INFINITY : std::max(worst, std::abs(a[i] - b[i]));
-    size = std::max(size, std::abs(b[i]));
-  }
-  return worst / size;
-}
-
 }  // namespace
 
 TEST_CASE("twenty steps of every optimizer end where PyTorch or the paper's equations end, within 1e-12") {
@@ -126,7 +116,7 @@ TEST_CASE("twenty steps of every optimizer end where PyTorch or the paper's equa
       if (!c.after.contains(t)) continue;
       for (const Tensor* tensor : {&matrix, &vector}) {
         INFO(c.name << ", step " << t << ", " << tensor->name);
-        CHECK(difference(tensor->parameter, c.after.at(t).at(tensor->name)) < 1e-12);
+        CHECK(test::largest_relative_error(tensor->parameter, c.after.at(t).at(tensor->name)) < 1e-12);
         ++compared;
       }
     }

@@ -1,9 +1,8 @@
 // Runs a scenario, perhaps from a checkpoint, and keeps what it has made.
 #pragma once
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
@@ -13,6 +12,7 @@
 #include "engine/model/part.hpp"
 #include "engine/run/job.hpp"
 #include "kernels/tensor/element.hpp"
+#include "tests/comparison.hpp"
 
 namespace rankscope::testing {
 
@@ -71,20 +71,17 @@ inline Trained train(const Scenario& scenario, const std::string& folder, const 
   return trained;
 }
 
-/// The greatest difference of two models, over the greatest weight of the tensor; infinite where one lacks a tensor.
-inline double difference(const Weights& a, const Weights& b) {
-  double worst = a.size() == b.size() ? 0 : INFINITY;
-  for (const auto& [name, values] : a) {
-    const auto other = b.find(name);
-    if (other == b.end() || other->second.size() != values.size()) return INFINITY;
-    double size = 0, off = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      size = std::max(size, std::abs(values[i]));
-      off = std::max(off, std::abs(values[i] - other->second[i]));
-    }
-    worst = std::max(worst, off / size);
+/// The largest error of any tensor, over the tensor's largest weight; infinite where one model lacks a tensor, where a
+/// weight is NaN, and where there is no model at all.
+inline double difference(const Weights& actual, const Weights& expected) {
+  if (actual.size() != expected.size() || expected.empty()) return std::numeric_limits<double>::infinity();
+  test::LargestError worst;
+  for (const auto& [name, values] : expected) {
+    const auto other = actual.find(name);
+    if (other == actual.end() || values.empty()) return std::numeric_limits<double>::infinity();
+    worst.add(test::largest_relative_error(other->second, values));
   }
-  return worst;
+  return worst.value();
 }
 
 }  // namespace rankscope::testing

@@ -7,6 +7,7 @@
 #include "engine/simulate/collective_costs.hpp"
 #include "engine/simulate/library_lists.hpp"
 #include "tests/catch.hpp"
+#include "tests/comparison.hpp"
 
 using namespace rankscope;
 
@@ -202,7 +203,7 @@ TEST_CASE("two in-order trees share no inner node, and each reaches all") {
 
 TEST_CASE("the closed form of a ring is its list laid out: on random clusters, grids and sizes") {
   std::mt19937 random(7);
-  double worst = 0;
+  test::LargestError worst;
   int compared = 0;
   for (int trial = 0; trial < 400; ++trial) {
     const ClusterSpec c = random_cluster(random);
@@ -215,7 +216,7 @@ TEST_CASE("the closed form of a ring is its list laid out: on random clusters, g
       for (const OpKind op : {OpKind::all_reduce, OpKind::all_gather}) {
         const double closed = collective_seconds(c, Route::ring, op, members, bytes);
         const double listed = listed_seconds(c, grid, Route::ring, op, members, bytes);
-        worst = std::max(worst, std::abs(closed / listed - 1));
+        worst.add(test::relative_error(closed, listed));
         INFO("tensor " << grid.tensor << ", data " << grid.data << ", pipeline " << grid.pipeline << " on nodes of "
                        << c.devices_per_node << " with " << c.rails << " ports (" << c.ring_ports << " for a ring), "
                        << c.devices_per_card << " a card, leaves " << c.nodes_per_switch << " : " << c.oversubscription
@@ -227,7 +228,7 @@ TEST_CASE("the closed form of a ring is its list laid out: on random clusters, g
     }
   }
   CHECK(compared > 600);
-  CHECK(worst < 1e-9);
+  CHECK(worst.value() < 1e-9);
 }
 
 TEST_CASE("the closed forms of a double tree and of a hierarchy are their lists laid out") {

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <span>
 
 #include "kernels/tensor/element.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/comparison.hpp"
 
 namespace rankscope::kernels::test {
 namespace {
@@ -76,16 +78,12 @@ Tensor integers(const std::vector<std::int32_t>& values) {
 
 double difference(const Values& actual, const Values& expected) {
   REQUIRE(actual.size() == expected.size());
-  double worst = 0, greatest = 0;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    greatest = std::max(greatest, std::abs(expected[i]));
-    const double d = std::abs(actual[i] - expected[i]);
-    if (!(d <= worst)) worst = d, at = i;
-  }
+  const rankscope::test::Comparison compared =
+      rankscope::test::compare(std::span<const double>(actual), std::span<const double>(expected));
+  const std::size_t at = compared.error.at();
   if (!actual.empty())
     UNSCOPED_INFO("worst at " << at << " of " << actual.size() << ": " << actual[at] << ", expected " << expected[at]);
-  return greatest > 0 ? worst / greatest : worst;
+  return compared.relative();
 }
 
 double bound(DType computed, DType stored) {

@@ -38,7 +38,7 @@ Values random_values(std::int64_t count, DType type, std::uint64_t seed, double 
 Tensor random_tensor(Shape shape, DType type, std::uint64_t seed, double size = 1);
 Tensor integers(const std::vector<std::int32_t>& values);
 
-/// Greatest difference over the greatest expected magnitude.
+/// Largest error over the largest expected magnitude (tests/comparison.hpp); reports the worst element.
 double difference(const Values& actual, const Values& expected);
 
 /// What arithmetic in this type may be off by: of a result stored in `stored`, computed in fp64 or fp32.

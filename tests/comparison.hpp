@@ -1,0 +1,89 @@
+// How far numbers are from what is expected. A NaN is further away than any number, wherever it is, and so is a number
+// where a NaN was expected: every test that compares computed numbers compares them here.
+#pragma once
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+
+namespace rankscope::test {
+
+/// The largest of the errors that were added, and which it was. A NaN counts as an infinite error, and an infinite
+/// error stays the largest.
+class LargestError {
+ public:
+  void add(double error) {
+    if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+    if (error > value_) value_ = error, at_ = count_;
+    ++count_;
+  }
+  double value() const { return value_; }
+  /// How many errors were added before it.
+  std::size_t at() const { return at_; }
+  std::size_t count() const { return count_; }
+
+ private:
+  double value_ = 0;
+  std::size_t at_ = 0, count_ = 0;
+};
+
+/// |actual - expected|; zero for equal infinities, infinite where either is NaN.
+inline double absolute_error(double actual, double expected) {
+  if (actual == expected) return 0;
+  const double error = std::abs(actual - expected);
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+/// Over |expected|, or absolute where zero or an infinity was expected.
+inline double relative_error(double actual, double expected) {
+  const double size = std::abs(expected);
+  return absolute_error(actual, expected) / (size > 0 && std::isfinite(size) ? size : 1);
+}
+
+struct Comparison {
+  LargestError error;  ///< absolute
+  double size = 0;     ///< the largest finite magnitude that was expected
+  bool same_length = true;
+
+  /// The largest error over the largest expected magnitude, or absolute where only zeros were expected. Infinite for
+  /// lists of different lengths.
+  double relative() const {
+    if (!same_length) return std::numeric_limits<double>::infinity();
+    return size > 0 ? error.value() / size : error.value();
+  }
+};
+
+template <class A, class B>
+Comparison compare(std::span<const A> actual, std::span<const B> expected) {
+  Comparison result;
+  result.same_length = actual.size() == expected.size();
+  for (std::size_t i = 0; result.same_length && i < actual.size(); ++i) {
+    const auto wanted = static_cast<double>(expected[i]);
+    result.error.add(absolute_error(static_cast<double>(actual[i]), wanted));
+    if (std::isfinite(wanted) && std::abs(wanted) > result.size) result.size = std::abs(wanted);
+  }
+  return result;
+}
+
+template <class A, class B>
+double largest_relative_error(const A& actual, const B& expected) {
+  return compare(std::span<const typename A::value_type>(actual), std::span<const typename B::value_type>(expected))
+      .relative();
+}
+
+/// Frobenius norm of the difference over that of what was expected. Infinite where anything is NaN, where the lengths
+/// differ, and where zeros were expected and something else came.
+template <class A, class B>
+double frobenius_error(const A& actual, const B& expected) {
+  if (actual.size() != expected.size()) return std::numeric_limits<double>::infinity();
+  double off = 0, size = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const auto wanted = static_cast<double>(expected[i]);
+    const double error = absolute_error(static_cast<double>(actual[i]), wanted);
+    off += error * error;
+    if (std::isfinite(wanted)) size += wanted * wanted;
+  }
+  return off == 0 ? 0 : std::sqrt(off / size);
+}
+
+}  // namespace rankscope::test
