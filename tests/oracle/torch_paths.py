@@ -9,6 +9,8 @@ import sys
 
 import torch
 
+from comparison import LargestError, list_error
+
 STEPS, TOLERANCE = 200, 1e-10
 
 SURFACES = {
@@ -52,20 +54,27 @@ def torch_path(surface, make, rate, start):
     return points, losses
 
 
+def cases():
+    """(surface, optimizer, settings, how PyTorch makes it) of every path."""
+    return [(surface, *case) for surface in SURFACES for case in CASES]
+
+
 def main():
-    worst = 0.0
-    for surface in SURFACES:
-        for optimizer, settings, make in CASES:
-            start, path = engine_path(sys.argv[1], surface, optimizer, settings)
-            points, losses = torch_path(surface, make, path["rate"], start)
-            assert len(path["x"]) == STEPS + 1, (surface, optimizer, path["diverged"])
-            size = max(max(abs(x), abs(y)) for x, y in points)
-            apart = max(max(abs(a - x), abs(b - y)) for a, b, (x, y) in zip(path["x"], path["y"], points)) / size
-            loss = max(abs(a - b) for a, b in zip(path["losses"], losses)) / max(abs(b) for b in losses)
-            print(f"{surface:11} {optimizer:9} {' '.join(settings):27} {apart:.1e} {loss:.1e}")
-            assert apart < TOLERANCE and loss < TOLERANCE, (surface, optimizer, settings)
-            worst = max(worst, apart, loss)
-    print(f"{len(SURFACES) * len(CASES)} paths of {STEPS} steps, at most {worst:.1e} apart")
+    worst = LargestError()
+    for surface, optimizer, settings, make in cases():
+        start, path = engine_path(sys.argv[1], surface, optimizer, settings)
+        points, losses = torch_path(surface, make, path["rate"], start)
+        errors = [
+            list_error([number for point in zip(path["x"], path["y"]) for number in point],
+                       [number for point in points for number in point]),
+            list_error(path["losses"], losses),
+        ]
+        print(f"{surface:11} {optimizer:9} {' '.join(settings):27} {errors[0]:.1e} {errors[1]:.1e}")
+        for error in errors:
+            worst.add(error, f"{surface}, {optimizer} {' '.join(settings)}")
+    print(f"{worst.count // 2} paths of {STEPS} steps, at most {worst} apart (limit {TOLERANCE:.0e})")
+    return 0 if worst.count == 2 * len(SURFACES) * len(CASES) and worst.value < TOLERANCE else 1
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

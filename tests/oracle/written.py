@@ -1,8 +1,10 @@
-"""What written_run wrote down."""
+"""What written_run wrote down, and how a run is compared with it."""
 import json
 import struct
 
 import torch
+
+from comparison import LargestError, relative_error, tensor_error
 
 TYPES = {"F32": torch.float32, "F64": torch.float64, "I32": torch.int32}
 
@@ -25,5 +27,22 @@ def with_prefix(tensors, prefix):
     return {name[len(prefix) :]: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def distance(ours, theirs, scale):
-    return ((ours - theirs).double().norm() / scale).item()
+def judge(who, tensors, trained, limits, view=lambda name, tensor: tensor):
+    """Compares a written run with another program's losses, first gradients and final weights, through `view`; prints the
+    largest errors; exit status 1 where one is above its limit, or where there was nothing to compare."""
+    losses, gradients, weights = trained
+    ours = {"gradients": with_prefix(tensors, "gradient."), "weights": with_prefix(tensors, "final.")}
+    worst = {"losses": LargestError(), "gradients": LargestError(), "weights": LargestError()}
+    assert len(losses) == len(tensors["losses"])
+    for step, loss in enumerate(losses):
+        worst["losses"].add(relative_error(tensors["losses"][step].item(), loss), f"step {step}")
+    # A gradient that is zero in truth has rounding, which is compared with the size of the others.
+    least = {"gradients": 1e-3 * max(g.double().norm().item() for g in gradients.values()), "weights": 0.0}
+    for what, theirs in (("gradients", gradients), ("weights", weights)):
+        assert ours[what].keys() == theirs.keys(), ours[what].keys() ^ theirs.keys()
+        for name, tensor in theirs.items():
+            pair = view(name, ours[what][name]), view(name, tensor)
+            worst[what].add(tensor_error(*pair, least_norm=least[what]), name)
+    told = ", ".join(f"{what} within {error} (limit {limits[what]:.0e})" for what, error in worst.items())
+    print(f"{who}: {len(losses)} steps; {told}")
+    return 0 if all(error.count > 0 and error.value < limits[what] for what, error in worst.items()) else 1
