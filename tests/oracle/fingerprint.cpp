@@ -26,7 +26,7 @@ Fingerprint fingerprint(const View& tensor, std::int64_t skip_begin, std::int64_
   double squares = 0;
   for (std::int64_t i = 0; i < f.elements; ++i) {
     if (i >= skip_begin && i < skip_end) continue;
-    const double value = element(tensor, i);
+    const double value = tensor.type == DType::i32 ? tensor.as<std::int32_t>()[i] : element(tensor, i);
     squares += value * value;
     const std::uint64_t signs = signs_of(static_cast<std::uint64_t>(i));
     for (std::size_t k = 0; k < Fingerprint::sums; ++k) f.sum[k] += (signs >> k & 1) != 0 ? -value : value;
@@ -39,8 +39,7 @@ double error_of(const Fingerprint& actual, const Fingerprint& expected, double l
   if (actual.elements != expected.elements) return std::numeric_limits<double>::infinity();
   test::LargestError worst;
   worst.add(test::absolute_error(actual.norm, expected.norm));
-  for (std::size_t k = 0; k < Fingerprint::sums; ++k)
-    worst.add(test::absolute_error(actual.sum[k], expected.sum[k]));
+  for (std::size_t k = 0; k < Fingerprint::sums; ++k) worst.add(test::absolute_error(actual.sum[k], expected.sum[k]));
   if (worst.value() == 0) return 0;
   return worst.value() / (expected.norm > least_norm ? expected.norm : least_norm);
 }

@@ -1,5 +1,5 @@
-// The engine against what PyTorch, torchvision and transformers gave once: references/, which make_references.py writes.
-// The tests of *.sh compare with the libraries themselves, where they are installed.
+// The engine against what PyTorch, torchvision and transformers gave once: references/, which make_references.py
+// writes. The tests of *.sh compare with the libraries themselves, where they are installed.
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -57,8 +57,8 @@ std::pair<LargestError, std::string> errors_of(const oracle::WholeRun& run, cons
     const auto found = run.tensors.find(prefix + name);
     INFO(prefix + name);
     REQUIRE(found != run.tensors.end());
-    const double error = oracle::error_of(fingerprint_of(name, found->second.view()), fingerprint_of(entry),
-                                          least_share * largest);
+    const double error =
+        oracle::error_of(fingerprint_of(name, found->second.view()), fingerprint_of(entry), least_share * largest);
     const double before = worst.value();
     worst.add(error);
     if (worst.value() > before) of = name;
@@ -130,8 +130,8 @@ TEST_CASE("a ResNet's losses, first gradients and final weights are torchvision'
 TEST_CASE("a planted fault differs from PyTorch") {
   const json expected = reference("gpt");
   const auto faulty = [&](const char* fault) {
-    return oracle::whole_run(read_scenario(
-        here("gpt.toml"), {parse_override("plan.micro_batches=2"), parse_override(std::string("fault.plant=") + fault)}));
+    return oracle::whole_run(read_scenario(here("gpt.toml"), {parse_override("plan.micro_batches=2"),
+                                                              parse_override(std::string("fault.plant=") + fault)}));
   };
   CHECK(errors_of(faulty("gradient_scale"), "gradient.", expected["gradients"], 1e-3).first.value() > 0.1);
   CHECK(errors_of(faulty("dropped_micro_batch"), "final.", expected["weights"], 1e-6).first.value() > 1e-3);
@@ -180,8 +180,8 @@ TEST_CASE("optimizers' paths on surfaces are PyTorch's within 1e-10") {
   const Folder folder;
   for (const json& path : expected["paths"]) {
     INFO(path["surface"] << " " << path["optimizer"] << " " << path["settings"]);
-    std::vector<std::string> arguments{"paths", path["surface"], "--optimizer", path["optimizer"], "--steps",
-                                       std::to_string(steps), "--json"};
+    std::vector<std::string> arguments{"paths",   path["surface"],       "--optimizer", path["optimizer"],
+                                       "--steps", std::to_string(steps), "--json"};
     for (const auto& key : path["settings"]) arguments.insert(arguments.end(), {"--set", key});
     const json ours = only_object(engine(folder, arguments))["paths"][0];
     REQUIRE(ours["rate"] == path["rate"]);
