@@ -32,7 +32,7 @@ class Builder {
         take(*row);
       } else {
         *open = false;
-        ++array_.impossible;
+        array_.impossible.push_back(values_of(first / items(), first % items()));
       }
     }
     while (array_.rows.size() < least_rows) {
@@ -49,6 +49,10 @@ class Builder {
   std::size_t items() const { return option_of_.size(); }
   std::size_t item(std::size_t option, int value) const {
     return first_item_[option] + static_cast<std::size_t>(value);
+  }
+  Pair values_of(std::size_t a, std::size_t b) const {
+    const auto value = [&](std::size_t i) { return static_cast<int>(i - first_item_[option_of_[i]]); };
+    return {static_cast<int>(option_of_[a]), value(a), static_cast<int>(option_of_[b]), value(b)};
   }
   std::size_t pair(std::size_t a, std::size_t b) const { return std::min(a, b) * items() + std::max(a, b); }
   int draw(int below) { return static_cast<int>(random_() % static_cast<std::uint64_t>(below)); }

@@ -1,5 +1,7 @@
 #include "tests/engine/verify/matrix/plans.hpp"
 
+#include <fstream>
+
 #include "engine/program/compile.hpp"
 #include "engine/scenario/check.hpp"
 
@@ -88,6 +90,27 @@ std::string describe(const Row& row) {
   for (std::size_t o = 0; o < options.size(); ++o)
     text += (o ? " " : "") + options[o].name + "=" + options[o].values[static_cast<std::size_t>(row[o])];
   return text;
+}
+
+std::string describe(const Pair& pair) {
+  const auto words = [](int option, int value) {
+    const PlanOption& o = plan_options()[static_cast<std::size_t>(option)];
+    return o.name + "=" + o.values[static_cast<std::size_t>(value)];
+  };
+  return words(pair[0], pair[1]) + " " + words(pair[2], pair[3]);
+}
+
+std::map<std::string, std::string> impossible_pairs() {
+  std::ifstream file(std::string(RANKSCOPE_SOURCE_DIR) + "/tests/engine/verify/matrix/impossible.txt");
+  std::map<std::string, std::string> pairs;
+  std::string reason;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("# "))
+      reason = line.substr(2);
+    else if (!line.empty())
+      pairs[line] = reason;
+  }
+  return pairs;
 }
 
 const CoveringArray& plan_matrix() {

@@ -1,6 +1,7 @@
 // The options of a plan and the scenarios that a covering array makes of them: small models, up to 16 ranks.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ const std::vector<PlanOption>& plan_options();
 Scenario scenario_of(const Row& row);
 /// "data=2 pipeline=4 …"
 std::string describe(const Row& row);
+/// "zero=1 offload=none"
+std::string describe(const Pair& pair);
+/// The pairs that impossible.txt lists, as described above, with the reason of each.
+std::map<std::string, std::string> impossible_pairs();
 /// The matrix: every pair of values that makes sense together, and at least 150 plans.
 const CoveringArray& plan_matrix();
 
