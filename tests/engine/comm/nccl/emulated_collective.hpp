@@ -6,16 +6,16 @@
 
 namespace emulated_nccl {
 
-/// A member's call. `type` is NCCL's number.
+/// A member's call. `type` and `reduction` (of those that reduce) are NCCL's numbers.
 struct Collective {
   const char* name = "";
   std::size_t count = 0;
-  int type = 0, root = -1;
+  int type = 0, reduction = -1, root = -1;
   const void* from = nullptr;
   void* to = nullptr;
   std::string signature() const {
-    return std::string(name) + " of " + std::to_string(count) + " of type " + std::to_string(type) + " root " +
-           std::to_string(root);
+    return std::string(name) + " of " + std::to_string(count) + " of type " + std::to_string(type) + " by " +
+           std::to_string(reduction) + " root " + std::to_string(root);
   }
 };
 

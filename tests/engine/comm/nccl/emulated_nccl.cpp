@@ -179,19 +179,19 @@ const char* ncclGetErrorString(NcclResult result) {
 const char* ncclGetLastError(void*) { return ""; }
 
 NcclResult ncclBroadcast(const void* from, void* to, std::size_t n, int type, int root, void* c, void* stream) {
-  return collective(c, {"broadcast", n, type, root, from, to}, stream);
+  return collective(c, {"broadcast", n, type, -1, root, from, to}, stream);
 }
-NcclResult ncclReduce(const void* from, void* to, std::size_t n, int type, int, int root, void* c, void* stream) {
-  return collective(c, {"reduce", n, type, root, from, to}, stream);
+NcclResult ncclReduce(const void* from, void* to, std::size_t n, int type, int op, int root, void* c, void* stream) {
+  return collective(c, {"reduce", n, type, op, root, from, to}, stream);
 }
-NcclResult ncclAllReduce(const void* from, void* to, std::size_t n, int type, int, void* c, void* stream) {
-  return collective(c, {"all_reduce", n, type, -1, from, to}, stream);
+NcclResult ncclAllReduce(const void* from, void* to, std::size_t n, int type, int op, void* c, void* stream) {
+  return collective(c, {"all_reduce", n, type, op, -1, from, to}, stream);
 }
 NcclResult ncclAllGather(const void* from, void* to, std::size_t n, int type, void* c, void* stream) {
-  return collective(c, {"all_gather", n, type, -1, from, to}, stream);
+  return collective(c, {"all_gather", n, type, -1, -1, from, to}, stream);
 }
-NcclResult ncclReduceScatter(const void* from, void* to, std::size_t n, int type, int, void* c, void* stream) {
-  return collective(c, {"reduce_scatter", n, type, -1, from, to}, stream);
+NcclResult ncclReduceScatter(const void* from, void* to, std::size_t n, int type, int op, void* c, void* stream) {
+  return collective(c, {"reduce_scatter", n, type, op, -1, from, to}, stream);
 }
 NcclResult ncclSend(const void* data, std::size_t n, int type, int peer, void* c, void* stream) {
   return post(c, {true, peer, type, n, const_cast<void*>(data)}, stream, "ncclSend");

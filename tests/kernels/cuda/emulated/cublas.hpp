@@ -1,6 +1,7 @@
 // The emulated cuBLASLt, as tests see it. It computes what NVIDIA's documentation says, in fp32 (fp64 of fp64): what it
-// rounds is what it stores, and GELU's tanh, in every type, to the 11 bits that the real one's has. It refuses what that documentation forbids, algorithms for other products or for addresses
-// that they were not chosen for, and, as a library that has not every kernel, most epilogues of ragged shapes.
+// rounds is what it stores, and GELU's tanh, in every type, to the 11 bits that the real one's has. It refuses what
+// that documentation forbids, algorithms for other products or for addresses that they were not chosen for, and, as a
+// library that has not every kernel, most epilogues of ragged shapes.
 #pragma once
 #include <cstdint>
 

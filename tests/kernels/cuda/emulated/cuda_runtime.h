@@ -15,8 +15,10 @@
 #define __forceinline__ inline
 #define __constant__
 #define __grid_constant__
-#define __launch_bounds__(...)
-#define __shared__ static  // one block runs at a time
+// So many one-byte instructions before a kernel say what its blocks are limited to: emulated::launch_bound() counts them.
+#define __launch_bounds__(threads, ...) __attribute__((patchable_function_entry(0 + (threads), 0 + (threads))))
+// One block runs at a time. By the alignment emulated::run() finds what is shared among the program's symbols.
+#define __shared__ static __attribute__((aligned(4096)))
 
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 struct cudaLaunchAttribute;
@@ -31,6 +33,8 @@ struct cudaLaunchConfig_t {
 template <class... Expected, class... Actual>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Expected...), Actual&&... arguments) {
   emulated::count_launch();
+  const auto* const code = reinterpret_cast<const void*>(kernel);
+  if (!emulated::may_launch(code, config->blockDim, config->dynamicSmemBytes)) return cudaErrorInvalidValue;
   // Parameters are copied when a kernel is launched, as they are for a device.
   return emulated::enqueue(config->stream,
                            [grid = config->gridDim, block = config->blockDim, shared = config->dynamicSmemBytes, kernel,
@@ -39,8 +43,9 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                            });
 }
 template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int bytes) {
-  return bytes <= emulated::current_model().shared_bytes ? cudaSuccess : cudaErrorInvalidValue;
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int bytes) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaErrorInvalidValue;
+  return emulated::allow_shared(reinterpret_cast<const void*>(kernel), bytes);
 }
 
 inline void __syncthreads() { emulated::block_barrier(); }

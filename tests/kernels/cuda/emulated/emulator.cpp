@@ -1,13 +1,21 @@
 #include "emulator.hpp"
 
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <fstream>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,8 +46,75 @@ emulated_switch:
   .size emulated_switch, .-emulated_switch
 )");
 
+// Where the instructions before kernels begin, that say their launch bounds.
+extern "C" const std::uintptr_t __start___patchable_function_entries[] __attribute__((weak));
+extern "C" const std::uintptr_t __stop___patchable_function_entries[] __attribute__((weak));
+
 namespace emulated {
 namespace {
+
+/// The program's own file: what its symbols say.
+class Program {
+ public:
+  Program() : file_("/proc/self/exe", std::ios::binary) {
+    const auto header = read<ElfW(Ehdr)>(0);
+    for (int s = 0; s < header.e_shnum; ++s)
+      sections_.push_back(read<ElfW(Shdr)>(header.e_shoff + static_cast<std::uint64_t>(s) * sizeof(ElfW(Shdr))));
+  }
+  /// Calls visit(symbol, its name) for each that lies in a section that can be written.
+  template <class Visit>
+  void visit_variables(Visit visit) {
+    for (const auto& table : sections_) {
+      if (table.sh_type != SHT_SYMTAB) continue;
+      std::string names(sections_.at(table.sh_link).sh_size, '\0');
+      take(sections_.at(table.sh_link).sh_offset, names.data(), names.size());
+      for (std::uint64_t at = 0; at < table.sh_size; at += sizeof(ElfW(Sym))) {
+        const auto symbol = read<ElfW(Sym)>(table.sh_offset + at);
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx < sections_.size() &&
+            (sections_[symbol.st_shndx].sh_flags & SHF_WRITE) != 0)
+          visit(symbol, std::string_view(names.c_str() + symbol.st_name));
+      }
+    }
+  }
+
+ private:
+  void take(std::uint64_t at, char* into, std::size_t bytes) {
+    file_.seekg(static_cast<std::streamoff>(at));
+    if (!file_.read(into, static_cast<std::streamsize>(bytes)))
+      throw std::logic_error("the program's file cannot be read");
+  }
+  template <class Value>
+  Value read(std::uint64_t at) {
+    Value value;
+    take(at, reinterpret_cast<char*>(&value), sizeof value);
+    return value;
+  }
+  std::ifstream file_;
+  std::vector<ElfW(Shdr)> sections_;
+};
+
+/// What kernels declare __shared__: the static variables of their functions with that alignment.
+std::vector<std::span<std::byte>> find_shared_variables() {
+  std::uintptr_t base = 0;  // of the program, which comes first
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) {
+        *static_cast<std::uintptr_t*>(to) = info->dlpi_addr;
+        return 1;
+      },
+      &base);
+  std::vector<std::span<std::byte>> found;
+  Program().visit_variables([&](const ElfW(Sym) & symbol, std::string_view name) {
+    if (name.starts_with("_ZZ") && name.find("rankscope7kernels4cuda") != name.npos && symbol.st_value % 4096 == 0)
+      found.emplace_back(reinterpret_cast<std::byte*>(base + symbol.st_value), symbol.st_size);
+  });
+  if (found.empty()) throw std::logic_error("the program's __shared__ variables are not found: was it stripped?");
+  return found;
+}
+
+const std::vector<std::span<std::byte>>& shared_variables() {
+  static const std::vector<std::span<std::byte>> variables = find_shared_variables();
+  return variables;
+}
 
 constexpr std::size_t stack_bytes = 128 << 10, shared_limit = 227 << 10, most_threads = 1024;
 constexpr int warp_size = 32;
@@ -138,6 +213,7 @@ Warp& warp_of(const Thread& thread) { return machine().warps[static_cast<std::si
 void run_block(std::size_t shared_bytes) {
   Machine& m = machine();
   std::memset(m.shared, 0xFF, shared_bytes);
+  for (const std::span<std::byte> variable : shared_variables()) std::memset(variable.data(), 0xFF, variable.size());
   const auto count = static_cast<int>(m.threads.size());
   m.block = {count, 0, 0};
   for (std::size_t w = 0; w < m.warps.size(); ++w) {
@@ -197,6 +273,18 @@ void run(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<vo
                 static_cast<unsigned>(b / grid.x / grid.y)};
     run_block(shared_bytes);
   }
+}
+
+int launch_bound(const void* kernel) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(kernel);
+  std::uintptr_t nearest = begin - most_threads - 1;
+  for (const std::uintptr_t* p = __start___patchable_function_entries; p < __stop___patchable_function_entries; ++p)
+    if (*p <= begin && *p > nearest) nearest = *p;
+  const auto before = static_cast<std::size_t>(begin - nearest);
+  // Its own instructions, not those of a function that lies before it.
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(nearest);
+  if (before > most_threads || !std::all_of(bytes, bytes + before, [](unsigned char b) { return b == 0x90; })) return 0;
+  return static_cast<int>(before);
 }
 
 std::byte* shared_memory() { return machine().shared; }

@@ -2,9 +2,9 @@
 // of blocks and warps, and exchanges between the lanes of a warp, are what they wait at. So kernels/cuda is run, from
 // the same sources, where there is no GPU. It knows nothing of time.
 //
-// Stricter than a device: a barrier that not all threads of the block (or lanes of the warp) reach is an error, and
-// threads run in an order that can be reversed, so that what only a missing barrier keeps in order shows in one of
-// them.
+// As strict as a device, or stricter: memory that is shared has nothing of the block before in it; a barrier that not
+// all threads of the block (or lanes of the warp) reach is an error, and threads run in an order that can be reversed,
+// so that what only a missing barrier keeps in order shows in one of them.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -27,7 +27,10 @@ void set_order(Order order);
 /// have left behind, or when the grid or block is larger than a device allows.
 void run(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& body);
 
-/// What dynamic shared memory begins with; NaN at the start of every block.
+/// The greatest number of threads in a block that the kernel was compiled for; 0 where it does not say.
+int launch_bound(const void* kernel);
+
+/// What dynamic shared memory begins with. It and what is declared __shared__ are NaN at the start of every block.
 std::byte* shared_memory();
 
 void block_barrier();

@@ -44,8 +44,9 @@ struct Event {
     const std::lock_guard lock(mutex);
     return place;
   }
-  explicit Event(Gpu& its_gpu) : gpu(its_gpu) {}
+  Event(Gpu& its_gpu, unsigned its_flags) : gpu(its_gpu), flags(its_flags) {}
   Gpu& gpu;
+  const unsigned flags;
   std::mutex mutex;
   std::shared_ptr<Place> place;  ///< null: never recorded
 };
@@ -55,6 +56,7 @@ namespace {
 constexpr std::size_t memory_bytes = std::size_t{1} << 30;
 constexpr std::size_t context_bytes = std::size_t{32} << 20;
 constexpr std::size_t granule = 256;
+constexpr std::size_t shared_without_asking = 48 << 10;
 
 std::int64_t now_ns() {
   timespec t{};
@@ -84,6 +86,7 @@ struct Gpu {
   std::size_t taken = context_bytes;             ///< of which nobody holds an address
   Model model;
   std::map<Stream*, std::shared_ptr<Stream>> streams;
+  std::map<const void*, std::size_t> shared_allowed;  ///< by kernel: dynamic shared memory that was asked for
   std::string failure;
 
   Gpu() {
@@ -133,7 +136,8 @@ struct Node {
   Pace pace;
   std::uint64_t made = 0;
 
-  std::atomic<std::uint64_t> works{0}, waits{0}, waits_for_nothing{0}, allocations{0}, launches{0}, frees_of_nothing{0};
+  std::atomic<std::uint64_t> works{0}, waits{0}, waits_for_nothing{0}, allocations{0}, launches{0}, spins{0},
+      frees_of_nothing{0};
 };
 
 Node& node() {
@@ -279,7 +283,7 @@ void set_pace(Pace pace) {
 
 Counts counts() {
   const Node& n = node();
-  return {n.works, n.waits, n.waits_for_nothing, n.allocations, n.launches, n.frees_of_nothing};
+  return {n.works, n.waits, n.waits_for_nothing, n.allocations, n.launches, n.spins, n.frees_of_nothing};
 }
 
 namespace {
@@ -297,6 +301,24 @@ void set_model(int device, Model model) {
 Model current_model() { return model_of(current); }
 
 void count_launch() { ++node().launches; }
+
+cudaError_t allow_shared(const void* kernel, int bytes) {
+  if (bytes < 0 || bytes > current_model().shared_bytes) return cudaErrorInvalidValue;
+  Gpu& gpu = current_gpu();
+  const std::lock_guard lock(gpu.mutex);
+  gpu.shared_allowed[kernel] = static_cast<std::size_t>(bytes);
+  return cudaSuccess;
+}
+
+bool may_launch(const void* kernel, dim3 block, std::size_t shared_bytes) {
+  const int bound = launch_bound(kernel);
+  if (bound > 0 && std::size_t{block.x} * block.y * block.z > static_cast<std::size_t>(bound)) return false;
+  if (shared_bytes <= shared_without_asking) return true;
+  Gpu& gpu = current_gpu();
+  const std::lock_guard lock(gpu.mutex);
+  const auto allowed = gpu.shared_allowed.find(kernel);
+  return allowed != gpu.shared_allowed.end() && shared_bytes <= allowed->second;
+}
 
 void take(std::int64_t bytes) {
   Gpu& gpu = current_gpu();
@@ -423,7 +445,8 @@ cudaError_t cudaFreeHost(void* data) {
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags) {
+  if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;  // see above
   Gpu& gpu = current_gpu();
   const auto owned = std::make_shared<emulated::Stream>(gpu);
   emulated::Stream* const stream = owned.get();
@@ -482,8 +505,9 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
   return enqueue(handle, [to, value, bytes] { std::memset(to, value, bytes); });
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = new Event(current_gpu());
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if ((flags & ~(cudaEventBlockingSync | cudaEventDisableTiming)) != 0) return cudaErrorInvalidValue;
+  *event = new Event(current_gpu(), flags);
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -512,11 +536,13 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   return !place || place->is_reached() ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if ((event->flags & cudaEventBlockingSync) == 0) ++node().spins;
   if (const auto place = event->latest()) place->wait();
   return event->gpu.has_failed() ? cudaErrorLaunchFailure : cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-  if (&from->gpu != &to->gpu) return cudaErrorInvalidResourceHandle;
+  if (&from->gpu != &to->gpu || ((from->flags | to->flags) & cudaEventDisableTiming) != 0)
+    return cudaErrorInvalidResourceHandle;
   std::int64_t stamps[2];
   int i = 0;
   for (const cudaEvent_t event : {from, to}) {

@@ -6,6 +6,10 @@
 // At the first call the file that the environment names in EMULATED_GPU_NOTES, if it does, gets a line: how many queues
 // CUDA was told to keep apart ("connections N").
 //
+// Streams that would wait for the null stream are refused: work there is not ordered with theirs here. An event without
+// timing has no times, a host that would spin for an event is counted, and what a kernel's launch must ask for (more
+// than 48 KiB of shared memory) or must not exceed (its launch bounds) is checked as CUDA checks it.
+//
 // A device runs one piece of work at a time, which never waits; what waits (for events, for peers in a collective)
 // holds up its own stream only.
 #pragma once
@@ -13,6 +17,8 @@
 #include <cstdint>
 #include <functional>
 #include <vector>
+
+#include "emulator.hpp"
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -24,7 +30,8 @@ enum cudaError_t {
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
-inline constexpr unsigned cudaStreamNonBlocking = 1, cudaEventBlockingSync = 1, cudaHostAllocPortable = 1;
+inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaHostAllocPortable = 1;
+inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
 
 namespace emulated {
 struct Event;
@@ -105,11 +112,16 @@ void set_pace(Pace pace);
 
 /// What has happened since the program began.
 void count_launch();
+/// More than 48 KiB of dynamic shared memory for each block of this kernel, on the calling thread's device.
+cudaError_t allow_shared(const void* kernel, int bytes);
+/// Whether the calling thread's device takes such a launch.
+bool may_launch(const void* kernel, dim3 block, std::size_t shared_bytes);
 struct Counts {
   std::uint64_t works = 0, waits = 0;
   std::uint64_t waits_for_nothing = 0;  ///< for events that nobody had recorded
   std::uint64_t allocations = 0;        ///< of the device's memory
   std::uint64_t launches = 0;           ///< of kernels
+  std::uint64_t spins = 0;              ///< waits of the host for an event that do not let it sleep
   std::uint64_t frees_of_nothing = 0;   ///< each makes a context on the thread's device, where there is none
 };
 Counts counts();
