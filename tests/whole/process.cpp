@@ -15,13 +15,16 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/judged.hpp"
+
 extern char** environ;
+
+using namespace std::chrono_literals;
 
 namespace rankscope::test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace std::chrono_literals;
 
 std::string content_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -220,7 +223,7 @@ std::vector<std::string> with_small_model(std::vector<std::string> arguments, in
 }
 
 bool can_use_mpi() {
-  if (RANKSCOPE_WHOLE_MPI == 0) std::puts("no MPI in this build, or under this sanitizer: not tested");
+  if (RANKSCOPE_WHOLE_MPI == 0) not_judged("what runs under mpirun: no MPI in this build, or under this sanitizer");
   return RANKSCOPE_WHOLE_MPI != 0;
 }
 
@@ -235,7 +238,5 @@ std::string arguments_of(pid_t process) {
   for (const std::string& argument : pieces_of(proc(process, "cmdline"))) all += (all.empty() ? "" : " ") + argument;
   return all;
 }
-
-void pause_briefly() { std::this_thread::sleep_for(5ms); }
 
 }  // namespace rankscope::test

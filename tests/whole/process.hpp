@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/slowness.hpp"
+#include "tests/wait_until.hpp"
 
 namespace rankscope::test {
 
@@ -94,19 +95,4 @@ bool can_use_mpi();
 std::string environment_of(pid_t process, const std::string& name);
 /// A process's arguments, with spaces between.
 std::string arguments_of(pid_t process);
-/// Waits until `is` holds, looking every few milliseconds; false when the limit comes first.
-template <class Condition>
-bool wait_until(std::chrono::milliseconds limit, Condition is);
-void pause_briefly();
-
-template <class Condition>
-bool wait_until(std::chrono::milliseconds limit, Condition is) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!is()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    pause_briefly();
-  }
-  return true;
-}
-
 }  // namespace rankscope::test

@@ -1,7 +1,7 @@
 #include "engine/simulate/folded.hpp"
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 
 #include "engine/program/compile.hpp"
 #include "engine/scenario/read.hpp"
@@ -303,16 +303,17 @@ TEST_CASE("without overlap more micro-batches cost as much each, and the bubble 
   CHECK(seconds(20) - 20 * each == Approx(3 * each).epsilon(0.02));
 }
 
-TEST_CASE("the 1 T model, 64 stages of 1,600 micro-batches on 3,072 ranks, takes under a second") {
+TEST_CASE("the 1 T model, 64 stages of 1,600 micro-batches on 3,072 ranks, takes less than a second of a processor") {
   Scenario s =
       on("frontier", {"gpt", 128, 25600, 128, 2048, 51200, true, 0.0}, plan_of(6, 8, 64, 1, "1f1b", 1600), 9600);
   s.plan.zero = 1;
   s.plan.recompute = "blocks";
-  const auto begin = std::chrono::steady_clock::now();
+  // Not by the wall clock: other tests run beside this one.
+  const std::clock_t begin = std::clock();
   const FoldedStep step = fold_step(s);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   CHECK(step.ops == 64 * 1600 * 2);
-  CHECK(took.count() < 1.0 * test::slowness);
+  CHECK(took < 1.0 * test::slowness);
   CHECK(step.bubble / step.seconds > 63.0 / 1663);  // and the last stage has the head
 }
 

@@ -8,6 +8,7 @@
 #include "telemetry/classroom/teacher.hpp"
 #include "telemetry/stream/link.hpp"
 #include "tests/catch.hpp"
+#include "tests/wait_until.hpp"
 
 using namespace rankscope;
 using namespace rankscope::classroom;
@@ -26,12 +27,7 @@ struct Room {
 };
 
 bool within(const std::function<bool()>& holds, int limit_ms = 10000) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
+  return test::wait_until(std::chrono::milliseconds(limit_ms), holds);
 }
 
 Look some_look() {

@@ -11,6 +11,7 @@
 
 #include "telemetry/event/codec.hpp"
 #include "telemetry/stream/join.hpp"
+#include "tests/wait_until.hpp"
 
 namespace rankscope::test {
 
@@ -74,12 +75,7 @@ class Directory {
 // True as soon as `condition` is; false after the limit.
 template <class F>
 bool eventually(F condition, std::chrono::milliseconds limit = std::chrono::seconds(20)) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
+  return wait_until(limit, condition);
 }
 
 inline Span a_span(std::int32_t rank, std::uint32_t step, std::int64_t number) {
