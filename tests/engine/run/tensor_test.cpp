@@ -1,4 +1,5 @@
-// Tensor ranks, with and without sequence parallelism, train the same model as one rank.
+// What tensor ranks, with and without sequence parallelism, do beyond the matrix of plans (tests/engine/verify/matrix),
+// which holds every pair of theirs with a precision, schedule, stage of ZeRO, recomputation, optimizer, and so on.
 #include <cmath>
 #include <string_view>
 
@@ -29,7 +30,9 @@ Scenario scenario_of(const Plan& plan) {
   Scenario s;
   s.title = "tensor parallel";
   const bool chunked = std::string_view(plan.schedule) == "interleaved" || std::string_view(plan.schedule) == "zb-v";
-  s.model = {"gpt", chunked ? 4 : plan.layers, 16, 4, 8, plan.vocabulary, plan.tied, plan.dropout};
+  // Of sums over few elements 16-bit roundings are too large a part.
+  const int width = std::string_view(plan.precision) == "bf16" ? 32 : 16;
+  s.model = {"gpt", chunked ? 4 : plan.layers, width, 4, 8, plan.vocabulary, plan.tied, plan.dropout};
   s.plan.tensor = plan.tensor;
   s.plan.sequence_parallel = plan.sequence_parallel;
   s.plan.data = plan.data;
@@ -58,32 +61,23 @@ std::string words(const Plan& p) {
 void check_parity(const Plan& plan) {
   const VerifyResult result = verify(scenario_of(plan), {});
   INFO(words(plan) << to_text(result));
-  if (std::string_view(plan.precision) != "bf16") {
-    CHECK(result.passed);
-    return;
-  }
-  // What five steps move a fresh model's norms is lost in what bf16 rounds of them: losses are judged, and the
-  // gradients of a run that compares the first step's alone.
-  for (const ParityRun& run : result.runs) {
-    CHECK(run.errors.losses < 1e-3);
-    if (!run.judges_parameters) CHECK(run.errors.gradients < run.tolerance);
-  }
+  CHECK(result.passed);
+  CHECK(result.runs.size() == 2);  // SGD's and AdamW's
+  // Stricter than verify: losses are means of many tokens.
+  for (const ParityRun& run : result.runs) CHECK(run.errors.losses < 1e-3);
 }
 
 }  // namespace
 
-TEST_CASE("tensor ranks train the same model as one rank, in every precision") {
+TEST_CASE("in bf16 tensor ranks have the losses of one rank within a thousandth") {
   const int tensor = GENERATE(2, 4);
-  const bool sequence_parallel = GENERATE(false, true);
-  const auto* precision = GENERATE("fp64", "fp32", "bf16");
   const bool tied = GENERATE(true, false);
-  const double dropout = GENERATE(0.0, 0.2);
   check_parity({.tensor = tensor,
-                .sequence_parallel = sequence_parallel,
-                .precision = precision,
+                .sequence_parallel = tied == (tensor == 2),
+                .precision = "bf16",
                 .tied = tied,
                 .vocabulary = tied ? 61 : 64,
-                .dropout = dropout});
+                .dropout = tied ? 0.2 : 0.0});
 }
 
 TEST_CASE("some ranks may have no word at all, and a tensor group more ranks than a sample tokens") {
@@ -96,57 +90,7 @@ TEST_CASE("some ranks may have no word at all, and a tensor group more ranks tha
   CHECK(result.passed);
 }
 
-TEST_CASE("so do tensor ranks in pipelines of every schedule") {
-  const bool sequence_parallel = GENERATE(false, true);
-  const auto* schedule = GENERATE("naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
-  const bool tied = GENERATE(true, false);
-  check_parity({.tensor = 2,
-                .sequence_parallel = sequence_parallel,
-                .pipeline = 2,
-                .micro_batches = 4,
-                .schedule = schedule,
-                .tied = tied});
-}
-
-TEST_CASE("so do tensor ranks with data parallelism and every stage of ZeRO") {
-  const bool sequence_parallel = GENERATE(false, true);
-  const int zero = GENERATE(0, 1, 2, 3);
-  const auto* precision = GENERATE("fp64", "fp32");
-  const bool tied = GENERATE(true, false);
-  check_parity({.tensor = 2,
-                .sequence_parallel = sequence_parallel,
-                .precision = precision,
-                .data = 3,
-                .zero = zero,
-                .tied = tied});
-}
-
-TEST_CASE("so do tensor ranks that compute again what they did not keep") {
-  const bool sequence_parallel = GENERATE(false, true);
-  const auto* recompute = GENERATE("blocks", "sqrt", "selective");
-  const auto* schedule = GENERATE("1f1b", "zb-h1");
-  check_parity({.tensor = 2,
-                .sequence_parallel = sequence_parallel,
-                .pipeline = 2,
-                .micro_batches = 3,
-                .schedule = schedule,
-                .recompute = recompute});
-}
-
-TEST_CASE("so do those that compute several blocks again together, the last group being a smaller one") {
-  const bool sequence_parallel = GENERATE(false, true);
-  const int zero = GENERATE(0, 3);
-  check_parity({.tensor = 2,
-                .sequence_parallel = sequence_parallel,
-                .data = 2,
-                .zero = zero,
-                .recompute = "blocks",
-                .recompute_blocks = 2,
-                .layers = 3});
-}
-
-TEST_CASE("so do all of it together") {
-  const bool sequence_parallel = GENERATE(false, true);
+TEST_CASE("tensor, data and pipeline ranks, ZeRO and recomputation together train the same model as one rank") {
   const auto plan = GENERATE(Plan{.tensor = 2, .data = 2, .pipeline = 2, .schedule = "zb-h1", .zero = 3},
                              Plan{.tensor = 2, .data = 2, .pipeline = 2, .zero = 2, .recompute = "blocks"},
                              Plan{.tensor = 4, .data = 2, .pipeline = 2, .schedule = "interleaved", .zero = 1},
@@ -159,7 +103,7 @@ TEST_CASE("so do all of it together") {
                                   .recompute = "selective",
                                   .tied = false});
   Plan all = plan;
-  all.sequence_parallel = sequence_parallel;
+  all.sequence_parallel = true;
   check_parity(all);
 }
 
@@ -174,18 +118,9 @@ TEST_CASE("what is computed again has the same bits, collectives included") {
   CHECK(a.losses == b.losses);
 }
 
-TEST_CASE("optimizers that look at one element at a time train alike on shares of tensors") {
-  const auto* optimizer = GENERATE("sgd", "momentum", "adagrad", "adam", "radam", "sophia");
-  Scenario s = scenario_of({.tensor = 2, .sequence_parallel = true});
-  s.train.optimizer = optimizer;
-  const VerifyResult result = verify(s, {});
-  INFO(optimizer << "\n" << to_text(result));
-  CHECK(result.passed);
-}
-
 TEST_CASE("faults planted in tensor-parallel training are caught") {
   const bool sequence_parallel = GENERATE(false, true);
-  const int zero = GENERATE(0, 2);
+  constexpr int zero = 2;
   const auto* plant = GENERATE("gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding",
                                "unsynchronised_norms", "unmasked_padding");
   const bool nothing_to_plant = !sequence_parallel && std::string_view(plant) == "unsynchronised_norms";

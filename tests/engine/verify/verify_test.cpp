@@ -1,3 +1,5 @@
+// What verify shows beyond the matrix of plans (matrix/matrix_test.cpp): bits that are equal, chunks that are placed
+// otherwise, and faults that are caught.
 #include "engine/verify/verify.hpp"
 
 #include <string_view>
@@ -27,38 +29,10 @@ Scenario scenario_of(std::string schedule, int data, int pipeline, int micro_bat
 
 }  // namespace
 
-TEST_CASE("every plan trains the same model as one rank") {
-  struct Plan {
-    const char* schedule;
-    int data, pipeline, micro_batches;
-  };
-  const auto plan = GENERATE(Plan{"1f1b", 2, 1, 2}, Plan{"naive", 1, 4, 8}, Plan{"gpipe", 1, 4, 8},
-                             Plan{"1f1b", 1, 4, 8}, Plan{"1f1b", 2, 2, 4});
-  const bool tied = GENERATE(true, false);
+TEST_CASE("a plan of data and pipeline ranks trains the same model as one rank") {
   const auto* precision = GENERATE("fp64", "fp32");
-  const VerifyResult result =
-      verify(scenario_of(plan.schedule, plan.data, plan.pipeline, plan.micro_batches, precision, tied), {});
-  INFO(plan.schedule << " data " << plan.data << " pipeline " << plan.pipeline << " " << precision
-                     << (tied ? " tied" : "") << "\n"
-                     << to_text(result));
-  CHECK(result.passed);
-}
-
-TEST_CASE("interleaved and zero-bubble pipelines train the same model as one rank") {
-  struct Plan {
-    int pipeline;
-    bool tied;
-    const char* precision;
-  };
-  const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
-  const auto [pipeline, tied, precision] =
-      GENERATE(Plan{4, true, "fp64"}, Plan{4, false, "fp64"}, Plan{4, true, "fp32"}, Plan{4, false, "fp32"},
-               Plan{2, true, "fp64"}, Plan{2, false, "fp32"});
-  Scenario s = scenario_of(schedule, 1, pipeline, 8, precision, tied);
-  if (const std::string_view name = schedule; name == "interleaved" || name == "zb-v") s.plan.virtual_stages = 2;
-  s.model.layers = 8;
-  const VerifyResult result = verify(s, {});
-  INFO(schedule << " pipeline " << pipeline << " " << precision << (tied ? " tied" : "") << "\n" << to_text(result));
+  const VerifyResult result = verify(scenario_of("1f1b", 2, 2, 4, precision, true), {});
+  INFO(precision << "\n" << to_text(result));
   CHECK(result.passed);
 }
 
@@ -95,24 +69,25 @@ TEST_CASE("so do pipelines whose embedding and head are chunks without a layer")
   CHECK(result.passed);
 }
 
-TEST_CASE("so they do with data parallelism and dropout, and a planted fault is caught") {
+TEST_CASE("a planted fault is caught in pipelines with data parallelism and dropout") {
   const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-v");
-  const auto* plant = GENERATE("", "dropped_micro_batch", "skipped_norm_term");
+  const auto* plant = GENERATE("dropped_micro_batch", "skipped_norm_term");
   Scenario s = scenario_of(schedule, 2, 2, 4, "fp64", true);
   if (std::string_view(schedule) != "zb-h1") s.plan.virtual_stages = 2;
   s.model.dropout = 0.2;
   s.fault.plant = plant;
   const VerifyResult result = verify(s, {});
   INFO(schedule << " " << plant << "\n" << to_text(result));
-  CHECK(result.passed == std::string_view(plant).empty());
+  CHECK_FALSE(result.passed);
 }
 
 TEST_CASE("where sums are taken in the same order, the bits are the same") {
   // An untied pipeline without clipping (whose norm is summed rank by rank) adds what one rank adds, in the same order.
   const auto* schedule = GENERATE("naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
-  const auto* precision = GENERATE("fp64", "fp32", "bf16");
+  const std::string_view of = schedule;
+  const char* const precision = of == "1f1b" ? "bf16" : of == "zb-h1" ? "fp64" : "fp32";
   Scenario s = scenario_of(schedule, 1, 4, 8, precision, false);
-  if (const std::string_view name = schedule; name == "interleaved" || name == "zb-v") {
+  if (of == "interleaved" || of == "zb-v") {
     s.plan.virtual_stages = 2;
     s.model.layers = 8;
   }
@@ -126,7 +101,7 @@ TEST_CASE("where sums are taken in the same order, the bits are the same") {
 }
 
 TEST_CASE("what is computed again has the same bits, dropout included") {
-  const auto* schedule = GENERATE("gpipe", "1f1b", "interleaved", "zb-h1", "zb-v");
+  const auto* schedule = GENERATE("1f1b", "zb-v");
   const auto* recompute = GENERATE("blocks", "sqrt", "selective");
   Scenario s = scenario_of(schedule, 1, 2, 4, "fp32", false);
   if (const std::string_view name = schedule; name == "interleaved" || name == "zb-v") s.plan.virtual_stages = 2;
@@ -142,18 +117,9 @@ TEST_CASE("what is computed again has the same bits, dropout included") {
   }
 }
 
-TEST_CASE("dropout does not depend on the plan") {
-  Scenario s = scenario_of("1f1b", 2, 2, 2, "fp64", true);
-  s.model.dropout = 0.2;
-  const VerifyResult result = verify(s, {});
-  INFO(to_text(result));
-  CHECK(result.passed);
-}
-
 TEST_CASE("planted faults are caught") {
   const auto* plant = GENERATE("gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding");
-  const auto* precision = GENERATE("fp64", "fp32");
-  Scenario s = scenario_of("1f1b", 2, 2, 2, precision, true);
+  Scenario s = scenario_of("1f1b", 2, 2, 2, "fp32", true);  // of the wider tolerance
   s.fault.plant = plant;
   const VerifyResult result = verify(s, {});
   INFO(plant << "\n" << to_text(result));

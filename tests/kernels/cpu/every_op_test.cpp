@@ -31,9 +31,12 @@ TEST_CASE("every op of the table has a check, and every check's types are the se
   CHECK(named.size() == all_checks().size());
 }
 
-TEST_CASE("every op computes what its formula says, in every type, on every instruction set, on one and two threads") {
+TEST_CASE("every op computes what its formula says, in every type, on every instruction set, and on one thread") {
   const auto instruction_set = GENERATE(from_range(cpu_instruction_sets()));
-  const int threads = GENERATE(range(1, most_threads + 1));
+  // One thread takes the same path on every instruction set; that both give the same bits, engine_layers holds.
+  const bool alone = GENERATE(false, true);
+  if (alone && instruction_set != cpu_instruction_sets().front()) return;
+  const int threads = alone ? 1 : most_threads;
   Options options;
   options.threads = threads;
   options.instruction_set = std::string(instruction_set);

@@ -12,6 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/engine/run/summaries.hpp"
 #include "tests/engine/verify/matrix/plans.hpp"
+#include "tests/judged.hpp"
 #include "tests/slowness.hpp"
 
 using namespace rankscope;
@@ -90,9 +91,9 @@ TEST_CASE("every rank of every plan holds the bytes that its program says, and s
     const StepProgram step = compile(s);
     Summaries summaries;
     RunSettings settings;
-    settings.steps = 2;
+    settings.steps = i % 4 == 0 ? 2 : 1;  // of some plans also the step that begins while another one ends
     run_loopback(step, settings, [&](int) { return &summaries; });
-    REQUIRE(summaries.all.size() == 2 * static_cast<std::size_t>(step.grid.size()));
+    REQUIRE(summaries.all.size() == settings.steps * static_cast<std::size_t>(step.grid.size()));
     RunFacts facts;
     facts.plan = s.plan;
     facts.grid = step.grid;
@@ -120,7 +121,7 @@ TEST_CASE("a norm counted twice and a gather that is read too early are caught")
   const auto planted =
       GENERATE(Planted{"norm_counted_twice", 0}, Planted{"norm_counted_twice", 2}, Planted{"early_gather_read", 3});
 #ifdef __SANITIZE_THREAD__
-  if (planted.zero == 3) return;  // this fault is a race, which the sanitizer ends the test for
+  if (planted.zero == 3) return test::not_judged("a gather read too early: a race, for which the sanitizer ends the test");
 #endif
   Scenario s;
   s.model = {"gpt", 4, 16, 2, 8, 64, true, 0.0};
