@@ -423,6 +423,11 @@ void ScalingView::arrange() {
     // Titles of published tables are long: the list yields to what stands beside it.
     if (part == what_)
       wide = std::clamp(width() - 2 * view_margin - others, std::min(wide, least_choice), std::min(wide, 320));
+    // The list of what is shown offers a sweep, too.
+    if (part == open_ && x + wide > width() - view_margin) {
+      part->hide();
+      continue;
+    }
     part->setGeometry(x, 4, wide, control_height);
     x += wide + 8;
   }

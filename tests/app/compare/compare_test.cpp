@@ -131,7 +131,7 @@ TEST_CASE("The run before takes its place beside the next by itself, until one c
   runs.open(runs.recording("gpipe.mcap", gpipe));
   CHECK_FALSE(runs.view->other().there());
   runs.open(runs.recording("naive.mcap", naive));
-  REQUIRE(runs.view->other().there());
+  REQUIRE(wait_until([&] { return runs.view->other().there(); }));
   CHECK(runs.view->other().view()->hello() != nullptr);
   CHECK(runs.session.previous().there());
   const QString chosen = runs.recording("third.mcap", gpipe);

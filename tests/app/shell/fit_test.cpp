@@ -34,14 +34,12 @@ void settle(MainWindow& window) {
   QTest::qWait(30);
 }
 
-/// Texts of a table's cells, a list or a text page scroll with it.
+/// Texts of a table's cells, a list or a text page scroll with it: its edge may cut them.
 bool scrolls(const QWidget& view, const QRectF& box) {
-  const QPoint centre = box.center().toPoint();
-  const QRect room = view.rect();
-  QWidget* child = view.childAt(std::clamp(centre.x(), 0, room.right()), std::clamp(centre.y(), 0, room.bottom()));
-  for (; child != nullptr && child != &view; child = child->parentWidget())
-    if (qobject_cast<QAbstractScrollArea*>(child) != nullptr) return true;
-  return false;
+  const QList<QAbstractScrollArea*> areas = view.findChildren<QAbstractScrollArea*>();
+  return std::any_of(areas.begin(), areas.end(), [&](const QAbstractScrollArea* area) {
+    return area->isVisible() && QRectF(QRect(area->mapTo(&view, QPoint()), area->size())).intersects(box);
+  });
 }
 
 void check_texts(QWidget& view) {

@@ -114,7 +114,8 @@ END
   QTest::mouseClick(verify, Qt::LeftButton);
   REQUIRE(wait_until([&] { return opened.proof().proof().state() == Proof::State::passed; }));
   CHECK(opened.proof().proof().words() ==
-        "✓ Same training as on one rank: 202 tensors, 21 bit-equal; largest relative error 5.7e-07, of gradients (tolerance 1e-05)");
+        "✓ Same training as on one rank: 202 tensors, 21 bit-equal; largest relative error 5.7e-07, of gradients "
+        "(tolerance 1e-05)");
   Scenario other = *opened.window->session().scenario();
   other.plan.micro_batches = 4;
   opened.window->session().edit(other);

@@ -9,6 +9,7 @@
 #include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "app/shell/command_line.hpp"
 #include "app/shell/command_palette.hpp"
@@ -209,14 +210,17 @@ TEST_CASE("The time line's keys work wherever the focus is, and step through the
   const auto window = window_on("pipeline-1f1b");
   const auto steps = window->session().view()->steps(Obtained::simulated);
   REQUIRE(steps.size() >= 2);
-  REQUIRE(window->state().step() == steps.back());
+  REQUIRE(window->state().step().has_value());
+  const auto here = std::find(steps.begin(), steps.end(), *window->state().step());
+  REQUIRE(here != steps.end());
+  REQUIRE(here != steps.begin());
   QWidget* memory = window->view_named("memory");
   memory->setFocusPolicy(Qt::StrongFocus);
   window->activateWindow();
   memory->setFocus();
   REQUIRE(wait_until([&] { return QApplication::focusWidget() == memory; }));
   QTest::keyClick(memory, Qt::Key_BracketLeft);
-  CHECK(wait_until([&] { return window->state().step() == steps[steps.size() - 2]; }));
+  CHECK(wait_until([&] { return window->state().step() == *(here - 1); }));
 }
 
 TEST_CASE("Choosing a range with Shift and the pointer brings its table to the front") {
