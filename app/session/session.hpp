@@ -193,6 +193,7 @@ class Session : public SnapshotSource {
   void on_plan_answer(PlanAnswer answer);
   void on_feed_ended(bool ok, const QString& words);
   void on_engine_ended(bool ok, const QString& reason);
+  void await_feed(int quiet_ms);
   void finish_run();
   void take_ends(const std::vector<End>& ends);
   void leave();

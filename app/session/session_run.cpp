@@ -126,12 +126,20 @@ void Session::on_engine_ended(bool ok, const QString& reason) {
   if (feed_ && !feed_done_) {
     // What is under way on the socket is still read; a relay that ended without a word leaves nothing to wait for.
     const bool said_anything = state_ != SessionState::starting;
-    QTimer::singleShot(said_anything && ok ? 1500 : 300, feed_.get(), [this] {
-      if (feed_ && !feed_done_) feed_->stop();
-    });
+    await_feed(said_anything && ok ? 1500 : 300);
     return;
   }
   finish_run();
+}
+
+// Until it ends by itself, or has brought nothing more for so long. On a busy machine much may still be under way.
+void Session::await_feed(int quiet_ms) {
+  const std::uint64_t seen = store_ ? store_->view()->revision() : 0;
+  QTimer::singleShot(quiet_ms, feed_.get(), [this, seen, quiet_ms] {
+    if (!feed_ || feed_done_) return;
+    if (store_ && store_->view()->revision() != seen) return await_feed(quiet_ms);
+    feed_->stop();
+  });
 }
 
 // How it ended: well, stopped by somebody, or failed.

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <thread>
 
 #include "engine/scenario/read.hpp"
 #include "engine/worker/child.hpp"
@@ -69,6 +70,11 @@ void report_once() {
 }
 
 void report_again() { std::cerr.rdbuf(std::clog.rdbuf()); }
+
+void let_rank_0_report() {
+  constexpr auto patience = std::chrono::seconds(3);  // the launcher ends this process when rank 0's has ended
+  if (std::cerr.rdbuf() == nullptr) std::this_thread::sleep_for(patience);
+}
 
 void refuse_launcher(const std::string& command) {
   const auto job = launched_job();

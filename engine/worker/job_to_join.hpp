@@ -12,6 +12,9 @@ RunRequest joined(RunRequest request, bool comm_given);
 /// report_again().
 void report_once();
 void report_again();
+/// Before such a process ends with an error that rank 0 reports: gives rank 0 some seconds to do so. The launcher
+/// passes on nothing more once a process has ended with an error.
+void let_rank_0_report();
 /// For commands that start the processes of their runs themselves. Throws ScenarioError inside a job of several.
 void refuse_launcher(const std::string& command);
 

@@ -75,11 +75,7 @@ int run_chosen(const std::vector<Command>& commands) {
   return bad_input;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  end_when_memory_runs_out();
-  report_once();
+int run_program(int argc, char** argv) {
   CLI::App app("Rankscope's engine: a training step as data, planned, simulated, run and verified.");
   app.require_subcommand(1);
   app.set_version_flag("--version", RANKSCOPE_VERSION);
@@ -106,4 +102,14 @@ int main(int argc, char** argv) {
     std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
     return failed;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  end_when_memory_runs_out();
+  report_once();
+  const int status = run_program(argc, argv);
+  if (status != 0) let_rank_0_report();
+  return status;
 }

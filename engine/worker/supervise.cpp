@@ -159,7 +159,7 @@ struct ChildEnd {
 /// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`; ranks that
 /// fall silent are named on standard error meanwhile.
 ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const fs::path& directory, std::deque<std::string>& said,
-                   const Steps& steps) {
+                   const Steps& progress) {
   constexpr std::size_t kept_lines = 40;
   bool asked = false;
   auto patience = std::chrono::steady_clock::time_point::max();
@@ -177,10 +177,10 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const fs::path& dir
       end.silent = silence.silent();
       return end;
     }
-    steps.tell(watch.last_step(0));
+    progress.tell(watch.last_step(0));
     if (!asked)
       silence.look([&](const std::string& line) {
-        steps.make_room();
+        progress.make_room();
         std::cerr << "rankscope-engine: " << line << std::endl;
       });
     if (end.why.empty() && !(end.why = silence.over()).empty()) child.signal(SIGKILL);

@@ -15,7 +15,7 @@ constexpr int host_process = 100'000;  // added to the rank: the process of what
 
 std::int64_t whole_microseconds(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((999 - ns) / 1000); }
 
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -52,7 +52,7 @@ class ProfilerTrace {
     out_ << ",\"args\":{\"External id\":" << correlation << ",\"correlation\":" << correlation << "}}";
     event("kernel", kernel_name(span.op), rank_, stream, begin, end);
     out_ << ",\"args\":{\"device\":" << rank_ << ",\"stream\":" << stream << ",\"External id\":" << correlation
-         << ",\"correlation\":" << correlation << ",\"op\":" << quoted(token) << ",\"step\":" << span.step
+         << ",\"correlation\":" << correlation << ",\"op\":" << json_text(token) << ",\"step\":" << span.step
          << ",\"obtained\":\"" << name_of(obtained) << "\"";
     if (bytes) out_ << ",\"bytes\":" << *bytes;
     out_ << "}}";
@@ -66,7 +66,7 @@ class ProfilerTrace {
  private:
   void event(const char* category, const std::string& name, int process, int thread, std::int64_t begin,
              std::int64_t end) {
-    out_ << (first_ ? "\n" : ",\n") << R"({"ph":"X","cat":")" << category << R"(","name":)" << quoted(name)
+    out_ << (first_ ? "\n" : ",\n") << R"({"ph":"X","cat":")" << category << R"(","name":)" << json_text(name)
          << R"(,"pid":)" << process << R"(,"tid":)" << thread << R"(,"ts":)" << begin << R"(,"dur":)" << end - begin;
     first_ = false;
   }

@@ -16,9 +16,8 @@ constexpr auto idle_poll_for = std::chrono::milliseconds(250);  // with nobody t
 constexpr auto gather_for = std::chrono::milliseconds(5);       // what workers send together is taken in together
 constexpr auto beat_every = std::chrono::milliseconds(500);
 constexpr auto worker_limit = std::chrono::seconds(30);
-constexpr auto burst_for = std::chrono::milliseconds(50);  // a slow tap must not keep grants and viewers waiting longer
-constexpr int burst = 1024;                                // messages taken in between two rounds of the viewers
-constexpr int viewer_burst = 256;                          // messages to one viewer in a round
+constexpr int burst = 1024;                                 // messages taken in between two rounds of the viewers
+constexpr int viewer_burst = 256;                           // messages to one viewer in a round
 constexpr std::size_t spool_budget = std::size_t{4} << 20;  // bytes read from spools in a round
 constexpr int high_water = 2048;  // above every window, so that only a peer that broke the rules meets it
 

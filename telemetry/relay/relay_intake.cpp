@@ -8,7 +8,6 @@
 namespace rankscope {
 namespace {
 
-constexpr auto burst_for = std::chrono::milliseconds(50);       // a slow tap must not keep others waiting longer
 constexpr auto revoked_every = std::chrono::milliseconds(250);  // between two looks for revoked keys
 // Viewers cannot take the workers' places. Of workers that were forgotten so many are remembered.
 constexpr std::size_t most_viewers = 4096, most_workers = 65536, most_former_workers = 65536;

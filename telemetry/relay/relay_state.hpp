@@ -28,6 +28,9 @@
 
 namespace rankscope {
 
+/// A slow tap must not keep others (grants, viewers) waiting longer.
+inline constexpr auto burst_for = std::chrono::milliseconds(50);
+
 struct Relay::State {
   using Clock = std::chrono::steady_clock;
   struct Worker {

@@ -135,7 +135,7 @@ void note_head(DamageReport& damage, std::string what) {
   damage.notes.push_back(std::move(what));
 }
 
-const std::string* value_of(const mcap::Metadata& metadata, std::string_view key) {
+const std::string* find_value(const mcap::Metadata& metadata, std::string_view key) {
   for (const auto& [name, value] : metadata.values)
     if (name == key) return &value;
   return nullptr;
@@ -145,10 +145,10 @@ const std::string* value_of(const mcap::Metadata& metadata, std::string_view key
 void check_head(const TraceFile& file, const TraceIndex& index, std::string_view profile, DamageReport& damage) {
   for (const mcap::Metadata& metadata : index.metadata) {
     const bool ours = metadata.name == session_metadata || metadata.name == run_metadata;
-    const std::string* crc = value_of(metadata, metadata_crc_key);
+    const std::string* crc = find_value(metadata, metadata_crc_key);
     if ((crc == nullptr && ours && profile == trace_profile) || (crc != nullptr && *crc != metadata_crc(metadata)))
       note_head(damage, "the metadata '" + metadata.name + "' are damaged: their checksum is wrong");
-    const std::string* head_crc = value_of(metadata, head_crc_key);
+    const std::string* head_crc = find_value(metadata, head_crc_key);
     if (metadata.name != session_metadata || head_crc == nullptr) continue;
     const auto at = index.session_metadata_at;
     if (at > 0 && at <= greatest_head_bytes && hex_of(crc32(file.read(0, at))) != *head_crc)

@@ -28,7 +28,8 @@ std::vector<double> losses_of(const Ended& ended) {
   INFO(ended.err);
   REQUIRE(ended.status == 0);
   std::vector<double> losses;
-  for (const json& step : only_object(ended)["steps"]) losses.push_back(step["loss"]);
+  const json object = only_object(ended);
+  for (const json& step : object["steps"]) losses.push_back(step["loss"]);
   return losses;
 }
 
@@ -232,7 +233,7 @@ TEST_CASE("a relay by itself passes on what workers send to viewers and to its r
   const Ended ended = relay.wait(some_seconds);
   INFO(ended.err);
   CHECK(ended.status == 0);
-  CHECK_THAT(ended.err, ContainsText("0 lost, 0 garbage"));
+  CHECK_THAT(ended.err, ContainsText("0 lost, 0 not understood, 0 forged"));
   RunStore recorded_store;
   REQUIRE(read_trace(file, recorded_store));
   REQUIRE(recorded_store.view()->summaries(2).size() == steps);

@@ -144,7 +144,7 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
       {{"run", file, "--record", "/nonexistent/x.mcap"},
        "rankscope-engine: --record /nonexistent/x.mcap: ",
        {"No such"}},
-      {{"run", file, "--record", "DIR"}, "rankscope-engine: --record DIR: ", {"directory"}},
+      {{"run", file, "--record", "DIR"}, "rankscope-engine: --record DIR: ", {"is a folder"}},
       {{"run", file, "--join-file", "/nonexistent/join"}, "rankscope-engine: /nonexistent/join: ", {"No such"}},
   };
   for (const Refused& row : rows) check(folder, row);

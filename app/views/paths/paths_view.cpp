@@ -254,11 +254,16 @@ void PathsView::arrange() {
     control->setGeometry(x, 6, wide, control_height);
     x += wide + control_gap;
   };
-  place(surfaces_, 172, true);
-  place(condition_, 84, surface_name() == "ravine");
-  place(steps_, 104, true);
-  place(noise_, 112, true);
-  place(usual_, 84, x + 84 + view_margin <= width());
+  constexpr int list_wide = 172, list_least = 100, condition_wide = 84, steps_wide = 104, noise_wide = 112,
+                usual_wide = 84;
+  const bool has_condition = surface_name() == "ravine";
+  const int others = (has_condition ? condition_wide + control_gap : 0) + steps_wide + noise_wide + 2 * control_gap;
+  // In a narrow view the list of surfaces yields to the numbers.
+  place(surfaces_, std::clamp(width() - 2 * view_margin - others, list_least, list_wide), true);
+  place(condition_, condition_wide, has_condition);
+  place(steps_, steps_wide, true);
+  place(noise_, noise_wide, true);
+  place(usual_, usual_wide, x + usual_wide + view_margin <= width());
   formula_->setGeometry(x + 4, 6, std::max(0, width() - x - view_margin - 4), control_height);
   formula_->setVisible(shown && width() - x > 160);
   // What is presented has it in its heading.

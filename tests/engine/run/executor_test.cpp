@@ -1,5 +1,6 @@
 #include "engine/run/executor.hpp"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -141,10 +142,14 @@ TEST_CASE("a lane whose thread cannot be made ends the run and the waits of thos
     std::ifstream status("/proc/self/statm");
     rlim_t pages = 0;
     status >> pages;
-    // Room for one thread's stack of 8 MiB and not for two.
-    const rlim_t bytes = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{14} << 20);
-    const rlimit stack{rlim_t{8} << 20, RLIM_INFINITY}, space{bytes, bytes};
-    if (setrlimit(RLIMIT_STACK, &stack) != 0 || setrlimit(RLIMIT_AS, &space) != 0) _exit(3);
+    // Room for one thread's stack and not for two. Stacks of this size no earlier thread has left to be used again.
+    constexpr std::size_t stack = std::size_t{64} << 20;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack);
+    const rlim_t bytes = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + stack * 3 / 2;
+    const rlimit space{bytes, bytes};
+    if (pthread_setattr_default_np(&attributes) != 0 || setrlimit(RLIMIT_AS, &space) != 0) _exit(3);
     std::atomic<bool> peers_end = false;
     Executor executor(program, [&](OpIndex, std::uint32_t) {
       while (!peers_end) std::this_thread::sleep_for(1ms);  // as a receive whose peer never began

@@ -24,7 +24,7 @@ ClusterSpec nodes_of_eight(int rails = 8) {
   return c;
 }
 
-std::vector<int> ranks(int n, int stride = 1, int first = 0) {
+std::vector<int> some_ranks(int n, int stride = 1, int first = 0) {
   std::vector<int> members;
   for (int i = 0; i < n; ++i) members.push_back(first + i * stride);
   return members;
@@ -119,10 +119,10 @@ TEST_CASE("one ring over two nodes leaves each through one port, the library's e
   const ClusterSpec c = nodes_of_eight();
   const RankGrid grid{1, 16, 1};
   const double once = 30.0 / 16 * 1e9;
-  CHECK(named(c, grid, "ring", OpKind::all_reduce, ranks(16), 1'000'000'000) == Approx(once / 10e9));
-  CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(16), 1e9) == Approx(once / 80e9));
+  CHECK(named(c, grid, "ring", OpKind::all_reduce, some_ranks(16), 1'000'000'000) == Approx(once / 10e9));
+  CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, some_ranks(16), 1e9) == Approx(once / 80e9));
   // Between two nodes a double tree is better still: each sends half of the tensor up and half of it down.
-  CHECK(named(c, grid, "auto", OpKind::all_reduce, ranks(16), 1'000'000'000) == Approx(2e9 / 100e9));
+  CHECK(named(c, grid, "auto", OpKind::all_reduce, some_ranks(16), 1'000'000'000) == Approx(2e9 / 100e9));
 }
 
 TEST_CASE("halving and doubling crosses the network with half of the tensor from every member at once") {
@@ -131,7 +131,7 @@ TEST_CASE("halving and doubling crosses the network with half of the tensor from
   const ClusterSpec c = nodes_of_eight(4);
   const RankGrid grid{1, 16, 1};
   const double over = 8 * 0.5e9 / 40e9, within = (1.0 / 4 + 1.0 / 8 + 1.0 / 16) * 1e9 / 100e9;
-  CHECK(named(c, grid, "halving-doubling", OpKind::all_reduce, ranks(16), 1'000'000'000) ==
+  CHECK(named(c, grid, "halving-doubling", OpKind::all_reduce, some_ranks(16), 1'000'000'000) ==
         Approx(2 * (over + within)));
 }
 
@@ -143,8 +143,8 @@ TEST_CASE("groups beside each other share a node's ports in an algorithm that is
     const RankGrid grid{8, 4, 1};
     for (const char* algorithm : {"ring", "tree", "halving-doubling", "naive"}) {
       INFO(algorithm << ", " << rails << " ports");
-      const double eight = named(nodes_of_eight(8), grid, algorithm, OpKind::all_reduce, ranks(4, 8), 1'000'000);
-      CHECK(named(c, grid, algorithm, OpKind::all_reduce, ranks(4, 8), 1'000'000) == Approx(slower * eight));
+      const double eight = named(nodes_of_eight(8), grid, algorithm, OpKind::all_reduce, some_ranks(4, 8), 1'000'000);
+      CHECK(named(c, grid, algorithm, OpKind::all_reduce, some_ranks(4, 8), 1'000'000) == Approx(slower * eight));
     }
   }
 }

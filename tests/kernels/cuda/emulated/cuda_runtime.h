@@ -16,7 +16,11 @@
 #define __constant__
 #define __grid_constant__
 // So many one-byte instructions before a kernel say what its blocks are limited to: emulated::launch_bound() counts them.
+#if RANKSCOPE_LAUNCH_BOUNDS
 #define __launch_bounds__(threads, ...) __attribute__((patchable_function_entry(0 + (threads), 0 + (threads))))
+#else
+#define __launch_bounds__(threads, ...)  // they are not checked
+#endif
 // One block runs at a time. By the alignment emulated::run() finds what is shared among the program's symbols.
 #define __shared__ static __attribute__((aligned(4096)))
 
