@@ -50,7 +50,7 @@ QString name_of_reason(TimeClass time, BubbleCause cause, Purpose purpose) {
   return time == TimeClass::recompute ? tr("recomputation") : text::words(name_of(time));
 }
 
-/// What one rank has alone is told of that rank; what many have, of all together.
+/// What one rank has alone is reported of that rank; what many have, of all of them.
 struct Reason {
   double points = 0;
   const GapItem* largest = nullptr;

@@ -101,7 +101,7 @@ void LabPanel::show_question() {
 
 // The keyboard goes on where one would: to the next question, and after the last to whoever runs the plan.
 void LabPanel::submit(const std::function<void()>& keep) {
-  // What was pressed belongs to the page that is made anew: it must be left first.
+  // The button that was pressed is on the page that is built again: its handler must end first.
   QMetaObject::invokeMethod(
       this,
       [this, keep] {

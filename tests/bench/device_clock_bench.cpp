@@ -62,7 +62,7 @@ Clocks run(const StepProgram& step) {
   links.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
   std::vector<Span> emulated, measured;
   {
-    EmulatedClock clock(programs, step.grid, links,
+    EmulatedClock clock(programs, step.grid, links, step.scenario.fault,
                         [&](const std::vector<Span>& spans, const std::vector<MemorySample>&) {
                           emulated.insert(emulated.end(), spans.begin(), spans.end());
                         });

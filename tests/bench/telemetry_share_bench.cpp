@@ -27,6 +27,7 @@
 #include "engine/run/job.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
+#include "engine/worker/step_marks.hpp"
 #include "engine/worker/telemetry_observer.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/relay/relay.hpp"
@@ -41,10 +42,10 @@ using namespace std::chrono_literals;
 /// Passes on while it is on; nothing of a run's telemetry happens while it is off.
 class Switch : public RankObserver {
  public:
-  Switch(Publisher& publisher, EmulatedClock& clock, int rank)
+  Switch(Publisher& publisher, StepMarks& marks, EmulatedClock& clock, int rank)
       : inner_(
-            publisher, [&clock](int r, std::uint32_t step, const StepTrace& trace) { clock.step_done(r, step, trace); },
-            rank) {}
+            publisher, marks,
+            [&clock](int r, std::uint32_t step, const StepTrace& trace) { clock.step_done(r, step, trace); }, rank) {}
   void span(Lane lane, const Span& span) override {
     if (on) inner_.span(lane, span);
   }
@@ -138,15 +139,16 @@ int main(int argc, char** argv) {
   Costs links;
   links.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
   std::atomic<double> clock_seconds = 0;
-  EmulatedClock clock(step.all_programs(), step.grid, links,
+  EmulatedClock clock(step.all_programs(), step.grid, links, scenario.fault,
                       [&](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
                         publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
                         publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
                         clock_seconds = seconds_of_this_thread();
                       });
+  StepMarks marks(directory, step.grid.size());
   std::vector<std::unique_ptr<Switch>> observers;
   for (int rank = 0; rank < step.grid.size(); ++rank)
-    observers.push_back(std::make_unique<Switch>(publisher, clock, rank));
+    observers.push_back(std::make_unique<Switch>(publisher, marks, clock, rank));
 
   std::vector<double> on_s, off_s;
   std::mt19937 random(1);

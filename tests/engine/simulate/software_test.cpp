@@ -19,7 +19,7 @@ constexpr double layers = 4, width = 2048, heads = 16, context = 1024, micro_bat
 constexpr double rows = context;  // one sample a micro-batch
 
 /// Four blocks on 64 A100s' software without gaps between kernels, in bf16.
-Scenario small(int data = 1, int tensor = 1) {
+Scenario small_cluster(int data = 1, int tensor = 1) {
   Scenario s =
       parse_scenario("[cluster]\nspec = \"selene\"\n", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
   s.model = {"gpt", 4, 2048, 16, 1024, 51200, false, 0.0};
@@ -34,7 +34,7 @@ Scenario small(int data = 1, int tensor = 1) {
   return s;
 }
 
-double unfolded_seconds(const Scenario& scenario) {
+double seconds_rank_by_rank(const Scenario& scenario) {
   const StepProgram step = compile(scenario);
   auto programs = step.all_programs();
   for (RankProgram& program : programs) program = as_run_on(scenario.cluster, std::move(program));
@@ -50,14 +50,14 @@ Scenario changed(Scenario s, Change change) {
 /// What a change makes the step longer, folded, which is what it makes the programs longer.
 double more_seconds(const Scenario& before, const Scenario& after) {
   const double folded = fold_step(after).seconds - fold_step(before).seconds;
-  CHECK(unfolded_seconds(after) - unfolded_seconds(before) == Approx(folded).epsilon(0.001));
+  CHECK(seconds_rank_by_rank(after) - seconds_rank_by_rank(before) == Approx(folded).epsilon(0.001));
   return folded;
 }
 
 }  // namespace
 
 TEST_CASE("a layer norm behind the embedding is one kernel forward and one backward, and its input is kept") {
-  const Scenario s = small();
+  const Scenario s = small_cluster();
   const Scenario with = changed(s, [](ClusterSpec& c) { c.embedding_norm = true; });
   // Bytes over the shares of the bandwidth that such kernels reach (kernels.cpp): two operands forward, three backward.
   const double operand = rows * width * element;
@@ -67,7 +67,7 @@ TEST_CASE("a layer norm behind the embedding is one kernel forward and one backw
 }
 
 TEST_CASE("a bias of stored scores is copied there and read by the product that adds to it") {
-  const Scenario s = changed(small(), [](ClusterSpec& c) { c.attention = "stored"; });
+  const Scenario s = changed(small_cluster(), [](ClusterSpec& c) { c.attention = "stored"; });
   const Scenario with = changed(s, [](ClusterSpec& c) { c.score_bias = true; });
   const double bytes = micro_batches * layers * heads * context * context * 2 * element;
   CHECK(more_seconds(s, with) ==
@@ -77,7 +77,7 @@ TEST_CASE("a bias of stored scores is copied there and read by the product that 
 }
 
 TEST_CASE("with ZeRO-1 whole gradients are all-reduced where the software does, twice the bytes of a reduce-scatter") {
-  Scenario s = small(4);
+  Scenario s = small_cluster(4);
   s.plan.zero = 1;
   s.cluster.overlap = false;
   s.cluster.intra_latency_s = 0;
@@ -91,13 +91,13 @@ TEST_CASE("with ZeRO-1 whole gradients are all-reduced where the software does, 
 }
 
 TEST_CASE("tensor ranks' exchanges of input gradients take no time beside weight gradients that are longer") {
-  Scenario s = small(1, 2);
+  Scenario s = small_cluster(1, 2);
   s.cluster.intra_latency_s = 0;
   s.cluster.intra_bandwidth = 1e13;  // an exchange is far shorter than a product
   const Scenario beside = changed(s, [](ClusterSpec& c) { c.overlap_exchanges = true; });
   const FoldedStep apart = fold_step(s), hidden = fold_step(beside);
   CHECK(apart.seconds - hidden.seconds == Approx(apart.tensor - hidden.tensor));
-  CHECK(unfolded_seconds(s) - unfolded_seconds(beside) == Approx(apart.seconds - hidden.seconds).epsilon(0.02));
+  CHECK(seconds_rank_by_rank(s) - seconds_rank_by_rank(beside) == Approx(apart.seconds - hidden.seconds).epsilon(0.02));
   // Each block has two sums forward and two backward; the embedding and the head have one of each, too.
   INFO("tensor " << apart.tensor << " s, then " << hidden.tensor);
   CHECK(hidden.tensor / apart.tensor > 0.45);
@@ -105,7 +105,7 @@ TEST_CASE("tensor ranks' exchanges of input gradients take no time beside weight
 }
 
 TEST_CASE("what an allocator loses is a share of the tensors, not of the context") {
-  Scenario s = small();
+  Scenario s = small_cluster();
   s.cluster.context_bytes = 1e9;
   s.cluster.allocator_slack = 0;
   const std::vector<StageMemory> memory = fold_step(s).memory;
@@ -116,7 +116,7 @@ TEST_CASE("what an allocator loses is a share of the tensors, not of the context
 }
 
 TEST_CASE("a device's peak in bf16 is that of products in bf16, and of no others") {
-  Scenario s = small();
+  Scenario s = small_cluster();
   const auto slower = [&](double times) {
     return fold_step(changed(s, [&](ClusterSpec& c) { c.peak_flops_bf16 /= times; })).seconds;
   };
@@ -133,7 +133,7 @@ TEST_CASE("a device's peak in bf16 is that of products in bf16, and of no others
 
 TEST_CASE("links reach the share of their bandwidth that the cluster says, within a node and between nodes") {
   for (const bool between : {false, true}) {
-    Scenario s = small(between ? 16 : 8);
+    Scenario s = small_cluster(between ? 16 : 8);
     s.cluster.overlap = false;
     s.cluster.intra_latency_s = s.cluster.inter_latency_s = 0;
     const auto half = [&](ClusterSpec& c) { (between ? c.inter_efficiency : c.intra_efficiency) /= 2; };

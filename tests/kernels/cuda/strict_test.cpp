@@ -53,7 +53,7 @@ cudaLaunchConfig_t config(unsigned blocks, unsigned block, std::size_t shared_by
 }  // namespace
 
 TEST_CASE("a block of more threads than its kernel was compiled for is not launched") {
-  if (!RANKSCOPE_LAUNCH_BOUNDS) return test::not_judged("launch bounds: they need the linker mold");
+  if (!RANKSCOPE_LAUNCH_BOUNDS) return rankscope::test::not_judged("launch bounds: they need the linker mold");
   std::vector<float> to(128);
   auto fits = config(1, threads), too_many = config(1, threads + 1), deep = config(1, threads);
   deep.blockDim = {threads / 2, 4};
