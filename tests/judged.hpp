@@ -9,7 +9,7 @@ inline constexpr int skipped_status = 77;
 
 /// Prints the reason. Any thread.
 void not_judged(const std::string& what_and_why);
-/// How often that was called.
-int count_not_judged();
+/// Runs the program's tests with Catch's arguments. The exit status: 0, 1, or skipped_status.
+int run_all(int argc, char** argv);
 
 }  // namespace rankscope::test
