@@ -32,6 +32,7 @@
 #include "telemetry/event/codec.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/store/run_digest.hpp"
+#include "telemetry/stream/worker_proof.hpp"
 #include "telemetry/trace/trace_writer.hpp"
 
 namespace {
