@@ -15,7 +15,8 @@ namespace {
 constexpr int short_range = 8;       ///< up to here a slider stops at every value
 constexpr int greatest_stop = 4096;  ///< what is beyond is typed
 constexpr int slider_width = 32;     ///< narrower it leaves
-constexpr int most_digits = 6;       ///< a box has room for so many, whatever its range: boxes in one column are alike
+constexpr int most_digits =
+    6;  ///< a box has room for so many, whatever its range: all boxes of a column have one width
 
 std::vector<int> stops_between(int least, int most) {
   std::vector<int> stops;

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "telemetry/export/json_text.hpp"
 #include "telemetry/export/selection.hpp"
 
 namespace rankscope {
@@ -21,10 +21,6 @@ std::string microseconds(std::int64_t ns) {
   std::string fraction = std::to_string(magnitude % 1000);
   fraction.insert(0, 3 - fraction.size(), '0');
   return (negative ? "-" : "") + std::to_string(magnitude / 1000) + "." + fraction;
-}
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 // Unix nanoseconds of "2026-01-31T12:00:00Z"; 0 where the run does not say.
@@ -49,7 +45,7 @@ class ChromeTrace {
   void begin(const StoreView& run) {
     const Hello* hello = run.hello();
     out_ << "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":" << (hello ? unix_ns(hello->started_utc) : 0)
-         << ",\"otherData\":{\"title\":" << quoted(hello ? hello->title : "")
+         << ",\"otherData\":{\"title\":" << json_text(hello ? hello->title : "")
          << ",\"ranks\":" << (hello ? hello->ranks : 0) << "},\"traceEvents\":[";
   }
   void end() { out_ << "\n]}\n"; }
@@ -60,13 +56,13 @@ class ChromeTrace {
   }
   void name_thread(int rank, int row, const std::string& name) {
     event() << R"({"ph":"M","name":"thread_name","pid":)" << rank << R"(,"tid":)" << row << R"(,"args":{"name":)"
-            << quoted(name) << "}}";
+            << json_text(name) << "}}";
     event() << R"({"ph":"M","name":"thread_sort_index","pid":)" << rank << R"(,"tid":)" << row
             << R"(,"args":{"sort_index":)" << row << "}}";
   }
   void span(const Span& span, int row, Obtained obtained, std::optional<std::int64_t> bytes) {
     const OpId op = span.op;
-    event() << R"({"ph":"X","name":)" << quoted(to_token(op)) << R"(,"cat":")"
+    event() << R"({"ph":"X","name":)" << json_text(to_token(op)) << R"(,"cat":")"
             << (op.valid() ? name_of(op.kind()) : "unknown") << R"(","pid":)" << span.rank << R"(,"tid":)" << row
             << R"(,"ts":)" << microseconds(span.begin_ns) << R"(,"dur":)" << microseconds(span.end_ns - span.begin_ns)
             << R"(,"args":{"step":)" << span.step << R"(,"obtained":")" << name_of(obtained) << R"(","waiting_us":)"

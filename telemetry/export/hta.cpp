@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "telemetry/export/json_text.hpp"
 #include "telemetry/export/selection.hpp"
 
 namespace rankscope {
@@ -14,10 +14,6 @@ constexpr int first_stream = 1;
 constexpr int host_process = 100'000;  // added to the rank: the process of what is not a kernel
 
 std::int64_t whole_microseconds(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((999 - ns) / 1000); }
-
-std::string json_text(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 // By its name alone the analysis tells what a kernel is: NCCL's begin with "nccl" and have "Kernel" in them, copies
 // begin with "Memcpy", everything else computes. One name for all micro-batches and blocks, as kernels have.

@@ -135,12 +135,6 @@ void note_head(DamageReport& damage, std::string what) {
   damage.notes.push_back(std::move(what));
 }
 
-const std::string* find_value(const mcap::Metadata& metadata, std::string_view key) {
-  for (const auto& [name, value] : metadata.values)
-    if (name == key) return &value;
-  return nullptr;
-}
-
 // What the file says about itself, by the checksums that our own writer adds.
 void check_head(const TraceFile& file, const TraceIndex& index, std::string_view profile, DamageReport& damage) {
   for (const mcap::Metadata& metadata : index.metadata) {
@@ -203,6 +197,12 @@ TraceIndex index_trace(const TraceFile& file, DamageReport& damage) {
   check_head(file, *index, profile, damage);
   limit_data(file, *index);
   return std::move(*index);
+}
+
+const std::string* find_value(const mcap::Metadata& metadata, std::string_view key) {
+  for (const auto& [name, value] : metadata.values)
+    if (name == key) return &value;
+  return nullptr;
 }
 
 }  // namespace rankscope

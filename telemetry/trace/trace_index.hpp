@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "telemetry/trace/mcap.hpp"
@@ -42,5 +43,8 @@ inline constexpr std::uint64_t freely_packed_bytes = std::uint64_t{8} << 20, gre
 constexpr std::uint64_t greatest_data_bytes(std::uint64_t file_bytes) {
   return (std::uint64_t{64} << 20) + 100 * file_bytes;
 }
+
+/// A value of a metadata record; null where it has no such key.
+const std::string* find_value(const mcap::Metadata& metadata, std::string_view key);
 
 }  // namespace rankscope

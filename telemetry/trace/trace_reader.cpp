@@ -24,12 +24,6 @@ constexpr std::uint64_t greatest_waiting_bytes = std::uint64_t{512} << 20, row_b
 // Rows that a file may hold, all in all.
 constexpr std::int64_t free_rows = std::int64_t{4} << 20, rows_a_byte = 8;
 
-std::string value_of(const mcap::Metadata& metadata, std::string_view key) {
-  for (const auto& [name, value] : metadata.values)
-    if (name == key) return value;
-  return {};
-}
-
 // Chunks unpacked by some threads (by the caller, if none) and handed out in order; few are held at a time.
 class Unpacking {
  public:
@@ -192,7 +186,8 @@ TraceInfo read_trace_info(const std::string& path) {
   info.file_bytes = static_cast<std::int64_t>(file.size());
   info.library = index.library;
   for (const mcap::Metadata& metadata : index.metadata) {
-    if (metadata.name == session_metadata) info.session = value_of(metadata, "session");
+    if (const std::string* session = find_value(metadata, "session"); session && metadata.name == session_metadata)
+      info.session = *session;
     if (metadata.name == run_metadata)
       for (const auto& [key, value] : metadata.values) info.run[key] = value;
   }
