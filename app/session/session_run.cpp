@@ -29,7 +29,8 @@ EngineCommand Session::engine_command() {
   if (command.program.isEmpty()) throw SourceError("rankscope-engine is neither beside this program nor on PATH");
   endpoint_folder_ = std::make_unique<SessionDirectory>();
   endpoint_ = QStringLiteral("ipc://%1/run").arg(QString::fromStdString(endpoint_folder_->path().string()));
-  command.arguments << QStringLiteral("run") << spec_.text << QStringLiteral("--publish") << endpoint_;
+  command.arguments << QStringLiteral("run") << spec_.text << QStringLiteral("--publish") << endpoint_
+                    << QStringLiteral("--await-viewers") << QStringLiteral("1");
   command.arguments << overrides();
   if (!options_.recordings_folder.isEmpty() && QDir().mkpath(options_.recordings_folder)) {
     const QString name = QStringLiteral("%1-%2.mcap")

@@ -340,7 +340,9 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
     relay.finish(5s);
   }
   relay.publish(verdict.end());
-  relay.finish(2s);
+  // A short run can end before a viewer that was started with it has connected.
+  const bool must_wait = request.await_viewers > 0 && !stop_asked && !is_hurried;
+  relay.finish(must_wait ? 10s : 2s, must_wait ? request.await_viewers : 0);
   if (const std::int64_t forged = relay.status().forged; forged > 0)
     std::cerr << "rankscope-engine: " << forged
               << " messages of peers that did not prove to be workers of this run were ignored" << std::endl;

@@ -113,7 +113,7 @@ void Relay::State::report() {
   for (const auto& [peer, feed] : viewers) counts.missed += feed.missed();
   const std::lock_guard lock(mutex);
   status = counts;
-  all_done = finishing && done && to_publish.empty();
+  all_done = finishing && done && to_publish.empty() && counts.joined >= awaited;
   if (all_done) finished.notify_all();
 }
 
@@ -213,10 +213,11 @@ void Relay::publish(Event event) {
   state_->call_thread();
 }
 
-bool Relay::finish(std::chrono::milliseconds limit) {
+bool Relay::finish(std::chrono::milliseconds limit, std::int64_t awaited) {
   State& s = *state_;
   std::unique_lock lock(s.mutex);
   s.finishing = true;
+  s.awaited = awaited;
   s.all_done = false;
   s.call_thread();
   return s.finished.wait_for(lock, limit, [&] { return s.all_done; });

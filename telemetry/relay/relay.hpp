@@ -42,6 +42,7 @@ struct RelayOptions {
 struct RelayStatus {
   SessionId session{};
   std::int64_t workers = 0, viewers = 0;  ///< connections now
+  std::int64_t joined = 0;                ///< viewers that have joined since the start; who returns counts again
   std::int64_t messages = 0, bytes = 0;   ///< taken, each once
   std::int64_t log_messages = 0;          ///< of these: control and summaries
   std::int64_t doubled = 0;
@@ -76,8 +77,9 @@ class Relay {
   /// Says something in the supervisor's name (rank -1), such as the session's End.
   void publish(Event event);
   /// After the workers are gone: reads the spools to their ends, so that log, ring and taps hold all there is, then
-  /// waits until the viewers that are there have had it. False: the limit came first.
-  bool finish(std::chrono::milliseconds limit);
+  /// waits until the viewers that are there have had it, and until `awaited` viewers have joined. False: the limit was
+  /// reached first.
+  bool finish(std::chrono::milliseconds limit, std::int64_t awaited = 0);
 
   RelayStatus status() const;
 

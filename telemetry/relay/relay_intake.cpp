@@ -241,6 +241,7 @@ void Relay::State::hear_viewer(const Incoming& in, const link::Header& h) {
     auto has = goes_on ? unpack_history(in.body()) : std::map<std::int32_t, SequenceSet>{};
     const auto viewer = viewers.emplace(in.peer, ViewerFeed(h.generation, position, h.c, std::move(has))).first;
     if (in.caller) viewer->second.key = in.caller->public_key;
+    ++counts.joined;
     if (viewers.size() == 1)
       for (auto& [worker, state] : workers) grant(worker, state);  // from now on they are watched
     const auto session = std::as_bytes(std::span(exchange.session()));

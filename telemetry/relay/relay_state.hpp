@@ -63,6 +63,7 @@ struct Relay::State {
   RelayStatus status;
   std::vector<Event> to_publish;
   bool finishing = false, all_done = false;
+  std::int64_t awaited = 0;  // viewers that must have joined before all is done
   std::atomic<bool> stop{false};
   const int call = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // wakes the thread
 

@@ -138,7 +138,8 @@ void set_up_client(zmq::socket_t& socket, const Join& join) {
   socket.set(zmq::sockopt::linger, 0);
   socket.set(zmq::sockopt::immediate, true);  // nothing is queued for a relay that is not there
   socket.set(zmq::sockopt::reconnect_ivl, 50);
-  socket.set(zmq::sockopt::reconnect_ivl_max, 1000);
+  // The next attempt waits twice as long, up to this.
+  socket.set(zmq::sockopt::reconnect_ivl_max, join.endpoint.starts_with("ipc:") ? 100 : 1000);
   socket.set(zmq::sockopt::handshake_ivl, 5000);
   keep_alive(socket, join.endpoint);
   socket.set(zmq::sockopt::ipv6, true);

@@ -90,6 +90,9 @@ Command run(CLI::App& app) {
   line->add_option("--steps", given->steps, "instead of train.steps")->check(whole_number(1));
   line->add_option("--record", request.record, "write a trace (MCAP)");
   line->add_option("--publish", request.publish, "serve viewers at this endpoint (tcp://…, ipc://…)");
+  line->add_option("--await-viewers", request.await_viewers,
+                   "stay open at the end, 10 s at most, until so many viewers have joined and have received all of it")
+      ->check(whole_number(0));
   line->add_option("--keep", request.keep, "detail to keep: all, every:N steps, or last:TIME such as last:30s");
   line->add_option("--checkpoint", request.checkpoint,
                    "folder for the checkpoints that train.checkpoint_every asks for");

@@ -3,18 +3,26 @@
 #pragma once
 #include <QApplication>
 #include <QElapsedTimer>
+#include <cstdio>
 #include <functional>
 
 namespace rankscope::app {
+
+/// Qt's messages, without what the platform without a display says of each window: it would hide a failed check.
+inline void print_message(QtMsgType, const QMessageLogContext&, const QString& words) {
+  if (!words.startsWith(QLatin1String("This plugin does not support"))) std::fprintf(stderr, "%s\n", qPrintable(words));
+}
 
 inline QApplication& application() {
   static int argc = 1;
   static char name[] = "test";
   static char* argv[] = {name, nullptr};
+  static const QtMessageHandler before = qInstallMessageHandler(print_message);
   static const bool offscreen = qputenv("QT_QPA_PLATFORM", "offscreen");
   // Never destroyed: at exit Qt's own statics, which its destructor uses, may be gone.
   static QApplication& instance = *new QApplication(argc, argv);
   static_cast<void>(offscreen);
+  static_cast<void>(before);
   return instance;
 }
 

@@ -72,6 +72,23 @@ TEST_CASE(
   CHECK(eventually([&] { return seen.spans() == 2 * 205 * 100 && seen.summaries() == 410; }));
 }
 
+TEST_CASE("a run that is over before its viewer has joined stays open until it has had everything") {
+  Run run;
+  run.start_worker();
+  run.worker->control(0, a_hello(2));
+  run.train(5, 100);
+  REQUIRE(run.worker->close(10s));
+  run.relay->publish(End{-1, true, 4, "finished", false});
+  CHECK_FALSE(run.relay->finish(200ms, 1));  // nobody has joined
+  Collector seen;
+  const auto viewer = view(run.relay->join(), seen);
+  REQUIRE(run.relay->finish(20s, 1));
+  CHECK(eventually([&] { return viewer->status().state == ViewerState::ended; }));
+  CHECK(seen.summaries() == 10);
+  CHECK(seen.spans() == 2 * 5 * 100);
+  CHECK(run.relay->status().joined == 1);
+}
+
 TEST_CASE("where the spools cannot be reached, lost detail stays a gap that counts its events") {
   RelayOptions options;
   options.ring_bytes = 40'000;
