@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "app/models/span_details.hpp"
 #include "app/models/time_axis.hpp"
 
 namespace rankscope {
@@ -53,6 +54,21 @@ std::optional<Span> last_before(const StoreView& view, const LaneKey& lane, cons
   return span;
 }
 
+/// "send of activations, micro-batch 0, rank 0 (began 100 µs later)".
+std::string in_words(const Dependency& d, const Span& span) {
+  const OpFields op = d.op.fields();
+  std::string words = phrase_of(d.op);
+  if (op.micro_batch >= 0) words += ", micro-batch " + std::to_string(op.micro_batch);
+  if (op.block >= 0) words += ", block " + std::to_string(op.block);
+  if (d.rank != span.rank) words += ", rank " + std::to_string(d.rank);
+  if (d.step != span.step) words += ", step " + std::to_string(d.step);
+  if (!d.here) return words + " (not recorded)";
+  const std::int64_t ahead = span.begin_ns - d.time_ns;
+  if (ahead == 0) return words + " (at the same moment)";
+  const std::string verb = d.needs == Needs::peer ? "began " : "ended ";
+  return words + " (" + verb + duration_text(ahead < 0 ? -ahead : ahead) + (ahead < 0 ? " later)" : " earlier)");
+}
+
 }  // namespace
 
 std::vector<Dependency> dependencies_of(const StoreView& view, const RankProgram& program, const RunPlan* plan,
@@ -95,19 +111,8 @@ std::vector<std::string> dependency_lines(const std::vector<Dependency>& depende
       lines.push_back("and " + std::to_string(dependencies.size() - most_lines) + " more");
       break;
     }
-    std::string line = lines.empty() ? "held up by " : "also after ";
-    line += to_token(d.op);
-    if (d.rank != span.rank) line += " of rank " + std::to_string(d.rank);
-    if (d.step != span.step) line += " of step " + std::to_string(d.step);
-    if (!d.here) {
-      line += ", which is not here";
-    } else {
-      const std::int64_t ahead = span.begin_ns - d.time_ns;
-      line += d.needs == Needs::peer ? ", which came " : ", which ended ";
-      line += ahead == 0 ? "at that moment"
-                         : duration_text(ahead < 0 ? -ahead : ahead) + (ahead < 0 ? " after it began" : " before");
-    }
-    lines.push_back(line);
+    const char* before = d.needs == Needs::lane ? "previous op on this lane: " : "also after: ";
+    lines.push_back((lines.empty() ? "waited for: " : before) + in_words(d, span));
   }
   return lines;
 }

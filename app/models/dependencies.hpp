@@ -31,8 +31,8 @@ struct Dependency {
 std::vector<Dependency> dependencies_of(const StoreView& view, const RankProgram& program, const RunPlan* plan,
                                         Obtained obtained, const Span& span);
 
-/// Lines such as "held up by RECV.pipeline_forward:c1:m0, which ended 3 µs before" and "also after F:c1:m0 (1.2 ms
-/// before)".
+/// Lines such as "waited for: receive of activations, micro-batch 0 (ended 3 µs earlier)", "previous op on this lane:
+/// forward, micro-batch 0 (ended 1.2 ms earlier)" and "also after: …".
 std::vector<std::string> dependency_lines(const std::vector<Dependency>& dependencies, const Span& span);
 
 /// The op of any rank and lane that begins next (`by` > 0) or before; of several at once, by rank and lane.

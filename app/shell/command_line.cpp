@@ -108,7 +108,7 @@ CommandLine parse_command_line(const QStringList& arguments) {
   if (!line.network.isEmpty() && line.teach.isEmpty())
     refuse(QStringLiteral("--network ADDRESS needs --teach FILE: it is the teacher's window that others reach"));
   if (line.name.isEmpty() != line.attend.isEmpty())
-    refuse(QStringLiteral("--attend FILE and --name NAME belong together"));
+    refuse(QStringLiteral("--attend FILE needs --name NAME, and the other way round"));
   const QStringList sources = parser.positionalArguments();
   if (sources.size() > 1)
     refuse(QStringLiteral("one source at a time; %1 are given: %2")

@@ -83,7 +83,7 @@ HelpSheet::HelpSheet(const QList<QAction*>& actions, QWidget* parent) : QDialog(
   line(tr("F"), tr("fit the selection, or the step"), 0);
   line(tr("Home"), tr("see everything"), 0);
   line(QStringLiteral(".  ,"), tr("next op, previous op"), 0);
-  line(QStringLiteral("N  P"), tr("next op of all ranks in time, previous"), 0);
+  line(QStringLiteral("N  P"), tr("next op on any rank, previous"), 0);
   line(QStringLiteral("↑  ↓"), tr("the same time on another rank"), 0);
   line(QStringLiteral("]  ["), tr("next step, previous step"), 0);
   line(tr("R"), tr("make the selected op the range"), 0);

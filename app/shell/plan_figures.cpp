@@ -54,7 +54,7 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
                    text::unknown(), text::number(tokens_per_second(figures, predicted_step)),
                    text::number(tokens_per_second(figures, run_step)), tr("Of a step over the median step")});
   lines.push_back(
-      {PlanRow::bubble, tr("median bubble"), text::percent(of_either([](const Report& r) { return r.bubble.ideal; })),
+      {PlanRow::bubble, tr("bubble (median step)"), text::percent(of_either([](const Report& r) { return r.bubble.ideal; })),
        text::percent(of_either([](const Report& r) { return r.bubble.predicted; })),
        text::percent(of_run([](const Report& r) { return r.bubble.measured; })),
        tr("Of a run, of the steady step whose bubble is the median. The time line tells the chosen step's")});
@@ -67,7 +67,7 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
     if (by_rank) return sent_by_busiest(r.links, predicted);
     return r.traffic.empty() && r.ranks != 1 ? none : sent_by_purposes(r.traffic, predicted);
   };
-  lines.push_back({PlanRow::sent, by_rank ? tr("sent, at most") : tr("sent a rank"), text::unknown(),
+  lines.push_back({PlanRow::sent, by_rank ? tr("most sent by a rank") : tr("sent by a rank"), text::unknown(),
                    text::bytes(of_either([&](const Report& r) { return sent(r, true); })),
                    text::bytes(of_run([&](const Report& r) { return sent(r, false); })),
                    by_rank ? tr("In a step, by the rank that sends most")

@@ -185,7 +185,7 @@ std::string memory_table(const Report& report) {
   std::string text = format("\n%-*s", width, "memory peaks");
   const ShownClasses classes = shown_classes(report);
   for (const MemoryClass of : classes) text += format(" %12s", std::string(name_of(of)).c_str());
-  text += format(" %12s\n", "device sum");
+  text += format(" %12s\n", "total");
   constexpr std::size_t shown = 16;  // of many, the first and the last ones
   for (std::size_t i = 0; i < report.memory.size(); ++i) {
     if (report.memory.size() > 2 * shown && i == shown) {
@@ -255,7 +255,7 @@ std::string busiest_link(const Report& report) {
     alike += std::abs(link.bytes - link.predicted) < 0.5;
   }
   std::string text =
-      format("  %zu links, rank to rank; the most on %d -> %d: ", report.links.size(), most.from, most.to) +
+      format("  %zu rank-to-rank links; busiest %d → %d: ", report.links.size(), most.from, most.to) +
       bytes(most.bytes) + ", predicted " + bytes(most.predicted);
   if (known > 0) text += format("; %zu of %zu counted as predicted", alike, known);
   return text + "\n";

@@ -78,7 +78,7 @@ ProgramView::ProgramView(SharedState& state, Session& session, QWidget* parent)
       checker_([this](const OrderCheck& check) { take_check(check); }) {
   setMinimumSize(320, 140);
   which_->setAccessibleName(tr("Which text"));
-  which_->addItem(tr("order of the stages, to be edited"));
+  which_->addItem(tr("stage order (editable)"));
   text_->setAccessibleName(tr("The program's text"));
   text_->setFrameShape(QFrame::NoFrame);
   text_->setTabChangesFocus(true);

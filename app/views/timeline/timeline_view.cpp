@@ -240,7 +240,7 @@ void TimelineView::describe_selection() {
       SpanDetails details = details_of_box(*scene_.selected);
       // The line may be cut at its end: what the op waited for stands first.
       std::stable_partition(details.lines.begin(), details.lines.end(), [](const std::string& line) {
-        return line.rfind("waited ", 0) == 0 || line.rfind("held up ", 0) == 0;
+        return line.rfind("waited ", 0) == 0 || line.rfind("waited for: ", 0) == 0;
       });
       scene_.details = QString::fromStdString(details.title);
       for (const std::string& line : details.lines)

@@ -34,7 +34,7 @@ RankProgram program_of(int rank, std::initializer_list<const char*> tokens, int 
 
 }  // namespace
 
-TEST_CASE("an op is held up by what ended last of all that it comes after") {
+TEST_CASE("an op waited for what ended last of all that it comes after") {
   const auto run = two_stages();
   const auto view = run->view();
   RankProgram program = program_of(1, {"RECV.pipeline_forward:c1:m0", "F:c1:m0", "B:c1:m0"}, 0);
@@ -44,7 +44,7 @@ TEST_CASE("an op is held up by what ended last of all that it comes after") {
   REQUIRE(needs.size() == 1);
   CHECK(needs[0].needs == Needs::data);
   CHECK(dependency_lines(needs, forward) ==
-        std::vector<std::string>{"held up by RECV.pipeline_forward:c1:m0, which ended 2.00 µs before"});
+        std::vector<std::string>{"waited for: receive of activations, micro-batch 0 (ended 2.00 µs earlier)"});
 
   const Span backward = view->find(1, 0, op("B:c1:m0"), emulated).value();
   const auto lane = dependencies_of(*view, program, nullptr, emulated, backward);
@@ -63,7 +63,7 @@ TEST_CASE("a receive waits for its sender, who may come after it began") {
   CHECK(needs[0].needs == Needs::peer);
   CHECK(needs[0].rank == 0);
   CHECK(dependency_lines(needs, receive).front() ==
-        "held up by SEND.pipeline_forward:c0:m0 of rank 0, which came 100 µs after it began");
+        "waited for: send of activations, micro-batch 0, rank 0 (began 100 µs later)");
 }
 
 TEST_CASE("what is not here is said to be so, after all that is") {
@@ -74,7 +74,7 @@ TEST_CASE("what is not here is said to be so, after all that is") {
   const Span forward = view->find(1, 0, op("F:c1:m0"), emulated).value();
   const auto lines = dependency_lines(dependencies_of(*view, program, nullptr, emulated, forward), forward);
   REQUIRE(lines.size() == 2);
-  CHECK(lines[1] == "also after LOAD:c1:m0, which is not here");
+  CHECK(lines[1] == "also after: load batch, micro-batch 0 (not recorded)");
 }
 
 TEST_CASE("stepping in time visits every op of all ranks and lanes once, in the order in which they began") {

@@ -79,7 +79,7 @@ TEST_CASE("\"This plan\" states ideal, predicted and measured of one plan") {
   CHECK(tokens.measured == "171,000");
   const auto& bubble = lines[static_cast<std::size_t>(PlanRow::bubble)];
   // Not the chosen step's, which the time line and its bars tell: it says so.
-  CHECK(bubble.name == u("median bubble"));
+  CHECK(bubble.name == u("bubble (median step)"));
   for (const PlanLine& line : lines) CHECK_FALSE(line.help.isEmpty());
   CHECK(bubble.ideal == u("20.0\u00A0%"));
   CHECK(bubble.predicted == u("25.0\u00A0%"));
@@ -88,12 +88,12 @@ TEST_CASE("\"This plan\" states ideal, predicted and measured of one plan") {
   CHECK(memory.measured == u("5.00\u00A0MiB"));  // the rank that needs most
   CHECK(memory.predicted == u("2.00\u00A0MiB"));
   CHECK(lines[static_cast<std::size_t>(PlanRow::sent)].measured == u("1.00\u00A0KiB"));
-  CHECK(lines[static_cast<std::size_t>(PlanRow::sent)].name == u("sent a rank"));
+  CHECK(lines[static_cast<std::size_t>(PlanRow::sent)].name == u("sent by a rank"));
   // By links, it is what the busiest rank sends, to whomever.
   Figures linked = a_run();
   linked.run->links = {{0, 1, 1024, 512}, {0, 2, 2048, 512}, {1, 0, 2560, 2048}};
   const PlanLine sent = plan_lines(linked)[static_cast<std::size_t>(PlanRow::sent)];
-  CHECK(sent.name == u("sent, at most"));
+  CHECK(sent.name == u("most sent by a rank"));
   CHECK(sent.measured == u("3.00\u00A0KiB"));
   CHECK(sent.predicted == u("2.00\u00A0KiB"));
   CHECK(lines[static_cast<std::size_t>(PlanRow::mfu)].predicted == u("60.0\u00A0%"));  // 0.5 × 12 / 10

@@ -251,7 +251,7 @@ TEST_CASE("However much there is to say of an op, the window keeps its size") {
   CHECK(window->width() == 1280);
   CHECK(window->minimumSizeHint().width() <= 1280);
   auto* timeline = static_cast<TimelineView*>(window->view_named("timeline"));
-  CHECK(timeline->scene().details.contains("held up by SEND.pipeline_backward:c2:m2 of rank 2"));
+  CHECK(timeline->scene().details.contains("waited for: send of activation gradients, micro-batch 2, rank 2"));
 }
 
 TEST_CASE("A view behind another tab is not visible, so it computes nothing, and floats when it is asked to") {
