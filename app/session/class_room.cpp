@@ -142,6 +142,8 @@ void ClassRoom::look_round() {
     if (status.refused > 0) words += tr(", %1 refused").arg(status.refused);
     if (status.garbage > status.refused)
       words += tr(", %1 messages not understood").arg(status.garbage - status.refused);
+    if (!status.unwritten.empty())
+      words += tr(", the list of names cannot be written: %1").arg(QString::fromStdString(status.unwritten));
   } else if (student_) {
     const auto status = student_->status();
     words = !status.refused.empty() ? tr("Not in the class: %1").arg(QString::fromStdString(status.refused))

@@ -194,10 +194,16 @@ void Teacher::State::look_at_lists() {
       for (const std::string& connection : members.revoke(student.key))
         refuse_to(connection, "the teacher has revoked the key of this class");
   if (members.names() == names_listed) return;
-  names_listed = members.names();
   std::string text;
-  for (const auto& [name, key] : names_listed) text += name + "\t" + key + "\n";
-  write_private_file(names_list(options.join_file), text);
+  for (const auto& [name, key] : members.names()) text += name + "\t" + key + "\n";
+  // Its folder may be gone, or the disk full: the class goes on, and the next look tries again.
+  try {
+    write_private_file(names_list(options.join_file), text);
+    names_listed = members.names();
+    counts.unwritten.clear();
+  } catch (const JoinError& error) {
+    counts.unwritten = error.what();
+  }
 }
 
 void Teacher::State::tell() {

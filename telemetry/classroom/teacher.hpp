@@ -29,6 +29,7 @@ struct TeacherStatus {
   std::int64_t turned_away = 0;  ///< handshakes with a wrong key
   std::int64_t refused = 0;      ///< proofs that were none, names of other students, and keys that were revoked
   std::string last_garbage;      ///< why
+  std::string unwritten;         ///< why the list of names, which revoking needs, cannot be written; empty: it is
 };
 
 class Teacher {

@@ -309,6 +309,22 @@ TEST_CASE("a student whose key is revoked leaves the class with all answers, and
   CHECK_THROWS_WITH(revoke_key(options.join_file, "Eve"), ContainsText("Ada"));
 }
 
+TEST_CASE("a class goes on when its list of names cannot be written, and writes it as soon as it can") {
+  const Room room;
+  const std::string folder = room.directory + "/gone";
+  TeacherOptions options = room.options();
+  options.join_file = folder + "/class.join";
+  Teacher teacher(options);
+  teacher.show(some_look());
+  const StudentLine ada(teacher.join(), "Ada");
+  REQUIRE(within([&] { return !teacher.status().unwritten.empty(); }));
+  CHECK_THAT(teacher.status().unwritten, ContainsText(folder));
+  CHECK(within([&] { return ada.look() == some_look(); }));
+  std::filesystem::create_directory(folder);
+  CHECK(within([&] { return std::filesystem::exists(names_list(options.join_file)); }));
+  CHECK(within([&] { return teacher.status().unwritten.empty(); }));
+}
+
 TEST_CASE("when all places are taken, one address cannot keep another out") {
   ClassLimits limits;
   limits.students = 10;
