@@ -361,6 +361,13 @@ TEST_CASE("an override is named in the complaint about it") {
        "--set cluster.reduced_bytes=3: reduced_bytes = 3: a gradient's element has 2, 4 or 8 bytes; reduced_bytes = 0 "
        "stands for those of its type"},
       {text,
+       {"cluster.quick_share=-1"},
+       "--set cluster.quick_share=-1: quick_share = -1 is out of range; it must be at least 0 and at most 1"},
+      {"[cluster]\nquick_share = -1\n",
+       {},
+       "s.toml:2:1: quick_share = -1 is out of range; it must be at least 0 and "
+       "at most 1"},
+      {text,
        {"cluster.spec=moon"},
        "--set cluster.spec=moon: there is no cluster 'moon'; known: frontier, h100, h200, jean-zay, laptop, "
        "p100-pcie, selene, tpu-v3 and v100-dgx2h"},
@@ -396,6 +403,10 @@ TEST_CASE("a cluster file is held to the same rules, with positions of its own")
   for (const Key& key : scenario_keys())
     if (key.table == "cluster" && key.name != "spec" && !key.optional) whole += std::string(key.name) + " = 1\n";
   CHECK(with(whole) == "no error");
+  CHECK(with(whole + "quick_share = -1\n").starts_with(cluster + ":"));
+  CHECK(with(whole + "quick_share = -1\n")
+            .ends_with(": quick_share = -1 is out of range; it must be at least 0 and at "
+                       "most 1"));
   CHECK(with(whole + "spec = \"other\"\n") == "no error");
   fs::remove_all(root);
 }

@@ -98,7 +98,7 @@ std::vector<Advice> advice_in(const Refusal& refusal) {
     if (std::regex_search(right, found, std::regex(R"((there is|known:|it is) (.*)$)")))
       for (const std::string& word : words_listed(found[2]))
         if (word.find("FILE") == std::string::npos && word != "or" && word != "by-hand")  // that one needs an order
-          advice.push_back({{refusal.key, as_toml(refusal.key, word)}});
+          advice.push_back({{refusal.key, as_toml(refusal.key, word), true}});
   add_settings(refusal, right, advice);
   if (std::regex_search(right, found, std::regex(R"((\w+) at most (\d+))")))
     if (const std::string path = path_of(found[1], refusal.key); !path.empty())
