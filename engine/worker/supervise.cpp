@@ -295,7 +295,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   for (std::size_t i = 0; i < request.join_files.size(); ++i)
     write_join_file(request.join_files[i], relay.join(meeting.keys.viewers[i]));
   // Last of what can be refused, because it replaces a recording of that name.
-  if (!request.record.empty()) recorder.open(request.record);
+  if (!request.record.empty()) recorder.open(request.record, *parse_keep(request.keep), directory.path());
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
 
   const CoreTicks before = CoreTicks::now();
