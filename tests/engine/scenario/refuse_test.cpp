@@ -280,6 +280,19 @@ TEST_CASE("a schedule's chunks and micro-batches are refused with what would do"
        {},
        "s.toml:2:1: schedule \"by-hand\" needs an order: a line for each stage, such as \"stage 0: F:c0:m0 B:c0:m0\"; "
        "give one, or schedule = \"1f1b\""},
+      {"[plan]\nschedule = \"by-hand\"\npipeline = 2\nvirtual = 2\n",
+       {},
+       "s.toml:2:1: schedule \"by-hand\" needs an order: a line for each stage, such as \"stage 0: F:c0:m0 B:c0:m0\"; "
+       "give one, or schedule = \"zb-v\""},
+      {"[plan]\nschedule = \"by-hand\"\npipeline = 2\nvirtual = 3\n",
+       {},
+       "s.toml:2:1: schedule \"by-hand\" needs an order: a line for each stage, such as \"stage 0: F:c0:m0 B:c0:m0\"; "
+       "give one, or schedule = \"1f1b\" and virtual = 1"},
+      {"[model]\nkind = \"resnet\"\nimage = 32\n[plan]\ndata = 2\npipeline = 4\nvirtual = 2\nschedule = "
+       "\"interleaved\"\n[train]\nglobal_batch = 6\n",
+       {},
+       "s.toml:8:1: schedule \"interleaved\" takes micro-batches in groups of as many as there are stages, and 1 is no "
+       "multiple of 4; micro_batches = 4 and global_batch = 16 would do"},
       {"[plan]\norder = \"stage 0: F:c0:m0 B:c0:m0\"\n",
        {},
        "s.toml:2:1: an order is that of schedule \"by-hand\", and the schedule is \"1f1b\"; take order away, or give "

@@ -20,7 +20,7 @@ std::optional<Refusal> read_refusal(const std::string& text, const std::string& 
 
 struct Change {
   std::string path, value;  ///< as TOML writes it; empty: the key is taken away
-  /// One of a list of all that there is, whatever the plan: it may need another key besides.
+  /// Of all that there is, whatever the plan: it may need another, or another key besides.
   bool of_list = false;
 };
 /// What is to be changed together.
