@@ -173,6 +173,11 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
   ChildEnd end;
   for (;;) {
     const auto status = child.wait(50ms, [&](const std::string& line) {
+      if (line.starts_with(not_admitted)) {
+        progress.make_room();
+        std::cerr << line << std::endl;
+        return;
+      }
       watch.launcher_said(line);
       said.push_back(line);
       if (said.size() > kept_lines) said.pop_front();
