@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/progress/progress_line.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/trace/fitted_times.hpp"
 
@@ -106,7 +107,10 @@ int show_info(const std::string& trace, bool json) {
 
 int recover(const std::string& trace, const std::string& output, bool json) {
   DamageReport damage;
-  recover_trace(trace, output, &damage);
+  {
+    ProgressLine line("recovering");
+    recover_trace(trace, output, &damage, shown_on(line, trace));
+  }
   const TraceInfo info = read_trace_info(output);
   if (json) {
     std::cout << nlohmann::json{{"output", to_json(info)}, {"damage", to_json(damage)}}.dump(

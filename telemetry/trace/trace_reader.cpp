@@ -284,10 +284,11 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
   return true;
 }
 
-void recover_trace(const std::string& from, const std::string& to, DamageReport* damage) {
+void recover_trace(const std::string& from, const std::string& to, DamageReport* damage,
+                   const ReadTraceOptions& options) {
   OutputFile output(to, {from});
   TraceWriter writer(output.path());
-  read_trace(from, writer, {}, damage);
+  read_trace(from, writer, options, damage);
   if (!writer.close()) throw std::runtime_error(writer.error());
   output.commit();
 }
