@@ -280,7 +280,8 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   // ZeroMQ ends the process where it gets no thread.
   constexpr int own_threads = 4, of_launcher = 4, most_ranks = 64;
   const bool launches = request.communicator != "loopback" && !request.launched;
-  check_threads(own_threads + (launches ? of_launcher + std::min(scenario.plan.ranks(), most_ranks) : 0),
+  const auto here = ranks_here(scenario, request);
+  check_threads(own_threads + (launches ? of_launcher + std::min(here ? here->count() : 0, most_ranks) : 0),
                 launches ? "the run's supervisor, with the processes that it starts," : "the run's supervisor");
   const SessionDirectory directory;
   const SessionId session = new_session_id();
