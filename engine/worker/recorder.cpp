@@ -44,7 +44,7 @@ bool Recorder::postpones(const Message& message) {
   return true;
 }
 
-std::string Recorder::close() {
+std::string Recorder::close(std::int64_t forged) {
   const std::lock_guard lock(mutex_);
   if (!writer_) return {};
   std::int64_t lost = 0;
@@ -57,6 +57,7 @@ std::string Recorder::close() {
     if (!spool_files(waiting_folder_.string()).empty()) read_spool(waiting_folder_.string(), *writer_);
     if (end_) writer_->accept(*end_);
   }
+  writer_->count_forged(forged);
   if (!writer_->close()) trouble = writer_->error();
   lost += writer_->lost_messages();
   if (trouble.empty() && lost == 0) return {};

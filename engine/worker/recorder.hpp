@@ -23,8 +23,9 @@ class Recorder : public EventSink {
   void accept(const Message& message) override;
   void accept_encoded(const EncodedMessage& message) override;
   void tick() override;
-  /// Writes the file's end; empty, or one line about what is missing in the file and why.
-  std::string close();
+  /// Writes the file's end; empty, or one line about what is missing in the file and why. `forged`: messages that the
+  /// relay ignored (RelayStatus).
+  std::string close(std::int64_t forged);
 
  private:
   bool postpones(const Message& message);

@@ -363,13 +363,14 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   if (const std::int64_t forged = relay.status().forged; forged > 0)
     std::cerr << "rankscope-engine: " << forged
               << " messages of peers that did not prove to be workers of this run were ignored" << std::endl;
-  const std::string not_recorded = recorder.close();
+  const std::string not_recorded = recorder.close(relay.status().forged);
 
   Attempt attempt;
   const auto view = digest.view();
   if (view->hello() && any_step) {
     attempt.facts = facts_of_run(*view, context_of(*view));
     attempt.facts->others_share = others_share;
+    attempt.facts->forged_messages = relay.status().forged;
   }
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
   attempt.status = verdict.ok && not_recorded.empty() ? 0 : 1;

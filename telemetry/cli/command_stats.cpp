@@ -59,6 +59,7 @@ int show_stats(const std::string& trace, bool json) {
   } catch (const std::invalid_argument& error) {
     throw InputError(trace + ": its program: " + error.what());
   }
+  report.forged_messages = read_trace_info(trace).forged;
   if (json) {
     std::cout << to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   } else {

@@ -46,6 +46,7 @@ struct TraceInfo {
   std::string session;                          ///< 32 hexadecimal digits; empty where it does not say
   std::map<std::string, std::string> run;       ///< title, ranks, host, …: as recorded
   std::int64_t chunks = 0, messages = 0;
+  std::int64_t forged = -1;  ///< messages of no worker of the run, which its relay ignored; -1: it does not say
   std::int64_t first_ns = 0, last_ns = 0;  ///< log times
   std::vector<TraceTopic> topics;
   DamageReport damage;  ///< of the file's structure; what only checksums show is found by read_trace

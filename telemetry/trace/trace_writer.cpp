@@ -298,6 +298,12 @@ void TraceWriter::tick() {
   if (s.chunk_messages > 0 && SteadyClock::now() - s.chunk_begun >= s.options.chunk_age) s.close_chunk();
 }
 
+void TraceWriter::count_forged(std::int64_t messages) {
+  if (!state_->closed)
+    state_->put_metadata(
+        with_crc({std::string(relay_metadata), {{std::string(forged_key), std::to_string(messages)}}}));
+}
+
 void TraceWriter::flush() { state_->close_chunk(); }
 
 bool TraceWriter::close() {

@@ -71,9 +71,10 @@ TEST_CASE("forged workers and sequence numbers change nothing in a run, and are 
   if (comm == "mpi" && !can_use_mpi()) return;
   INFO(comm);
   constexpr int steps = 60;
-  Process run(folder,
-              engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--comm", comm, "--steps",
-                                               std::to_string(steps), "--json", "--publish", "tcp://127.0.0.1:*"})));
+  const std::string file = (folder / "run.mcap").string();
+  Process run(folder, engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--comm", comm, "--steps",
+                                                       std::to_string(steps), "--json", "--publish",
+                                                       "tcp://127.0.0.1:*", "--record", file})));
   const std::string endpoint = run.line_of_errors("viewers: ", some_seconds);
   REQUIRE(endpoint.starts_with("tcp://127.0.0.1:"));
   const std::string text = session_from(endpoint);
@@ -111,6 +112,13 @@ TEST_CASE("forged workers and sequence numbers change nothing in a run, and are 
   CHECK(ended.err.find("did not prove to be workers") != std::string::npos);
   const json report = only_object(ended);
   CHECK(report["telemetry"]["dropped"] == 0);
+  const std::int64_t forged = report["forged_messages"];
+  CHECK(forged >= 400);
+  CHECK_THAT(ended.err, ContainsText(std::to_string(forged) + " messages of peers that did not prove"));
+  const json info = only_object(trace_tool(folder, {"info", file, "--json"}));
+  CHECK(info["forged_messages"] == forged);
+  CHECK(info["damage"]["any"] == false);
+  CHECK(only_object(trace_tool(folder, {"stats", file, "--json"}))["forged_messages"] == forged);
   REQUIRE(report["steps"].size() == steps);
   for (const auto& step : report["steps"]) {
     REQUIRE(step["loss"].is_number());
