@@ -312,6 +312,7 @@ Report make_report(const RunFacts& facts) {
   report.loss_floor = facts.loss_floor;
   report.costs = facts.costs;
   report.others_share = facts.others_share;
+  report.forged_messages = facts.forged_messages;
   for (const auto& [rank, record] : latest_clocks(facts.clocks))
     report.clock_uncertainty_s =
         std::fmax(report.clock_uncertainty_s, static_cast<double>(record.uncertainty_ns) * 1e-9);

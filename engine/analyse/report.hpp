@@ -62,6 +62,7 @@ struct RunFacts {
   std::optional<Simulation> predicted;
 
   std::int64_t events = -1, dropped = -1;                                ///< -1: taken from the summaries
+  std::int64_t forged_messages = -1;                                     ///< Report::forged_messages
   double telemetry_overhead = std::numeric_limits<double>::quiet_NaN();  ///< share of a step
 };
 
@@ -229,6 +230,8 @@ struct Report {
   std::vector<LinkReport> links;       ///< by sender and receiver; none above most_linked_ranks
   EnergyReport energy;
   TelemetryReport telemetry;
+  /// Of peers that did not prove to be workers of this run: ignored. -1: unknown.
+  std::int64_t forged_messages = -1;
   bool folded = false;               ///< simulated stage by stage, ranks alike being one; else from programs
   std::optional<DeviceFit> device;   ///< where the cluster says how much memory its devices have
   std::optional<RunBudget> budget;   ///< where one was asked for

@@ -161,6 +161,7 @@ nlohmann::json to_json(const Report& report) {
        {{"events", known(report.telemetry.events)},
         {"dropped", known(report.telemetry.dropped)},
         {"overhead", known(report.telemetry.overhead)}}},
+      {"forged_messages", known(report.forged_messages)},
       {"folded", report.folded},
       {"costs", report.costs.empty() ? Json(nullptr) : Json(report.costs)},
       {"slow_rank", report.slow ? Json{{"rank", report.slow->rank}, {"factor", report.slow->factor}} : Json(nullptr)},

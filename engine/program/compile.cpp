@@ -18,6 +18,19 @@ ChunkSchedule schedule_of(const PlanSpec& plan) {
                                     : make_schedule(plan.schedule, shape_of(plan));
 }
 
+namespace {
+
+/// What would do where an order by hand does not.
+std::string without_order(const PlanSpec& plan) {
+  const bool one_chunk = plan.virtual_stages == 1, in_groups = plan.micro_batches % plan.pipeline == 0;
+  return std::string("; correct it, or take order away and give ") + (one_chunk ? "schedule = \"1f1b\""
+                                                                      : in_groups
+                                                                          ? "schedule = \"interleaved\""
+                                                                          : "schedule = \"1f1b\" and virtual = 1");
+}
+
+}  // namespace
+
 StepProgram compile(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
   if (plan.chunks() > scenario.model.layers && !listed_layers(plan.stages))
@@ -41,7 +54,8 @@ StepProgram compile(const Scenario& scenario) {
     key = plan.schedule == "by-hand" ? "plan.order: " : "plan.schedule: ";
     step.schedule = schedule_of(plan);
   } catch (const std::invalid_argument& e) {
-    throw PlanError(key + std::string(e.what()));
+    const bool is_order = std::string_view(key) == "plan.order: ";
+    throw PlanError(key + std::string(e.what()) + (is_order ? without_order(plan) : ""));
   }
   const bool embedding_alone = plan.chunks() > 1 && step.first_segment[1] <= step.model.segments_before_blocks();
   if (embedding_alone && splits_backward(step.schedule))

@@ -22,9 +22,22 @@ std::string shortened(const std::string& value) {
 std::string with_advice(const std::string& what, const std::string& right) {
   return right.empty() ? what : what + "; " + right;
 }
-/// That of one chunk a stage, or the one that runs any number.
+/// That of one chunk a stage, or one that runs the plan's.
 std::string first_schedule(const Advisor& advisor) {
-  return advisor.works({{"plan.schedule", "1f1b"}}) ? "\"1f1b\"" : "\"interleaved\"";
+  const auto working = advisor.working("plan.schedule", {"1f1b", "interleaved", "zb-v"});
+  if (working.empty()) return "\"1f1b\" and virtual = 1";
+  return std::string("\"").append(working.front()).append("\"");
+}
+/// One group of as many micro-batches as there are stages, and the least batch of it that nothing else refuses.
+std::string one_group(const PlanSpec& plan, const Advisor& advisor) {
+  constexpr std::int64_t most_samples = 8;  // of a micro-batch
+  const std::string micro_batches = text_of(plan.pipeline);
+  const auto batch = [&](std::int64_t samples) { return text_of(samples * plan.pipeline * plan.data); };
+  std::int64_t samples = 1;
+  while (samples < most_samples &&
+         !advisor.works({{"plan.micro_batches", micro_batches}, {"train.global_batch", batch(samples)}}))
+    ++samples;
+  return "micro_batches = " + micro_batches + " and global_batch = " + batch(samples) + " would do";
 }
 /// What layers, stages and chunks may be where there are more chunks than layers.
 std::string layers_that_do(const Scenario& scenario, std::int64_t chunks, const Advisor& advisor) {
@@ -128,9 +141,7 @@ std::optional<Complaint> schedule_complaint(const PlanSpec& plan, const Advisor&
   if (plan.schedule == "interleaved" && plan.micro_batches % plan.pipeline != 0) {
     std::string right =
         would_do({{"micro_batches", advisor.multiples_near("plan.micro_batches", plan.pipeline, plan.micro_batches)}});
-    if (right.empty())
-      right = "micro_batches = " + text_of(plan.pipeline) +
-              " and global_batch = " + text_of(std::int64_t{plan.pipeline} * plan.data) + " would do";
+    if (right.empty()) right = one_group(plan, advisor);
     return Complaint{{"plan.micro_batches", "plan.schedule", "plan.pipeline"},
                      "schedule \"interleaved\" takes micro-batches in groups of as many as there are stages, and " +
                          text_of(plan.micro_batches) + " is no multiple of " + text_of(plan.pipeline) + "; " + right};

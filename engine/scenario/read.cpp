@@ -232,13 +232,14 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
     if (!near.empty()) right = "did you mean '" + near + "'? " + right;
     refuse(place_of({{"cluster.spec"}, ""}, places, name), "there is no cluster '" + spec + "'; " + right);
   }
-  const Scenario asked = scenario;
+  Scenario of_file;
+  of_file.cluster.spec = spec;
   Places in_file;
   for (const Item& item : document::parse_file(file.string())) {
     if (item.key == "title") continue;
     if (item.key != "cluster")
       refuse(item.at, "a cluster file has no '" + item.key + "'; it has a title and the table [cluster]");
-    read_table(item, scenario, in_file);
+    read_table(item, of_file, in_file);
   }
   for (const Key& key : scenario_keys()) {
     if (key.table != "cluster" || key.name == "spec" || key.optional) continue;
@@ -246,15 +247,16 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
       refuse(file.string() + ":1:1", "the key " + std::string(key.name) + " is missing in [cluster]; give " +
                                          std::string(key.meaning) + ", and its source");
   }
-  if (const auto complaint = complaint_about_values(scenario); complaint && complaint->keys[0].starts_with("cluster."))
+  // The scenario's own figures are not yet among them: what is wrong with one of those is not the file's fault.
+  if (const auto complaint = complaint_about_values(of_file))
     refuse(place_of(*complaint, in_file, file.string()), complaint->what);
-  // What the scenario says itself wins.
-  Scenario given = asked;
   for (const Key& key : scenario_keys()) {
-    if (key.table != "cluster") continue;
-    const bool own = key.name == "spec" || places.file.contains(key.path()) || places.set.contains(key.path());
-    if (own)
-      std::visit([&](auto* field) { *field = *std::get<decltype(field)>(key.field(given)); }, key.field(scenario));
+    const std::string path = key.path();
+    // What the scenario says itself wins.
+    if (key.table != "cluster" || key.name == "spec" || !in_file.file.contains(path) || places.file.contains(path) ||
+        places.set.contains(path))
+      continue;
+    std::visit([&](auto* field) { *field = *std::get<decltype(field)>(key.field(of_file)); }, key.field(scenario));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "engine/scenario/resnet.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 
@@ -39,7 +40,9 @@ std::optional<Complaint> resnet_complaint(const Scenario& scenario) {
                      "a resnet's images are drawn; use source = \"synthetic\", not \"" + scenario.data.source + "\""};
   const std::int64_t halvings = 32;  // of the first convolution, the pool and three stages
   const std::int64_t side = (model.image + halvings - 1) / halvings;
-  if (scenario.micro_batch_size() * side * side < 2)
+  // A batch that is too small to be cut at all is another complaint.
+  const std::int64_t images = std::max(scenario.micro_batch_size(), 1);
+  if (images * side * side < 2)
     return Complaint{{"train.global_batch", "plan.micro_batches", "model.image"},
                      "a micro-batch of one image of " + std::to_string(model.image) +
                          " pixels a side ends as a single pixel, whose batch norm is of one number; image = 33 would "

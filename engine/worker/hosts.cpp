@@ -86,6 +86,16 @@ void check_slots(const std::vector<Host>& hosts, int ranks, const std::string& f
                         " ranks; add hosts or slots");
 }
 
+RankRange ranks_on(const std::vector<Host>& hosts, int ranks, const std::function<bool(const std::string&)>& is_here) {
+  int first = 0;
+  for (const Host& host : hosts) {
+    const int end = std::min(ranks, first + host.slots);
+    if (is_here(host.name)) return {first, end};
+    first = end;
+  }
+  return {};
+}
+
 std::string host_list(const std::vector<Host>& hosts) {
   std::string list;
   for (const Host& host : hosts) list += (list.empty() ? "" : ",") + host.name + ":" + std::to_string(host.slots);

@@ -1,5 +1,6 @@
 // The hosts that a person lists for a run (`--hosts FILE`), in the form of Open MPI's hostfiles.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,15 @@ std::vector<Host> read_hosts(const std::string& file);
 
 /// Throws ScenarioError where the hosts have fewer slots than the plan has ranks.
 void check_slots(const std::vector<Host>& hosts, int ranks, const std::string& file);
+
+/// Ranks first … end - 1, which are on one host.
+struct RankRange {
+  int first = 0, end = 0;
+  int count() const { return end - first; }
+  bool operator==(const RankRange&) const = default;
+};
+/// Those on the host that `is_here` picks, as mpirun places them: a host's slots are full before the next one's turn.
+RankRange ranks_on(const std::vector<Host>& hosts, int ranks, const std::function<bool(const std::string&)>& is_here);
 
 /// As mpirun's --host takes them: "a:2,b:2".
 std::string host_list(const std::vector<Host>& hosts);

@@ -2,14 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
 #include "engine/comm/mpi.hpp"
 #include "engine/scenario/read.hpp"
-#include "engine/worker/hosts.hpp"
 #include "engine/worker/launched_job.hpp"
+#include "engine/worker/provenance.hpp"
+#include "engine/worker/reach.hpp"
 
 namespace rankscope {
 namespace {
@@ -66,6 +68,20 @@ bool may_span_hosts(const RunRequest& request) {
   if (request.communicator == "loopback") return false;
   if (request.launched) return request.launched->spans_hosts;
   return !request.hosts.empty() || allocation_spans_hosts();
+}
+
+std::optional<RankRange> ranks_here(const Scenario& scenario, const RunRequest& request) {
+  const int ranks = scenario.plan.ranks();
+  if (!may_span_hosts(request)) return RankRange{0, ranks};
+  if (request.launched)
+    return request.launched->here > 0 ? std::optional(RankRange{0, request.launched->here}) : std::nullopt;
+  if (request.hosts.empty()) return std::nullopt;
+  const std::string name = host_name();
+  const std::vector<std::string> addresses = own_addresses();
+  return ranks_on(read_hosts(request.hosts), ranks, [&](const std::string& host) {
+    return host == name || host == name.substr(0, name.find('.')) || host == "localhost" || host.starts_with("127.") ||
+           std::find(addresses.begin(), addresses.end(), host) != addresses.end();
+  });
 }
 
 std::vector<std::string> worker_command(const Scenario& scenario, const RunRequest& request) {

@@ -1,9 +1,11 @@
 // How the processes of a run's ranks are started, and on which hosts.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/scenario/scenario.hpp"
+#include "engine/worker/hosts.hpp"
 #include "engine/worker/worker.hpp"
 
 namespace rankscope {
@@ -14,6 +16,9 @@ void check_launch(const Scenario& scenario, const RunRequest& request);
 void check_job_size(const Scenario& scenario, const RunRequest& request);
 /// Whether ranks may be on hosts other than the supervisor's.
 bool may_span_hosts(const RunRequest& request);
+/// The ranks that will be on this host, as launchers place them unless they are asked to do otherwise; nullopt: only
+/// the launcher knows.
+std::optional<RankRange> ranks_here(const Scenario& scenario, const RunRequest& request);
 /// What the supervisor starts: the worker that holds all ranks, the launcher of all workers, or, in a job that a
 /// launcher has started, the worker of rank 0.
 std::vector<std::string> worker_command(const Scenario& scenario, const RunRequest& request);

@@ -11,6 +11,7 @@ struct LaunchedJob {
   int rank = 0, size = 1;
   bool spans_hosts = false;
   int launcher_errors = -1;  ///< descriptor of mpirun's own standard error, for last messages; -1: none
+  int here = 0;              ///< of its processes, how many are on this host; 0: the launcher does not say
   bool has_pmix = true;      ///< false: srun without --mpi=pmix; Open MPI cannot connect its processes
 };
 

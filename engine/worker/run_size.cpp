@@ -13,6 +13,7 @@
 #include "engine/run/platform.hpp"
 #include "engine/simulate/folded.hpp"
 #include "engine/simulate/ledger.hpp"
+#include "engine/worker/launch.hpp"
 
 namespace rankscope {
 namespace {
@@ -29,21 +30,22 @@ double parameter_bytes(const StepProgram& step) {
   return once * step.grid.tensor * (step.zero() > 0 ? 1 : step.grid.data);
 }
 
-double tensor_bytes(const StepProgram& step, bool on_gpu, bool& is_exact) {
+double tensor_bytes(const StepProgram& step, RankRange here, bool on_gpu, bool& is_exact) {
   double bytes = 0;
   if (count_ops(step) <= few_ops) {
     is_exact = true;
-    for (int rank = 0; rank < step.grid.size(); ++rank) {
+    for (int rank = here.first; rank < here.end; ++rank) {
       const RankProgram program = step.program_for(rank);
       bytes += static_cast<double>(program.host_bytes + (on_gpu ? 0 : program.arena_bytes));
     }
     return bytes;
   }
   if (on_gpu) return 0;
-  if (!std::string_view(why_not_folded(step.scenario)).empty()) return parameter_bytes(step);
+  const double share = static_cast<double>(here.count()) / step.grid.size();
+  if (!std::string_view(why_not_folded(step.scenario)).empty()) return parameter_bytes(step) * share;
   for (const StageMemory& stage : fold_memory(step.scenario, step.model, step.schedule, step.first_segment))
     bytes += static_cast<double>(stage.peak()) * step.grid.tensor * step.grid.data;
-  return bytes;
+  return bytes * share;
 }
 
 double step_flops(const StepProgram& step) {
@@ -72,24 +74,27 @@ std::string least_time(const StepProgram& step, double flops, const std::string&
 
 }  // namespace
 
-RunSize size_of_run(const StepProgram& step, const std::string& device) {
+RunSize size_of_run(const StepProgram& step, const std::string& device, RankRange here) {
   RunSize size;
-  size.bytes = tensor_bytes(step, device == "cuda", size.is_exact) + count_ops(step) * bytes_per_op;
+  size.bytes = tensor_bytes(step, here, device == "cuda", size.is_exact) + count_ops(step) * bytes_per_op;
   size.step_flops = step_flops(step);
   return size;
 }
 
 void check_fits(const StepProgram& step, const RunRequest& request) {
   if (request.any_size) return;
-  const RunSize size = size_of_run(step, request.device);
+  const auto here = ranks_here(step.scenario, request);
+  if (!here || here->count() == 0) return;
+  const RunSize size = size_of_run(step, request.device, *here);
   const AvailableMemory available = available_memory();
   if (available.limited_by.empty() || size.bytes <= static_cast<double>(available.bytes)) return;
-  throw PlanError(
-      fmt::format("the run's {} ranks need {} {} of memory on this machine, and {} are {}{}; choose a smaller model or "
-                  "plan, see with `simulate` what it would do elsewhere, or begin all the same with {}",
-                  step.grid.size(), size.is_exact ? "at least" : "about", bytes_text(size.bytes),
-                  bytes_text(static_cast<double>(available.bytes)), available.limited_by,
-                  least_time(step, size.step_flops, request.device, request.threads), any_size_option));
+  throw PlanError(fmt::format(
+      "{} need {} {} of memory on this machine, and {} are {}{}; choose a smaller model or "
+      "plan, see with `simulate` what it would do elsewhere, or begin all the same with {}",
+      here->count() == step.grid.size() ? fmt::format("the run's {} ranks", step.grid.size())
+                                        : fmt::format("ranks {} to {} of the run", here->first, here->end - 1),
+      size.is_exact ? "at least" : "about", bytes_text(size.bytes), bytes_text(static_cast<double>(available.bytes)),
+      available.limited_by, least_time(step, size.step_flops, request.device, request.threads), any_size_option));
 }
 
 }  // namespace rankscope

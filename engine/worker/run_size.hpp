@@ -1,28 +1,30 @@
-// How much of this machine a run would take, known before anything of it is made: memory of all its ranks, and the time
-// of a step at the least.
+// How much of this machine a run would take, known before anything of it is made: memory of its ranks that are here,
+// and the time of a step at the least.
 #pragma once
 #include <cstdint>
 #include <string>
 
 #include "engine/program/compile.hpp"
+#include "engine/worker/hosts.hpp"
 #include "engine/worker/worker.hpp"
 
 namespace rankscope {
 
 struct RunSize {
-  double bytes = 0;       ///< of this host's memory: tensors of all ranks, and their programs
+  double bytes = 0;       ///< of this host's memory: tensors of its ranks, and all ranks' programs
   bool is_exact = false;  ///< tensors as the programs place them; else counted stage by stage, or parameters alone
   double step_flops = 0;  ///< of the model, over all ranks
 };
 
-/// Of ranks that are all on this host. `device`: what computes; on a GPU only what lies in the host's memory counts.
-RunSize size_of_run(const StepProgram& step, const std::string& device);
+/// Of ranks of which those in `here` are on this host. `device`: what computes; on a GPU only what lies in the host's
+/// memory counts.
+RunSize size_of_run(const StepProgram& step, const std::string& device, RankRange here);
 
 /// The option that lets a run begin all the same.
 inline constexpr const char* any_size_option = "--any-size";
 
 /// Refuses a run that needs more memory than is available here (but not request.any_size), with both figures, the time
-/// of a step and what would do. Throws PlanError.
+/// of a step and what would do. Nothing is known where only a launcher knows which ranks are here. Throws PlanError.
 void check_fits(const StepProgram& step, const RunRequest& request);
 
 }  // namespace rankscope

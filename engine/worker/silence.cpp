@@ -20,9 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr auto look_every = 500ms;
-constexpr auto silence_limit = 5s;  // a worker sends a heartbeat at least every 1.25 s
-constexpr auto own_pause = 3s;      // between two looks: this process was stopped, or the machine is very busy
+constexpr auto own_pause = 3s;  // between two looks: this process was stopped, or the machine is very busy
 
 struct ProcessState {
   pid_t parent = 0;
@@ -39,19 +37,25 @@ std::optional<ProcessState> state_of(pid_t process) {
   std::from_chars(begin, text.data() + text.size(), of.parent);
   return of;
 }
-bool is_stopped(const ProcessState& of) { return of.state == 'T' || of.state == 't'; }
+bool is_stopped(char state) { return state == 'T'; }
+bool is_held(char state) { return state == 'T' || state == 't'; }  // by a signal, or by a debugger
+
+/// Of the variables of a process's environment, the value of the first of `names` that it has; empty: it has none.
+std::string variable_of(pid_t process, const std::vector<std::string>& names) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
+  for (std::string variable; std::getline(file, variable, '\0');)
+    for (const std::string& name : names)
+      if (variable.starts_with(name + "=")) return variable.substr(name.size() + 1);
+  return {};
+}
 
 /// Which rank a process is, as its launcher told it in its environment; -1: it does not say.
 int rank_of(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
-  for (std::string variable; std::getline(file, variable, '\0');)
-    for (const std::string name : {"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "SLURM_PROCID="})
-      if (variable.starts_with(name)) return std::atoi(variable.c_str() + name.size());
-  return -1;
+  const std::string rank = variable_of(process, {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+  return rank.empty() ? -1 : std::atoi(rank.c_str());
 }
 
-/// Processes of this machine that descend from `ancestor`, itself included, and are stopped by a signal: by rank.
-std::map<int, pid_t> stopped_among(pid_t ancestor) {
+std::map<pid_t, ProcessState> all_processes() {
   std::map<pid_t, ProcessState> all;
   std::error_code ignored;
   for (fs::directory_iterator entry("/proc", ignored), end; !ignored && entry != end; entry.increment(ignored)) {
@@ -60,17 +64,43 @@ std::map<int, pid_t> stopped_among(pid_t ancestor) {
     if (std::from_chars(name.data(), name.data() + name.size(), process).ptr != name.data() + name.size()) continue;
     if (const auto state = state_of(process)) all[process] = *state;
   }
-  std::map<int, pid_t> stopped;
-  for (const auto& [process, state] : all) {
-    if (!is_stopped(state)) continue;
-    pid_t at = process;
-    for (int depth = 0; at != ancestor && at > 1 && depth < 16; ++depth) {
-      const auto found = all.find(at);
-      at = found == all.end() ? 0 : found->second.parent;
-    }
-    if (at == ancestor) stopped[rank_of(process)] = process;
+  return all;
+}
+
+bool descends(pid_t process, pid_t ancestor, const std::map<pid_t, ProcessState>& all) {
+  for (int depth = 0; process != ancestor && process > 1 && depth < 16; ++depth) {
+    const auto found = all.find(process);
+    process = found == all.end() ? 0 : found->second.parent;
   }
-  return stopped;
+  return process == ancestor;
+}
+
+struct RankProcess {
+  pid_t process = 0;
+  char state = '?';
+};
+
+/// The processes of ranks that are on this host, by rank; that of all ranks stands under -1.
+std::map<int, RankProcess> rank_processes(const RankPlaces& places) {
+  std::map<int, RankProcess> ranks;
+  if (places.one_process) {
+    if (const auto child = state_of(places.child)) ranks[-1] = {places.child, child->state};
+    return ranks;
+  }
+  const std::map<pid_t, ProcessState> all = all_processes();
+  for (const auto& [process, state] : all) {
+    const bool is_child = process == places.child;
+    if (places.launched_namespace.empty()) {
+      if (is_child || !descends(process, places.child, all)) continue;
+    } else if (!is_child && variable_of(process, {"PMIX_NAMESPACE"}) != places.launched_namespace) {
+      continue;
+    }
+    const int rank = rank_of(process);
+    // Of a launched job's rank 0 there are the supervisor and its parent, too.
+    if (rank < 0 || (!places.launched_namespace.empty() && rank == 0 && !is_child)) continue;
+    ranks[rank] = {process, state.state};
+  }
+  return ranks;
 }
 
 std::string time_of_day(std::chrono::steady_clock::duration ago) {
@@ -98,55 +128,128 @@ std::string names(const std::vector<std::int32_t>& ranks) {
 
 /// The last step that all of them have finished; -1: none.
 std::int64_t SilenceReport::least_step(const std::vector<std::int32_t>& ranks) const {
-  const std::vector<std::int64_t> marks = read_step_marks(directory_, ranks.back() + 1);
+  const std::vector<std::int64_t> marks = read_step_marks(places_.directory, ranks.back() + 1);
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const std::int32_t rank : ranks)
     least = std::min(least, std::max(watch_.last_step(rank), marks[static_cast<std::size_t>(rank)]));
   return least;
 }
 
+void SilenceReport::look_at_processes(Clock::time_point now) {
+  if (silent_.empty()) return;
+  const std::map<int, RankProcess> processes = rank_processes(places_);
+  for (auto& [rank, of] : silent_) {
+    auto found = processes.find(rank);
+    if (found == processes.end()) found = processes.find(-1);
+    of.process = found == processes.end() ? 0 : found->second.process;
+    if (found == processes.end() || !is_stopped(found->second.state))
+      of.stopped_since = {};
+    else if (of.stopped_since == Clock::time_point{})
+      of.stopped_since = now;
+  }
+}
+
+void SilenceReport::look_at_progress(Clock::time_point now) {
+  if (!places_.other_hosts) return;
+  const std::int64_t step = watch_.greatest_step();
+  if (step == step_) return;
+  if (step_ >= 0) longest_step_ = std::max(longest_step_, (now - step_at_) / (step - step_));
+  step_ = step;
+  step_at_ = now;
+}
+
+bool SilenceReport::is_elsewhere(std::int32_t rank, const Silent& of) const {
+  // One that has reported no step may have no way to report at all.
+  return places_.other_hosts && of.process == 0 && watch_.last_step(rank) >= 0;
+}
+
+SilenceReport::Clock::duration SilenceReport::patience_elsewhere() const {
+  return std::max<Clock::duration>(limits_.elsewhere, 2 * longest_step_);
+}
+
+/// What is known of ranks that have just fallen silent.
+std::string SilenceReport::named(const std::vector<std::int32_t>& ranks) const {
+  const std::int64_t step = least_step(ranks);
+  std::string line = fmt::format("{} silent since {}, {}", names(ranks) + (ranks.size() == 1 ? " is" : " are"),
+                                 silent_.at(ranks.front()).since,
+                                 step < 0 ? "before the first step was finished" : fmt::format("after step {}", step));
+  const auto elsewhere =
+      std::all_of(ranks.begin(), ranks.end(), [&](std::int32_t rank) { return is_elsewhere(rank, silent_.at(rank)); });
+  Clock::duration limit = elsewhere ? patience_elsewhere() : Clock::duration(limits_.peers_wait);
+  std::vector<pid_t> held;
+  for (const std::int32_t rank : ranks) {
+    const Silent& of = silent_.at(rank);
+    if (of.stopped_since != Clock::time_point{}) limit = limits_.stopped;
+    const auto state = of.process > 0 ? state_of(of.process) : std::nullopt;
+    if (state && is_held(state->state) && std::find(held.begin(), held.end(), of.process) == held.end())
+      held.push_back(of.process);
+  }
+  if (!held.empty())
+    line += fmt::format(": stopped by a signal; `kill -CONT {}` lets it continue", fmt::join(held, " "));
+  return line + fmt::format("; the run ends when this lasts {} s longer",
+                            std::chrono::duration_cast<std::chrono::seconds>(limit).count());
+}
+
 std::vector<std::string> SilenceReport::changes() {
   const auto now = Clock::now();
-  if (now - looked_at_ < look_every) return {};
+  if (now - looked_at_ < limits_.look_every) return {};
   if (now - looked_at_ > own_pause) awake_since_ = now, stopped_since_ = {};
   looked_at_ = now;
-  const auto child = state_of(child_);
-  if (!child || !is_stopped(*child))
+  const auto child = state_of(places_.child);
+  if (!child || !is_held(child->state))
     stopped_since_ = {};
   else if (stopped_since_ == Clock::time_point{})
     stopped_since_ = now;
+  look_at_progress(now);
 
-  const std::vector<std::int32_t> all = watch_.silent(silence_limit, awake_since_);
+  const std::vector<std::int32_t> all = watch_.silent(limits_.silence, awake_since_);
   std::vector<std::int32_t> fallen, back;
-  const std::string since = time_of_day(silence_limit);
-  for (const auto& [rank, time] : silent_)
+  for (const auto& [rank, of] : silent_)
     if (!std::binary_search(all.begin(), all.end(), rank)) back.push_back(rank);
   for (const std::int32_t rank : back) silent_.erase(rank);
   for (const std::int32_t rank : all)
-    if (silent_.emplace(rank, since).second) fallen.push_back(rank);
+    if (silent_.emplace(rank, Silent{time_of_day(limits_.silence), now}).second) fallen.push_back(rank);
+  look_at_processes(now);
   std::vector<std::string> lines;
-  if (!fallen.empty()) {
-    const std::int64_t step = least_step(fallen);
-    std::string line =
-        fmt::format("{} silent since {}, {}", names(fallen) + (fallen.size() == 1 ? " is" : " are"), since,
-                    step < 0 ? "before the first step was finished" : fmt::format("after step {}", step));
-    const std::map<int, pid_t> stopped = stopped_among(child_);
-    std::string processes;
-    for (const auto& [rank, process] : stopped)
-      if (rank < 0 || std::find(fallen.begin(), fallen.end(), rank) != fallen.end())
-        processes += (processes.empty() ? "" : " ") + std::to_string(process);
-    if (!processes.empty()) line += fmt::format(": stopped by a signal; `kill -CONT {}` lets it continue", processes);
-    line += fmt::format("; the run ends when this lasts {} s", peers_wait_.count());
-    lines.push_back(std::move(line));
-  }
+  if (!fallen.empty()) lines.push_back(named(fallen));
   if (!back.empty() && watch_.unended() > 0)
     lines.push_back(names(back) + (back.size() == 1 ? " reports" : " report") + " again");
   return lines;
 }
 
-std::string SilenceReport::over() const {
-  if (stopped_since_ == Clock::time_point{} || Clock::now() - stopped_since_ < peers_wait_) return {};
-  return fmt::format("its process {} was stopped by a signal for {} s, and was ended", child_, peers_wait_.count());
+std::map<std::int32_t, std::string> SilenceReport::silent() const {
+  std::map<std::int32_t, std::string> ranks;
+  for (const auto& [rank, of] : silent_) ranks[rank] = of.since;
+  return ranks;
+}
+
+std::optional<SilentEnd> SilenceReport::over() const {
+  const auto whole_seconds = [](Clock::duration time) {
+    return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+  };
+  const auto stopped_for = [&](pid_t process, Clock::duration time) {
+    return fmt::format("its process {} was stopped by a signal for {} s, and was ended", process, whole_seconds(time));
+  };
+  SilentEnd end;
+  for (const auto& [rank, of] : silent_) {
+    if (of.stopped_since == Clock::time_point{} || looked_at_ - of.stopped_since < limits_.stopped) continue;
+    if (end.why.empty()) {
+      end.rank = places_.one_process ? -1 : rank;
+      end.why = stopped_for(of.process, limits_.silence + (looked_at_ - of.named_at));
+    }
+    if (std::find(end.processes.begin(), end.processes.end(), of.process) == end.processes.end())
+      end.processes.push_back(of.process);
+  }
+  if (!end.why.empty()) return end;
+  const auto patience = patience_elsewhere();
+  for (const auto& [rank, of] : silent_)
+    if (is_elsewhere(rank, of) && looked_at_ - of.named_at >= patience && looked_at_ - step_at_ >= patience)
+      return SilentEnd{rank,
+                       fmt::format("nothing was heard of it for {} s, and no rank finished a step",
+                                   whole_seconds(limits_.silence + (looked_at_ - of.named_at))),
+                       {}};
+  if (stopped_since_ == Clock::time_point{} || looked_at_ - stopped_since_ < limits_.peers_wait) return std::nullopt;
+  return SilentEnd{-1, stopped_for(places_.child, limits_.peers_wait), {places_.child}};
 }
 
 }  // namespace rankscope

@@ -1,11 +1,17 @@
-// A rank that says nothing any more while the run goes on: named on standard error within seconds, long before the time
-// limits of its peers end the run.
+// A rank that says nothing any more while the run goes on: named on standard error within seconds, and the end of the
+// run where it is certain that it will not continue by itself, long before the time limits of its peers.
+//
+// A worker's heartbeat has a thread of its own, so a rank that is only slow is not silent. On this host the state of
+// its process shows besides that a signal stopped it; one that merely waits for a processor, or that a debugger holds,
+// is left alone. Of other hosts the heartbeat alone is known, and it can fail where the rank does not: such a rank is
+// given up only when no rank finishes a step either.
 #pragma once
 #include <sys/types.h>
 
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +19,34 @@
 
 namespace rankscope {
 
+/// Where the ranks of a run are.
+struct RankPlaces {
+  pid_t child = 0;                  ///< the worker, or the launcher of all workers
+  bool one_process = true;          ///< all ranks are threads of the child
+  bool other_hosts = false;         ///< there may be ranks on them
+  std::string launched_namespace;   ///< of a job that a launcher has started (PMIX_NAMESPACE): other ranks' processes
+  std::filesystem::path directory;  ///< the session's, with the ranks' step marks
+};
+
+struct SilenceLimits {
+  std::chrono::milliseconds look_every{500};
+  std::chrono::milliseconds silence{5000};      ///< a worker sends a heartbeat at least every 1.25 s
+  std::chrono::milliseconds stopped{4000};      ///< that a silent rank's process is stopped before the run is ended
+  std::chrono::milliseconds elsewhere{10000};   ///< that one of another host is, or two of the longest steps so far
+  std::chrono::milliseconds peers_wait{60000};  ///< how long ranks wait for each other at most
+};
+
+/// Why the run has to be ended.
+struct SilentEnd {
+  std::int32_t rank = -1;        ///< whose fault it is; -1: all of them are silent
+  std::string why;               ///< "its process 123 was stopped by a signal for 4 s, and was ended"
+  std::vector<pid_t> processes;  ///< to be killed; none: the child is to end them
+};
+
 class SilenceReport {
  public:
-  /// `child`: the worker, or the launcher of all workers. `directory`: the session's, with the ranks' step marks.
-  /// `peers_wait`: how long ranks wait for each other at most.
-  SilenceReport(const SessionWatch& watch, pid_t child, std::filesystem::path directory,
-                std::chrono::seconds peers_wait)
-      : watch_(watch), child_(child), directory_(std::move(directory)), peers_wait_(peers_wait) {}
+  SilenceReport(const SessionWatch& watch, RankPlaces places, SilenceLimits limits = {})
+      : watch_(watch), places_(std::move(places)), limits_(limits) {}
 
   /// Looks once in a while, and names ranks that have fallen silent or that report again, a line for each change.
   /// `say` gets the line.
@@ -29,25 +56,37 @@ class SilenceReport {
   }
 
   /// Ranks that are silent now, and since what time of day.
-  const std::map<std::int32_t, std::string>& silent() const { return silent_; }
+  std::map<std::int32_t, std::string> silent() const;
 
-  /// Why the child has to be ended: it is stopped by a signal, with all its ranks, for longer than any rank may wait.
-  /// Empty: it has not.
-  std::string over() const;
+  /// As of the last look; nullopt: it has not to be ended.
+  std::optional<SilentEnd> over() const;
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct Silent {
+    std::string since;  // "14:03:22"
+    Clock::time_point named_at;
+    pid_t process = 0;                  // on this host; 0: none is found here
+    Clock::time_point stopped_since{};  // by a signal; zero: it is not
+  };
   std::vector<std::string> changes();
+  void look_at_processes(Clock::time_point now);
+  void look_at_progress(Clock::time_point now);
+  std::string named(const std::vector<std::int32_t>& ranks) const;
   std::int64_t least_step(const std::vector<std::int32_t>& ranks) const;
+  bool is_elsewhere(std::int32_t rank, const Silent& of) const;
+  Clock::duration patience_elsewhere() const;
 
   const SessionWatch& watch_;
-  const pid_t child_;
-  const std::filesystem::path directory_;
-  const std::chrono::seconds peers_wait_;
+  const RankPlaces places_;
+  const SilenceLimits limits_;
   Clock::time_point looked_at_ = Clock::now();
-  Clock::time_point awake_since_ = looked_at_;  ///< this process, too, can be stopped, and hears nobody then
-  Clock::time_point stopped_since_{};           ///< the child
-  std::map<std::int32_t, std::string> silent_;  ///< since when, "14:03:22"
+  Clock::time_point awake_since_ = looked_at_;  // this process, too, can be stopped, and hears nobody then
+  Clock::time_point stopped_since_{};           // the child
+  std::map<std::int32_t, Silent> silent_;
+  std::int64_t step_ = -1;  // the greatest that any rank has finished
+  Clock::time_point step_at_{};
+  Clock::duration longest_step_{};
 };
 
 }  // namespace rankscope

@@ -148,26 +148,36 @@ class Steps {
   const Progress& progress_;
 };
 
-/// Of the child's end: how, why this process ended it itself (empty: it did not), and which ranks were silent then,
-/// since when.
+/// Of the child's end: how, why this process ended it itself, and which ranks were silent then, since when.
 struct ChildEnd {
   ChildExit exit;
-  std::string why;
+  std::optional<SilentEnd> silence;
   std::map<std::int32_t, std::string> silent;
 };
 
+RankPlaces places_of(const RunRequest& request, pid_t child, const fs::path& directory) {
+  const char* job = request.launched ? std::getenv("PMIX_NAMESPACE") : nullptr;
+  return {child, request.communicator == "loopback", may_span_hosts(request), job ? job : "", directory};
+}
+
 /// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`; ranks that
 /// fall silent are named on standard error meanwhile.
-ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const fs::path& directory, std::deque<std::string>& said,
+ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& places, std::deque<std::string>& said,
                    const Steps& progress) {
   constexpr std::size_t kept_lines = 40;
   bool asked = false;
   auto patience = std::chrono::steady_clock::time_point::max();
-  SilenceReport silence(watch, child.pid(), directory,
-                        std::chrono::duration_cast<std::chrono::seconds>(CommOptions{}.time_limit));
+  SilenceLimits limits;
+  limits.peers_wait = CommOptions{}.time_limit;
+  SilenceReport silence(watch, places, limits);
   ChildEnd end;
   for (;;) {
     const auto status = child.wait(50ms, [&](const std::string& line) {
+      if (line.starts_with(not_admitted)) {
+        progress.make_room();
+        std::cerr << line << std::endl;
+        return;
+      }
       watch.launcher_said(line);
       said.push_back(line);
       if (said.size() > kept_lines) said.pop_front();
@@ -183,13 +193,16 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const fs::path& dir
         progress.make_room();
         std::cerr << "rankscope-engine: " << line << std::endl;
       });
-    if (end.why.empty() && !(end.why = silence.over()).empty()) child.signal(SIGKILL);
-    if (stop_asked && !asked) {
-      asked = true;
+    const bool was_silent = end.silence.has_value();
+    if (!asked && !was_silent && (end.silence = silence.over()))
+      for (const pid_t process : end.silence->processes) kill(process, SIGKILL);
+    const bool gives_up = end.silence && !was_silent;
+    if ((stop_asked && !asked) || (gives_up && end.silence->processes.empty())) {
       child.signal(SIGTERM);
       child.signal(SIGCONT);  // one that is stopped takes no other signal
-      patience = std::chrono::steady_clock::now() + 3s;
     }
+    if ((stop_asked && !asked) || gives_up) patience = std::chrono::steady_clock::now() + 3s;
+    asked = stop_asked;
     if (std::chrono::steady_clock::now() > patience) child.signal(SIGKILL);
   }
 }
@@ -267,7 +280,8 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   // ZeroMQ ends the process where it gets no thread.
   constexpr int own_threads = 4, of_launcher = 4, most_ranks = 64;
   const bool launches = request.communicator != "loopback" && !request.launched;
-  check_threads(own_threads + (launches ? of_launcher + std::min(scenario.plan.ranks(), most_ranks) : 0),
+  const auto here = ranks_here(scenario, request);
+  check_threads(own_threads + (launches ? of_launcher + std::min(here ? here->count() : 0, most_ranks) : 0),
                 launches ? "the run's supervisor, with the processes that it starts," : "the run's supervisor");
   const SessionDirectory directory;
   const SessionId session = new_session_id();
@@ -295,7 +309,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   for (std::size_t i = 0; i < request.join_files.size(); ++i)
     write_join_file(request.join_files[i], relay.join(meeting.keys.viewers[i]));
   // Last of what can be refused, because it replaces a recording of that name.
-  if (!request.record.empty()) recorder.open(request.record);
+  if (!request.record.empty()) recorder.open(request.record, *parse_keep(request.keep), directory.path());
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
 
   const CoreTicks before = CoreTicks::now();
@@ -309,8 +323,10 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
     environment.emplace_back("OMP_WAIT_POLICY=passive");
   ChildProcess child(worker_command(scenario, request), environment);
   std::deque<std::string> said;
-  const ChildEnd ended = run_child(child, watch, directory.path(), said, {scenario, request, progress});
+  const ChildEnd ended =
+      run_child(child, watch, places_of(request, child.pid(), directory.path()), said, {scenario, request, progress});
   const double others_share = before.taken_since();
+  if (ended.silence && ended.silence->rank >= 0) watch.lost(ended.silence->rank);
   if (request.launched && ended.exit.signal != 0 && !stop_asked) watch.lost(0);
   // A launcher leaves its processes a second when it ends them, and passes on nothing after it.
   const bool is_hurried = request.launched && (stop_asked || !ended.exit.ok());
@@ -323,8 +339,9 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
     watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
   }
   Verdict verdict = watch.verdict(ended.exit);
-  if (!verdict.ok && !ended.why.empty())
-    verdict.message = "the run ended after step " + std::to_string(verdict.last_step) + ": " + ended.why;
+  if (!verdict.ok && ended.silence)
+    verdict.message = (ended.silence->rank < 0 ? "the run" : "rank " + std::to_string(ended.silence->rank)) +
+                      " ended after step " + std::to_string(verdict.last_step) + ": " + ended.silence->why;
   if (const auto silent = ended.silent.find(verdict.rank); silent != ended.silent.end() && !verdict.explained)
     verdict.message += ": it had been silent since " + silent->second;
   // A process may have said on standard error why it could not begin, or why it ended.
@@ -346,20 +363,21 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   if (const std::int64_t forged = relay.status().forged; forged > 0)
     std::cerr << "rankscope-engine: " << forged
               << " messages of peers that did not prove to be workers of this run were ignored" << std::endl;
-  const std::string not_recorded = recorder.close();
+  const std::string not_recorded = recorder.close(relay.status().forged);
 
   Attempt attempt;
   const auto view = digest.view();
   if (view->hello() && any_step) {
     attempt.facts = facts_of_run(*view, context_of(*view));
     attempt.facts->others_share = others_share;
+    attempt.facts->forged_messages = relay.status().forged;
   }
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
   attempt.status = verdict.ok && not_recorded.empty() ? 0 : 1;
   attempt.lost_a_rank = !verdict.ok;
   if (verdict.ok) return attempt;
   if (!request.launched) attempt.message = verdict.message;
-  if (verdict.rank < 0 && !stop_asked && reason.empty() && ended.why.empty())
+  if (verdict.rank < 0 && !stop_asked && reason.empty() && !ended.silence)
     attempt.said.assign(said.begin(), said.end());
   return attempt;
 }

@@ -38,7 +38,7 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
     return run;
   };
   try {
-    if (!may_span_hosts(request)) check_fits(compile(scenario), request);
+    check_fits(compile(scenario), request);
     const Attempt attempt = run_session(with_absolute_data(scenario), request, progress);
     if (attempt.status != 0)
       return failed(attempt.message + (attempt.said.empty() ? "" : "; last words: " + attempt.said.back()));

@@ -33,13 +33,18 @@
 namespace rankscope {
 namespace {
 
-PublisherOptions publisher_options(const WorkerJob& job, const std::filesystem::path& directory) {
+/// `who` reports: "rank 2".
+PublisherOptions publisher_options(const WorkerJob& job, const std::filesystem::path& directory,
+                                   const std::string& who) {
   PublisherOptions options;
   parse_session(job.session, options.session);
   options.spool_directory = (directory / "spool").string();
   std::filesystem::create_directories(options.spool_directory);
   std::filesystem::permissions(options.spool_directory, std::filesystem::perms::owner_all);
   options.relay = reachable_relay(job);
+  options.refused = [who, endpoint = options.relay.endpoint](const std::string& why) {
+    std::cerr << not_admitted + who + " at the run's relay " + endpoint + ": " + why + "\n" << std::flush;
+  };
   std::string error;
   const auto keep = parse_keep(job.request.keep, &error);
   if (!keep) throw std::invalid_argument("--keep: " + error);
@@ -227,7 +232,8 @@ int run_ranks(const WorkerJob& job, std::unique_ptr<World>& process_world,
   // The supervisor's directory is on its host; on others this process has its own.
   std::optional<SessionDirectory> own_directory;
   if (!std::filesystem::exists(job.directory)) own_directory.emplace();
-  Telling telling(publisher_options(job, own_directory ? own_directory->path() : std::filesystem::path(job.directory)));
+  Telling telling(publisher_options(job, own_directory ? own_directory->path() : std::filesystem::path(job.directory),
+                                    process_world ? "rank " + std::to_string(process_world->rank()) : "the ranks"));
   const Narrator narrator(telling.publisher, job, step, programs);
   if (!process_world || process_world->rank() == 0) {
     narrator.hello(platform.get(), energy.unknown);

@@ -136,7 +136,8 @@ int cut(const CutRequest& request) {
   OutputFile output(request.output, {request.trace});
   DamageReport damage;
   TraceWriter writer(output.path());
-  CutSink sink(writer, limits);
+  const bool by_time = limits.from_ns || limits.to_ns;
+  CutSink sink(writer, limits, by_time ? clock_offsets(request.trace) : ClockOffsets{});
   read_shown(request.trace, sink, damage);
   tell_damage(request.trace, damage);
   if (!writer.close()) throw std::runtime_error(writer.error());

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/progress/progress_line.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/trace/fitted_times.hpp"
 
@@ -44,6 +45,7 @@ nlohmann::json to_json(const TraceInfo& info) {
           {"run", info.run},
           {"chunks", info.chunks},
           {"messages", info.messages},
+          {"forged_messages", info.forged < 0 ? nlohmann::json() : nlohmann::json(info.forged)},
           {"first_ns", info.first_ns},
           {"last_ns", info.last_ns},
           {"topics", topics},
@@ -97,6 +99,7 @@ int show_info(const std::string& trace, bool json) {
                 static_cast<double>(info.first_ns) * 1e-9, static_cast<double>(info.last_ns) * 1e-9);
   line("time", time);
   line("messages", std::to_string(info.messages));
+  if (info.forged > 0) line("forged", std::to_string(info.forged) + " messages of no worker of the run, ignored");
   for (const TraceTopic& topic : info.topics)
     std::printf("             %8lld  %s%s%s\n", static_cast<long long>(topic.messages), topic.name.c_str(),
                 topic.encoding.empty() ? "" : ", ", topic.encoding.c_str());
@@ -106,7 +109,10 @@ int show_info(const std::string& trace, bool json) {
 
 int recover(const std::string& trace, const std::string& output, bool json) {
   DamageReport damage;
-  recover_trace(trace, output, &damage);
+  {
+    ProgressLine line("recovering");
+    recover_trace(trace, output, &damage, shown_on(line, trace));
+  }
   const TraceInfo info = read_trace_info(output);
   if (json) {
     std::cout << nlohmann::json{{"output", to_json(info)}, {"damage", to_json(damage)}}.dump(

@@ -96,6 +96,7 @@ int run_relay(const ServeRequest& request) {
     trace = std::make_unique<TraceWriter>(request.record);
     taps.push_back(trace.get());
   }
+  std::int64_t forged = 0;
   {
     Relay relay(options, taps);
     write_viewers_files(request, relay, keys);
@@ -111,7 +112,9 @@ int run_relay(const ServeRequest& request) {
                  static_cast<long long>(status.messages), static_cast<long long>(status.lost),
                  static_cast<long long>(status.garbage - status.forged), static_cast<long long>(status.forged),
                  static_cast<long long>(status.turned_away), static_cast<long long>(status.revoked));
+    forged = status.forged;
   }
+  if (trace) trace->count_forged(forged);
   if (trace && !trace->close()) throw std::runtime_error(trace->error());
   return 0;
 }

@@ -25,14 +25,18 @@ int show_sweep(const std::string& trace, bool json) {
 
 }  // namespace
 
-void read_shown(const std::string& trace, EventSink& sink, DamageReport& damage) {
-  ProgressLine line("reading");
+ReadTraceOptions shown_on(ProgressLine& line, const std::string& trace) {
   ReadTraceOptions options;
-  options.progress = [&, show = line.progress()](double share) {
+  options.progress = [trace, show = line.progress()](double share) {
     show(trace, share);
     return true;
   };
-  read_trace(trace, sink, options, &damage);
+  return options;
+}
+
+void read_shown(const std::string& trace, EventSink& sink, DamageReport& damage) {
+  ProgressLine line("reading");
+  read_trace(trace, sink, shown_on(line, trace), &damage);
 }
 
 int show_stats(const std::string& trace, bool json) {
@@ -55,6 +59,7 @@ int show_stats(const std::string& trace, bool json) {
   } catch (const std::invalid_argument& error) {
     throw InputError(trace + ": its program: " + error.what());
   }
+  report.forged_messages = read_trace_info(trace).forged;
   if (json) {
     std::cout << to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   } else {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/progress/progress_line.hpp"
 #include "telemetry/cli/cut.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 
@@ -44,6 +45,8 @@ int run_relay(const ServeRequest& request);
 /// `name_or_key` empty: the join file's own key.
 int revoke(const std::string& join_file, const std::string& name_or_key);
 
+/// Reading shows its progress there.
+ReadTraceOptions shown_on(ProgressLine& line, const std::string& trace);
 /// read_trace, with its progress on standard error.
 void read_shown(const std::string& trace, EventSink& sink, DamageReport& damage);
 /// Lines of damage on standard error.

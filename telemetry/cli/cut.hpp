@@ -4,25 +4,27 @@
 #include <optional>
 
 #include "telemetry/event/event.hpp"
-#include "telemetry/event/time_range.hpp"
+#include "telemetry/trace/fitted_times.hpp"
 
 namespace rankscope {
 
 struct CutLimits {
   std::optional<std::uint32_t> first_step, last_step;  ///< both included
-  std::optional<std::int64_t> from_ns, to_ns;          ///< what overlaps [from, to), in raw stamps
+  std::optional<std::int64_t> from_ns, to_ns;          ///< what overlaps [from, to) on rank 0's clock
 };
 
 /// Passes on control messages whole, and of summaries and detail what lies within the limits.
 class CutSink : public EventSink {
  public:
-  CutSink(EventSink& to, CutLimits limits) : to_(to), limits_(limits) {}
+  CutSink(EventSink& to, CutLimits limits, ClockOffsets offsets = {})
+      : to_(to), limits_(limits), offsets_(std::move(offsets)) {}
   void accept(const Message& message) override;
 
  private:
-  bool wanted(std::uint32_t step, std::int64_t begin_ns, std::int64_t end_ns) const;
+  bool wanted(std::uint32_t step, TimeRange time, std::int64_t offset_ns) const;
   EventSink& to_;
   const CutLimits limits_;
+  const ClockOffsets offsets_;
 };
 
 }  // namespace rankscope

@@ -8,6 +8,7 @@
 #include "telemetry/event/codec.hpp"
 #include "telemetry/event/message_time.hpp"
 #include "telemetry/stream/uplink.hpp"
+#include "telemetry/trace/fitted_times.hpp"
 
 namespace rankscope {
 namespace {
@@ -38,11 +39,12 @@ std::optional<std::int64_t> due_ns(const Event& event) {
 
 class Sender : public EventSink {
  public:
-  Sender(Uplink& uplink, const ReplayOptions& options) : uplink_(uplink), options_(options) {}
+  Sender(Uplink& uplink, const ReplayOptions& options, ClockOffsets offsets)
+      : uplink_(uplink), options_(options), offsets_(std::move(offsets)) {}
 
   void accept(const Message& message) override {
     if (options_.speed > 0)
-      if (const auto due = due_ns(message.event)) wait_until(*due);
+      if (const auto due = due_ns(message.event)) wait_until(*due + offset_of(offsets_, message.rank, message.event));
     while (uplink_.anything_waiting() >= most_waiting) turn();
     if (message.sequence == 0) {
       Message numbered = message;
@@ -78,6 +80,7 @@ class Sender : public EventSink {
 
   Uplink& uplink_;
   const ReplayOptions& options_;
+  const ClockOffsets offsets_;
   std::optional<Clock::time_point> begun_;
   std::int64_t first_ns_ = 0, messages_ = 0;
   std::uint64_t spare_ = 0;
@@ -123,7 +126,7 @@ ReplayResult replay(const std::string& path, const ReplayOptions& options) {
   uplink_options.detail_bytes = most_ring_bytes;  // accept() waits instead
   const auto begun = Clock::now();
   Uplink uplink(uplink_options);
-  Sender sender(uplink, options);
+  Sender sender(uplink, options, options.speed > 0 ? clock_offsets(path) : ClockOffsets{});
   try {
     read_trace(path, sender, {}, &result.damage);
     sender.drain();

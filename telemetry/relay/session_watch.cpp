@@ -104,6 +104,13 @@ std::int64_t SessionWatch::last_step(std::int32_t rank) const {
   return found == ranks_.end() ? -1 : found->second.last_step;
 }
 
+std::int64_t SessionWatch::greatest_step() const {
+  const std::lock_guard lock(mutex_);
+  std::int64_t greatest = -1;
+  for (const auto& [number, rank] : ranks_) greatest = std::max(greatest, rank.last_step);
+  return greatest;
+}
+
 std::int64_t SessionWatch::common_last_step() const {
   if (ranks_.empty()) return -1;
   return std::min_element(ranks_.begin(), ranks_.end(),

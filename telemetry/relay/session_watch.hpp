@@ -54,6 +54,7 @@ class SessionWatch : public EventSink {
   std::vector<std::int32_t> silent(std::chrono::milliseconds limit,
                                    std::chrono::steady_clock::time_point not_before = {}) const;
   std::int64_t last_step(std::int32_t rank) const;  ///< -1: none
+  std::int64_t greatest_step() const;               ///< of all ranks; -1: none
   std::int64_t unended() const;                     ///< ranks that have not ended
   /// Call it when the child has ended and the relay has read the spools (Relay::finish).
   Verdict verdict(ChildExit exit) const;

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 #include "engine/host/threads.hpp"
 #include "telemetry/stream/batch_former.hpp"
@@ -162,7 +163,10 @@ struct Publisher::State {
     status.waiting = static_cast<std::int64_t>(uplink->reliable_waiting());
     status.connected = uplink->connected();
     uplink_lost = uplink->reliable_lost();
+    if (uplink->refusal().empty() || std::exchange(told_refusal, true) || !options.refused) return;
+    options.refused(uplink->refusal());
   }
+  bool told_refusal = false;
 
   bool is_closing() const {
     const std::lock_guard lock(mutex);

@@ -25,6 +25,8 @@ struct PublisherOptions {
   Join relay;                   ///< endpoint empty: spool only
   KeepPolicy keep;
   std::function<void(const std::string&)> warn;  ///< told of each trouble of the disk, on the background thread
+  /// Told once why the relay does not admit this worker, on the background thread, which goes on asking.
+  std::function<void(const std::string&)> refused{};
   std::size_t ring_rows = 8192;   ///< capacity of a lane's ring of spans, of phases and of memory samples
   std::size_t batch_rows = 4096;  ///< of one message at most
   /// Between two drains of the rings. One that gets half full does not wait for it, nor do batches given to detail() at

@@ -16,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto beat_every = std::chrono::milliseconds(250);
 constexpr std::size_t body_bytes = std::size_t{256} << 10;  // a body takes no more messages once it has so many
 constexpr std::size_t much_detail = std::size_t{1} << 20;
+constexpr std::size_t longest_reason = 400;
 constexpr int send_high_water = 4096;  // above any window that a relay grants
 
 }  // namespace
@@ -49,6 +50,7 @@ struct Uplink::State {
   std::size_t detail_bytes = 0;
   std::uint64_t next_order = 1, generation = 0, number = 0, allowed = 0;
   bool granted = false, watched = false;
+  std::string refusal;
   Clock::time_point hello_at{}, heard_at{}, sent_at{};
   std::int64_t sent = 0, unsent_detail = 0, reliable_lost = 0;
 
@@ -75,9 +77,11 @@ struct Uplink::State {
     // Another relay, or one that forgot us, asks who we are, or refuses what comes without a proof.
     if (granted && (h.type == link::Type::who_are_you || (h.type == link::Type::refused && h.generation == generation)))
       return start_over();
+    if (h.type == link::Type::refused && h.generation == generation) refusal = incoming.body.substr(0, longest_reason);
     if (h.type == link::Type::worker_challenge && h.generation == generation) return prove(incoming.body);
     if (h.type != link::Type::worker_grant || h.generation != generation) return;
     granted = true;
+    refusal.clear();
     heard_at = Clock::now();
     allowed = h.b;
     watched = h.c != 0;
@@ -91,7 +95,11 @@ struct Uplink::State {
   // A worker without the run's secret is let in nowhere.
   void prove(const std::string& challenge) {
     ProofCode code;
-    if (challenge.size() != code.size() || options.relay.run_secret.empty()) return;
+    if (challenge.size() != code.size()) return;
+    if (options.relay.run_secret.empty()) {
+      refusal = "its join string holds no secret of the run";
+      return;
+    }
     std::memcpy(code.data(), challenge.data(), code.size());
     const ProofCode answer = answer_challenge(options.relay.run_secret, options.session, generation, code);
     std::array<std::byte, sizeof(SessionId) + sizeof(ProofCode)> body;
@@ -176,6 +184,7 @@ void Uplink::offer(Outgoing message) {
 
 void Uplink::turn(bool lazily) { state_->turn(lazily); }
 bool Uplink::connected() const { return state_->granted; }
+const std::string& Uplink::refusal() const { return state_->refusal; }
 std::int64_t Uplink::sent() const { return state_->sent; }
 std::int64_t Uplink::unsent_detail() const { return state_->unsent_detail; }
 std::int64_t Uplink::reliable_lost() const { return state_->reliable_lost; }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "telemetry/event/event.hpp"
@@ -39,6 +40,7 @@ class Uplink {
   void turn(bool lazily = false);
 
   bool connected() const;
+  const std::string& refusal() const;  ///< why the relay does not admit this worker; empty: it has not refused it
   std::int64_t sent() const;
   std::int64_t unsent_detail() const;    ///< detail given up before it was sent
   std::int64_t reliable_lost() const;    ///< reliable messages beyond the limit

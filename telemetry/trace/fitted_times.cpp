@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-struct MeasuredAt {
+struct WasMeasured {
   template <class Batch>
   bool operator()(const Batch& batch) const {
     if constexpr (requires { batch.obtained; })
@@ -18,6 +18,7 @@ struct MeasuredAt {
       return true;
   }
 };
+bool is_measured(const Event& event) { return std::visit(WasMeasured{}, event); }
 
 class Times : public EventSink {
  public:
@@ -26,8 +27,7 @@ class Times : public EventSink {
     if (const auto* clock = std::get_if<ClockRecord>(&message.event)) offsets_[clock->rank] = clock->offset_ns;
     const auto time = time_of(message.event);
     if (!time) return;
-    // What is emulated or simulated is on no rank's own clock.
-    const std::int32_t rank = std::visit(MeasuredAt{}, message.event) ? message.rank : -1;
+    const std::int32_t rank = is_measured(message.event) ? message.rank : -1;
     const auto [found, is_first] = times_.emplace(rank, *time);
     if (is_first) return;
     found->second = {std::min(found->second.begin_ns, time->begin_ns), std::max(found->second.end_ns, time->end_ns)};
@@ -38,6 +38,8 @@ class Times : public EventSink {
   }
   /// Every rank's clock is known, and is rank 0's.
   bool is_one_clock() const { return ranks_ > 0 && offsets_.size() >= ranks_ && !any_clock_differs(); }
+
+  const ClockOffsets& offsets() const { return offsets_; }
 
   std::optional<TimeRange> all() const {
     std::optional<TimeRange> all;
@@ -52,17 +54,32 @@ class Times : public EventSink {
 
  private:
   std::size_t ranks_ = 0;
-  std::map<std::int32_t, std::int64_t> offsets_;
+  ClockOffsets offsets_;
   std::map<std::int32_t, TimeRange> times_;
 };
 
-}  // namespace
-
-std::optional<TimeRange> fitted_times(const std::string& path) {
-  Times times;
+void read_until_known(const std::string& path, Times& times) {
   ReadTraceOptions options;
   options.progress = [&](double) { return !times.is_one_clock(); };
   read_trace(path, times, options);
+}
+
+}  // namespace
+
+ClockOffsets clock_offsets(const std::string& path) {
+  Times times;
+  read_until_known(path, times);
+  return times.any_clock_differs() ? times.offsets() : ClockOffsets{};
+}
+
+std::int64_t offset_of(const ClockOffsets& offsets, std::int32_t rank, const Event& event) {
+  const auto found = offsets.find(rank);
+  return found == offsets.end() || !is_measured(event) ? 0 : found->second;
+}
+
+std::optional<TimeRange> fitted_times(const std::string& path) {
+  Times times;
+  read_until_known(path, times);
   return times.any_clock_differs() ? times.all() : std::nullopt;
 }
 

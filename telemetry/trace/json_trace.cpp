@@ -7,6 +7,7 @@
 #include "telemetry/trace/chunk_reader.hpp"
 #include "telemetry/trace/record_file.hpp"
 #include "telemetry/trace/trace_index.hpp"
+#include "telemetry/trace/trace_layout.hpp"
 
 #ifndef RANKSCOPE_VERSION
 #define RANKSCOPE_VERSION "unknown"
@@ -36,8 +37,21 @@ struct JsonTraceWriter::State {
   std::vector<mcap::Schema> schemas;
   std::vector<mcap::Channel> channels;
   std::vector<mcap::ChunkIndex> chunks;
+  mcap::MetadataIndex head;
   mcap::Statistics statistics;
   Bytes out;
+
+  void begin() {
+    mcap::Writer(out).bytes(std::as_bytes(std::span(mcap::magic)));
+    mcap::write_header(out, trace_profile, "rankscope " RANKSCOPE_VERSION);
+    if (!file.put(out)) throw TraceError(file.error());
+    const mcap::Metadata metadata = session_metadata_of({{"version", RANKSCOPE_VERSION}}, file.crc());
+    out.clear();
+    mcap::write(out, metadata);
+    head = {file.bytes(), out.size(), metadata.name};
+    if (!file.put(out)) throw TraceError(file.error());
+    statistics.metadata = 1;
+  }
 
   /// The topic's channel, made if it is new; 0 when that cannot be written.
   std::uint16_t channel_of(std::string_view topic) {
@@ -112,16 +126,14 @@ struct JsonTraceWriter::State {
     for (const mcap::Channel& channel : channels) mcap::write(out, channel);
     mcap::write(out, statistics);
     for (const mcap::ChunkIndex& chunk : chunks) mcap::write(out, chunk);
+    mcap::write(out, head);
     mcap::write_end(out, summary_start, 0);  // no offsets to the summary's groups: it is short
     return file.put(out);
   }
 };
 
 JsonTraceWriter::JsonTraceWriter(std::string path) : state_(std::make_unique<State>(std::move(path))) {
-  State& s = *state_;
-  mcap::Writer(s.out).bytes(std::as_bytes(std::span(mcap::magic)));
-  mcap::write_header(s.out, "", "rankscope " RANKSCOPE_VERSION);
-  if (!s.file.put(s.out)) throw TraceError(s.file.error());
+  state_->begin();
 }
 
 JsonTraceWriter::~JsonTraceWriter() { close(); }

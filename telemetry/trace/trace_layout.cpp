@@ -21,6 +21,16 @@ std::string metadata_crc(const mcap::Metadata& metadata) {
   return hex_of(crc32(bytes));
 }
 
+mcap::Metadata with_crc(mcap::Metadata metadata) {
+  metadata.values.emplace_back(metadata_crc_key, metadata_crc(metadata));
+  return metadata;
+}
+
+mcap::Metadata session_metadata_of(mcap::StringMap more, std::uint32_t head_crc) {
+  more.emplace_back(head_crc_key, hex_of(head_crc));
+  return with_crc({std::string(session_metadata), std::move(more)});
+}
+
 std::uint16_t channel_of(EventKind kind) {
   switch (kind) {
     case EventKind::hello:

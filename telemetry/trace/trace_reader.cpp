@@ -1,6 +1,7 @@
 #include "telemetry/trace/trace_reader.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <condition_variable>
 #include <cstdio>
 #include <exception>
@@ -188,6 +189,9 @@ TraceInfo read_trace_info(const std::string& path) {
   for (const mcap::Metadata& metadata : index.metadata) {
     if (const std::string* session = find_value(metadata, "session"); session && metadata.name == session_metadata)
       info.session = *session;
+    if (const std::string* forged = find_value(metadata, forged_key); forged && metadata.name == relay_metadata)
+      if (std::from_chars(forged->data(), forged->data() + forged->size(), info.forged).ec != std::errc{})
+        info.forged = -1;
     if (metadata.name == run_metadata)
       for (const auto& [key, value] : metadata.values) info.run[key] = value;
   }
@@ -284,10 +288,12 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
   return true;
 }
 
-void recover_trace(const std::string& from, const std::string& to, DamageReport* damage) {
+void recover_trace(const std::string& from, const std::string& to, DamageReport* damage,
+                   const ReadTraceOptions& options) {
   OutputFile output(to, {from});
   TraceWriter writer(output.path());
-  read_trace(from, writer, {}, damage);
+  read_trace(from, writer, options, damage);
+  if (const std::int64_t forged = read_trace_info(from).forged; forged >= 0) writer.count_forged(forged);
   if (!writer.close()) throw std::runtime_error(writer.error());
   output.commit();
 }

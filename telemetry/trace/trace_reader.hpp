@@ -46,6 +46,7 @@ struct TraceInfo {
   std::string session;                          ///< 32 hexadecimal digits; empty where it does not say
   std::map<std::string, std::string> run;       ///< title, ranks, host, …: as recorded
   std::int64_t chunks = 0, messages = 0;
+  std::int64_t forged = -1;  ///< messages of no worker of the run, which its relay ignored; -1: it does not say
   std::int64_t first_ns = 0, last_ns = 0;  ///< log times
   std::vector<TraceTopic> topics;
   DamageReport damage;  ///< of the file's structure; what only checksums show is found by read_trace
@@ -68,8 +69,9 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
                 DamageReport* damage = nullptr);
 
 /// Writes what can be read of `from` as a new, whole trace, which takes its name when it is whole. `damage` says what
-/// could not be read. Throws TraceError for `from`, when `to` can't be created or is `from` itself, and
-/// std::runtime_error when writing fails.
-void recover_trace(const std::string& from, const std::string& to, DamageReport* damage = nullptr);
+/// could not be read; `options.progress` cannot end it. Throws TraceError for `from`, when `to` can't be created or is
+/// `from` itself, and std::runtime_error when writing fails.
+void recover_trace(const std::string& from, const std::string& to, DamageReport* damage = nullptr,
+                   const ReadTraceOptions& options = {});
 
 }  // namespace rankscope

@@ -73,8 +73,7 @@ struct TraceWriter::State {
     chunk.reserve(options.chunk_bytes + options.chunk_bytes / 4);
   }
 
-  void put_metadata(mcap::Metadata metadata) {
-    metadata.values.emplace_back(metadata_crc_key, metadata_crc(metadata));
+  void put_metadata(const mcap::Metadata& metadata) {
     out.clear();
     mcap::write(out, metadata);
     metadata_indexes.push_back({file.bytes(), out.size(), metadata.name});
@@ -87,23 +86,20 @@ struct TraceWriter::State {
 
   void introduce(const Message& message) {
     introduced = true;
-    put_metadata({std::string(session_metadata),
-                  {{"session", to_string(message.session)},
-                   {"version", RANKSCOPE_VERSION},
-                   {"clock", "session"},
-                   {std::string(head_crc_key), hex_of(file.crc())}}});
+    put_metadata(session_metadata_of(
+        {{"session", to_string(message.session)}, {"version", RANKSCOPE_VERSION}, {"clock", "session"}}, file.crc()));
   }
 
   void describe_run(const Hello& hello) {
     run_described = true;
-    put_metadata({std::string(run_metadata),
-                  {{"title", hello.title},
-                   {"ranks", std::to_string(hello.ranks)},
-                   {"communicator", hello.communicator},
-                   {"device", hello.device},
-                   {"host", hello.host},
-                   {"started_utc", hello.started_utc},
-                   {"headline_clock", std::string(name_of(hello.headline))}}});
+    put_metadata(with_crc({std::string(run_metadata),
+                           {{"title", hello.title},
+                            {"ranks", std::to_string(hello.ranks)},
+                            {"communicator", hello.communicator},
+                            {"device", hello.device},
+                            {"host", hello.host},
+                            {"started_utc", hello.started_utc},
+                            {"headline_clock", std::string(name_of(hello.headline))}}}));
   }
 
   void put_message(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time, mcap::View data) {
@@ -300,6 +296,12 @@ void TraceWriter::scalar(std::string_view topic, std::int64_t time_ns, const Sca
 void TraceWriter::tick() {
   State& s = *state_;
   if (s.chunk_messages > 0 && SteadyClock::now() - s.chunk_begun >= s.options.chunk_age) s.close_chunk();
+}
+
+void TraceWriter::count_forged(std::int64_t messages) {
+  if (!state_->closed)
+    state_->put_metadata(
+        with_crc({std::string(relay_metadata), {{std::string(forged_key), std::to_string(messages)}}}));
 }
 
 void TraceWriter::flush() { state_->close_chunk(); }

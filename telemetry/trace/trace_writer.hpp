@@ -44,6 +44,8 @@ class TraceWriter : public EventSink {
   void tick() override;
   /// A value for other viewers' plots, such as ("/bubble", t, {{"measured", 0.21}}).
   void scalar(std::string_view topic, std::int64_t time_ns, const std::vector<std::pair<std::string, double>>& values);
+  /// Notes how many messages the relay ignored because their senders had not proved to be workers. Once, at the end.
+  void count_forged(std::int64_t messages);
   void flush();
   /// Writes index and summary. False, and error(), where something did not reach the file.
   bool close();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <thread>
 #include <zmq.hpp>
 
 #include "telemetry/event/codec.hpp"
@@ -70,9 +71,10 @@ TEST_CASE("forged workers and sequence numbers change nothing in a run, and are 
   if (comm == "mpi" && !can_use_mpi()) return;
   INFO(comm);
   constexpr int steps = 60;
-  Process run(folder,
-              engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--comm", comm, "--steps",
-                                               std::to_string(steps), "--json", "--publish", "tcp://127.0.0.1:*"})));
+  const std::string file = (folder / "run.mcap").string();
+  Process run(folder, engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--comm", comm, "--steps",
+                                                       std::to_string(steps), "--json", "--publish",
+                                                       "tcp://127.0.0.1:*", "--record", file})));
   const std::string endpoint = run.line_of_errors("viewers: ", some_seconds);
   REQUIRE(endpoint.starts_with("tcp://127.0.0.1:"));
   const std::string text = session_from(endpoint);
@@ -110,6 +112,13 @@ TEST_CASE("forged workers and sequence numbers change nothing in a run, and are 
   CHECK(ended.err.find("did not prove to be workers") != std::string::npos);
   const json report = only_object(ended);
   CHECK(report["telemetry"]["dropped"] == 0);
+  const std::int64_t forged = report["forged_messages"];
+  CHECK(forged >= 400);
+  CHECK_THAT(ended.err, ContainsText(std::to_string(forged) + " messages of peers that did not prove"));
+  const json info = only_object(trace_tool(folder, {"info", file, "--json"}));
+  CHECK(info["forged_messages"] == forged);
+  CHECK(info["damage"]["any"] == false);
+  CHECK(only_object(trace_tool(folder, {"stats", file, "--json"}))["forged_messages"] == forged);
   REQUIRE(report["steps"].size() == steps);
   for (const auto& step : report["steps"]) {
     REQUIRE(step["loss"].is_number());
@@ -152,6 +161,34 @@ TEST_CASE("the run's secret is in no argument list, and reaches the workers by t
       }
     CHECK(found);
   }
+  run.signal(SIGTERM);
+  CHECK(run.wait(some_seconds).status == 1);
+}
+
+TEST_CASE("a worker that has another secret than the run's says once why it is not admitted") {
+  const Folder folder;
+  Process run(folder, engine_command(with_small_model(
+                          {"run", lab("pipeline-1f1b"), "--steps", "100000", "--publish", "tcp://127.0.0.1:*"})));
+  REQUIRE(!run.line_of_errors("viewers: ", some_seconds).empty());
+  json job;
+  REQUIRE(wait_until(some_seconds, [&] {
+    for (const pid_t process : folder.processes())
+      if (const std::string text = environment_of(process, "RANKSCOPE_JOB"); process != run.pid() && !text.empty())
+        job = parse_json(text);
+    return !job.is_null();
+  }));
+  std::string join = job.at("join");
+  join.replace(join.size() - 40, 40, std::string(40, 'x'));
+  job["join"] = join;
+  job["directory"] = (folder / "none").string();
+  Process stranger(folder, {RANKSCOPE_ENGINE, "worker"}, {.environment = {"RANKSCOPE_JOB=" + job.dump()}, .input = {}});
+  const std::string line = stranger.line_of_errors("rankscope-engine: not admitted: ", some_seconds);
+  CHECK_THAT(line, ContainsText("this peer does not know the run's secret"));
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // five more attempts
+  stranger.signal(SIGKILL);
+  const std::string errors = stranger.wait(some_seconds).err;
+  INFO(errors);
+  CHECK(errors.find("not admitted") == errors.rfind("not admitted"));
   run.signal(SIGTERM);
   CHECK(run.wait(some_seconds).status == 1);
 }

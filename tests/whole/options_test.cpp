@@ -132,6 +132,21 @@ TEST_CASE("--keep chooses the steps whose detail is recorded; each step's summar
   CHECK(only_object(trace_tool(folder, {"stats", file, "--json"}))["steps"].size() == steps);
 }
 
+TEST_CASE("--keep last:TIME records the detail of the end alone, and each step's summary") {
+  constexpr int steps = 400;
+  const Folder folder;
+  const std::string file = recorded(folder, steps, {"--keep", "last:100ms"});
+  const std::set<std::uint32_t> detailed = detailed_steps(file);
+  REQUIRE_FALSE(detailed.empty());
+  CHECK(*detailed.rbegin() == steps - 1);
+  CHECK(*detailed.begin() > 50);
+  CHECK(detailed.size() == *detailed.rbegin() - *detailed.begin() + 1);
+  const json stats = only_object(trace_tool(folder, {"stats", file, "--json"}));
+  CHECK(stats["steps"].size() == steps);
+  CHECK(stats["bubble"]["measured"].is_number());
+  CHECK_THAT(trace_tool(folder, {"info", file}).out, !ContainsText("damage"));
+}
+
 TEST_CASE("a word that is no way to keep detail is refused") {
   const Folder folder;
   const Ended refused = engine(folder, {"run", lab("pipeline-1f1b"), "--keep", "some"});

@@ -295,6 +295,31 @@ TEST_CASE("a rank that is stopped is named within seconds, and again when it con
   CHECK(folder.processes_after(some_seconds).empty());
 }
 
+TEST_CASE("a rank that stays stopped ends the run within seconds, which names it") {
+  const Folder folder;
+  const std::string comm = GENERATE(as<std::string>{}, "loopback", "mpi");
+  if (comm == "mpi" && !can_use_mpi()) return;
+  INFO(comm);
+  LongRun run(folder, {"--comm", comm});
+  pid_t victim = 0;
+  if (comm == "mpi") {
+    victim = mpi_ranks(folder).at(2);
+  } else {
+    for (const pid_t process : folder.processes())
+      if (process != run.process.pid()) victim = process;
+  }
+  REQUIRE(victim > 0);
+  REQUIRE(kill(victim, SIGSTOP) == 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const Ended ended = run.process.wait(a_minute);
+  CHECK(std::chrono::steady_clock::now() - begin < 15s * slowness);
+  INFO(ended.err);
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.err, ContainsText(": its process " + std::to_string(victim) + " was stopped by a signal for "));
+  if (comm == "mpi") CHECK(named_step(ended.err, 2) >= 0);
+  CHECK(folder.processes_after(some_seconds).empty());
+}
+
 TEST_CASE("shared memory of ranks whose supervisor was killed is removed by the next run") {
   if (!can_use_mpi()) return;
   namespace fs = std::filesystem;

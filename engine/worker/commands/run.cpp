@@ -35,7 +35,7 @@ int supervise(const RunLine& given, const Scenario& read) {
       with_stages(read, is_platform(given.request.device), given.request.device, given.request.threads);
   refuse_lost_node(scenario);
   const StepProgram step = compile(scenario);
-  if (!may_span_hosts(given.request)) check_fits(step, given.request);  // else this host's memory is not what counts
+  check_fits(step, given.request);
   check_runs(step);
   return run_supervised(scenario, given.request);
 }

@@ -395,6 +395,7 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
                                          "energy",
                                          "faults",
                                          "folded",
+                                         "forged_messages",
                                          "hfu",
                                          "links",
                                          "loss_floor",

@@ -76,6 +76,39 @@ TEST_CASE("a sweep is read back as it was recorded, and its file is whole by its
   CHECK(info.last_ns == 2000);
 }
 
+TEST_CASE("no damage of a bit changes what a sweep's recording says about itself without a word") {
+  const Directory directory;
+  const std::string path = directory / "sweep.mcap", damaged = directory / "damaged.mcap";
+  SweepRecorder recorder(path, two_points());
+  recorder.add(run_of(0), 1000);
+  REQUIRE(recorder.close().empty());
+  const TraceInfo whole = read_trace_info(path);
+  std::string bytes = bytes_of(path);
+  std::int64_t noticed = 0;
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    INFO("byte " << at << " of " << bytes.size());
+    bytes[at] ^= 1;
+    write(damaged, bytes);
+    bytes[at] ^= 1;
+    try {
+      DamageReport damage;
+      const TraceInfo info = read_trace_info(damaged);
+      read_sweep(damaged, &damage);
+      if (info.damage.any() || damage.any()) {
+        ++noticed;
+        continue;
+      }
+      CHECK(info.library == whole.library);
+      CHECK(info.session == whole.session);
+      CHECK(info.run == whole.run);
+      CHECK(info.messages == whole.messages);
+    } catch (const TraceError&) {
+      ++noticed;
+    }
+  }
+  CHECK(noticed > static_cast<std::int64_t>(bytes.size() / 2));
+}
+
 TEST_CASE("every run is on the disk before the next one begins: a sweep that was killed opens") {
   const Directory directory;
   write(directory / "killed.mcap", before_closing(directory));

@@ -185,7 +185,8 @@ TEST_CASE("an order by hand makes the programs of the schedule that it writes ou
   CHECK(count_of(step.program_for(0), Purpose::embedding) == 1);
   CHECK(count_of(step.program_for(1), Purpose::embedding) == 1);
   s.plan.order = "stage 0: F:c0:m0";
-  CHECK_THROWS_AS(compile(s), PlanError);
+  CHECK_THROWS_WITH(compile(s),
+                    ContainsText("is missing; correct it, or take order away and give schedule = \"1f1b\""));
 }
 
 TEST_CASE(

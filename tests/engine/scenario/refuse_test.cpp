@@ -280,6 +280,19 @@ TEST_CASE("a schedule's chunks and micro-batches are refused with what would do"
        {},
        "s.toml:2:1: schedule \"by-hand\" needs an order: a line for each stage, such as \"stage 0: F:c0:m0 B:c0:m0\"; "
        "give one, or schedule = \"1f1b\""},
+      {"[plan]\nschedule = \"by-hand\"\npipeline = 2\nvirtual = 2\n",
+       {},
+       "s.toml:2:1: schedule \"by-hand\" needs an order: a line for each stage, such as \"stage 0: F:c0:m0 B:c0:m0\"; "
+       "give one, or schedule = \"zb-v\""},
+      {"[plan]\nschedule = \"by-hand\"\npipeline = 2\nvirtual = 3\n",
+       {},
+       "s.toml:2:1: schedule \"by-hand\" needs an order: a line for each stage, such as \"stage 0: F:c0:m0 B:c0:m0\"; "
+       "give one, or schedule = \"1f1b\" and virtual = 1"},
+      {"[model]\nkind = \"resnet\"\nimage = 32\n[plan]\ndata = 2\npipeline = 4\nvirtual = 2\nschedule = "
+       "\"interleaved\"\n[train]\nglobal_batch = 6\n",
+       {},
+       "s.toml:8:1: schedule \"interleaved\" takes micro-batches in groups of as many as there are stages, and 1 is no "
+       "multiple of 4; micro_batches = 4 and global_batch = 16 would do"},
       {"[plan]\norder = \"stage 0: F:c0:m0 B:c0:m0\"\n",
        {},
        "s.toml:2:1: an order is that of schedule \"by-hand\", and the schedule is \"1f1b\"; take order away, or give "
@@ -361,6 +374,13 @@ TEST_CASE("an override is named in the complaint about it") {
        "--set cluster.reduced_bytes=3: reduced_bytes = 3: a gradient's element has 2, 4 or 8 bytes; reduced_bytes = 0 "
        "stands for those of its type"},
       {text,
+       {"cluster.quick_share=-1"},
+       "--set cluster.quick_share=-1: quick_share = -1 is out of range; it must be at least 0 and at most 1"},
+      {"[cluster]\nquick_share = -1\n",
+       {},
+       "s.toml:2:1: quick_share = -1 is out of range; it must be at least 0 and "
+       "at most 1"},
+      {text,
        {"cluster.spec=moon"},
        "--set cluster.spec=moon: there is no cluster 'moon'; known: frontier, h100, h200, jean-zay, laptop, "
        "p100-pcie, selene, tpu-v3 and v100-dgx2h"},
@@ -396,6 +416,10 @@ TEST_CASE("a cluster file is held to the same rules, with positions of its own")
   for (const Key& key : scenario_keys())
     if (key.table == "cluster" && key.name != "spec" && !key.optional) whole += std::string(key.name) + " = 1\n";
   CHECK(with(whole) == "no error");
+  CHECK(with(whole + "quick_share = -1\n").starts_with(cluster + ":"));
+  CHECK(with(whole + "quick_share = -1\n")
+            .ends_with(": quick_share = -1 is out of range; it must be at least 0 and at "
+                       "most 1"));
   CHECK(with(whole + "spec = \"other\"\n") == "no error");
   fs::remove_all(root);
 }

@@ -29,6 +29,10 @@ TEST_CASE("what a resnet has not is refused") {
        {},
        "s.toml:9:1: a micro-batch of one image of 32 pixels a side ends as a single pixel, whose batch norm is of one "
        "number; image = 33 would do, or global_batch = 8"},
+      {RESNET "image = 33\n[plan]\ndata = 4\n[train]\nglobal_batch = 2\n",
+       {},
+       "s.toml:7:1: global_batch 2 cannot be cut into 4 data-parallel ranks × 1 micro-batch of whole samples; "
+       "global_batch = 4 would do"},
   };
   for (const Row& row : rows) check(row);
   CHECK_NOTHROW(parse_scenario(RESNET, "s.toml"));

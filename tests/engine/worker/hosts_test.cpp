@@ -3,7 +3,10 @@
 
 #include <fstream>
 
+#include "engine/program/compile.hpp"
 #include "engine/scenario/read.hpp"
+#include "engine/worker/launch.hpp"
+#include "engine/worker/run_size.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_directory.hpp"
 
@@ -49,6 +52,37 @@ TEST_CASE("a host that is listed twice, and a file without hosts, are refused") 
   CHECK(refusal("a\nb\na slots=2\n") == ":3: a is listed twice; give it one line with all its slots");
   CHECK(refusal("# none\n") == ": no host is listed; it should have a line NAME slots=N for each host");
   CHECK_THROWS_AS(read_hosts("/no/such/file"), ScenarioError);
+}
+
+TEST_CASE("a host has the ranks for which the slots of those before it do not suffice") {
+  const std::vector<Host> hosts = {{"a", 2}, {"b", 3}, {"c", 4}};
+  const auto on = [&](const std::string& name, int ranks) {
+    return ranks_on(hosts, ranks, [&](const std::string& host) { return host == name; });
+  };
+  CHECK(on("a", 8) == RankRange{0, 2});
+  CHECK(on("b", 8) == RankRange{2, 5});
+  CHECK(on("c", 8) == RankRange{5, 8});
+  CHECK(on("b", 1).count() == 0);
+  CHECK(on("elsewhere", 8).count() == 0);
+}
+
+TEST_CASE("of a run over several hosts, memory counts for the ranks that are on this one") {
+  Scenario scenario;
+  scenario.plan.pipeline = 4;
+  const StepProgram step = compile(scenario);
+  const RunSize all = size_of_run(step, "cpu", {0, 4}), none = size_of_run(step, "cpu", {0, 0});
+  double sum = 0;
+  for (int rank = 0; rank < 4; ++rank) sum += size_of_run(step, "cpu", {rank, rank + 1}).bytes - none.bytes;
+  CHECK(all.bytes - none.bytes == Approx(sum));
+  CHECK(size_of_run(step, "cpu", {0, 1}).bytes < 0.6 * all.bytes);
+  // Of which launchers say how many they are.
+  RunRequest request;
+  request.communicator = "mpi";
+  CHECK(ranks_here(scenario, request) == RankRange{0, 4});
+  request.launched = LaunchedJob{"mpirun", 0, 4, true, -1, 1};
+  CHECK(ranks_here(scenario, request) == RankRange{0, 1});
+  request.launched->here = 0;
+  CHECK_FALSE(ranks_here(scenario, request));
 }
 
 TEST_CASE("hosts with fewer slots than the plan has ranks are refused with both numbers") {

@@ -38,6 +38,8 @@ TEST_CASE("a process of mpirun knows its rank, the job's size and whether all ar
   Variables elsewhere = of_mpirun;
   elsewhere["OMPI_COMM_WORLD_LOCAL_SIZE"] = "2";
   CHECK(job_in(elsewhere)->spans_hosts);
+  CHECK(job->here == 4);
+  CHECK(job_in(elsewhere)->here == 2);
 }
 
 TEST_CASE("a task of srun can be connected where Slurm serves PMIx") {
@@ -48,6 +50,15 @@ TEST_CASE("a task of srun can be connected where Slurm serves PMIx") {
   CHECK(job->size == 8);
   CHECK(job->spans_hosts);
   CHECK(job->has_pmix);
+  CHECK(job->here == 0);
+  Variables placed = of_srun;
+  placed["SLURM_STEP_TASKS_PER_NODE"] = "3(x2),2";
+  for (const auto& [node, here] : std::map<std::string, int>{{"0", 3}, {"1", 3}, {"2", 2}, {"3", 0}}) {
+    placed["SLURM_NODEID"] = node;
+    CHECK(job_in(placed)->here == here);
+  }
+  placed["SLURM_STEP_TASKS_PER_NODE"] = "many";
+  CHECK(job_in(placed)->here == 0);
   Variables without = of_srun;
   without.erase("PMIX_RANK");
   CHECK(!job_in(without)->has_pmix);

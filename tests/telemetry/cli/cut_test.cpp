@@ -44,5 +44,28 @@ TEST_CASE("a cut by time keeps what overlaps it") {
   CHECK(view->event_count() == wanted);
 }
 
+TEST_CASE("a cut by time is one on rank 0's clock, whichever clock a rank has") {
+  // Four spans on each of two ranks at the same times; rank 1's clock is 10 s behind.
+  constexpr std::int64_t second = 1'000'000'000, behind = 10 * second;
+  RunStore part;
+  CutLimits limits;
+  limits.from_ns = 20 * second;
+  limits.to_ns = 22 * second;
+  CutSink sink(part, limits, {{1, behind}});
+  std::uint64_t sequence = 0;
+  for (const std::int32_t rank : {0, 1}) {
+    SpanBatch batch;
+    for (std::uint32_t step = 0; step < 4; ++step) {
+      const std::int64_t at = (19 + step) * second - rank * behind;
+      batch.spans.push_back({rank, step, OpId::of({.micro_batch = 0}), at, at, at + second / 2, -1});
+    }
+    sink.accept({{}, rank, ++sequence, 0, batch});
+    batch.obtained = Obtained::emulated;  // on nobody's clock
+    batch.clock = ClockDomain::device;
+    sink.accept({{}, rank, ++sequence, 0, batch});
+  }
+  CHECK(part.view()->event_count() == 2 + 2 + 2);
+}
+
 }  // namespace
 }  // namespace rankscope::testing

@@ -86,6 +86,36 @@ TEST_CASE("a replay waits between messages as long as the run did, divided by th
   }
 }
 
+TEST_CASE("ranks whose clocks differ are replayed side by side") {
+  const TemporaryDirectory folder;
+  const std::string path = folder / "run.mcap";
+  // Within 0.2 s on rank 0's clock; rank 1's is a minute behind.
+  constexpr std::int64_t minute = 60'000'000'000;
+  std::vector<Message> messages;
+  for (const std::int32_t rank : {0, 1}) {
+    Message clock{{}, rank, 1, 0, ClockRecord{rank, 0, rank * minute, 0}};
+    messages.push_back(clock);
+  }
+  for (int i = 0; i < 5; ++i)
+    for (const std::int32_t rank : {1, 0}) {
+      const std::int64_t at = minute + i * 50'000'000LL - rank * minute;
+      messages.push_back(
+          {{},
+           rank,
+           static_cast<std::uint64_t>(i + 2),
+           0,
+           SpanBatch{
+               Obtained::measured, ClockDomain::wall, {{rank, 0, OpId::of({.micro_batch = i}), at, at, at + 5, -1}}}});
+    }
+  write_trace(path, messages);
+  ReplayOptions options;
+  options.relay.endpoint = "ipc://" + (folder / "relay");
+  const auto begun = std::chrono::steady_clock::now();
+  CHECK(replay(path, options).finished);
+  CHECK(std::chrono::steady_clock::now() - begun >= 200ms);
+  CHECK(std::chrono::steady_clock::now() - begun < 30s);
+}
+
 TEST_CASE("a replay can be stopped at any moment") {
   const TemporaryDirectory folder;
   write_trace(folder / "run.mcap", small_run());

@@ -87,6 +87,33 @@ TEST_CASE("an answer to a challenge is worth nothing on another connection, nor 
   CHECK(eventually([&] { return run.tap.summaries() == 2; }));
 }
 
+TEST_CASE("a worker with another secret, or none, is told once why it is not admitted") {
+  Run run;
+  const std::string secret = GENERATE(as<std::string>{}, new_run_secret(), "");
+  std::atomic<int> times = 0;
+  std::string why;
+  PublisherOptions options;
+  options.session = a_session();
+  options.relay = run.relay->worker_join();
+  options.relay.run_secret = secret;
+  options.period = 20ms;
+  options.close_limit = 0ms;
+  options.refused = [&](const std::string& reason) {
+    why = reason;
+    ++times;
+  };
+  {
+    Publisher worker(options);
+    worker.control(0, a_hello(1));
+    CHECK(eventually([&] { return times > 0; }));
+    std::this_thread::sleep_for(1s);  // it goes on asking
+  }
+  CHECK(times == 1);
+  CHECK(why.find(secret.empty() ? "holds no secret of the run" : "does not know the run's secret") !=
+        std::string::npos);
+  CHECK(run.relay->status().workers == 0);
+}
+
 TEST_CASE("neither the snapshot nor a viewer's join string holds the run's secret") {
   const RelayKeys keys = new_relay_keys();
   RelayOptions options;

@@ -152,7 +152,16 @@ TEST_CASE("recovering makes a damaged trace whole again, with all that could be 
   Collected before, after;
   DamageReport damage, rest;
   read_trace(folder / "damaged.mcap", before);
-  recover_trace(folder / "damaged.mcap", folder / "recovered.mcap", &damage);
+  std::vector<double> shares;
+  ReadTraceOptions options;
+  options.progress = [&](double share) {
+    shares.push_back(share);
+    return true;
+  };
+  recover_trace(folder / "damaged.mcap", folder / "recovered.mcap", &damage, options);
+  CHECK(shares.size() > 1);
+  CHECK(std::is_sorted(shares.begin(), shares.end()));
+  CHECK(shares.back() == 1);
   for (const auto& n : damage.notes) UNSCOPED_INFO(n);
   CHECK(damage.data_lost());
   CHECK(damage.cut_short);

@@ -47,7 +47,7 @@ std::vector<std::string> words_listed(const std::string& text) {
 /// name = value, name = value or value, "and" between what belongs together.
 void add_settings(const Refusal& refusal, const std::string& text, std::vector<Advice>& advice) {
   const std::regex setting(
-      R"re((and )?\b([a-z][a-z0-9_.]*) = ("[^"]*"|[-+0-9.e]*[0-9]|true|false)(( or ("[^"]*"|[-+0-9.e]*[0-9]))*))re");
+      R"re((and (?:give )?)?\b([a-z][a-z0-9_.]*) = ("[^"]*"|[-+0-9.e]*[0-9]|true|false)(( or ("[^"]*"|[-+0-9.e]*[0-9]))*))re");
   const std::regex other(R"re( or ("[^"]*"|[-+0-9.e]*[0-9]))re");
   for (std::sregex_iterator at(text.begin(), text.end(), setting), end; at != end; ++at) {
     const std::string path = path_of((*at)[2], refusal.key);
@@ -88,7 +88,7 @@ std::vector<Advice> advice_in(const Refusal& refusal) {
   const std::string right = semicolon == std::string::npos ? text : text.substr(semicolon + 2);
   if (std::regex_search(right, found,
                         std::regex(R"(must be (at least|greater than) (\S+)( and (at most|less than) (\S+))?$)")))
-    advice.push_back({{refusal.key, beside(found[2], found[1] == "greater than", +1)}});
+    advice.push_back({{refusal.key, beside(found[2], found[1] == "greater than", +1), true}});
   if (std::regex_search(right, found, std::regex(R"(\btake (\w+) away)")))
     advice.push_back({{path_of(found[1], refusal.key), ""}});
   if (std::regex_search(right, found, std::regex(R"(choose an optimizer that has it: (.*)$)")))
@@ -98,7 +98,7 @@ std::vector<Advice> advice_in(const Refusal& refusal) {
     if (std::regex_search(right, found, std::regex(R"((there is|known:|it is) (.*)$)")))
       for (const std::string& word : words_listed(found[2]))
         if (word.find("FILE") == std::string::npos && word != "or" && word != "by-hand")  // that one needs an order
-          advice.push_back({{refusal.key, as_toml(refusal.key, word)}});
+          advice.push_back({{refusal.key, as_toml(refusal.key, word), true}});
   add_settings(refusal, right, advice);
   if (std::regex_search(right, found, std::regex(R"((\w+) at most (\d+))")))
     if (const std::string path = path_of(found[1], refusal.key); !path.empty())

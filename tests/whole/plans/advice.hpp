@@ -20,6 +20,8 @@ std::optional<Refusal> read_refusal(const std::string& text, const std::string& 
 
 struct Change {
   std::string path, value;  ///< as TOML writes it; empty: the key is taken away
+  /// Of all that there is, whatever the plan: it may need another, or another key besides.
+  bool of_list = false;
 };
 /// What is to be changed together.
 using Advice = std::vector<Change>;
