@@ -1,5 +1,5 @@
 // One function for the forward and one for the backward, whole or half, of each kind of segment. Internal to
-// engine/layers; bind.cpp chooses among them.
+// engine/layers; bind.cpp has them in a table.
 #pragma once
 #include "engine/layers/bind.hpp"
 #include "engine/layers/operands.hpp"
@@ -46,7 +46,7 @@ Launch down_backward(Binding binding);
 Launch head_forward(Binding binding);
 Launch head_backward(Binding binding);
 
-// Of tensor ranks (the second table of engine/model/model.hpp).
+// Of tensor ranks (the second table of engine/model/gpt_rows.hpp).
 Launch token_embedding_forward(Binding binding);
 Launch token_embedding_backward(Binding binding);
 Launch positions_forward(Binding binding);
@@ -65,7 +65,7 @@ Launch split_head_forward(Binding binding);
 Launch split_head_backward(Binding binding);
 Launch loss_forward(Binding binding);
 
-// Of residual networks (engine/model/resnet.hpp).
+// Of residual networks (engine/model/resnet_rows.hpp).
 Launch stem_forward(Binding binding);
 Launch stem_backward(Binding binding);
 Launch pool_forward(Binding binding);
@@ -93,9 +93,7 @@ Launch make_launch(Workspace& workspace, const ScratchLayout& scratch, Run run) 
 
 /// Dropout sites: the embedding's is 0, block b's projection 1 + 2b and its MLP 2 + 2b.
 inline std::uint32_t dropout_site(const SegmentSpec& segment) {
-  if (segment.block < 0) return 0;
-  const bool attention = segment.kind == Segment::projection || segment.kind == Segment::mlp_norm;
-  return static_cast<std::uint32_t>(2 * segment.block + (attention ? 1 : 2));
+  return segment.block < 0 ? 0 : static_cast<std::uint32_t>(2 * segment.block + segment.dropout_site);
 }
 inline kernels::DropoutDraw dropout_draw(const LaunchContext& context, std::int64_t tokens_per_sample) {
   return {context.seed, context.step, context.first_sample * tokens_per_sample};

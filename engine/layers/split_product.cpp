@@ -66,7 +66,7 @@ struct ProductBackward {
   }
 
  private:
-  static bool through_gelu(const SegmentSpec& segment) { return segment.kind == Segment::down; }
+  static bool through_gelu(const SegmentSpec& segment) { return segment.does(Work::gelu_slope); }
 };
 
 }  // namespace

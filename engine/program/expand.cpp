@@ -11,9 +11,10 @@ namespace rankscope {
 namespace {
 
 /// Parts of a sum and what ranks tell each other: they are gone before the backward.
-bool is_exchanged_only(TensorName name) {
-  return name == TensorName::embedded || name == TensorName::projected || name == TensorName::contracted ||
-         name == TensorName::statistics;
+bool is_exchanged_only(const Model& model, TensorName name) {
+  return std::any_of(model.exchanges.begin(), model.exchanges.end(), [&](const Exchange& e) {
+    return e.from == name && e.forward && (*e.forward != OpKind::all_gather || e.purpose == Purpose::loss);
+  });
 }
 
 class Expander {
@@ -145,7 +146,7 @@ class Expander {
         const bool leaves = output.name == TensorName::output && s + 1 == end_of(chunk) && !is_mine(chunk + 1);
         // What leaves may be kept for the backward, too.
         const bool stays = std::find(spec.kept.begin(), spec.kept.end(), output.name) != spec.kept.end();
-        const bool is_kept = (!leaves || stays) && !is_exchanged_only(output.name);
+        const bool is_kept = (!leaves || stays) && !is_exchanged_only(step_.model, output.name);
         const BufferIndex b =
             add_value(chunk, m, s, output, is_kept ? MemoryClass::activations : MemoryClass::buffers, false);
         values_[Key{m, place, output.name}] = b;
