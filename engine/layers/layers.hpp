@@ -27,22 +27,20 @@ struct Binding {
   double dropout() const { return model.spec.dropout; }
   /// Rows of the residual stream that this rank has.
   std::int64_t stream_rows() const { return model.stream_tokens(); }
-  /// The segment's first input, which has another name with sequence parallelism than without.
-  TensorName first_input() const { return segment.inputs.front().name; }
+  /// What the segment calls its operands: several segments may be of one function, and names differ with sequence
+  /// parallelism.
+  TensorName input(std::size_t i) const { return segment.inputs[i].name; }
+  TensorName output(std::size_t i) const { return segment.outputs[i].name; }
 };
 
 Launch embedding_forward(Binding binding);
-Launch embedding_backward(Binding binding);  ///< no input gradient: nothing comes before it
-Launch qkv_forward(Binding binding);
-Launch qkv_backward(Binding binding);
+Launch embedding_backward(Binding binding);    ///< no input gradient: nothing comes before it
+Launch norm_product_forward(Binding binding);  ///< qkv, up
+Launch norm_product_backward(Binding binding);
 Launch attention_forward(Binding binding);
-Launch attention_backward(Binding binding);  ///< all input gradient: it has no parameters
-Launch projection_forward(Binding binding);
-Launch projection_backward(Binding binding);
-Launch up_forward(Binding binding);
-Launch up_backward(Binding binding);
-Launch down_forward(Binding binding);
-Launch down_backward(Binding binding);
+Launch attention_backward(Binding binding);        ///< all input gradient: it has no parameters
+Launch residual_product_forward(Binding binding);  ///< projection, down
+Launch residual_product_backward(Binding binding);
 Launch head_forward(Binding binding);
 Launch head_backward(Binding binding);
 
@@ -72,10 +70,8 @@ Launch pool_forward(Binding binding);
 Launch pool_backward(Binding binding);
 Launch conv1_forward(Binding binding);
 Launch conv1_backward(Binding binding);
-Launch conv2_forward(Binding binding);
-Launch conv2_backward(Binding binding);
-Launch conv3_forward(Binding binding);
-Launch conv3_backward(Binding binding);
+Launch norm_convolution_forward(Binding binding);  ///< conv2, conv3
+Launch norm_convolution_backward(Binding binding);
 Launch shortcut_sum_forward(Binding binding);
 Launch shortcut_sum_backward(Binding binding);
 Launch classifier_forward(Binding binding);

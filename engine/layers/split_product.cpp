@@ -30,7 +30,7 @@ struct ProductBackward {
     half = binding.half;
     const bool biased = segment.parameters.size() > 1;
     dy = operands.tensor(segment.gradient_inputs.front());
-    if (half.weight) x = operands.tensor(binding.first_input());
+    if (half.weight) x = operands.tensor(binding.input(0));
     if (half.input) {
       if (through_gelu(segment)) before = operands.tensor(segment.gradient_outputs.front());
       weight = operands.parameter(0);
@@ -73,7 +73,7 @@ struct ProductBackward {
 
 Launch split_qkv_forward(Binding binding) {
   Operands& operands = binding.operands;
-  const View normed = operands.tensor(binding.first_input());
+  const View normed = operands.tensor(binding.input(0));
   const View weight = operands.parameter(0), bias = operands.parameter(1);
   const View qkv = operands.tensor(TensorName::qkv);
   operands.finish();
@@ -90,7 +90,7 @@ Launch split_qkv_forward(Binding binding) {
 
 Launch split_up_forward(Binding binding) {
   Operands& operands = binding.operands;
-  const View normed = operands.tensor(binding.first_input());
+  const View normed = operands.tensor(binding.input(0));
   const View weight = operands.parameter(0), bias = operands.parameter(1);
   const View pre_gelu = operands.tensor(TensorName::pre_gelu), activated = operands.tensor(TensorName::activated);
   operands.finish();
@@ -107,8 +107,8 @@ Launch split_up_forward(Binding binding) {
 
 Launch partial_product_forward(Binding binding) {
   Operands& operands = binding.operands;
-  const View x = operands.tensor(binding.first_input()), weight = operands.parameter(0);
-  const View y = operands.tensor(binding.segment.outputs.front().name);
+  const View x = operands.tensor(binding.input(0)), weight = operands.parameter(0);
+  const View y = operands.tensor(binding.output(0));
   operands.finish();
 
   auto linear = binding.kernels.prepare(&KernelSet::linear_forward, linear_of(binding, weight));

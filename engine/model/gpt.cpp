@@ -58,10 +58,11 @@ void make_gpt(Model& model, const Scenario& scenario) {
 }
 
 double gpt_flops_per_sample(const ModelSpec& spec) {
-  const Sizes sizes = whole_sizes(spec, 1);
+  const Part whole{whole_sizes(spec, 1)};
   double flops = 0;
   for (const SegmentRow& row : gpt_rows::segments)
-    flops += (row.place == Place::block ? spec.layers : 1) * flops_of(row, one_rank, sizes).sum();
+    if (applies(row.when, spec, whole))
+      flops += (row.place == Place::block ? spec.layers : 1) * flops_of(row, one_rank, whole.sizes).sum();
   return flops;
 }
 

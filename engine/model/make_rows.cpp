@@ -57,16 +57,6 @@ class Maker {
  private:
   using Indices = std::array<int, parameter_name_count>;
 
-  bool applies(When when, const Part& part) const {
-    switch (when) {
-      case When::always: return true;
-      case When::untied: return !model_.spec.tied;
-      case When::same_size: return !part.other_size;
-      case When::other_size: return part.other_size;
-    }
-    return false;
-  }
-
   /// Of that block (-1: outside of all), by name.
   int& parameter(int block, ParameterName name) {
     return parameters_[static_cast<std::size_t>(block + 1)][static_cast<std::size_t>(name)];
@@ -76,7 +66,7 @@ class Maker {
     const Part part = part_of_(place, block);
     for (const ParameterRow& row : architecture_.parameters) {
       if (row.place != place) continue;
-      if (!applies(row.when, part)) {
+      if (!applies(row.when, model_.spec, part)) {
         parameter(block, row.name) = parameter(block, row.otherwise);
         continue;
       }
@@ -115,7 +105,8 @@ class Maker {
     const Part part = part_of_(place, block);
     const TensorSpecs tensors = tensors_of(part);
     for (const SegmentRow& row : architecture_.segments)
-      if (row.place == place && applies(row.when, part)) model_.segments.push_back(segment(row, block, part, tensors));
+      if (row.place == place && applies(row.when, model_.spec, part))
+        model_.segments.push_back(segment(row, block, part, tensors));
   }
 
   /// What the segment knows a tensor by.
@@ -235,6 +226,16 @@ double convolution_flops(const WorkRow& work, const Architecture& architecture, 
 }
 
 }  // namespace
+
+bool applies(When when, const ModelSpec& spec, const Part& part) {
+  switch (when) {
+    case When::always: return true;
+    case When::untied: return !spec.tied;
+    case When::same_size: return !part.other_size;
+    case When::other_size: return part.other_size;
+  }
+  return false;
+}
 
 Flops flops_of(const SegmentRow& row, const Architecture& architecture, const Sizes& sizes) {
   Flops flops;

@@ -14,6 +14,9 @@ struct Part {
 /// `block` is -1 outside the blocks.
 using PartOf = std::function<Part(Place place, int block)>;
 
+/// Whether a row with that condition is there.
+bool applies(When when, const ModelSpec& spec, const Part& part);
+
 /// FLOPs of one micro-batch.
 struct Flops {
   double forward = 0, input_gradient = 0, weight_gradient = 0;
