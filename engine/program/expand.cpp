@@ -79,10 +79,10 @@ class Expander {
     return static_cast<BufferIndex>(program_.buffers.size() - 1);
   }
 
-  void add_persistent(std::map<int, BufferIndex>& into, int parameter, std::string name, MemoryClass memory,
-                      DType type) {
+  void add_persistent(std::map<int, BufferIndex>& into, int parameter, std::string name, BufferRole role,
+                      MemoryClass memory, DType type) {
     const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(parameter)];
-    into.emplace(parameter, add_buffer({std::move(name), memory, type, spec.shape, true, parameter, -1, -1}));
+    into.emplace(parameter, add_buffer({std::move(name), role, memory, type, spec.shape, true, parameter}));
   }
 
   void add_parameters() {
@@ -90,13 +90,13 @@ class Expander {
       for (const int p : step_.model.segments[static_cast<std::size_t>(s)].parameters)
         if (!parameters_.count(p))
           add_persistent(parameters_, p, step_.model.parameters[static_cast<std::size_t>(p)].name,
-                         MemoryClass::parameters, step_.model.type);
+                         BufferRole::parameter, MemoryClass::parameters, step_.model.type);
   }
 
   void add_gradients() {
     for (const int p : completion_order(step_, stage_))
       add_persistent(gradients_, p, "gradient:" + step_.model.parameters[static_cast<std::size_t>(p)].name,
-                     MemoryClass::gradients, accumulation_type(step_.model.type));
+                     BufferRole::gradient, MemoryClass::gradients, accumulation_type(step_.model.type));
   }
 
   BufferIndex add_value(int chunk, int micro_batch, int segment, const TensorSpec& tensor, MemoryClass memory,
@@ -106,7 +106,8 @@ class Expander {
         (gradient ? "gradient:c" : "c") + std::to_string(chunk) + ":m" + std::to_string(micro_batch) + ":";
     if (place >= 0 && place < step_.model.spec.layers) name += "b" + std::to_string(place);
     name.append(".").append(name_of(tensor.name));
-    return add_buffer({std::move(name), memory, tensor.type, tensor.shape, false, -1, micro_batch, -1});
+    return add_buffer({std::move(name), gradient ? BufferRole::activation_gradient : BufferRole::activation, memory,
+                       tensor.type, tensor.shape, false, -1, micro_batch});
   }
 
   const TensorSpec& tensor_of(const SegmentSpec& segment, TensorName name) const {
