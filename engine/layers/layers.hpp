@@ -55,8 +55,7 @@ Launch mlp_norm_forward(Binding binding);
 Launch mlp_norm_backward(Binding binding);
 Launch output_forward(Binding binding);
 Launch output_backward(Binding binding);
-Launch split_qkv_forward(Binding binding);
-Launch split_up_forward(Binding binding);
+Launch split_product_forward(Binding binding);    ///< qkv, up
 Launch partial_product_forward(Binding binding);  ///< projection, down
 Launch split_product_backward(Binding binding);   ///< of all four
 Launch split_head_forward(Binding binding);

@@ -58,51 +58,32 @@ struct NormProductBackward {
   }
 };
 
-Launch plain_forward(Binding binding) {
+}  // namespace
+
+Launch norm_product_forward(Binding binding) {
   Operands& operands = binding.operands;
   const View x = operands.tensor(binding.input(0));
   const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1);
   const View weight = operands.parameter(2), bias = operands.parameter(3);
   const View mean = operands.tensor(binding.output(0)), rstd = operands.tensor(binding.output(1));
   const View normed = operands.tensor(binding.output(2)), result = operands.tensor(binding.output(3));
+  const bool gelu = binding.segment.does(Work::gelu);
+  const View activated = gelu ? operands.tensor(binding.output(4)) : View{};
   operands.finish();
 
-  auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
-  auto linear = binding.kernels.prepare(&KernelSet::linear_forward, linear_of(binding, weight.shape[0]));
+  const auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
+  const auto linear = binding.kernels.prepare(gelu ? &KernelSet::linear_gelu_forward : &KernelSet::linear_forward,
+                                              linear_of(binding, weight.shape[0]));
   ScratchLayout scratch;
   scratch.add_kernel(norm.workspace_bytes);
   scratch.add_kernel(linear.workspace_bytes);
   return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     norm.launch(normed, mean, rstd, x, norm_weight, norm_bias, stream);
-    linear.launch(result, normed, weight, bias, View{}, stream);
+    if (gelu)
+      linear.launch(activated, result, normed, weight, bias, stream);
+    else
+      linear.launch(result, normed, weight, bias, View{}, stream);
   });
-}
-
-Launch gelu_forward(Binding binding) {
-  Operands& operands = binding.operands;
-  const View x = operands.tensor(binding.input(0));
-  const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1);
-  const View weight = operands.parameter(2), bias = operands.parameter(3);
-  const View mean = operands.tensor(binding.output(0)), rstd = operands.tensor(binding.output(1));
-  const View normed = operands.tensor(binding.output(2)), before = operands.tensor(binding.output(3));
-  const View activated = operands.tensor(binding.output(4));
-  operands.finish();
-
-  auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
-  auto linear = binding.kernels.prepare(&KernelSet::linear_gelu_forward, linear_of(binding, weight.shape[0]));
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
-  scratch.add_kernel(linear.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-    norm.launch(normed, mean, rstd, x, norm_weight, norm_bias, stream);
-    linear.launch(activated, before, normed, weight, bias, stream);
-  });
-}
-
-}  // namespace
-
-Launch norm_product_forward(Binding binding) {
-  return binding.segment.does(Work::gelu) ? gelu_forward(std::move(binding)) : plain_forward(std::move(binding));
 }
 
 Launch norm_product_backward(Binding binding) {
