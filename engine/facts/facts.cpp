@@ -15,10 +15,13 @@ namespace {
 
 /// With what the cluster's software computes again behind the op.
 double repeated_flops(const StepProgram& step, const OpFields& f) {
-  const double own = step.model.segment(f.block, f.segment).forward_flops;
+  const SegmentSpec& segment = step.model.segment(f.block, f.segment);
+  double flops = segment.forward_flops;
   const bool to_the_end = step.scenario.cluster.recompute_whole && step.scenario.plan.recompute == "blocks" &&
                           step.scenario.plan.recompute_blocks == 1;
-  return to_the_end && f.segment == Segment::up ? own + step.model.segment(f.block, Segment::down).forward_flops : own;
+  if (to_the_end)
+    for (const SegmentSpec& other : step.model.unrepeated_behind(segment)) flops += other.forward_flops;
+  return flops;
 }
 
 RunFacts common_facts(const RunContext& context) {

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "engine/layers/layers.hpp"
+#include "engine/model/gpt_rows.hpp"
+#include "engine/model/resnet_rows.hpp"
 
 namespace rankscope {
 namespace {
@@ -14,133 +16,61 @@ namespace {
                               ": only the model's own segments can be bound");
 }
 
-/// Empty for a segment that no model has.
-Launch choose_forward(const Binding& binding) {
-  switch (binding.segment.kind) {
-    case Segment::embedding: return embedding_forward(binding);
-    case Segment::qkv: return qkv_forward(binding);
-    case Segment::attention: return attention_forward(binding);
-    case Segment::projection: return projection_forward(binding);
-    case Segment::up: return up_forward(binding);
-    case Segment::down: return down_forward(binding);
-    case Segment::head: return head_forward(binding);
-    case Segment::stem: return stem_forward(binding);
-    case Segment::pool: return pool_forward(binding);
-    case Segment::conv1: return conv1_forward(binding);
-    case Segment::conv2: return conv2_forward(binding);
-    case Segment::conv3: return conv3_forward(binding);
-    case Segment::shortcut_sum: return shortcut_sum_forward(binding);
-    case Segment::classifier: return classifier_forward(binding);
-    case Segment::whole:
-    case Segment::norm:
-    case Segment::update:
-    case Segment::accumulate:
-    case Segment::loss_scale:
-    case Segment::positions:
-    case Segment::attention_norm:
-    case Segment::mlp_norm:
-    case Segment::output:
-    case Segment::final_norm:
-    case Segment::loss: break;
-  }
-  return {};
+using Bind = Launch (*)(Binding);
+
+/// Which functions bind a segment: as one rank has it, and as tensor ranks do. Null where there is none.
+struct Implementation {
+  Segment segment;
+  Bind forward = nullptr, backward = nullptr;
+  Bind split_forward = nullptr, split_backward = nullptr;
+};
+
+constexpr Implementation implementations[] = {
+    {Segment::embedding, embedding_forward, embedding_backward, token_embedding_forward, token_embedding_backward},
+    {Segment::positions, nullptr, nullptr, positions_forward, positions_backward},
+    {Segment::attention_norm, nullptr, nullptr, norm_forward, norm_backward},
+    {Segment::qkv, norm_product_forward, norm_product_backward, split_product_forward, split_product_backward},
+    {Segment::attention, attention_forward, attention_backward, attention_forward, attention_backward},
+    {Segment::projection, residual_product_forward, residual_product_backward, partial_product_forward,
+     split_product_backward},
+    {Segment::mlp_norm, nullptr, nullptr, mlp_norm_forward, mlp_norm_backward},
+    {Segment::up, norm_product_forward, norm_product_backward, split_product_forward, split_product_backward},
+    {Segment::down, residual_product_forward, residual_product_backward, partial_product_forward,
+     split_product_backward},
+    {Segment::output, nullptr, nullptr, output_forward, output_backward},
+    {Segment::final_norm, nullptr, nullptr, norm_forward, norm_backward},
+    {Segment::head, head_forward, head_backward, split_head_forward, split_head_backward},
+    {Segment::loss, nullptr, nullptr, loss_forward, nullptr},
+    {Segment::stem, stem_forward, stem_backward},
+    {Segment::pool, pool_forward, pool_backward},
+    {Segment::conv1, conv1_forward, conv1_backward},
+    {Segment::conv2, norm_convolution_forward, norm_convolution_backward},
+    {Segment::conv3, norm_convolution_forward, norm_convolution_backward},
+    {Segment::shortcut_sum, shortcut_sum_forward, shortcut_sum_backward},
+    {Segment::classifier, classifier_forward, classifier_backward},
+};
+
+/// By segment; one that no model has is bound by nothing.
+constexpr Implementation implementation_of(Segment segment) {
+  for (const Implementation& row : implementations)
+    if (row.segment == segment) return row;
+  return {segment};
 }
 
-/// The same of tensor ranks.
-Launch choose_split_forward(const Binding& binding) {
-  switch (binding.segment.kind) {
-    case Segment::embedding: return token_embedding_forward(binding);
-    case Segment::positions: return positions_forward(binding);
-    case Segment::attention_norm:
-    case Segment::final_norm: return norm_forward(binding);
-    case Segment::qkv: return split_qkv_forward(binding);
-    case Segment::attention: return attention_forward(binding);
-    case Segment::projection:
-    case Segment::down: return partial_product_forward(binding);
-    case Segment::mlp_norm: return mlp_norm_forward(binding);
-    case Segment::up: return split_up_forward(binding);
-    case Segment::output: return output_forward(binding);
-    case Segment::head: return split_head_forward(binding);
-    case Segment::loss: return loss_forward(binding);
-    case Segment::stem:
-    case Segment::pool:
-    case Segment::conv1:
-    case Segment::conv2:
-    case Segment::conv3:
-    case Segment::shortcut_sum:
-    case Segment::classifier:
-    case Segment::whole:
-    case Segment::norm:
-    case Segment::update:
-    case Segment::accumulate:
-    case Segment::loss_scale: break;
-  }
-  return {};
+constexpr bool binds(const SegmentRow& row, Bind forward, Bind backward) {
+  return forward != nullptr && (backward != nullptr) == row.has_backward();
 }
-
-/// Empty for one that has no backward, too.
-Launch choose_backward(const Binding& binding) {
-  switch (binding.segment.kind) {
-    case Segment::embedding: return embedding_backward(binding);
-    case Segment::qkv: return qkv_backward(binding);
-    case Segment::attention: return attention_backward(binding);
-    case Segment::projection: return projection_backward(binding);
-    case Segment::up: return up_backward(binding);
-    case Segment::down: return down_backward(binding);
-    case Segment::head: return head_backward(binding);
-    case Segment::stem: return stem_backward(binding);
-    case Segment::pool: return pool_backward(binding);
-    case Segment::conv1: return conv1_backward(binding);
-    case Segment::conv2: return conv2_backward(binding);
-    case Segment::conv3: return conv3_backward(binding);
-    case Segment::shortcut_sum: return shortcut_sum_backward(binding);
-    case Segment::classifier: return classifier_backward(binding);
-    case Segment::whole:
-    case Segment::norm:
-    case Segment::update:
-    case Segment::accumulate:
-    case Segment::loss_scale:
-    case Segment::positions:
-    case Segment::attention_norm:
-    case Segment::mlp_norm:
-    case Segment::output:
-    case Segment::final_norm:
-    case Segment::loss: break;
+template <std::size_t n>
+constexpr bool are_bound(const SegmentRow (&rows)[n], bool split) {
+  for (const SegmentRow& row : rows) {
+    const Implementation of = implementation_of(row.kind);
+    if (!(split ? binds(row, of.split_forward, of.split_backward) : binds(row, of.forward, of.backward))) return false;
   }
-  return {};
+  return true;
 }
-
-/// The same of tensor ranks.
-Launch choose_split_backward(const Binding& binding) {
-  switch (binding.segment.kind) {
-    case Segment::embedding: return token_embedding_backward(binding);
-    case Segment::positions: return positions_backward(binding);
-    case Segment::attention_norm:
-    case Segment::final_norm: return norm_backward(binding);
-    case Segment::attention: return attention_backward(binding);
-    case Segment::qkv:
-    case Segment::projection:
-    case Segment::up:
-    case Segment::down: return split_product_backward(binding);
-    case Segment::mlp_norm: return mlp_norm_backward(binding);
-    case Segment::output: return output_backward(binding);
-    case Segment::head: return split_head_backward(binding);
-    case Segment::loss: break;
-    case Segment::stem:
-    case Segment::pool:
-    case Segment::conv1:
-    case Segment::conv2:
-    case Segment::conv3:
-    case Segment::shortcut_sum:
-    case Segment::classifier:
-    case Segment::whole:
-    case Segment::norm:
-    case Segment::update:
-    case Segment::accumulate:
-    case Segment::loss_scale: break;
-  }
-  return {};
-}
+static_assert(are_bound(gpt_rows::segments, false) && are_bound(gpt_rows::split_segments, true) &&
+                  are_bound(resnet_rows::segments, false),
+              "each segment of a model's table has a row in `implementations`");
 
 /// `into` has an entry for each of `parameters`, positions in the segment's list.
 Launch bind_half(const Model& model, const SegmentSpec& segment, const char* direction, Half half,
@@ -152,8 +82,9 @@ Launch bind_half(const Model& model, const SegmentSpec& segment, const char* dir
                                 " whether to write or add their gradients");
   std::vector<IntoGradient> of_all(segment.parameters.size(), IntoGradient::write);
   for (std::size_t i = 0; i < parameters.size(); ++i) of_all[static_cast<std::size_t>(parameters[i])] = into[i];
-  Binding binding{model, segment, kernels, workspace, Operands(model, segment, direction, operands), of_all, half};
-  if (Launch launch = model.tensor > 1 ? choose_split_backward(binding) : choose_backward(binding)) return launch;
+  const Implementation of = implementation_of(segment.kind);
+  if (const Bind bind = model.tensor > 1 ? of.split_backward : of.backward)
+    return bind({model, segment, kernels, workspace, Operands(model, segment, direction, operands), of_all, half});
   refuse(segment, direction);
 }
 
@@ -161,8 +92,9 @@ Launch bind_half(const Model& model, const SegmentSpec& segment, const char* dir
 
 Launch bind_forward(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
                     const kernels::KernelSet& kernels, Workspace& workspace) {
-  Binding binding{model, segment, kernels, workspace, Operands(model, segment, "forward", operands), {}, {}};
-  if (Launch launch = model.tensor > 1 ? choose_split_forward(binding) : choose_forward(binding)) return launch;
+  const Implementation of = implementation_of(segment.kind);
+  if (const Bind bind = model.tensor > 1 ? of.split_forward : of.forward)
+    return bind({model, segment, kernels, workspace, Operands(model, segment, "forward", operands), {}, {}});
   refuse(segment, "forward");
 }
 

@@ -8,88 +8,6 @@ namespace {
 
 using kernels::KernelSet;
 
-/// conv2 and conv3 differ in the names of their tensors.
-struct NormConvolutionNames {
-  TensorName in, mean, rstd, norm, out;
-};
-constexpr NormConvolutionNames second{TensorName::convolved1, TensorName::mean1, TensorName::rstd1, TensorName::norm1,
-                                      TensorName::convolved2};
-constexpr NormConvolutionNames third{TensorName::convolved2, TensorName::mean2, TensorName::rstd2, TensorName::norm2,
-                                     TensorName::convolved3};
-
-Launch norm_convolution_forward(Binding binding, const NormConvolutionNames& names) {
-  Operands& operands = binding.operands;
-  const View x = operands.tensor(names.in);
-  const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1), weight = operands.parameter(2);
-  const View mean = operands.tensor(names.mean), rstd = operands.tensor(names.rstd);
-  const View normed = operands.tensor(names.norm), out = operands.tensor(names.out);
-  operands.finish();
-
-  const auto norm = binding.kernels.prepare(&KernelSet::batch_norm_forward, batch_norm_of(x));
-  const auto convolution =
-      binding.kernels.prepare(&KernelSet::convolution_forward, convolution_between(normed, weight, out));
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
-  scratch.add_kernel(convolution.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-    norm.launch(normed, mean, rstd, x, norm_weight, norm_bias, View{}, stream);
-    convolution.launch(out, normed, weight, stream);
-  });
-}
-
-Launch norm_convolution_backward(Binding binding, const NormConvolutionNames& names) {
-  Operands& operands = binding.operands;
-  const Half half = binding.half;
-  View x, mean, rstd, norm_weight, weight, dx, dnorm_weight, dnorm_bias, dweight;
-  const View dout = operands.tensor(names.out);
-  if (half.input) {
-    x = operands.tensor(names.in);
-    mean = operands.tensor(names.mean);
-    rstd = operands.tensor(names.rstd);
-  }
-  const View normed = operands.tensor(names.norm);
-  if (half.input) {
-    norm_weight = operands.parameter(0);
-    operands.parameter(1);
-    weight = operands.parameter(2);
-    dx = operands.tensor(names.in);
-    dnorm_weight = operands.gradient(0);
-    dnorm_bias = operands.gradient(1);
-  }
-  if (half.weight) dweight = operands.gradient(2);
-  operands.finish();
-
-  ScratchLayout scratch;
-  kernels::Prepared<View, View, View> input_gradient, weight_gradient;
-  kernels::Prepared<View, View, View, View, View, View, View, View, View, View> norm;
-  std::int64_t dnormed_at = 0;
-  if (half.input) {
-    input_gradient =
-        binding.kernels.prepare(&KernelSet::convolution_input_gradient, convolution_between(normed, weight, dout));
-    auto spec = batch_norm_of(x);
-    spec.accumulate_weight = binding.adds(0);
-    spec.accumulate_bias = binding.adds(1);
-    norm = binding.kernels.prepare(&KernelSet::batch_norm_backward, spec);
-    dnormed_at = scratch.add_temporary(normed.bytes());
-    scratch.add_kernel(input_gradient.workspace_bytes);
-    scratch.add_kernel(norm.workspace_bytes);
-  }
-  if (half.weight) {
-    auto spec = convolution_between(normed, dweight, dout);
-    spec.accumulate = binding.adds(2);
-    weight_gradient = binding.kernels.prepare(&KernelSet::convolution_weight_gradient, spec);
-    scratch.add_kernel(weight_gradient.workspace_bytes);
-  }
-  return make_launch(
-      binding.workspace, scratch, [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-        if (half.weight) weight_gradient.launch(dweight, dout, normed, stream);
-        if (!half.input) return;
-        const View dnormed{temporaries + dnormed_at, normed.type, normed.shape};
-        input_gradient.launch(dnormed, dout, weight, stream);
-        norm.launch(dx, dnorm_weight, dnorm_bias, View{}, dnormed, normed, x, mean, rstd, norm_weight, stream);
-      });
-}
-
 /// The convolutions of a block's input: one, or where its output has another size one more, the shortcut's.
 struct InputConvolution {
   View weight, out;  ///< in backward `out` is the result's gradient, `dweight` the weight's
@@ -171,10 +89,78 @@ Launch conv1_backward(Binding binding) {
                      });
 }
 
-Launch conv2_forward(Binding binding) { return norm_convolution_forward(binding, second); }
-Launch conv2_backward(Binding binding) { return norm_convolution_backward(binding, second); }
-Launch conv3_forward(Binding binding) { return norm_convolution_forward(binding, third); }
-Launch conv3_backward(Binding binding) { return norm_convolution_backward(binding, third); }
+Launch norm_convolution_forward(Binding binding) {
+  Operands& operands = binding.operands;
+  const View x = operands.tensor(binding.input(0));
+  const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1), weight = operands.parameter(2);
+  const View mean = operands.tensor(binding.output(0)), rstd = operands.tensor(binding.output(1));
+  const View normed = operands.tensor(binding.output(2)), out = operands.tensor(binding.output(3));
+  operands.finish();
+
+  const auto norm = binding.kernels.prepare(&KernelSet::batch_norm_forward, batch_norm_of(x));
+  const auto convolution =
+      binding.kernels.prepare(&KernelSet::convolution_forward, convolution_between(normed, weight, out));
+  ScratchLayout scratch;
+  scratch.add_kernel(norm.workspace_bytes);
+  scratch.add_kernel(convolution.workspace_bytes);
+  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+    norm.launch(normed, mean, rstd, x, norm_weight, norm_bias, View{}, stream);
+    convolution.launch(out, normed, weight, stream);
+  });
+}
+
+Launch norm_convolution_backward(Binding binding) {
+  Operands& operands = binding.operands;
+  const Half half = binding.half;
+  View x, mean, rstd, norm_weight, weight, dx, dnorm_weight, dnorm_bias, dweight;
+  const View dout = operands.tensor(binding.output(3));
+  if (half.input) {
+    x = operands.tensor(binding.input(0));
+    mean = operands.tensor(binding.output(0));
+    rstd = operands.tensor(binding.output(1));
+  }
+  const View normed = operands.tensor(binding.output(2));
+  if (half.input) {
+    norm_weight = operands.parameter(0);
+    operands.parameter(1);
+    weight = operands.parameter(2);
+    dx = operands.tensor(binding.input(0));
+    dnorm_weight = operands.gradient(0);
+    dnorm_bias = operands.gradient(1);
+  }
+  if (half.weight) dweight = operands.gradient(2);
+  operands.finish();
+
+  ScratchLayout scratch;
+  kernels::Prepared<View, View, View> input_gradient, weight_gradient;
+  kernels::Prepared<View, View, View, View, View, View, View, View, View, View> norm;
+  std::int64_t dnormed_at = 0;
+  if (half.input) {
+    input_gradient =
+        binding.kernels.prepare(&KernelSet::convolution_input_gradient, convolution_between(normed, weight, dout));
+    auto spec = batch_norm_of(x);
+    spec.accumulate_weight = binding.adds(0);
+    spec.accumulate_bias = binding.adds(1);
+    norm = binding.kernels.prepare(&KernelSet::batch_norm_backward, spec);
+    dnormed_at = scratch.add_temporary(normed.bytes());
+    scratch.add_kernel(input_gradient.workspace_bytes);
+    scratch.add_kernel(norm.workspace_bytes);
+  }
+  if (half.weight) {
+    auto spec = convolution_between(normed, dweight, dout);
+    spec.accumulate = binding.adds(2);
+    weight_gradient = binding.kernels.prepare(&KernelSet::convolution_weight_gradient, spec);
+    scratch.add_kernel(weight_gradient.workspace_bytes);
+  }
+  return make_launch(
+      binding.workspace, scratch, [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+        if (half.weight) weight_gradient.launch(dweight, dout, normed, stream);
+        if (!half.input) return;
+        const View dnormed{temporaries + dnormed_at, normed.type, normed.shape};
+        input_gradient.launch(dnormed, dout, weight, stream);
+        norm.launch(dx, dnorm_weight, dnorm_bias, View{}, dnormed, normed, x, mean, rstd, norm_weight, stream);
+      });
+}
 
 Launch shortcut_sum_forward(Binding binding) {
   Operands& operands = binding.operands;

@@ -1,4 +1,4 @@
-// What the segments of a residual network have in common (engine/model/resnet.hpp). Internal to engine/layers.
+// What the segments of a residual network have in common (engine/model/resnet_rows.hpp). Internal to engine/layers.
 #pragma once
 #include "engine/layers/layers.hpp"
 

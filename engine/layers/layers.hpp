@@ -1,5 +1,5 @@
 // One function for the forward and one for the backward, whole or half, of each kind of segment. Internal to
-// engine/layers; bind.cpp chooses among them.
+// engine/layers; bind.cpp has them in a table.
 #pragma once
 #include "engine/layers/bind.hpp"
 #include "engine/layers/operands.hpp"
@@ -27,26 +27,24 @@ struct Binding {
   double dropout() const { return model.spec.dropout; }
   /// Rows of the residual stream that this rank has.
   std::int64_t stream_rows() const { return model.stream_tokens(); }
-  /// The segment's first input, which has another name with sequence parallelism than without.
-  TensorName first_input() const { return segment.inputs.front().name; }
+  /// What the segment calls its operands: several segments may be of one function, and names differ with sequence
+  /// parallelism.
+  TensorName input(std::size_t i) const { return segment.inputs[i].name; }
+  TensorName output(std::size_t i) const { return segment.outputs[i].name; }
 };
 
 Launch embedding_forward(Binding binding);
-Launch embedding_backward(Binding binding);  ///< no input gradient: nothing comes before it
-Launch qkv_forward(Binding binding);
-Launch qkv_backward(Binding binding);
+Launch embedding_backward(Binding binding);    ///< no input gradient: nothing comes before it
+Launch norm_product_forward(Binding binding);  ///< qkv, up
+Launch norm_product_backward(Binding binding);
 Launch attention_forward(Binding binding);
-Launch attention_backward(Binding binding);  ///< all input gradient: it has no parameters
-Launch projection_forward(Binding binding);
-Launch projection_backward(Binding binding);
-Launch up_forward(Binding binding);
-Launch up_backward(Binding binding);
-Launch down_forward(Binding binding);
-Launch down_backward(Binding binding);
+Launch attention_backward(Binding binding);        ///< all input gradient: it has no parameters
+Launch residual_product_forward(Binding binding);  ///< projection, down
+Launch residual_product_backward(Binding binding);
 Launch head_forward(Binding binding);
 Launch head_backward(Binding binding);
 
-// Of tensor ranks (the second table of engine/model/model.hpp).
+// Of tensor ranks (the second table of engine/model/gpt_rows.hpp).
 Launch token_embedding_forward(Binding binding);
 Launch token_embedding_backward(Binding binding);
 Launch positions_forward(Binding binding);
@@ -57,25 +55,22 @@ Launch mlp_norm_forward(Binding binding);
 Launch mlp_norm_backward(Binding binding);
 Launch output_forward(Binding binding);
 Launch output_backward(Binding binding);
-Launch split_qkv_forward(Binding binding);
-Launch split_up_forward(Binding binding);
+Launch split_product_forward(Binding binding);    ///< qkv, up
 Launch partial_product_forward(Binding binding);  ///< projection, down
 Launch split_product_backward(Binding binding);   ///< of all four
 Launch split_head_forward(Binding binding);
 Launch split_head_backward(Binding binding);
 Launch loss_forward(Binding binding);
 
-// Of residual networks (engine/model/resnet.hpp).
+// Of residual networks (engine/model/resnet_rows.hpp).
 Launch stem_forward(Binding binding);
 Launch stem_backward(Binding binding);
 Launch pool_forward(Binding binding);
 Launch pool_backward(Binding binding);
 Launch conv1_forward(Binding binding);
 Launch conv1_backward(Binding binding);
-Launch conv2_forward(Binding binding);
-Launch conv2_backward(Binding binding);
-Launch conv3_forward(Binding binding);
-Launch conv3_backward(Binding binding);
+Launch norm_convolution_forward(Binding binding);  ///< conv2, conv3
+Launch norm_convolution_backward(Binding binding);
 Launch shortcut_sum_forward(Binding binding);
 Launch shortcut_sum_backward(Binding binding);
 Launch classifier_forward(Binding binding);
@@ -93,9 +88,7 @@ Launch make_launch(Workspace& workspace, const ScratchLayout& scratch, Run run) 
 
 /// Dropout sites: the embedding's is 0, block b's projection 1 + 2b and its MLP 2 + 2b.
 inline std::uint32_t dropout_site(const SegmentSpec& segment) {
-  if (segment.block < 0) return 0;
-  const bool attention = segment.kind == Segment::projection || segment.kind == Segment::mlp_norm;
-  return static_cast<std::uint32_t>(2 * segment.block + (attention ? 1 : 2));
+  return segment.block < 0 ? 0 : static_cast<std::uint32_t>(2 * segment.block + segment.dropout_site);
 }
 inline kernels::DropoutDraw dropout_draw(const LaunchContext& context, std::int64_t tokens_per_sample) {
   return {context.seed, context.step, context.first_sample * tokens_per_sample};

@@ -1,4 +1,4 @@
-// Layer norm and a product: the qkv segment, and the up segment, whose product has GELU behind it.
+// Layer norm and a product, perhaps with GELU behind it.
 #include "engine/layers/layers.hpp"
 
 namespace rankscope {
@@ -58,31 +58,53 @@ struct NormProductBackward {
   }
 };
 
-/// The two segments differ in the names of their tensors and in the product's width.
-struct BackwardNames {
-  TensorName result, branch, x, mean, rstd, norm;
-  std::int64_t out;
-};
+}  // namespace
 
-Launch backward_of(Binding binding, const BackwardNames& names) {
+Launch norm_product_forward(Binding binding) {
+  Operands& operands = binding.operands;
+  const View x = operands.tensor(binding.input(0));
+  const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1);
+  const View weight = operands.parameter(2), bias = operands.parameter(3);
+  const View mean = operands.tensor(binding.output(0)), rstd = operands.tensor(binding.output(1));
+  const View normed = operands.tensor(binding.output(2)), result = operands.tensor(binding.output(3));
+  const bool gelu = binding.segment.does(Work::gelu);
+  const View activated = gelu ? operands.tensor(binding.output(4)) : View{};
+  operands.finish();
+
+  const auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
+  const auto linear = binding.kernels.prepare(gelu ? &KernelSet::linear_gelu_forward : &KernelSet::linear_forward,
+                                              linear_of(binding, weight.shape[0]));
+  ScratchLayout scratch;
+  scratch.add_kernel(norm.workspace_bytes);
+  scratch.add_kernel(linear.workspace_bytes);
+  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+    norm.launch(normed, mean, rstd, x, norm_weight, norm_bias, stream);
+    if (gelu)
+      linear.launch(activated, result, normed, weight, bias, stream);
+    else
+      linear.launch(result, normed, weight, bias, View{}, stream);
+  });
+}
+
+Launch norm_product_backward(Binding binding) {
   Operands& operands = binding.operands;
   const Half half = binding.half;
   NormProductBackward backward;
   backward.half = half;
-  const View dresult = operands.tensor(names.result);
+  const View dresult = operands.tensor(binding.segment.gradient_inputs[0]);
   if (half.input) {
-    backward.branch = operands.tensor(names.branch);
-    backward.x = operands.tensor(names.x);
-    backward.mean = operands.tensor(names.mean);
-    backward.rstd = operands.tensor(names.rstd);
+    backward.branch = operands.tensor(binding.segment.gradient_inputs[1]);
+    backward.x = operands.tensor(binding.input(0));
+    backward.mean = operands.tensor(binding.output(0));
+    backward.rstd = operands.tensor(binding.output(1));
   }
-  if (half.weight) backward.norm = operands.tensor(names.norm);
+  if (half.weight) backward.norm = operands.tensor(binding.output(2));
   if (half.input) {
     backward.norm_weight = operands.parameter(0);
     operands.parameter(1);
     backward.weight = operands.parameter(2);
     operands.parameter(3);
-    backward.dresidual = operands.tensor(names.x);
+    backward.dresidual = operands.tensor(binding.input(0));
     backward.dnorm_weight = operands.gradient(0);
     backward.dnorm_bias = operands.gradient(1);
   }
@@ -93,65 +115,11 @@ Launch backward_of(Binding binding, const BackwardNames& names) {
   operands.finish();
 
   ScratchLayout scratch;
-  backward.prepare(binding, names.out, scratch);
+  backward.prepare(binding, dresult.shape[1], scratch);
   return make_launch(binding.workspace, scratch,
                      [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
                        backward.launch(dresult, temporaries, stream);
                      });
-}
-
-}  // namespace
-
-Launch qkv_forward(Binding binding) {
-  Operands& operands = binding.operands;
-  const View residual = operands.tensor(TensorName::residual);
-  const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1);
-  const View weight = operands.parameter(2), bias = operands.parameter(3);
-  const View mean = operands.tensor(TensorName::mean1), rstd = operands.tensor(TensorName::rstd1);
-  const View normed = operands.tensor(TensorName::norm1), qkv = operands.tensor(TensorName::qkv);
-  operands.finish();
-
-  auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
-  auto linear = binding.kernels.prepare(&KernelSet::linear_forward, linear_of(binding, 3 * binding.width()));
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
-  scratch.add_kernel(linear.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-    norm.launch(normed, mean, rstd, residual, norm_weight, norm_bias, stream);
-    linear.launch(qkv, normed, weight, bias, View{}, stream);
-  });
-}
-
-Launch qkv_backward(Binding binding) {
-  using enum TensorName;
-  return backward_of(binding, {qkv, middle, residual, mean1, rstd1, norm1, 3 * binding.width()});
-}
-
-Launch up_forward(Binding binding) {
-  Operands& operands = binding.operands;
-  const View middle = operands.tensor(TensorName::middle);
-  const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1);
-  const View weight = operands.parameter(2), bias = operands.parameter(3);
-  const View mean = operands.tensor(TensorName::mean2), rstd = operands.tensor(TensorName::rstd2);
-  const View normed = operands.tensor(TensorName::norm2), pre_gelu = operands.tensor(TensorName::pre_gelu);
-  const View activated = operands.tensor(TensorName::activated);
-  operands.finish();
-
-  const std::int64_t out = 4 * binding.width();
-  auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
-  auto linear = binding.kernels.prepare(&KernelSet::linear_gelu_forward, linear_of(binding, out));
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
-  scratch.add_kernel(linear.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-    norm.launch(normed, mean, rstd, middle, norm_weight, norm_bias, stream);
-    linear.launch(activated, pre_gelu, normed, weight, bias, stream);
-  });
-}
-
-Launch up_backward(Binding binding) {
-  using enum TensorName;
-  return backward_of(binding, {pre_gelu, output, middle, mean2, rstd2, norm2, 4 * binding.width()});
 }
 
 }  // namespace rankscope

@@ -1,21 +1,11 @@
 // A product whose result is added to the residual stream, after dropout: attention's output projection and the MLP's
-// second product.
-#include <optional>
-
+// second product, whose backward may go through the GELU that made its input.
 #include "engine/layers/layers.hpp"
 
 namespace rankscope {
 namespace {
 
 using kernels::KernelSet;
-
-/// The two segments differ in the names of their tensors and in the product's input width.
-struct Names {
-  TensorName input;
-  std::optional<TensorName> before_gelu;  ///< what the input is the GELU of; backward goes through it
-  TensorName residual, output;
-  std::int64_t in;
-};
 
 kernels::LinearSpec linear_of(const Binding& binding, std::int64_t in) {
   return {.type = binding.model.type,
@@ -33,16 +23,18 @@ kernels::DropoutSpec dropout_of(const Binding& binding) {
           .site = dropout_site(binding.segment)};
 }
 
-Launch forward(Binding binding, const Names& names) {
+}  // namespace
+
+Launch residual_product_forward(Binding binding) {
   Operands& operands = binding.operands;
-  const View input = operands.tensor(names.input), residual = operands.tensor(names.residual);
+  const View input = operands.tensor(binding.input(0)), residual = operands.tensor(binding.input(1));
   const View weight = operands.parameter(0), bias = operands.parameter(1);
-  const View output = operands.tensor(names.output);
+  const View output = operands.tensor(binding.output(0));
   operands.finish();
 
   // Without dropout the product adds the residual itself.
   const bool drops = binding.dropout() > 0;
-  auto spec = linear_of(binding, names.in);
+  auto spec = linear_of(binding, input.shape[1]);
   spec.bias = true;
   spec.residual = !drops;
   auto linear = binding.kernels.prepare(&KernelSet::linear_forward, spec);
@@ -61,17 +53,19 @@ Launch forward(Binding binding, const Names& names) {
                      });
 }
 
-Launch backward(Binding binding, const Names& names) {
+Launch residual_product_backward(Binding binding) {
   Operands& operands = binding.operands;
+  const bool through_gelu = binding.segment.does(Work::gelu_slope);
+  const TensorName dinput_name = binding.segment.gradient_outputs.front();
   const Half half = binding.half;
   View input, before, weight, dinput, dweight, dbias;
-  const View doutput = operands.tensor(names.output);
-  if (half.weight) input = operands.tensor(names.input);
+  const View doutput = operands.tensor(binding.output(0));
+  if (half.weight) input = operands.tensor(binding.input(0));
   if (half.input) {
-    if (names.before_gelu) before = operands.tensor(*names.before_gelu);
+    if (through_gelu) before = operands.tensor(dinput_name);
     weight = operands.parameter(0);
     operands.parameter(1);
-    dinput = operands.tensor(names.before_gelu.value_or(names.input));
+    dinput = operands.tensor(dinput_name);
   }
   if (half.weight) {
     dweight = operands.gradient(0);
@@ -81,8 +75,8 @@ Launch backward(Binding binding, const Names& names) {
 
   const bool drops = binding.dropout() > 0;
   auto dropout = binding.kernels.prepare(&KernelSet::dropout, dropout_of(binding));
-  auto spec = linear_of(binding, names.in);
-  const InputGradient input_gradient(binding, spec, names.before_gelu.has_value());
+  auto spec = linear_of(binding, half.input ? weight.shape[1] : dweight.shape[1]);
+  const InputGradient input_gradient(binding, spec, through_gelu);
   spec.result_type = accumulation_type(binding.model.type);
   spec.bias = true;
   spec.accumulate = binding.adds(0);
@@ -105,19 +99,5 @@ Launch backward(Binding binding, const Names& names) {
                        if (half.input) input_gradient.launch(dinput, dy, weight, before, stream);
                      });
 }
-
-Names projection_names(const Binding& binding) {
-  return {TensorName::attended, {}, TensorName::residual, TensorName::middle, binding.width()};
-}
-Names down_names(const Binding& binding) {
-  return {TensorName::activated, TensorName::pre_gelu, TensorName::middle, TensorName::output, 4 * binding.width()};
-}
-
-}  // namespace
-
-Launch projection_forward(Binding binding) { return forward(binding, projection_names(binding)); }
-Launch projection_backward(Binding binding) { return backward(binding, projection_names(binding)); }
-Launch down_forward(Binding binding) { return forward(binding, down_names(binding)); }
-Launch down_backward(Binding binding) { return backward(binding, down_names(binding)); }
 
 }  // namespace rankscope

@@ -64,7 +64,7 @@ Launch token_embedding_backward(Binding binding) {
 }
 
 Launch positions_forward(Binding binding) {
-  const View embedded = binding.operands.tensor(binding.first_input()), wpe = binding.operands.parameter(0);
+  const View embedded = binding.operands.tensor(binding.input(0)), wpe = binding.operands.parameter(0);
   const View output = binding.operands.tensor(TensorName::output);
   binding.operands.finish();
 
@@ -83,7 +83,7 @@ Launch positions_forward(Binding binding) {
 
 Launch positions_backward(Binding binding) {
   const View doutput = binding.operands.tensor(TensorName::output);
-  const View dembedded = binding.operands.tensor(binding.first_input()), dwpe = binding.operands.gradient(0);
+  const View dembedded = binding.operands.tensor(binding.input(0)), dwpe = binding.operands.gradient(0);
   binding.operands.finish();
 
   auto spec = positions_of(binding);

@@ -53,7 +53,7 @@ kernels::VocabularyPart part_of(const LaunchContext& context, const Model& model
 
 Launch split_head_forward(Binding binding) {
   Operands& operands = binding.operands;
-  const View normed = operands.tensor(binding.first_input()), targets = operands.tensor(TensorName::targets);
+  const View normed = operands.tensor(binding.input(0)), targets = operands.tensor(TensorName::targets);
   const View weight = operands.parameter(0);
   const View logits = operands.tensor(TensorName::logits), statistics = operands.tensor(TensorName::statistics);
   operands.finish();
@@ -96,11 +96,11 @@ Launch split_head_backward(Binding binding) {
   Operands& operands = binding.operands;
   const Half half = binding.half;
   View normed, weight, dnormed, dweight;
-  if (half.weight) normed = operands.tensor(binding.first_input());
+  if (half.weight) normed = operands.tensor(binding.input(0));
   const View dlogits = operands.tensor(TensorName::logits);
   if (half.input) {
     weight = operands.parameter(0);
-    dnormed = operands.tensor(binding.first_input());
+    dnormed = operands.tensor(binding.input(0));
   }
   if (half.weight) dweight = operands.gradient(0);
   operands.finish();

@@ -30,7 +30,7 @@ struct ProductBackward {
     half = binding.half;
     const bool biased = segment.parameters.size() > 1;
     dy = operands.tensor(segment.gradient_inputs.front());
-    if (half.weight) x = operands.tensor(binding.first_input());
+    if (half.weight) x = operands.tensor(binding.input(0));
     if (half.input) {
       if (through_gelu(segment)) before = operands.tensor(segment.gradient_outputs.front());
       weight = operands.parameter(0);
@@ -66,49 +66,38 @@ struct ProductBackward {
   }
 
  private:
-  static bool through_gelu(const SegmentSpec& segment) { return segment.kind == Segment::down; }
+  static bool through_gelu(const SegmentSpec& segment) { return segment.does(Work::gelu_slope); }
 };
 
 }  // namespace
 
-Launch split_qkv_forward(Binding binding) {
+Launch split_product_forward(Binding binding) {
   Operands& operands = binding.operands;
-  const View normed = operands.tensor(binding.first_input());
+  const View normed = operands.tensor(binding.input(0));
   const View weight = operands.parameter(0), bias = operands.parameter(1);
-  const View qkv = operands.tensor(TensorName::qkv);
+  const View result = operands.tensor(binding.output(0));
+  const bool gelu = binding.segment.does(Work::gelu);
+  const View activated = gelu ? operands.tensor(binding.output(1)) : View{};
   operands.finish();
 
   auto spec = linear_of(binding, weight);
   spec.bias = true;
-  auto linear = binding.kernels.prepare(&KernelSet::linear_forward, spec);
+  const auto linear =
+      binding.kernels.prepare(gelu ? &KernelSet::linear_gelu_forward : &KernelSet::linear_forward, spec);
   ScratchLayout scratch;
   scratch.add_kernel(linear.workspace_bytes);
   return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-    linear.launch(qkv, normed, weight, bias, View{}, stream);
-  });
-}
-
-Launch split_up_forward(Binding binding) {
-  Operands& operands = binding.operands;
-  const View normed = operands.tensor(binding.first_input());
-  const View weight = operands.parameter(0), bias = operands.parameter(1);
-  const View pre_gelu = operands.tensor(TensorName::pre_gelu), activated = operands.tensor(TensorName::activated);
-  operands.finish();
-
-  auto spec = linear_of(binding, weight);
-  spec.bias = true;
-  auto linear = binding.kernels.prepare(&KernelSet::linear_gelu_forward, spec);
-  ScratchLayout scratch;
-  scratch.add_kernel(linear.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-    linear.launch(activated, pre_gelu, normed, weight, bias, stream);
+    if (gelu)
+      linear.launch(activated, result, normed, weight, bias, stream);
+    else
+      linear.launch(result, normed, weight, bias, View{}, stream);
   });
 }
 
 Launch partial_product_forward(Binding binding) {
   Operands& operands = binding.operands;
-  const View x = operands.tensor(binding.first_input()), weight = operands.parameter(0);
-  const View y = operands.tensor(binding.segment.outputs.front().name);
+  const View x = operands.tensor(binding.input(0)), weight = operands.parameter(0);
+  const View y = operands.tensor(binding.output(0));
   operands.finish();
 
   auto linear = binding.kernels.prepare(&KernelSet::linear_forward, linear_of(binding, weight));

@@ -84,7 +84,7 @@ Launch norm_backward(Binding binding) {
 
 Launch mlp_norm_forward(Binding binding) {
   Operands& operands = binding.operands;
-  const View projected = operands.tensor(binding.first_input()), residual = operands.tensor(TensorName::residual);
+  const View projected = operands.tensor(binding.input(0)), residual = operands.tensor(TensorName::residual);
   const View bias = operands.parameter(0), norm_weight = operands.parameter(1), norm_bias = operands.parameter(2);
   const View middle = operands.tensor(TensorName::middle);
   const View mean = operands.tensor(TensorName::mean2), rstd = operands.tensor(TensorName::rstd2);
@@ -112,7 +112,7 @@ Launch mlp_norm_backward(Binding binding) {
   operands.parameter(0);
   const View norm_weight = operands.parameter(1);
   operands.parameter(2);
-  const View dmiddle = operands.tensor(TensorName::middle), dprojected = operands.tensor(binding.first_input());
+  const View dmiddle = operands.tensor(TensorName::middle), dprojected = operands.tensor(binding.input(0));
   const View dbias = operands.gradient(0), dnorm_weight = operands.gradient(1), dnorm_bias = operands.gradient(2);
   operands.finish();
 
@@ -137,7 +137,7 @@ Launch mlp_norm_backward(Binding binding) {
 
 Launch output_forward(Binding binding) {
   Operands& operands = binding.operands;
-  const View contracted = operands.tensor(binding.first_input()), middle = operands.tensor(TensorName::middle);
+  const View contracted = operands.tensor(binding.input(0)), middle = operands.tensor(TensorName::middle);
   const View bias = operands.parameter(0);
   const View output = operands.tensor(TensorName::output);
   operands.finish();
@@ -156,7 +156,7 @@ Launch output_backward(Binding binding) {
   Operands& operands = binding.operands;
   const View doutput = operands.tensor(TensorName::output);
   operands.parameter(0);
-  const View dcontracted = operands.tensor(binding.first_input()), dbias = operands.gradient(0);
+  const View dcontracted = operands.tensor(binding.input(0)), dbias = operands.gradient(0);
   operands.finish();
 
   auto bias_gradient = binding.kernels.prepare(&KernelSet::bias_gradient, bias_of(binding));

@@ -1,11 +1,14 @@
 #include "engine/model/model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <stdexcept>
 
 #include "engine/model/gpt.hpp"
+#include "engine/model/gpt_rows.hpp"
 #include "engine/model/resnet.hpp"
+#include "engine/model/resnet_rows.hpp"
 
 namespace rankscope {
 
@@ -62,9 +65,31 @@ const SegmentSpec& Model::segment(int block, Segment kind) const {
   return *found;
 }
 
-bool is_before_blocks(Segment kind) {
-  return kind == Segment::embedding || kind == Segment::positions || kind == Segment::stem || kind == Segment::pool;
+std::span<const SegmentSpec> Model::unrepeated_behind(const SegmentSpec& segment) const {
+  const auto at = static_cast<std::size_t>(&segment - segments.data());
+  std::size_t end = at + 1;
+  while (end < segments.size() && segments[end].block == segment.block && !segments[end].repeated) ++end;
+  if (!segment.repeated || (end < segments.size() && segments[end].block == segment.block)) return {};
+  return std::span(segments).subspan(at + 1, end - at - 1);
 }
+
+namespace {
+
+constexpr std::array<bool, segment_count> before_blocks = [] {
+  std::array<bool, segment_count> before{};
+  const auto mark = [&](const auto& rows) {
+    for (const SegmentRow& row : rows)
+      if (row.place == Place::before_blocks) before[static_cast<std::size_t>(row.kind)] = true;
+  };
+  mark(gpt_rows::segments);
+  mark(gpt_rows::split_segments);
+  mark(resnet_rows::segments);
+  return before;
+}();
+
+}  // namespace
+
+bool is_before_blocks(Segment kind) { return before_blocks[static_cast<std::size_t>(kind)]; }
 
 namespace {
 

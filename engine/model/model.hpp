@@ -1,6 +1,6 @@
 // A model as data: its parameters, and its segments with the tensors each one reads, writes and keeps for backward, and
-// what they cost. Of two kinds: GPT-2 style (learned positions, pre-layer-norm blocks, GELU in its tanh form, biases,
-// tied or untied head; gpt.cpp), and residual networks (resnet.hpp, with their own table of segments).
+// what they cost. Of two kinds, each a table of rows: GPT-2 style (gpt_rows.hpp) and residual networks
+// (resnet_rows.hpp).
 //
 // The operand lists here are the contract between programs (which make symbolic buffers from them) and layers (which
 // compute on the bound buffers): both use exactly this order.
@@ -76,7 +76,7 @@ enum class TensorName : std::uint8_t {
   contracted_sum,
   statistics,      ///< [tokens, 3]: of the rank's words, see kernels::VocabularySpec
   statistics_all,  ///< [T, tokens, 3]
-  // Of residual networks: NHWC, see resnet.hpp.
+  // Of residual networks: NHWC, see resnet_rows.hpp.
   images,      ///< i32 [samples, image, image, 3]: bytes of the batch
   convolved1,  ///< results of convolutions, before their batch norms
   convolved2,
@@ -89,6 +89,7 @@ enum class TensorName : std::uint8_t {
   pooled_from,  ///< i32: which pixel is the greatest of its window
   pooled,       ///< [samples, channels]: mean over the pixels
 };
+inline constexpr int tensor_name_count = 39;
 
 /// As it stands in buffers' names and in messages.
 std::string_view name_of(TensorName name);
@@ -100,74 +101,50 @@ struct TensorSpec {
   std::int64_t bytes() const { return shape.elements() * bytes_of(type); }
 };
 
-// clang-format off
-/// One segment of the model: its place, its operands, its cost. What each computes is in engine/layers.
+/// What a segment computes, piece by piece: what its FLOPs and a simulated cluster's kernels follow from.
+enum class Work : std::uint8_t {
+  // Of a GPT.
+  lookup,          ///< rows of the token embedding
+  positions,       ///< added to them, and dropout
+  norm,            ///< layer norm of the residual stream
+  joined_norm,     ///< one whose input's gradient joins that of the residual branch
+  product,         ///< of all rows with a matrix
+  biased_product,  ///< and its bias
+  gelu,
+  gelu_slope,  ///< backward alone
+  attention,
+  residual_sum,   ///< bias, dropout, and the sum with the residual branch
+  loss_gradient,  ///< backward alone
+  loss,
+  // Of a residual network.
+  pixels,       ///< bytes to numbers
+  convolution,  ///< without bias
+  batch_norm,
+  batch_norm_relu,
+  batch_norm_sum_relu,  ///< ReLU of the sum with the shortcut
+  max_pool,
+  classifier,  ///< mean over the pixels, the product with the classes, and the loss
+};
+/// Whether it has the FLOPs of a product of all rows, in → out.
+constexpr bool is_product(Work work) {
+  return work == Work::product || work == Work::biased_product || work == Work::classifier;
+}
+
+/// A piece of a segment's work, in this model.
+struct WorkSpec {
+  Work what = Work::lookup;
+  std::int64_t in = 0, out = 0;  ///< of a product
+  TensorName tensor{};           ///< the result of a convolution, what a batch norm is of
+  std::size_t weight = 0;        ///< of a convolution: position in SegmentSpec::parameters
+};
+
+/// One segment of the model: its place, its operands, its work, its cost. What each computes is in engine/layers.
 ///
-///   segment     inputs             parameters                    outputs                               kept
-///   embedding   tokens             wte wpe                       output                                tokens
-///   qkv         residual           ln_1.weight .bias c_attn w b  mean1 rstd1 norm1 qkv                 residual mean1 rstd1 norm1
-///   attention   qkv                                              softmax attended                      qkv softmax attended
-///   projection  attended residual  attn.c_proj w b               middle                                attended
-///   up          middle             ln_2.weight .bias c_fc w b    mean2 rstd2 norm2 pre_gelu activated  middle mean2 rstd2 norm2
-///   down        activated middle   mlp.c_proj w b                output                                activated pre_gelu
-///   head        residual targets   ln_f.weight .bias w           mean1 rstd1 norm1 logits loss         residual mean1 rstd1 norm1 logits
+/// A backward may be split in two, for schedules that run its halves apart; a half may not exist. A layer norm's
+/// parameters have their gradients with that of its input.
 ///
-///   segment     gradient_inputs   gradient_outputs
-///   embedding   output            –
-///   qkv         qkv middle        residual     (middle's gradient is the residual branch, added here)
-///   attention   attended          qkv
-///   projection  middle            attended
-///   up          pre_gelu output   middle       (output's gradient is the residual branch, added here)
-///   down        output            pre_gelu     (GELU's slope is applied where the product has its result at hand)
-///   head        –                 residual
-///
-/// A backward split in two, for schedules that run its halves apart. What is not listed has no such half. Parameters are
-/// those whose gradients the half computes: a layer norm's come with the gradient of its input.
-///
-///   segment     input gradient: kept        parameters         weight gradient: reads   kept          parameters
-///   embedding                                                  output                   tokens        wte wpe
-///   qkv         residual mean1 rstd1        ln_1.weight .bias  qkv                      norm1         c_attn w b
-///   attention   qkv softmax attended
-///   projection                                                 middle                   attended      attn.c_proj w b
-///   up          middle mean2 rstd2          ln_2.weight .bias  pre_gelu                 norm2         c_fc w b
-///   down        pre_gelu                                       output                   activated     mlp.c_proj w b
-///   head        residual mean1 rstd1 logits ln_f.weight .bias                           norm1 logits  w
-///
-/// Segments of tensor ranks, T of them (Megatron-LM; Shoeybi et al. 2019). Products are of a rank's share; what stands
-/// between is done by all ranks alike, or with sequence parallelism (Korthikanti et al. 2022) by each for its rows. With
-/// it `embedded`, `projected` and `contracted` are read as …_sum, and norm1 and norm2 as …_all: Model::exchanges.
-///
-///   segment         inputs               parameters               outputs                   kept
-///   embedding       tokens               wte                      embedded                  tokens
-///   positions       embedded             wpe                      output
-///   attention_norm  residual             ln_1.weight .bias        mean1 rstd1 norm1         residual mean1 rstd1
-///   qkv             norm1                c_attn w b               qkv                       norm1
-///   attention       qkv                                           softmax attended          qkv softmax attended
-///   projection      attended             attn.c_proj w            projected                 attended
-///   mlp_norm        projected residual   attn.c_proj b ln_2.w b   middle mean2 rstd2 norm2  middle mean2 rstd2
-///   up              norm2                c_fc w b                 pre_gelu activated        norm2
-///   down            activated            mlp.c_proj w             contracted                activated pre_gelu
-///   output          contracted middle    mlp.c_proj b             output
-///   final_norm      residual             ln_f.weight .bias        mean1 rstd1 norm1         residual mean1 rstd1
-///   head            norm1 targets        w                        logits statistics         norm1 logits
-///   loss            statistics_all targets                        logits (changed) loss
-///
-///   segment         gradient_inputs  gradient_outputs    halves: with the input gradient  with the weight gradient
-///   embedding       embedded                                                              wte
-///   positions       output           embedded            wpe
-///   attention_norm  norm1 middle     residual            ln_1.weight .bias
-///   qkv             qkv              norm1                                                c_attn w b
-///   attention       attended         qkv
-///   projection      projected        attended                                             attn.c_proj w
-///   mlp_norm        norm2 output     middle projected    attn.c_proj b ln_2.w b
-///   up              pre_gelu         norm2                                                c_fc w b
-///   down            contracted       pre_gelu                                             mlp.c_proj w
-///   output          output           contracted          mlp.c_proj b
-///   final_norm      norm1            residual            ln_f.weight .bias
-///   head            –                norm1                                                w
-///
-/// A block's `residual` is the buffer of the `output` before it. Weight matrices are [out, in], row-major: y = x·wᵀ + b.
-// clang-format on
+/// A block's `residual` is the buffer of the `output` before it. Weight matrices are [out, in], row-major: y = x·wᵀ +
+/// b.
 struct SegmentSpec {
   Segment kind;
   int block = -1;
@@ -190,16 +167,25 @@ struct SegmentSpec {
   /// gradients of `weight_parameters`.
   std::vector<TensorName> weight_gradient_inputs, weight_kept;
   std::vector<int> weight_parameters;  ///< positions in `parameters`
+  std::vector<WorkSpec> work;          ///< in the order of forward
+  /// Of those of a block that drop out, which one it is, from 1; 0 of the embedding, which does so too.
+  int dropout_site = 0;
+  /// False of one whose derivative is without its parameters: what looks rows up, or adds them.
+  bool backward_reads_parameters = true;
+  /// Of a block's: whether its backward needs the segment again where the block's activations are not kept.
+  bool repeated = false;
+  bool does(Work piece) const {
+    return std::any_of(work.begin(), work.end(), [&](const WorkSpec& w) { return w.what == piece; });
+  }
   bool has_input_gradient() const { return !gradient_outputs.empty(); }
   bool has_weight_gradient() const { return !weight_parameters.empty(); }
   bool has_backward() const { return has_input_gradient() || has_weight_gradient(); }
   bool adds_to_gradient(TensorName name) const {
     return std::find(added_gradients.begin(), added_gradients.end(), name) != added_gradients.end();
   }
-  /// Those that backward and its input gradient read: what looks rows up, or adds them, has a derivative without them.
+  /// Those that backward and its input gradient read.
   std::span<const int> read_backward() const {
-    if (kind == Segment::embedding || kind == Segment::positions || kind == Segment::stem) return {};
-    return parameters;
+    return backward_reads_parameters ? std::span<const int>(parameters) : std::span<const int>();
   }
   double forward_flops = 0;  ///< of one micro-batch: products 2·m·n·k, attention counted causal-full (as MFU does)
   double input_gradient_flops = 0, weight_gradient_flops = 0;
@@ -253,6 +239,9 @@ struct Model {
   int segments_a_block() const;
   /// The segment of that kind, of that block (-1: outside the blocks). Asserts that there is one.
   const SegmentSpec& segment(int block, Segment kind) const;
+  /// A block's segments behind this one, if it is the last that is repeated: what software repeats, too, that repeats
+  /// whole blocks. Empty otherwise. `segment` is one of this model's.
+  std::span<const SegmentSpec> unrepeated_behind(const SegmentSpec& segment) const;
   /// FLOPs of one training step of `global_batch` samples without recomputation: what MFU divides by the peak.
   double model_flops_per_sample() const;
 };

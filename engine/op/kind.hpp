@@ -91,7 +91,7 @@ enum class Segment : std::uint8_t {
   output,          ///< the MLP's residual sum
   final_norm,      ///< last layer norm
   loss,            ///< cross-entropy of everybody's statistics
-  // Of residual networks (engine/model/resnet.hpp).
+  // Of residual networks (engine/model/resnet_rows.hpp).
   stem,          ///< the first convolution
   pool,          ///< its batch norm, ReLU and max pooling
   conv1,         ///< a block's convolution to fewer channels, and the one of its shortcut

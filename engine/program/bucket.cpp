@@ -133,7 +133,8 @@ BufferIndex view_shard(RankProgram& program, const Bucket& bucket, BufferIndex b
                        std::string name) {
   const Buffer& whole = program.buffers[base];
   const std::int64_t elements = bucket.elements / shards;
-  Buffer view{std::move(name), whole.memory, whole.type, {elements}, whole.persistent, -1, whole.micro_batch};
+  Buffer view{std::move(name), whole.role,       whole.memory, whole.type,
+              {elements},      whole.persistent, -1,           whole.micro_batch};
   view.within = static_cast<int>(base);
   view.at = shard * elements * bytes_of(whole.type);
   program.buffers.push_back(std::move(view));
@@ -148,8 +149,8 @@ void add_pieces(RankProgram& program, const StepProgram& step, const Bucket& buc
     if (lo >= hi) continue;
     const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(entry.parameter)];
     const Buffer& part = program.buffers[buffer];
-    Buffer piece{prefix + spec.name, part.memory,     part.type,       {hi - lo},
-                 part.persistent,    entry.parameter, part.micro_batch};
+    Buffer piece{prefix + spec.name, part.role,       part.memory,     part.type,
+                 {hi - lo},          part.persistent, entry.parameter, part.micro_batch};
     if (hi - lo == entry.elements) piece.shape = spec.shape;
     piece.first = lo - entry.at;
     piece.within = static_cast<int>(base_of(program.buffers, buffer));
@@ -168,16 +169,16 @@ BufferIndex add_base(RankProgram& program, const Bucket& bucket, std::string nam
     member.at = bucket.entries[i].at * bytes_of(member.type);
   }
   const Buffer& like = program.buffers[members.front()];
-  program.buffers.push_back(
-      {std::move(name), like.memory, like.type, Shape{bucket.elements}, like.persistent, -1, like.micro_batch});
+  program.buffers.push_back({std::move(name), like.role, like.memory, like.type, Shape{bucket.elements},
+                             like.persistent, -1, like.micro_batch});
   return base;
 }
 
-std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket& bucket, MemoryClass memory) {
+std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket& bucket, BufferRole role) {
   std::vector<BufferIndex> buffers(bucket.entries.size());
   for (std::size_t e = 0; e < buffers.size(); ++e)
     for (BufferIndex b = 0; b < program.buffers.size(); ++b)
-      if (const Buffer& buffer = program.buffers[b]; buffer.memory == memory && !buffer.piece && buffer.persistent &&
+      if (const Buffer& buffer = program.buffers[b]; buffer.role == role && !buffer.piece && buffer.persistent &&
                                                      !buffer.host && buffer.parameter == bucket.entries[e].parameter)
         buffers[e] = b;
   return buffers;

@@ -36,8 +36,8 @@ std::vector<int> completion_order(const StepProgram& step, int stage);
 /// that tensor ranks sum stand together, in a bucket of each chunk that is its last, or in stage 3 in front.
 std::vector<Bucket> buckets_of(const StepProgram& step, int stage);
 
-/// Adds a buffer for the whole bucket, of the class and type of its `members` (parallel to entries), and makes these
-/// views in it. Returns the buffer.
+/// Adds a buffer for the whole bucket, of the role, class and type of its `members` (parallel to entries), and makes
+/// these views in it. Returns the buffer.
 BufferIndex add_base(RankProgram& program, const Bucket& bucket, std::string name,
                      const std::vector<BufferIndex>& members);
 
@@ -53,7 +53,7 @@ BufferIndex view_shard(RankProgram& program, const Bucket& bucket, BufferIndex b
 void add_pieces(RankProgram& program, const StepProgram& step, const Bucket& bucket, BufferIndex buffer, int shard,
                 int shards, const std::string& prefix);
 
-/// The rank's whole buffers of that class for the bucket's entries, as expand made them.
-std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket& bucket, MemoryClass memory);
+/// The rank's whole buffers of that role, parameters or gradients, for the bucket's entries, as expand made them.
+std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket& bucket, BufferRole role);
 
 }  // namespace rankscope

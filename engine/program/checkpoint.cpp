@@ -21,15 +21,15 @@ RankProgram add_checkpoint(RankProgram program, const StepProgram& step) {
   if (step.updates(program.rank) && (step.updates_pieces() || at.data == 0)) {
     std::map<int, bool> has_master;
     for (const Buffer& b : program.buffers)
-      if (b.memory == MemoryClass::optimizer && b.name.starts_with("master:")) has_master[b.parameter] = true;
+      if (b.role == BufferRole::master) has_master[b.parameter] = true;
     for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
       const Buffer& buffer = program.buffers[b];
-      if (buffer.name == loss_scale_name && program.rank == 0) uses.push_back({b, Access::read});
+      if (buffer.role == BufferRole::loss_scale && program.rank == 0) uses.push_back({b, Access::read});
       if (!buffer.persistent || buffer.parameter < 0 || !counts_parameter(step, program.rank, buffer.parameter))
         continue;
-      const bool weights = buffer.memory == MemoryClass::parameters && buffer.piece == step.updates_pieces() &&
+      const bool weights = buffer.role == BufferRole::parameter && buffer.piece == step.updates_pieces() &&
                            buffer.host == step.offloads() && !has_master.count(buffer.parameter);
-      if (weights || buffer.memory == MemoryClass::optimizer) uses.push_back({b, Access::read});
+      if (weights || is_state(buffer)) uses.push_back({b, Access::read});
     }
   }
   program.ops.push_back({OpId::of({OpKind::checkpoint, Purpose::none, at.pipeline, -1, -1, Segment::whole, -1}),

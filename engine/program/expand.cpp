@@ -11,9 +11,10 @@ namespace rankscope {
 namespace {
 
 /// Parts of a sum and what ranks tell each other: they are gone before the backward.
-bool is_exchanged_only(TensorName name) {
-  return name == TensorName::embedded || name == TensorName::projected || name == TensorName::contracted ||
-         name == TensorName::statistics;
+bool is_exchanged_only(const Model& model, TensorName name) {
+  return std::any_of(model.exchanges.begin(), model.exchanges.end(), [&](const Exchange& e) {
+    return e.from == name && e.forward && (*e.forward != OpKind::all_gather || e.purpose == Purpose::loss);
+  });
 }
 
 class Expander {
@@ -78,10 +79,10 @@ class Expander {
     return static_cast<BufferIndex>(program_.buffers.size() - 1);
   }
 
-  void add_persistent(std::map<int, BufferIndex>& into, int parameter, std::string name, MemoryClass memory,
-                      DType type) {
+  void add_persistent(std::map<int, BufferIndex>& into, int parameter, std::string name, BufferRole role,
+                      MemoryClass memory, DType type) {
     const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(parameter)];
-    into.emplace(parameter, add_buffer({std::move(name), memory, type, spec.shape, true, parameter, -1, -1}));
+    into.emplace(parameter, add_buffer({std::move(name), role, memory, type, spec.shape, true, parameter}));
   }
 
   void add_parameters() {
@@ -89,13 +90,13 @@ class Expander {
       for (const int p : step_.model.segments[static_cast<std::size_t>(s)].parameters)
         if (!parameters_.count(p))
           add_persistent(parameters_, p, step_.model.parameters[static_cast<std::size_t>(p)].name,
-                         MemoryClass::parameters, step_.model.type);
+                         BufferRole::parameter, MemoryClass::parameters, step_.model.type);
   }
 
   void add_gradients() {
     for (const int p : completion_order(step_, stage_))
       add_persistent(gradients_, p, "gradient:" + step_.model.parameters[static_cast<std::size_t>(p)].name,
-                     MemoryClass::gradients, accumulation_type(step_.model.type));
+                     BufferRole::gradient, MemoryClass::gradients, accumulation_type(step_.model.type));
   }
 
   BufferIndex add_value(int chunk, int micro_batch, int segment, const TensorSpec& tensor, MemoryClass memory,
@@ -105,7 +106,8 @@ class Expander {
         (gradient ? "gradient:c" : "c") + std::to_string(chunk) + ":m" + std::to_string(micro_batch) + ":";
     if (place >= 0 && place < step_.model.spec.layers) name += "b" + std::to_string(place);
     name.append(".").append(name_of(tensor.name));
-    return add_buffer({std::move(name), memory, tensor.type, tensor.shape, false, -1, micro_batch, -1});
+    return add_buffer({std::move(name), gradient ? BufferRole::activation_gradient : BufferRole::activation, memory,
+                       tensor.type, tensor.shape, false, -1, micro_batch});
   }
 
   const TensorSpec& tensor_of(const SegmentSpec& segment, TensorName name) const {
@@ -145,7 +147,7 @@ class Expander {
         const bool leaves = output.name == TensorName::output && s + 1 == end_of(chunk) && !is_mine(chunk + 1);
         // What leaves may be kept for the backward, too.
         const bool stays = std::find(spec.kept.begin(), spec.kept.end(), output.name) != spec.kept.end();
-        const bool is_kept = (!leaves || stays) && !is_exchanged_only(output.name);
+        const bool is_kept = (!leaves || stays) && !is_exchanged_only(step_.model, output.name);
         const BufferIndex b =
             add_value(chunk, m, s, output, is_kept ? MemoryClass::activations : MemoryClass::buffers, false);
         values_[Key{m, place, output.name}] = b;

@@ -21,8 +21,8 @@ Op collective(const OpFields& fields, int root, std::vector<BufferUse> uses) {
 }
 
 BufferIndex add_whole(RankProgram& program, const std::string& name, const Buffer& part, int parts) {
-  program.buffers.push_back(
-      {name, MemoryClass::buffers, part.type, Shape{part.shape.elements() * parts}, false, -1, part.micro_batch});
+  program.buffers.push_back({name, part.role, MemoryClass::buffers, part.type, Shape{part.shape.elements() * parts},
+                             false, -1, part.micro_batch});
   return static_cast<BufferIndex>(program.buffers.size() - 1);
 }
 
@@ -81,16 +81,15 @@ RankProgram replicate_parameters(RankProgram program, const StepProgram& step) {
   };
   // The loss scale goes first: no op names it, and all of the step's compute comes after some parameters.
   if (step.model.type == DType::f16) {
-    if (program.rank != root)
-      program.buffers.push_back({loss_scale_name, MemoryClass::optimizer, DType::f64, Shape{3}, true});
+    if (program.rank != root) program.buffers.push_back(loss_scale_buffer());
     for (BufferIndex b = 0; b < program.buffers.size(); ++b)
-      if (program.buffers[b].name == loss_scale_name) broadcast(-1, -1, b);
+      if (program.buffers[b].role == BufferRole::loss_scale) broadcast(-1, -1, b);
   }
   // What the first forward needs, which the backward completes last, goes first.
   std::vector<Bucket> buckets = buckets_of(step, step.grid.coordinates_of(program.rank).pipeline);
   std::reverse(buckets.begin(), buckets.end());
   for (const Bucket& bucket : buckets) {
-    const std::vector<BufferIndex> parameters = whole_buffers(program, bucket, MemoryClass::parameters);
+    const std::vector<BufferIndex> parameters = whole_buffers(program, bucket, BufferRole::parameter);
     const BufferIndex all = add_base(program, bucket, "parameters:bucket" + std::to_string(bucket.index), parameters);
     broadcast(bucket.chunk, bucket.index, all);
   }

@@ -74,7 +74,7 @@ class OffloadPass {
     for (std::size_t u = 1; u < update.uses.size(); ++u) {
       const Buffer& buffer = program_.buffers[update.uses[u].buffer];
       if (buffer.parameter < 0) continue;
-      if (buffer.memory == MemoryClass::gradients) targets.push_back({buffer.parameter, {}});
+      if (buffer.role == BufferRole::gradient) targets.push_back({buffer.parameter, {}});
       targets.back().uses.push_back(update.uses[u]);
     }
     return targets;
@@ -84,9 +84,12 @@ class OffloadPass {
   void move_scalars(std::size_t at) {
     const Op& update = program_.ops[at];
     std::vector<BufferIndex> scalars{update.uses.front().buffer};
-    if (const BufferIndex last = update.uses.back().buffer; program_.buffers[last].name == loss_scale_name)
+    if (const BufferIndex last = update.uses.back().buffer; program_.buffers[last].role == BufferRole::loss_scale)
       scalars.push_back(last);
-    for (const BufferIndex b : scalars) host_scalars_.push_back(twin(b));
+    for (const BufferIndex b : scalars) {
+      host_scalars_.push_back(twin(b));
+      program_.buffers[host_scalars_.back()].role = BufferRole::scalar;
+    }
     insertions_.push_back({at, copy_op(update, Segment::norm, -1, scalars, host_scalars_)});
   }
 

@@ -48,7 +48,7 @@ class OptimizerPass {
   /// Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2. The state is the scale, the steps since it has changed,
   /// and the updates made.
   void add_loss_scale(BufferIndex total) {
-    program_.buffers.push_back({loss_scale_name, MemoryClass::optimizer, DType::f64, Shape{3}, true});
+    program_.buffers.push_back(loss_scale_buffer());
     const auto state = static_cast<BufferIndex>(program_.buffers.size() - 1);
     for (Op& op : program_.ops)
       if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::update)
@@ -59,7 +59,7 @@ class OptimizerPass {
   }
 
   BufferIndex scalar(const char* name) {
-    program_.buffers.push_back({name, MemoryClass::buffers, DType::f64, Shape{1}, true, -1, -1, -1});
+    program_.buffers.push_back({name, BufferRole::scalar, MemoryClass::buffers, DType::f64, Shape{1}, true});
     return static_cast<BufferIndex>(program_.buffers.size() - 1);
   }
 
@@ -78,11 +78,12 @@ class OptimizerPass {
     for (BufferIndex b = 0; b < program_.buffers.size(); ++b) {
       const Buffer& buffer = program_.buffers[b];
       if (buffer.parameter < 0 || buffer.piece != step_.updates_pieces()) continue;
-      if (buffer.memory == MemoryClass::gradients && buffer.micro_batch != contribution) continue;
+      const bool gradient = buffer.role == BufferRole::gradient, value = buffer.role == BufferRole::parameter;
+      if (gradient && buffer.micro_batch != contribution) continue;
       Target& target = targets[buffer.parameter];
       target.parameter = buffer.parameter;
-      if (buffer.memory == MemoryClass::parameters) target.value = b;
-      if (buffer.memory == MemoryClass::gradients) target.gradient = b;
+      if (value) target.value = b;
+      if (gradient) target.gradient = b;
     }
     std::vector<Target> in_order;
     for (const auto& [parameter, target] : targets) in_order.push_back(target);
@@ -118,8 +119,17 @@ class OptimizerPass {
     const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(target.parameter)];
     const UpdateTarget what{value.type, accumulation_type(value.type), value.shape, spec.whole.elements()};
     for (const StateSpec& state : states_of(rule_, what)) {
-      program_.buffers.push_back({state.name + ":" + spec.name, MemoryClass::optimizer, state.type, state.shape, true,
-                                  target.parameter, -1, -1, value.first});
+      const bool master = what.master() && found->second.empty();  // it is the first
+      Buffer buffer{state.name + ":" + spec.name,
+                    master ? BufferRole::master : BufferRole::state,
+                    MemoryClass::optimizer,
+                    state.type,
+                    state.shape,
+                    true,
+                    target.parameter};
+      buffer.first = value.first;
+      buffer.state = state.name;
+      program_.buffers.push_back(std::move(buffer));
       found->second.push_back(static_cast<BufferIndex>(program_.buffers.size() - 1));
     }
     return found->second;
@@ -162,7 +172,7 @@ class OptimizerPass {
       // A shard may hold nothing but padding.
       if (!here.empty()) program_.ops.push_back(update(op(Segment::update, bucket->index), here, square));
       if (step_.zero() == 3) continue;
-      const BufferIndex whole = whole_buffers(program_, *bucket, MemoryClass::parameters).front();
+      const BufferIndex whole = whole_buffers(program_, *bucket, BufferRole::parameter).front();
       program_.ops.push_back({OpId::of({OpKind::all_gather, Purpose::zero_parameter, bucket->chunk, -1, -1,
                                         Segment::whole, bucket->index}),
                               GroupKind::data,

@@ -25,7 +25,8 @@ class Server {
   }
 
   RankProgram serve() {
-    const BufferIndex parameters = add_shard("parameters", MemoryClass::parameters, step_.model.type, -1);
+    const BufferIndex parameters =
+        add_shard("parameters", BufferRole::parameter, MemoryClass::parameters, step_.model.type, -1);
     add_pieces(program_, step_, bucket_, parameters, index_, step_.grid.servers, "piece:");
     if (!step_.arrivals_ahead()) {
       add_up();
@@ -39,23 +40,24 @@ class Server {
 
  private:
   /// `worker` is -1 for what the server keeps.
-  BufferIndex add_shard(const char* what, MemoryClass memory, DType type, int worker) {
+  BufferIndex add_shard(const char* what, BufferRole role, MemoryClass memory, DType type, int worker) {
     const std::string prefix = worker < 0 ? "" : "m" + std::to_string(worker) + ":";
-    program_.buffers.push_back({prefix + shard_name(what, index_), memory, type,
+    program_.buffers.push_back({prefix + shard_name(what, index_), role, memory, type,
                                 Shape{bucket_.elements / step_.grid.servers}, worker < 0, -1, worker});
     return static_cast<BufferIndex>(program_.buffers.size() - 1);
   }
 
   BufferIndex receive(int worker) {
-    const BufferIndex gradients =
-        add_shard("gradients", MemoryClass::gradients, accumulation_type(step_.model.type), worker);
+    const BufferIndex gradients = add_shard("gradients", BufferRole::gradient, MemoryClass::gradients,
+                                            accumulation_type(step_.model.type), worker);
     program_.ops.push_back(message(OpKind::receive, worker, index_, worker, {gradients, Access::write}));
     return gradients;
   }
 
   /// Each contribution as it is received, in the order of the workers: one step has one sum.
   void add_up() {
-    const BufferIndex sum = add_shard("gradients", MemoryClass::gradients, accumulation_type(step_.model.type), -1);
+    const BufferIndex sum =
+        add_shard("gradients", BufferRole::gradient, MemoryClass::gradients, accumulation_type(step_.model.type), -1);
     add_pieces(program_, step_, bucket_, sum, index_, step_.grid.servers, "piece:gradient:");
     for (int worker = 0; worker < step_.grid.workers(); ++worker) {
       const BufferIndex gradients = receive(worker);
@@ -109,8 +111,8 @@ RankProgram push_and_pull(RankProgram program, const StepProgram& step) {
   const int servers = step.grid.servers, worker = program.rank;
   if (servers == 0) return program;
   const Bucket bucket = server_bucket(step);
-  const std::vector<BufferIndex> gradients = whole_buffers(program, bucket, MemoryClass::gradients),
-                                 parameters = whole_buffers(program, bucket, MemoryClass::parameters);
+  const std::vector<BufferIndex> gradients = whole_buffers(program, bucket, BufferRole::gradient),
+                                 parameters = whole_buffers(program, bucket, BufferRole::parameter);
   std::vector<Insertion> messages;
   std::vector<std::size_t> complete;
   for (int s = 0; s < servers; ++s)

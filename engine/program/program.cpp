@@ -6,6 +6,10 @@
 
 namespace rankscope {
 
+Buffer loss_scale_buffer() {
+  return {"loss_scale", BufferRole::loss_scale, MemoryClass::optimizer, DType::f64, Shape{3}, true};
+}
+
 std::array<std::vector<OpIndex>, lane_count> RankProgram::lanes() const {
   std::array<std::vector<OpIndex>, lane_count> lanes;
   for (OpIndex i = 0; i < ops.size(); ++i) lanes[static_cast<std::size_t>(ops[i].lane())].push_back(i);

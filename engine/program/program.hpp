@@ -22,8 +22,22 @@ namespace rankscope {
 using OpIndex = std::uint32_t;      ///< into RankProgram::ops
 using BufferIndex = std::uint32_t;  ///< into RankProgram::buffers
 
+/// What a buffer holds. Its name is for people; the class is what the ledger counts it as, which depends on how long it
+/// is kept, too.
+enum class BufferRole : std::uint8_t {
+  parameter,  ///< or a piece, a shard or a bucket of parameters, on the host, too; the same of the next two
+  gradient,
+  state,       ///< an optimizer's, of a parameter
+  master,      ///< the one of its states that is the parameter itself, in a wider type
+  loss_scale,  ///< fp16's: f64 [scale, steps since it has changed, updates made]
+  scalar,      ///< a number that ops hand on: norms, what the host is told of the loss scale
+  activation,  ///< a tensor of the model, or of the batch
+  activation_gradient,
+};
+
 struct Buffer {
   std::string name;  ///< such as "h.3.mlp.c_fc.weight", "gradient of …", "c2:m3:b5.qkv"
+  BufferRole role = BufferRole::activation;
   MemoryClass memory = MemoryClass::activations;
   DType type = DType::f32;
   Shape shape;
@@ -40,13 +54,12 @@ struct Buffer {
   bool piece = false;
   /// It lies in the host's memory (`memory` then says what it is, and the ledger counts it as the host's).
   bool host = false;
+  int shard_of = -1;    ///< the bucket (Bucket::index) whose shard of this rank's it is (ZeRO); else -1
+  std::string state{};  ///< of an optimizer's state: which one (StateSpec::name)
   std::int64_t bytes() const { return shape.elements() * bytes_of(type); }
 };
 
 enum class Access : std::uint8_t { read, write, accumulate };  ///< accumulate reads and writes: x += …
-
-/// The buffer of fp16's loss scale: f64 [scale, steps since it has changed, updates made].
-inline constexpr const char* loss_scale_name = "loss_scale";
 
 struct BufferUse {
   BufferIndex buffer = 0;
@@ -65,6 +78,18 @@ struct Op {
 
   Lane lane() const { return id.lane(); }
 };
+
+/// A state of a parameter's update: Adam's moments, say, or the master.
+inline bool is_state(const Buffer& buffer) {
+  return buffer.role == BufferRole::state || buffer.role == BufferRole::master;
+}
+/// A persistent parameter, or its master: what begins with initial values and is compared between runs.
+inline bool holds_weights(const Buffer& buffer) {
+  return (buffer.role == BufferRole::parameter || buffer.role == BufferRole::master) && buffer.persistent &&
+         buffer.parameter >= 0;
+}
+/// fp16's loss scale as it begins.
+Buffer loss_scale_buffer();
 
 /// The class that the ledger counts a buffer in.
 inline MemoryClass ledger_class(const Buffer& buffer) { return buffer.host ? MemoryClass::host : buffer.memory; }
@@ -121,7 +146,8 @@ std::uint64_t hash_of(const std::string& program_text);
 
 /// The readable text form (see text.cpp for the grammar, which is line by line: token, after, payload, buffers).
 std::string to_text(const RankProgram& program);
-/// Parses it back; throws std::invalid_argument "line N: …".
+/// Parses it back; throws std::invalid_argument "line N: …". The text has no roles: a parsed buffer has the one that
+/// most of its class have, and is for reading, not for running.
 RankProgram parse_program(const std::string& text);
 
 /// How far the steps may be apart of which ops run at the same time: a step is no barrier, so at least 1.

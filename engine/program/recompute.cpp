@@ -34,7 +34,8 @@ int blocks_a_group(const PlanSpec& plan, int blocks) {
   return plan.recompute == "blocks" ? plan.recompute_blocks : 1;
 }
 
-std::vector<Group> groups_of(const RankProgram& program, const PlanSpec& plan) {
+std::vector<Group> groups_of(const RankProgram& program, const StepProgram& step) {
+  const PlanSpec& plan = step.scenario.plan;
   std::map<int, std::pair<int, int>> blocks;  // chunk -> its first and last block
   for (const Op& op : program.ops) {
     const OpFields f = op.id.fields();
@@ -52,7 +53,7 @@ std::vector<Group> groups_of(const RankProgram& program, const PlanSpec& plan) {
     Group& group = groups[{f.chunk, f.micro_batch, (f.block - first) / blocks_a_group(plan, last - first + 1)}];
     if (is_of_backward(f))
       group.backwards.push_back(i);
-    else if (!attention_only || f.segment == Segment::attention)
+    else if (!attention_only || segment_of(step.model, program.ops[i].id).does(Work::attention))
       group.forwards.push_back(i);
   }
   std::vector<Group> result;
@@ -91,7 +92,7 @@ RankProgram add_recomputation(RankProgram program, const StepProgram& step) {
   const PlanSpec& plan = step.scenario.plan;
   if (plan.recompute == "none") return program;
   std::vector<Insertion> insertions;
-  for (const Group& group : groups_of(program, plan)) {
+  for (const Group& group : groups_of(program, step)) {
     const std::set<BufferIndex> made = used(program, group.forwards, Access::write);
     std::set<BufferIndex> needed;
     std::size_t first_reader = program.ops.size();

@@ -79,19 +79,32 @@ class Parser {
   [[noreturn]] void fail(const std::string& why) const {
     throw std::invalid_argument("line " + std::to_string(line_) + ": " + why);
   }
+  /// Built by append: GCC 12 warns of an overlap in "literal" + std::string that is not there.
+  static std::string expected(const char* what) {
+    std::string text = "expected ";
+    text.append(what);
+    return text;
+  }
   std::string word(const char* what) {
     std::string text;
-    if (!(words_ >> text)) fail(std::string("expected ") + what);
+    if (!(words_ >> text)) fail(expected(what));
     return text;
   }
   std::int64_t parse_number(std::string_view text, const char* what) const {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size())
-      fail(std::string("expected ") + what + ", not '" + std::string(text) + "'");
+      fail(expected(what) + ", not '" + std::string(text) + "'");
     return value;
   }
   std::int64_t number(const char* what) { return parse_number(word(what), what); }
+
+  static BufferRole role_of(const Buffer& b) {
+    if (b.memory == MemoryClass::parameters) return BufferRole::parameter;
+    if (b.memory == MemoryClass::gradients) return BufferRole::gradient;
+    if (b.memory != MemoryClass::optimizer) return BufferRole::activation;
+    return b.parameter < 0 ? BufferRole::loss_scale : BufferRole::state;
+  }
 
   void buffer() {
     if (number("the buffer's index") != static_cast<std::int64_t>(program_.buffers.size()))
@@ -139,6 +152,7 @@ class Parser {
         break;
       }
     }
+    b.role = role_of(b);
     program_.buffers.push_back(std::move(b));
   }
 

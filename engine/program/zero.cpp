@@ -64,7 +64,10 @@ class GradientSharding {
     return static_cast<BufferIndex>(program_.buffers.size() - 1);
   }
   BufferIndex add_shard(const Bucket& bucket, const char* what, const Buffer& like) {
-    return add({name_of_base(what, bucket, ":shard"), like.memory, like.type, {shard_elements(bucket)}, true});
+    Buffer shard{
+        name_of_base(what, bucket, ":shard"), like.role, like.memory, like.type, {shard_elements(bucket)}, true};
+    shard.shard_of = bucket.index;
+    return add(std::move(shard));
   }
   /// This rank's shard of a whole bucket, as a view.
   BufferIndex own_shard(const Bucket& bucket, BufferIndex base, std::string name) {
@@ -73,7 +76,7 @@ class GradientSharding {
 
   /// The rank's shard of the bucket's parameters: in stage 3 a buffer of its own, else a view in the whole.
   BufferIndex shard_parameters(const Bucket& bucket) {
-    const std::vector<BufferIndex> whole = whole_buffers(program_, bucket, MemoryClass::parameters);
+    const std::vector<BufferIndex> whole = whole_buffers(program_, bucket, BufferRole::parameter);
     if (step_.zero() == 3) return add_shard(bucket, "parameters", Buffer(program_.buffers[whole.front()]));
     const BufferIndex base = add_base(program_, bucket, name_of_base("parameters", bucket), whole);
     return own_shard(bucket, base, name_of_base("parameters", bucket, ":shard"));
@@ -87,7 +90,7 @@ class GradientSharding {
 
   /// Stage 1: the sum over all micro-batches, in place. Returns the shard.
   BufferIndex reduce_once(const Bucket& bucket) {
-    const std::vector<BufferIndex> gradients = whole_buffers(program_, bucket, MemoryClass::gradients);
+    const std::vector<BufferIndex> gradients = whole_buffers(program_, bucket, BufferRole::gradient);
     const std::size_t complete = after_last_use(program_, gradients);
     const BufferIndex base = add_base(program_, bucket, name_of_base("gradients", bucket), gradients);
     reduce_scatter(complete, bucket, -1, {{base, Access::accumulate}});
@@ -98,7 +101,7 @@ class GradientSharding {
   std::set<std::size_t> completions_of(const std::vector<Bucket>& buckets) const {
     std::map<BufferIndex, int> bucket_of;
     for (const Bucket& bucket : buckets)
-      for (const BufferIndex b : whole_buffers(program_, bucket, MemoryClass::gradients)) bucket_of[b] = bucket.index;
+      for (const BufferIndex b : whole_buffers(program_, bucket, BufferRole::gradient)) bucket_of[b] = bucket.index;
     std::map<std::pair<int, int>, std::size_t> last;
     for (std::size_t i = 0; i < program_.ops.size(); ++i)
       for (const BufferUse& use : program_.ops[i].uses)
@@ -126,7 +129,7 @@ class GradientSharding {
   /// Stages 2 and 3: every micro-batch has whole gradients of its own, whose sum over the group is added to the shard.
   /// Returns the shard.
   BufferIndex reduce_each_micro_batch(const Bucket& bucket) {
-    const std::vector<BufferIndex> whole = whole_buffers(program_, bucket, MemoryClass::gradients);
+    const std::vector<BufferIndex> whole = whole_buffers(program_, bucket, BufferRole::gradient);
     const BufferIndex shard = add_shard(bucket, "gradients", Buffer(program_.buffers[whole.front()]));
     std::map<BufferIndex, std::size_t> entry_of;
     for (std::size_t e = 0; e < whole.size(); ++e) entry_of[whole[e]] = e;
@@ -185,7 +188,7 @@ class GradientSharding {
     const std::int64_t count = std::min(bucket.summed - shard_begin(bucket), shard_elements(bucket));
     if (count <= 0) return;
     const Buffer& whole = program_.buffers[shard];
-    Buffer view{name_of_base("gradients", bucket, ":summed"), whole.memory, whole.type, {count}, true};
+    Buffer view{name_of_base("gradients", bucket, ":summed"), whole.role, whole.memory, whole.type, {count}, true};
     view.within = static_cast<int>(base_of(program_.buffers, shard));
     view.at = whole.at;
     insertions_.push_back({program_.ops.size(), tensor_reduction(bucket.chunk, bucket.index, add(std::move(view)))});
@@ -218,13 +221,15 @@ class ParameterGathering {
         shards_(buckets_.size()) {
     whole_.resize(program_.buffers.size(), false);
     for (std::size_t k = 0; k < buckets_.size(); ++k) {
-      const std::vector<BufferIndex> whole = whole_buffers(program_, buckets_[k], MemoryClass::parameters);
+      const std::vector<BufferIndex> whole = whole_buffers(program_, buckets_[k], BufferRole::parameter);
       for (std::size_t e = 0; e < whole.size(); ++e) {
         whole_[whole[e]] = true;
         place_of_[whole[e]] = {k, e};
       }
       for (BufferIndex b = 0; b < program_.buffers.size(); ++b)
-        if (program_.buffers[b].name == name_of_base("parameters", buckets_[k], ":shard")) shards_[k] = b;
+        if (const Buffer& buffer = program_.buffers[b];
+            buffer.role == BufferRole::parameter && buffer.shard_of == buckets_[k].index)
+          shards_[k] = b;
     }
   }
 
@@ -278,8 +283,8 @@ class ParameterGathering {
     for (const BucketEntry& entry : bucket.entries) {
       const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(entry.parameter)];
       gathered.members.push_back(static_cast<BufferIndex>(program_.buffers.size()));
-      program_.buffers.push_back(
-          {spec.name, MemoryClass::parameters, step_.model.type, spec.shape, false, entry.parameter, f.micro_batch});
+      program_.buffers.push_back({spec.name, BufferRole::parameter, MemoryClass::parameters, step_.model.type,
+                                  spec.shape, false, entry.parameter, f.micro_batch});
     }
     const BufferIndex base = add_base(
         program_, bucket, name_of_base("parameters", bucket, ":" + to_token(program_.ops[op].id)), gathered.members);

@@ -8,13 +8,11 @@
 namespace rankscope {
 namespace {
 
-constexpr const char* master = "master";
-
 /// Elements of a parameter that the rank updates: of the whole, or of ZeRO's piece.
 std::map<int, std::int64_t> updated_elements(const StepProgram& step, const RankProgram& program) {
   std::map<int, std::int64_t> elements;
   for (const Buffer& b : program.buffers)
-    if (b.memory == MemoryClass::parameters && b.persistent && b.parameter >= 0 && b.piece == step.updates_pieces())
+    if (b.role == BufferRole::parameter && b.persistent && b.parameter >= 0 && b.piece == step.updates_pieces())
       elements[b.parameter] = b.shape.elements();
   return elements;
 }
@@ -33,9 +31,8 @@ CheckpointTensor tensor_of(const StepProgram& step, const RankProgram& program, 
   tensor.first = buffer.first;
   tensor.view = arena.view(buffer.offset, buffer.type, buffer.shape);
   tensor.is_whole = buffer.shape.elements() == spec.shape.elements();
-  if (buffer.memory == MemoryClass::optimizer) {
-    // States are called "m:wte.weight" (engine/program/optimizer.cpp).
-    tensor.role = buffer.name.substr(0, buffer.name.find(':'));
+  if (is_state(buffer)) {
+    if (buffer.role != BufferRole::master) tensor.role = buffer.state;  // a master is the weights as they are kept
     const std::int64_t elements = updated.at(buffer.parameter);
     tensor.is_whole = elements == spec.shape.elements();
     if (buffer.shape.elements() != elements) {
@@ -54,11 +51,8 @@ std::vector<CheckpointTensor> checkpoint_tensors(const StepProgram& step, const 
                                                  const Arena& arena) {
   const std::map<int, std::int64_t> updated = updated_elements(step, program);
   std::vector<CheckpointTensor> tensors;
-  for (const BufferUse& use : op.uses) {
-    CheckpointTensor tensor = tensor_of(step, program, program.buffers[use.buffer], updated, arena);
-    if (tensor.role == master) tensor.role.clear();  // a master is the weights as they are kept
-    tensors.push_back(std::move(tensor));
-  }
+  for (const BufferUse& use : op.uses)
+    tensors.push_back(tensor_of(step, program, program.buffers[use.buffer], updated, arena));
   return tensors;
 }
 
@@ -67,7 +61,7 @@ void restore(const Checkpoint& checkpoint, const StepProgram& step, const RankPr
   const std::unique_ptr<Queue> queue = device.make_queue();
   const std::map<int, std::int64_t> updated = updated_elements(step, program);
   for (const Buffer& buffer : program.buffers) {
-    if (buffer.name == loss_scale_name) {
+    if (buffer.role == BufferRole::loss_scale) {
       CheckpointTensor scale = tensor_of(step, program, buffer, updated, arena);
       const HostTensor here = HostTensor::read(device, *queue, scale.view);
       scale.view = here.view();
@@ -77,9 +71,8 @@ void restore(const Checkpoint& checkpoint, const StepProgram& step, const RankPr
       here.write_back(*queue);
       continue;
     }
-    if (!buffer.persistent || buffer.parameter < 0 || buffer.memory == MemoryClass::gradients) continue;
+    if (!buffer.persistent || buffer.parameter < 0 || buffer.role == BufferRole::gradient) continue;
     CheckpointTensor tensor = tensor_of(step, program, buffer, updated, arena);
-    if (tensor.role == master) tensor.role.clear();
     const HostTensor here = HostTensor::to_write(device, tensor.view);
     tensor.view = here.view();
     if (!checkpoint.read(tensor, step.model))

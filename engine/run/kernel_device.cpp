@@ -35,7 +35,7 @@ class KernelDevice : public ComputeDevice {
         scalars_(device_.reserve(sizeof(Scalars))),
         seen_(device_.reserve_host(sizeof(Seen))) {
     for (const Buffer& buffer : program.buffers)
-      if (buffer.name == loss_scale_name) loss_scale_state_ = view_of(buffer).as<double>();
+      if (buffer.role == BufferRole::loss_scale) loss_scale_state_ = view_of(buffer).as<double>();
     if (loss_scale_state_ != nullptr)
       loss_scale_ = LossScale(device_.is_host() ? loss_scale_state_ : seen().loss_scale);
     if (loss_scale_ && !device_.is_host() && step.scenario.plan.data_parallel != "all-reduce")
@@ -94,11 +94,8 @@ class KernelDevice : public ComputeDevice {
       tell_loss_scale(queue);
     }
     const int tensor = step_.grid.coordinates_of(program_.rank).tensor;
-    for (const Buffer& buffer : program_.buffers) {
-      const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
-      if (buffer.persistent && buffer.parameter >= 0 && (buffer.memory == MemoryClass::parameters || master))
-        put_initial(buffer, queue, tensor);
-    }
+    for (const Buffer& buffer : program_.buffers)
+      if (holds_weights(buffer)) put_initial(buffer, queue, tensor);
     if (const Mark written = queue.mark()) written->wait();
   }
 
@@ -290,7 +287,7 @@ class KernelDevice : public ComputeDevice {
       const int parameter = program_.buffers[op.uses[i].buffer].parameter;
       o.gradient = views[i++];
       o.parameter = views[i++];
-      while (i < views.size() && program_.buffers[op.uses[i].buffer].memory == MemoryClass::optimizer &&
+      while (i < views.size() && is_state(program_.buffers[op.uses[i].buffer]) &&
              program_.buffers[op.uses[i].buffer].parameter == parameter)
         o.states.push_back(views[i++]);
       const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(parameter)];

@@ -13,7 +13,7 @@
 namespace rankscope {
 
 struct ModelSpec {
-  std::string kind = "gpt";  ///< "gpt", or "resnet": bottleneck blocks (engine/model/resnet.hpp)
+  std::string kind = "gpt";  ///< "gpt", or "resnet": bottleneck blocks (engine/model/resnet_rows.hpp)
   int layers = 8;            ///< blocks; of a ResNet-50 16
   int width = 128;           ///< of a resnet the channels of the first convolution
   // Of a gpt.

@@ -155,12 +155,10 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
                                 : 0;
       cost.backward -= ns(std::min(hidden, seconds.backward));
       // The last op of a block's that this engine repeats stands for what other software repeats behind it.
-      if (to_the_end && s.kind == Segment::up) {
+      if (const auto rest = model.unrepeated_behind(s); to_the_end && !rest.empty()) {
         cost.recompute = cost.forward;
-        for (int k = i + 1; k < first_segment[c + 1] && model.segments[static_cast<std::size_t>(k)].block == s.block;
-             ++k)
-          cost.recompute +=
-              ns(segment_seconds(model, model.segments[static_cast<std::size_t>(k)], scenario.cluster).forward);
+        for (const SegmentSpec& other : rest)
+          cost.recompute += ns(segment_seconds(model, other, scenario.cluster).forward);
         const double stream = static_cast<double>(model.tokens() * model.spec.width * bytes_of(model.type));
         for (const Exchange& exchange : model.exchanges)
           if (exchange.from == TensorName::contracted && exchange.forward && has_topology(scenario.cluster))

@@ -117,12 +117,12 @@ FoldedPlan::Blocks FoldedPlan::blocks_of(int begin, int end) const {
 
 bool FoldedPlan::is_repeated(const SegmentSpec& segment, const Blocks& blocks) const {
   if (segment.block < 0) return false;
-  if (scenario.plan.recompute == "selective") return segment.kind == Segment::attention;
+  if (scenario.plan.recompute == "selective") return segment.does(Work::attention);
   const int together = blocks_repeated_together(scenario.plan, blocks.last - blocks.first + 1);
   if (together == 0) return false;
   // No backward reads what the last product of a group makes.
   const bool last = segment.block == blocks.last || (segment.block - blocks.first) % together == together - 1;
-  return cluster.recompute_whole || !last || (segment.kind != Segment::down && segment.kind != Segment::output);
+  return cluster.recompute_whole || !last || segment.repeated;
 }
 
 const SegmentSeconds& FoldedPlan::segment(const SegmentSpec& segment) {

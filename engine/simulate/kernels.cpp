@@ -109,9 +109,6 @@ class Builder {
     stream(kernels_.input_gradient, 2, dropout_ ? 1 : 0);
     if (cluster_.embedding_norm) norm(false);
   }
-  std::int64_t width() const { return width_; }
-  std::int64_t share() const { return share_; }
-  std::int64_t vocabulary() const { return vocabulary_; }
 
  private:
   double logits() const { return elements(tokens_, vocabulary_); }
@@ -230,60 +227,28 @@ double kernel_seconds(const ClusterSpec& cluster, DType type, const Kernel& kern
 SegmentKernels kernels_of(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster) {
   if (model.spec.is_resnet()) return resnet_kernels_of(model, segment, cluster);
   Builder b(model, cluster);
-  const bool alone = model.tensor == 1;  // segments of one rank hold what tensor ranks have between their exchanges
-  switch (segment.kind) {
-    case Segment::embedding:
-      b.lookup();
-      if (alone) b.positions();
-      break;
-    case Segment::positions: b.positions(); break;
-    case Segment::attention_norm: b.norm(true); break;
-    case Segment::qkv:
-      if (alone) b.norm(true);
-      b.product(b.width(), 3 * b.share(), true);
-      break;
-    case Segment::attention: b.attention(); break;
-    case Segment::projection:
-      b.product(b.share(), b.width(), false);
-      if (alone) b.residual_sum();
-      break;
-    case Segment::mlp_norm:
-      b.residual_sum();
-      b.norm(true);
-      break;
-    case Segment::up:
-      if (alone) b.norm(true);
-      b.product(b.width(), 4 * b.share(), true);
-      b.gelu();
-      break;
-    case Segment::down:
-      b.product(4 * b.share(), b.width(), false);
-      b.gelu_slope();
-      if (alone) b.residual_sum();
-      break;
-    case Segment::output: b.residual_sum(); break;
-    case Segment::final_norm: b.norm(false); break;
-    case Segment::head:
-      if (alone) b.norm(false);
-      b.loss_gradient();
-      b.product(b.width(), b.vocabulary(), false);
-      if (alone) b.loss();
-      break;
-    case Segment::loss: b.loss(); break;
-    case Segment::stem:
-    case Segment::pool:
-    case Segment::conv1:
-    case Segment::conv2:
-    case Segment::conv3:
-    case Segment::shortcut_sum:
-    case Segment::classifier:
-    case Segment::whole:
-    case Segment::norm:
-    case Segment::update:
-    case Segment::accumulate:
-    case Segment::loss_scale:
-      throw std::invalid_argument(std::string(name_of(segment.kind)) + " is no segment of a GPT");
-  }
+  for (const WorkSpec& work : segment.work) switch (work.what) {
+      case Work::lookup: b.lookup(); break;
+      case Work::positions: b.positions(); break;
+      case Work::norm: b.norm(false); break;
+      case Work::joined_norm: b.norm(true); break;
+      case Work::product: b.product(work.in, work.out, false); break;
+      case Work::biased_product: b.product(work.in, work.out, true); break;
+      case Work::gelu: b.gelu(); break;
+      case Work::gelu_slope: b.gelu_slope(); break;
+      case Work::attention: b.attention(); break;
+      case Work::residual_sum: b.residual_sum(); break;
+      case Work::loss_gradient: b.loss_gradient(); break;
+      case Work::loss: b.loss(); break;
+      case Work::pixels:
+      case Work::convolution:
+      case Work::batch_norm:
+      case Work::batch_norm_relu:
+      case Work::batch_norm_sum_relu:
+      case Work::max_pool:
+      case Work::classifier:
+        throw std::invalid_argument(std::string(name_of(segment.kind)) + " is no segment of a GPT");
+    }
   return b.take();
 }
 

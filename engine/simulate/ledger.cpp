@@ -75,16 +75,14 @@ class Keeper {
     return sum(begin, end, kept_[selective], [&](KeptBytes& kept, const SegmentSpec& segment, Seen& seen) {
       const double statistics = kept.statistics;
       add(kept, segment, segment.kept, seen.values, made_again(selective));
-      if (segment.kind == Segment::attention) {
+      if (segment.does(Work::attention)) {
         if (selective)
           kept.statistics = statistics;  // its rows' sums come again with the scores
         else
           kept.tensors += scores();
       }
-      const bool residual_sum = segment.kind == Segment::projection || segment.kind == Segment::down;
-      if (residual_sum || segment.kind == Segment::embedding) kept.tensors += mask();
-      const bool embedded = segment.kind == (model_.tensor == 1 ? Segment::embedding : Segment::positions);
-      if (embedded && cluster_.embedding_norm) kept.tensors += stream_bytes(model_);
+      if (segment.does(Work::residual_sum) || segment.does(Work::positions)) kept.tensors += mask();
+      if (segment.does(Work::positions) && cluster_.embedding_norm) kept.tensors += stream_bytes(model_);
     });
   }
 
@@ -153,13 +151,13 @@ class Keeper {
         if (seen.insert(name).second) bytes += bytes_of_tensor(model_, segment, name);
     for (const TensorName name : segment.kept)
       if (is_gathered(name)) bytes += bytes_of_tensor(model_, segment, name);
-    if (segment.kind == Segment::attention) {
+    if (segment.does(Work::attention)) {
       if (stores_scores()) bytes += 2 * score_elements(model_) * element_of(model_) + (selective ? scores() : 0);
       // The repeated core writes its result again.
       if (selective) bytes += bytes_of_tensor(model_, segment, TensorName::attended);
     }
     // Its gradient is cast back, and the product's own result is still there.
-    if (segment.kind == Segment::head && !cluster_.fused)
+    if (segment.does(Work::loss_gradient) && !cluster_.fused)
       bytes += 2 * bytes_of_tensor(model_, segment, TensorName::logits);
     return {bytes, given_up_behind(segment, i, begin, selective)};
   }
@@ -175,7 +173,7 @@ class Keeper {
     }
     if (selective) seen.insert({segment.block, TensorName::softmax});
     add(kept, segment, segment.kept, seen, made_again(selective));
-    return kept.sum() + (segment.kind == Segment::attention && !selective ? scores() : 0);
+    return kept.sum() + (segment.does(Work::attention) && !selective ? scores() : 0);
   }
 
   const Model& model_;

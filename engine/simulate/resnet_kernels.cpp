@@ -17,7 +17,7 @@ class ResnetBuilder {
   SegmentKernels take() { return std::move(kernels_); }
 
   /// `parameter`: position of its weights among the segment's.
-  void convolution(TensorName result, std::size_t parameter, bool input_gradient = true) {
+  void convolution(TensorName result, std::size_t parameter, bool input_gradient) {
     const Shape w = weight(parameter);
     const Shape y = shape(result);
     const std::int64_t pixels = y.elements() / y[3], sum = w[1] * w[2] * w[3];
@@ -84,52 +84,27 @@ class ResnetBuilder {
 
 SegmentKernels resnet_kernels_of(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster) {
   ResnetBuilder b(model, segment, cluster);
-  const bool shortcut = segment.parameters.size() > (segment.kind == Segment::conv1 ? 1u : 2u);
-  switch (segment.kind) {
-    case Segment::stem:
-      b.pixels();
-      b.convolution(TensorName::convolved1, 0, false);
-      break;
-    case Segment::pool:
-      b.batch_norm(TensorName::norm1, true, false);
-      b.max_pool();
-      break;
-    case Segment::conv1:
-      b.convolution(TensorName::convolved1, 0);
-      if (shortcut) b.convolution(TensorName::shortcut, 1);
-      break;
-    case Segment::conv2:
-      b.batch_norm(TensorName::norm1, true, false);
-      b.convolution(TensorName::convolved2, 2);
-      break;
-    case Segment::conv3:
-      b.batch_norm(TensorName::norm2, true, false);
-      b.convolution(TensorName::convolved3, 2);
-      break;
-    case Segment::shortcut_sum:
-      if (shortcut) b.batch_norm(TensorName::shortcut, false, false);
-      b.batch_norm(TensorName::convolved3, true, true);
-      break;
-    case Segment::classifier: b.classifier(); break;
-    case Segment::whole:
-    case Segment::embedding:
-    case Segment::qkv:
-    case Segment::attention:
-    case Segment::projection:
-    case Segment::up:
-    case Segment::down:
-    case Segment::head:
-    case Segment::norm:
-    case Segment::update:
-    case Segment::accumulate:
-    case Segment::loss_scale:
-    case Segment::positions:
-    case Segment::attention_norm:
-    case Segment::mlp_norm:
-    case Segment::output:
-    case Segment::final_norm:
-    case Segment::loss: assert(false && "not a segment of a resnet");
-  }
+  for (const WorkSpec& work : segment.work) switch (work.what) {
+      case Work::pixels: b.pixels(); break;
+      case Work::convolution: b.convolution(work.tensor, work.weight, segment.has_input_gradient()); break;
+      case Work::batch_norm: b.batch_norm(work.tensor, false, false); break;
+      case Work::batch_norm_relu: b.batch_norm(work.tensor, true, false); break;
+      case Work::batch_norm_sum_relu: b.batch_norm(work.tensor, true, true); break;
+      case Work::max_pool: b.max_pool(); break;
+      case Work::classifier: b.classifier(); break;
+      case Work::lookup:
+      case Work::positions:
+      case Work::norm:
+      case Work::joined_norm:
+      case Work::product:
+      case Work::biased_product:
+      case Work::gelu:
+      case Work::gelu_slope:
+      case Work::attention:
+      case Work::residual_sum:
+      case Work::loss_gradient:
+      case Work::loss: assert(false && "not a segment of a resnet");
+    }
   return b.take();
 }
 

@@ -75,9 +75,7 @@ HeldBuffers held_parameters(const StepProgram& step, const RankProgram& program)
   if (!step.updates(program.rank) && step.grid.servers == 0) return held;
   for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
-    const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
-    if ((buffer.memory == MemoryClass::parameters || master) && buffer.persistent && buffer.parameter >= 0)
-      hold(held, program, b);
+    if (holds_weights(buffer)) hold(held, program, b);
   }
   return held;
 }
@@ -87,7 +85,7 @@ HeldBuffers held_gradients(const RankProgram& program) {
   for (const Op& op : program.ops)
     if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::update)
       for (const BufferUse& use : op.uses)
-        if (program.buffers[use.buffer].memory == MemoryClass::gradients) hold(held, program, use.buffer);
+        if (program.buffers[use.buffer].role == BufferRole::gradient) hold(held, program, use.buffer);
   return held;
 }
 
@@ -142,10 +140,7 @@ void change_roundings(RankRun& run, const Model& model) {
   const RankProgram& program = run.program();
   for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
-    const bool master = buffer.memory == MemoryClass::optimizer && buffer.name.starts_with("master:");
-    if ((buffer.memory != MemoryClass::parameters && !master) || !buffer.persistent || buffer.parameter < 0 ||
-        buffer.within >= 0)
-      continue;
+    if (!holds_weights(buffer) || buffer.within >= 0) continue;
     run.change(b, [&](const View& values) {
       for (std::int64_t i = 0; i < values.elements(); ++i)
         set_element(values, i,

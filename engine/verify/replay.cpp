@@ -48,8 +48,8 @@ class Worker {
     for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
       const Buffer& buffer = program.buffers[b];
       if (buffer.parameter < 0 || !buffer.persistent) continue;
-      if (buffer.memory == MemoryClass::parameters) parameters_[buffer.parameter] = b;
-      if (buffer.memory == MemoryClass::gradients) gradients_[buffer.parameter] = b;
+      if (buffer.role == BufferRole::parameter) parameters_[buffer.parameter] = b;
+      if (buffer.role == BufferRole::gradient) gradients_[buffer.parameter] = b;
     }
   }
 
@@ -90,7 +90,7 @@ class Shard {
   Shard(const StepProgram& step, int server_rank, const kernels::KernelSet& kernels) : step_(step) {
     const RankProgram program = step.program_for(server_rank);
     for (const Buffer& buffer : program.buffers)
-      if (buffer.memory == MemoryClass::parameters && buffer.parameter >= 0) add_piece(buffer);
+      if (buffer.role == BufferRole::parameter && buffer.parameter >= 0) add_piece(buffer);
     std::vector<UpdateOperands> operands;
     for (const Piece& piece : pieces_) operands.push_back(piece.operands);
     update_ = bind_update(step.scenario.train, operands, nullptr, kernels, workspace_);
@@ -162,11 +162,10 @@ class Shard {
     o.decay = spec.decay;
     o.tensor_elements = spec.whole.elements();
     initialise(o.parameter, spec, train.seed, buffer.first);
-    for (const StateSpec& state :
-         states_of(optimizer_rule(train.optimizer), {buffer.type, wide, buffer.shape, o.tensor_elements})) {
+    const UpdateTarget target{buffer.type, wide, buffer.shape, o.tensor_elements};
+    for (const StateSpec& state : states_of(optimizer_rule(train.optimizer), target))
       o.states.push_back(make(state.type, state.shape));
-      if (state.name == "master") initialise(o.states.back(), spec, train.seed, buffer.first);
-    }
+    if (target.master()) initialise(o.states.front(), spec, train.seed, buffer.first);
     pieces_.push_back(std::move(piece));
   }
 

@@ -38,10 +38,7 @@ View HandLaid::reserve(const Shape& shape, DType type) {
 }
 
 HandLaid::Key HandLaid::key_of(const SegmentSpec& segment, TensorName name) const {
-  int block = segment.block;
-  using enum Segment;
-  if (segment.kind == final_norm || segment.kind == head || segment.kind == loss || segment.kind == classifier)
-    block = model_.spec.layers;
+  const int block = segment.block < 0 && !is_before_blocks(segment.kind) ? model_.spec.layers : segment.block;
   if (name == TensorName::residual) return {block - 1, TensorName::output};
   return {block, name};
 }

@@ -202,6 +202,33 @@ TEST_CASE("the halves of a split backward read, write and cost what the whole on
   CHECK(model.segments[3].weight_gradient_bytes == 4 * (64 + 64 + 72));
 }
 
+TEST_CASE("of a block all is repeated but what makes only the block's output, which no backward of it reads") {
+  using enum Segment;
+  struct Row {
+    int tensor;
+    bool sequence_parallel;
+    std::vector<Segment> unrepeated;
+  };
+  for (const Row& row : {Row{1, false, {down}}, Row{2, false, {down, output}}, Row{2, true, {down, output}}}) {
+    Scenario scenario = scenario_of(gpt(2, 8, 2, 4, 16), 3);
+    scenario.plan.tensor = row.tensor;
+    scenario.plan.sequence_parallel = row.sequence_parallel;
+    const Model model = make_model(scenario);
+    INFO(row.tensor << " tensor ranks, sequence parallelism " << row.sequence_parallel);
+    for (const SegmentSpec& segment : model.segments) {
+      INFO(name_of(segment.kind) << " of block " << segment.block);
+      const bool is_left_out = std::count(row.unrepeated.begin(), row.unrepeated.end(), segment.kind) > 0;
+      CHECK(segment.repeated == (segment.block >= 0 && !is_left_out));
+      std::vector<Segment> behind;
+      for (const SegmentSpec& other : model.unrepeated_behind(segment)) {
+        CHECK(other.block == segment.block);
+        behind.push_back(other.kind);
+      }
+      CHECK(behind == (segment.kind == up ? row.unrepeated : std::vector<Segment>{}));
+    }
+  }
+}
+
 TEST_CASE("types: statistics accumulate in fp32, or fp64 in fp64 runs, and the loss in fp64") {
   CHECK(accumulation_type(DType::f64) == DType::f64);
   for (DType type : {DType::f32, DType::bf16, DType::f16}) CHECK(accumulation_type(type) == DType::f32);

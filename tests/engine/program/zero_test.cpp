@@ -141,3 +141,36 @@ TEST_CASE("an optimizer that needs whole tensors is refused") {
   s.plan.data = 1;  // nobody to share with, but the plan still says so
   CHECK_THROWS_AS(compile(s), PlanError);
 }
+
+TEST_CASE("what a buffer holds is its role: one loss scale, a master and two moments a parameter, a shard a bucket") {
+  const int zero = GENERATE(0, 1, 2, 3);
+  const bool offload = GENERATE(false, true);
+  if (offload && zero == 0) return;
+  Scenario s = zero_scenario(zero, 2, 2, 2);
+  s.plan.precision = "fp16";
+  s.plan.offload = offload ? "optimizer" : "none";
+  const StepProgram step = compile(s);
+  for (const RankProgram& program : step.all_programs()) {
+    INFO("ZeRO-" << zero << ", offload " << offload << ", rank " << program.rank);
+    int scales = 0;
+    std::map<int, std::vector<std::string>> states;  // by parameter
+    std::multiset<int> shards;
+    for (const Buffer& b : program.buffers) {
+      INFO(b.name);
+      scales += b.role == BufferRole::loss_scale;
+      if (b.role == BufferRole::loss_scale) CHECK(!b.host);
+      if (is_state(b)) states[b.parameter].push_back(b.role == BufferRole::master ? "the master" : b.state);
+      if (b.role == BufferRole::parameter && b.shard_of >= 0) shards.insert(b.shard_of);
+      CHECK(is_state(b) == !b.state.empty());
+      CHECK((b.role == BufferRole::parameter) == (b.memory == MemoryClass::parameters));
+      CHECK((b.role == BufferRole::gradient) == (b.memory == MemoryClass::gradients));
+      CHECK(holds_weights(b) == (b.persistent && b.parameter >= 0 &&
+                                 (b.memory == MemoryClass::parameters || b.role == BufferRole::master)));
+    }
+    CHECK(scales == 1);
+    CHECK(!states.empty());
+    for (const auto& [parameter, of] : states) CHECK(of == std::vector<std::string>{"the master", "m", "v"});
+    const std::vector<Bucket> buckets = buckets_of(step, step.grid.coordinates_of(program.rank).pipeline);
+    for (const Bucket& bucket : buckets) CHECK(shards.count(bucket.index) == (zero == 3 ? 1u : 0u));
+  }
+}

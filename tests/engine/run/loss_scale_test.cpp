@@ -72,9 +72,9 @@ std::vector<Seen> run(const Scenario& scenario, Told* told = nullptr) {
           for (BufferIndex b = 0; b < rank_run.program().buffers.size(); ++b) {
             const Buffer& buffer = rank_run.program().buffers[b];
             const View view = rank_run.view(b);
-            if (buffer.name == loss_scale_name)
+            if (buffer.role == BufferRole::loss_scale)
               seen.scale.push_back({view.as<double>()[0], view.as<double>()[1], view.as<double>()[2]});
-            if (!buffer.name.starts_with("master:")) continue;
+            if (buffer.role != BufferRole::master) continue;
             for (std::int64_t i = 0; i < view.elements(); ++i) masters[b].push_back(element(view, i));
           }
         }
@@ -180,7 +180,7 @@ TEST_CASE("the scale goes on from a checkpoint") {
       compile(s), again, [](int) { return nullptr; },
       [&](RankRun& rank_run, int rank) {
         for (BufferIndex b = 0; b < rank_run.program().buffers.size(); ++b)
-          if (rank_run.program().buffers[b].name == loss_scale_name) {
+          if (rank_run.program().buffers[b].role == BufferRole::loss_scale) {
             const auto* state = rank_run.view(b).as<double>();
             states[static_cast<std::size_t>(rank)] = {state[0], state[2]};
           }

@@ -43,15 +43,15 @@ inline Trained train(const Scenario& scenario, const std::string& folder, const 
     const Buffer& buffer = run.program().buffers[b];
     const View view = run.view(b);
     // A main device's replicas are told what it has become with the next step.
-    if (buffer.name == loss_scale_name && step.updates(rank)) {
+    if (buffer.role == BufferRole::loss_scale && step.updates(rank)) {
       const auto* state = view.as<double>();
       trained.loss_scale[rank] = {state[0], state[1], state[2]};
     }
-    if (!buffer.persistent || buffer.parameter < 0 || buffer.memory == MemoryClass::gradients) return;
+    if (!buffer.persistent || buffer.parameter < 0 || buffer.role == BufferRole::gradient) return;
     trained.memory[std::to_string(rank) + " " + buffer.name].assign(view.as<std::byte>(),
                                                                     view.as<std::byte>() + view.bytes());
-    const bool master = buffer.name.starts_with("master:");
-    const bool weights = buffer.memory == MemoryClass::parameters && buffer.piece == step.updates_pieces();
+    const bool master = buffer.role == BufferRole::master;
+    const bool weights = buffer.role == BufferRole::parameter && buffer.piece == step.updates_pieces();
     if (!step.updates(rank) || !(has_masters ? master : weights)) return;
     const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(buffer.parameter)];
     std::vector<double>& values = trained.weights[spec.name];

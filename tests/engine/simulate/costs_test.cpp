@@ -211,7 +211,7 @@ TEST_CASE("signatures tell apart what differs in kind, segment, shape, type or a
   RankProgram program;
   const auto op_with = [&](const char* token, Shape shape, DType type, Access access) {
     const OpIndex at = add_op(program, token);
-    program.buffers.push_back({"x", MemoryClass::activations, type, shape, false, -1, -1, -1});
+    program.buffers.push_back({"x", BufferRole::activation, MemoryClass::activations, type, shape});
     program.ops[at].uses = {{static_cast<BufferIndex>(program.buffers.size() - 1), access}};
     return signature_of(program, program.ops[at]);
   };
