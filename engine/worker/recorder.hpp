@@ -7,6 +7,8 @@
 
 #include "telemetry/trace/trace_writer.hpp"
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 
 class Recorder : public EventSink {
@@ -32,7 +34,7 @@ class Recorder : public EventSink {
   std::string close() {
     const std::lock_guard lock(mutex_);
     if (!writer_ || writer_->close()) return {};
-    return writer_->error() + "; " + std::to_string(writer_->lost_messages()) + " messages are not in the recording";
+    return writer_->error() + "; " + counted(writer_->lost_messages(), "message") + " are not in the recording";
   }
 
  private:
