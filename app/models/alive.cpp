@@ -29,6 +29,17 @@ std::vector<AliveBuffer> alive_at(const RankProgram& program, OpIndex op) {
   return alive;
 }
 
+bool drop_ended(std::vector<AliveBuffer>& alive, OpId op, const ClassBytes& seen) {
+  ClassBytes during{};
+  for (const AliveBuffer& buffer : alive) during[static_cast<std::size_t>(buffer.memory)] += buffer.bytes;
+  bool less = false;
+  for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer,
+                                   MemoryClass::activations, MemoryClass::buffers})
+    less = less || seen[static_cast<std::size_t>(memory)] < during[static_cast<std::size_t>(memory)];
+  if (less) std::erase_if(alive, [op](const AliveBuffer& buffer) { return buffer.last.valid() && buffer.last == op; });
+  return less;
+}
+
 std::optional<OpIndex> index_of(const RankProgram& program, OpId op) {
   const auto found = std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& o) { return o.id == op; });
   if (found == program.ops.end()) return std::nullopt;

@@ -21,6 +21,10 @@ struct AliveBuffer {
 /// its own.
 std::vector<AliveBuffer> alive_at(const RankProgram& program, OpIndex op);
 
+/// Of `alive`, which alive_at gave, what is left when the op has ended, if what was seen is less than while it runs.
+/// Scratch, context and the host's memory are not compared: a run knows them better than its program. True if it was.
+bool drop_ended(std::vector<AliveBuffer>& alive, OpId op, const ClassBytes& seen);
+
 /// The op's place in its program; none where the program does not have it.
 std::optional<OpIndex> index_of(const RankProgram& program, OpId op);
 

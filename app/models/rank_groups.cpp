@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -54,8 +56,7 @@ std::vector<RankGroup> blocks(std::int32_t ranks) {
 }  // namespace
 
 std::string size_words(const RankGroup& group) {
-  const std::string count = std::to_string(group.count);
-  return group.what == "ranks" ? count + (group.count == 1 ? " rank" : " ranks") : group.what + " of " + count;
+  return group.what == "ranks" ? counted(group.count, "rank") : group.what + " of " + std::to_string(group.count);
 }
 
 const char* words_of(Grouping grouping) {

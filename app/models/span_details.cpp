@@ -7,6 +7,7 @@
 
 #include "app/models/steps.hpp"
 #include "app/models/time_axis.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -177,9 +178,6 @@ SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, s
 }
 
 std::string step_summary(std::uint32_t step, std::int32_t ranks, TimeRange range, const StepInsight* insight) {
-  const auto counted = [](std::int32_t count, const char* what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-  };
   // Servers have no model to compute: the bubble is over the workers, and the line says so by what it counts.
   const bool serves = insight != nullptr && insight->run.workers > 0 &&
                       insight->run.workers < static_cast<std::int32_t>(insight->run.ranks.size());

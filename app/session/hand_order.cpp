@@ -9,8 +9,6 @@
 namespace rankscope::app {
 namespace {
 
-constexpr const char* by_hand = "by-hand";
-
 /// "line 3: why" in its two parts.
 void take_apart(const std::string& what, OrderCheck& check) {
   check.message = what;
@@ -32,12 +30,12 @@ std::string quoted_in(const std::string& message) {
 }  // namespace
 
 std::string order_text(const PlanSpec& plan) {
-  return plan.schedule == by_hand ? plan.order : to_text(schedule_of(plan));
+  return plan.schedule == ScheduleKind::by_hand ? plan.order : to_text(schedule_of(plan));
 }
 
-void choose_schedule(PlanSpec& plan, const std::string& name) {
-  if (name == plan.schedule) return;
-  if (name == by_hand) {
+void choose_schedule(PlanSpec& plan, ScheduleKind schedule) {
+  if (plan.schedule == schedule) return;
+  if (schedule == ScheduleKind::by_hand) {
     try {
       plan.order = order_text(plan);
     } catch (const std::invalid_argument&) {
@@ -46,7 +44,7 @@ void choose_schedule(PlanSpec& plan, const std::string& name) {
   } else {
     plan.order.clear();
   }
-  plan.schedule = name;
+  plan.schedule = schedule;
 }
 
 OrderCheck check_order(const std::string& text, const PlanSpec& plan) {

@@ -16,7 +16,7 @@ std::string order_text(const PlanSpec& plan);
 
 /// The plan with that schedule. "by-hand" begins with the order that there was; any other has none. An order that
 /// cannot be told begins empty.
-void choose_schedule(PlanSpec& plan, const std::string& name);
+void choose_schedule(PlanSpec& plan, ScheduleKind schedule);
 
 struct OrderCheck {
   bool ok = false;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/prediction.hpp"
 
-#include <cmath>
+#include <fmt/format.h>
+
 #include <exception>
 #include <string>
 
 #include "app/session/forecast.hpp"
+#include "engine/facts/forecast.hpp"
 #include "engine/facts/prediction.hpp"
+#include "engine/op/words.hpp"
+#include "engine/run/scratch.hpp"
 #include "engine/scenario/read.hpp"
-#include "engine/simulate/costs.hpp"
 #include "engine/simulate/folded.hpp"
 #include "engine/simulate/lost_node.hpp"
 
@@ -17,40 +20,52 @@ namespace {
 
 constexpr double most_ops = 1e6;  // laid out, stored and taken apart in a few seconds
 
-/// Ranks that are identical by symmetry are one. Throws PlanError for a plan that has none.
-void fold(const StepProgram& step, double ops, Prediction& prediction) {
-  const Scenario& scenario = step.scenario;
-  const std::string ranks = std::to_string(step.grid.size()) + " ranks";
-  const std::string size = ops > most_ops ? "The programs of this plan's " + ranks + " have some " +
-                                                std::to_string(std::llround(ops / 1e6)) +
-                                                " million ops, too many to be run or shown here"
-                                          : "This plan's " + ranks + " are of a machine that is not here";
-  if (!is_folded(step)) throw PlanError(size + ", and one rank cannot stand for others: " + why_not_folded(scenario));
-  prediction.report = predict_step(step);
-  prediction.view = folded_store(scenario, prediction.report.step_seconds);
+bool folds(const StepProgram& step) {
+  return count_ops(step) > most_ops || (!is_here(step.scenario.cluster) && is_folded(step));
+}
+
+std::string size_words(const StepProgram& step) {
+  const std::string ranks = counted(step.grid.size(), "rank");
+  const double ops = count_ops(step);
+  return ops > most_ops ? fmt::format(
+                              "The programs of this plan's {} have some {:.0f} million ops, too many to be run or "
+                              "shown here",
+                              ranks, ops / 1e6)
+                        : fmt::format("This plan's {} are of a machine that is not here", ranks);
+}
+
+/// What is shown of ranks that are identical by symmetry.
+std::string what_is_shown(const StepProgram& step) {
   const bool one = step.grid.pipeline == 1;
-  const std::string shown = ". Shown is one rank of " +
-                            (one ? "the one stage" : "each of the " + std::to_string(step.grid.pipeline) + " stages");
+  const std::string shown = one ? "the one stage" : "each of the " + counted(step.grid.pipeline, "stage");
   const std::string boxes = "; each box is one chunk of one micro-batch; ";
-  const int slow = scenario.fault.slow_rank;
-  prediction.folded = slow < 0 ? size + shown + boxes + "the " + std::to_string(step.grid.tensor * step.grid.data) +
-                                     (one ? " ranks are identical" : " ranks of a stage are identical")
-                               : size + shown + " of replica " + std::to_string(shown_replica(scenario)) +
-                                     ", which has the slow rank " + std::to_string(slow) + boxes +
-                                     "the other replicas wait for it at the step's end";
+  const int slow = step.scenario.fault.slow_rank;
+  if (slow < 0)
+    return fmt::format("{}. Shown is one rank of {}{}the {} {} identical", size_words(step), shown, boxes,
+                       step.grid.tensor * step.grid.data, one ? "ranks are" : "ranks of a stage are");
+  return fmt::format(
+      "{}. Shown is one rank of {} of replica {}, which has the slow rank {}{}the other replicas wait for "
+      "it at the step's end",
+      size_words(step), shown, shown_replica(step.scenario), slow, boxes);
 }
 
 /// Throws what makes a refusal.
-void predict_plan(const Scenario& scenario, Prediction& prediction) {
-  check_scenario(scenario);
-  const StepProgram step = compile(scenario);
-  if (const double ops = count_ops(step); ops > most_ops || (!is_here(scenario.cluster) && is_folded(step)))
-    return fold(step, ops, prediction);
-  prediction.context = std::make_shared<const RunContext>(context_of(scenario));
-  RunFacts facts = facts_of_plan(*prediction.context, modelled_costs(scenario, prediction.context->step.model));
-  prediction.predicted = *facts.predicted;
-  prediction.report = make_report(facts);
-  prediction.view = forecast_store(scenario, prediction.context->programs, prediction.predicted.spans);
+void predict_plan(const Scenario& asked, Prediction& prediction) {
+  const Scenario& left = prediction.left ? *prediction.left : asked;
+  check_scenario(left);
+  const StepProgram step = compile(left);
+  if (folds(step) && !is_folded(step))
+    throw PlanError(size_words(step) + ", and one rank cannot stand for others: " + why_not_folded(left));
+  StepPrediction predicted = predict_with_facts(asked, add_host_scratch, {}, folds);
+  prediction.report = std::move(predicted.report);
+  if (!predicted.context) {
+    prediction.folded = what_is_shown(step);
+    prediction.view = folded_store(left, prediction.report.step_seconds);
+    return;
+  }
+  prediction.context = predicted.context;
+  prediction.predicted = std::move(*predicted.facts->predicted);
+  prediction.view = forecast_store(left, prediction.context->programs, prediction.predicted.spans);
 }
 
 }  // namespace
@@ -72,7 +87,7 @@ Prediction predict(const Scenario& scenario) {
       prediction.lost = what_is_left(*after, scenario.cluster.lost_node);
       prediction.left = after->scenario;
     }
-    predict_plan(prediction.left.value_or(scenario), prediction);
+    predict_plan(scenario, prediction);
   } catch (const std::exception& error) {
     prediction = {};
     prediction.scenario = scenario;

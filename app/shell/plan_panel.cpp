@@ -16,7 +16,7 @@
 #include "app/shell/proof_section.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/scenario/choices.hpp"
+#include "engine/scenario/keys.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -127,64 +127,83 @@ void PlanPanel::fit_width() {
 }
 
 void PlanPanel::add_fields(QGridLayout& form) {
-  const auto servers = [](const Scenario& s) { return s.plan.has_servers(); };
-  add_number(form, tr("data"), tr("Data-parallel replicas"), 4096, [](Scenario& s) -> int& { return s.plan.data; });
-  add_number(form, tr("tensor"), tr("Ranks that share every layer"), 4096,
-             [](Scenario& s) -> int& { return s.plan.tensor; });
-  add_choice(
-      form, tr("sequence parallel"), tr("Tensor ranks share the norms and residual sums too, by positions"),
-      {"off", "on"}, [](const Scenario& s) { return s.plan.sequence_parallel ? "on" : "off"; },
-      [](Scenario& s, const std::string& v) { s.plan.sequence_parallel = v == "on"; },
-      [](const Scenario& s) { return s.plan.tensor > 1 || s.plan.sequence_parallel; });
-  add_number(form, tr("pipeline"), tr("Stages that the layers are split over"), 4096,
-             [](Scenario& s) -> int& { return s.plan.pipeline; });
-  const auto staged = [](const Scenario& s) { return s.plan.pipeline > 1 || s.plan.virtual_stages > 1; };
-  add_number(
-      form, tr("virtual stages"), tr("Chunks of layers a rank holds (interleaved schedules)"), 64,
-      [](Scenario& s) -> int& { return s.plan.virtual_stages; }, staged);
-  add_words(
-      form, tr("layers per stage"),
-      tr("even; cost: by what they compute; or the number of layers of each chunk, such as 3 2 2 1"),
-      [](Scenario& s) -> std::string& { return s.plan.stages; }, staged);
-  add_number(form, tr("micro-batches"), tr("Parts that a replica's batch is cut into, per step"), 65534,
-             [](Scenario& s) -> int& { return s.plan.micro_batches; });
-  add_number(form, tr("global batch"), tr("Samples a step over all replicas"), 1 << 24,
-             [](Scenario& s) -> int& { return s.train.global_batch; });
+  const Applies servers = [](const Scenario& s) { return s.plan.has_servers(); };
+  const Applies staged = [](const Scenario& s) { return s.plan.pipeline > 1 || s.plan.virtual_stages > 1; };
+  add_key(form, "plan.data", tr("data"), tr("Data-parallel replicas"));
+  add_key(form, "plan.tensor", tr("tensor"), tr("Ranks that share every layer"));
+  add_key(form, "plan.sequence_parallel", tr("sequence parallel"),
+          tr("Tensor ranks share the norms and residual sums too, by positions"),
+          [](const Scenario& s) { return s.plan.tensor > 1 || s.plan.sequence_parallel; });
+  add_key(form, "plan.pipeline", tr("pipeline"), tr("Stages that the layers are split over"));
+  add_key(form, "plan.virtual", tr("virtual stages"), tr("Chunks of layers a rank holds (interleaved schedules)"),
+          staged, 64);
+  add_key(form, "plan.stages", tr("layers per stage"),
+          tr("even; cost: by what they compute; or the number of layers of each chunk, such as 3 2 2 1"), staged);
+  add_key(form, "plan.micro_batches", tr("micro-batches"), tr("Parts that a replica's batch is cut into, per step"), {},
+          65534);
+  add_key(form, "train.global_batch", tr("global batch"), tr("Samples a step over all replicas"), {}, 1 << 24);
   add_choice(
       form, tr("schedule"), tr("In which order a stage runs forwards and backwards; by-hand: as the text says"),
-      choices("plan.schedule"), [](const Scenario& s) { return s.plan.schedule; },
-      [](Scenario& s, const std::string& v) { choose_schedule(s.plan, v); });
+      choices("plan.schedule"), [](const Scenario& s) { return s.plan.schedule.name(); },
+      [](Scenario& s, const std::string& v) { choose_schedule(s.plan, Choice<ScheduleKind>(v)); });
+  keys_.insert("plan.schedule");
   form.addWidget(as_text_, form.rowCount(), 1, Qt::AlignRight);
-  add_choice(form, tr("recompute"), tr("Which activations are computed again instead of being kept"), "plan.recompute",
-             [](Scenario& s) -> std::string& { return s.plan.recompute; });
-  add_number(
-      form, tr("recompute every n-th block"),
-      tr("The input of every n-th block of a chunk is kept, and the rest computed again"), 4096,
-      [](Scenario& s) -> int& { return s.plan.recompute_blocks; },
-      [](const Scenario& s) { return s.plan.recompute == "blocks"; });
-  add_choice(form, tr("precision"), tr("Element type of the computation"), "plan.precision",
-             [](Scenario& s) -> std::string& { return s.plan.precision; });
-  add_choice(form, tr("data parallel"),
-             tr("Where gradients are summed and parameters updated: on every rank, on a main "
-                "device, or on parameter servers of their own"),
-             "plan.data_parallel", [](Scenario& s) -> std::string& { return s.plan.data_parallel; });
-  add_number(
-      form, tr("servers"), tr("Parameter servers; each has an equal part of the parameters"), 4096,
-      [](Scenario& s) -> int& { return s.plan.servers; }, servers);
-  add_number(
-      form, tr("staleness"), tr("Steps whose updates a worker's parameters may lack; 0 is synchronous"), 64,
-      [](Scenario& s) -> int& { return s.plan.staleness; }, servers);
-  add_number(form, tr("ZeRO stage"), tr("0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too"),
-             3, [](Scenario& s) -> int& { return s.plan.zero; });
-  add_choice(form, tr("offload"), tr("What lies in the host's memory: optimizer states, which the host then updates"),
-             "plan.offload", [](Scenario& s) -> std::string& { return s.plan.offload; });
-  add_choice(form, tr("collective"),
-             tr("Algorithm of collectives: the communicator's own, or one whose phases are shown and bytes counted"),
-             "plan.collective", [](Scenario& s) -> std::string& { return s.plan.collective; });
-  add_real(
-      form, tr("bucket, MiB"), tr("Gradients that are reduced together; the first bucket is at most 1 MiB"),
-      [](Scenario& s) -> double& { return s.plan.bucket_mib; },
-      [](const Scenario& s) { return s.plan.data > 1 || s.plan.has_servers(); });
+  add_key(form, "plan.recompute", tr("recompute"), tr("Which activations are computed again instead of being kept"));
+  add_key(form, "plan.recompute_blocks", tr("recompute every n-th block"),
+          tr("The input of every n-th block of a chunk is kept, and the rest computed again"),
+          [](const Scenario& s) { return s.plan.recompute == Recompute::blocks; });
+  add_key(form, "plan.precision", tr("precision"), tr("Element type of the computation"));
+  add_key(form, "plan.data_parallel", tr("data parallel"),
+          tr("Where gradients are summed and parameters updated: on every rank, on a main device, or on parameter "
+             "servers of their own"));
+  add_key(form, "plan.servers", tr("servers"), tr("Parameter servers; each has an equal part of the parameters"),
+          servers);
+  add_key(form, "plan.staleness", tr("staleness"),
+          tr("Steps whose updates a worker's parameters may lack; 0 is synchronous"), servers, 64);
+  add_key(form, "plan.zero", tr("ZeRO stage"),
+          tr("0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too"));
+  add_key(form, "plan.offload", tr("offload"),
+          tr("What lies in the host's memory: optimizer states, which the host then updates"));
+  add_key(form, "plan.collective", tr("collective"),
+          tr("Algorithm of collectives: the communicator's own, or one whose phases are shown and bytes counted"));
+  add_key(form, "plan.bucket_mib", tr("bucket, MiB"),
+          tr("Gradients that are reduced together; the first bucket is at most 1 MiB"),
+          [](const Scenario& s) { return s.plan.data > 1 || s.plan.has_servers(); });
+}
+
+void PlanPanel::add_key(QGridLayout& form, const char* path, const QString& name, const QString& help, Applies applies,
+                        int most) {
+  const Key& key = *find_key(path);
+  keys_.insert(path);
+  const auto get = [&key](const Scenario& scenario) {
+    Scenario copy = scenario;
+    return written(key.field(copy));
+  };
+  Scenario scratch;
+  const Field field = key.field(scratch);
+  if (std::holds_alternative<int*>(field)) {
+    const int greatest = static_cast<int>(std::min<double>(most, key.range.greatest));
+    add_number(
+        form, name, help, greatest, [&key](Scenario& s) -> int& { return *std::get<int*>(key.field(s)); },
+        std::move(applies));
+  } else if (std::holds_alternative<double*>(field)) {
+    add_real(
+        form, name, help, [&key](Scenario& s) -> double& { return *std::get<double*>(key.field(s)); },
+        std::move(applies));
+  } else if (std::holds_alternative<std::string*>(field)) {
+    add_words(
+        form, name, help, [&key](Scenario& s) -> std::string& { return *std::get<std::string*>(key.field(s)); },
+        std::move(applies));
+  } else if (std::holds_alternative<bool*>(field)) {
+    add_choice(
+        form, name, help, {"off", "on"},
+        [get](const Scenario& scenario) { return get(scenario) == "true" ? "on" : "off"; },
+        [&key](Scenario& s, const std::string& v) { *std::get<bool*>(key.field(s)) = v == "on"; }, std::move(applies));
+  } else {
+    add_choice(
+        form, name, help, choices(path), get,
+        [&key](Scenario& s, const std::string& v) { std::get<AnyChoice*>(key.field(s))->take(v); }, std::move(applies));
+  }
 }
 
 void PlanPanel::add_field(QGridLayout& form, const QString& name, const QString& help, QWidget* box,
@@ -274,16 +293,6 @@ void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString
   add_field(form, name, help, field, show, std::move(applies));
 }
 
-void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString& help, const char* key,
-                           std::function<std::string&(Scenario&)> value, Applies applies) {
-  const auto get = [value](const Scenario& scenario) {
-    Scenario copy = scenario;
-    return value(copy);
-  };
-  const auto set = [value](Scenario& scenario, const std::string& word) { value(scenario) = word; };
-  add_choice(form, name, help, choices(key), get, set, std::move(applies));
-}
-
 bool PlanPanel::is_settled_field(const QWidget* widget) const {
   if (widget == nullptr || !isAncestorOf(widget)) return false;
   if (const auto* box = qobject_cast<const QSpinBox*>(widget)) return box->cleanText() == QString::number(box->value());
@@ -293,7 +302,7 @@ bool PlanPanel::is_settled_field(const QWidget* widget) const {
 }
 
 QWidget* PlanPanel::field_named(const QString& name) const {
-  for (const Field& field : fields_)
+  for (const Row& field : fields_)
     if (field.label->text() == name) return field.box;
   return nullptr;
 }
@@ -308,7 +317,7 @@ void PlanPanel::edit(const std::function<void(Scenario&)>& change) {
 void PlanPanel::take_scenario() {
   filling_ = true;
   if (session_.scenario()) {
-    for (const Field& field : fields_) {
+    for (const Row& field : fields_) {
       const bool applies = !field.applies || field.applies(*session_.scenario());
       field.label->setVisible(applies);
       field.box->setVisible(applies);
@@ -325,7 +334,7 @@ void PlanPanel::take_state() {
   const bool editable = session_.scenario() && session_.spec().kind == SourceKind::scenario &&
                         session_.state() != SessionState::starting && session_.state() != SessionState::running &&
                         session_.state() != SessionState::stopping;
-  for (const Field& field : fields_) field.box->setEnabled(editable);
+  for (const Row& field : fields_) field.box->setEnabled(editable);
   advice_->set_editable(editable);
   take_advice();
   as_text_->setVisible(session_.scenario().has_value());

@@ -41,6 +41,8 @@ class PlanPanel : public QScrollArea {
   QString cell_text(PlanRow row, int column) const;
   /// The field of that name, as its label says; null for none. For tests.
   QWidget* field_named(const QString& name) const;
+  /// The keys that it has fields for: "plan.data", … For tests.
+  const std::set<std::string>& keys() const { return keys_; }
 
  signals:
   /// The order of the stages is to be edited as text.
@@ -51,7 +53,7 @@ class PlanPanel : public QScrollArea {
  private:
   using Applies = std::function<bool(const Scenario&)>;
   /// One key of the plan. Where it does not apply it is not there.
-  struct Field {
+  struct Row {
     QLabel* label = nullptr;
     QWidget* box = nullptr;
     std::function<void(const Scenario&)> show;
@@ -59,6 +61,9 @@ class PlanPanel : public QScrollArea {
   };
 
   void add_fields(QGridLayout& form);
+  /// A key of the scenario ("plan.data") in a box of its type; whole numbers up to `most`.
+  void add_key(QGridLayout& form, const char* path, const QString& name, const QString& help, Applies applies = {},
+               int most = 4096);
   void add_field(QGridLayout& form, const QString& name, const QString& help, QWidget* box,
                  std::function<void(const Scenario&)> show, Applies applies);
   void add_number(QGridLayout& form, const QString& name, const QString& help, int most,
@@ -70,8 +75,6 @@ class PlanPanel : public QScrollArea {
   void add_choice(QGridLayout& form, const QString& name, const QString& help, const std::vector<std::string>& values,
                   std::function<std::string(const Scenario&)> get,
                   std::function<void(Scenario&, const std::string&)> set, Applies applies = {});
-  void add_choice(QGridLayout& form, const QString& name, const QString& help, const char* key,
-                  std::function<std::string&(Scenario&)> value, Applies applies = {});
   void fit_width();
   void take_scenario();
   void take_state();
@@ -82,7 +85,8 @@ class PlanPanel : public QScrollArea {
   Session& session_;
   Adviser adviser_;
   AlternativesList* advice_;
-  std::vector<Field> fields_;
+  std::vector<Row> fields_;
+  std::set<std::string> keys_;
   QLabel *heading_, *note_;
   QPushButton *back_, *as_text_;
   std::vector<std::array<QLabel*, 4>> cells_;

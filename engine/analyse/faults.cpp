@@ -2,13 +2,12 @@
 
 #include <cmath>
 
-#include "engine/analyse/figure_text.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope::analysis {
 namespace {
 
 using figure::duration;
-using figure::format;
 
 constexpr double rounding = 1e-6;  ///< of sums of shares
 
@@ -17,35 +16,35 @@ bool is_share(double value) { return std::isnan(value) || (value >= -rounding &&
 /// `inputs`: what the share was computed from.
 void withdraw(Report& report, const std::string& name, double& share, const std::string& inputs) {
   if (is_share(share)) return;
-  report.faults.push_back(format("%s of %.3f is impossible, a share is between 0 and 1: ", name.c_str(), share) +
+  report.faults.push_back(fmt::format("{} of {:.3f} is impossible, a share is between 0 and 1: ", name, share) +
                           inputs);
   share = std::numeric_limits<double>::quiet_NaN();
 }
 
 std::string rate_inputs(const Report& report, double flops, double peak) {
-  return format(
-      "%.4g GFLOP in %s (%s clock) on %d device%s with a peak of %.4g GFLOP/s each; measure the peak again: "
+  return fmt::format(
+      "{:.4g} GFLOP in {} ({} clock) on {} with a peak of {:.4g} GFLOP/s each; measure the peak again: "
       "rankscope-engine peak --again",
-      flops * 1e-9, duration(report.step_seconds).c_str(), std::string(name_of(report.clock)).c_str(), report.ranks,
-      report.ranks == 1 ? "" : "s", peak * 1e-9);
+      flops * 1e-9, duration(report.step_seconds), std::string(name_of(report.clock)), counted(report.ranks, "device"),
+      peak * 1e-9);
 }
 
 /// A step that was analysed, in words.
 std::string step_inputs(const std::optional<StepAnalysis>& step) {
   if (!step) return "no step was analysed";
-  return format("step %u of %s on %d ranks, %lld spans missing", step->step, duration(step->seconds()).c_str(),
-                step->workers, static_cast<long long>(step->missing_spans));
+  return fmt::format("step {} of {} on {}, {} missing", step->step, duration(step->seconds()),
+                     counted(step->workers, "rank"), counted(step->missing_spans, "span"));
 }
 
 }  // namespace
 
 void withdraw_impossible_time(Report& report, StepRow& row) {
   if (std::isnan(row.seconds) || row.seconds > 0) return;
-  report.faults.push_back(
-      format("a time of %.6f ms for step %u is impossible: from the first begin to the last end of its ranks on the %s "
-             "clock, whose ranks are fitted within %.6f ms",
-             1e3 * row.seconds, row.step, std::string(name_of(report.clock)).c_str(),
-             1e3 * (std::isnan(report.clock_uncertainty_s) ? 0 : report.clock_uncertainty_s)));
+  report.faults.push_back(fmt::format(
+      "a time of {:.6f} ms for step {} is impossible: from the first begin to the last end of its ranks on the {} "
+      "clock, whose ranks are fitted within {:.6f} ms",
+      1e3 * row.seconds, row.step, std::string(name_of(report.clock)),
+      1e3 * (std::isnan(report.clock_uncertainty_s) ? 0 : report.clock_uncertainty_s)));
   row.seconds = std::numeric_limits<double>::quiet_NaN();
 }
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "engine/analyse/faults.hpp"
-#include "engine/analyse/figure_text.hpp"
 #include "engine/analyse/traffic.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -58,19 +58,8 @@ std::map<std::uint32_t, const ObservedStep*> headline_steps(const RunFacts& fact
   return steps;
 }
 
-/// The spans of a step and of those beside it, since a step is not a barrier.
-std::vector<Span> spans_around(const std::map<std::uint32_t, const ObservedStep*>& steps, std::uint32_t step,
-                               int apart) {
-  std::vector<Span> spans;
-  for (std::int64_t s = std::int64_t{step} - apart; s <= std::int64_t{step} + apart; ++s)
-    if (const auto found = steps.find(static_cast<std::uint32_t>(s)); s >= 0 && found != steps.end())
-      spans.insert(spans.end(), found->second->spans.begin(), found->second->spans.end());
-  return spans;
-}
-
-TimeRange range_of(const std::map<std::uint32_t, const ObservedStep*>& steps, std::uint32_t step) {
-  const ObservedStep& observed = *steps.at(step);
-  return observed.range.empty() ? step_range(spans_around(steps, step, 1), step) : observed.range;
+TimeRange range_of(const ObservedStep& step) {
+  return step.range.empty() ? step_range(step.spans, step.step) : step.range;
 }
 
 void add_steps(Report& report, const RunFacts& facts, const RunTotals& told) {
@@ -88,7 +77,7 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& told) {
   for (const auto& [number, step] : observed) {
     StepRow& row = rows[number];
     if (!std::isnan(row.seconds)) continue;
-    const TimeRange range = range_of(observed, number);
+    const TimeRange range = range_of(*step);
     if (!range.empty()) row.seconds = static_cast<double>(range.length()) * 1e-9;
   }
   std::vector<double> seconds;
@@ -110,12 +99,11 @@ std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& t
   const auto observed = headline_steps(facts);
   std::uint32_t first = observed.empty() ? 0 : observed.begin()->first;
   if (!told.steps.empty()) first = std::min(first, told.steps.first());
-  const int apart = steps_apart(facts.programs);
   std::vector<StepAnalysis> steady;
   for (const auto& [number, step] : observed) {
     if (step->spans.empty() || (number == first && observed.size() > 1)) continue;
-    if (const TimeRange range = range_of(observed, number); !range.empty())
-      steady.push_back(analyse_step(facts.programs, facts.grid, spans_around(observed, number, apart), range, number));
+    if (const TimeRange range = range_of(*step); !range.empty())
+      steady.push_back(analyse_step(facts.programs, facts.grid, step->spans, range, number));
   }
   return steady;
 }
@@ -123,15 +111,13 @@ std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& t
 void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& told) {
   report.time.share.fill(unknown);
   report.time.unknown = unknown;
+  report.bubble.ideal = facts.ideal_bubble;
   if (facts.programs.empty()) return;
   const auto analyse = [&](const std::optional<Simulation>& simulation) -> std::optional<StepAnalysis> {
     if (!simulation || simulation->spans.empty()) return std::nullopt;
     return analyse_simulation(facts.programs, facts.grid, *simulation);
   };
-  if (const auto ideal = analyse(facts.ideal)) {
-    report.bubble.ideal = ideal->bubble;
-    report.bubble_span.ideal = ideal->bubble_span;
-  }
+  if (const auto ideal = analyse(facts.ideal)) report.bubble_span.ideal = ideal->bubble_span;
   report.predicted = analyse(facts.predicted);
 
   std::vector<StepAnalysis> steady = steady_steps(facts, told);
@@ -283,7 +269,7 @@ std::optional<SlowRank> slow_rank_of(const StepAnalysis& step) {
 }
 
 std::string to_text(const SlowRank& slow) {
-  return figure::format("rank %d takes %.2f times as long as the others for equal work", slow.rank, slow.factor);
+  return fmt::format("rank {} takes {:.2f} times as long as the others for equal work", slow.rank, slow.factor);
 }
 
 double sent_by_busiest(std::span<const LinkReport> links, bool predicted) {

@@ -26,7 +26,9 @@ struct ObservedStep {
   Obtained obtained = Obtained::measured;
   ClockDomain clock = ClockDomain::wall;
   TimeRange range;
-  std::vector<Span> spans;  ///< see analyse_step; empty where only the range is kept
+  /// The step's, and those of the steps beside it that ran meanwhile (analyse_step); empty where only the range is
+  /// kept.
+  std::vector<Span> spans;
 };
 
 /// All that is known about a run, or about a plan that did not run yet: input of make_report.
@@ -56,7 +58,9 @@ struct RunFacts {
   std::vector<ObservedStep> observed;  ///< any order; those not of the headline are ignored
   std::vector<ClockRecord> clocks;
 
-  /// The textbook: unit costs and free communication (see unit_costs). The step analysed is the last.
+  /// The textbook's bubble: the schedule's own (ideal_bubble of engine/schedule).
+  double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
+  /// The textbook's steps: unit costs and free communication (see unit_costs). The step analysed is the last.
   std::optional<Simulation> ideal;
   /// The model of this machine. The step analysed is the last.
   std::optional<Simulation> predicted;

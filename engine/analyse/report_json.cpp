@@ -25,6 +25,8 @@ Json plan_json(const PlanSpec& plan) {
           [](const auto* value) -> Json {
             if constexpr (requires { value->has_value(); })
               return *value ? Json(**value) : Json(nullptr);
+            else if constexpr (requires { value->names(); })
+              return value->name();
             else
               return *value;
           },

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-std::string ranks_in_words(std::int32_t ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
+std::string ranks_in_words(std::int32_t ranks) { return counted(ranks, "rank"); }
 
 /// The median over a point's runs of one of their numbers.
 template <class Number>

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <functional>
 
-#include "engine/analyse/figure_text.hpp"
 #include "engine/analyse/scaling.hpp"
+#include "engine/op/words.hpp"
 #include "engine/scenario/read.hpp"
 
 namespace rankscope {
@@ -66,10 +66,10 @@ std::vector<Column> columns_of(const Sweep& sweep, const ScalingTable& table) {
   add("step", [](const ScalingRow& row) { return duration(row.run.step_seconds); });
   add("spread", [](const ScalingRow& row) { return row.steps > 1 ? percent(row.spread()) : dash; });
   add("predicted", [](const ScalingRow& row) { return duration(row.predicted.step_seconds); });
-  add(tokens_word(sweep) + "/s", [](const ScalingRow& row) { return number(row.run.tokens_per_s, "%.0f"); });
-  add("per rank", [](const ScalingRow& row) { return number(row.tokens_per_s_per_rank, "%.0f"); });
+  add(tokens_word(sweep) + "/s", [](const ScalingRow& row) { return number(row.run.tokens_per_s, "{:.0f}"); });
+  add("per rank", [](const ScalingRow& row) { return number(row.tokens_per_s_per_rank, "{:.0f}"); });
   if (table.comparable) {
-    add("speed-up", [](const ScalingRow& row) { return number(row.run.speedup, "%.2f"); });
+    add("speed-up", [](const ScalingRow& row) { return number(row.run.speedup, "{:.2f}"); });
     add("efficiency", [](const ScalingRow& row) { return percent(row.run.efficiency); });
     add("predicted", [](const ScalingRow& row) { return percent(row.predicted.efficiency); });
   }
@@ -112,7 +112,7 @@ std::string batch_words(const Sweep& sweep) {
   if (first == sweep.points.end()) return "";
   if (sweep.scaling == Scaling::weak) return "; the global batch grows with the ranks";
   if (batch_varies(sweep)) return "; each point has a global batch of its own";
-  return "; the global batch stays " + std::to_string(first->global_batch) + " samples, " +
+  return "; the global batch stays " + counted(first->global_batch, "sample") + ", " +
          std::to_string(first->tokens_per_step) + " " + tokens_word(sweep);
 }
 
@@ -121,13 +121,12 @@ std::string head(const Sweep& sweep, const ScalingTable& table) {
   for (const Axis& axis : sweep.axes) over += (over.empty() ? "" : " and ") + axis.key;
   std::string text = sweep.title.empty() ? "" : sweep.title + "\n";
   text += line(std::string(name_of(sweep.scaling)) + " scaling", "over " + over + batch_words(sweep));
-  const std::string each_rank =
-      sweep.threads > 1 ? "each rank's " + std::to_string(sweep.threads) + " threads" : "each rank";
+  const std::string each_rank = sweep.threads > 1 ? "each rank's " + counted(sweep.threads, "thread") : "each rank";
   text += line("times are", sweep.clock == ClockDomain::device
                                 ? "emulated, device clock: as if " + each_rank + " had a device and links of its own"
                                 : "measured, wall clock");
-  std::string each = std::to_string(sweep.steps) + (sweep.steps == 1 ? " step" : " steps");
-  if (sweep.repeats > 1) each += " in each of " + std::to_string(sweep.repeats) + " runs";
+  std::string each = counted(sweep.steps, "step");
+  if (sweep.repeats > 1) each += " in each of " + counted(sweep.repeats, "run");
   if (sweep.steps > 1) each += "; medians without the first step";
   text += line("each point", each);
   text += line("baseline", table.baseline_words);

@@ -60,14 +60,15 @@ StepProgram with_blocks(const StepProgram& step, int blocks) {
   small.plan.stages = "even";
   // Of blocks that are repeated together all but the last repeat their last product, too.
   const PlanSpec& plan = step.scenario.plan;
-  if (plan.recompute == "sqrt" || plan.recompute_blocks > 1) {
-    small.plan.recompute = "blocks";
+  if (plan.recompute == Recompute::sqrt || plan.recompute_blocks > 1) {
+    small.plan.recompute = Recompute::blocks;
     small.plan.recompute_blocks = small.model.layers;
   }
   // A tensor group's shapes remain, of which one rank is measured.
   small.plan.data = small.plan.pipeline = small.plan.virtual_stages = 1;
   small.plan.zero = 0;
-  small.plan.schedule = splits_backward(step.schedule) ? "zb-h1" : "1f1b";  // one chunk, and the same ops
+  small.plan.schedule =
+      splits_backward(step.schedule) ? ScheduleKind::zb_h1 : ScheduleKind::one_f_one_b;  // one chunk, the same ops
   small.plan.micro_batches = 2;  // a first micro-batch writes its gradients, the others add
   small.train.global_batch = 2 * step.model.micro_batch_size;
   return compile(small);
@@ -152,7 +153,7 @@ Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> pla
   };
   Costs costs = calibrated_costs(std::move(calibration), std::move(otherwise));
   costs.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
-  costs.collective_ns = collective_costs(step.scenario.plan.collective, costs.link);
+  costs.collective_ns = collective_costs(step.scenario.plan.collective.name(), costs.link);
   return costs;
 }
 

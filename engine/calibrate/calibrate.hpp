@@ -20,8 +20,8 @@ std::vector<CostSample> measure_alone_at_once(const StepProgram& step, int rank,
 /// those of a device of one's own, one.
 int ranks_at_once(const Platform& platform);
 
-/// Costs of the plan's ops on this machine, predicted before it runs: a model of a few blocks (as many as do not stay in
-/// a core's caches) at the plan's micro-batch size is trained for a few steps (some tenths of a second) by one rank
+/// Costs of the plan's ops on this machine, predicted before it runs: a model of a few blocks (as many as do not stay
+/// in a core's caches) at the plan's micro-batch size is trained for a few steps (some tenths of a second) by one rank
 /// without peers, on as many cores at once as the plan's ranks will have (ranks_at_once; at most four), and the cost of
 /// each of its segments applies wherever the segment recurs. Optimizer ops, and copies between device and host, which
 /// here are one memory, cost in proportion to the bytes they touch. Links are the cluster's, and collectives by

@@ -40,7 +40,8 @@ void OpMeasurement::pass(const std::vector<Scenario>& scenarios, int threads) {
       const OpWork work = of_model ? work_of_op(step.model, f) : OpWork{0, moved_bytes(program, op, rule)};
       if (work.flops == 0 && work.bytes == 0) continue;
       const OpKind kind = f.kind == OpKind::recompute ? OpKind::forward : f.kind;
-      samples_[{MeasuredOps::name(kind, f.segment), scenario.plan.precision, work.flops, work.bytes, work.walked_bytes}]
+      samples_[{MeasuredOps::name(kind, f.segment), scenario.plan.precision.name(), work.flops, work.bytes,
+                work.walked_bytes}]
           .push_back(sample.ns);
     }
   }
@@ -62,22 +63,23 @@ std::vector<MeasuredCost> OpMeasurement::costs() const {
   return costs;
 }
 
-std::vector<Scenario> measured_sizes(const std::string& precision) {
+std::vector<Scenario> measured_sizes(Precision precision) {
   struct Sizes {
     int width, heads, context, samples, vocabulary, tensor;
-    const char* schedule;
+    ScheduleKind schedule;
   };
+  using enum ScheduleKind;
   std::vector<Scenario> scenarios;
-  for (const Sizes& sizes : {Sizes{64, 2, 64, 4, 256, 1, "1f1b"}, Sizes{96, 3, 80, 6, 384, 1, "1f1b"},
-                             Sizes{128, 4, 128, 8, 1024, 1, "1f1b"}, Sizes{160, 5, 48, 10, 320, 1, "1f1b"},
-                             Sizes{224, 7, 112, 4, 448, 1, "1f1b"}, Sizes{256, 8, 64, 8, 512, 1, "1f1b"},
-                             Sizes{256, 4, 160, 2, 256, 1, "1f1b"}, Sizes{320, 5, 128, 4, 512, 1, "1f1b"},
-                             Sizes{320, 10, 80, 6, 640, 1, "1f1b"}, Sizes{128, 4, 64, 8, 256, 1, "zb-h1"},
-                             Sizes{224, 7, 80, 4, 448, 1, "zb-h1"}, Sizes{160, 5, 112, 6, 640, 1, "zb-h1"},
-                             Sizes{256, 8, 128, 2, 512, 1, "zb-h1"}, Sizes{320, 10, 48, 12, 512, 1, "zb-h1"},
-                             Sizes{128, 4, 80, 8, 256, 2, "1f1b"}, Sizes{320, 10, 64, 16, 512, 2, "1f1b"},
-                             Sizes{256, 8, 112, 8, 1024, 2, "1f1b"}, Sizes{256, 8, 128, 4, 512, 4, "1f1b"},
-                             Sizes{288, 9, 64, 8, 384, 3, "1f1b"}}) {
+  for (const Sizes& sizes :
+       {Sizes{64, 2, 64, 4, 256, 1, one_f_one_b}, Sizes{96, 3, 80, 6, 384, 1, one_f_one_b},
+        Sizes{128, 4, 128, 8, 1024, 1, one_f_one_b}, Sizes{160, 5, 48, 10, 320, 1, one_f_one_b},
+        Sizes{224, 7, 112, 4, 448, 1, one_f_one_b}, Sizes{256, 8, 64, 8, 512, 1, one_f_one_b},
+        Sizes{256, 4, 160, 2, 256, 1, one_f_one_b}, Sizes{320, 5, 128, 4, 512, 1, one_f_one_b},
+        Sizes{320, 10, 80, 6, 640, 1, one_f_one_b}, Sizes{128, 4, 64, 8, 256, 1, zb_h1},
+        Sizes{224, 7, 80, 4, 448, 1, zb_h1}, Sizes{160, 5, 112, 6, 640, 1, zb_h1}, Sizes{256, 8, 128, 2, 512, 1, zb_h1},
+        Sizes{320, 10, 48, 12, 512, 1, zb_h1}, Sizes{128, 4, 80, 8, 256, 2, one_f_one_b},
+        Sizes{320, 10, 64, 16, 512, 2, one_f_one_b}, Sizes{256, 8, 112, 8, 1024, 2, one_f_one_b},
+        Sizes{256, 8, 128, 4, 512, 4, one_f_one_b}, Sizes{288, 9, 64, 8, 384, 3, one_f_one_b}}) {
     Scenario s;
     s.model = {"gpt", 2, sizes.width, sizes.heads, sizes.context, sizes.vocabulary, true, 0.0};
     s.plan.tensor = sizes.tensor;

@@ -32,6 +32,6 @@ class OpMeasurement {
 /// tokens a micro-batch, whole and split over tensor ranks, joint and split backwards. Half of the widths and contexts
 /// are no powers of two: powers fill the kernels' vectors and tiles, and fitted to them nearly alone, the ops of blocks
 /// 192 wide with 96 tokens came out 3 % short in all (on a Xeon).
-std::vector<Scenario> measured_sizes(const std::string& precision);
+std::vector<Scenario> measured_sizes(Precision precision);
 
 }  // namespace rankscope

@@ -307,7 +307,7 @@ std::optional<std::string> Checkpoint::find_mismatch(const Scenario& wanted) con
                        there);
   };
   const ModelSpec &a = scenario_.model, &b = wanted.model;
-  if (a.kind != b.kind) return differs("model.kind", a.kind, b.kind);
+  if (a.kind != b.kind) return differs("model.kind", a.kind.name(), b.kind.name());
   if (a.layers != b.layers) return differs("model.layers", a.layers, b.layers);
   if (a.width != b.width) return differs("model.width", a.width, b.width);
   if (a.image != b.image) return differs("model.image", a.image, b.image);

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "engine/facts/prediction.hpp"
+#include "engine/op/words.hpp"
 #include "engine/program/compile.hpp"
 #include "engine/scenario/read.hpp"
 
@@ -40,26 +41,25 @@ class Changes {
 
   void schedules() {
     if (plan_.pipeline < 2) return;
-    const auto to = [&](const char* schedule, int chunks) {
+    const auto to = [&](ScheduleKind schedule, int chunks) {
       return [schedule, chunks](PlanSpec& plan) {
         plan.schedule = schedule;
         plan.virtual_stages = chunks;
         plan.order.clear();
       };
     };
-    const bool simple = plan_.schedule == "naive" || plan_.schedule == "gpipe";
-    if (simple) add("1F1B", to("1f1b", 1));
-    const int chunks = plan_.schedule == "interleaved" ? 2 * plan_.virtual_stages : 2;
-    add("interleaved, " + std::to_string(chunks) + " chunks a rank", to("interleaved", chunks));
-    if (plan_.schedule != "zb-h1") add("zero bubble (ZB-H1)", to("zb-h1", 1));
+    const bool simple = plan_.schedule == ScheduleKind::naive || plan_.schedule == ScheduleKind::gpipe;
+    if (simple) add("1F1B", to(ScheduleKind::one_f_one_b, 1));
+    const int chunks = plan_.schedule == ScheduleKind::interleaved ? 2 * plan_.virtual_stages : 2;
+    add("interleaved, " + counted(chunks, "chunk") + " a rank", to(ScheduleKind::interleaved, chunks));
+    if (plan_.schedule != ScheduleKind::zb_h1) add("zero bubble (ZB-H1)", to(ScheduleKind::zb_h1, 1));
     if (plan_.stages == "even") add("layers by cost", [](PlanSpec& plan) { plan.stages = "cost"; });
   }
 
   void micro_batches() {
     const int now = plan_.micro_batches;
     const auto to = [&](int count) {
-      add(std::to_string(count) + (count == 1 ? " micro-batch" : " micro-batches"),
-          [count](PlanSpec& plan) { plan.micro_batches = count; });
+      add(counted(count, "micro-batch", ending_es), [count](PlanSpec& plan) { plan.micro_batches = count; });
     };
     to(2 * now);
     if (now % 2 == 0) to(now / 2);
@@ -82,7 +82,7 @@ class Changes {
         if (moved.data > plan_.data && moved.micro_batches % 2 == 0) moved.micro_batches /= 2;
         if (moved.data < plan_.data) moved.micro_batches *= 2;
         if (moved.pipeline == 1 || plan_.pipeline == 1) {
-          moved.schedule = "1f1b";
+          moved.schedule = ScheduleKind::one_f_one_b;
           moved.virtual_stages = 1;
           moved.order.clear();
         }
@@ -95,17 +95,17 @@ class Changes {
   }
 
   void memory() {
-    const auto recompute = [&](const char* what, const char* words) {
+    const auto recompute = [&](Recompute what, const char* words) {
       if (plan_.recompute == what) return;
       add(words, [what](PlanSpec& plan) {
         plan.recompute = what;
         plan.recompute_blocks = 1;
       });
     };
-    recompute("none", "no recomputation");
-    recompute("selective", "selective recomputation");
-    recompute("blocks", "recomputation of every block");
-    if (plan_.data > 1 && plan_.data_parallel == "all-reduce" && plan_.zero < 3)
+    recompute(Recompute::none, "no recomputation");
+    recompute(Recompute::selective, "selective recomputation");
+    recompute(Recompute::blocks, "recomputation of every block");
+    if (plan_.data > 1 && plan_.data_parallel == DataParallel::all_reduce && plan_.zero < 3)
       for (int stage = plan_.zero + 1; stage <= 3; ++stage)
         add("ZeRO stage " + std::to_string(stage), [stage](PlanSpec& plan) { plan.zero = stage; });
     if (plan_.zero > 0) add("no ZeRO", [](PlanSpec& plan) { plan.zero = 0; });
@@ -115,7 +115,7 @@ class Changes {
 
   void updates() {
     if (plan_.has_main_device())
-      add("all-reduce instead of a main device", [](PlanSpec& plan) { plan.data_parallel = "all-reduce"; });
+      add("all-reduce instead of a main device", [](PlanSpec& plan) { plan.data_parallel = DataParallel::all_reduce; });
   }
 
   const PlanSpec& plan_;

@@ -17,8 +17,8 @@ namespace {
 double repeated_flops(const StepProgram& step, const OpFields& f) {
   const SegmentSpec& segment = step.model.segment(f.block, f.segment);
   double flops = segment.forward_flops;
-  const bool to_the_end = step.scenario.cluster.recompute_whole && step.scenario.plan.recompute == "blocks" &&
-                          step.scenario.plan.recompute_blocks == 1;
+  const bool to_the_end = step.scenario.cluster.software.recompute_whole &&
+                          step.scenario.plan.recompute == Recompute::blocks && step.scenario.plan.recompute_blocks == 1;
   if (to_the_end)
     for (const SegmentSpec& other : step.model.unrepeated_behind(segment)) flops += other.forward_flops;
   return flops;
@@ -31,6 +31,7 @@ RunFacts common_facts(const RunContext& context) {
   facts.title = scenario.title;
   facts.grid = context.step.grid;
   facts.programs = context.programs;
+  facts.ideal_bubble = ideal_bubble(context.step.schedule);
   facts.ideal = context.ideal;
   facts.model_flops = facts.hardware_flops = context.step.model.model_flops_per_sample() * scenario.train.global_batch;
   for (const RankProgram& program : context.programs)

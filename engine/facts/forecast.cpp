@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "engine/program/ledger.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/folded.hpp"
 
@@ -15,32 +16,18 @@ constexpr int folded_steps = 2;
 /// The text of a program is wanted for details of an op; writing it for plans of many ranks would make editing slow.
 constexpr std::size_t most_ops_with_text = 100'000;
 
-/// Bytes in use at each op's begin. A program's lifetimes follow its order, not time, so a sample is never earlier than
-/// the one before it; samples that say nothing new are left out.
 MemoryBatch memory_of(const RankProgram& program, const std::vector<Span>& spans) {
-  MemoryBatch batch{Obtained::simulated, ClockDomain::device, {}};
-  const MemoryProfile profile = memory_profile(program);
-  std::unordered_map<OpId, std::size_t> index;
-  for (std::size_t i = 0; i < program.ops.size(); ++i) index.emplace(program.ops[i].id, i);
-
-  struct Start {
-    std::uint32_t step;
-    std::size_t op;
-    std::int64_t begin_ns;
-  };
-  std::vector<Start> starts;
+  std::unordered_map<OpId, OpIndex> index;
+  for (OpIndex i = 0; i < program.ops.size(); ++i) index.emplace(program.ops[i].id, i);
+  std::vector<OpTime> times;
+  times.reserve(spans.size());
   for (const Span& span : spans)
     if (const auto found = index.find(span.op); found != index.end())
-      starts.push_back({span.step, found->second, span.begin_ns});
-  std::sort(starts.begin(), starts.end(),
-            [](const Start& a, const Start& b) { return std::pair(a.step, a.op) < std::pair(b.step, b.op); });
-  std::int64_t time = 0;
-  for (const Start& start : starts) {
-    time = std::max(time, start.begin_ns);
-    const auto& bytes = profile.at[start.op];
-    if (!batch.samples.empty() && batch.samples.back().bytes == bytes) continue;
-    batch.samples.push_back({program.rank, start.step, program.ops[start.op].id, time, bytes});
-  }
+      times.push_back({found->second, span.step, span.begin_ns, span.end_ns});
+  MemoryBatch batch{Obtained::simulated, ClockDomain::device, {}};
+  Ledger ledger(program, standing_of(program));
+  for (const AliveFrom& level : memory_along(ledger, times))
+    batch.samples.push_back({program.rank, level.step, program.ops[level.op].id, level.time_ns, level.bytes});
   return batch;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/op/words.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/simulate/folded.hpp"
@@ -102,7 +103,7 @@ double count_ops(const StepProgram& step) {
 
 void check_size(const StepProgram& step) {
   if (const double ops = count_ops(step); ops > too_many_ops)
-    throw PlanError("the programs of the plan's " + std::to_string(step.grid.size()) + " ranks have some " +
+    throw PlanError("the programs of the plan's " + counted(step.grid.size(), "rank") + " have some " +
                     std::to_string(std::llround(ops / 1e6)) + " million ops, more than can be laid out one by one");
 }
 
@@ -113,8 +114,6 @@ bool is_folded(const StepProgram& step) {
 
 namespace {
 
-using Prepare = std::function<void(const StepProgram&, std::span<RankProgram>)>;
-
 void check_foldable(const StepProgram& step) {
   try {
     check_size(step);
@@ -124,21 +123,22 @@ void check_foldable(const StepProgram& step) {
   }
 }
 
-StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare,
-                               const std::optional<OtherCosts>& other) {
+StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare, const std::optional<OtherCosts>& other,
+                               const std::function<bool(const StepProgram&)>& folds) {
   StepPrediction predicted;
-  if (is_folded(step)) {
+  if (folds(step)) {
     if (other)
-      throw PlanError("the programs of the plan's " + std::to_string(step.grid.size()) + " ranks have some " +
+      throw PlanError("the programs of the plan's " + counted(step.grid.size(), "rank") + " have some " +
                       std::to_string(std::llround(count_ops(step) / 1e6)) +
                       " million ops, which are folded and predicted from a cluster's figures; leave out --here");
     predicted.report = folded_report(step);
   } else {
     check_foldable(step);
-    RunContext context = context_of(step.scenario);
-    if (prepare) prepare(context.step, context.programs);
+    const auto context = std::make_shared<RunContext>(context_of(step.scenario));
+    if (prepare) prepare(context->step, context->programs);
+    predicted.context = context;
     predicted.facts =
-        facts_of_plan(context, other ? other->costs(context.step) : modelled_costs(step.scenario, step.model));
+        facts_of_plan(*context, other ? other->costs(context->step) : modelled_costs(step.scenario, step.model));
     if (other) {
       predicted.facts->costs = other->from;
       predicted.facts->peak_flops = other->peak_flops;
@@ -152,17 +152,19 @@ StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare,
 }  // namespace
 
 Report predict_step(const StepProgram& step, const Prepare& prepare) {
-  return predict_in_full(step, prepare, {}).report;
+  return predict_in_full(step, prepare, {}, is_folded).report;
 }
 
 StepPrediction predict_with_facts(const Scenario& scenario, const Prepare& prepare,
-                                  const std::optional<OtherCosts>& other) {
+                                  const std::optional<OtherCosts>& other,
+                                  const std::function<bool(const StepProgram&)>& folds) {
   const auto after = after_lost_node(scenario);
-  if (!after) return predict_in_full(compile(scenario), prepare, other);
+  if (!after) return predict_in_full(compile(scenario), prepare, other, folds);
   Scenario whole = scenario;
   whole.cluster.lost_node = -1;
-  const StepPrediction before = predict_in_full(compile(whole), prepare, other);
-  StepPrediction left = after->replicas_lost > 0 ? predict_in_full(compile(after->scenario), prepare, other) : before;
+  const StepPrediction before = predict_in_full(compile(whole), prepare, other, folds);
+  StepPrediction left =
+      after->replicas_lost > 0 ? predict_in_full(compile(after->scenario), prepare, other, folds) : before;
   left.report.lost = {scenario.cluster.lost_node, after->replicas_lost, after->replicas_before,
                       before.report.steps.empty() ? std::nan("") : before.report.steps.back().tokens_per_s};
   return left;

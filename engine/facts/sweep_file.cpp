@@ -4,6 +4,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -24,7 +26,8 @@ void SweepRecorder::add(const SweepRun& run, std::int64_t time_ns) {
 
 std::string SweepRecorder::close() {
   if (writer_.close()) return {};
-  return writer_.error() + "; " + std::to_string(lost_) + " runs are not in the recording";
+  return writer_.error() + "; " + counted(lost_, "run") + " " + std::string(agreeing(lost_, "is", "are")) +
+         " not in the recording";
 }
 
 bool is_sweep(const std::string& path) { return has_topic(path, sweep_topic); }

@@ -44,7 +44,7 @@ void make_gpt(Model& model, const Scenario& scenario) {
   const ModelSpec& spec = model.spec;
   model.tensor = scenario.plan.tensor;
   model.sequence_parallel = scenario.plan.sequence_parallel && model.tensor > 1;
-  model.masks_padding = scenario.fault.plant != "unmasked_padding";
+  model.masks_padding = scenario.fault.plant != Plant::unmasked_padding;
   if (spec.heads % model.tensor != 0)
     throw std::invalid_argument(std::to_string(spec.heads) + " heads cannot be shared by " +
                                 std::to_string(model.tensor) + " tensor ranks");

@@ -17,12 +17,10 @@ Model make_model(const Scenario& scenario) {
   model.spec = scenario.model;
   model.micro_batch_size = scenario.micro_batch_size();
   model.type = scenario.compute_type();
-  if (model.spec.kind == "gpt")
-    make_gpt(model, scenario);
-  else if (model.spec.is_resnet())
-    make_resnet(model, scenario);
-  else
-    throw std::invalid_argument("unknown model kind '" + model.spec.kind + "'; known: gpt, resnet");
+  switch (model.spec.kind) {
+    case ModelKind::gpt: make_gpt(model, scenario); break;
+    case ModelKind::resnet: make_resnet(model, scenario); break;
+  }
   return model;
 }
 

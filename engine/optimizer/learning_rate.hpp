@@ -14,12 +14,10 @@ namespace rankscope {
 ///   decay "cosine"       l + (r - l)·(1 + cos(π·x))/2             (Loshchilov and Hutter 2017, without restarts)
 class LearningRate {
  public:
-  /// Throws std::invalid_argument for a decay that is not known.
   explicit LearningRate(const TrainSpec& train);
   double at(std::uint64_t step) const;
 
  private:
-  enum class Decay : std::uint8_t { none, linear, cosine };
   double base_, least_;
   double warmup_, end_;  ///< steps
   Decay decay_;

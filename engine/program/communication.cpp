@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -86,7 +88,7 @@ std::optional<std::string> find_gap(const RankProgram& program, std::span<const 
   return std::nullopt;
 }
 
-std::string times_text(std::int64_t n) { return std::to_string(n) + (n == 1 ? " member" : " members"); }
+std::string times_text(std::int64_t n) { return counted(n, "member"); }
 
 /// What is wrong with the sizes of operands whose uses are right.
 std::optional<std::string> find_wrong_size(const RankProgram& program, const Op& op, int n) {

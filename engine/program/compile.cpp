@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/op/words.hpp"
 #include "engine/optimizer/rule/rule.hpp"
 #include "engine/program/passes.hpp"
 
@@ -14,8 +15,8 @@ PipelineShape shape_of(const PlanSpec& plan) {
 }
 
 ChunkSchedule schedule_of(const PlanSpec& plan) {
-  return plan.schedule == "by-hand" ? by_hand_schedule(plan.order, shape_of(plan))
-                                    : make_schedule(plan.schedule, shape_of(plan));
+  return plan.schedule == ScheduleKind::by_hand ? by_hand_schedule(plan.order, shape_of(plan))
+                                                : make_schedule(plan.schedule.name(), shape_of(plan));
 }
 
 namespace {
@@ -35,7 +36,7 @@ StepProgram compile(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
   if (plan.chunks() > scenario.model.layers && !listed_layers(plan.stages))
     throw PlanError("plan.pipeline × plan.virtual is " + std::to_string(plan.chunks()) + " but the model has " +
-                    std::to_string(scenario.model.layers) + " layers; each chunk needs one");
+                    counted(scenario.model.layers, "layer") + "; each chunk needs one");
   if (plan.tensor > 1 && optimizer_rule(scenario.train.optimizer).grain != 1)
     throw PlanError("plan.tensor is " + std::to_string(plan.tensor) + ", but " + scenario.train.optimizer +
                     " updates elements of a tensor together, and tensor ranks have parts of it; use plan.tensor = 1 or "
@@ -51,7 +52,7 @@ StepProgram compile(const Scenario& scenario) {
     step.model = make_model(scenario);
     key = "plan.stages: ";
     step.first_segment = split_as_planned(step.model, plan);
-    key = plan.schedule == "by-hand" ? "plan.order: " : "plan.schedule: ";
+    key = plan.schedule == ScheduleKind::by_hand ? "plan.order: " : "plan.schedule: ";
     step.schedule = schedule_of(plan);
   } catch (const std::invalid_argument& e) {
     const bool is_order = std::string_view(key) == "plan.order: ";
@@ -127,8 +128,8 @@ RankProgram as_in_replica(RankProgram program, int data, const RankGrid& grid) {
 std::vector<RankProgram> StepProgram::all_programs() const {
   const PlanSpec& plan = scenario.plan;
   // Shards, the ranks that write checkpoints, main devices and servers set data ranks apart.
-  const bool alike = grid.data > 1 && grid.servers == 0 && plan.data_parallel == "all-reduce" && plan.zero == 0 &&
-                     scenario.train.checkpoint_every == 0 && scenario.fault.plant.empty();
+  const bool alike = grid.data > 1 && grid.servers == 0 && plan.data_parallel == DataParallel::all_reduce &&
+                     plan.zero == 0 && scenario.train.checkpoint_every == 0 && scenario.fault.plant == Plant::none;
   std::vector<RankProgram> programs;
   programs.reserve(static_cast<std::size_t>(grid.size()));
   for (int rank = 0; rank < grid.size(); ++rank) {

@@ -32,7 +32,7 @@ struct StepProgram {
   /// ZeRO's stage; 0 where the data group has one rank, which has nobody to share with.
   int zero() const { return grid.data > 1 ? scenario.plan.zero : 0; }
   /// Optimizer states lie in the host's memory, and the host updates.
-  bool offloads() const { return scenario.plan.offload == "optimizer"; }
+  bool offloads() const { return scenario.plan.offload == Offload::optimizer; }
   /// False for replicas of a main device and workers of servers: what they compute with is sent to them.
   bool updates(int rank) const;
   /// True where ranks update pieces of tensors, each others: ZeRO's, and servers.

@@ -62,8 +62,8 @@ RankProgram add_checkpoint(RankProgram program, const StepProgram& step);
 RankProgram plant_fault(RankProgram program, const StepProgram& step);
 /// The fault "early_gather_read", which is one of the edges.
 RankProgram plant_missing_edge(RankProgram program, const StepProgram& step);
-/// Gives every buffer its offset: persistent ones side by side, the others by size into the gaps of their lifetimes, views
-/// where they lie.
+/// Gives every buffer its offset: persistent ones side by side, the others by size into the gaps of their lifetimes,
+/// views where they lie.
 RankProgram place_buffers(RankProgram program);
 /// `after` and `after_previous` from the uses: who reads what another lane wrote, or writes where another lane read or
 /// wrote, comes after it — by address, so reused memory is covered as well. Edges implied by others are left out.

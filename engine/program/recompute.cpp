@@ -30,8 +30,8 @@ struct Group {
 int blocks_a_group(const PlanSpec& plan, int blocks) {
   // Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost": with groups of √n, what is kept and what is
   // repeated at once are both of order √n.
-  if (plan.recompute == "sqrt") return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(blocks))));
-  return plan.recompute == "blocks" ? plan.recompute_blocks : 1;
+  if (plan.recompute == Recompute::sqrt) return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(blocks))));
+  return plan.recompute == Recompute::blocks ? plan.recompute_blocks : 1;
 }
 
 std::vector<Group> groups_of(const RankProgram& program, const StepProgram& step) {
@@ -44,7 +44,7 @@ std::vector<Group> groups_of(const RankProgram& program, const StepProgram& step
     at->second.first = std::min(at->second.first, f.block);
     at->second.second = std::max(at->second.second, f.block);
   }
-  const bool attention_only = plan.recompute == "selective";
+  const bool attention_only = plan.recompute == Recompute::selective;
   std::map<std::tuple<int, int, int>, Group> groups;  // chunk, micro-batch, index
   for (std::size_t i = 0; i < program.ops.size(); ++i) {
     const OpFields f = program.ops[i].id.fields();
@@ -90,7 +90,7 @@ std::vector<std::size_t> repeated(const RankProgram& program, const Group& group
 
 RankProgram add_recomputation(RankProgram program, const StepProgram& step) {
   const PlanSpec& plan = step.scenario.plan;
-  if (plan.recompute == "none") return program;
+  if (plan.recompute == Recompute::none) return program;
   std::vector<Insertion> insertions;
   for (const Group& group : groups_of(program, step)) {
     const std::set<BufferIndex> made = used(program, group.forwards, Access::write);

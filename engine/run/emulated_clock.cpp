@@ -1,7 +1,6 @@
 #include "engine/run/emulated_clock.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "engine/host/threads.hpp"
 #include "engine/simulate/costs.hpp"
@@ -116,50 +115,16 @@ void EmulatedClock::publish(const std::vector<Span>& spans) {
   publish_(spans, memory);
 }
 
-// What the rank has alive from each begin and end of its spans on: a Ledger kept in the spans' time.
+// What the rank has alive from each begin and end of its spans on.
 void EmulatedClock::add_memory(std::size_t rank, const std::vector<const Span*>& spans,
                                std::vector<MemorySample>& memory) {
-  struct Change {
-    std::int64_t time;
-    bool begins;
-    OpIndex op;
-    const Span* span;
-  };
-  std::vector<Change> moments;
-  moments.reserve(2 * spans.size());
-  for (const Span* span : spans) {
-    const OpIndex op = ranks_[rank].index.at(span->op);
-    moments.push_back({span->begin_ns, true, op, span});
-    moments.push_back({span->end_ns, false, op, span});
-  }
-  // At one time, what ends makes room before what begins.
-  std::sort(moments.begin(), moments.end(), [](const Change& a, const Change& b) {
-    return std::tie(a.time, a.begins, a.op) < std::tie(b.time, b.begins, b.op);
-  });
-  const std::size_t first = memory.size();
-  for (const Change& m : moments) {
-    // On this clock ops follow each other without a pause: what held for no time is not reported, unless it was more
-    // than before and after. Then it holds for a nanosecond.
-    const auto add = [&](OpIndex op, const ClassBytes& alive) {
-      MemorySample sample{programs_[rank].rank, m.span->step, programs_[rank].ops[op].id, m.time, alive};
-      const std::size_t count = memory.size() - first;
-      if (count > 0) sample.time_ns = std::max(sample.time_ns, memory.back().time_ns);
-      if (count > 0 && memory.back().time_ns == sample.time_ns) {
-        const std::int64_t there = device_sum(memory.back().bytes);
-        const std::int64_t earlier = count > 1 ? device_sum(memory[memory.size() - 2].bytes) : 0;
-        if (there > std::max(earlier, device_sum(alive)))
-          ++sample.time_ns;
-        else
-          memory.pop_back();
-      }
-      memory.push_back(sample);
-    };
-    if (m.begins)
-      ranks_[rank].ledger->begin(m.op, m.span->step, add);
-    else
-      ranks_[rank].ledger->end(m.op, m.span->step, add);
-  }
-  for (const Span* span : spans) ranks_[rank].ledger->take_peaks(span->step);  // nobody asks for them here
+  std::vector<OpTime> times;
+  times.reserve(spans.size());
+  for (const Span* span : spans)
+    times.push_back({ranks_[rank].index.at(span->op), span->step, span->begin_ns, span->end_ns});
+  const RankProgram& program = programs_[rank];
+  for (const AliveFrom& level : memory_along(*ranks_[rank].ledger, times))
+    memory.push_back({program.rank, level.step, program.ops[level.op].id, level.time_ns, level.bytes});
 }
 
 }  // namespace rankscope

@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/run/ledger.hpp"
+#include "engine/program/ledger.hpp"
 #include "engine/run/observer.hpp"
 #include "engine/scenario/scenario.hpp"
 #include "engine/simulate/emulate.hpp"

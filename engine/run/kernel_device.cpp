@@ -38,9 +38,9 @@ class KernelDevice : public ComputeDevice {
       if (buffer.role == BufferRole::loss_scale) loss_scale_state_ = view_of(buffer).as<double>();
     if (loss_scale_state_ != nullptr)
       loss_scale_ = LossScale(device_.is_host() ? loss_scale_state_ : seen().loss_scale);
-    if (loss_scale_ && !device_.is_host() && step.scenario.plan.data_parallel != "all-reduce")
+    if (loss_scale_ && !device_.is_host() && step.scenario.plan.data_parallel != DataParallel::all_reduce)
       throw kernels::Unsupported("plan.precision = \"fp16\" with plan.data_parallel = \"" +
-                                 step.scenario.plan.data_parallel + "\" does not run on the device '" +
+                                 step.scenario.plan.data_parallel.name() + "\" does not run on the device '" +
                                  std::string(device_.name()) +
                                  "' yet: its loss scale comes from another rank; use bf16");
   }
@@ -185,11 +185,11 @@ class KernelDevice : public ComputeDevice {
     context.update = scale ? scale->updates() : step - static_cast<std::uint64_t>(updates_left_out_);
     context.global_tokens = std::int64_t{train.global_batch} * step_.model.spec.tokens_per_sample();
     context.tensor = step_.grid.coordinates_of(program_.rank).tensor;
-    const std::string& plant = step_.scenario.fault.plant;
-    if (plant == "gradient_scale" && data == 0) context.global_tokens /= 2;
-    if (plant == "dropped_micro_batch" && data == 0 && micro_batch == plan.micro_batches - 1)
+    const Plant plant = step_.scenario.fault.plant;
+    if (plant == Plant::gradient_scale && data == 0) context.global_tokens /= 2;
+    if (plant == Plant::dropped_micro_batch && data == 0 && micro_batch == plan.micro_batches - 1)
       context.global_tokens = std::numeric_limits<std::int64_t>::max();  // its gradient vanishes
-    if (plant == "overflow" && step == overflow_step && program_.rank == step_.grid.size() - 1)
+    if (plant == Plant::overflow && step == overflow_step && program_.rank == step_.grid.size() - 1)
       context.loss_scale = std::numeric_limits<double>::infinity();
     return context;
   }

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/program/ledger.hpp"
 #include "engine/program/program.hpp"
-#include "engine/run/ledger.hpp"
 #include "telemetry/event/event.hpp"
 
 namespace rankscope {

@@ -3,16 +3,12 @@
 #include <cstdlib>
 
 #include "engine/run/gpu_platform.hpp"
-#include "kernels/cpu/cpu.hpp"
-#include "kernels/device/host.hpp"
+#include "engine/run/host_platform.hpp"
 
 namespace rankscope {
 namespace {
 
-std::shared_ptr<const Platform> open_cpu(int threads, int) {
-  const kernels::KernelSet set = kernels::cpu_kernels({.threads = threads});
-  return std::make_shared<Platform>(Platform{std::make_shared<HostDevice>(), set, set, kernels::cpu_libraries()});
-}
+std::shared_ptr<const Platform> open_cpu(int threads, int) { return open_host_platform(threads); }
 
 void keep_queues_apart() { setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); }  // the most that there may be
 

@@ -54,7 +54,7 @@ RankRun::RankRun(RankSettings settings, int rank)
   if (settings_.world) {
     const std::int64_t before = context_bytes();
     communicators_ = std::make_unique<CommTable>(program_, settings_.step.grid, *settings_.world,
-                                                 settings_.step.scenario.plan.collective);
+                                                 settings_.step.scenario.plan.collective.name());
     if (!settings_.shares_device) library_bytes_ = std::max<std::int64_t>(0, context_bytes() - before);
     communicators_->run_on(program_, *compute_, queues_);
   }

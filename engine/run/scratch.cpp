@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "engine/run/device.hpp"
+#include "engine/run/host_platform.hpp"
 #include "engine/simulate/signature.hpp"
 
 namespace rankscope {
@@ -47,6 +48,10 @@ void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const
   const double said = step.scenario.cluster.context_bytes;
   const std::int64_t context = said > 0 ? std::llround(said) : platform.context_bytes();
   for (RankProgram& program : programs) program.context_bytes = context;
+}
+
+void add_host_scratch(const StepProgram& step, std::span<RankProgram> programs) {
+  set_scratch(step, programs, *open_host_platform());
 }
 
 }  // namespace rankscope

@@ -13,5 +13,7 @@ namespace rankscope {
 /// each signature: nothing is launched, and nothing reserved but the tables of addresses that a GPU's kernels may keep.
 /// It is left at 0 for a program of which the set lacks a kernel; the run says which.
 void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const Platform& platform);
+/// On this machine's CPU, one thread a rank: what a prediction adds (Prepare of engine/facts/prediction.hpp).
+void add_host_scratch(const StepProgram& step, std::span<RankProgram> programs);
 
 }  // namespace rankscope

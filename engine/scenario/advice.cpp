@@ -11,10 +11,6 @@ constexpr int most_tried = 64;  // numbers that suit, in each direction
 
 }  // namespace
 
-std::string counted(std::int64_t count, const std::string& word, const std::string& ending) {
-  return std::to_string(count) + " " + word + (count == 1 ? "" : ending);
-}
-
 std::string either(const std::vector<std::string>& options) {
   std::string text;
   for (std::size_t i = 0; i < options.size(); ++i)

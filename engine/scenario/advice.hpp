@@ -10,8 +10,6 @@
 
 namespace rankscope {
 
-/// "1 head", "2 heads".
-std::string counted(std::int64_t count, const std::string& word, const std::string& ending = "s");
 /// "a", "a or b", "a, b or c".
 std::string either(const std::vector<std::string>& options);
 

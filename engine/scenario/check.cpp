@@ -30,6 +30,15 @@ std::optional<double> number(const Field& field) {
 
 }  // namespace
 
+Complaint unknown_name(const Key& key, const std::string& name) {
+  std::vector<std::string> known = choices(key.path());
+  std::erase(known, "");
+  const std::string near = nearest(name, known);
+  return {{key.path()},
+          "unknown " + std::string(key.name) + " '" + name + "'; " +
+              (near.empty() ? "" : "did you mean '" + near + "'? ") + "there is " + listed(known)};
+}
+
 std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
   Scenario copy = scenario;
   for (const Key& key : scenario_keys()) {
@@ -40,13 +49,9 @@ std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
           std::string(key.name) + " = " + written(field) + " is out of range; it must be " + allowed(key.range)};
     const auto* word = std::get_if<std::string*>(&field);
     if (!word) continue;
-    std::vector<std::string> known = choices(key.path());
-    if (known.empty() || std::find(known.begin(), known.end(), **word) != known.end()) continue;
-    std::erase(known, "");
-    const std::string near = nearest(**word, known);
-    return Complaint{{key.path()},
-                     "unknown " + std::string(key.name) + " '" + **word + "'; " +
-                         (near.empty() ? "" : "did you mean '" + near + "'? ") + "there is " + listed(known)};
+    const std::vector<std::string> known = choices(key.path());
+    if (!known.empty() && std::find(known.begin(), known.end(), **word) == known.end())
+      return unknown_name(key, **word);
   }
   const std::string& source = scenario.data.source;
   const bool file = source.starts_with("text:") || source.starts_with("tokens:");

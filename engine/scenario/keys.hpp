@@ -13,7 +13,7 @@
 namespace rankscope {
 
 /// Where a key's value lives in a Scenario. An optional one is empty when the scenario does not give it.
-using Field = std::variant<int*, double*, std::uint64_t*, bool*, std::string*, std::optional<int>*,
+using Field = std::variant<int*, double*, std::uint64_t*, bool*, std::string*, AnyChoice*, std::optional<int>*,
                            std::optional<double>*, std::optional<bool>*>;
 /// The value as after --set; empty when it is not given.
 std::string written(const Field& field);
@@ -37,13 +37,16 @@ struct Key {
   Range range = {};          ///< of a number
   bool optional = false;     ///< a cluster's file may leave it out
   std::string path() const { return std::string(table) + "." + std::string(name); }
+  /// A cluster's file may have it.
+  bool is_of_cluster() const { return table == "cluster" || table == "software"; }
 };
 
 /// In the order in which to_toml writes them.
 std::span<const Key> scenario_keys();
 /// The tables in that order.
 std::vector<std::string_view> scenario_tables();
-/// nullptr if there is none. `path` is "table.name".
+/// nullptr if there is none. `path` is "table.name"; keys of [software] are found in [cluster], too, where files that
+/// were written before it was a table of its own have them.
 const Key* find_key(std::string_view path);
 
 /// The one of `known` that `word` most likely meant; empty when none is near.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/op/words.hpp"
 #include "engine/optimizer/rule/rule.hpp"
 #include "engine/scenario/advice.hpp"
 #include "engine/scenario/check.hpp"
@@ -60,7 +61,7 @@ std::optional<Complaint> batch_complaint(const Scenario& scenario, const Advisor
   if (batch % (data * micro_batches) == 0) return std::nullopt;
   std::string what = "global_batch " + text_of(batch) + " cannot be cut into ";
   if (data > 1) what += text_of(data) + " data-parallel ranks × ";
-  what += counted(micro_batches, "micro-batch", "es") + " of whole samples";
+  what += counted(micro_batches, "micro-batch", ending_es) + " of whole samples";
   const auto batches = advisor.multiples_near("train.global_batch", data * micro_batches, batch);
   if (batch % data == 0)
     return Complaint{
@@ -95,7 +96,7 @@ std::optional<Complaint> optimizer_complaint(const Scenario& scenario, const Adv
 }
 
 std::optional<Complaint> learning_rate_complaint(const TrainSpec& train) {
-  if (train.decay == "none") {
+  if (train.decay == Decay::none) {
     const bool least = train.min_learning_rate > 0;
     if (least || train.decay_steps > 0)
       return Complaint{{least ? "train.min_learning_rate" : "train.decay_steps", "train.decay"},
@@ -112,7 +113,7 @@ std::optional<Complaint> learning_rate_complaint(const TrainSpec& train) {
   if (train.decay_steps > 0 && train.warmup_steps >= train.decay_steps)
     return Complaint{{"train.decay_steps", "train.warmup_steps"},
                      "a decay that ends at step " + text_of(train.decay_steps) + " does so within the warm-up of " +
-                         text_of(train.warmup_steps) + " steps; decay_steps = " + text_of(train.warmup_steps + 1) +
+                         counted(train.warmup_steps, "step") + "; decay_steps = " + text_of(train.warmup_steps + 1) +
                          " would do, or warmup_steps = " + text_of(train.decay_steps - 1)};
   return std::nullopt;
 }
@@ -120,25 +121,26 @@ std::optional<Complaint> learning_rate_complaint(const TrainSpec& train) {
 /// What the schedule asks of chunks and micro-batches.
 std::optional<Complaint> schedule_complaint(const PlanSpec& plan, const Advisor& advisor) {
   const std::string chunks = "virtual = " + text_of(plan.virtual_stages);
-  if (plan.schedule == "zb-v" && plan.virtual_stages != 2)
+  if (plan.schedule == ScheduleKind::zb_v && plan.virtual_stages != 2)
     return Complaint{{"plan.virtual", "plan.schedule"},
                      chunks +
                          " does not fit schedule \"zb-v\", which runs exactly two chunks on each stage; "
                          "virtual = 2 would do"};
-  if ((plan.schedule == "by-hand") != !plan.order.empty())
+  if ((plan.schedule == ScheduleKind::by_hand) != !plan.order.empty())
     return Complaint{{"plan.order", "plan.schedule"},
-                     plan.order.empty() ? "schedule \"by-hand\" needs an order: a line for each stage, such as \"stage "
-                                          "0: F:c0:m0 B:c0:m0\"; give one, or schedule = " +
-                                              first_schedule(advisor)
-                                        : "an order is that of schedule \"by-hand\", and the schedule is \"" +
-                                              plan.schedule + "\"; take order away, or give schedule = \"by-hand\""};
-  if (plan.virtual_stages > 1 && plan.schedule != "interleaved" && plan.schedule != "zb-v" &&
-      plan.schedule != "by-hand")
+                     plan.order.empty()
+                         ? "schedule \"by-hand\" needs an order: a line for each stage, such as \"stage "
+                           "0: F:c0:m0 B:c0:m0\"; give one, or schedule = " +
+                               first_schedule(advisor)
+                         : "an order is that of schedule \"by-hand\", and the schedule is \"" + plan.schedule.name() +
+                               "\"; take order away, or give schedule = \"by-hand\""};
+  if (plan.virtual_stages > 1 && plan.schedule != ScheduleKind::interleaved && plan.schedule != ScheduleKind::zb_v &&
+      plan.schedule != ScheduleKind::by_hand)
     return Complaint{{"plan.virtual", "plan.schedule"},
-                     chunks + " does not fit schedule \"" + plan.schedule +
+                     chunks + " does not fit schedule \"" + plan.schedule.name() +
                          "\", which runs one chunk on each stage; virtual = 1 would do" +
                          (advisor.works({{"plan.schedule", "interleaved"}}) ? ", or schedule = \"interleaved\"" : "")};
-  if (plan.schedule == "interleaved" && plan.micro_batches % plan.pipeline != 0) {
+  if (plan.schedule == ScheduleKind::interleaved && plan.micro_batches % plan.pipeline != 0) {
     std::string right =
         would_do({{"micro_batches", advisor.multiples_near("plan.micro_batches", plan.pipeline, plan.micro_batches)}});
     if (right.empty()) right = one_group(plan, advisor);
@@ -162,7 +164,7 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
   const auto layers = listed_layers(stages);
   const std::string wanted = text_of(scenario.plan.chunks()) +
                              (scenario.plan.virtual_stages > 1 ? " chunks" : " stages") + " of together " +
-                             text_of(scenario.model.layers) + " layers";
+                             counted(scenario.model.layers, "layer");
   const std::string even = advisor.works({{"plan.stages", "even"}}) ? "; stages = \"even\" would do" : "";
   if (!layers)
     return Complaint{{"plan.stages"},
@@ -175,19 +177,19 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
   if (static_cast<int>(layers->size()) != scenario.plan.chunks() || sum != scenario.model.layers)
     return Complaint{{"plan.stages", "plan.pipeline", "model.layers"},
                      "stages = \"" + shortened(stages) + "\" lists " +
-                         text_of(static_cast<std::int64_t>(layers->size())) + " of together " + text_of(sum) +
-                         " layers, and there are " + wanted + even};
+                         text_of(static_cast<std::int64_t>(layers->size())) + " of together " + counted(sum, "layer") +
+                         ", and there are " + wanted + even};
   if (layers->size() > 2 && std::count(layers->begin() + 1, layers->end() - 1, 0) > 0)
     return Complaint{{"plan.stages"},
                      "stages = \"" + shortened(stages) +
                          "\" has a chunk of nothing: only the first and the last, which have the embedding and the "
                          "head, can be without layers" +
                          even};
-  if (layers->size() > 1 && layers->front() == 0 && scenario.plan.schedule.starts_with("zb-"))
+  if (layers->size() > 1 && layers->front() == 0 && scenario.plan.schedule.name().starts_with("zb-"))
     return Complaint{{"plan.stages", "plan.schedule"},
                      "stages = \"" + shortened(stages) +
                          "\" gives the first chunk the embedding alone, and so no input gradient that schedule \"" +
-                         scenario.plan.schedule + "\" could order" + even};
+                         scenario.plan.schedule.name() + "\" could order" + even};
   return std::nullopt;
 }
 
@@ -208,7 +210,7 @@ std::optional<Complaint> tensor_complaint(const Scenario& scenario, const Adviso
   const std::int64_t tokens = std::int64_t{scenario.micro_batch_size()} * scenario.model.context;
   if (scenario.plan.sequence_parallel && tokens % tensor != 0)
     return Complaint{{"plan.sequence_parallel", "plan.tensor", "model.context"},
-                     "a micro-batch of " + text_of(tokens) + " tokens cannot be shared by " + text_of(tensor) +
+                     "a micro-batch of " + counted(tokens, "token") + " cannot be shared by " + text_of(tensor) +
                          " tensor ranks; " +
                          would_do({{"context", advisor.multiples_near("model.context", tensor, scenario.model.context)},
                                    {"sequence_parallel", {"false"}}})};
@@ -218,7 +220,7 @@ std::optional<Complaint> tensor_complaint(const Scenario& scenario, const Adviso
 /// What a main device and parameter servers can go together with.
 std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
-  const std::string here = "data_parallel = \"" + plan.data_parallel + "\"";
+  const std::string here = "data_parallel = \"" + plan.data_parallel.name() + "\"";
   const auto refused = [&](const char* key, const std::string& why) {
     return Complaint{{key, "plan.data_parallel"}, why};
   };
@@ -241,12 +243,12 @@ std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
   if (plan.zero > 0)
     return refused("plan.zero", here + " keeps states on servers, and zero = " + text_of(plan.zero) +
                                     " on workers; use zero = 0, or data_parallel = \"all-reduce\"");
-  if (plan.precision == "fp16")
+  if (plan.precision == Precision::fp16)
     return refused("plan.precision", here +
                                          " has no loss scale for precision = \"fp16\": workers multiply by it, but "
                                          "servers see the overflow; use precision = \"bf16\"");
-  if (plan.offload != "none")
-    return refused("plan.offload", here + " keeps states on servers, and offload = \"" + plan.offload +
+  if (plan.offload != Offload::none)
+    return refused("plan.offload", here + " keeps states on servers, and offload = \"" + plan.offload.name() +
                                        "\" moves those of workers; use offload = \"none\"");
   if (plan.servers > 1 && optimizer_rule(scenario.train.optimizer).grain == 0)
     return refused("train.optimizer", "optimizer \"" + scenario.train.optimizer +
@@ -275,11 +277,11 @@ std::optional<Complaint> zero_complaint(const Scenario& scenario) {
 
 std::optional<Complaint> recompute_complaint(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
-  if (plan.recompute_blocks == 1 || plan.recompute == "blocks") return std::nullopt;
+  if (plan.recompute_blocks == 1 || plan.recompute == Recompute::blocks) return std::nullopt;
   return Complaint{{"plan.recompute_blocks", "plan.recompute"},
                    "recompute_blocks = " + text_of(plan.recompute_blocks) +
                        " says of how many blocks recompute = " + "\"blocks\" keeps one input, but recompute is \"" +
-                       plan.recompute + "\"; recompute_blocks = 1 would do, or recompute = \"blocks\""};
+                       plan.recompute.name() + "\"; recompute_blocks = 1 would do, or recompute = \"blocks\""};
 }
 
 /// What the plan asks of the machine, and the machine's own figures of each other.
@@ -288,13 +290,13 @@ std::optional<Complaint> cluster_complaint(const Scenario& scenario, const Advis
   const std::int64_t ranks = scenario.plan.ranks(), devices = std::int64_t{cluster.nodes} * cluster.devices_per_node;
   if (devices > 0 && ranks > devices)
     return Complaint{{"plan.data", "plan.pipeline", "plan.tensor", "cluster.nodes", "cluster.spec"},
-                     "the plan has " + text_of(ranks) + " ranks, and cluster '" + cluster.spec + "' has " +
-                         text_of(devices) + " devices (" + text_of(cluster.nodes) + " nodes of " +
+                     "the plan has " + counted(ranks, "rank") + ", and cluster '" + cluster.spec + "' has " +
+                         counted(devices, "device") + " (" + counted(cluster.nodes, "node") + " of " +
                          text_of(cluster.devices_per_node) +
                          "); use fewer ranks, or set cluster.nodes = 0 for as "
                          "many nodes as it takes"};
-  if (const int bytes = cluster.reduced_bytes; bytes != 0 && bytes != 2 && bytes != 4 && bytes != 8)
-    return Complaint{{"cluster.reduced_bytes"},
+  if (const int bytes = cluster.software.reduced_bytes; bytes != 0 && bytes != 2 && bytes != 4 && bytes != 8)
+    return Complaint{{"software.reduced_bytes"},
                      "reduced_bytes = " + text_of(bytes) +
                          ": a gradient's element has 2, 4 or 8 bytes; reduced_bytes = 0 stands for those of its type"};
   if (cluster.devices_per_node % cluster.devices_per_card != 0)
@@ -344,7 +346,7 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
   const std::int64_t ranks = std::int64_t{plan.data} * plan.tensor * plan.pipeline;
   if (ranks > most_ranks)
     return Complaint{{"plan.data", "plan.tensor", "plan.pipeline"},
-                     "data × tensor × pipeline makes " + text_of(ranks) + " ranks; at most " + text_of(most_ranks) +
+                     "data × tensor × pipeline makes " + counted(ranks, "rank") + "; at most " + text_of(most_ranks) +
                          " can be planned"};
   if (const std::int64_t chunks = std::int64_t{plan.pipeline} * plan.virtual_stages;
       chunks > model.layers && !listed_layers(plan.stages))
@@ -371,8 +373,8 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
   if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
   if (std::int64_t{scenario.micro_batch_size()} * model.tokens_per_sample() > 2147483647)
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},
-                     "a micro-batch of " + text_of(scenario.micro_batch_size()) + " samples × " +
-                         text_of(model.context) + " tokens is too large; use more micro_batches"};
+                     "a micro-batch of " + counted(scenario.micro_batch_size(), "sample") + " × " +
+                         counted(model.context, "token") + " is too large; use more micro_batches"};
   if (scenario.data.source.starts_with("text:") && model.vocabulary < 256)
     return Complaint{
         {"model.vocabulary", "data.source"},

@@ -24,6 +24,9 @@ using document::Value;
 /// Where each value that was given stands, and whether it was given after --set: for complaints about it.
 struct Places {
   std::map<std::string, std::string> file, set;
+  /// Names that their keys' sets do not have, by key. What is read later may replace them, so that they are complained
+  /// about last.
+  std::map<std::string, std::string> unknown;
 };
 
 /// "file:1:1", or the words that name an override: what stands in a message where a key is to blame.
@@ -33,6 +36,14 @@ std::string place_of(const Complaint& complaint, const Places& places, const std
     for (const std::string& key : complaint.keys)
       if (const auto at = known->find(key); at != known->end()) return at->second;
   return name + ":1:1";
+}
+
+std::optional<Complaint> complaint_about_names(const Places& places) {
+  if (!places.unknown.empty())
+    for (const Key& key : scenario_keys())
+      if (const auto found = places.unknown.find(key.path()); found != places.unknown.end())
+        return unknown_name(key, found->second);
+  return std::nullopt;
 }
 
 std::vector<std::string> keys_of(std::string_view table) {
@@ -67,6 +78,8 @@ std::string suggestion(std::string_view name, std::string_view table) {
   if (const auto others = tables_with(name); !others.empty()) return "it belongs in " + listed(bracketed(others));
   const std::vector<std::string> known = keys_of(table);
   if (const std::string near = nearest(name, known); !near.empty()) return "did you mean '" + near + "'?";
+  if (const std::string near = nearest(name, keys_of("software")); table == "cluster" && !near.empty())
+    return "did you mean '" + near + "' of [software]?";
   return "[" + std::string(table) + "] has " + listed(known);
 }
 
@@ -106,12 +119,20 @@ class Assign {
     else
       wrong_type("a string", "\"" + (field->empty() ? "text" : *field) + "\"");
   }
+  void operator()(AnyChoice* field) {
+    std::string name = field->name();
+    (*this)(&name);
+    if (!field->take(name)) unknown_ = name;
+  }
   template <class T>
   void operator()(std::optional<T>* field) const {
     T value{};
     (*this)(&value);
     *field = value;
   }
+
+  /// The name that the field's set does not have; the field is as it was then.
+  const std::optional<std::string>& unknown() const { return unknown_; }
 
  private:
   std::int64_t integer(const std::string& example) const {
@@ -126,7 +147,23 @@ class Assign {
   const std::string& at_;
   std::string name_;
   const Value& value_;
+  std::optional<std::string> unknown_;
 };
+
+/// Returns Assign::unknown.
+std::optional<std::string> assign(const Field& field, const std::string& at, std::string_view name,
+                                  const Value& value) {
+  Assign to(at, name, value);
+  std::visit(to, field);
+  return to.unknown();
+}
+
+void note(const Key& key, const std::optional<std::string>& unknown, Places& places) {
+  if (unknown)
+    places.unknown[key.path()] = *unknown;
+  else
+    places.unknown.erase(key.path());
+}
 
 void read_table(const Item& item, Scenario& scenario, Places& places) {
   const auto* table = std::get_if<Table>(&item.value.content);
@@ -137,8 +174,11 @@ void read_table(const Item& item, Scenario& scenario, Places& places) {
     const Key* key = find_key(item.key + "." + entry.key);
     if (!key)
       refuse(entry.at, "unknown key '" + entry.key + "' in [" + item.key + "]; " + suggestion(entry.key, item.key));
-    std::visit(Assign(entry.at, key->name, entry.value), key->field(scenario));
-    places.file[key->path()] = entry.at;
+    const auto [place, is_new] = places.file.try_emplace(key->path(), entry.at);
+    if (!is_new)
+      refuse(entry.at, entry.key + " is given twice, here and at " + place->second +
+                           ": it is a key of [software], which files once had in [cluster]; take one of the two away");
+    note(*key, assign(key->field(scenario), entry.at, key->name, entry.value), places);
   }
 }
 
@@ -146,7 +186,7 @@ void read_tables(const Table& root, Scenario& scenario, Places& places) {
   const std::vector<std::string> known = all_tables();
   for (const Item& item : root) {
     if (item.key == "title") {
-      std::visit(Assign(item.at, "title", item.value), Field{&scenario.title});
+      assign(&scenario.title, item.at, "title", item.value);
     } else if (item.key == "lab") {
       // The lesson is no part of what is trained; lab.hpp reads it.
     } else if (std::find(known.begin(), known.end(), item.key) != known.end()) {
@@ -192,11 +232,13 @@ const Key& key_of(const Override& given, const std::string& at) {
   refuse(at, "unknown key '" + name + "' in [" + table + "]; " + suggestion(name, table));
 }
 
-void put(const Field& field, std::string_view name, const std::string& text, const std::string& at) {
+/// Returns Assign::unknown.
+std::optional<std::string> put(const Field& field, std::string_view name, const std::string& text,
+                               const std::string& at) {
   // A string needs no quotes on a command line, also where it looks like a number.
-  const bool bare = std::holds_alternative<std::string*>(field) && !text.starts_with('"');
-  const Value value = bare ? Value{at, text} : document::parse_value(text, at);
-  std::visit(Assign(at, name, value), field);
+  const bool words = std::holds_alternative<std::string*>(field) || std::holds_alternative<AnyChoice*>(field);
+  const Value value = words && !text.starts_with('"') ? Value{at, text} : document::parse_value(text, at);
+  return assign(field, at, name, value);
 }
 
 void apply(const std::vector<Override>& overrides, Scenario& scenario, Places& places) {
@@ -207,7 +249,7 @@ void apply(const std::vector<Override>& overrides, Scenario& scenario, Places& p
       continue;
     }
     const Key& key = key_of(given, at);
-    put(key.field(scenario), key.name, given.value, at);
+    note(key, put(key.field(scenario), key.name, given.value, at), places);
     places.set[key.path()] = at;
   }
 }
@@ -237,8 +279,9 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
   Places in_file;
   for (const Item& item : document::parse_file(file.string())) {
     if (item.key == "title") continue;
-    if (item.key != "cluster")
-      refuse(item.at, "a cluster file has no '" + item.key + "'; it has a title and the table [cluster]");
+    if (item.key != "cluster" && item.key != "software")
+      refuse(item.at,
+             "a cluster file has no '" + item.key + "'; it has a title and the tables [cluster] and [software]");
     read_table(item, of_file, in_file);
   }
   for (const Key& key : scenario_keys()) {
@@ -247,13 +290,16 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
       refuse(file.string() + ":1:1", "the key " + std::string(key.name) + " is missing in [cluster]; give " +
                                          std::string(key.meaning) + ", and its source");
   }
+  if (const auto complaint = complaint_about_names(in_file))
+    refuse(place_of(*complaint, in_file, file.string()), complaint->what);
   // The scenario's own figures are not yet among them: what is wrong with one of those is not the file's fault.
-  if (const auto complaint = complaint_about_values(of_file))
+  if (const auto complaint = complaint_about_values(of_file);
+      complaint && find_key(complaint->keys[0])->is_of_cluster())
     refuse(place_of(*complaint, in_file, file.string()), complaint->what);
   for (const Key& key : scenario_keys()) {
     const std::string path = key.path();
     // What the scenario says itself wins.
-    if (key.table != "cluster" || key.name == "spec" || !in_file.file.contains(path) || places.file.contains(path) ||
+    if (!key.is_of_cluster() || key.name == "spec" || !in_file.file.contains(path) || places.file.contains(path) ||
         places.set.contains(path))
       continue;
     std::visit([&](auto* field) { *field = *std::get<decltype(field)>(key.field(of_file)); }, key.field(scenario));
@@ -281,7 +327,8 @@ Scenario read(const Table& root, const std::string& name, const std::vector<Over
   apply(overrides, scenario, places);
   read_cluster(scenario, name, places);
   read_costs(scenario, name, places);
-  auto complaint = first_complaint(scenario);
+  auto complaint = complaint_about_names(places);
+  if (!complaint) complaint = first_complaint(scenario);
   if (!complaint && further) complaint = further(scenario);
   if (complaint) refuse(place_of(*complaint, places, name), complaint->what);
   return scenario;
@@ -303,7 +350,8 @@ std::string full_key(const std::string& typed, const std::string& at) { return k
 
 void set_value(Scenario& scenario, const Override& given, const std::string& at) {
   const Key& key = key_of(given, at);
-  put(key.field(scenario), key.name, given.value, at);
+  if (const auto unknown = put(key.field(scenario), key.name, given.value, at))
+    refuse(at, unknown_name(key, *unknown).what);
 }
 
 Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides, const FurtherCheck& further) {
@@ -316,6 +364,7 @@ Scenario read_unchecked(const std::string& path, const std::vector<Override>& ov
   Places places;
   read_tables(document::parse_file(path), scenario, places);
   apply(overrides, scenario, places);
+  if (const auto complaint = complaint_about_names(places)) refuse(place_of(*complaint, places, path), complaint->what);
   return scenario;
 }
 
@@ -336,8 +385,9 @@ Scenario parse_recorded_scenario(const std::string& text) {
   Scenario scenario;
   Places places;
   read_tables(document::parse(text, name), scenario, places);
-  if (const auto complaint = complaint_about_values(scenario))
-    refuse(place_of(*complaint, places, name), complaint->what);
+  auto complaint = complaint_about_names(places);
+  if (!complaint) complaint = complaint_about_values(scenario);
+  if (complaint) refuse(place_of(*complaint, places, name), complaint->what);
   return scenario;
 }
 
@@ -352,7 +402,7 @@ std::vector<ChangedFigure> changed_figures(const ClusterSpec& cluster) {
   }
   std::vector<ChangedFigure> changed;
   for (const Key& key : scenario_keys()) {
-    if (key.table != "cluster" || key.name == "spec" || key.name == "measured") continue;
+    if (!key.is_of_cluster() || key.name == "spec" || key.name == "measured") continue;
     const std::string value = written(key.field(asked));
     if (value != written(key.field(of_file))) changed.push_back({key.name, value});
   }

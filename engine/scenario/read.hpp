@@ -31,7 +31,7 @@ std::string full_key(const std::string& typed, const std::string& at);
 /// has its default. Throws ScenarioError as read_scenario does.
 std::string place_of_key(const std::string& path, const std::vector<Override>& overrides, const std::string& key);
 /// Puts a value, as it may stand after "=" in `given`, into a scenario; throws ScenarioError with `at` in front for one
-/// of the wrong type. Whether the scenario still makes sense is not asked.
+/// of the wrong type, or a name that there is none of. Whether the scenario still makes sense is not asked.
 void set_value(Scenario& scenario, const Override& given, const std::string& at);
 
 /// Why another room refuses a scenario, if it does; the message then names the place of the complaint's first key.
@@ -42,7 +42,8 @@ using FurtherCheck = std::function<std::optional<Complaint>(const Scenario&)>;
 /// `further` is asked last: what other rooms know about a scenario that cannot work.
 Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides = {},
                        const FurtherCheck& further = {});
-/// Reads and applies alone: whether what results can work is not asked, because it will be changed further.
+/// Reads and applies alone: whether what results can work is not asked, because it will be changed further. A name that
+/// there is none of is refused.
 Scenario read_unchecked(const std::string& path, const std::vector<Override>& overrides = {});
 /// The same from text; `name` stands for the file in messages.
 Scenario parse_scenario(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});
@@ -52,7 +53,7 @@ Scenario parse_recorded_scenario(const std::string& text);
 
 /// A figure of a cluster that a scenario changed.
 struct ChangedFigure {
-  std::string_view name;  ///< as in [cluster]: "intra_bandwidth"
+  std::string_view name;  ///< as in [cluster] or [software]: "intra_bandwidth"
   std::string value;      ///< as after --set
 };
 /// Those that are other than in the file of `cluster.spec`, in the order of the keys; none where there is no such file,

@@ -30,7 +30,7 @@ std::optional<Complaint> resnet_complaint(const Scenario& scenario) {
     return Complaint{
         {"plan.tensor", "model.kind"},
         "a resnet's convolutions are not shared by tensor ranks here; use tensor = 1, and pipeline or data"};
-  if (scenario.plan.recompute == "selective")
+  if (scenario.plan.recompute == Recompute::selective)
     return Complaint{
         {"plan.recompute", "model.kind"},
         "recompute \"selective\" is of attention, which a resnet has not; use recompute = \"blocks\" or \"sqrt\""};

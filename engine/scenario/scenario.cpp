@@ -22,10 +22,14 @@ double ClusterSpec::average_watts(double waiting) const {
   return power_watts * (1 - waiting) + (idle_watts > 0 ? idle_watts : power_watts) * waiting;
 }
 
-DType Scenario::dtype_of_precision(const std::string& precision) {
-  for (DType type : {DType::f64, DType::f32, DType::bf16, DType::f16})
-    if (precision == name_of(type)) return type;
-  throw std::invalid_argument("unknown precision '" + precision + "'; known: fp64, fp32, bf16, fp16");
+DType Scenario::compute_type() const {
+  switch (plan.precision) {
+    case Precision::fp64: return DType::f64;
+    case Precision::fp32: return DType::f32;
+    case Precision::bf16: return DType::bf16;
+    case Precision::fp16: break;
+  }
+  return DType::f16;
 }
 
 std::optional<std::vector<int>> listed_layers(const std::string& stages) {

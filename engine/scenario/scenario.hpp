@@ -8,14 +8,15 @@
 
 #include "engine/mesh/rank_grid.hpp"
 #include "engine/optimizer/rule/hyper_parameters.hpp"
+#include "engine/scenario/choices.hpp"
 #include "kernels/tensor/type.hpp"
 
 namespace rankscope {
 
 struct ModelSpec {
-  std::string kind = "gpt";  ///< "gpt", or "resnet": bottleneck blocks (engine/model/resnet_rows.hpp)
-  int layers = 8;            ///< blocks; of a ResNet-50 16
-  int width = 128;           ///< of a resnet the channels of the first convolution
+  Choice<ModelKind> kind = ModelKind::gpt;  ///< a resnet has bottleneck blocks (engine/model/resnet_rows.hpp)
+  int layers = 8;                           ///< blocks; of a ResNet-50 16
+  int width = 128;                          ///< of a resnet the channels of the first convolution
   // Of a gpt.
   int heads = 4;
   int context = 64;  ///< tokens per sample
@@ -25,7 +26,7 @@ struct ModelSpec {
   // Of a resnet.
   int image = 64;    ///< pixels of a side; a sample is one image of three colours
   int classes = 10;  ///< that an image may be of
-  bool is_resnet() const { return kind == "resnet"; }
+  bool is_resnet() const { return kind == ModelKind::resnet; }
   /// What is predicted of a sample, and what a loss is a mean over: a gpt's next tokens, or an image's class.
   int tokens_per_sample() const { return is_resnet() ? 1 : context; }
   /// What one of these is called.
@@ -47,7 +48,7 @@ struct PlanSpec {
   int tensor = 1;
   int pipeline = 1;
   int virtual_stages = 1;  ///< key `virtual`: chunks per rank
-  std::string schedule = "1f1b";
+  Choice<ScheduleKind> schedule = ScheduleKind::one_f_one_b;
   std::string order;  ///< of schedule "by-hand": a line for each stage, such as "stage 0: F:c0:m0 B:c0:m0"
   /// Layers of each chunk: "even", "cost" (by FLOPs), a list such as "3 2 2 1", or "measured", which becomes a list
   /// before anything is compiled (engine/calibrate/measured_stages.hpp).
@@ -59,19 +60,21 @@ struct PlanSpec {
   /// Where the data group's gradients are summed and its parameters updated: "all-reduce" (on every rank),
   /// "main-device" (on its first rank, which hands out samples and parameters), "parameter-server" (on ranks of their
   /// own).
-  std::string data_parallel = "all-reduce";
+  Choice<DataParallel> data_parallel = DataParallel::all_reduce;
   int servers = 1;    ///< of "parameter-server": each has an equal part of the parameters
   int staleness = 0;  ///< of "parameter-server": steps whose updates a worker's parameters may lack; 0: synchronous
   int zero = 0;
-  std::string offload = "none";  ///< what lies in the host's memory: "none", or "optimizer" (its states; it updates)
-  std::string recompute = "none";
+  Choice<Offload> offload =
+      Offload::none;  ///< what lies in the host's memory: "none", or "optimizer" (its states; it updates)
+  Choice<Recompute> recompute = Recompute::none;
   int recompute_blocks = 1;  ///< of recompute "blocks": the input of every n-th block of a chunk is kept
   bool sequence_parallel = false;
-  std::string precision = "fp32";   ///< fp64, fp32, bf16, fp16
-  double bucket_mib = 25.0;         ///< data-parallel gradient buckets; the first one is at most 1 MiB
-  std::string collective = "auto";  ///< "auto" (the communicator's own) or one of engine/collective
-  bool has_main_device() const { return data_parallel == "main-device"; }
-  bool has_servers() const { return data_parallel == "parameter-server"; }
+  Choice<Precision> precision = Precision::fp32;
+  double bucket_mib = 25.0;  ///< data-parallel gradient buckets; the first one is at most 1 MiB
+  Choice<CollectiveChoice> collective =
+      CollectiveChoice::automatic;  ///< "auto" (the communicator's own) or one of engine/collective
+  bool has_main_device() const { return data_parallel == DataParallel::main_device; }
+  bool has_servers() const { return data_parallel == DataParallel::parameter_server; }
   RankGrid grid() const { return {tensor, data, pipeline, has_servers() ? servers : 0}; }
   int ranks() const { return grid().size(); }
   int chunks() const { return pipeline * virtual_stages; }
@@ -90,7 +93,7 @@ struct TrainSpec {
   std::string optimizer = "adamw";  ///< one of engine/optimizer/rule
   double learning_rate = 3e-4;  ///< the greatest: after the warm-up, before the decay (engine/optimizer/learning_rate)
   int warmup_steps = 0;
-  std::string decay = "none";    ///< "none", "linear" or "cosine"
+  Choice<Decay> decay = Decay::none;
   double min_learning_rate = 0;  ///< where the decay ends
   int decay_steps = 0;           ///< the step at which it ends, counted from the first; 0: `steps`
   HyperParameters hyper;         ///< what is given of the optimizer's own; its rule has the defaults
@@ -117,8 +120,44 @@ struct MeasuredCost {
   bool operator==(const MeasuredCost&) const = default;
 };
 
+/// What runs on a cluster where it is not this engine: the table [software] of its file, or of a scenario. Without it
+/// software does as this engine does.
+struct SoftwareSpec {
+  Choice<AttentionKernel> attention = AttentionKernel::flash;  ///< stored: all scores go through memory
+  bool fused = true;               ///< updates and the loss are one kernel each; else one after the other over memory
+  bool overlap = true;             ///< messages between stages and gradients' reductions run beside compute
+  bool split_transfers = false;    ///< tensor ranks send a share each to the next stage, which gathers them
+  int reduced_bytes = 0;           ///< of a gradient's element of a 16-bit parameter as it is reduced; 0: its type's
+  int sent_bytes = 0;              ///< of it as it is sent, cast for that and back; 0 as it is summed
+  bool overlap_exchanges = false;  ///< tensor ranks' exchanges of input gradients run beside weights' gradients
+  bool recompute_whole = false;    ///< blocks are computed again to their end, their last product, too
+  /// How a weight's gradient joins the sum over micro-batches: "fused" into its product, "added" by a kernel that reads
+  /// both, or "copied": cast to a copy of the sum's type that is then added (DeepSpeed's bf16 optimizer); or "flat": it
+  /// joins no sum but is copied to its place in the gradient of a flat parameter, which is reduced (PyTorch's FSDP).
+  Choice<Accumulation> accumulation = Accumulation::fused;
+  /// With plan.offload: each micro-batch's gradients leave for the host as they are made and are fetched once more to
+  /// be added to, and the step ends when the updated parameters are back (DeepSpeed's ZeRO-Offload).
+  bool host_gradients = false;
+  bool host_checkpoints = false;  ///< inputs of blocks that are computed again lie in the host's memory
+  /// Inputs of blocks that are computed again are shared out over tensor ranks, and gathered for that (Megatron-LM's
+  /// distributed checkpointed activations, DeepSpeed's partition_activations).
+  bool split_checkpoints = false;
+  bool serial_messages = false;   ///< a stage's messages go one after the other, each blocking both its ends
+  bool reduce_whole = false;      ///< with ZeRO-1, too, gradients are all-reduced, not reduce-scattered
+  bool gather_ahead = false;      ///< ZeRO-1's and 2's updated parameters come beside the next step's first forwards
+  bool score_bias = false;        ///< stored attention: a bias is copied to the scores first (ALiBi)
+  bool embedding_norm = false;    ///< a layer norm behind the embedding
+  bool persistent_norm = true;    ///< layer norms keep a row while they go over it; else they read it again
+  bool separate_kernels = false;  ///< biases, masks, scales, dropout and sums are a kernel each
+  bool wide_scores = false;       ///< with these, stored scores are cast to fp32 for scale, mask and softmax, and back
+  bool split_qkv = false;         ///< queries, keys and values have gradients of their own, which are then joined
+  int loss_metrics = 0;           ///< times that the loss is computed once more from the logits, to be shown
+  double update_bytes = 0;  ///< of a parameter, through memory in an update with norm and clipping; 0: as `fused` says
+  bool operator==(const SoftwareSpec&) const = default;
+};
+
 /// A machine's figures, from scenarios/clusters/NAME.toml. Those of the second half need not be given: a machine
-/// without them is devices under a roofline with one link between any two, and software that does as this engine does.
+/// without them is devices under a roofline with one link between any two.
 struct ClusterSpec {
   std::string spec = "laptop";
   double peak_flops_fp64 = 0, peak_flops_fp32 = 0, peak_flops_bf16 = 0, peak_flops_fp16 = 0;  ///< FLOP/s of one device
@@ -168,37 +207,7 @@ struct ClusterSpec {
   int lost_node = -1;               ///< one node that is gone, with all replicas that had ranks there; -1: none
   double ring_fill = 0;             ///< hops' worth of time that a ring's rounds lose by filling and draining
 
-  // What runs there, where it is not this engine.
-  std::string attention = "flash";  ///< or "stored": all scores are written to memory and read again
-  bool fused = true;                ///< updates and the loss are one kernel each; else one after the other over memory
-  bool overlap = true;              ///< messages between stages and gradients' reductions run beside compute
-  bool split_transfers = false;     ///< tensor ranks send a share each to the next stage, which gathers them
-  int reduced_bytes = 0;            ///< of a gradient's element of a 16-bit parameter as it is reduced; 0: its type's
-  int sent_bytes = 0;               ///< of it as it is sent, cast for that and back; 0 as it is summed
-  bool overlap_exchanges = false;   ///< tensor ranks' exchanges of input gradients run beside weights' gradients
-  bool recompute_whole = false;     ///< blocks are computed again to their end, their last product, too
-  /// How a weight's gradient joins the sum over micro-batches: "fused" into its product, "added" by a kernel that reads
-  /// both, or "copied": cast to a copy of the sum's type that is then added (DeepSpeed's bf16 optimizer); or "flat": it
-  /// joins no sum but is copied to its place in the gradient of a flat parameter, which is reduced (PyTorch's FSDP).
-  std::string accumulation = "fused";
-  /// With plan.offload: each micro-batch's gradients leave for the host as they are made and are fetched once more to
-  /// be added to, and the step ends when the updated parameters are back (DeepSpeed's ZeRO-Offload).
-  bool host_gradients = false;
-  bool host_checkpoints = false;  ///< inputs of blocks that are computed again lie in the host's memory
-  /// Inputs of blocks that are computed again are shared out over tensor ranks, and gathered for that (Megatron-LM's
-  /// distributed checkpointed activations, DeepSpeed's partition_activations).
-  bool split_checkpoints = false;
-  bool serial_messages = false;   ///< a stage's messages go one after the other, each blocking both its ends
-  bool reduce_whole = false;      ///< with ZeRO-1, too, gradients are all-reduced, not reduce-scattered
-  bool gather_ahead = false;      ///< ZeRO-1's and 2's updated parameters come beside the next step's first forwards
-  bool score_bias = false;        ///< stored attention: a bias is copied to the scores first (ALiBi)
-  bool embedding_norm = false;    ///< a layer norm behind the embedding
-  bool persistent_norm = true;    ///< layer norms keep a row while they go over it; else they read it again
-  bool separate_kernels = false;  ///< biases, masks, scales, dropout and sums are a kernel each
-  bool wide_scores = false;       ///< with these, stored scores are cast to fp32 for scale, mask and softmax, and back
-  bool split_qkv = false;         ///< queries, keys and values have gradients of their own, which are then joined
-  int loss_metrics = 0;           ///< times that the loss is computed once more from the logits, to be shown
-  double update_bytes = 0;  ///< of a parameter, through memory in an update with norm and clipping; 0: as `fused` says
+  SoftwareSpec software;
 
   /// Name of a file of measured ops, which go before the model where they apply (engine/simulate/measured.hpp).
   std::string measured;
@@ -216,9 +225,7 @@ struct FaultSpec {
   int slow_rank = -1;
   double slow_factor = 1.0;  ///< the slow rank's compute takes this many times as long: simulated, in `sleep` runs,
                              ///< and on the device clock, where its measured costs are multiplied
-  std::string plant;         ///< a wrong program, which `verify` must catch: "gradient_scale", "dropped_micro_batch",
-                             ///< "skipped_norm_term", "norm_counted_twice", "untied_embedding",
-                             ///< "unsynchronised_norms", "unmasked_padding", "early_gather_read", "overflow"
+  Choice<Plant> plant = Plant::none;
   bool operator==(const FaultSpec&) const = default;
 };
 
@@ -232,10 +239,9 @@ struct Scenario {
   ClusterSpec cluster;
   FaultSpec fault;
 
-  DType compute_type() const { return dtype_of_precision(plan.precision); }
+  DType compute_type() const;
   /// Samples in one micro-batch of one data-parallel rank.
   int micro_batch_size() const { return train.global_batch / (plan.data * plan.micro_batches); }
-  static DType dtype_of_precision(const std::string& precision);
 };
 
 }  // namespace rankscope

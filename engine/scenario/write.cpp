@@ -31,6 +31,7 @@ struct Write {
   std::string operator()(const std::uint64_t* value) const { return std::to_string(*value); }
   std::string operator()(const bool* value) const { return *value ? "true" : "false"; }
   std::string operator()(const std::string* value) const { return quoted(*value); }
+  std::string operator()(const AnyChoice* value) const { return quoted(value->name()); }
   std::string operator()(const double* value) const {
     const std::string text = plain(*value);
     return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;

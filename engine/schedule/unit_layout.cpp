@@ -110,7 +110,7 @@ double ideal_bubble(const ChunkSchedule& schedule) {
   for (const auto& order : schedule.order)
     for (const OpId id : order) work += units_of(id.kind());
   const std::int64_t capacity = lay_out(schedule).end * static_cast<std::int64_t>(schedule.order.size());
-  return capacity > 0 ? 1.0 - static_cast<double>(work) / static_cast<double>(capacity) : 0.0;
+  return capacity > 0 ? static_cast<double>(capacity - work) / static_cast<double>(capacity) : 0.0;
 }
 
 }  // namespace rankscope

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/scenario/keys.hpp"
 #include "engine/search/search.hpp"
 
 namespace rankscope {
@@ -14,24 +15,24 @@ std::vector<int> divisors(int n) {
 }
 
 struct Placement {
-  std::string schedule;
+  ScheduleKind schedule;
   int chunks;  ///< a stage
 };
 
 struct Recomputation {
-  const char* what;
+  Recompute what;
   int blocks;  ///< together
 };
 
 /// None, attention's scores, and all blocks in groups: of every size up to a chunk that leaves another number of
 /// groups, since of such sizes the least needs least.
 std::vector<Recomputation> recomputations(int blocks) {
-  std::vector<Recomputation> found = {{"none", 1}, {"selective", 1}};
+  std::vector<Recomputation> found = {{Recompute::none, 1}, {Recompute::selective, 1}};
   int groups = 0;
   for (int together = 1; together <= blocks; ++together) {
     if ((blocks + together - 1) / together == groups) continue;
     groups = (blocks + together - 1) / together;
-    found.push_back({"blocks", together});
+    found.push_back({Recompute::blocks, together});
   }
   return found;
 }
@@ -54,12 +55,13 @@ Model model_of(const Scenario& scenario, int tensor) {
 
 /// The schedules that a pipeline of that shape can run.
 std::vector<Placement> placements(int pipeline, int micro_batches, int layers) {
-  if (pipeline == 1) return {{"1f1b", 1}};
-  std::vector<Placement> found = {{"naive", 1}, {"gpipe", 1}, {"1f1b", 1}, {"zb-h1", 1}, {"zb-h2", 1}, {"zb-2p", 1}};
-  if (layers >= 2 * pipeline) found.push_back({"zb-v", 2});
+  using enum ScheduleKind;
+  if (pipeline == 1) return {{one_f_one_b, 1}};
+  std::vector<Placement> found = {{naive, 1}, {gpipe, 1}, {one_f_one_b, 1}, {zb_h1, 1}, {zb_h2, 1}, {zb_2p, 1}};
+  if (layers >= 2 * pipeline) found.push_back({zb_v, 2});
   // Also where layers do not come out even: then some chunks have one more.
   if (micro_batches % pipeline == 0)
-    for (int v = 2; v * pipeline <= layers; ++v) found.push_back({"interleaved", v});
+    for (int v = 2; v * pipeline <= layers; ++v) found.push_back({interleaved, v});
   return found;
 }
 
@@ -109,27 +111,22 @@ std::vector<PlanSpec> all_plans(const Scenario& scenario) {
 }
 
 std::vector<std::string> settings_of(const PlanSpec& plan) {
-  const auto number = [](const char* key, int value) { return key + ("=" + std::to_string(value)); };
-  return {number("data", plan.data),
-          number("tensor", plan.tensor),
-          number("pipeline", plan.pipeline),
-          number("virtual", plan.virtual_stages),
-          "schedule=" + plan.schedule,
-          "stages=" + plan.stages,
-          number("micro_batches", plan.micro_batches),
-          number("zero", plan.zero),
-          "recompute=" + plan.recompute,
-          number("recompute_blocks", plan.recompute_blocks),
-          std::string("sequence_parallel=") + (plan.sequence_parallel ? "true" : "false")};
+  Scenario scenario;
+  scenario.plan = plan;
+  std::vector<std::string> settings;
+  for (const char* name : {"data", "tensor", "pipeline", "virtual", "schedule", "stages", "micro_batches", "zero",
+                           "recompute", "recompute_blocks", "sequence_parallel"})
+    settings.push_back(name + ("=" + written(find_key(std::string("plan.") + name)->field(scenario))));
+  return settings;
 }
 
 std::string short_name(const PlanSpec& plan, int global_batch) {
   const auto part = [](const char* letter, int value) { return letter + std::to_string(value) + " "; };
   std::string text = part("t", plan.tensor) + part("p", plan.pipeline) + part("d", plan.data);
   if (plan.virtual_stages > 1) text += part("v", plan.virtual_stages);
-  text += plan.schedule + " " + part("m", plan.micro_batches) +
+  text += plan.schedule.name() + " " + part("m", plan.micro_batches) +
           part("b", global_batch / (plan.data * plan.micro_batches)) + part("zero", plan.zero);
-  text += "recompute " + plan.recompute;
+  text += "recompute " + plan.recompute.name();
   if (plan.recompute_blocks > 1) text += " by " + std::to_string(plan.recompute_blocks);
   if (plan.stages != "even") text += " stages by " + plan.stages;
   return plan.sequence_parallel ? text + " sp" : text;

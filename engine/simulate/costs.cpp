@@ -141,9 +141,9 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
   SegmentTable table(model.spec, first_segment.size() - 1);
   const RankGrid grid = scenario.plan.grid();
   const auto tensor_group = grid.group_of(0, GroupKind::tensor);
-  const MeasuredOps measured(scenario.cluster.costs, scenario.plan.precision);
-  const bool to_the_end =
-      scenario.cluster.recompute_whole && scenario.plan.recompute == "blocks" && scenario.plan.recompute_blocks == 1;
+  const MeasuredOps measured(scenario.cluster.costs, scenario.plan.precision.name());
+  const bool to_the_end = scenario.cluster.software.recompute_whole && scenario.plan.recompute == Recompute::blocks &&
+                          scenario.plan.recompute_blocks == 1;
   for (std::size_t c = 0; c + 1 < first_segment.size(); ++c)
     for (int i = first_segment[c]; i < first_segment[c + 1]; ++i) {
       const SegmentSpec& s = model.segments[static_cast<std::size_t>(i)];
@@ -193,7 +193,7 @@ double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule
 double hidden_exchange_seconds(const Scenario& scenario, const Model& model, std::size_t segment,
                                std::span<const int> tensor_group) {
   const ClusterSpec& cluster = scenario.cluster;
-  if (!cluster.overlap_exchanges || tensor_group.size() < 2) return 0;
+  if (!cluster.software.overlap_exchanges || tensor_group.size() < 2) return 0;
   const SegmentSpec& here = model.segments[segment];
   if (!here.has_weight_gradient() || here.inputs.empty()) return 0;
   const double stream = static_cast<double>(model.tokens() * model.spec.width * bytes_of(model.type));
@@ -205,7 +205,7 @@ double hidden_exchange_seconds(const Scenario& scenario, const Model& model, std
       return collective_seconds(cluster, Route::best, kind, tensor_group, stream);
     };
     const double sum = std::min(seconds.weight_gradient, collective(*exchange.backward));
-    const bool again = exchange.forward == OpKind::all_gather && !cluster.fused;
+    const bool again = exchange.forward == OpKind::all_gather && !cluster.software.fused;
     return sum + (again ? std::min(seconds.input_gradient, collective(OpKind::all_gather)) : 0);
   }
   return 0;
@@ -233,13 +233,13 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
   Costs costs;
   costs.compute_ns = [table = modelled_table(scenario, model), cluster = scenario.cluster, fault = scenario.fault,
                       rule = optimizer_rule(scenario.train.optimizer), type = model.type,
-                      measured = MeasuredOps(scenario.cluster.costs, scenario.plan.precision)](
+                      measured = MeasuredOps(scenario.cluster.costs, scenario.plan.precision.name())](
                          const RankProgram& program, const Op& op) -> std::int64_t {
     const OpFields f = op.id.fields();
     if (!is_model_compute(f.kind)) {
       const double moved = moved_bytes(program, op, rule);
       if (const auto known = measured.seconds(f.kind, f.segment, {0, moved})) return std::llround(*known * 1e9);
-      const bool in_passes = !cluster.fused || cluster.update_bytes > 0;
+      const bool in_passes = !cluster.software.fused || cluster.software.update_bytes > 0;
       double bytes = 0;
       if (f.kind == OpKind::copy)
         bytes = moved;
@@ -252,8 +252,9 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
     return slowed_ns(fault, program.rank, f.kind, table.ns(f));
   };
   costs.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
-  costs.collective_ns = collective_costs(scenario.cluster, scenario.plan.grid(), scenario.plan.collective, costs.link);
-  if (scenario.cluster.split_transfers && has_topology(scenario.cluster) && !model.sequence_parallel)
+  costs.collective_ns =
+      collective_costs(scenario.cluster, scenario.plan.grid(), scenario.plan.collective.name(), costs.link);
+  if (scenario.cluster.software.split_transfers && has_topology(scenario.cluster) && !model.sequence_parallel)
     costs.link = [cluster = scenario.cluster, grid = scenario.plan.grid()](int from, int to) {
       const bool of_stages = !grid.is_server(from) && !grid.is_server(to) &&
                              grid.coordinates_of(from).pipeline != grid.coordinates_of(to).pipeline;

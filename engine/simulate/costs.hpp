@@ -21,7 +21,7 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 ///                          (multiprocessors), else max(FLOPs / peak of the precision, bytes / memory bandwidth) + op
 ///                          overhead (roofline; Williams, Waterman and Patterson 2009). A folded op is the sum of its
 ///                          segments'. Less what a backward's exchanges cover (hidden_exchange_seconds), which are
-///                          laid out as if nothing did. Where cluster.recompute_whole says so, a block's last repeated
+///                          laid out as if nothing did. Where software.recompute_whole says so, a block's last repeated
 ///                          op takes what is behind it in the block, too
 ///   optimizer, loads       operands' bytes / sustained memory bandwidth + op overhead; what is accumulated moves
 ///                          twice, and what an optimizer reads in several passes (OptimizerRule) once for each;
@@ -49,7 +49,7 @@ Costs slowed_costs(Costs costs, const FaultSpec& fault);
 double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule& rule);
 
 /// Seconds of the exchanges behind segment `segment` of the model's backward, which other work of that segment covers
-/// where cluster.overlap_exchanges says so: the sum of the input gradient of what the segment before has made (f of
+/// where software.overlap_exchanges says so: the sum of the input gradient of what the segment before has made (f of
 /// Megatron-LM, and with sequence parallelism its reduce-scatter) runs beside this segment's weight gradient, and the
 /// rows that are gathered again beside its input gradient (Korthikanti et al. 2022, section 4.2.2). 0 where it does
 /// not.

@@ -8,7 +8,7 @@ namespace {
 class Earliest {
  public:
   Earliest(FoldedPlan& plan, const FoldedCosts& costs)
-      : plan_(plan), costs_(costs), schedule_(plan.schedule), blocks_(!plan.cluster.overlap) {}
+      : plan_(plan), costs_(costs), schedule_(plan.schedule), blocks_(!plan.cluster.software.overlap) {}
 
   std::vector<double> ends() const {
     const auto stages = schedule_.stages.size();

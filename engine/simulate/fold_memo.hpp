@@ -56,7 +56,7 @@ struct Split {
 };
 
 /// How blocks are computed again.
-using Recomputation = std::pair<std::string, int>;  ///< plan.recompute, recompute_blocks
+using Recomputation = std::pair<Recompute, int>;  ///< plan.recompute, recompute_blocks
 
 /// A rank's model, and what has been found of its segments and chunks.
 struct ModelTables {

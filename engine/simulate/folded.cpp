@@ -110,14 +110,14 @@ class Folded {
           const double takes = costs_.message(forward, chunk);
           const bool leaves = stage_of(sink) != static_cast<int>(s);
           double arrival = end_[s] + takes;
-          if (!cluster_.overlap) {
+          if (!cluster_.software.overlap) {
             end_[s] = arrival;
           } else if (leaves) {
             Lanes &here = lanes[s], &other = lanes[static_cast<std::size_t>(stage_of(sink))];
             arrival = std::max({end_[s], here.send[direction], other.receive[direction]}) + takes;
             here.send[direction] = other.receive[direction] = arrival;
           }
-          if (drawn && (leaves || !cluster_.overlap))
+          if (drawn && (leaves || !cluster_.software.overlap))
             draw(OpId::of({OpKind::send, forward ? Purpose::pipeline_forward : Purpose::pipeline_backward, chunk,
                            static_cast<int>(pass.micro_batch)}),
                  arrival - takes, arrival);
@@ -154,7 +154,7 @@ class Folded {
       } else {
         add(OpKind::backward, c);
       }
-      if (!cluster_.overlap) step_.pipeline += m * (costs_.message(true, c) + costs_.message(false, c));
+      if (!cluster_.software.overlap) step_.pipeline += m * (costs_.message(true, c) + costs_.message(false, c));
       step_.hardware_flops += costs_.chunk(c).repeated_flops;  // of one rank of each stage and one micro-batch
     }
   }
@@ -190,7 +190,7 @@ class Folded {
     const StepEnd& behind = plan_.step_end();
     const bool shards = plan_.shards();
     const Purpose purpose = shards ? Purpose::zero_gradient : Purpose::data_gradient;
-    const OpKind kind = shards && !cluster_.reduce_whole ? OpKind::reduce_scatter : OpKind::all_reduce;
+    const OpKind kind = shards && !cluster_.software.reduce_whole ? OpKind::reduce_scatter : OpKind::all_reduce;
     double updating = 0, gathering = 0;
     for (std::size_t i = 0; i < behind.stages.size(); ++i) {
       updating = std::max(updating, behind.stages[i].update);

@@ -49,20 +49,20 @@ struct FoldedStep {
 /// One slow rank (fault.slow_rank) makes its replica late, for which all wait in the end; one slow node
 /// (cluster.slow_node) slows the rings through it and the messages of all stages.
 ///
-/// Messages: with cluster.overlap on lanes of their own, in order, one for each direction; without it a sender computes
-/// nothing until what it sends has arrived, and blocks are computed again only when their gradient is there. Gradients
-/// are reduced once, after a stage's last backward; with cluster.overlap behind it, as far as it reaches. The update
-/// begins when all have reduced (norm and clipping); parameters of ZeRO-1 and 2 are gathered behind it, with
-/// cluster.gather_ahead only as far as the next step's first forwards do not cover that. With ZeRO-2 and 3 gradients
+/// Messages: with software.overlap on lanes of their own, in order, one for each direction; without it a sender
+/// computes nothing until what it sends has arrived, and blocks are computed again only when their gradient is there.
+/// Gradients are reduced once, after a stage's last backward; with software.overlap behind it, as far as it reaches.
+/// The update begins when all have reduced (norm and clipping); parameters of ZeRO-1 and 2 are gathered behind it, with
+/// software.gather_ahead only as far as the next step's first forwards do not cover that. With ZeRO-2 and 3 gradients
 /// are reduced, with ZeRO-3 parameters gathered for each forward and backward, block by block in every micro-batch:
-/// beside compute with cluster.overlap, as far as it reaches, where both share the links. With sequence parallelism,
+/// beside compute with software.overlap, as far as it reaches, where both share the links. With sequence parallelism,
 /// software that is not `fused` gathers its rows again for the weights' gradients (Korthikanti et al. 2022,
 /// section 4.2.2).
 FoldedStep fold_step(const Scenario& scenario);
 
 /// The bubble of the plan's schedule as the zero-bubble paper counts it (Qi et al. 2024, arXiv 2401.10241,
 /// section 5.3): of the stage that takes longest from its first pass to its last, the share in which it computes
-/// nothing, where every stage takes what plan.pass_times say and messages are beside compute (cluster.overlap). Throws
+/// nothing, where every stage takes what plan.pass_times say and messages are beside compute (software.overlap). Throws
 /// as fold_step.
 double fold_bubble_of_times(const Scenario& scenario);
 

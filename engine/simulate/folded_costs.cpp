@@ -50,7 +50,7 @@ PassSeconds FoldedCosts::parts(OpKind kind, int chunk, bool is_first) const {
   const bool reduces = c.sharding.shard_bytes > 0 && (whole || kind == OpKind::weight_gradient);
   if (reduces) pass.adding = memory_seconds(plan_.cluster, c.sharding.shard_bytes * (is_first ? 2 : 3));
   // All that data ranks exchange beside an op shares the links.
-  pass.exposed = plan_.cluster.overlap ? std::max(0.0, shared - pass.own()) : shared;
+  pass.exposed = plan_.cluster.software.overlap ? std::max(0.0, shared - pass.own()) : shared;
   pass.copying = copying(kind, chunk, is_first, pass.own());
   return pass;
 }
@@ -58,14 +58,14 @@ PassSeconds FoldedCosts::parts(OpKind kind, int chunk, bool is_first) const {
 double FoldedCosts::copying(OpKind kind, int chunk, bool is_first, double own) const {
   const ClusterSpec& cluster = plan_.cluster;
   // Inputs of blocks leave as the next block begins, and are waited for.
-  double seconds = cluster.host_checkpoints && kind != OpKind::weight_gradient
+  double seconds = cluster.software.host_checkpoints && kind != OpKind::weight_gradient
                        ? host_copy_seconds(cluster, plan_.checkpoint_bytes(chunk))
                        : 0;
   const bool makes_gradients = kind == OpKind::backward || kind == OpKind::weight_gradient;
   if (makes_gradients && keeps_gradients_on_host(plan_.scenario)) {
     const double elements = plan_.gradient_elements(chunk);
     const double whole = host_copy_seconds(cluster, host_gradient_bytes(plan_.model.type, elements, is_first));
-    seconds += cluster.overlap ? std::max(0.0, whole - own) : whole;
+    seconds += cluster.software.overlap ? std::max(0.0, whole - own) : whole;
   }
   return seconds;
 }
@@ -74,16 +74,16 @@ double FoldedCosts::exposed_reduction(int stage) const {
   const auto s = static_cast<std::size_t>(stage);
   const Pass& last = plan_.schedule.stages[s].last_backward;
   if (plan_.shards() && plan_.scenario.plan.zero >= 2)  // in each micro-batch
-    return plan_.cluster.overlap ? chunks_[last.chunk].sharding.last_reduce : 0;
+    return plan_.cluster.software.overlap ? chunks_[last.chunk].sharding.last_reduce : 0;
   const double whole = plan_.step_end().stages[s].reduce;
-  if (!plan_.cluster.overlap) return whole;
+  if (!plan_.cluster.software.overlap) return whole;
   // The last bucket can only be reduced when the last backward has ended.
   return uncovered(whole, stage, sent_gradient_bytes(plan_.cluster, plan_.model.type), seconds(last));
 }
 
 double FoldedCosts::exposed_gather(int stage) const {
   const double whole = plan_.step_end().stages[static_cast<std::size_t>(stage)].gather;
-  if (!plan_.cluster.gather_ahead || whole == 0) return whole;
+  if (!plan_.cluster.software.gather_ahead || whole == 0) return whole;
   // The first bucket's parameters are what the first forward waits for.
   double forwards = 0;
   for (int c = 0; c < chunks(); ++c)

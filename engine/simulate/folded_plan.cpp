@@ -39,10 +39,10 @@ const Split& split_of(const PlanSpec& plan, const Model& model, FoldMemo& memo) 
 
 const char* why_not_folded(const Scenario& scenario) {
   if (scenario.model.is_resnet()) return "the blocks of a resnet are not alike";
-  if (scenario.plan.data_parallel != "all-reduce") return "ranks of a data group are not alike";
-  if (scenario.plan.offload != "none" && !keeps_gradients_on_host(scenario))
+  if (scenario.plan.data_parallel != DataParallel::all_reduce) return "ranks of a data group are not alike";
+  if (scenario.plan.offload != Offload::none && !keeps_gradients_on_host(scenario))
     return "the host's part of the step is not folded where it runs beside the next one";
-  if (scenario.plan.collective != "auto") return "a collective's algorithm is named";
+  if (scenario.plan.collective != CollectiveChoice::automatic) return "a collective's algorithm is named";
   if (!has_topology(scenario.cluster)) return "the cluster does not say how its nodes hang together (cluster.rails)";
   return "";
 }
@@ -58,7 +58,7 @@ FoldedPlan::FoldedPlan(const Scenario& of, FoldMemo& with)
       split(split_of(of.plan, model, with)),
       messages_(with.messages[{GridKey{grid.tensor, grid.data, grid.pipeline}, model.micro_batch_size,
                                model.sequence_parallel}]) {
-  if (!memo.measured) memo.measured.emplace(cluster.costs, of.plan.precision);
+  if (!memo.measured) memo.measured.emplace(cluster.costs, of.plan.precision.name());
 }
 
 double FoldedPlan::collective(OpKind kind, const std::vector<int>& members, double bytes) const {
@@ -79,7 +79,7 @@ double FoldedPlan::words_bytes() const { return static_cast<double>(model.tokens
 double FoldedPlan::embedding_bytes() const {
   if (!model.spec.tied || schedule.stage_of_chunk.front() == schedule.stage_of_chunk.back()) return 0;
   // With shards each data rank has its part of it; other software sums it whole.
-  const double parts = shards() && cluster.fused ? grid.data : 1;
+  const double parts = shards() && cluster.software.fused ? grid.data : 1;
   return static_cast<double>(model.vocabulary_share() * model.spec.width) * gradient_bytes(cluster, model.type) / parts;
 }
 
@@ -100,7 +100,7 @@ double FoldedPlan::checkpoint_bytes(int chunk) const {
 }
 
 bool FoldedPlan::is_gathered_again(const Exchange& exchange) const {
-  return model.sequence_parallel && !cluster.fused && exchange.forward == OpKind::all_gather &&
+  return model.sequence_parallel && !cluster.software.fused && exchange.forward == OpKind::all_gather &&
          exchange.purpose == Purpose::tensor;
 }
 
@@ -117,12 +117,12 @@ FoldedPlan::Blocks FoldedPlan::blocks_of(int begin, int end) const {
 
 bool FoldedPlan::is_repeated(const SegmentSpec& segment, const Blocks& blocks) const {
   if (segment.block < 0) return false;
-  if (scenario.plan.recompute == "selective") return segment.does(Work::attention);
+  if (scenario.plan.recompute == Recompute::selective) return segment.does(Work::attention);
   const int together = blocks_repeated_together(scenario.plan, blocks.last - blocks.first + 1);
   if (together == 0) return false;
   // No backward reads what the last product of a group makes.
   const bool last = segment.block == blocks.last || (segment.block - blocks.first) % together == together - 1;
-  return cluster.recompute_whole || !last || segment.repeated;
+  return cluster.software.recompute_whole || !last || segment.repeated;
 }
 
 const SegmentSeconds& FoldedPlan::segment(const SegmentSpec& segment) {
@@ -169,7 +169,7 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) {
   const Blocks blocks = blocks_of(begin, end);
   const int together = blocks_repeated_together(scenario.plan, blocks.last - blocks.first + 1);
   const bool ends_in_block = model.segments[static_cast<std::size_t>(end) - 1].block >= 0;
-  const int ahead_from = cluster.overlap && ends_in_block && together > 0
+  const int ahead_from = cluster.software.overlap && ends_in_block && together > 0
                              ? blocks.first + (blocks.last - blocks.first) / together * together
                              : model.spec.layers;
   const auto tensor_group = group(stage, GroupKind::tensor);
@@ -279,11 +279,11 @@ const std::vector<StageParameters>& FoldedPlan::parameters() {
 StageEnd FoldedPlan::end_of_stage(int stage, const StageParameters& own) const {
   const auto element = static_cast<double>(bytes_of(model.type));
   const double gradient = gradient_bytes(cluster, model.type), sent = sent_gradient_bytes(cluster, model.type);
-  const bool loss_scale = scenario.plan.precision == "fp16";
+  const bool loss_scale = scenario.plan.precision == Precision::fp16;
   const double elements = own.elements, states = own.state_bytes;
   const double update = update_bytes_per_parameter(cluster, element, gradient, states / elements, loss_scale);
   const auto data_group = group(stage, GroupKind::data);
-  const bool scatters = shards() && !cluster.reduce_whole;
+  const bool scatters = shards() && !cluster.software.reduce_whole;
   StageEnd end;
   end.reduce = collective(scatters ? OpKind::reduce_scatter : OpKind::all_reduce, data_group, elements * sent);
   if (sent != gradient && grid.data > 1)  // cast, and cast back

@@ -70,10 +70,10 @@ FoldedSchedule folded(const ChunkSchedule& schedule) {
 }
 
 const FoldedSchedule& Schedules::of(const PlanSpec& plan) {
-  const std::string& more = plan.schedule == "by-hand" ? plan.order : plan.pass_times;
+  const std::string& more = plan.schedule == ScheduleKind::by_hand ? plan.order : plan.pass_times;
   const std::lock_guard lock(mutex_);
   const auto [found, made] =
-      made_.try_emplace({plan.schedule, plan.pipeline, plan.virtual_stages, plan.micro_batches, more});
+      made_.try_emplace({plan.schedule.name(), plan.pipeline, plan.virtual_stages, plan.micro_batches, more});
   if (made) {
     try {
       found->second = folded(schedule_of(plan));

@@ -88,7 +88,7 @@ void add_reductions(Traffic& traffic, const FoldedPlan& plan, int stage, double 
   };
   if (zero == 0) add(Purpose::data_gradient, OpKind::all_reduce, elements * gradient);
   if (zero == 1)
-    add(Purpose::zero_gradient, plan.cluster.reduce_whole ? OpKind::all_reduce : OpKind::reduce_scatter,
+    add(Purpose::zero_gradient, plan.cluster.software.reduce_whole ? OpKind::all_reduce : OpKind::reduce_scatter,
         elements * gradient);
   if (zero == 1 || zero == 2)
     add(Purpose::zero_parameter, OpKind::all_gather, elements * static_cast<double>(bytes_of(plan.model.type)));
@@ -98,7 +98,7 @@ void add_reductions(Traffic& traffic, const FoldedPlan& plan, int stage, double 
 void add_messages(Traffic& traffic, const FoldedPlan& plan) {
   const double stream = plan.own_stream_bytes(), m = plan.scenario.plan.micro_batches;
   const int tensor = plan.grid.tensor;
-  const bool split = plan.cluster.split_transfers && !plan.model.sequence_parallel && tensor > 1;
+  const bool split = plan.cluster.software.split_transfers && !plan.model.sequence_parallel && tensor > 1;
   const auto send = [&](int from_chunk, int to_chunk, Purpose purpose) {
     const int from = plan.stage_of(from_chunk), to = plan.stage_of(to_chunk);
     if (from == to) return;
@@ -118,7 +118,7 @@ void add_host_copies(Traffic& traffic, const FoldedPlan& plan, int chunk) {
   const auto add = [&](double count, double bytes) {
     if (bytes > 0) traffic.add(stage, Purpose::offload, OpKind::copy, GroupKind::self, count, bytes);
   };
-  if (plan.cluster.host_checkpoints) add(2 * m, plan.checkpoint_bytes(chunk));
+  if (plan.cluster.software.host_checkpoints) add(2 * m, plan.checkpoint_bytes(chunk));
   if (!keeps_gradients_on_host(plan.scenario)) return;
   const DType type = plan.model.type;
   const double elements = plan.gradient_elements(chunk);

@@ -12,12 +12,12 @@ double element_bytes(DType type) { return static_cast<double>(bytes_of(type)); }
 }  // namespace
 
 bool keeps_gradients_on_host(const Scenario& scenario) {
-  return scenario.plan.offload == "optimizer" && scenario.cluster.host_gradients;
+  return scenario.plan.offload == Offload::optimizer && scenario.cluster.software.host_gradients;
 }
 
 bool uses_host_otherwise(const Scenario& scenario) {
-  const bool keeps_inputs = scenario.plan.recompute == "blocks" || scenario.plan.recompute == "sqrt";
-  return keeps_gradients_on_host(scenario) || (scenario.cluster.host_checkpoints && keeps_inputs);
+  const bool keeps_inputs = scenario.plan.recompute == Recompute::blocks || scenario.plan.recompute == Recompute::sqrt;
+  return keeps_gradients_on_host(scenario) || (scenario.cluster.software.host_checkpoints && keeps_inputs);
 }
 
 double host_gradient_bytes(DType type, double elements, bool is_first) {

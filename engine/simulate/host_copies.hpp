@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// Whether a plan's optimizer is on the host as above, not as this engine has it there (cluster.host_gradients).
+/// Whether a plan's optimizer is on the host as above, not as this engine has it there (software.host_gradients).
 bool keeps_gradients_on_host(const Scenario& scenario);
 /// Whether anything is on the host that this engine's programs do not have there.
 bool uses_host_otherwise(const Scenario& scenario);

@@ -51,7 +51,7 @@ class Builder {
 
   /// A layer norm of the residual stream; its input's gradient joins that of the residual branch where there is one.
   void norm(bool joins) {
-    const NormShares& shares = cluster_.persistent_norm ? persistent_norm : rereading_norm;
+    const NormShares& shares = cluster_.software.persistent_norm ? persistent_norm : rereading_norm;
     const double operand = elements(rows_, width_) * element_;
     kernels_.forward.push_back({{}, 2 * operand, 0, 0, shares.forward});
     kernels_.input_gradient.push_back({{}, 3 * operand, 0, 0, shares.backward});
@@ -60,29 +60,29 @@ class Builder {
   /// Bias, dropout and the sum with the residual branch.
   void residual_sum() {
     stream(kernels_.forward, 3, dropout_ ? 1 : 0);
-    if (cluster_.separate_kernels && dropout_) stream(kernels_.forward, 2);
+    if (cluster_.software.separate_kernels && dropout_) stream(kernels_.forward, 2);
     if (dropout_) stream(kernels_.input_gradient, 2, 1);
     stream(kernels_.input_gradient, 1);  // of the bias
   }
   /// y[tokens, out] = x[tokens, in] · wᵀ; `biased`: its bias' gradient is a kernel here.
   void product(std::int64_t in, std::int64_t out, bool biased) {
     kernels_.forward.push_back({{tokens_, out, in}});
-    if (cluster_.separate_kernels) memory(kernels_.forward, elements(tokens_, out), 2);  // the bias
+    if (cluster_.software.separate_kernels) memory(kernels_.forward, elements(tokens_, out), 2);  // the bias
     kernels_.input_gradient.push_back({{tokens_, in, out}});
     // The sum over micro-batches is read and written where the product adds to it.
-    const bool joined = cluster_.accumulation == "fused";
+    const bool joined = cluster_.software.accumulation == Accumulation::fused;
     kernels_.weight_gradient.push_back({{out, in, tokens_, 1, joined ? 2 * gradient_ : 0}});
     if (biased) memory(kernels_.weight_gradient, elements(tokens_, out), 1);
     if (!joined) accumulate(elements(out, in));
   }
   void gelu() { memory(kernels_.forward, elements(tokens_, 4 * share_), 2); }
   void gelu_slope() { memory(kernels_.input_gradient, elements(tokens_, 4 * share_), 3); }
-  void attention() { cluster_.attention == "stored" ? stored_attention() : flash_attention(); }
+  void attention() { cluster_.software.attention == AttentionKernel::stored ? stored_attention() : flash_attention(); }
   void loss() {
     // PyTorch's cross-entropy of 16-bit logits: to fp32, and their logarithmic softmax.
-    for (int metric = 0; metric < cluster_.loss_metrics; ++metric)
+    for (int metric = 0; metric < cluster_.software.loss_metrics; ++metric)
       for (const double bytes : {element_ + 4, 8.0}) kernels_.forward.push_back({{}, logits() * bytes});
-    if (cluster_.fused) {
+    if (cluster_.software.fused) {
       memory(kernels_.forward, logits(), 2);  // read once, and replaced by its gradient
       return;
     }
@@ -92,14 +92,14 @@ class Builder {
   }
   /// Before the head's product; scaled in place and cast back.
   void loss_gradient() {
-    if (cluster_.fused) return;
+    if (cluster_.software.fused) return;
     for (const double bytes : {8.0, 4 + element_}) kernels_.input_gradient.push_back({{}, logits() * bytes});
   }
   /// Rows gathered from the token matrix; backward adds them to its gradient.
   void lookup() {
     memory(kernels_.forward, elements(tokens_, width_), 2);
     memory(kernels_.weight_gradient, elements(tokens_, width_), 3);
-    if (cluster_.fused) return;
+    if (cluster_.software.fused) return;
     // PyTorch makes a gradient of the whole matrix, zeros but for the tokens' rows.
     memory(kernels_.weight_gradient, elements(vocabulary_, width_), 1);
     accumulate(elements(vocabulary_, width_));
@@ -107,16 +107,16 @@ class Builder {
   void positions() {
     stream(kernels_.forward, 3, dropout_ ? 1 : 0);
     stream(kernels_.input_gradient, 2, dropout_ ? 1 : 0);
-    if (cluster_.embedding_norm) norm(false);
+    if (cluster_.software.embedding_norm) norm(false);
   }
 
  private:
   double logits() const { return elements(tokens_, vocabulary_); }
   /// A gradient in memory is added to its sum over micro-batches, or copied to where it is reduced.
   void accumulate(double count) {
-    if (cluster_.accumulation == "flat") {
+    if (cluster_.software.accumulation == Accumulation::flat) {
       memory(kernels_.weight_gradient, count, 2);
-    } else if (cluster_.accumulation == "copied") {
+    } else if (cluster_.software.accumulation == Accumulation::copied) {
       kernels_.weight_gradient.push_back({{}, count * (element_ + gradient_)});
       kernels_.weight_gradient.push_back({{}, count * 3 * gradient_});
     } else {
@@ -143,13 +143,14 @@ class Builder {
     const std::int64_t s = context_, d = head_width_, batch = samples_ * heads_;
     const double scores = elements(s, s) * static_cast<double>(batch);
     auto& forward = kernels_.forward;
-    if (cluster_.score_bias) memory(forward, scores, 2);  // copied there, and read by the product that adds to it
-    forward.push_back({{s, s, d, batch}});                // scores
+    if (cluster_.software.score_bias)
+      memory(forward, scores, 2);           // copied there, and read by the product that adds to it
+    forward.push_back({{s, s, d, batch}});  // scores
     if (has_wide_scores(cluster_)) {
       wide(forward, scores, {2, 2, 2});  // scaled, masked in place, softmax
     } else {
       // Scaled, masked (a product with the mask and a sum), softmax.
-      if (cluster_.separate_kernels)
+      if (cluster_.software.separate_kernels)
         for (int pass = 0; pass < 3; ++pass) memory(forward, scores, 2);
       memory(forward, scores, 2);
     }
@@ -165,7 +166,7 @@ class Builder {
       wide(backward, scores, {3, 2, 2});  // of softmax, mask and scale
     } else {
       memory(backward, scores, 3);  // of softmax
-      if (cluster_.separate_kernels)
+      if (cluster_.software.separate_kernels)
         for (int pass = 0; pass < 2; ++pass) memory(backward, scores, 2);  // of mask and scale
     }
     backward.push_back({{s, d, s, batch}});          // of the queries
@@ -183,7 +184,7 @@ class Builder {
     kernels_.forward.push_back({{}, 4 * operands, products * causal_half, forward});
     // The scores are computed again.
     kernels_.input_gradient.push_back({{}, 8 * operands, flash_backward_flops * products * causal_half, backward});
-    if (cluster_.split_qkv) memory(kernels_.input_gradient, elements(tokens_, share_), 6);
+    if (cluster_.software.split_qkv) memory(kernels_.input_gradient, elements(tokens_, share_), 6);
   }
 
   const ClusterSpec& cluster_;
@@ -281,13 +282,14 @@ SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, c
 }
 
 bool has_wide_scores(const ClusterSpec& cluster) {
-  return cluster.separate_kernels && cluster.wide_scores && cluster.attention == "stored";
+  return cluster.software.separate_kernels && cluster.software.wide_scores &&
+         cluster.software.attention == AttentionKernel::stored;
 }
 
 double update_bytes_per_parameter(const ClusterSpec& cluster, double element, double gradient, double states,
                                   bool loss_scale) {
-  if (cluster.update_bytes > 0) return cluster.update_bytes;
-  if (cluster.fused) return 2 * gradient + 2 * states + (element < 4 ? element : 0);
+  if (cluster.software.update_bytes > 0) return cluster.software.update_bytes;
+  if (cluster.software.fused) return 2 * gradient + 2 * states + (element < 4 ? element : 0);
   const double cast = gradient < 4 ? gradient + 4 : 0, unscale = loss_scale ? 8 : 0;
   const double norm = 4, clip = 8, update = 4 + 2 * states, back = element < 4 ? 4 + element : 0, zero = gradient;
   return cast + unscale + norm + clip + update + back + zero;

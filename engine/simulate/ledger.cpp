@@ -40,8 +40,8 @@ class Keeper {
  public:
   Keeper(const Model& model, const ClusterSpec& cluster) : model_(model), cluster_(cluster) {}
 
-  bool stores_scores() const { return cluster_.attention == "stored"; }
-  bool stores_masks() const { return !cluster_.fused && model_.spec.dropout > 0; }
+  bool stores_scores() const { return cluster_.software.attention == AttentionKernel::stored; }
+  bool stores_masks() const { return !cluster_.software.fused && model_.spec.dropout > 0; }
   /// As softmax leaves them, the mask, and as dropout leaves them.
   double scores() const {
     if (!stores_scores()) return 0;
@@ -60,14 +60,14 @@ class Keeper {
       double bytes = bytes_of_tensor(model_, segment, name);
       if (is_gathered(name)) bytes /= model_.tensor;
       // The loss in kernels of its own works on fp32.
-      if (name == TensorName::logits && !cluster_.fused) bytes *= std::max(1.0, 4 / element_of(model_));
+      if (name == TensorName::logits && !cluster_.software.fused) bytes *= std::max(1.0, 4 / element_of(model_));
       (is_statistic(name) ? to.statistics : to.tensors) += bytes;
     }
   }
 
   /// What selective recomputation makes again besides the scores: this engine the core's result, too.
   std::optional<TensorName> made_again(bool selective) const {
-    return selective && !cluster_.recompute_whole ? std::optional(TensorName::attended) : std::nullopt;
+    return selective && !cluster_.software.recompute_whole ? std::optional(TensorName::attended) : std::nullopt;
   }
 
   /// Everything of segments [begin, end).
@@ -82,7 +82,7 @@ class Keeper {
           kept.tensors += scores();
       }
       if (segment.does(Work::residual_sum) || segment.does(Work::positions)) kept.tensors += mask();
-      if (segment.does(Work::positions) && cluster_.embedding_norm) kept.tensors += stream_bytes(model_);
+      if (segment.does(Work::positions) && cluster_.software.embedding_norm) kept.tensors += stream_bytes(model_);
     });
   }
 
@@ -157,7 +157,7 @@ class Keeper {
       if (selective) bytes += bytes_of_tensor(model_, segment, TensorName::attended);
     }
     // Its gradient is cast back, and the product's own result is still there.
-    if (segment.does(Work::loss_gradient) && !cluster_.fused)
+    if (segment.does(Work::loss_gradient) && !cluster_.software.fused)
       bytes += 2 * bytes_of_tensor(model_, segment, TensorName::logits);
     return {bytes, given_up_behind(segment, i, begin, selective)};
   }
@@ -191,17 +191,18 @@ double stream_bytes(const Model& model) {
 
 double gradient_bytes(const ClusterSpec& cluster, DType type) {
   const bool narrow = bytes_of(type) == 2;
-  return narrow && cluster.reduced_bytes > 0 ? cluster.reduced_bytes
-                                             : static_cast<double>(bytes_of(accumulation_type(type)));
+  return narrow && cluster.software.reduced_bytes > 0 ? cluster.software.reduced_bytes
+                                                      : static_cast<double>(bytes_of(accumulation_type(type)));
 }
 
 double sent_gradient_bytes(const ClusterSpec& cluster, DType type) {
-  return bytes_of(type) == 2 && cluster.sent_bytes > 0 ? cluster.sent_bytes : gradient_bytes(cluster, type);
+  return bytes_of(type) == 2 && cluster.software.sent_bytes > 0 ? cluster.software.sent_bytes
+                                                                : gradient_bytes(cluster, type);
 }
 
 int blocks_repeated_together(const PlanSpec& plan, int blocks) {
-  if (plan.recompute == "sqrt") return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(blocks))));
-  return plan.recompute == "blocks" ? plan.recompute_blocks : 0;
+  if (plan.recompute == Recompute::sqrt) return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(blocks))));
+  return plan.recompute == Recompute::blocks ? plan.recompute_blocks : 0;
 }
 
 std::array<int, 3> parts_of(const Model& model, int begin, int end) {
@@ -245,7 +246,7 @@ double checkpoint_bytes_of_group(const ClusterSpec& cluster, const Model& model)
 }
 
 bool gathers_checkpoints(const ClusterSpec& cluster, const Model& model) {
-  return cluster.split_checkpoints && !model.sequence_parallel && model.tensor > 1;
+  return cluster.software.split_checkpoints && !model.sequence_parallel && model.tensor > 1;
 }
 
 ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begin, int end) {
@@ -260,7 +261,7 @@ ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begi
   chunk.halves = keeper.between_halves(begin, end);
   const int a_block = model.segments_a_block(), blocks = (last - first) / a_block;
   const int together = blocks_repeated_together(scenario.plan, blocks);
-  const bool selective = scenario.plan.recompute == "selective";
+  const bool selective = scenario.plan.recompute == Recompute::selective;
   chunk.kept = keeper.of(begin, first, selective).sum() + keeper.of(last, end, selective).sum();
   if (together == 0 || blocks == 0) {
     chunk.kept += keeper.of(first, last, selective).sum();
@@ -272,7 +273,7 @@ ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begi
   double given_up = keeper.of(last, end, false).sum();
   const int groups = (blocks + together - 1) / together;
   // On the host, all but one that leaves and one that comes.
-  const bool on_host = scenario.cluster.host_checkpoints;
+  const bool on_host = scenario.cluster.software.host_checkpoints;
   const double input = checkpoint_bytes_of_group(scenario.cluster, model);
   chunk.kept += (on_host ? std::min(groups, 2) : groups) * input;
   if (on_host) chunk.on_host = groups * input;

@@ -22,10 +22,10 @@ struct KeptBytes {
 
 /// One block's, all of it, or what selective recomputation (`selective`) keeps: everything but attention's scores.
 ///
-/// With 2-byte elements, dropout, cluster.attention = "stored" and fused = false this is sbh(34 + 5as/h) without tensor
-/// ranks, sbh(10 + 24/t + 5as/(ht)) with them and sbh/t·(34 + 5as/h) with sequence parallelism, less the terms in a if
-/// selective (Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 6): masks are a byte an element, and scores are
-/// there as softmax leaves them and as dropout does. This engine draws masks again and keeps no scores.
+/// With 2-byte elements, dropout, software.attention = "stored" and fused = false this is sbh(34 + 5as/h) without
+/// tensor ranks, sbh(10 + 24/t + 5as/(ht)) with them and sbh/t·(34 + 5as/h) with sequence parallelism, less the terms
+/// in a if selective (Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 6): masks are a byte an element, and
+/// scores are there as softmax leaves them and as dropout does. This engine draws masks again and keeps no scores.
 KeptBytes kept_by_block(const Model& model, const ClusterSpec& cluster, bool selective);
 
 /// Bytes of one rank of a stage.
@@ -87,10 +87,10 @@ std::array<int, 3> parts_of(const Model& model, int begin, int end);
 /// the head's; a tied matrix counts where it is first. In the order of the model.
 std::vector<double> elements_of_parts(const Model& model, int begin, int end);
 
-/// Bytes of a gradient's element as it is reduced: cluster.reduced_bytes for parameters of 16 bits, or its type's.
+/// Bytes of a gradient's element as it is reduced: software.reduced_bytes for parameters of 16 bits, or its type's.
 double gradient_bytes(const ClusterSpec& cluster, DType type);
 
-/// The same of its message (cluster.sent_bytes).
+/// The same of its message (software.sent_bytes).
 double sent_gradient_bytes(const ClusterSpec& cluster, DType type);
 
 /// How many blocks of a chunk of `blocks` are computed again together; 0 where none are ("none", "selective").

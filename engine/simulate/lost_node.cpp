@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -43,8 +45,8 @@ void take_node_away(ClusterSpec& cluster) {
 std::optional<AfterLoss> after_lost_node(const Scenario& scenario) {
   if (scenario.cluster.lost_node < 0) return std::nullopt;
   const std::string place = place_of(scenario);
-  if (scenario.plan.data_parallel != "all-reduce")
-    throw std::invalid_argument(place + ": with data_parallel = \"" + scenario.plan.data_parallel +
+  if (scenario.plan.data_parallel != DataParallel::all_reduce)
+    throw std::invalid_argument(place + ": with data_parallel = \"" + scenario.plan.data_parallel.name() +
                                 "\" ranks of a data group are not alike, and what is left depends on which one it was");
   const LostRanks lost = lost_ranks(scenario);
   const int replicas = scenario.plan.data;
@@ -57,7 +59,7 @@ std::optional<AfterLoss> after_lost_node(const Scenario& scenario) {
         "(cluster.lost_node = -1)" +
         (lost.count() < scenario.plan.ranks()
              ? "; `rankscope-engine search` looks for plans of the " +
-                   std::to_string(scenario.plan.ranks() - lost.count()) + " ranks on the other nodes"
+                   counted(scenario.plan.ranks() - lost.count(), "rank") + " on the other nodes"
              : ""));
   after.scenario.train.global_batch = scenario.train.global_batch / replicas * left;
   after.scenario.plan.data = left;
@@ -69,14 +71,14 @@ Scenario left_to_search(const Scenario& scenario) {
   if (scenario.cluster.lost_node < 0) return scenario;
   const int left = scenario.plan.ranks() - lost_ranks(scenario).count();
   const bool some_go_on = static_cast<int>(lost_replicas(scenario).size()) < scenario.plan.data;
-  if (some_go_on || left == 0 || scenario.plan.data_parallel != "all-reduce")
+  if (some_go_on || left == 0 || scenario.plan.data_parallel != DataParallel::all_reduce)
     return after_lost_node(scenario)->scenario;
   Scenario others = scenario;
   take_node_away(others.cluster);
   // A search keeps what no plan decides, and the product of these.
   others.plan.data = left;
   others.plan.tensor = others.plan.pipeline = others.plan.virtual_stages = others.plan.micro_batches = 1;
-  others.plan.schedule = "1f1b";
+  others.plan.schedule = ScheduleKind::one_f_one_b;
   others.plan.stages = "even";
   others.plan.order.clear();
   return others;
@@ -88,12 +90,13 @@ std::string what_is_left(const AfterLoss& after, int node) {
   const PlanSpec& plan = after.scenario.plan;
   const bool one = after.replicas_lost == 1;
   std::string text = place + " is lost, and with it " + std::to_string(after.replicas_lost) + " of " +
-                     std::to_string(after.replicas_before) + " replicas: " + std::to_string(plan.ranks()) +
-                     " ranks go on (plan.data = " + std::to_string(plan.data) +
+                     counted(after.replicas_before, "replica") + ": " + counted(plan.ranks(), "rank") + " " +
+                     std::string(agreeing(plan.ranks(), "goes", "go")) +
+                     " on (plan.data = " + std::to_string(plan.data) +
                      ", train.global_batch = " + std::to_string(after.scenario.train.global_batch) + ")";
   if (const int idle = plan.ranks() / plan.data * after.replicas_lost - after.ranks_lost; idle > 0)
-    text += ", and the other " + std::to_string(idle) + " ranks of " + (one ? "that replica" : "those replicas") +
-            " have nothing to do";
+    text += ", and the other " + counted(idle, "rank") + " of " + (one ? "that replica" : "those replicas") + " " +
+            std::string(agreeing(idle, "has", "have")) + " nothing to do";
   return text;
 }
 

@@ -27,8 +27,8 @@ OpWork work_of(const SegmentSpec& segment, OpKind kind);
 /// bytes/bandwidth + walked bytes/rate, whose terms (none negative) fit the op's measured sizes best in relative terms,
 /// where its FLOPs (or bytes, where it has none) lie within four times of theirs; beyond that nothing is known of it.
 /// The last term is attention's: pages and prefetchers see what lies between a head's rows, and on a Xeon the same head
-/// takes 1.4 times as long forward, and 1.8 times backward, beside nine others as beside one. Where no measured size has
-/// it, there is none.
+/// takes 1.4 times as long forward, and 1.8 times backward, beside nine others as beside one. Where no measured size
+/// has it, there is none.
 class MeasuredOps {
  public:
   MeasuredOps(const std::vector<MeasuredCost>& costs, std::string_view precision);

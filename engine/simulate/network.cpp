@@ -258,8 +258,8 @@ MessageCost message_cost(const ClusterSpec& cluster, int from, int to) {
 MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std::span<const int> tensor_group) {
   MessageCost cost = message_cost(cluster, from, to);
   const auto n = static_cast<double>(tensor_group.size());
-  const double times = cluster.serial_messages ? 2 : 1;
-  if (!cluster.split_transfers || n < 2) return {cost.latency * times, cost.bandwidth / times};
+  const double times = cluster.software.serial_messages ? 2 : 1;
+  if (!cluster.software.split_transfers || n < 2) return {cost.latency * times, cost.bandwidth / times};
   // The line that the gather nears for activations of any size: of next to nothing hops are not hidden yet, and another
   // protocol is faster.
   const auto gather = [&](double bytes) {

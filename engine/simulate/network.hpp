@@ -76,9 +76,9 @@ struct MessageCost {
 };
 MessageCost message_cost(const ClusterSpec& cluster, int from, int to);
 
-/// An activation between pipeline stages: as message_cost, or where cluster.split_transfers and every one of `tensor`
+/// An activation between pipeline stages: as message_cost, or where software.split_transfers and every one of `tensor`
 /// ranks would send the same, a share each and an all-gather over the tensor group behind it (Narayanan et al. 2021,
-/// section 4.1). With cluster.serial_messages twice that: a sender waits for it, and so does its receiver, which can
+/// section 4.1). With software.serial_messages twice that: a sender waits for it, and so does its receiver, which can
 /// neither compute nor exchange anything else meanwhile; the sender is charged with both. `tensor_group`: the
 /// receiver's.
 MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std::span<const int> tensor_group);

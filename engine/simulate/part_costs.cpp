@@ -14,9 +14,9 @@ Scenario as_one_stage(const Scenario& scenario) {
   Scenario one = even;
   PlanSpec& plan = one.plan;
   plan.data = plan.pipeline = plan.virtual_stages = plan.servers = 1;
-  plan.data_parallel = "all-reduce";
+  plan.data_parallel = DataParallel::all_reduce;
   plan.staleness = plan.zero = 0;
-  plan.schedule = splits ? "zb-h1" : "1f1b";
+  plan.schedule = splits ? ScheduleKind::zb_h1 : ScheduleKind::one_f_one_b;
   plan.order.clear();
   plan.micro_batches = 2;  // the first one's gradients are written, the others' added
   one.train.global_batch = 2 * scenario.micro_batch_size();

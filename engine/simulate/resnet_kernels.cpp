@@ -29,9 +29,10 @@ class ResnetBuilder {
   }
   void batch_norm(TensorName of, bool relu, bool residual) {
     const auto count = static_cast<double>(shape(of).elements());
-    memory(kernels_.forward, count, 3 + (residual && cluster_.fused ? 1 : 0));
-    memory(kernels_.input_gradient, count, (relu && cluster_.fused ? 7 : 5) + (residual && cluster_.fused ? 1 : 0));
-    if (cluster_.fused) return;
+    memory(kernels_.forward, count, 3 + (residual && cluster_.software.fused ? 1 : 0));
+    memory(kernels_.input_gradient, count,
+           (relu && cluster_.software.fused ? 7 : 5) + (residual && cluster_.software.fused ? 1 : 0));
+    if (cluster_.software.fused) return;
     if (residual) memory(kernels_.forward, count, 3);
     if (relu) {
       memory(kernels_.forward, count, 2);

@@ -19,7 +19,7 @@ DType type_of_width(int bytes, DType narrow) {
     case 4: return DType::f32;
     case 8: return DType::f64;
     default:
-      throw std::invalid_argument("cluster.reduced_bytes is " + std::to_string(bytes) +
+      throw std::invalid_argument("software.reduced_bytes is " + std::to_string(bytes) +
                                   "; a gradient's element has 2, 4 or 8 bytes");
   }
 }
@@ -103,8 +103,8 @@ void block_compute(RankProgram& program) {
 }  // namespace
 
 RankProgram as_run_on(const ClusterSpec& cluster, RankProgram program) {
-  if (cluster.reduced_bytes > 0) reduce_in(program, cluster.reduced_bytes);
-  if (!cluster.overlap) {
+  if (cluster.software.reduced_bytes > 0) reduce_in(program, cluster.software.reduced_bytes);
+  if (!cluster.software.overlap) {
     reduce_last(program);
     block_compute(program);
   }

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// Two things are changed; the same program for cluster.overlap = true and reduced_bytes = 0.
+/// Two things are changed; the same program for software.overlap = true and reduced_bytes = 0.
 ///
 ///   reduced_bytes   gradients of 16-bit parameters have so many bytes an element (2, 4 or 8), and so have the messages
 ///                   that sum them; others are summed in their own type

@@ -75,7 +75,7 @@ double StageLedger::messages(int stage) const {
 
 /// A parameter's gradient on its way to the sum.
 double StageLedger::cast(int stage) const {
-  const bool copied = scenario_.cluster.accumulation == "copied";
+  const bool copied = scenario_.cluster.software.accumulation == Accumulation::copied;
   return copied ? parameters_[static_cast<std::size_t>(stage)].largest * gradient_bytes(scenario_.cluster, model_.type)
                 : 0;
 }
@@ -117,12 +117,12 @@ StageLedger::Stage StageLedger::stage(int stage) const {
   const double gradient = gradient_bytes(cluster, model_.type);
   Stage bytes;
   // What is copied to the sum stays until the next backward makes it anew.
-  const double kept_gradient = gradient + (cluster.accumulation == "copied" ? element : 0);
+  const double kept_gradient = gradient + (cluster.software.accumulation == Accumulation::copied ? element : 0);
   const ModelStates states =
       model_states(own.elements, {element, kept_gradient, own.state_bytes / own.elements}, plan.zero, plan.data);
   // Reduced gradients of fewer than four bytes are copied to fp32 for an update in several passes, as far as it is
   // this rank's.
-  if (!cluster.fused && gradient < 4) bytes.copies = 4 * own.elements / (plan.zero > 0 ? plan.data : 1);
+  if (!cluster.software.fused && gradient < 4) bytes.copies = 4 * own.elements / (plan.zero > 0 ? plan.data : 1);
   // Sums that are sent in fewer bytes are cast to a copy first: flat ones all at once (allreduce_bucket in
   // deepspeed/runtime/engine.py).
   if (const double sent = sent_gradient_bytes(cluster, model_.type); sent != gradient && plan.data > 1)
@@ -135,7 +135,7 @@ StageLedger::Stage StageLedger::stage(int stage) const {
   bytes.gradients = states.gradients + (shards ? std::min(2 * bucket, own.elements * gradient) : 0);
   bytes.states = states.optimizer;
   if (keeps_gradients_on_host(scenario_)) to_host(bytes, own, bucket);
-  if (cluster.host_checkpoints) bytes.host += checkpoints_on_host(stage);
+  if (cluster.software.host_checkpoints) bytes.host += checkpoints_on_host(stage);
   return bytes;
 }
 

@@ -94,7 +94,7 @@ double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
     case Quantity::peak_bytes: return bytes_of_fullest(fold_step(s).memory, s.cluster, &StageMemory::peak);
     case Quantity::reserved_bytes: return bytes_of_fullest(fold_step(s).memory, s.cluster);
     case Quantity::block_kept_bytes:
-      return kept_by_block(make_model(s), s.cluster, s.plan.recompute == "selective").tensors;
+      return kept_by_block(make_model(s), s.cluster, s.plan.recompute == Recompute::selective).tensors;
     case Quantity::hardware_share: return fold_step(s).hfu(s.cluster, s.compute_type(), s.plan.ranks());
     case Quantity::model_share: return fold_step(s).mfu(s.cluster, s.compute_type(), s.plan.ranks());
     case Quantity::hardware_flops_rate: {

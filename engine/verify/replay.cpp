@@ -17,7 +17,7 @@ namespace {
 /// Data parallel without servers: what its ranks compute, a step's workers compute.
 StepProgram without_servers(const Scenario& scenario) {
   Scenario plain = scenario;
-  plain.plan.data_parallel = "all-reduce";
+  plain.plan.data_parallel = DataParallel::all_reduce;
   plain.plan.servers = 1;
   plain.plan.staleness = 0;
   plain.fault = {};

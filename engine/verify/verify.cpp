@@ -145,7 +145,7 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
   TrainSpec& train = scenario.train;
   train.optimizer = optimizer;
   train.warmup_steps = 0;
-  train.decay = "none";
+  train.decay = Decay::none;
   if (optimizer == "sgd") train.learning_rate = parity_rate;
   const OptimizerRule& rule = optimizer_rule(optimizer);
   if (rule.defaults.epsilon)
@@ -187,13 +187,13 @@ Scenario reference_of(const Scenario& scenario) {
   Scenario reference = scenario;
   reference.plan.micro_batches *= scenario.plan.data;
   reference.plan.data = reference.plan.tensor = reference.plan.pipeline = reference.plan.virtual_stages = 1;
-  reference.plan.schedule = "1f1b";
+  reference.plan.schedule = ScheduleKind::one_f_one_b;
   reference.plan.zero = 0;
-  reference.plan.offload = "none";
-  reference.plan.data_parallel = "all-reduce";
+  reference.plan.offload = Offload::none;
+  reference.plan.data_parallel = DataParallel::all_reduce;
   reference.plan.servers = 1;
   reference.plan.staleness = 0;
-  reference.plan.recompute = "none";
+  reference.plan.recompute = Recompute::none;
   reference.plan.sequence_parallel = false;
   reference.fault = {};
   return reference;

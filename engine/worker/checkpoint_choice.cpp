@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "engine/op/words.hpp"
 #include "engine/scenario/read.hpp"
 
 namespace rankscope {
@@ -19,7 +20,7 @@ RunRequest resumed(const Scenario& scenario, RunRequest request) {
   if (const auto mismatch = checkpoint.find_mismatch(scenario)) throw ScenarioError("--resume: " + *mismatch);
   if (checkpoint.steps_done() >= scenario.train.steps)
     throw ScenarioError("--resume " + checkpoint.directory() + ": it has done " +
-                        std::to_string(checkpoint.steps_done()) + " steps and train.steps is " +
+                        counted(checkpoint.steps_done(), "step") + " and train.steps is " +
                         std::to_string(scenario.train.steps) + "; give --steps with more");
   report_choice(found);
   request.resume = checkpoint.directory();

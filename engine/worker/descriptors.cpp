@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include "engine/op/words.hpp"
 #include "engine/scenario/read.hpp"
 
 namespace rankscope {
@@ -23,7 +24,7 @@ void need_descriptors(int ranks, const std::string& communicator) {
   limit.rlim_cur = needed;
   if (limit.rlim_max >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
   throw ScenarioError("too few file descriptors: a process may open " + std::to_string(had) + ", and " +
-                      std::to_string(ranks) + " ranks with --comm " + communicator + " need " + std::to_string(needed) +
+                      counted(ranks, "rank") + " with --comm " + communicator + " need " + std::to_string(needed) +
                       "; raise the limit (ulimit -n " + std::to_string(needed) + ")");
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "engine/op/words.hpp"
 #include "engine/scenario/read.hpp"
 
 namespace rankscope {
@@ -81,9 +82,8 @@ void check_slots(const std::vector<Host>& hosts, int ranks, const std::string& f
   const int slots =
       std::accumulate(hosts.begin(), hosts.end(), 0, [](int sum, const Host& host) { return sum + host.slots; });
   if (slots < ranks)
-    throw ScenarioError("--hosts " + file + ": " + std::to_string(hosts.size()) + " hosts with " +
-                        std::to_string(slots) + " slots in all, and the plan has " + std::to_string(ranks) +
-                        " ranks; add hosts or slots");
+    throw ScenarioError("--hosts " + file + ": " + counted(hosts.size(), "host") + " with " + counted(slots, "slot") +
+                        " in all, and the plan has " + counted(ranks, "rank") + "; add hosts or slots");
 }
 
 RankRange ranks_on(const std::vector<Host>& hosts, int ranks, const std::function<bool(const std::string&)>& is_here) {

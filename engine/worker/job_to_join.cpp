@@ -14,6 +14,7 @@
 #include <iostream>
 #include <thread>
 
+#include "engine/op/words.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/worker/child.hpp"
 #include "engine/worker/launched_job.hpp"
@@ -52,7 +53,7 @@ RunRequest joined(RunRequest request, bool comm_given) {
   if (!job) return request;
   const bool wants_threads = comm_given && request.communicator == "loopback";
   if (job->size == 1 && (wants_threads || (job->launcher == "srun" && !(comm_given && job->has_pmix)))) return request;
-  const std::string started = job->launcher + " started " + std::to_string(job->size) + " processes";
+  const std::string started = job->launcher + " started " + counted(job->size, "process", ending_es);
   if (wants_threads)
     throw ScenarioError("--comm loopback: its ranks are threads of one process, and " + started + "; leave out " +
                         job->launcher + ", or use --comm mpi");

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "engine/comm/mpi.hpp"
+#include "engine/op/words.hpp"
 #include "engine/scenario/read.hpp"
 #include "engine/worker/launched_job.hpp"
 #include "engine/worker/provenance.hpp"
@@ -44,9 +45,9 @@ void check_job_size(const Scenario& scenario, const RunRequest& request) {
   const int ranks = scenario.plan.ranks();
   if (!request.launched || request.launched->size == ranks) return;
   const LaunchedJob& job = *request.launched;
-  throw ScenarioError(job.launcher + " started " + std::to_string(job.size) +
-                      (job.size == 1 ? " process" : " processes") + ", and the plan has " + std::to_string(ranks) +
-                      " ranks: " + job.launcher + " -n " + std::to_string(ranks) + " starts as many");
+  throw ScenarioError(job.launcher + " started " + counted(job.size, "process", ending_es) + ", and the plan has " +
+                      counted(ranks, "rank") + ": " + job.launcher + " -n " + std::to_string(ranks) +
+                      " starts as many");
 }
 
 void check_launch(const Scenario& scenario, const RunRequest& request) {

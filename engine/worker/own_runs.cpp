@@ -8,10 +8,10 @@
 #include <numeric>
 #include <sstream>
 
-#include "engine/analyse/figure_text.hpp"
 #include "engine/analyse/scaling.hpp"
 #include "engine/calibrate/machine.hpp"
 #include "engine/calibrate/measure_ops.hpp"
+#include "engine/op/words.hpp"
 #include "engine/progress/progress_line.hpp"
 #include "engine/run/core_ticks.hpp"
 #include "engine/scenario/measured.hpp"
@@ -39,7 +39,7 @@ bool on_the_wall(const PublishedRow& row) { return row.name.find("wall clock") !
 
 OpMeasurement measure_ops_here(const Progress& progress) {
   OpMeasurement ops;
-  const std::vector<Scenario> sizes = measured_sizes("fp32");
+  const std::vector<Scenario> sizes = measured_sizes(Precision::fp32);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     progress("measuring this machine's ops, size " + std::to_string(i + 1) + " of " + std::to_string(sizes.size()),
              share_not_known);

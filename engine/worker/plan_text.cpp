@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/facts/prediction.hpp"
+#include "engine/op/words.hpp"
 #include "engine/optimizer/rule/rule.hpp"
 #include "engine/program/dry_run.hpp"
 
@@ -48,11 +49,10 @@ std::string optimizer_words(const StepProgram& step) {
 
 std::string plan_text(const StepProgram& step) {
   const PlanSpec& plan = step.scenario.plan;
-  std::string text =
-      fmt::format("{} rank{}: data {} × tensor {} × pipeline {}; schedule {}, {} micro-batch{} of {} sample{} a rank\n",
-                  step.grid.size(), step.grid.size() == 1 ? "" : "s", plan.data, plan.tensor, plan.pipeline,
-                  plan.schedule, plan.micro_batches, plan.micro_batches == 1 ? "" : "es", step.model.micro_batch_size,
-                  step.model.micro_batch_size == 1 ? "" : "s");
+  std::string text = fmt::format("{}: data {} × tensor {} × pipeline {}; schedule {}, {} of {} a rank\n",
+                                 counted(step.grid.size(), "rank"), plan.data, plan.tensor, plan.pipeline,
+                                 plan.schedule.name(), counted(plan.micro_batches, "micro-batch", ending_es),
+                                 counted(step.model.micro_batch_size, "sample"));
   text += optimizer_words(step);
   const bool counts = !is_folded(step);  // else the programs are too long to be made only for this
   for (int stage = 0; stage < step.schedule.shape.stages; ++stage) {
@@ -75,7 +75,7 @@ std::string plan_text(const StepProgram& step) {
 void check_runs(const StepProgram& step) {
   check_size(step);
   if (const auto deadlock = find_deadlock(step.all_programs(), step.grid))
-    throw PlanError(step.scenario.plan.schedule == "by-hand"
+    throw PlanError(step.scenario.plan.schedule == ScheduleKind::by_hand
                         ? "plan.order: " + *deadlock + "; give the lanes an order in which nobody waits in a circle"
                         : "plan.schedule: " + *deadlock + "; schedule = \"1f1b\" runs");
 }

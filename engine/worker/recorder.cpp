@@ -1,5 +1,6 @@
 #include "engine/worker/recorder.hpp"
 
+#include "engine/op/words.hpp"
 #include "telemetry/event/encoded.hpp"
 
 namespace rankscope {
@@ -62,7 +63,7 @@ std::string Recorder::close(std::int64_t forged) {
   lost += writer_->lost_messages();
   if (trouble.empty() && lost == 0) return {};
   return (trouble.empty() ? waiting_folder_.string() + ": did not take all detail" : trouble) + "; " +
-         std::to_string(lost) + " messages are not in the recording";
+         counted(lost, "message") + " " + std::string(agreeing(lost, "is", "are")) + " not in the recording";
 }
 
 }  // namespace rankscope

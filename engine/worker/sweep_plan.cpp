@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "engine/op/words.hpp"
 #include "engine/program/compile.hpp"
 #include "engine/run/platform.hpp"
 #include "engine/worker/plan_text.hpp"
@@ -110,8 +111,8 @@ class Points {
     const int first = base_.train.global_batch;
     const std::int64_t batch = weak_batch(first, ranks, first_ranks_);
     if (ranks > 0 && batch < 0) {
-      point.refused = "weak scaling: the first point's " + std::to_string(first) + " samples on " +
-                      std::to_string(first_ranks_) + " ranks are no whole number on " + std::to_string(ranks);
+      point.refused = "weak scaling: the first point's " + counted(first, "sample") + " on " +
+                      counted(first_ranks_, "rank") + " are no whole number on " + std::to_string(ranks);
       return false;
     }
     if (batch > 0) overrides.push_back({"train.global_batch", std::to_string(batch)});
@@ -166,7 +167,7 @@ SweepPlan plan_sweep(const SweepRequest& request, const FurtherCheck& further) {
     throw ScenarioError("--over: " +
                         (sweep.points.size() == 1
                              ? std::string("the only point cannot run")
-                             : "none of the " + std::to_string(sweep.points.size()) + " points can run") +
+                             : "none of the " + counted(sweep.points.size(), "point") + " can run") +
                         "; " + (sweep.points.size() == 1 ? "" : "the first: ") + point.refused);
   }
   sweep.title = (*first)->title;

@@ -12,6 +12,7 @@
 #include "engine/comm/mpi.hpp"
 #include "engine/comm/nccl.hpp"
 #include "engine/host/threads.hpp"
+#include "engine/op/words.hpp"
 #include "engine/run/clock.hpp"
 #include "engine/run/clock_fit.hpp"
 #include "engine/run/emulated_clock.hpp"
@@ -189,8 +190,8 @@ int run_ranks(const WorkerJob& job, std::unique_ptr<World>& process_world,
   settings.comm.record_phases = true;
   int gpu = 0;
   if (process_world && process_world->size() != step.grid.size())
-    throw std::runtime_error("MPI connects " + std::to_string(process_world->size()) + " processes, but the plan has " +
-                             std::to_string(step.grid.size()) + " ranks");
+    throw std::runtime_error("MPI connects " + counted(process_world->size(), "process", ending_es) +
+                             ", but the plan has " + counted(step.grid.size(), "rank"));
   if (process_world && job.request.device == "cuda")
     gpu = job.request.communicator == "nccl" ? gpu_of_rank(*process_world, gpus_here())
                                              : shared_gpu_of_rank(*process_world, gpus_here());

@@ -21,10 +21,11 @@ QString until_words(const AliveBuffer& buffer) {
   return buffer.last.valid() ? tr("until %1").arg(QString::fromStdString(to_token(buffer.last))) : tr("always");
 }
 
-AliveList alive_list(std::shared_ptr<const RankProgram> program, int rank, OpId op, const QString& moment,
-                     AliveList before) {
+AliveList alive_list(std::shared_ptr<const RankProgram> program, int rank, OpId op, const ClassBytes& seen,
+                     const QString& moment, AliveList before) {
   // Another plan has ops of the same name.
-  if (program != nullptr && before.program == program && before.rank == rank && before.op == op && op.valid()) {
+  if (program != nullptr && before.program == program && before.rank == rank && before.op == op &&
+      before.seen == seen && op.valid()) {
     before.moment = moment;
     return before;
   }
@@ -35,7 +36,9 @@ AliveList alive_list(std::shared_ptr<const RankProgram> program, int rank, OpId 
   if (!index) return list;
   list.op = op;
   list.program = program;
+  list.seen = seen;
   list.buffers = alive_at(*program, *index);
+  list.ended = drop_ended(list.buffers, op, seen);
   for (const AliveBuffer& buffer : list.buffers)
     if (buffer.memory != MemoryClass::host) list.device_bytes += buffer.bytes;
   return list;
@@ -51,8 +54,10 @@ void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, c
                      metrics.elidedText(words, Qt::ElideRight, width));
   };
   double y = area.top();
-  line(y, tr("live buffers %1, during %2").arg(list.moment, QString::fromStdString(to_token(list.op))), colours.dim,
-       area.width());
+  line(y,
+       (list.ended ? tr("live buffers %1, after %2") : tr("live buffers %1, during %2"))
+           .arg(list.moment, QString::fromStdString(to_token(list.op))),
+       colours.dim, area.width());
   y += row_height;
   line(y,
        tr("rank %1: %2 buffers, %3")

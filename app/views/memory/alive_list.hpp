@@ -14,15 +14,18 @@ namespace rankscope::app {
 struct AliveList {
   std::shared_ptr<const RankProgram> program;  ///< whose buffers they are; null: nothing is known
   int rank = 0;
-  OpId op;         ///< while it runs; not valid(): nothing is known
-  QString moment;  ///< "at the cursor", "at the peak"
+  OpId op;             ///< while it runs; not valid(): nothing is known
+  ClassBytes seen{};   ///< the moment's
+  bool ended = false;  ///< the op: it is the time after it
+  QString moment;      ///< "at the cursor", "at the peak"
   std::vector<AliveBuffer> buffers;
   std::int64_t device_bytes = 0;  ///< their sum, without the host's
 };
 
-/// `program` may be null: then the list is empty. `before` is taken as it is where it is of the same program's op.
-AliveList alive_list(std::shared_ptr<const RankProgram> program, int rank, OpId op, const QString& moment,
-                     AliveList before);
+/// Of a moment at which so much was `seen`. `program` may be null: then the list is empty. `before` is taken as it is
+/// where it is of the same program's op.
+AliveList alive_list(std::shared_ptr<const RankProgram> program, int rank, OpId op, const ClassBytes& seen,
+                     const QString& moment, AliveList before);
 
 /// In `area`, as many rows as it holds; the rest in one line under them.
 void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, const Palette& colours);

@@ -342,9 +342,9 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   }
 }
 
-AliveList MemoryView::alive_while(OpId op, int rank, const QString& moment) const {
+AliveList MemoryView::alive_while(OpId op, const ClassBytes& seen, int rank, const QString& moment) const {
   const auto program = programs_ != nullptr ? programs_->program(rank) : nullptr;
-  return alive_list(program, rank, op, moment, alive_);
+  return alive_list(program, rank, op, seen, moment, alive_);
 }
 
 void MemoryView::look_at_moment() {
@@ -354,12 +354,13 @@ void MemoryView::look_at_moment() {
         static_cast<double>(*cursor - picture_.range.begin_ns) / static_cast<double>(picture_.range.length());
     const auto column = std::min(static_cast<std::size_t>(share * static_cast<double>(picture_.columns.size())),
                                  picture_.columns.size() - 1);
-    alive_ = alive_while(picture_.columns[column].op, picture_.rank, tr("at the cursor"));
+    alive_ =
+        alive_while(picture_.columns[column].op, picture_.columns[column].bytes, picture_.rank, tr("at the cursor"));
     return;
   }
   AliveList at_peak;  // of none, where the plan that is shown now has no such rank
   for (const RankPeak& peak : picture_.peaks)
-    if (peak.rank == picture_.rank) at_peak = alive_while(peak.op, peak.rank, tr("at the peak"));
+    if (peak.rank == picture_.rank) at_peak = alive_while(peak.op, peak.bytes, peak.rank, tr("at the peak"));
   alive_ = std::move(at_peak);
 }
 
@@ -425,9 +426,10 @@ QString MemoryView::text_at(QPoint at) const {
     if (*memory != MemoryClass::context || picture_.has_context) row(name(*memory), *memory);
   if (of(*bytes, MemoryClass::host) > 0) row(tr("in the host's memory"), MemoryClass::host);
   text += QStringLiteral("</table>");
-  const AliveList list = alive_while(op, rank, {});
+  const AliveList list = alive_while(op, *bytes, rank, {});
   if (list.buffers.empty()) return text;
-  text += tr("alive while %1 runs:<table>").arg(QString::fromStdString(to_token(op)));
+  text += (list.ended ? tr("alive after %1:<table>") : tr("alive while %1 runs:<table>"))
+              .arg(QString::fromStdString(to_token(op)));
   for (std::size_t i = 0; i < list.buffers.size() && i < listed_in_tip; ++i)
     text += QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>")
                 .arg(QString::fromStdString(list.buffers[i].name).toHtmlEscaped(),

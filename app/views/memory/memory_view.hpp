@@ -55,7 +55,7 @@ class MemoryView : public DataView {
   void paint_axis(QPainter& painter, const QRect& area, bool labels) const;
   QString text_at(QPoint at) const;
   void look_at_moment();  ///< what is alive at the cursor, else at the peak
-  AliveList alive_while(OpId op, int rank, const QString& moment) const;
+  AliveList alive_while(OpId op, const ClassBytes& seen, int rank, const QString& moment) const;
   double y_of(double bytes, const QRect& area) const;
 
   BubbleSource* programs_;

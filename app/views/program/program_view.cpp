@@ -139,7 +139,7 @@ void ProgramView::take_scenario() {
   }
   const PlanSpec& plan = session_.scenario()->plan;
   // What one types has become the plan: the text stands as it was typed.
-  const bool own = plan.schedule == "by-hand" && plan.order == text_->toPlainText().toStdString();
+  const bool own = plan.schedule == ScheduleKind::by_hand && plan.order == text_->toPlainText().toStdString();
   if (plan == plan_ && (dirty_ || own)) return;
   plan_ = plan;
   if (own) return request_check();
@@ -220,8 +220,8 @@ void ProgramView::take_check(const OrderCheck& check) {
   dirty_ = false;
   Scenario scenario = *session_.scenario();
   const std::string order = text_->toPlainText().toStdString();
-  if (scenario.plan.schedule == "by-hand" && scenario.plan.order == order) return;
-  scenario.plan.schedule = "by-hand";
+  if (scenario.plan.schedule == ScheduleKind::by_hand && scenario.plan.order == order) return;
+  scenario.plan.schedule = ScheduleKind::by_hand;
   scenario.plan.order = order;
   plan_ = scenario.plan;
   session_.edit(scenario);

@@ -45,7 +45,7 @@ QString purposes_of(const LinkLoad& load, std::size_t most = purpose_count) {
 int ranks_of_stage(const StepProgram& step) { return step.grid.tensor * step.grid.data; }
 
 /// Whether all ranks of a stage send the same.
-bool ranks_alike(const StepProgram& step) { return step.scenario.plan.data_parallel == "all-reduce"; }
+bool ranks_alike(const StepProgram& step) { return step.scenario.plan.data_parallel == DataParallel::all_reduce; }
 
 /// What all ranks of a plan send, as flows_of has it, where the ranks of a stage are alike: one's program stands for
 /// all.
@@ -56,7 +56,7 @@ std::vector<Flow> flows_of_alike(const StepProgram& step) {
     RankProgram program = as_run_on(step.scenario.cluster, step.program_for(stage * alike));
     std::erase_if(program.ops, [](const Op& op) { return !is_communication(op.id.kind()); });
     for (int i = 0; i < alike; ++i) {
-      const auto sent = flows_of(std::span(&program, 1), step.grid, step.scenario.plan.collective);
+      const auto sent = flows_of(std::span(&program, 1), step.grid, step.scenario.plan.collective.name());
       flows.insert(flows.end(), sent.begin(), sent.end());
       // The next rank has the same place in the next stage's ranks to send to.
       ++program.rank;
@@ -100,7 +100,7 @@ std::optional<std::vector<Flow>> counted_flows(const RunContext& context, const 
   if (!(sum > 0)) return std::nullopt;
   // By purpose the plan alone can tell: each link's bytes are cut as its ops would have them.
   const RankGrid& grid = context.step.grid;
-  const auto algorithm = algorithm_named(context.step.scenario.plan.collective);
+  const auto algorithm = algorithm_named(context.step.scenario.plan.collective.name());
   std::set<std::pair<Purpose, OpKind>> keys;
   for (const RankProgram& program : context.programs)
     for (const Op& op : program.ops)
@@ -215,7 +215,7 @@ Topology topology_of(const TopologyRequest& request) {
     flows = std::move(*counted);
     topology.source = LoadSource::links;
   } else {
-    flows = flows_of(request.context->programs, step.grid, step.scenario.plan.collective);
+    flows = flows_of(request.context->programs, step.grid, step.scenario.plan.collective.name());
     if (scale_to_counted(flows, request.summaries))
       topology.source = LoadSource::senders;
     else if (request.summaries.empty() && request.told && scale_to_mean(flows, *request.told))

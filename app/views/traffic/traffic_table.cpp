@@ -51,7 +51,7 @@ std::vector<TrafficLine> traffic_lines(const Figures& figures) {
     line.bytes = figures.run ? row.bytes_per_rank : std::numeric_limits<double>::quiet_NaN();
     line.predicted = row.predicted;
     if (figures.context) std::tie(line.least, line.most) = ops_of_senders(figures.context->programs, row);
-    if (is_collective(row.collective)) line.algorithm = QString::fromStdString(report->plan.collective);
+    if (is_collective(row.collective)) line.algorithm = QString::fromStdString(report->plan.collective.name());
     for (const ExchangeTimes& found : times) {
       if (found.purpose != row.purpose || found.kind != row.collective) continue;
       line.members = found.members;

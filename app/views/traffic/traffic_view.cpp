@@ -101,7 +101,7 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
   if (!figures.context || step == nullptr) return answer;
   const std::vector<RankProgram>& programs = figures.context->programs;
   const RankGrid& grid = figures.context->step.grid;
-  const auto algorithm = algorithm_named(figures.context->step.scenario.plan.collective);
+  const auto algorithm = algorithm_named(figures.context->step.scenario.plan.collective.name());
   if (auto matrix = link_matrix(figures, only)) answer.matrix = std::make_shared<const LinkMatrix>(std::move(*matrix));
 
   // Without a choice the collective that moves most, unless next to messages it moves nothing.

@@ -2,8 +2,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/analyse/figure_text.hpp"
 #include "engine/checkpoint/hugging_face.hpp"
+#include "engine/op/words.hpp"
 #include "engine/worker/checkpoint_choice.hpp"
 #include "engine/worker/commands/command.hpp"
 
@@ -32,7 +32,7 @@ int export_checkpoint(const ExportLine& given) {
               << "\n";
   else
     std::cout << given.folder << ": " << saved.parameters << " parameters after " << checkpoint.steps_done()
-              << " steps, fp32, " << figure::format("%.1f MiB", static_cast<double>(saved.bytes) / (1 << 20))
+              << " steps, fp32, " << fmt::format("{:.1f} MiB", static_cast<double>(saved.bytes) / (1 << 20))
               << "; transformers' GPT2LMHeadModel reads it\n";
   return 0;
 }

@@ -6,8 +6,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/analyse/figure_text.hpp"
 #include "engine/calibrate/stored_peak.hpp"
+#include "engine/op/words.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/provenance.hpp"
 
@@ -51,11 +51,11 @@ nlohmann::json to_json(const MachinePeak& found) {
 
 std::string line_of(const MachinePeak& found) {
   const PeakMeasurement& m = found.peak.measured;
-  std::string text = figure::format(
-      "%-9s %10.1f GFLOP/s %10.1f GFLOP/s   %6s %6s   %lld x %lld, %d products, within %s",
-      found.peak.key.precision.c_str(), m.best.device * 1e-9, m.best.wall * 1e-9,
-      figure::percent(found.now.device / m.best.device).c_str(), figure::percent(found.now.wall / m.best.wall).c_str(),
-      static_cast<long long>(m.size), static_cast<long long>(m.size), m.samples, figure::percent(m.spread).c_str());
+  std::string text =
+      fmt::format("{:<9} {:10.1f} GFLOP/s {:10.1f} GFLOP/s   {:>6} {:>6}   {} x {}, {} products, within {}",
+                  found.peak.key.precision, m.best.device * 1e-9, m.best.wall * 1e-9,
+                  figure::percent(found.now.device / m.best.device), figure::percent(found.now.wall / m.best.wall),
+                  static_cast<long long>(m.size), static_cast<long long>(m.size), m.samples, figure::percent(m.spread));
   text += found.measured_now ? ", measured now" : ", measured " + found.peak.utc;
   if (!m.steady()) text += "; not steady: this machine is busy, and the next start measures it again";
   if (!found.not_stored.empty()) text += "; not stored: " + found.not_stored;
@@ -76,8 +76,7 @@ int print_peaks(const PeakRequest& request) {
     return 0;
   }
   std::cout << "machine   " << this_machine().host << ": " << describe(this_machine()) << "\n"
-            << "products  " << platform->libraries << ", " << request.threads << " thread"
-            << (request.threads == 1 ? "" : "s") << "\n"
+            << "products  " << platform->libraries << ", " << counted(request.threads, "thread") << "\n"
             << "stored in " << (store.file().empty() ? "no file: HOME is not set" : store.file().string()) << "\n\n"
             << "             device clock        wall clock    now, of both    best product\n";
   for (const MachinePeak& one : found) std::cout << line_of(one);

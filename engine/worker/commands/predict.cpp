@@ -1,8 +1,7 @@
 // `rankscope-engine plan`: what a step consists of, and what it would cost. Nothing runs.
-#include "engine/worker/commands/predict.hpp"
-
 #include <iostream>
 
+#include "engine/facts/prediction.hpp"
 #include "engine/run/scratch.hpp"
 #include "engine/simulate/lost_node.hpp"
 #include "engine/worker/commands/command.hpp"
@@ -10,13 +9,6 @@
 #include "engine/worker/stages.hpp"
 
 namespace rankscope::command {
-
-void add_scratch(const StepProgram& of, std::span<RankProgram> programs) {
-  set_scratch(of, programs, *open_platform("cpu"));
-}
-
-Report predicted_report(const StepProgram& step) { return predict_step(step, add_scratch); }
-
 namespace {
 
 int print_plan(const Input& input, int program_of) {
@@ -30,7 +22,7 @@ int print_plan(const Input& input, int program_of) {
     return 0;
   }
   if (!is_folded(step)) check_runs(step);  // what is folded finds a circle itself
-  const Report report = predict_scenario(scenario, add_scratch);
+  const Report report = predict_scenario(scenario, add_host_scratch);
   if (!input.json) {
     if (const auto after = after_lost_node(scenario))
       std::cout << what_is_left(*after, scenario.cluster.lost_node) << "\n";

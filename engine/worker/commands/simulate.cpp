@@ -5,9 +5,11 @@
 #include "engine/calibrate/calibrate.hpp"
 #include "engine/calibrate/stored_peak.hpp"
 #include "engine/facts/forecast.hpp"
+#include "engine/facts/prediction.hpp"
+#include "engine/op/words.hpp"
+#include "engine/run/scratch.hpp"
 #include "engine/simulate/costs.hpp"
 #include "engine/worker/commands/command.hpp"
-#include "engine/worker/commands/predict.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/stages.hpp"
@@ -59,8 +61,7 @@ void record(const SimulateRequest& request, const Scenario& predicted, const Ste
   else
     tell_folded_forecast(predicted, step.report.step_seconds, tell, hello);
   if (!writer.close())
-    throw TraceError(writer.error() + "; " + std::to_string(writer.lost_messages()) +
-                     " messages are not in the recording");
+    throw TraceError(writer.error() + "; " + counted(writer.lost_messages(), "message") + " are not in the recording");
 }
 
 int print_simulation(const SimulateRequest& request) {
@@ -70,7 +71,7 @@ int print_simulation(const SimulateRequest& request) {
   std::optional<OtherCosts> other;
   if (request.here && !is_folded(step)) other = costs_here(scenario, request.threads);
   if (request.here && is_folded(step)) other = OtherCosts{};  // which predict_with_facts refuses
-  StepPrediction predicted = predict_with_facts(scenario, add_scratch, other);
+  StepPrediction predicted = predict_with_facts(scenario, add_host_scratch, other);
   if (request.tokens > 0)
     predicted.report.budget =
         budget_of(predicted.report, step.scenario.cluster, request.tokens, step.scenario.train.checkpoint_every);

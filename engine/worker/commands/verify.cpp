@@ -4,10 +4,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/facts/prediction.hpp"
 #include "engine/progress/progress_line.hpp"
 #include "engine/run/platform.hpp"
+#include "engine/run/scratch.hpp"
 #include "engine/worker/commands/command.hpp"
-#include "engine/worker/commands/predict.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/run_size.hpp"
 #include "engine/worker/stages.hpp"
@@ -34,7 +35,7 @@ int verify_plan(const Input& input, const RunRequest& request) {
     return rankscope::verify(scenario, settings, line.progress());
   }();
   if (input.json) {
-    nlohmann::json json = rankscope::to_json(predicted_report(step));
+    nlohmann::json json = rankscope::to_json(predict_step(step, add_host_scratch));
     json["verify"] = rankscope::to_json(result);
     std::cout << json.dump(2) << "\n";
   } else {

@@ -105,10 +105,10 @@ TEST_CASE("What is wrong with an order is told with its line and its op") {
 TEST_CASE("Choosing by hand begins with the order that there was, and leaving it takes the order away") {
   PlanSpec plan = two_stages();
   plan.schedule = "gpipe";
-  choose_schedule(plan, "by-hand");
+  choose_schedule(plan, ScheduleKind::by_hand);
   CHECK(plan.order == to_text(gpipe_schedule({2, 1, 2})));
   CHECK(check_order(plan.order, plan).ok);
-  choose_schedule(plan, "1f1b");
+  choose_schedule(plan, ScheduleKind::one_f_one_b);
   CHECK(plan.order.empty());
 }
 

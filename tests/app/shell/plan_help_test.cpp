@@ -14,6 +14,7 @@
 #include "app/shell/tab_overflow.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/style.hpp"
+#include "engine/scenario/keys.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 
@@ -71,6 +72,17 @@ struct Opened {
 };
 
 }  // namespace
+
+TEST_CASE("The panel has a field for every key of the plan, but for those that are edited as text") {
+  Opened opened;
+  std::set<std::string> keys = opened.window->findChild<PlanPanel*>()->keys();
+  keys.insert({"plan.order", "plan.pass_times"});
+  for (const Key& key : scenario_keys())
+    if (key.table == "plan") {
+      INFO(key.path());
+      CHECK(keys.contains(key.path()));
+    }
+}
 
 TEST_CASE("Under the plan stands what would help, and a click on it changes the plan") {
   const Opened opened;

@@ -37,6 +37,7 @@ RunFacts facts_of(int steps) {
   facts.grid = {1, 1, p};
   facts.programs = pipeline_programs(make_schedule("1f1b", {p, 1, m}), 1000);
   facts.peak_flops = 1e12;
+  facts.ideal_bubble = ideal_bubble(make_schedule("1f1b", {p, 1, m}));
   facts.ideal = simulate(facts.programs, facts.grid, unit_costs());
   facts.predicted = simulate(facts.programs, facts.grid, costs_of(1000), 3);
   const Simulation run = simulate(facts.programs, facts.grid, costs_of(1100), steps);
@@ -44,14 +45,14 @@ RunFacts facts_of(int steps) {
     const auto step = static_cast<std::uint32_t>(s);
     ObservedStep observed{step, Obtained::measured, ClockDomain::wall, step_range(run.spans, step), {}};
     for (const Span& span : run.spans)
-      if (span.step == step) observed.spans.push_back(span);
+      if (span.step + 1 >= step && span.step <= step + 1) observed.spans.push_back(span);
     for (int r = 0; r < p; ++r) {
       StepSummary summary;
       summary.rank = r;
       summary.step = step;
       summary.begin_ns = std::numeric_limits<std::int64_t>::max();
       for (const Span& span : observed.spans)
-        if (span.rank == r && span.op.lane() == Lane::compute) {
+        if (span.step == step && span.rank == r && span.op.lane() == Lane::compute) {
           summary.begin_ns = std::min(summary.begin_ns, span.begin_ns);
           summary.end_ns = std::max(summary.end_ns, span.end_ns);
         }

@@ -65,7 +65,7 @@ TEST_CASE("a plan with its optimizer on the host as other software has it is fol
   Scenario s = on_selene(1, 1, 1, 4);
   s.plan.offload = "optimizer";
   CHECK_FALSE(predict_step(compile(s)).folded);
-  s.cluster.host_gradients = true;
+  s.cluster.software.host_gradients = true;
   const Report report = predict_step(compile(s));
   CHECK(report.folded);
   CHECK(std::any_of(report.traffic.begin(), report.traffic.end(),
@@ -216,4 +216,17 @@ TEST_CASE("shares of a folded plan are those of its report, as an analysis of al
   CHECK(report.slow->rank == 517);
   CHECK(report.slow->factor == 2);
   CHECK_THAT(report.costs, ContainsText("cluster 'selene', not measured on this machine"));
+}
+
+TEST_CASE("the ideal bubble is the schedule's, folded or not, with recomputation or without") {
+  for (const char* recompute : {"none", "blocks"})
+    for (const int micro_batches : {8, 512}) {
+      Scenario s = on_selene(1, 1, 8, micro_batches);
+      s.plan.recompute = recompute;
+      const StepProgram step = compile(s);
+      const Report report = predict_step(step);
+      INFO(recompute << ", folded " << report.folded);
+      CHECK(report.folded == (micro_batches == 512));
+      CHECK(report.bubble.ideal == Approx(7.0 / (micro_batches + 7)));
+    }
 }

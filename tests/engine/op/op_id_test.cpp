@@ -48,8 +48,8 @@ TEST_CASE("a send and its receive name each other") {
 }
 
 TEST_CASE("bad tokens are refused with the reason") {
-  for (const char* token : {"", "X:c1", "F:q1", "F:cx", "F:c", "SEND:c1", "F.tensor:c1", "SEND.offload:i1", "OPT.tensor", "SEND.nothing:c1",
-                            "F:c1:b2.nose", "F:c99999", "F:c1:", "F:c-2"}) {
+  for (const char* token : {"", "X:c1", "F:q1", "F:cx", "F:c", "SEND:c1", "F.tensor:c1", "SEND.offload:i1",
+                            "OPT.tensor", "SEND.nothing:c1", "F:c1:b2.nose", "F:c99999", "F:c1:", "F:c-2"}) {
     std::string error;
     INFO(token);
     CHECK_FALSE(parse_token(token, &error).has_value());

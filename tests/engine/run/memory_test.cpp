@@ -79,9 +79,9 @@ TEST_CASE("so do ranks of other precisions, optimizers, grids and stages of ZeRO
   };
   const Plan plan =
       GENERATE(Plan{"fp64", "sgd", "none", 2, 1, 0}, Plan{"bf16", "adamw", "none", 1, 2, 0},
-               Plan{"fp32", "adafactor", "none", 2, 2, 0}, Plan{"fp32", "adam8bit", "block", 1, 2, 0},
+               Plan{"fp32", "adafactor", "none", 2, 2, 0}, Plan{"fp32", "adam8bit", "blocks", 1, 2, 0},
                Plan{"bf16", "sophia", "selective", 2, 1, 0}, Plan{"fp32", "adamw", "none", 2, 1, 1},
-               Plan{"bf16", "adamw", "none", 2, 1, 2}, Plan{"fp32", "momentum", "block", 4, 1, 3},
+               Plan{"bf16", "adamw", "none", 2, 1, 2}, Plan{"fp32", "momentum", "blocks", 4, 1, 3},
                Plan{"fp32", "adamw", "none", 1, 1, 0, 2}, Plan{"bf16", "adamw", "none", 1, 2, 0, 2, true},
                Plan{"fp32", "adamw", "blocks", 2, 1, 2, 4, true}, Plan{"bf16", "sgd", "selective", 2, 1, 3, 2, true});
   Scenario s;

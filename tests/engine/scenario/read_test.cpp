@@ -90,15 +90,12 @@ TEST_CASE("reading what was written gives the same scenario, for every key") {
     if (auto* b = std::get_if<std::optional<bool>*>(&field)) **b = true;
     if (auto* s = std::get_if<std::string*>(&field)) {
       if (key.path() == "data.source") **s = "text:a \"book\".txt";
-      if (key.path() == "plan.schedule") **s = "gpipe";
-      if (key.path() == "plan.recompute") **s = "sqrt";
-      if (key.path() == "plan.precision") **s = "fp64";
-      if (key.path() == "plan.collective") **s = "ring";
       if (key.path() == "train.optimizer") **s = "sgd";
-      if (key.path() == "train.decay") **s = "cosine";
       if (key.path() == "cluster.spec") **s = "somewhere else";
-      if (key.path() == "fault.plant") **s = "gradient_scale";
     }
+    if (auto* choice = std::get_if<AnyChoice*>(&field))
+      CHECK(
+          (*choice)->take((*choice)->name() == (*choice)->names()[0] ? (*choice)->names()[1] : (*choice)->names()[0]));
     CHECK(same(parse_recorded_scenario(to_toml(scenario)), scenario));
   }
   const Scenario read = parse_scenario(example, "lab.toml");
@@ -175,4 +172,26 @@ TEST_CASE("a cluster is found beside the scenario, above it, and where RANKSCOPE
   CHECK(find_cluster("far", scenario) == root / "installed" / "clusters" / "far.toml");
   ::unsetenv("RANKSCOPE_RESOURCES");
   fs::remove_all(root);
+}
+
+TEST_CASE("what a cluster's software does has a table of its own, and is read from [cluster] where it once was") {
+  const Scenario now = parse_scenario("[software]\noverlap = false\nattention = \"stored\"\n", "now.toml");
+  const Scenario then = parse_scenario("[cluster]\noverlap = false\nattention = \"stored\"\n", "then.toml");
+  CHECK_FALSE(now.cluster.software.overlap);
+  CHECK(now.cluster.software.attention == AttentionKernel::stored);
+  CHECK(then.cluster == now.cluster);
+  CHECK(to_toml(now).find("\n[software]\n") != std::string::npos);
+  for (const char* key : {"software.overlap", "cluster.overlap", "overlap"}) {
+    INFO(key);
+    CHECK_FALSE(parse_scenario("", "x.toml", {{key, "false"}}).cluster.software.overlap);
+    CHECK(full_key(key, "here") == "software.overlap");
+  }
+  // It wins over the cluster's file as the cluster's own figures do, wherever it stands.
+  for (const char* table : {"cluster", "software"}) {
+    const std::string text = "[cluster]\nspec = \"selene\"\n" +
+                             (std::string(table) == "cluster" ? std::string() : "[software]\n") + "fused = true\n";
+    const SoftwareSpec software = parse_scenario(text, "x.toml").cluster.software;
+    CHECK(software.fused);
+    CHECK(software.accumulation == Accumulation::added);
+  }
 }

@@ -362,13 +362,34 @@ TEST_CASE("an override is named in the complaint about it") {
       {text, {"cluster.spec=selene", "data=4", "pipeline=2", "nodes=0"}, "no error"},
       {text,
        {"cluster.nodes=1", "cluster.devices_per_node=2"},
-       "--set cluster.nodes=1: the plan has 4 ranks, and cluster 'laptop' has 2 devices (1 nodes of 2); use fewer "
+       "--set cluster.nodes=1: the plan has 4 ranks, and cluster 'laptop' has 2 devices (1 node of 2); use fewer "
        "ranks, "
        "or set cluster.nodes = 0 for as many nodes as it takes"},
       {text,
        {"cluster.devices_per_card=3"},
        "--set cluster.devices_per_card=3: 8 devices of a node cannot be on cards of 3; devices_per_card = 2 or 4 would "
        "do"},
+      {text,
+       {"software.schedule=x"},
+       "--set software.schedule=x: unknown key 'schedule' in [software]; it belongs in [plan]"},
+      {"[software]\nreduced_bytes = 3\n",
+       {},
+       "s.toml:2:1: reduced_bytes = 3: a gradient's element has 2, 4 or 8 bytes; reduced_bytes = 0 stands for those of "
+       "its type"},
+      {"[software]\nattention = \"flashy\"\n",
+       {},
+       "s.toml:2:1: unknown attention 'flashy'; did you mean 'flash'? there is flash and stored"},
+      {"[cluster]\nattention = \"flashy\"\n",
+       {},
+       "s.toml:2:1: unknown attention 'flashy'; did you mean 'flash'? there is flash and stored"},
+      {"[cluster]\nfused = true\n[software]\nfused = true\n",
+       {},
+       "s.toml:4:1: fused is given twice, here and at s.toml:2:1: it is a key of [software], which files once had in "
+       "[cluster]; take one of the two away"},
+      {"[cluster]\noverlapp = true\n",
+       {},
+       "s.toml:2:1: unknown key 'overlapp' in [cluster]; did you mean 'overlap' of [software]?"},
+      {"[plan]\nschedule = \"zb\"\n", {"schedule=1f1b"}, "no error"},
       {text,
        {"cluster.reduced_bytes=3"},
        "--set cluster.reduced_bytes=3: reduced_bytes = 3: a gradient's element has 2, 4 or 8 bytes; reduced_bytes = 0 "
@@ -408,7 +429,8 @@ TEST_CASE("a cluster file is held to the same rules, with positions of its own")
   };
   CHECK(with("[cluster]\nmemory = 5\n") ==
         cluster + ":2:1: unknown key 'memory' in [cluster]; did you mean 'memory_bytes'?");
-  CHECK(with("[plan]\n") == cluster + ":1:2: a cluster file has no 'plan'; it has a title and the table [cluster]");
+  CHECK(with("[plan]\n") ==
+        cluster + ":1:2: a cluster file has no 'plan'; it has a title and the tables [cluster] and [software]");
   CHECK(with("[cluster]\n") == cluster +
                                    ":1:1: the key peak_flops_fp64 is missing in [cluster]; give FLOP/s of a device, "
                                    "and its source");

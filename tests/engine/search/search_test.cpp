@@ -212,5 +212,5 @@ TEST_CASE("the text says what sets the second apart, and how to simulate the fir
   const SearchResult result = search(small("selene", 8), 2);
   const std::string text = to_text(result);
   CHECK(text.find(" in place of ") != std::string::npos);
-  CHECK(text.find("--set schedule=" + result.best.front().plan.schedule) != std::string::npos);
+  CHECK(text.find("--set schedule=" + result.best.front().plan.schedule.name()) != std::string::npos);
 }

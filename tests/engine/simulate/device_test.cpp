@@ -127,7 +127,7 @@ TEST_CASE(
   const SegmentKernels persistent = kernels_of(model, *norm, s.cluster);
   CHECK(seconds(persistent.forward) == Approx(53.5e-6).epsilon(0.003));
   CHECK(seconds(persistent.input_gradient) == Approx(86.6e-6).epsilon(0.003));
-  s.cluster.persistent_norm = false;
+  s.cluster.software.persistent_norm = false;
   const SegmentKernels older = kernels_of(model, *norm, s.cluster);
   CHECK(seconds(older.forward) == Approx(75.1e-6).epsilon(0.003));
   CHECK(seconds(older.input_gradient) == Approx(176.2e-6).epsilon(0.003));
@@ -153,7 +153,7 @@ TEST_CASE("flash attention is within 7 % of what was measured on an A100 and an 
     const auto rate = [&](double peak, double bandwidth, double share) {
       ClusterSpec c;
       c.spec = "one";
-      c.attention = "flash";
+      c.software.attention = "flash";
       c.peak_flops_fp16 = peak;
       c.memory_bandwidth = bandwidth;
       c.flash_share = share;
@@ -172,9 +172,9 @@ TEST_CASE("flash attention is within 7 % of what was measured on an A100 and an 
 
 TEST_CASE("an AdamW step in separate passes moves 62 bytes a parameter in fp16, and 34 where it is one") {
   ClusterSpec in_passes, in_one, as_said;
-  in_passes.fused = false;
-  in_one.fused = true;
-  as_said.update_bytes = 92;
+  in_passes.software.fused = false;
+  in_one.software.fused = true;
+  as_said.software.update_bytes = 92;
   // Cast 2 + 4, unscale 4 + 4, norm 4, clip 4 + 4, AdamW 4 + 6 · 4, cast back 4 + 2, zero 2.
   CHECK(update_bytes_per_parameter(in_passes, 2, 2, 12, true) == 62);
   // fp32 gradients need no cast, bf16 no scale: norm 4, clip 8, AdamW 28, cast back 6, zero 4.
@@ -191,7 +191,7 @@ TEST_CASE(
   s.model = {"gpt", 1, 64, 4, 128, 64, true, 0.0};
   s.plan.precision = "fp16";
   s.train.global_batch = 2;
-  s.cluster.attention = "stored";
+  s.cluster.software.attention = "stored";
   const Model model = make_model(s);
   const auto attention = std::find_if(model.segments.begin(), model.segments.end(),
                                       [](const SegmentSpec& segment) { return segment.kind == Segment::attention; });
@@ -210,13 +210,13 @@ TEST_CASE(
   };
   check(4, 6);
   const double before = kept();
-  s.cluster.separate_kernels = true;
+  s.cluster.software.separate_kernels = true;
   check(16, 6 + 8);
-  s.cluster.wide_scores = true;
+  s.cluster.software.wide_scores = true;
   // Cast 2 + 4, scale 8, mask 8, softmax 8, cast back 4 + 2; the gradient of softmax reads two and writes one.
   check(6 + 3 * 8 + 6, 6 + 12 + 2 * 8 + 6);
   CHECK(kept() - before == Approx(2));  // softmax keeps its fp32 result
-  s.cluster.separate_kernels = false;
+  s.cluster.software.separate_kernels = false;
   check(4, 6);
 }
 

@@ -119,7 +119,7 @@ TEST_CASE(
       return static_cast<double>(simulate(programs, step.grid, modelled_costs(s, step.model), steps).end_ns) * 1e-9;
     };
     const double behind = fold_step(s).seconds, programs_take = end_of(4) - end_of(3);
-    s.cluster.gather_ahead = true;
+    s.cluster.software.gather_ahead = true;
     const double ahead = fold_step(s).seconds;
     INFO(bandwidth << ": behind the update " << behind << ", ahead " << ahead << ", programs " << programs_take);
     CHECK(ahead == Approx(programs_take).epsilon(0.05));
@@ -200,26 +200,26 @@ TEST_CASE("ZeRO's stages move 2, 2 and 3 times the parameters in a step of one m
 TEST_CASE("each thing that a cluster says of its software costs time in programs, too") {
   Scenario s = on("selene", {"gpt", 8, 4096, 32, 2048, 51200, true, 0.1}, plan_of(2, 2, 2, 1, "1f1b", 4), 8);
   s.plan.recompute = "blocks";
-  s.cluster.overlap = s.cluster.fused = true;
-  s.cluster.recompute_whole = false;
+  s.cluster.software.overlap = s.cluster.software.fused = true;
+  s.cluster.software.recompute_whole = false;
   const double fastest = unfolded_seconds(s);
   const auto slower = [&](auto change) {
     Scenario changed = s;
     change(changed.cluster);
     return unfolded_seconds(changed) / fastest - 1;
   };
-  CHECK(slower([](ClusterSpec& c) { c.overlap = false; }) > 0.005);
-  CHECK(slower([](ClusterSpec& c) { c.fused = false; }) > 0.005);
-  CHECK(slower([](ClusterSpec& c) { c.recompute_whole = true; }) > 0.02);
-  CHECK(slower([](ClusterSpec& c) { c.reduced_bytes = 4; }) > 0.001);
-  CHECK(slower([](ClusterSpec& c) { c.split_transfers = false; }) != 0);
-  CHECK_THROWS_WITH(slower([](ClusterSpec& c) { c.reduced_bytes = 3; }), ContainsText("2, 4 or 8"));
+  CHECK(slower([](ClusterSpec& c) { c.software.overlap = false; }) > 0.005);
+  CHECK(slower([](ClusterSpec& c) { c.software.fused = false; }) > 0.005);
+  CHECK(slower([](ClusterSpec& c) { c.software.recompute_whole = true; }) > 0.02);
+  CHECK(slower([](ClusterSpec& c) { c.software.reduced_bytes = 4; }) > 0.001);
+  CHECK(slower([](ClusterSpec& c) { c.software.split_transfers = false; }) != 0);
+  CHECK_THROWS_WITH(slower([](ClusterSpec& c) { c.software.reduced_bytes = 3; }), ContainsText("2, 4 or 8"));
 }
 
 TEST_CASE("gathered inputs of repeated blocks, and fp32 scores, cost programs what they cost folded") {
   Scenario s = on("selene", {"gpt", 8, 4096, 32, 2048, 51200, true, 0.1}, plan_of(1, 4, 1, 1, "1f1b", 2), 2);
   s.plan.recompute = "blocks";
-  s.cluster.separate_kernels = true;
+  s.cluster.software.separate_kernels = true;
   const auto more = [&](auto change) {
     Scenario changed = s;
     change(changed.cluster);
@@ -227,17 +227,17 @@ TEST_CASE("gathered inputs of repeated blocks, and fp32 scores, cost programs wh
     CHECK(unfolded_seconds(changed) - unfolded_seconds(s) == Approx(folded).epsilon(0.01));
     return folded;
   };
-  CHECK(more([](ClusterSpec& c) { c.split_checkpoints = true; }) > 0);
-  CHECK(more([](ClusterSpec& c) { c.wide_scores = true; }) > 0);
+  CHECK(more([](ClusterSpec& c) { c.software.split_checkpoints = true; }) > 0);
+  CHECK(more([](ClusterSpec& c) { c.software.wide_scores = true; }) > 0);
 }
 
 TEST_CASE("joined gradients of q, k and v, flat gradients, the loss once more and an update in passes are bytes") {
   const double layers = 4, width = 2048, context = 1024, words = 51200, micro_batches = 2;
   Scenario s = on("selene", {"gpt", 4, 2048, 16, 1024, 51200, false, 0.0}, plan_of(1, 1, 1, 1, "1f1b", 2), 2);
-  s.cluster.attention = "flash";
-  s.cluster.fused = true;
-  s.cluster.accumulation = "added";
-  s.cluster.reduced_bytes = 4;
+  s.cluster.software.attention = "flash";
+  s.cluster.software.fused = true;
+  s.cluster.software.accumulation = "added";
+  s.cluster.software.reduced_bytes = 4;
   s.cluster.op_overhead_s = 0;
   /// What the changes make a step longer, as bytes: folded, and of programs.
   const auto more_bytes = [&](auto change, auto from) {
@@ -250,23 +250,24 @@ TEST_CASE("joined gradients of q, k and v, flat gradients, the loss once more an
     return folded;
   };
   const auto nothing = [](ClusterSpec&) {};
-  CHECK(more_bytes([](ClusterSpec& c) { c.split_qkv = true; }, nothing) ==
+  CHECK(more_bytes([](ClusterSpec& c) { c.software.split_qkv = true; }, nothing) ==
         Approx(micro_batches * layers * 6 * context * width * 2).epsilon(1e-6));
-  CHECK(more_bytes([](ClusterSpec& c) { c.loss_metrics = 2; }, nothing) ==
+  CHECK(more_bytes([](ClusterSpec& c) { c.software.loss_metrics = 2; }, nothing) ==
         Approx(micro_batches * 2 * (2 + 4 + 4 + 4) * context * words).epsilon(1e-6));
   // Two bytes read and two written, where the sum is read and written in four each beside the two.
-  CHECK(more_bytes([](ClusterSpec& c) { c.accumulation = "flat"; }, nothing) ==
+  CHECK(more_bytes([](ClusterSpec& c) { c.software.accumulation = "flat"; }, nothing) ==
         Approx(micro_batches * (4.0 - 10.0) * (layers * 12 * width * width + words * width)).epsilon(1e-6));
-  CHECK(more_bytes([](ClusterSpec& c) { c.update_bytes = 92; }, [](ClusterSpec& c) { c.update_bytes = 80; }) ==
+  CHECK(more_bytes([](ClusterSpec& c) { c.software.update_bytes = 92; },
+                   [](ClusterSpec& c) { c.software.update_bytes = 80; }) ==
         Approx(12 * static_cast<double>(make_model(s).parameter_count())).epsilon(1e-6));
 }
 
 TEST_CASE("bytes in which software of 16 bits reduces and sends gradients change nothing in fp32") {
   Scenario s = on("selene", {"gpt", 8, 4096, 32, 2048, 51200, true, 0.1}, plan_of(2, 2, 2, 1, "1f1b", 4), 8);
   s.plan.precision = "fp32";
-  s.cluster.reduced_bytes = s.cluster.sent_bytes = 0;
+  s.cluster.software.reduced_bytes = s.cluster.software.sent_bytes = 0;
   const double folded = fold_step(s).seconds, unfolded = unfolded_seconds(s);
-  s.cluster.reduced_bytes = s.cluster.sent_bytes = 2;
+  s.cluster.software.reduced_bytes = s.cluster.software.sent_bytes = 2;
   CHECK(fold_step(s).seconds == folded);
   CHECK(unfolded_seconds(s) == unfolded);
 }
@@ -387,9 +388,9 @@ TEST_CASE("a folded rank's time line is its schedule's ops in order, ends with t
 
 TEST_CASE("gradients that are cast for their way are half the bytes, for a little time, in the same memory") {
   Scenario wide = on("selene", {"gpt", 16, 4096, 32, 2048, 51200, true, 0.1}, plan_of(8, 8, 2, 1, "1f1b", 8), 64);
-  wide.cluster.reduced_bytes = 4;
+  wide.cluster.software.reduced_bytes = 4;
   Scenario cast = wide;
-  cast.cluster.sent_bytes = 2;
+  cast.cluster.software.sent_bytes = 2;
   const auto bytes = [](const Scenario& s) {
     double sum = 0;
     for (const FoldedTraffic& moved : fold_traffic(s))

@@ -26,8 +26,8 @@ Scenario offloaded(int micro_batches, bool overlap) {
   s.plan.bucket_mib = 1;
   s.plan.micro_batches = micro_batches;
   s.train.global_batch = 2 * micro_batches;
-  s.cluster.host_gradients = true;
-  s.cluster.overlap = overlap;
+  s.cluster.software.host_gradients = true;
+  s.cluster.software.overlap = overlap;
   s.cluster.host_bandwidth = pcie;
   s.cluster.host_memory_bandwidth = host_memory;
   return s;
@@ -95,7 +95,7 @@ TEST_CASE(
 TEST_CASE("inputs of blocks on the host take memory for two, and a copy there and one back") {
   Scenario s = offloaded(3, false);
   const FoldedStep before = fold_step(s);
-  s.cluster.host_checkpoints = true;
+  s.cluster.software.host_checkpoints = true;
   const FoldedStep after = fold_step(s);
   const double input = 2.0 * 256 * 1024 * 2;
   CHECK(bytes(before.memory.front(), MemoryClass::activations) -
@@ -112,7 +112,7 @@ TEST_CASE("inputs of blocks that tensor ranks share out take a share of the memo
   s.plan.offload = "none";
   s.plan.tensor = 4;
   const FoldedStep before = fold_step(s);
-  s.cluster.split_checkpoints = true;
+  s.cluster.software.split_checkpoints = true;
   const FoldedStep after = fold_step(s);
   const double input = 2.0 * 256 * 1024 * 2;
   const double gather =
@@ -129,7 +129,7 @@ TEST_CASE("inputs of blocks that tensor ranks share out take a share of the memo
   // Rows that sequence parallelism has shared out already are kept as they are.
   s.plan.sequence_parallel = true;
   const double seconds = fold_step(s).seconds;
-  s.cluster.split_checkpoints = false;
+  s.cluster.software.split_checkpoints = false;
   CHECK(fold_step(s).seconds == seconds);
 }
 
@@ -161,6 +161,6 @@ TEST_CASE("data ranks with shards send and update their share alone") {
 
 TEST_CASE("this engine's own offload, whose host updates beside the next step, is not folded") {
   Scenario s = offloaded(2, false);
-  s.cluster.host_gradients = false;
+  s.cluster.software.host_gradients = false;
   CHECK_THROWS_WITH(fold_step(s), ContainsText("beside the next one"));
 }

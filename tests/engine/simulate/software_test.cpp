@@ -30,7 +30,7 @@ Scenario small_cluster(int data = 1, int tensor = 1) {
   s.plan.precision = "bf16";
   s.train.global_batch = 2 * data;
   s.cluster.op_overhead_s = 0;
-  s.cluster.fused = true;
+  s.cluster.software.fused = true;
   return s;
 }
 
@@ -58,7 +58,7 @@ double more_seconds(const Scenario& before, const Scenario& after) {
 
 TEST_CASE("a layer norm behind the embedding is one kernel forward and one backward, and its input is kept") {
   const Scenario s = small_cluster();
-  const Scenario with = changed(s, [](ClusterSpec& c) { c.embedding_norm = true; });
+  const Scenario with = changed(s, [](ClusterSpec& c) { c.software.embedding_norm = true; });
   // Bytes over the shares of the bandwidth that such kernels reach (kernels.cpp): two operands forward, three backward.
   const double operand = rows * width * element;
   const double expected = micro_batches * operand * (2 / 0.576 + 3 / 0.368) / s.cluster.memory_bandwidth;
@@ -67,25 +67,25 @@ TEST_CASE("a layer norm behind the embedding is one kernel forward and one backw
 }
 
 TEST_CASE("a bias of stored scores is copied there and read by the product that adds to it") {
-  const Scenario s = changed(small_cluster(), [](ClusterSpec& c) { c.attention = "stored"; });
-  const Scenario with = changed(s, [](ClusterSpec& c) { c.score_bias = true; });
+  const Scenario s = changed(small_cluster(), [](ClusterSpec& c) { c.software.attention = "stored"; });
+  const Scenario with = changed(s, [](ClusterSpec& c) { c.software.score_bias = true; });
   const double bytes = micro_batches * layers * heads * context * context * 2 * element;
   CHECK(more_seconds(s, with) ==
         Approx(bytes / (s.cluster.memory_bandwidth * s.cluster.memory_efficiency)).epsilon(1e-3));
-  const auto flash = [](ClusterSpec& c) { c.attention = "flash"; };  // stores no scores
+  const auto flash = [](ClusterSpec& c) { c.software.attention = "flash"; };  // stores no scores
   CHECK(fold_step(changed(with, flash)).seconds == fold_step(changed(s, flash)).seconds);
 }
 
 TEST_CASE("with ZeRO-1 whole gradients are all-reduced where the software does, twice the bytes of a reduce-scatter") {
   Scenario s = small_cluster(4);
   s.plan.zero = 1;
-  s.cluster.overlap = false;
+  s.cluster.software.overlap = false;
   s.cluster.intra_latency_s = 0;
   const FoldedStep shares = fold_step(s);
-  const FoldedStep whole = fold_step(changed(s, [](ClusterSpec& c) { c.reduce_whole = true; }));
+  const FoldedStep whole = fold_step(changed(s, [](ClusterSpec& c) { c.software.reduce_whole = true; }));
   CHECK(whole.seconds - shares.seconds == Approx(whole.data + whole.zero - shares.data - shares.zero));
   // A reduce-scatter of gradients and a gather of parameters, both in 16 bits, take as long; an all-reduce twice that.
-  REQUIRE(s.cluster.reduced_bytes == 2);
+  REQUIRE(s.cluster.software.reduced_bytes == 2);
   INFO(shares.data + shares.zero << " s, then " << whole.data + whole.zero);
   CHECK(whole.data + whole.zero == Approx(1.5 * (shares.data + shares.zero)).epsilon(0.02));
 }
@@ -94,7 +94,7 @@ TEST_CASE("tensor ranks' exchanges of input gradients take no time beside weight
   Scenario s = small_cluster(1, 2);
   s.cluster.intra_latency_s = 0;
   s.cluster.intra_bandwidth = 1e13;  // an exchange is far shorter than a product
-  const Scenario beside = changed(s, [](ClusterSpec& c) { c.overlap_exchanges = true; });
+  const Scenario beside = changed(s, [](ClusterSpec& c) { c.software.overlap_exchanges = true; });
   const FoldedStep apart = fold_step(s), hidden = fold_step(beside);
   CHECK(apart.seconds - hidden.seconds == Approx(apart.tensor - hidden.tensor));
   CHECK(seconds_rank_by_rank(s) - seconds_rank_by_rank(beside) == Approx(apart.seconds - hidden.seconds).epsilon(0.02));
@@ -134,7 +134,7 @@ TEST_CASE("a device's peak in bf16 is that of products in bf16, and of no others
 TEST_CASE("links reach the share of their bandwidth that the cluster says, within a node and between nodes") {
   for (const bool between : {false, true}) {
     Scenario s = small_cluster(between ? 16 : 8);
-    s.cluster.overlap = false;
+    s.cluster.software.overlap = false;
     s.cluster.intra_latency_s = s.cluster.inter_latency_s = 0;
     const auto half = [&](ClusterSpec& c) { (between ? c.inter_efficiency : c.intra_efficiency) /= 2; };
     const double one = fold_step(s).data, two = fold_step(changed(s, half)).data;

@@ -382,7 +382,7 @@ TEST_CASE("the largest model fits its device, and a layer more does not") {
   // With states on the host it is the host's memory that ends: 12 bytes of states a parameter, 2 of a sum, 4 of a
   // gradient.
   s.plan.offload = "optimizer";
-  s.cluster.host_gradients = true;
+  s.cluster.software.host_gradients = true;
   s.cluster.host_memory_bytes = 1e9;
   s.cluster.host_bandwidth = s.cluster.host_memory_bandwidth = 1e9;
   const double on_host = predict(s, Quantity::largest_parameters, row) * 18;

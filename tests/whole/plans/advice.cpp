@@ -13,7 +13,7 @@ std::string path_of(const std::string& name, const std::string& beside) {
   if (find_key(name) != nullptr) return name;
   for (const std::string& table :
        {beside.substr(0, beside.find('.')), std::string("plan"), std::string("model"), std::string("train"),
-        std::string("data"), std::string("cluster"), std::string("fault")})
+        std::string("data"), std::string("cluster"), std::string("software"), std::string("fault")})
     if (find_key(table + "." + name) != nullptr) return table + "." + name;
   return {};
 }
@@ -21,7 +21,9 @@ std::string path_of(const std::string& name, const std::string& beside) {
 bool is_word_key(const std::string& path) {
   Scenario scenario;
   const Key* key = find_key(path);
-  return key != nullptr && std::holds_alternative<std::string*>(key->field(scenario));
+  if (key == nullptr) return false;
+  const Field field = key->field(scenario);
+  return std::holds_alternative<std::string*>(field) || std::holds_alternative<AnyChoice*>(field);
 }
 
 std::string as_toml(const std::string& path, const std::string& value) {

@@ -141,7 +141,7 @@ void DrawnPlan::draw_train(Draw& draw) {
   for (const Key& key : scenario_keys()) {
     if (key.table != "train" || has(key.path()) || !draw.chance(3)) continue;
     const Field field = key.field(scenario);
-    if (std::holds_alternative<std::string*>(field)) continue;
+    if (std::holds_alternative<std::string*>(field) || std::holds_alternative<AnyChoice*>(field)) continue;
     const bool is_true = std::holds_alternative<std::optional<bool>*>(field) || std::holds_alternative<bool*>(field);
     const bool whole = std::holds_alternative<int*>(field) || std::holds_alternative<std::optional<int>*>(field);
     set(key.path(), is_true ? "true" : whole ? std::to_string(std::max(1, static_cast<int>(key.range.least))) : "0.5");
@@ -152,7 +152,7 @@ void DrawnPlan::draw_machine(Draw& draw) {
   Scenario scenario;
   for (const Key& key : scenario_keys()) {
     const bool fault = key.table == "fault";
-    if ((key.table != "cluster" && !fault) || key.name == "lost_node" || !draw.chance(1)) continue;
+    if ((!key.is_of_cluster() && !fault) || key.name == "lost_node" || !draw.chance(1)) continue;
     const Field field = key.field(scenario);
     if (const auto* yes = std::get_if<bool*>(&field))
       set(key.path(), **yes ? "false" : "true");

@@ -9,11 +9,20 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "engine/program/program.hpp"
 
 namespace rankscope {
+
+/// When buffers live, by program order: the one rule, which memory_profile, a run's ledger and memory over time are
+/// made of. An op takes what it, or a view in it, is the first to use, and leaves what it is the last to use.
+struct BufferLife {
+  std::vector<ClassBytes> takes, leaves;  ///< by op
+  ClassBytes persistent{};                ///< across steps
+};
+BufferLife life_of_buffers(const RankProgram& program);
 
 /// What is alive all the time beside a program's buffers.
 struct StandingBytes {
@@ -21,6 +30,8 @@ struct StandingBytes {
   std::int64_t host_workspace = 0;  ///< scratch in the host's memory
   std::int64_t context = 0;         ///< of the device's driver and libraries; ranks that share a device share it
 };
+/// As the program says.
+StandingBytes standing_of(const RankProgram& program);
 
 class Ledger {
  public:
@@ -64,7 +75,7 @@ class Ledger {
     OpIndex at = 0;
   };
 
-  void add_moves(const RankProgram& program);
+  void add_moves(const BufferLife& life);
   void find_pauses(const RankProgram& program);
   Peaks& open(std::uint32_t step);
   bool apply(const Part& part, Peaks& peaks);
@@ -80,5 +91,23 @@ class Ledger {
   ClassBytes alive_{};
   std::map<std::uint32_t, Peaks> peaks_;  ///< of steps that are open
 };
+
+/// When an op ran.
+struct OpTime {
+  OpIndex op = 0;
+  std::uint32_t step = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;
+};
+/// What is alive from a moment on, and the op of the program that holds so much.
+struct AliveFrom {
+  OpIndex op = 0;
+  std::uint32_t step = 0;
+  std::int64_t time_ns = 0;
+  ClassBytes bytes{};
+};
+/// Memory over the time in which a rank's ops ran on a clock that lets ops follow each other without a pause, in order
+/// of time; `ledger` is as the step before left it. What held for no time is left out, unless it was more than before
+/// and after: then it holds for a nanosecond.
+std::vector<AliveFrom> memory_along(Ledger& ledger, std::span<const OpTime> ops);
 
 }  // namespace rankscope
