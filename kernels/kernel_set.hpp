@@ -19,7 +19,7 @@
 #include "kernels/convolution.hpp"
 #include "kernels/tensor/type.hpp"
 #include "kernels/tensor/view.hpp"
-#include "kernels/update_specs.hpp"
+#include "kernels/update.hpp"
 
 namespace rankscope::kernels {
 
@@ -152,6 +152,11 @@ struct FlatSpec {
   bool accumulate = false;  ///< square_norm: added to what is there, so that several tensors make one sum
 };
 
+struct SquareNormsSpec {
+  DType type = DType::f32;
+  std::vector<View> tensors;
+};
+
 /// A set that has no such op, or not for that type or these shapes: what() names the set, the op and the type.
 struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -236,24 +241,11 @@ struct KernelSet {
       count_magnitudes;  ///< counts, added to; x: f64 [magnitude_bins] (kernels/tensor/magnitude.hpp)
   /// coefficient; square_norm clip: min(1, clip / (√square_norm + 1e-6)), in fp64 whatever the type
   OpEntry<FlatSpec, double*, const double*, double> clip_coefficient;
-  OpEntry<UpdateSpec, View, View, View, SgdStep> sgd_update;                  ///< parameter master; gradient step
-  OpEntry<UpdateSpec, View, View, View, View, MomentumStep> momentum_update;  ///< parameter master b; gradient step
-  OpEntry<UpdateSpec, View, View, View, View, AdagradStep> adagrad_update;    ///< parameter master s; gradient step
-  OpEntry<UpdateSpec, View, View, View, View, View, AdamStep> adam_update;    ///< parameter master m v; gradient step
-  OpEntry<UpdateSpec, View, View, View, View, View, AdamStep> adamw_update;   ///< parameter master m v; gradient step
-  OpEntry<UpdateSpec, View, View, View, View, View, AdamStep> radam_update;   ///< parameter master m v; gradient step
-  OpEntry<UpdateSpec, View, View, View, View, View, View, View, AdamStep>
-      adam8bit_update;  ///< parameter master m v (u8) m_scale v_scale (one a block); gradient step
-  OpEntry<UpdateSpec, View, View, View, View, View, SophiaStep> sophia_update;  ///< parameter master m h; gradient step
-  OpEntry<AdafactorSpec, View, View, View, View, View, AdafactorStep>
-      adafactor_update;  ///< parameter master row column; gradient step
+  OpEntry<UpdateSpec, UpdateStep> update;  ///< step: all of the specification's tensors (kernels/update.hpp)
 
   /// What a set may have besides, for one launch on all tensors where it gains by that; their addresses are then part
-  /// of the specification, and preparing may keep a table of them in the device's memory. What is computed is what
-  /// square_norm and the updates above say.
-  OpEntry<SquareNormsSpec, double*> square_norms;            ///< out
-  OpEntry<UpdatesSpec, UpdateNumbers> updates;               ///< numbers
-  OpEntry<AdafactorsSpec, AdafactorStep> adafactor_updates;  ///< step
+  /// of the specification, as an update's are. What is computed is what square_norm says.
+  OpEntry<SquareNormsSpec, double*> square_norms;  ///< out
 
   /// Prepares an op of this table, as in set.prepare(&KernelSet::add, spec); throws Unsupported.
   template <class Spec, class... Arguments>
@@ -299,15 +291,7 @@ void for_each_op(Visitor&& visit) {
   visit("square_norm", &KernelSet::square_norm);
   visit("count_magnitudes", &KernelSet::count_magnitudes);
   visit("clip_coefficient", &KernelSet::clip_coefficient);
-  visit("sgd_update", &KernelSet::sgd_update);
-  visit("momentum_update", &KernelSet::momentum_update);
-  visit("adagrad_update", &KernelSet::adagrad_update);
-  visit("adam_update", &KernelSet::adam_update);
-  visit("adamw_update", &KernelSet::adamw_update);
-  visit("radam_update", &KernelSet::radam_update);
-  visit("adam8bit_update", &KernelSet::adam8bit_update);
-  visit("sophia_update", &KernelSet::sophia_update);
-  visit("adafactor_update", &KernelSet::adafactor_update);
+  visit("update", &KernelSet::update);
 }
 
 /// The name of an entry of the table; "?" for none.

@@ -1,5 +1,5 @@
 // Dynamic tree quantisation (Dettmers 2016, arXiv 1511.04561) of magnitudes in [0, 1], for the moments of
-// adam8bit_update: decade e = 0 … 6 covers (10^-e-1, 10^-e] with 2^(b-e) equal bins, whose centres are the levels; b is
+// adam8bit: decade e = 0 … 6 covers (10^-e-1, 10^-e] with 2^(b-e) equal bins, whose centres are the levels; b is
 // 6 with a sign and 7 without. Together with 0 and exactly 1 that makes 256 levels: signed -0.993 … 0 … 1, unsigned
 // 0 … 1. Codes number them upwards.
 #pragma once

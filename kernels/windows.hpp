@@ -4,14 +4,9 @@
 #include <string>
 
 #include "kernels/kernel_set.hpp"
+#include "kernels/tensor/host_device.hpp"
 
 namespace rankscope::kernels {
-
-#if defined(__CUDACC__)
-#define RANKSCOPE_HOST_DEVICE __host__ __device__
-#else
-#define RANKSCOPE_HOST_DEVICE
-#endif
 
 /// Whole numbers [first, first + count).
 struct Stretch {

@@ -86,9 +86,7 @@ void tell_waiting(std::span<Span*> members) {
     if (last < span->end_ns) span->active_ns = last;
 }
 
-bool GroupExchange::sums() const {
-  return kind == OpKind::all_reduce || kind == OpKind::reduce || kind == OpKind::reduce_scatter;
-}
+bool GroupExchange::sums() const { return is_sum(kind); }
 
 std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& programs, const RankGrid& grid,
                                          std::optional<Algorithm> algorithm, const std::vector<Span>& spans,
@@ -175,19 +173,6 @@ void Holdings::apply(const ExchangeMove& move) {
   }
   for (int chunk = move.first_chunk; chunk < std::min(move.last_chunk, chunks_); ++chunk)
     count(move.to, chunk) = at(move.from, chunk) + (move.add ? at(move.to, chunk) : 0);
-}
-
-double bus_factor(OpKind kind, int members) {
-  const double share = members > 0 ? static_cast<double>(members - 1) / members : 0;
-  switch (kind) {
-    case OpKind::all_reduce: return 2 * share;
-    case OpKind::all_gather:
-    case OpKind::reduce_scatter:
-    case OpKind::all_to_all:
-    case OpKind::gather:
-    case OpKind::scatter: return share;
-    default: return 1;
-  }
 }
 
 }  // namespace rankscope

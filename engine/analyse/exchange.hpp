@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/collective/transfer.hpp"
+#include "engine/collective/cost.hpp"
 #include "engine/program/program.hpp"
 #include "telemetry/event/event.hpp"
 
@@ -77,11 +77,6 @@ class Holdings {
   bool two_buffers_ = false;  ///< all-to-all: what is received lies apart from what is sent
   std::vector<int> count_;
 };
-
-/// What nccl-tests multiplies the algorithm's bandwidth (size over time) with, so that it can be held to a link's:
-/// all-reduce 2(n-1)/n; all-gather, reduce-scatter, all-to-all, gather, scatter (n-1)/n; broadcast, reduce and messages
-/// 1. (NCCL tests, doc/PERFORMANCE.md)
-double bus_factor(OpKind kind, int members);
 
 /// Times of all exchanges of one purpose and kind in a step.
 struct ExchangeTimes {

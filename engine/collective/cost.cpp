@@ -111,9 +111,10 @@ WireCost wire_cost(OpKind kind, Algorithm algorithm, int n, std::int64_t element
   throw std::invalid_argument("no such collective algorithm");
 }
 
-double bus_bandwidth_factor(OpKind kind, int n) {
-  if (kind == OpKind::broadcast || kind == OpKind::reduce) return 1;
-  return (kind == OpKind::all_reduce ? 2.0 : 1.0) * (n - 1) / n;
+double bus_factor(OpKind kind, int n) {
+  if (kind != OpKind::all_reduce && !has_parts(kind)) return 1;
+  const double share = n > 0 ? static_cast<double>(n - 1) / n : 0;
+  return kind == OpKind::all_reduce ? 2 * share : share;
 }
 
 std::int64_t direct_elements(OpKind kind, int n, std::int64_t elements, int root) {

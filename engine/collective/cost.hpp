@@ -30,8 +30,9 @@ WireCost wire_cost(OpKind kind, Algorithm algorithm, int n, std::int64_t element
 /// Bus bandwidth over algorithm bandwidth (the whole tensor's bytes over the time) of n ranks: what each link of a ring
 /// carries, so that figures of different n compare (NVIDIA, nccl-tests, PERFORMANCE.md).
 ///
-///   all_reduce 2(n-1)/n · all_gather, reduce_scatter, all_to_all, gather, scatter (n-1)/n · broadcast, reduce 1
-double bus_bandwidth_factor(OpKind kind, int n);
+///   all_reduce 2(n-1)/n · all_gather, reduce_scatter, all_to_all, gather, scatter (n-1)/n · broadcast, reduce and
+///   messages 1
+double bus_factor(OpKind kind, int n);
 
 /// Elements that cross between the members' memories where each reads what it needs straight from where it is, as the
 /// loopback communicator's own collectives ("auto") do. A sum is a direct reduce-scatter and what follows it:

@@ -56,11 +56,6 @@ Builders builders_of(Algorithm algorithm) {
   throw std::invalid_argument("no such collective algorithm");
 }
 
-bool needs_equal_parts(OpKind kind) {
-  return kind == OpKind::scatter || kind == OpKind::gather || kind == OpKind::all_gather ||
-         kind == OpKind::reduce_scatter || kind == OpKind::all_to_all;
-}
-
 }  // namespace
 
 std::vector<Transfer> transfers_of(OpKind kind, Algorithm algorithm, int n, std::int64_t elements, int root) {
@@ -69,7 +64,7 @@ std::vector<Transfer> transfers_of(OpKind kind, Algorithm algorithm, int n, std:
   if (n < 1) throw std::invalid_argument(name + " over " + std::to_string(n) + " members");
   if (root < 0 || root >= n)
     throw std::invalid_argument(name + " from member " + std::to_string(root) + " of " + std::to_string(n));
-  if (elements < 0 || (needs_equal_parts(kind) && elements % n != 0))
+  if (elements < 0 || (has_parts(kind) && elements % n != 0))
     throw std::invalid_argument(name + " of " + std::to_string(elements) + " elements in " + std::to_string(n) +
                                 " equal parts");
   const Builders build = builders_of(algorithm);

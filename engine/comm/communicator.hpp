@@ -80,6 +80,16 @@ struct LatePhase {
   PhaseRecord phase;
 };
 
+/// One member's side of a collective. `whole` is the tensor of a collective without parts, which is changed in place;
+/// of the others it is size() equal parts in member order, and `part` this member's, which may be its place in `whole`.
+/// all_to_all sends `whole` and receives as much into `part`.
+struct CollectiveCall {
+  OpKind kind = OpKind::all_reduce;
+  View whole{}, part{};
+  int root = 0;  ///< an index into members(), where the kind has one
+  Mark came{};   ///< when this member's queue has come to it: for communicators to fill in
+};
+
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -90,10 +100,10 @@ class Communicator {
   virtual void run_on(Device& device, Queue& queue) = 0;
   int size() const { return static_cast<int>(members().size()); }
 
-  /// That collective will be called, over so many elements of the tensor or part that every member has (`root` where
-  /// there is one). What is expected needs no memory of the device's any more when it is called, once reserve() has
-  /// been: a device may not give any while another queue's work waits on it for a peer.
-  virtual void expect(OpKind, DType, std::int64_t /*elements*/, int /*root*/) {}
+  /// That collective will be called, on these tensors. What is expected needs no memory of the device's any more when
+  /// it is called, once reserve() has been: a device may not give any while another queue's work waits on it for a
+  /// peer.
+  virtual void expect(const CollectiveCall&) {}
   /// After run_on().
   virtual void reserve() {}
 
@@ -104,16 +114,10 @@ class Communicator {
   /// that was found first). Its message is still to be received.
   virtual int first_sender(std::span<const int> from) = 0;
 
-  virtual CommResult broadcast(View data, int root) = 0;
-  virtual CommResult reduce(View data, int root) = 0;  ///< in place; other members' data is unspecified after
-  virtual CommResult all_reduce(View data) = 0;        ///< sum, in place
-  /// `whole` is size() equal parts in member order; `part` is this member's, and may be its place in `whole`. A
-  /// scatter's or gather's `whole` is used at the root only. After reduce_scatter `whole` is unspecified.
-  virtual CommResult scatter(View whole, View part, int root) = 0;
-  virtual CommResult gather(View part, View whole, int root) = 0;
-  virtual CommResult all_gather(View part, View whole) = 0;
-  virtual CommResult reduce_scatter(View whole, View part) = 0;
-  virtual CommResult all_to_all(View sent, View received) = 0;  ///< size() equal parts each
+  /// A reduce leaves the sum at the root, other members' data is unspecified after. A scatter's or gather's `whole` is
+  /// used at the root only. After a reduce_scatter `whole` is unspecified, but for this member's place where that is
+  /// `part`.
+  virtual CommResult collective(const CollectiveCall& call) = 0;
 
   /// Of a device's memory that is not the host's: what this member keeps to stage or add what arrives. It grows with
   /// what is asked for beyond what was expected; not while a call is under way.

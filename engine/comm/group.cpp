@@ -56,22 +56,13 @@ std::string describe(const CallWord& word) {
 
 namespace {
 
-bool has_root(OpKind kind) {
-  return kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::scatter || kind == OpKind::gather;
-}
-
-// One tensor, not a whole and parts of it.
-bool is_of_one_tensor(OpKind kind) {
-  return kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::all_reduce;
-}
-
 // The view that every member has: `whole` may be empty in a scatter or gather away from the root.
-const View& common_view(const CollectiveCall& call) { return is_of_one_tensor(call.kind) ? call.whole : call.part; }
+const View& common_view(const CollectiveCall& call) { return has_parts(call.kind) ? call.part : call.whole; }
 
 // Elements of the buffer that the transfer list works on.
 std::int64_t list_elements(const CollectiveCall& call, int members) {
-  return is_of_one_tensor(call.kind) || call.kind == OpKind::all_to_all ? call.whole.elements()
-                                                                        : call.part.elements() * members;
+  return has_parts(call.kind) && call.kind != OpKind::all_to_all ? call.part.elements() * members
+                                                                 : call.whole.elements();
 }
 
 void check(const CollectiveCall& call, const GroupSetting& setting) {
@@ -80,10 +71,11 @@ void check(const CollectiveCall& call, const GroupSetting& setting) {
     throw std::invalid_argument("rank " + std::to_string(setting.rank()) + ": " + std::string(name_of(call.kind)) +
                                 " on lane " + std::string(name_of(setting.lane)) + ": " + why);
   };
+  if (!is_collective(call.kind)) refuse("it is no collective");
   if (call.root < 0 || call.root >= n)
     refuse("root " + std::to_string(call.root) + " is none of " + std::to_string(n) + " members");
-  if (is_of_one_tensor(call.kind)) return;
-  const bool uses_whole = (call.kind != OpKind::scatter && call.kind != OpKind::gather) || setting.index == call.root;
+  if (!has_parts(call.kind)) return;
+  const bool uses_whole = !has_root(call.kind) || setting.index == call.root;
   if (!uses_whole) return;
   const std::int64_t expected = call.kind == OpKind::all_to_all ? call.part.elements() : call.part.elements() * n;
   if (call.whole.type != call.part.type)
@@ -196,24 +188,10 @@ CommResult GroupCommunicator::receive(View data, int from) {
   return through_host({}, data, [&](const View&, const View& here) { return point_to_point(here, from, false); });
 }
 
-CommResult GroupCommunicator::run(OpKind kind, View whole, View part, int root) {
-  return through_host(whole, part, [&](const View& whole_here, const View& part_here) {
-    return collective({kind, whole_here, part_here, root});
+CommResult GroupCommunicator::collective(const CollectiveCall& call) {
+  return through_host(call.whole, call.part, [&](const View& whole_here, const View& part_here) {
+    return run({call.kind, whole_here, part_here, call.root});
   });
-}
-CommResult GroupCommunicator::broadcast(View data, int root) { return run(OpKind::broadcast, data, {}, root); }
-CommResult GroupCommunicator::reduce(View data, int root) { return run(OpKind::reduce, data, {}, root); }
-CommResult GroupCommunicator::all_reduce(View data) { return run(OpKind::all_reduce, data, {}, 0); }
-CommResult GroupCommunicator::scatter(View whole, View part, int root) {
-  return run(OpKind::scatter, whole, part, root);
-}
-CommResult GroupCommunicator::gather(View part, View whole, int root) { return run(OpKind::gather, whole, part, root); }
-CommResult GroupCommunicator::all_gather(View part, View whole) { return run(OpKind::all_gather, whole, part, 0); }
-CommResult GroupCommunicator::reduce_scatter(View whole, View part) {
-  return run(OpKind::reduce_scatter, whole, part, 0);
-}
-CommResult GroupCommunicator::all_to_all(View sent, View received) {
-  return run(OpKind::all_to_all, sent, received, 0);
 }
 
 namespace {
@@ -226,16 +204,16 @@ std::chrono::milliseconds limit_of(std::chrono::milliseconds limit, int phase, i
 
 }  // namespace
 
-CommResult GroupCommunicator::collective(CollectiveCall call) {
+CommResult GroupCommunicator::run(CollectiveCall call) {
   if (setting_.options.before) setting_.options.before(setting_.rank(), setting_.lane, call_name(call.kind));
   phases_.clear();
   last_sent_.clear();
   check(call, setting_);
   if (size() == 1) {  // the only part is the whole
     const std::int64_t active = now_ns();
-    if (call.kind == OpKind::gather || call.kind == OpKind::all_gather)
+    if (gathers_parts(call.kind))
       queue_->copy(call.whole.data, call.part.data, call.part.bytes());
-    else if (!is_of_one_tensor(call.kind))
+    else if (has_parts(call.kind))
       queue_->copy(call.part.data, call.whole.data, call.part.bytes());
     return {active};
   }
@@ -257,17 +235,19 @@ const GroupCommunicator::OwnTransfers& GroupCommunicator::own_transfers(OpKind k
 }
 
 bool GroupCommunicator::passes_on(OpKind kind, int root, const OwnTransfers& own, std::int64_t elements) const {
-  if ((kind != OpKind::gather && kind != OpKind::scatter) || index() == root) return false;
+  if (!has_root(kind) || !has_parts(kind) || index() == root) return false;
   const std::int64_t part = elements / size();
   return std::any_of(own.transfers.begin(), own.transfers.end(),
                      [&](const Transfer& t) { return t.from_offset != part * index() || t.elements != part; });
 }
 
-void GroupCommunicator::expect(OpKind kind, DType type, std::int64_t elements, int root) {
-  if (size() == 1 || !setting_.algorithm || !is_collective(kind)) return;
-  if (!is_of_one_tensor(kind) && kind != OpKind::all_to_all) elements *= size();
-  const OwnTransfers& own = own_transfers(kind, root, elements);
-  if (passes_on(kind, root, own, elements)) expected_scratch_ = std::max(expected_scratch_, elements * bytes_of(type));
+void GroupCommunicator::expect(const CollectiveCall& call) {
+  if (size() == 1 || !setting_.algorithm) return;
+  const std::int64_t elements = list_elements(call, size());
+  const DType type = common_view(call).type;
+  const OwnTransfers& own = own_transfers(call.kind, call.root, elements);
+  if (passes_on(call.kind, call.root, own, elements))
+    expected_scratch_ = std::max(expected_scratch_, elements * bytes_of(type));
   std::map<int, std::int64_t> added;  // bytes by phase
   for (const Transfer& t : own.transfers)
     if (t.add && t.to == index()) added[t.phase] += t.elements * bytes_of(type);
@@ -288,8 +268,6 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
   const DType type = common_view(call).type;
   const OwnTransfers& own = own_transfers(call.kind, call.root, elements);
   const std::vector<Transfer>& transfers = own.transfers;
-  const bool collects = call.kind == OpKind::gather || call.kind == OpKind::all_gather;
-  const bool hands_out = call.kind == OpKind::scatter || call.kind == OpKind::reduce_scatter;
 
   // Where the list's buffer is: the whole; or, away from the root, this member's part if it only ever touches that, and
   // else scratch memory.
@@ -298,13 +276,13 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
   if (call.kind == OpKind::all_to_all) {
     target = {call.part.as<std::byte>(), 0};
     queue_->copy(target.at(own_first, type), source.at(own_first, type), call.part.bytes() / size());
-  } else if ((call.kind == OpKind::gather || call.kind == OpKind::scatter) && index() != call.root) {
+  } else if (has_root(call.kind) && has_parts(call.kind) && index() != call.root) {
     if (passes_on(call.kind, call.root, own, elements))
       source = target = {scratch(elements * bytes_of(type)), 0};
     else
       source = target = {call.part.as<std::byte>(), own_first};
   }
-  if (collects) queue_->copy(target.at(own_first, type), call.part.data, call.part.bytes());
+  if (gathers_parts(call.kind)) queue_->copy(target.at(own_first, type), call.part.data, call.part.bytes());
 
   std::vector<Message> messages;
   for (std::size_t first = 0; first < transfers.size();) {
@@ -334,7 +312,7 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
     }
     first = end;
   }
-  if (hands_out) queue_->copy(call.part.data, source.at(own_first, type), call.part.bytes());
+  if (hands_out_parts(call.kind)) queue_->copy(call.part.data, source.at(own_first, type), call.part.bytes());
 }
 
 }  // namespace rankscope::comm

@@ -34,15 +34,6 @@ struct GroupSetting {
 GroupSetting make_setting(std::vector<int> members, int rank, int world_size, Lane lane, std::string_view algorithm,
                           const CommOptions& options);
 
-/// One member's side of a collective. `whole` is the tensor of broadcast, reduce and all_reduce, and what all_to_all
-/// sends; `part` is what all_to_all receives, and unused by the first three.
-struct CollectiveCall {
-  OpKind kind = OpKind::all_reduce;
-  View whole, part;
-  int root = 0;
-  Mark came{};  ///< when this member's queue has come to it
-};
-
 /// One message of this member, to send or to receive; `add` receives by adding to what is there.
 struct Message {
   bool is_send = false, add = false;
@@ -66,20 +57,13 @@ class GroupCommunicator : public Communicator {
     queue_ = &queue;
   }
 
-  void expect(OpKind kind, DType type, std::int64_t elements, int root) final;
+  void expect(const CollectiveCall& call) final;
   void reserve() final;
 
   CommResult send(View data, int to) final;
   CommResult receive(View data, int from) final;
   int first_sender(std::span<const int> from) final;
-  CommResult broadcast(View data, int root) final;
-  CommResult reduce(View data, int root) final;
-  CommResult all_reduce(View data) final;
-  CommResult scatter(View whole, View part, int root) final;
-  CommResult gather(View part, View whole, int root) final;
-  CommResult all_gather(View part, View whole) final;
-  CommResult reduce_scatter(View whole, View part) final;
-  CommResult all_to_all(View sent, View received) final;
+  CommResult collective(const CollectiveCall& call) final;
 
   WireBytes wire_bytes() const final;
   std::span<const PeerBytes> last_sent() const final { return last_sent_; }
@@ -119,8 +103,8 @@ class GroupCommunicator : public Communicator {
   template <class Call>
   CommResult through_host(const View& whole, const View& part, Call call);
   CommResult point_to_point(View data, int peer, bool is_send);
-  CommResult run(OpKind kind, View whole, View part, int root);
-  CommResult collective(CollectiveCall call);
+  /// What is moved lies where this transport reaches it.
+  CommResult run(CollectiveCall call);
   void run_transfers(const CollectiveCall& call);
   /// The transfers of a list that this member takes part in, and the phases of the whole list.
   struct OwnTransfers {

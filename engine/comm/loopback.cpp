@@ -137,12 +137,14 @@ class LoopbackWorld final : public World {
     std::vector<std::int64_t> lengths(size());
     std::int64_t length = static_cast<std::int64_t>(mine.size());
     const auto eight = static_cast<std::int64_t>(sizeof length);
-    all_->all_gather({&length, DType::u8, {eight}}, {lengths.data(), DType::u8, {eight * size()}});
+    all_->collective(
+        {OpKind::all_gather, {lengths.data(), DType::u8, {eight * size()}}, {&length, DType::u8, {eight}}});
     std::int64_t longest = 0;
     for (std::int64_t one : lengths) longest = std::max(longest, one);
     std::string part = mine, whole(static_cast<std::size_t>(longest) * size(), '\0');
     part.resize(longest);
-    all_->all_gather({part.data(), DType::u8, {longest}}, {whole.data(), DType::u8, {longest * size()}});
+    all_->collective(
+        {OpKind::all_gather, {whole.data(), DType::u8, {longest * size()}}, {part.data(), DType::u8, {longest}}});
     std::vector<std::string> all;
     for (int r = 0; r < size(); ++r) all.push_back(whole.substr(static_cast<std::size_t>(longest) * r, lengths[r]));
     return all;

@@ -17,7 +17,7 @@ NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclSession> session, std::un
     if (const NcclResult result = session_->nccl().get_unique_id(&id); result != NcclResult::success)
       throw CommError("rank " + std::to_string(setting().rank()) + ": NCCL gives no id for a group on lane " +
                       std::string(name_of(setting().lane)) + ": " + session_->nccl().error_string(result));
-  host_->broadcast({id.bytes, DType::u8, {sizeof id.bytes}}, 0);
+  host_->collective({OpKind::broadcast, {id.bytes, DType::u8, {sizeof id.bytes}}, {}, 0});
   clique_ = std::make_unique<NcclClique>(*session_, id, setting());
 }
 

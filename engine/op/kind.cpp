@@ -111,8 +111,6 @@ std::string_view name_of(GroupKind group) {
   return "?";
 }
 
-bool is_collective(OpKind kind) { return kind >= OpKind::broadcast && kind <= OpKind::all_to_all; }
-
 bool is_communication(OpKind kind) { return kind == OpKind::send || kind == OpKind::receive || is_collective(kind); }
 
 bool moves_bytes(OpKind kind) { return is_communication(kind) || kind == OpKind::copy; }

@@ -122,7 +122,23 @@ std::string_view name_of(Segment segment);
 std::string_view name_of(GroupKind group);
 
 /// True for the eight collectives.
-bool is_collective(OpKind kind);
+constexpr bool is_collective(OpKind kind) { return kind >= OpKind::broadcast && kind <= OpKind::all_to_all; }
+/// Of the collectives, those that one member sends or collects: broadcast, scatter, reduce and gather.
+constexpr bool has_root(OpKind kind) {
+  return kind == OpKind::broadcast || kind == OpKind::scatter || kind == OpKind::reduce || kind == OpKind::gather;
+}
+/// Those of a whole that is equal parts, one a member; broadcast, reduce and all_reduce are of one tensor.
+constexpr bool has_parts(OpKind kind) {
+  return is_collective(kind) && kind != OpKind::broadcast && kind != OpKind::reduce && kind != OpKind::all_reduce;
+}
+/// Those to which a member brings its part of the whole: gather and all_gather.
+constexpr bool gathers_parts(OpKind kind) { return kind == OpKind::gather || kind == OpKind::all_gather; }
+/// Those of which a member takes its part of the whole: scatter and reduce_scatter.
+constexpr bool hands_out_parts(OpKind kind) { return kind == OpKind::scatter || kind == OpKind::reduce_scatter; }
+/// Those that add up what all members have: reduce, all_reduce and reduce_scatter.
+constexpr bool is_sum(OpKind kind) {
+  return kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
+}
 /// True for send, receive and the eight collectives.
 bool is_communication(OpKind kind);
 /// False for a purpose that ops of that kind do not have: each communication has one, a copy or an optimizer op may

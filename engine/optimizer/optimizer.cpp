@@ -1,6 +1,7 @@
 #include "engine/optimizer/optimizer.hpp"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,68 +31,24 @@ UpdateTarget target_of(DType type, const Shape& shape) {
   return UpdateTarget::whole(type, accumulation_type(type), shape);
 }
 
-/// Sorts the operands for the rule; throws when they are not what it needs.
-UpdateViews views_of(const UpdateOperands& operands, const OptimizerRule& rule, const UpdateTarget& target) {
+/// Throws when the operands are not what the rule needs.
+kernels::UpdateOperand operand_of(const UpdateOperands& operands, const OptimizerRule& rule) {
+  UpdateTarget target = target_of(operands.parameter.type, operands.parameter.shape);
+  if (operands.tensor_elements > 0) target.tensor_elements = operands.tensor_elements;
   const std::vector<StateSpec> states = states_of(rule, target);
   check(operands.parameter, "parameter", target.type, target.shape);
   check(operands.gradient, "gradient", target.wide, target.shape);
   for (std::size_t s = 0; s < states.size(); ++s)
     check(s < operands.states.size() ? operands.states[s] : View{}, states[s].name, states[s].type, states[s].shape);
-  UpdateViews views{operands.parameter, {}, operands.gradient, operands.states, operands.decay};
-  if (target.master()) {
-    views.master = views.states.front();
-    views.states.erase(views.states.begin());
-  }
-  return views;
-}
-
-/// One parameter's prepared update.
-struct Update {
-  UpdateViews views;
-  double weight_decay;
-  PreparedUpdate kernel;
-};
-
-double decay_of(const UpdateOperands& operands, const HyperParameters& hyper) {
-  return operands.decay ? hyper.weight_decay.value_or(0.0) : 0.0;
+  kernels::UpdateOperand operand{operands.parameter, {}, operands.gradient, {}, operands.decay};
+  const std::size_t masters = target.master() ? 1 : 0;
+  if (target.master()) operand.master = operands.states.front();
+  for (std::size_t s = masters; s < states.size(); ++s) operand.states[s - masters] = operands.states[s];
+  return operand;
 }
 
 bool all_in(DType type, std::span<const View> tensors) {
   return std::all_of(tensors.begin(), tensors.end(), [type](const View& v) { return v.type == type; });
-}
-
-/// What the launches of an update are told, but for the decay.
-class Steps {
- public:
-  Steps(const TrainSpec& train, const double* clip_coefficient) : rate_(train), clip_coefficient_(clip_coefficient) {}
-  UpdateStep at(const LaunchContext& context) const {
-    UpdateStep step;
-    step.learning_rate = rate_.at(context.step);
-    step.gradient_scale = {1.0, clip_coefficient_};
-    step.t = context.update.value_or(context.step) + 1;
-    step.batch = context.global_tokens;
-    return step;
-  }
-
- private:
-  LearningRate rate_;
-  const double* clip_coefficient_;
-};
-
-/// All parameters at once; null where the set, the rule or the types are not for that.
-Launch bind_together(const OptimizerRule& rule, const HyperParameters& hyper, const Steps& steps,
-                     const std::vector<UpdateViews>& views, const KernelSet& kernels, Workspace& workspace) {
-  if (rule.together == nullptr || views.empty()) return {};
-  for (const UpdateViews& of : views)
-    if (of.parameter.type != views.front().parameter.type) return {};
-  const PreparedUpdates kernel = rule.together(kernels, views, hyper);
-  if (!kernel.launch) return {};
-  workspace.require(kernel.workspace_bytes);
-  return [kernel, steps, decay = hyper.weight_decay.value_or(0.0), &workspace](const LaunchContext& context) {
-    UpdateStep step = steps.at(context);
-    step.weight_decay = decay;
-    kernel.launch(step, workspace.stream());
-  };
 }
 
 }  // namespace
@@ -144,28 +101,26 @@ Launch bind_square_norm(std::span<const View> gradients, double* out, const Kern
 Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> parameters, const double* clip_coefficient,
                    const KernelSet& kernels, Workspace& workspace) {
   const OptimizerRule& rule = optimizer_rule(train.optimizer);
-  const HyperParameters hyper = resolved(train.hyper, rule.defaults);
-  const Steps steps(train, clip_coefficient);
-  std::vector<UpdateTarget> targets;
-  std::vector<UpdateViews> views;
+  std::map<DType, kernels::UpdateSpec> by_type;
   for (const UpdateOperands& operands : parameters) {
-    UpdateTarget& target = targets.emplace_back(target_of(operands.parameter.type, operands.parameter.shape));
-    if (operands.tensor_elements > 0) target.tensor_elements = operands.tensor_elements;
-    views.push_back(views_of(operands, rule, target));
+    const DType type = operands.parameter.type;
+    by_type.try_emplace(type, kernels::UpdateSpec{rule.kernel, type, {}})
+        .first->second.tensors.push_back(operand_of(operands, rule));
   }
-  if (Launch together = bind_together(rule, hyper, steps, views, kernels, workspace)) return together;
-  std::vector<Update> updates;
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    updates.push_back({views[i], decay_of(parameters[i], hyper), rule.prepare(kernels, targets[i], hyper)});
-    workspace.require(updates.back().kernel.workspace_bytes);
+  using Prepared = decltype(kernels.prepare(&KernelSet::update, kernels::UpdateSpec{}));
+  std::vector<Prepared> updates;
+  for (const auto& [type, spec] : by_type) {
+    updates.push_back(kernels.prepare(&KernelSet::update, spec));
+    workspace.require(updates.back().workspace_bytes);
   }
-  return [updates = std::move(updates), steps, &workspace](const LaunchContext& context) {
-    const kernels::Stream stream = workspace.stream();
-    UpdateStep step = steps.at(context);
-    for (const Update& update : updates) {
-      step.weight_decay = update.weight_decay;
-      update.kernel.launch(update.views, step, stream);
-    }
+  return [updates = std::move(updates), told = step_with(resolved(train.hyper, rule.defaults)),
+          rate = LearningRate(train), clip_coefficient, &workspace](const LaunchContext& context) {
+    kernels::UpdateStep step = told;
+    step.learning_rate = rate.at(context.step);
+    step.gradient_scale = {1.0, clip_coefficient};
+    step.t = context.update.value_or(context.step) + 1;
+    step.batch = static_cast<double>(context.global_tokens);
+    for (const Prepared& update : updates) update.launch(step, workspace.stream());
   };
 }
 

@@ -14,11 +14,6 @@ std::int64_t elements_of(const RankProgram& program, std::span<const BufferUse> 
   return elements;
 }
 
-bool has_parts(OpKind kind) {
-  return kind == OpKind::scatter || kind == OpKind::gather || kind == OpKind::all_gather ||
-         kind == OpKind::reduce_scatter || kind == OpKind::all_to_all;
-}
-
 /// The operand that is the whole, or a part of it (`times` n), or the message.
 struct Sized {
   std::span<const BufferUse> uses;
@@ -29,8 +24,7 @@ Sized sized_operand(const Op& op, int members) {
   const OpKind kind = op.id.kind();
   if (o.in_place() || !has_parts(kind) || kind == OpKind::all_to_all || kind == OpKind::reduce_scatter)
     return {o.input.empty() ? o.output : o.input};
-  const bool part_is_input = kind == OpKind::gather || kind == OpKind::all_gather;
-  return {part_is_input ? o.input : o.output, members};
+  return {gathers_parts(kind) ? o.input : o.output, members};
 }
 
 /// The uses as letters, one an operand: "rw", "aw", "a", …
@@ -104,8 +98,7 @@ std::optional<std::string> find_wrong_size(const RankProgram& program, const Op&
     return std::nullopt;
   }
   if (is_one_operand) return std::nullopt;  // a part alone: the members' agreement settles the rest
-  const bool gathers = kind == OpKind::gather || kind == OpKind::all_gather;
-  const std::int64_t part = gathers ? in : out, whole = gathers ? out : in;
+  const std::int64_t part = gathers_parts(kind) ? in : out, whole = gathers_parts(kind) ? out : in;
   if (whole != part * n)
     return "the whole has " + std::to_string(whole) + " elements, " + times_text(n) + " × a part of " +
            std::to_string(part) + " are " + std::to_string(part * n);
@@ -124,10 +117,6 @@ CommOperands operands_of(const Op& op) {
   return {uses, uses[0].access == Access::accumulate ? uses : std::span<const BufferUse>{}};
 }
 
-bool has_root(OpKind kind) {
-  return kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::scatter || kind == OpKind::gather;
-}
-
 std::int64_t whole_bytes(const RankProgram& program, const Op& op, int members) {
   const Sized operand = sized_operand(op, members);
   std::int64_t bytes = 0;
@@ -136,8 +125,7 @@ std::int64_t whole_bytes(const RankProgram& program, const Op& op, int members) 
 }
 
 std::int64_t contribution_bytes(const RankProgram& program, const Op& op, int members) {
-  const OpKind kind = op.id.kind();
-  return whole_bytes(program, op, members) / (kind == OpKind::gather || kind == OpKind::all_gather ? members : 1);
+  return whole_bytes(program, op, members) / (gathers_parts(op.id.kind()) ? members : 1);
 }
 
 DType type_of(const RankProgram& program, const Op& op) {

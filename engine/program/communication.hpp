@@ -46,9 +46,6 @@ struct CommOperands {
 };
 CommOperands operands_of(const Op& op);
 
-/// True for broadcast, scatter, reduce and gather.
-bool has_root(OpKind kind);
-
 /// S, the bytes that the formulas of engine/collective speak of: the message, the tensor, or the whole of n parts.
 std::int64_t whole_bytes(const RankProgram& program, const Op& op, int members);
 /// What one rank contributes: a part of a gather or all_gather, the whole of anything else.

@@ -22,12 +22,11 @@ View part_of(const View& whole, int n, int index) {
   return {whole.as<std::byte>() + index * elements * bytes_of(whole.type), whole.type, {elements}};
 }
 
-/// The tensor or part that every member of a collective has; `own` is empty unless it works in place.
-const View& every_members_part(OpKind kind, const View& in, const View& out, const View& own) {
-  if (kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::all_reduce)
-    return in.data != nullptr ? in : out;
-  if (own.data != nullptr) return own;
-  return kind == OpKind::scatter || kind == OpKind::reduce_scatter ? out : in;
+/// A collective on its operands; `own`, this member's part of the whole, is empty unless it works in place.
+CollectiveCall call_of(OpKind kind, const View& in, const View& out, const View& own, int root) {
+  if (!has_parts(kind)) return {kind, in.data != nullptr ? in : out, {}, root};
+  const View& part = gathers_parts(kind) ? in : out;
+  return {kind, gathers_parts(kind) ? out : in, own.data != nullptr ? own : part, root};
 }
 
 }  // namespace
@@ -49,39 +48,14 @@ std::function<CommResult()> bind_call(const RankProgram& program, const Op& op, 
   const View in = operands.input.empty() ? nothing : view_of(program, arena, operands.input);
   const View out = operands.output.empty() ? nothing : view_of(program, arena, operands.output);
   const View own = operands.in_place() ? part_of(in, c.size(), c.index()) : nothing;  // the part, if in place
-  const int root = has_root(op.id.kind()) ? index_of(c, op.root) : 0;
-
   if (is_collective(op.id.kind())) {
-    const View& part = every_members_part(op.id.kind(), in, out, own);
-    c.expect(op.id.kind(), part.type, part.elements(), root);
+    const int root = has_root(op.id.kind()) ? index_of(c, op.root) : 0;
+    const CollectiveCall call = call_of(op.id.kind(), in, out, own, root);
+    c.expect(call);
+    return [&c, call] { return c.collective(call); };
   }
-
-  switch (op.id.kind()) {
-    case OpKind::send: return [&c, in, to = index_of(c, op.peer)] { return c.send(in, to); };
-    case OpKind::receive: return [&c, out, from = index_of(c, op.peer)] { return c.receive(out, from); };
-    case OpKind::broadcast:
-      return [&c, root, data = operands.input.empty() ? out : in] { return c.broadcast(data, root); };
-    case OpKind::reduce: return [&c, root, in] { return c.reduce(in, root); };
-    case OpKind::all_reduce: return [&c, in] { return c.all_reduce(in); };
-    case OpKind::scatter:
-      return [&c, root, in, part = operands.in_place() ? own : out] { return c.scatter(in, part, root); };
-    case OpKind::gather:
-      return [&c, root, out, part = operands.in_place() ? own : in] { return c.gather(part, out, root); };
-    case OpKind::all_gather:
-      return [&c, out, part = operands.in_place() ? own : in] { return c.all_gather(part, out); };
-    case OpKind::reduce_scatter:
-      return [&c, in, part = operands.in_place() ? own : out] { return c.reduce_scatter(in, part); };
-    case OpKind::all_to_all: return [&c, in, out] { return c.all_to_all(in, out); };
-    case OpKind::forward:
-    case OpKind::backward:
-    case OpKind::input_gradient:
-    case OpKind::weight_gradient:
-    case OpKind::recompute:
-    case OpKind::copy:
-    case OpKind::optimizer:
-    case OpKind::load_batch:
-    case OpKind::checkpoint: break;
-  }
+  if (op.id.kind() == OpKind::send) return [&c, in, to = index_of(c, op.peer)] { return c.send(in, to); };
+  if (op.id.kind() == OpKind::receive) return [&c, out, from = index_of(c, op.peer)] { return c.receive(out, from); };
   throw std::invalid_argument("rank " + std::to_string(program.rank) + ": " + to_token(op.id) + " is no communication");
 }
 

@@ -12,7 +12,7 @@
 #include "engine/program/passes.hpp"
 #include "engine/run/device.hpp"
 #include "kernels/device/host_tensor.hpp"
-#include "kernels/update_numbers.hpp"
+#include "kernels/update.hpp"
 
 namespace rankscope {
 namespace {

@@ -28,8 +28,6 @@ std::int64_t phases_ns(const Link& link, int phases, double bytes) {
   return phases * link.latency_ns + (link.bytes_per_ns > 0 ? std::llround(bytes / link.bytes_per_ns) : 0);
 }
 
-bool contributes_a_part(OpKind kind) { return kind == OpKind::all_gather || kind == OpKind::gather; }
-
 /// Nanoseconds per (chunk, block, segment) of forward and backward, in one flat table.
 class SegmentTable {
  public:
@@ -296,7 +294,7 @@ std::int64_t ring_ns(OpKind kind, std::span<const int> members, std::int64_t pay
   for (std::size_t i = 0; i + 1 < members.size(); ++i) ring = slowest(ring, link(members[i], members[i + 1]));
   const bool twice = kind == OpKind::all_reduce || kind == OpKind::broadcast || kind == OpKind::reduce;
   const int phases = (twice ? 2 : 1) * (n - 1);
-  const double chunk = static_cast<double>(payload) / (contributes_a_part(kind) ? 1 : n);
+  const double chunk = static_cast<double>(payload) / (gathers_parts(kind) ? 1 : n);
   return phases_ns(ring, phases, phases * chunk);
 }
 
@@ -308,10 +306,9 @@ std::int64_t algorithm_ns(OpKind kind, Algorithm algorithm, std::span<const int>
   for (const int from : members)
     for (const int to : members)
       if (from != to) pace = slowest(pace, link(from, to));
-  std::int64_t elements = contributes_a_part(kind) ? payload * n : payload;
+  std::int64_t elements = gathers_parts(kind) ? payload * n : payload;
   // Lists cut parts evenly; bytes that do not divide are rounded up to the next part.
-  const bool has_parts = kind != OpKind::all_reduce && kind != OpKind::broadcast && kind != OpKind::reduce;
-  if (has_parts) elements = (elements + n - 1) / n * n;
+  if (has_parts(kind)) elements = (elements + n - 1) / n * n;
   const WireCount count = count_wire(transfers_of(kind, algorithm, n, elements), n);
   double bytes = 0;
   for (const std::int64_t busiest : count.busiest) bytes += static_cast<double>(busiest);

@@ -176,8 +176,7 @@ double algorithm_seconds(const Wires& wires, const HopLatencies& hops, OpKind ki
   if (algorithm == Algorithm::ring && phases_are_alike(kind))
     return ring_seconds(wires, hops, kind, groups, elements, share);
   const auto n = static_cast<int>(groups.front().size());
-  const bool has_parts = kind != OpKind::all_reduce && kind != OpKind::broadcast && kind != OpKind::reduce;
-  if (has_parts) elements = (elements + n - 1) / n * n;  // lists cut parts evenly
+  if (has_parts(kind)) elements = (elements + n - 1) / n * n;  // lists cut parts evenly
   const std::vector<Transfer> list = transfers_of(kind, algorithm, n, elements);
   std::vector<PlacedList> lists;
   for (const auto& group : groups) lists.push_back({list, group});

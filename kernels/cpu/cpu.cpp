@@ -52,15 +52,7 @@ KernelSet cpu_kernels(Options options) {
   set.square_norm = {all, cpu::square_norm};
   set.count_magnitudes = {all, cpu::count_magnitudes};
   set.clip_coefficient = {all, cpu::clip_coefficient};
-  set.sgd_update = {all, cpu::sgd_update};
-  set.momentum_update = {all, cpu::momentum_update};
-  set.adagrad_update = {all, cpu::adagrad_update};
-  set.adam_update = {all, cpu::adam_update};
-  set.adamw_update = {all, cpu::adamw_update};
-  set.radam_update = {all, cpu::radam_update};
-  set.adam8bit_update = {all, cpu::adam8bit_update};
-  set.sophia_update = {all, cpu::sophia_update};
-  set.adafactor_update = {all, cpu::adafactor_update};
+  set.update = {all, cpu::update};
   return set;
 }
 

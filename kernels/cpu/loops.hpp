@@ -6,7 +6,8 @@
 #pragma once
 #include <cstdint>
 
-#include "kernels/update_numbers.hpp"
+#include "kernels/kernel_set.hpp"
+#include "kernels/update_rules.hpp"
 
 namespace rankscope::kernels::cpu {
 
@@ -36,20 +37,12 @@ struct HeadShape {
 };
 
 /// What an update reads and writes of a stretch of one parameter (T): master, gradient and states are A; master is null
-/// when the parameter is its own.
+/// when the parameter is its own. Where the first two states are bytes, the others are their scales (A), one a block,
+/// and the stretch begins with a block.
 struct UpdateStretch {
   void *parameter = nullptr, *master = nullptr;
   const void* gradient = nullptr;
-  void* state[2] = {};
-};
-using UpdateLoop = void (*)(const UpdateStretch& stretch, int64_t n, const UpdateNumbers& numbers);
-
-/// The same with 8-bit states, beginning with a block; scales (A), one a block.
-struct QuantisedStretch {
-  void *parameter = nullptr, *master = nullptr;
-  const void* gradient = nullptr;
-  std::uint8_t *m = nullptr, *v = nullptr;
-  void *m_scale = nullptr, *v_scale = nullptr;
+  void* state[4] = {};
 };
 
 /// Of a batch norm whose rows are cut into blocks.
@@ -122,8 +115,10 @@ struct Loops {
                              const void* v, const void* log_sum_exp, const void* attended, const HeadShape& shape,
                              void* scratch);
 
-  UpdateLoop sgd, momentum, adagrad, adam, adamw, radam, sophia;
-  void (*adam8bit)(const QuantisedStretch& stretch, int64_t n, const UpdateNumbers& numbers);
+  /// By a rule whose elements are each on their own.
+  void (*update)(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step);
+  /// AdamW with states of bytes.
+  void (*adam8bit)(const UpdateStretch& stretch, int64_t n, const UpdateStep& step);
   /// One block of at most 256 (A): codes of x, and the scale (A) that they are relative to; and back. Signed codes are
   /// those of first moments, unsigned ones of second moments.
   void (*quantise)(std::uint8_t* codes, void* scale, const void* x, int64_t n, bool is_signed);
@@ -131,14 +126,14 @@ struct Loops {
 
   /// Adafactor's passes; all but the parameter are A. sums[j] = sum over rows of x[r][j]².
   void (*column_square_sums)(void* sums, const void* x, int64_t rows, int64_t width);
-  /// moment = decay·moment + (1 - decay)·(factor·squares + epsilon); roots = 1/sqrt(moment).
-  void (*factor_roots)(void* moment, void* roots, const void* squares, int64_t n, double decay, double factor,
-                       double epsilon);
+  /// The columns' moments, from sums of squares of which `factor` makes means; roots = 1/sqrt(moment).
+  void (*factor_roots)(void* moment, void* roots, const void* squares, int64_t n, double factor,
+                       const AdafactorNumbers& numbers);
   /// Sum of (x·weight)².
   double (*weighted_square_sum)(const void* x, const void* weight, int64_t n);
-  /// parameter -= decay·parameter + factor·gradient·weight, through the master if there is one.
-  void (*weighted_descent)(void* parameter, void* master, const void* gradient, const void* weight, int64_t n,
-                           double factor, double decay);
+  /// The parameter's step by factor·gradient·root, through the master if there is one.
+  void (*weighted_descent)(void* parameter, void* master, const void* gradient, const void* root, int64_t n,
+                           double factor, const AdafactorNumbers& numbers);
 
   /// Batch norm's passes over x [rows, channels]. Statistics of these rows alone (A): their means, and the sums of
   /// squared differences from those.

@@ -41,15 +41,9 @@ Prepared<View, double> scale(const FlatSpec&, const Options&);
 Prepared<double*, View> square_norm(const FlatSpec&, const Options&);
 Prepared<View, View> count_magnitudes(const FlatSpec&, const Options&);
 Prepared<double*, const double*, double> clip_coefficient(const FlatSpec&, const Options&);
-Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, MomentumStep> momentum_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, AdagradStep> adagrad_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, AdamStep> adam_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, AdamStep> adamw_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, AdamStep> radam_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, View, View, AdamStep> adam8bit_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, SophiaStep> sophia_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, AdafactorStep> adafactor_update(const AdafactorSpec&, const Options&);
+Prepared<UpdateStep> update(const UpdateSpec&, const Options&);
+/// The part of `update` that is Adafactor's.
+Prepared<UpdateStep> adafactor_update(const UpdateSpec&, const Options&);
 
 /// The type of sums, statistics and gradients of parameters: fp64 for fp64, else fp32.
 inline DType wide(DType type) { return type == DType::f64 ? DType::f64 : DType::f32; }

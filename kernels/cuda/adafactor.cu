@@ -1,14 +1,12 @@
-// Adafactor (Shazeer and Stern 2018, arXiv 1804.04235, algorithms 4 and 5): the second moments of a matrix from its row
-// and column means. Seven launches for one tensor or for any number, three of which read all gradients: a step's size
-// depends on all of them.
-#include <cmath>
+// Adafactor: the second moments of a matrix from its row and column means. Seven launches for any number of tensors,
+// three of which read all gradients: a step's size depends on all of them.
 #include <memory>
 
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/ops.hpp"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/tensor_table.cuh"
-#include "kernels/update_numbers.hpp"
+#include "kernels/cuda/update.cuh"
 
 namespace rankscope::kernels::cuda {
 namespace {
@@ -48,39 +46,31 @@ struct FactoredTensor {
   }
 };
 
+using Tensors = TensorTable<FactoredTensor>;
+
 template <class T>
-FactoredTensor tensor_of(const AdafactorOperand& o) {
+FactoredTensor tensor_of(const UpdateOperand& o) {
+  const FactoredShape shape(o.parameter.shape);
   FactoredTensor tensor{};
   tensor.parameter = o.parameter.data;
   tensor.master = o.master.data;
   tensor.gradient = o.gradient.data;
-  tensor.row = o.row.data;
-  tensor.column = o.column.data;
-  tensor.rows = o.rows;
-  tensor.width = o.columns;
+  tensor.row = shape.factored ? o.states[0].data : nullptr;
+  tensor.column = o.states[shape.factored ? 1 : 0].data;
+  tensor.rows = shape.rows;
+  tensor.width = shape.columns;
   tensor.decays = o.decays;
-  tensor.packed = rows_are_packs(o.columns, pack<Arithmetic<T>>, 16, {o.gradient.data, o.master.data}) &&
+  tensor.packed = rows_are_packs(shape.columns, pack<Arithmetic<T>>, 16, {o.gradient.data, o.master.data}) &&
                   rows_are_packs(0, 1, pack<Arithmetic<T>> * sizeof(T), {o.parameter.data});
-  tensor.column_groups = pieces_of(o.columns, column_lanes * (tensor.packed ? pack<Arithmetic<T>> : 1));
+  tensor.column_groups = pieces_of(shape.columns, column_lanes * (tensor.packed ? pack<Arithmetic<T>> : 1));
   return tensor;
 }
 
-/// The numbers of a step that all passes share.
-struct Numbers {
-  const double* clip_at;  ///< in the device's memory; null: `clip` is all of it
-  double decay, clip, epsilon, epsilon2, greatest_update, learning_rate, weight_decay, least_rate;
-  explicit Numbers(const AdafactorStep& step)
-      : clip_at(common_numbers(step).gradient_scale_at),
-        decay(1 - std::pow(static_cast<double>(step.t), -step.beta2_decay)),
-        clip(common_numbers(step).gradient_scale),
-        epsilon(step.epsilon),
-        epsilon2(step.epsilon2),
-        greatest_update(step.clip),
-        learning_rate(step.learning_rate),
-        weight_decay(step.weight_decay),
-        least_rate(std::min(step.learning_rate, 1 / std::sqrt(static_cast<double>(step.t)))) {}
-  /// What gradients are multiplied by.
-  __device__ double coefficient() const { return clip_at != nullptr ? clip * *clip_at : clip; }
+/// What all passes of a step share.
+struct Numbers : AdafactorNumbers {
+  Factor clip;  ///< gradients'
+  explicit Numbers(const UpdateStep& step) : AdafactorNumbers(step), clip(step.gradient_scale) {}
+  __device__ double coefficient() const { return clip.at != nullptr ? clip.value * *clip.at : clip.value; }
 };
 
 template <class T>
@@ -97,7 +87,7 @@ __device__ inline double row_square_sum(const T* row, int64_t width) {
 }
 
 /// A block for each row: the sums of its squares.
-template <class T, class Tensors>
+template <class T>
 __global__ void __launch_bounds__(threads) square_rows(std::byte* scratch, const __grid_constant__ Tensors tensors) {
   using A = Arithmetic<T>;
   int64_t row = blockIdx.x;
@@ -127,7 +117,7 @@ __device__ inline void square_column_group(const FactoredTensor& t, A* partial, 
 }
 
 /// partial[rows' block][column] = sum of the squares of 64 rows.
-template <class A, class Tensors>
+template <class A>
 __global__ void __launch_bounds__(column_lanes* column_rows)
     square_columns(std::byte* scratch, const __grid_constant__ Tensors tensors) {
   int64_t block = blockIdx.x;
@@ -139,9 +129,8 @@ __global__ void __launch_bounds__(column_lanes* column_rows)
     square_column_group<A, 1>(t, partial, block / t.column_groups, block % t.column_groups);
 }
 
-/// moment = decay·moment + (1 - decay)·(c²·squares/rows + epsilon); roots = 1/√moment. The squares are those of
-/// square_columns, added up.
-template <class A, class Tensors>
+/// Columns' moments from the squares of square_columns, added up; roots = 1/√moment.
+template <class A>
 __global__ void __launch_bounds__(column_lanes* partial_rows)
     factor_columns(std::byte* scratch, const __grid_constant__ Tensors tensors, const __grid_constant__ Numbers n) {
   int64_t group = blockIdx.x;
@@ -155,16 +144,14 @@ __global__ void __launch_bounds__(column_lanes* partial_rows)
   over_rows<partial_rows>(sum);
   if (threadIdx.y != 0 || column >= t.width) return;
   const double c = n.coefficient();
-  const A factor = static_cast<A>(c * c / static_cast<double>(t.rows)), epsilon = static_cast<A>(n.epsilon);
-  const A kept = static_cast<A>(n.decay), rest = static_cast<A>(1 - n.decay);
   A& moment = static_cast<A*>(t.column)[column];
-  moment = fused(kept, moment, rest * fused(factor, sum[0], epsilon));
+  moment = Adafactor<Math<A>>(n).column_moment(moment, static_cast<A>(c * c / static_cast<double>(t.rows)), sum[0]);
   t.at<A>(scratch, t.roots)[column] = 1 / root_of(moment);
 }
 
 /// A block for each tensor: rows' moments, and what each row's gradients are multiplied by beside the columns' roots,
 /// c·√(mean(R)/R). Not factored, that is c.
-template <class A, class Tensors>
+template <class A>
 __global__ void __launch_bounds__(reducers)
     factor_rows(std::byte* scratch, const __grid_constant__ Tensors tensors, const __grid_constant__ Numbers n) {
   int64_t block = blockIdx.x;
@@ -178,8 +165,8 @@ __global__ void __launch_bounds__(reducers)
     if (moment == nullptr) {
       factor[r] = 1;
     } else {
-      const double mean = c * c * row_squares[r] / static_cast<double>(t.width) + n.epsilon;
-      moment[r] = static_cast<A>(n.decay * static_cast<double>(moment[r]) + (1 - n.decay) * mean);
+      const double mean_square = c * c * row_squares[r] / static_cast<double>(t.width);
+      moment[r] = static_cast<A>(n.row_moment(static_cast<double>(moment[r]), mean_square));
       factor[r] = static_cast<double>(moment[r]);
     }
     sum += factor[r];
@@ -189,7 +176,7 @@ __global__ void __launch_bounds__(reducers)
 }
 
 /// A block for each row: the sum of the squares of its update, before that is scaled.
-template <class A, class Tensors>
+template <class A>
 __global__ void __launch_bounds__(threads) square_updates(std::byte* scratch, const __grid_constant__ Tensors tensors) {
   int64_t row = blockIdx.x;
   const FactoredTensor t = tensors.find(row);
@@ -203,7 +190,6 @@ __global__ void __launch_bounds__(threads) square_updates(std::byte* scratch, co
 }
 
 /// A block for each tensor: its step's size.
-template <class Tensors>
 __global__ void __launch_bounds__(reducers)
     choose_rate(std::byte* scratch, const __grid_constant__ Tensors tensors, const __grid_constant__ Numbers n) {
   int64_t block = blockIdx.x;
@@ -218,15 +204,13 @@ __global__ void __launch_bounds__(reducers)
   of_updates = block_sum(of_updates);
   of_parameters = block_sum(of_parameters);
   const auto elements = static_cast<double>(t.rows * t.width);
-  if (threadIdx.x == 0)
-    *t.at<double>(scratch, t.rate) = greater(n.epsilon2, sqrt(of_parameters / elements)) * n.least_rate /
-                                     greater(1.0, sqrt(of_updates / elements) / n.greatest_update);
+  if (threadIdx.x == 0) *t.at<double>(scratch, t.rate) = n.step_size(of_updates / elements, of_parameters / elements);
 }
 
-/// parameter -= decay·parameter + rate·factor[row]·gradient·roots, through the master if there is one.
+/// Through the master if there is one.
 template <int V, class T>
 __device__ inline void descend_neighbours(const FactoredTensor& t, std::byte* scratch, int64_t first,
-                                          Arithmetic<T> decay) {
+                                          const Adafactor<Math<Arithmetic<T>>>& rule) {
   using A = Arithmetic<T>;
   auto* parameter = static_cast<T*>(t.parameter);
   auto* master = static_cast<A*>(t.master);
@@ -242,25 +226,25 @@ __device__ inline void descend_neighbours(const FactoredTensor& t, std::byte* sc
 #pragma unroll
   for (int v = 0; v < V; ++v) {
     const int64_t row = (first + v) / t.width, column = (first + v) % t.width;
-    const A f = static_cast<A>(rate * factor[row]);
-    p[v] = p[v] - fused(decay, p[v], f * (g[v] * roots[column]));
+    p[v] = rule.next(p[v], g[v], static_cast<A>(rate * factor[row]), roots[column]);
   }
   if (master != nullptr) store(master + first, p);
   store(parameter + first, p);
 }
 
-template <class T, class Tensors>
+template <class T>
 __global__ void __launch_bounds__(threads)
     descend(std::byte* scratch, const __grid_constant__ Tensors tensors, const __grid_constant__ Numbers n) {
   using A = Arithmetic<T>;
   int64_t block = blockIdx.x;
   const FactoredTensor t = tensors.find(block);
-  const A decay = t.decays ? static_cast<A>(n.learning_rate * n.weight_decay) : A(0);
+  Adafactor<Math<A>> rule(n);
+  if (!t.decays) rule.decay = 0;
   const int64_t place = block * threads + threadIdx.x;
   if (t.packed) {  // rows are whole packs: no pack is beyond the end in part
-    if (place * pack<A> < t.rows * t.width) descend_neighbours<pack<A>, T>(t, scratch, place * pack<A>, decay);
+    if (place * pack<A> < t.rows * t.width) descend_neighbours<pack<A>, T>(t, scratch, place * pack<A>, rule);
   } else if (place < t.rows * t.width) {
-    descend_neighbours<1, T>(t, scratch, place, decay);
+    descend_neighbours<1, T>(t, scratch, place, rule);
   }
 }
 
@@ -282,86 +266,45 @@ int64_t blocks_of(const FactoredTensor& t, Pass pass) {
   return 0;
 }
 
-/// `tensors_of(pass)`: the tensors and their blocks, as a pair.
-template <class T, class TensorsOf>
-void update(const TensorsOf& tensors_of, const AdafactorStep& step, const Stream& stream) {
-  using A = Arithmetic<T>;
-  using Tensors = decltype(tensors_of(Pass::rows).first);
-  std::byte* const scratch = stream.workspace;
-  const Numbers numbers(step);
-  const auto [of_rows, rows] = tensors_of(Pass::rows);
-  const auto [of_columns, columns] = tensors_of(Pass::columns);
-  const auto [of_sums, sums] = tensors_of(Pass::column_sums);
-  const auto [of_tensors, tensors] = tensors_of(Pass::tensors);
-  const auto [of_elements, elements] = tensors_of(Pass::elements);
-  launch(square_rows<T, Tensors>, {grid_of(rows), dim3(threads)}, stream, scratch, of_rows);
-  launch(square_columns<A, Tensors>, {grid_of(columns), dim3(column_lanes, column_rows)}, stream, scratch, of_columns);
-  launch(factor_columns<A, Tensors>, {grid_of(sums), dim3(column_lanes, partial_rows)}, stream, scratch, of_sums,
-         numbers);
-  launch(factor_rows<A, Tensors>, {grid_of(tensors), dim3(reducers)}, stream, scratch, of_tensors, numbers);
-  launch(square_updates<A, Tensors>, {grid_of(rows), dim3(threads)}, stream, scratch, of_rows);
-  launch(choose_rate<Tensors>, {grid_of(tensors), dim3(reducers)}, stream, scratch, of_tensors, numbers);
-  launch(descend<T, Tensors>, {grid_of(elements), dim3(threads)}, stream, scratch, of_elements, numbers);
-}
+template <class T>
+struct FactoredTensors {
+  std::vector<std::shared_ptr<const WrittenTable<FactoredTensor>>> by_pass;
 
-void check_rows(int64_t rows, bool factored) {
-  if (!factored && rows != 1)
-    throw Unsupported("the kernel set 'cuda' has no adafactor_update that is not factored of more than one row");
-}
+  void update(const UpdateStep& step, const Stream& stream) const {
+    using A = Arithmetic<T>;
+    const Numbers numbers(step);
+    const auto pass = [&](Pass which, auto kernel, dim3 block, const auto&... also) {
+      const auto& table = *by_pass[static_cast<std::size_t>(which)];
+      launch(kernel, {grid_of(table.blocks()), block}, stream, stream.workspace, table.table(), also...);
+    };
+    pass(Pass::rows, square_rows<T>, dim3(threads));
+    pass(Pass::columns, square_columns<A>, dim3(column_lanes, column_rows));
+    pass(Pass::column_sums, factor_columns<A>, dim3(column_lanes, partial_rows), numbers);
+    pass(Pass::tensors, factor_rows<A>, dim3(reducers), numbers);
+    pass(Pass::rows, square_updates<A>, dim3(threads));
+    pass(Pass::tensors, choose_rate, dim3(reducers), numbers);
+    pass(Pass::elements, descend<T>, dim3(threads), numbers);
+  }
+};
 
 }  // namespace
 
-Prepared<View, View, View, View, View, AdafactorStep> adafactor_update(const AdafactorSpec& spec, const Options&) {
-  check_rows(spec.rows, spec.factored);
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, View, AdafactorStep> {
-    using T = typename decltype(tag)::type;
-    AdafactorOperand operand;
-    operand.rows = spec.rows;
-    operand.columns = spec.columns;
-    int64_t bytes = 0;
-    tensor_of<T>(operand).template lay_out<Arithmetic<T>>(bytes);
-    return {bytes, [spec, operand](View parameter, View master, View row, View column, View gradient,
-                                   AdafactorStep step, const Stream& stream) {
-              AdafactorOperand o = operand;
-              o.parameter = parameter;
-              o.master = spec.master ? master : View{};
-              o.row = spec.factored ? row : View{};
-              o.column = column;
-              o.gradient = gradient;
-              FactoredTensor tensor = tensor_of<T>(o);
-              int64_t used = 0;
-              tensor.template lay_out<Arithmetic<T>>(used);
-              update<T>(
-                  [&](Pass pass) { return std::pair(OneTensor<FactoredTensor>{tensor}, blocks_of<T>(tensor, pass)); },
-                  step, stream);
-            }};
-  });
-}
-
-Prepared<AdafactorStep> adafactor_updates(const AdafactorsSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<AdafactorStep> {
+Prepared<UpdateStep> adafactor_update(const UpdateSpec& spec) {
+  return with_type(spec.type, [&](auto tag) -> Prepared<UpdateStep> {
     using T = typename decltype(tag)::type;
     std::vector<FactoredTensor> tensors;
     int64_t bytes = 0;
-    for (const AdafactorOperand& o : spec.tensors) {
-      check_rows(o.rows, o.row.data != nullptr);
+    for (const UpdateOperand& o : spec.tensors) {
       tensors.push_back(tensor_of<T>(o));
       tensors.back().template lay_out<Arithmetic<T>>(bytes);
     }
-    std::vector<std::shared_ptr<const WrittenTable<FactoredTensor>>> tables;
+    FactoredTensors<T> all;
     for (int pass = 0; pass < passes; ++pass) {
       std::vector<int64_t> blocks;
       for (const FactoredTensor& tensor : tensors) blocks.push_back(blocks_of<T>(tensor, static_cast<Pass>(pass)));
-      tables.push_back(std::make_shared<const WrittenTable<FactoredTensor>>(tensors, blocks));
+      all.by_pass.push_back(std::make_shared<const WrittenTable<FactoredTensor>>(tensors, blocks));
     }
-    return {bytes, [tables](AdafactorStep step, const Stream& stream) {
-              update<T>(
-                  [&](Pass pass) {
-                    const auto& table = *tables[static_cast<std::size_t>(pass)];
-                    return std::pair(table.table(), table.blocks());
-                  },
-                  step, stream);
-            }};
+    return {bytes, [all](const UpdateStep& step, const Stream& stream) { all.update(step, stream); }};
   });
 }
 

@@ -1,7 +1,5 @@
 // AdamW with moments of a byte an element: a warp for each block of 256, which it reads, updates and quantises again in
-// registers; of one tensor, or of many in one launch.
-#include "kernels/cuda/adam8bit.hpp"
-
+// registers; of any number of tensors in one launch.
 #include <memory>
 
 #include "kernels/cuda/ops.hpp"
@@ -84,9 +82,12 @@ struct Moment {
   }
 };
 
+template <class T>
+using AdamOf = Adam<Math<Arithmetic<T>>, false>;
+
 template <class T, int V>
-__device__ inline void update_quantised(const QuantisedTensor& tensor, int64_t block,
-                                        const Adam<Arithmetic<T>, false>& rule, Arithmetic<T> scale) {
+__device__ inline void update_quantised(const QuantisedTensor& tensor, int64_t block, const AdamOf<T>& rule,
+                                        Arithmetic<T> scale) {
   using A = Arithmetic<T>;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   auto* parameter = static_cast<T*>(tensor.parameter);
@@ -136,12 +137,12 @@ __device__ inline void update_quantised(const QuantisedTensor& tensor, int64_t b
 
 constexpr int threads = 256, warps = threads / warp_size;
 
-/// `scale_at`: UpdateNumbers::gradient_scale_at. Whole blocks of aligned tensors in runs of V neighbours, others
+/// `scale_at`: UpdateStep::gradient_scale.at. Whole blocks of aligned tensors in runs of V neighbours, others
 /// element by element.
-template <class T, int V, class Tensors>
+template <class T, int V>
 __global__ void __launch_bounds__(threads)
-    update_quantised_blocks(const __grid_constant__ Tensors tensors,
-                            const __grid_constant__ Rules<Adam<Arithmetic<T>, false>> rules, const double* scale_at) {
+    update_quantised_blocks(const __grid_constant__ TensorTable<QuantisedTensor> tensors,
+                            const __grid_constant__ Rules<AdamOf<T>> rules, const double* scale_at) {
   const Arithmetic<T> scale = scale_at == nullptr ? Arithmetic<T>(1) : static_cast<Arithmetic<T>>(*scale_at);
   int64_t group = blockIdx.x;
   const QuantisedTensor tensor = tensors.find(group);
@@ -155,16 +156,16 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
-QuantisedTensor tensor_of(const UpdateOperand& o, int64_t elements) {
+QuantisedTensor tensor_of(const UpdateOperand& o) {
   constexpr int width = update_pack<T>;
   QuantisedTensor tensor{o.parameter.data,
                          o.master.data,
                          o.gradient.data,
-                         o.first.as<std::uint8_t>(),
-                         o.second.as<std::uint8_t>(),
-                         o.first_scale.data,
-                         o.second_scale.data,
-                         elements,
+                         o.states[0].as<std::uint8_t>(),
+                         o.states[1].as<std::uint8_t>(),
+                         o.states[2].data,
+                         o.states[3].data,
+                         o.parameter.elements(),
                          o.decays,
                          false};
   tensor.aligned = rows_are_packs(0, 1, 16, {tensor.master, tensor.gradient}) &&
@@ -173,41 +174,21 @@ QuantisedTensor tensor_of(const UpdateOperand& o, int64_t elements) {
   return tensor;
 }
 
-constexpr int64_t groups_of(int64_t elements) { return pieces_of(elements, warps * quantised_block); }
-
-template <class T, class Tensors>
-void update(const Tensors& tensors, int64_t groups, const UpdateNumbers& numbers, const Stream& stream) {
-  launch(update_quantised_blocks<T, update_pack<T>, Tensors>, {grid_of(groups), dim3(threads)}, stream, tensors,
-         Rules<Adam<Arithmetic<T>, false>>(numbers), numbers.gradient_scale_at);
-}
-
 }  // namespace
 
-Prepared<View, View, View, View, View, View, View, AdamStep> adam8bit_update(const UpdateSpec& spec, const Options&) {
-  return {0, [spec](View parameter, View master, View m, View v, View m_scale, View v_scale, View gradient,
-                    AdamStep step, const Stream& stream) {
-            const UpdateOperand operand{parameter, spec.master ? master : View{}, m, v, gradient, true, m_scale,
-                                        v_scale};
-            with_type(spec.type, [&](auto tag) {
-              using T = typename decltype(tag)::type;
-              update<T>(OneTensor<QuantisedTensor>{tensor_of<T>(operand, spec.elements)}, groups_of(spec.elements),
-                        numbers_of(step), stream);
-            });
-          }};
-}
-
-Prepared<UpdateNumbers> adam8bit_updates(DType type, const std::vector<UpdateOperand>& operands) {
-  return with_type(type, [&](auto tag) -> Prepared<UpdateNumbers> {
+Prepared<UpdateStep> adam8bit_update(const UpdateSpec& spec) {
+  return with_type(spec.type, [&](auto tag) -> Prepared<UpdateStep> {
     using T = typename decltype(tag)::type;
     std::vector<QuantisedTensor> tensors;
     std::vector<int64_t> groups;
-    for (const UpdateOperand& o : operands) {
-      tensors.push_back(tensor_of<T>(o, o.parameter.elements()));
-      groups.push_back(groups_of(o.parameter.elements()));
+    for (const UpdateOperand& o : spec.tensors) {
+      tensors.push_back(tensor_of<T>(o));
+      groups.push_back(pieces_of(o.parameter.elements(), warps * quantised_block));
     }
-    return {0, [written = std::make_shared<const WrittenTable<QuantisedTensor>>(tensors, groups)](
-                   UpdateNumbers numbers, const Stream& stream) {
-              update<T>(written->table(), written->blocks(), numbers, stream);
+    const auto written = std::make_shared<const WrittenTable<QuantisedTensor>>(tensors, groups);
+    return {0, [written](const UpdateStep& step, const Stream& stream) {
+              launch(update_quantised_blocks<T, update_pack<T>>, {grid_of(written->blocks()), dim3(threads)}, stream,
+                     written->table(), Rules<AdamOf<T>>(step), step.gradient_scale.at);
             }};
   });
 }

@@ -8,12 +8,7 @@
 #include <type_traits>
 
 #include "kernels/kernel_set.hpp"
-
-#if defined(__CUDACC__)
-#define RANKSCOPE_BOTH __host__ __device__
-#else
-#define RANKSCOPE_BOTH
-#endif
+#include "kernels/tensor/host_device.hpp"
 
 namespace rankscope::kernels::cuda {
 
@@ -30,7 +25,7 @@ struct AttentionShape {
   std::int64_t all_heads() const { return samples * heads; }
   double root() const { return 1 / std::sqrt(static_cast<double>(depth)); }
   std::int64_t tiles(int rows) const { return (context + rows - 1) / rows; }
-  RANKSCOPE_BOTH std::int64_t row_stride() const { return 3 * width; }
+  RANKSCOPE_HOST_DEVICE std::int64_t row_stride() const { return 3 * width; }
 };
 
 /// One head of one sample, by the number of its first row and column: where its rows begin.
@@ -39,7 +34,7 @@ struct HeadPlace {
   std::int64_t out;                ///< of attended and its gradient
   std::int64_t statistic;          ///< of log_sum_exp and the rows' dots
 };
-RANKSCOPE_BOTH inline HeadPlace place_of(const AttentionShape& shape, std::int64_t index) {
+RANKSCOPE_HOST_DEVICE inline HeadPlace place_of(const AttentionShape& shape, std::int64_t index) {
   const std::int64_t sample = index / shape.heads, head = index % shape.heads;
   const std::int64_t row = sample * shape.context, column = head * shape.depth;
   const std::int64_t query = row * 3 * shape.width + column;

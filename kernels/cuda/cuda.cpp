@@ -60,17 +60,7 @@ KernelSet cuda_kernels(Options options) {
   set.count_magnitudes = {all, cuda::count_magnitudes};
   set.clip_coefficient = {all, cuda::clip_coefficient};
   set.square_norms = {all, cuda::square_norms};
-  set.updates = {all, cuda::updates};
-  set.adafactor_updates = {all, cuda::adafactor_updates};
-  set.sgd_update = {all, cuda::sgd_update};
-  set.momentum_update = {all, cuda::momentum_update};
-  set.adagrad_update = {all, cuda::adagrad_update};
-  set.adam_update = {all, cuda::adam_update};
-  set.adamw_update = {all, cuda::adamw_update};
-  set.radam_update = {all, cuda::radam_update};
-  set.adam8bit_update = {all, cuda::adam8bit_update};
-  set.sophia_update = {all, cuda::sophia_update};
-  set.adafactor_update = {all, cuda::adafactor_update};
+  set.update = {all, cuda::update};
   return set;
 }
 

@@ -34,7 +34,7 @@ struct Scale {
   }
 };
 
-/// As kernels::clip_coefficient (kernels/update_numbers.hpp), for clip > 0 and for none.
+/// As kernels::clip_coefficient (kernels/update.hpp), for clip > 0 and for none.
 __global__ void coefficient_of(double* coefficient, const double* square_norm, double clip) {
   const double allowed = clip / (sqrt(*square_norm) + 1e-6);
   *coefficient = clip > 0 && allowed < 1 ? allowed : 1;

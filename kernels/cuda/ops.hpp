@@ -39,16 +39,9 @@ Prepared<double*, View> square_norm(const FlatSpec&, const Options&);
 Prepared<View, View> count_magnitudes(const FlatSpec&, const Options&);
 Prepared<double*, const double*, double> clip_coefficient(const FlatSpec&, const Options&);
 Prepared<double*> square_norms(const SquareNormsSpec&, const Options&);
-Prepared<UpdateNumbers> updates(const UpdatesSpec&, const Options&);
-Prepared<AdafactorStep> adafactor_updates(const AdafactorsSpec&, const Options&);
-Prepared<View, View, View, SgdStep> sgd_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, MomentumStep> momentum_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, AdagradStep> adagrad_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, AdamStep> adam_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, AdamStep> adamw_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, AdamStep> radam_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, View, View, AdamStep> adam8bit_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, SophiaStep> sophia_update(const UpdateSpec&, const Options&);
-Prepared<View, View, View, View, View, AdafactorStep> adafactor_update(const AdafactorSpec&, const Options&);
+Prepared<UpdateStep> update(const UpdateSpec&, const Options&);
+// The parts of `update` that have kernels of their own: Adafactor's tensors, and those whose states are bytes.
+Prepared<UpdateStep> adafactor_update(const UpdateSpec&);
+Prepared<UpdateStep> adam8bit_update(const UpdateSpec&);
 
 }  // namespace rankscope::kernels::cuda

@@ -1,11 +1,27 @@
-// One kernel that applies an optimizer's rule to the elements of one tensor, or of many in one launch. Internal to
-// kernels/cuda.
+// One kernel that applies an optimizer's rule to the elements of any number of tensors. Files that include this are
+// compiled without contraction: see kernels/update_rules.hpp. Internal to kernels/cuda.
 #pragma once
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/tensor_table.cuh"
-#include "kernels/cuda/update_rules.cuh"
+#include "kernels/update_rules.hpp"
 
 namespace rankscope::kernels::cuda {
+
+/// What rules are written over: A, the arithmetic type, element by element.
+template <class A>
+struct Math {
+  using Scalar = A;
+  using Number = A;
+  __host__ __device__ static A fused(A a, A b, A c) { return fma(a, b, c); }
+  __host__ __device__ static A root(A x) { return sqrt(x); }
+};
+template <>
+struct Math<float> {
+  using Scalar = float;
+  using Number = float;
+  __host__ __device__ static float fused(float a, float b, float c) { return fmaf(a, b, c); }
+  __host__ __device__ static float root(float x) { return sqrtf(x); }
+};
 
 /// One tensor of an update: parameter (T), master, states and gradient (A); what a rule has not is null.
 struct UpdateTensor {
@@ -21,10 +37,10 @@ struct UpdateTensor {
 template <class Rule>
 struct Rules {
   Rule decaying, plain;
-  explicit Rules(UpdateNumbers numbers) : decaying(numbers), plain(without_decay(numbers)) {}
-  static UpdateNumbers without_decay(UpdateNumbers numbers) {
-    numbers.weight_decay = 0;
-    return numbers;
+  explicit Rules(const UpdateStep& step) : decaying(step), plain(without_decay(step)) {}
+  static UpdateStep without_decay(UpdateStep step) {
+    step.weight_decay = 0;
+    return step;
   }
 };
 
@@ -79,10 +95,9 @@ __device__ inline void update_block_of(const UpdateTensor& tensor, int64_t block
 template <class T>
 inline constexpr int update_pack = pack<Arithmetic<T>>;
 
-/// Tensors: OneTensor or TensorTable.
-template <class T, class Rule, class Tensors>
+template <class T, class Rule>
 __global__ void __launch_bounds__(update_threads)
-    update_tensors(const __grid_constant__ Tensors tensors, const __grid_constant__ Rules<Rule> rules,
+    update_tensors(const __grid_constant__ TensorTable<UpdateTensor> tensors, const __grid_constant__ Rules<Rule> rules,
                    const double* scale_at) {
   const Arithmetic<T> scale = scale_at == nullptr ? Arithmetic<T>(1) : static_cast<Arithmetic<T>>(*scale_at);
   int64_t block = blockIdx.x;
@@ -105,13 +120,6 @@ bool takes_packs(const UpdateTensor& t) {
 template <class T>
 int64_t blocks_of(const UpdateTensor& t) {
   return pieces_of(t.elements, t.packed ? update_block<update_pack<T>> : update_block<1>);
-}
-
-/// Launches the rule on all blocks of the tensors.
-template <class T, class Rule, class Tensors>
-void update_all(const Tensors& tensors, int64_t blocks, const UpdateNumbers& numbers, const Stream& stream) {
-  launch(update_tensors<T, Rule, Tensors>, {grid_of(blocks), dim3(update_threads)}, stream, tensors,
-         Rules<Rule>(numbers), numbers.gradient_scale_at);
 }
 
 }  // namespace rankscope::kernels::cuda

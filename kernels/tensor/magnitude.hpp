@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "kernels/tensor/random.hpp"
+#include "kernels/tensor/host_device.hpp"
 
 namespace rankscope {
 

@@ -7,11 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define RANKSCOPE_HOST_DEVICE __host__ __device__
-#else
-#define RANKSCOPE_HOST_DEVICE
-#endif
+#include "kernels/tensor/host_device.hpp"
 
 namespace rankscope {
 

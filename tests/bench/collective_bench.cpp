@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "engine/collective/cost.hpp"
 #include "engine/comm/loopback.hpp"
 #include "tests/engine/comm/collective_calls.hpp"
 
@@ -62,11 +63,6 @@ double memcpy_bandwidth(int threads, std::int64_t bytes) {
   const auto copy = [&](int t) { std::memcpy(to[t].data(), from[t].data(), size); };
   const double s = timed(threads, rounds_for(timed(threads, 3, copy)), copy);
   return static_cast<double>(bytes) / s;
-}
-
-double bus_factor(OpKind kind, int n) {
-  if (kind == OpKind::all_reduce) return 2.0 * (n - 1) / n;
-  return kind == OpKind::broadcast || kind == OpKind::reduce ? 1.0 : static_cast<double>(n - 1) / n;
 }
 
 double seconds_of(OpKind kind, const char* algorithm, int n, std::int64_t bytes) {

@@ -18,7 +18,6 @@
 #include "kernels/cuda/device.hpp"
 #include "kernels/tensor/element.hpp"
 #include "kernels/tensor/random.hpp"
-#include "kernels/update_numbers.hpp"
 
 using namespace rankscope;
 using namespace rankscope::kernels;
@@ -306,38 +305,43 @@ void optimizer(Bench& bench, const Table& table, DType type, std::int64_t elemen
   const View p = bench.random(type, {elements}), held = bench.random(DType::f32, {elements});
   const View m = bench.random(DType::f32, {elements}), v = bench.random(DType::f32, {elements});
   const View g = bench.random(DType::f32, {elements}), norm = bench.empty(DType::f64, {1});
-  const auto update = bench.set().prepare(&KernelSet::adamw_update, UpdateSpec{type, elements, master});
+  const auto tensors_of = [&](const std::vector<UpdateOperand>& tensors) {
+    return bench.set().prepare(&KernelSet::update, UpdateSpec{UpdateRule::adamw, type, tensors});
+  };
+  const auto update = tensors_of({{p, master ? held : View{}, g, {m, v}}});
   const auto square = bench.set().prepare(&KernelSet::square_norm, FlatSpec{DType::f32, elements});
   const Stream stream = bench.stream_for(square.workspace_bytes);
-  const AdamStep step{.learning_rate = 1e-4, .weight_decay = 0.1, .t = 10};
+  UpdateStep step;
+  step.learning_rate = 1e-4;
+  step.weight_decay = 0.1;
+  step.t = 10;
   const double each = (master ? 28 + 2 : 28);  // g, and p, m, v read and written
   table.row("AdamW of " + std::to_string(elements / 1'000'000) + "M",
-            bench.seconds([&] { update.launch(p, master ? held : View{}, m, v, g, step, stream); }),
-            each * static_cast<double>(elements), 0);
+            bench.seconds([&] { update.launch(step, stream); }), each * static_cast<double>(elements), 0);
   table.row("square norm of " + std::to_string(elements / 1'000'000) + "M",
             bench.seconds([&] { square.launch(norm.as<double>(), g, stream); }), 4.0 * static_cast<double>(elements),
             0);
 
   // The same cut as a model's parameters are, at multiples of what an arena aligns to.
-  UpdatesSpec together{UpdateRule::adamw, type, {}};
+  std::vector<UpdateOperand> together;
   SquareNormsSpec norms{DType::f32, {}};
   for (std::int64_t first = 0; first < elements;) {
-    const std::size_t count = together.tensors.size();
+    const std::size_t count = together.size();
     const std::int64_t wanted = count == 0 ? elements / 3 : count % 2 == 0 ? 768 : elements / 120;
     const std::int64_t length = std::min(wanted / 64 * 64, elements - first);
     const auto part = [&](const View& of) {
       return View{of.as<std::byte>() + first * bytes_of(of.type), of.type, {length}};
     };
-    together.tensors.push_back({part(p), master ? part(held) : View{}, part(m), part(v), part(g)});
+    together.push_back({part(p), master ? part(held) : View{}, part(g), {part(m), part(v)}});
     norms.tensors.push_back(part(g));
     first += length;
   }
-  const auto updates = bench.set().prepare(&KernelSet::updates, together);
+  const auto updates = tensors_of(together);
   const auto squares = bench.set().prepare(&KernelSet::square_norms, norms);
   const Stream for_all = bench.stream_for(squares.workspace_bytes);
-  const std::string in = ", " + std::to_string(together.tensors.size()) + " tensors at once";
+  const std::string in = ", " + std::to_string(together.size()) + " tensors at once";
   table.row("AdamW of " + std::to_string(elements / 1'000'000) + "M" + in,
-            bench.seconds([&] { updates.launch(numbers_of(step), for_all); }), each * static_cast<double>(elements), 0);
+            bench.seconds([&] { updates.launch(step, for_all); }), each * static_cast<double>(elements), 0);
   table.row("square norm of " + std::to_string(elements / 1'000'000) + "M" + in,
             bench.seconds([&] { squares.launch(norm.as<double>(), for_all); }), 4.0 * static_cast<double>(elements), 0);
   bench.clear();

@@ -1,5 +1,6 @@
-// The passes of Adafactor (Shazeer and Stern 2018, arXiv 1804.04235, algorithms 4 and 5).
+// The passes of Adafactor.
 #include "kernels/cpu/vector/tables.hpp"
+#include "kernels/cpu/vector/update.hpp"
 
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 namespace {
@@ -20,17 +21,16 @@ void column_square_sums(void* sums_, const void* x_, int64_t rows, int64_t width
 }
 
 template <class T>
-void factor_roots(void* moment_, void* roots_, const void* squares_, int64_t n, double decay, double factor,
-                  double epsilon) {
+void factor_roots(void* moment_, void* roots_, const void* squares_, int64_t n, double factor,
+                  const AdafactorNumbers& numbers) {
   using A = Scalar<T>;
   auto* moment = static_cast<A*>(moment_);
   auto* roots = static_cast<A*>(roots_);
   const auto* squares = static_cast<const A*>(squares_);
-  const A kept = static_cast<A>(decay), rest = static_cast<A>(1 - decay);
-  const A scale = static_cast<A>(factor);
-  const Vector<A> least = Vector<A>{} + static_cast<A>(epsilon);
+  const Adafactor<Math<A>> rule(numbers);
+  const A to_mean = static_cast<A>(factor);
   sweep<A>(n, [&](int64_t i, auto part) {
-    const Vector<A> next = fused(kept, load(moment + i, part), rest * fused(scale, load(squares + i, part), least));
+    const Vector<A> next = rule.column_moment(load(moment + i, part), to_mean, load(squares + i, part));
     store(moment + i, next, part);
     store(roots + i, A(1) / root_of(next), part);
   });
@@ -59,17 +59,18 @@ double weighted_square_sum(const void* x_, const void* weight_, int64_t n) {
 }
 
 template <class T>
-void weighted_descent(void* parameter_, void* master_, const void* gradient_, const void* weight_, int64_t n,
-                      double factor, double decay) {
+void weighted_descent(void* parameter_, void* master_, const void* gradient_, const void* root_, int64_t n,
+                      double factor, const AdafactorNumbers& numbers) {
   using A = Scalar<T>;
   auto* parameter = static_cast<T*>(parameter_);
   auto* master = static_cast<A*>(master_);
   const auto* gradient = static_cast<const A*>(gradient_);
-  const auto* weight = static_cast<const A*>(weight_);
-  const A f = static_cast<A>(factor), d = static_cast<A>(decay);
+  const auto* root = static_cast<const A*>(root_);
+  const Adafactor<Math<A>> rule(numbers);
+  const A f = static_cast<A>(factor);
   sweep<T>(n, [&](int64_t i, auto part) {
     const Vector<T> p = master ? load(master + i, part) : load(parameter + i, part);
-    const Vector<T> next = p - fused(d, p, f * (load(gradient + i, part) * load(weight + i, part)));
+    const Vector<T> next = rule.next(p, load(gradient + i, part), f, load(root + i, part));
     if (master) store(master + i, next, part);
     store(parameter + i, next, part);
   });

@@ -1,5 +1,6 @@
 // Adam with moments of a byte each (Dettmers, Lewis, Shleifer and Zettlemoyer 2022, arXiv 2110.02861).
 #include "kernels/cpu/vector/tables.hpp"
+#include "kernels/cpu/vector/update.hpp"
 #include "kernels/quantised_levels.hpp"
 
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
@@ -104,39 +105,25 @@ void dequantise(void* x_, const std::uint8_t* codes, const void* scale_, int64_t
 }
 
 template <class T>
-void adam8bit(const QuantisedStretch& stretch, int64_t n, const UpdateNumbers& numbers) {
+void adam8bit(const UpdateStretch& stretch, int64_t n, const UpdateStep& step) {
   using A = Scalar<T>;
-  auto* parameter = static_cast<T*>(stretch.parameter);
-  auto* master = static_cast<A*>(stretch.master);
-  const auto* gradient = static_cast<const A*>(stretch.gradient);
-  auto* m_scale = static_cast<A*>(stretch.m_scale);
-  auto* v_scale = static_cast<A*>(stretch.v_scale);
-  const A decay = static_cast<A>(numbers.learning_rate * numbers.weight_decay);
-  const A clip = static_cast<A>(numbers.gradient_scale);
-  const A beta1 = static_cast<A>(numbers.beta1), rest1 = static_cast<A>(1 - numbers.beta1);
-  const A beta2 = static_cast<A>(numbers.beta2), rest2 = static_cast<A>(1 - numbers.beta2);
-  const A rate = static_cast<A>(numbers.learning_rate / numbers.correction1);
-  const A inverse2 = static_cast<A>(1 / numbers.correction2);
-  const A epsilon = static_cast<A>(numbers.epsilon);
+  const Adam<Math<A>, false> rule(step);
+  auto* m_codes = static_cast<std::uint8_t*>(stretch.state[0]);
+  auto* v_codes = static_cast<std::uint8_t*>(stretch.state[1]);
+  auto *m_scale = static_cast<A*>(stretch.state[2]), *v_scale = static_cast<A*>(stretch.state[3]);
   alignas(64) A m[quantised_block], v[quantised_block];
   for (int64_t first = 0; first < n; first += quantised_block) {
     const int64_t count = n - first < quantised_block ? n - first : quantised_block, block = first / quantised_block;
-    dequantise<T>(m, stretch.m + first, m_scale + block, count, true);
-    dequantise<T>(v, stretch.v + first, v_scale + block, count, false);
-    sweep<T>(count, [&](int64_t i, auto part) {
-      const int64_t at = first + i;
-      const Vector<T> g = load(gradient + at, part) * clip;
-      const Vector<T> mean = fused(beta1, load(m + i, part), rest1 * g);
-      const Vector<T> square = fused(beta2, load(v + i, part), rest2 * g * g);
-      const Vector<T> p = master ? load(master + at, part) : load(parameter + at, part);
-      const Vector<T> next = p - fused(decay, p, rate * mean / (root_of(square * inverse2) + epsilon));
-      store(m + i, mean, part);
-      store(v + i, square, part);
-      if (master) store(master + at, next, part);
-      store(parameter + at, next, part);
-    });
-    quantise<T>(stretch.m + first, m_scale + block, m, count, true);
-    quantise<T>(stretch.v + first, v_scale + block, v, count, false);
+    dequantise<T>(m, m_codes + first, m_scale + block, count, true);
+    dequantise<T>(v, v_codes + first, v_scale + block, count, false);
+    apply<T>(rule,
+             {static_cast<T*>(stretch.parameter) + first,
+              stretch.master ? static_cast<A*>(stretch.master) + first : nullptr,
+              static_cast<const A*>(stretch.gradient) + first,
+              {m, v}},
+             count);
+    quantise<T>(m_codes + first, m_scale + block, m, count, true);
+    quantise<T>(v_codes + first, v_scale + block, v, count, false);
   }
 }
 

@@ -14,10 +14,6 @@ inline constexpr OpKind collectives[] = {OpKind::broadcast,      OpKind::scatter
                                          OpKind::reduce_scatter, OpKind::all_to_all};
 inline constexpr const char* algorithms[] = {"auto", "ring", "naive", "tree", "halving-doubling"};
 
-inline bool has_parts(OpKind kind) {
-  return kind != OpKind::broadcast && kind != OpKind::reduce && kind != OpKind::all_reduce;
-}
-
 /// Memory of one member for a collective over n members: `whole` is the tensor where there are no parts, and what
 /// all_to_all sends; `part` is what all_to_all receives.
 struct Buffers {
@@ -38,17 +34,9 @@ struct Buffers {
 
 /// Not in place.
 inline CommResult call(Communicator& group, Buffers& b, int root) {
-  const View nothing{nullptr, b.type, {0}};
-  const View whole = b.whole_view(), part = b.part_view();
-  const View at_root = group.index() == root ? whole : nothing;
-  if (b.kind == OpKind::broadcast) return group.broadcast(whole, root);
-  if (b.kind == OpKind::reduce) return group.reduce(whole, root);
-  if (b.kind == OpKind::all_reduce) return group.all_reduce(whole);
-  if (b.kind == OpKind::scatter) return group.scatter(at_root, part, root);
-  if (b.kind == OpKind::gather) return group.gather(part, at_root, root);
-  if (b.kind == OpKind::all_gather) return group.all_gather(part, whole);
-  if (b.kind == OpKind::reduce_scatter) return group.reduce_scatter(whole, part);
-  return group.all_to_all(whole, part);
+  const bool has_whole = !(has_root(b.kind) && has_parts(b.kind)) || group.index() == root;
+  return group.collective(
+      {b.kind, has_whole ? b.whole_view() : View{nullptr, b.type, {0}}, b.part_view(), has_root(b.kind) ? root : 0});
 }
 
 /// What the collective leaves on this member, as bytes; empty where that is unspecified.

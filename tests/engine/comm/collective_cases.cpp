@@ -64,49 +64,51 @@ class Cases {
     const int n = group_.size(), last = n - 1;
     for (int root : {0, last}) {
       auto data = group_.index() == root ? numbers(elements_, root) : nothing(elements_);
-      group_.broadcast(view(data), root);
+      group_.collective({OpKind::broadcast, view(data), {}, root});
       expect("broadcast", data, numbers(elements_, root));
 
       data = numbers(elements_, group_.index());
-      group_.reduce(view(data), root);
+      group_.collective({OpKind::reduce, view(data), {}, root});
       if (group_.index() == root) expect("reduce", data, sums(elements_, 0));
 
       auto whole = numbers(part_ * n, root), part = nothing(part_);
-      group_.scatter(group_.index() == root ? view(whole) : View{nullptr, type_, {0}}, view(part), root);
+      group_.collective(
+          {OpKind::scatter, group_.index() == root ? view(whole) : View{nullptr, type_, {0}}, view(part), root});
       expect("scatter", part, numbers(part_, root, group_.index() * part_));
 
       part = numbers(part_, group_.index());
       whole = nothing(part_ * n);
-      group_.gather(view(part), group_.index() == root ? view(whole) : View{nullptr, type_, {0}}, root);
+      group_.collective(
+          {OpKind::gather, group_.index() == root ? view(whole) : View{nullptr, type_, {0}}, view(part), root});
       if (group_.index() == root) expect("gather", whole, all_parts());
     }
     auto data = numbers(elements_, group_.index());
-    group_.all_reduce(view(data));
+    group_.collective({OpKind::all_reduce, view(data)});
     expect("all_reduce", data, sums(elements_, 0));
 
     auto part = numbers(part_, group_.index());
     auto whole = nothing(part_ * n);
-    group_.all_gather(view(part), view(whole));
+    group_.collective({OpKind::all_gather, view(whole), view(part)});
     expect("all_gather", whole, all_parts());
 
     whole = nothing(part_ * n);  // in place: the part is where it belongs in the whole
     std::copy(part.begin(), part.end(), whole.begin() + group_.index() * part_);
-    group_.all_gather(own_part(whole), view(whole));
+    group_.collective({OpKind::all_gather, view(whole), own_part(whole)});
     expect("all_gather in place", whole, all_parts());
 
     whole = numbers(part_ * n, group_.index());
     part = nothing(part_);
-    group_.reduce_scatter(view(whole), view(part));
+    group_.collective({OpKind::reduce_scatter, view(whole), view(part)});
     expect("reduce_scatter", part, sums(part_, group_.index() * part_));
 
     whole = numbers(part_ * n, group_.index());
-    group_.reduce_scatter(view(whole), own_part(whole));
+    group_.collective({OpKind::reduce_scatter, view(whole), own_part(whole)});
     part.assign(whole.begin() + group_.index() * part_, whole.begin() + (group_.index() + 1) * part_);
     expect("reduce_scatter in place", part, sums(part_, group_.index() * part_));
 
     const auto sent = numbers(part_ * n, group_.index());
     auto sending = sent, received = nothing(part_ * n), expected = received;
-    group_.all_to_all(view(sending), view(received));
+    group_.collective({OpKind::all_to_all, view(sending), view(received)});
     for (int from = 0; from < n; ++from) {
       const auto theirs = numbers(part_, from, group_.index() * part_);
       std::copy(theirs.begin(), theirs.end(), expected.begin() + from * part_);
@@ -259,12 +261,12 @@ std::vector<std::string> wrong_bits(Communicator& group, World& world, DType typ
   };
   std::vector<std::string> wrong;
   fill();
-  group.all_reduce(whole_view);
+  group.collective({OpKind::all_reduce, whole_view});
   for (const std::string& other : world.exchange(text_of(whole)))
     if (other != text_of(whole)) wrong.push_back("members have different bits after an all_reduce");
   const std::vector<std::byte> reduced = whole;
   fill();
-  group.reduce_scatter(whole_view, {shard.data(), type, {part}});
+  group.collective({OpKind::reduce_scatter, whole_view, {shard.data(), type, {part}}});
   if (parts_equal_chunks && std::memcmp(shard.data(), reduced.data() + group.index() * shard.size(), shard.size()) != 0)
     wrong.push_back("reduce_scatter's part is not the all_reduce's chunk");
   return wrong;
@@ -275,7 +277,7 @@ std::vector<std::string> wrong_ring_bytes(World& world, std::int64_t elements) {
   for (int r = 0; r < world.size(); ++r) everyone.push_back(r);
   const auto ring = world.group(everyone, Lane::data, "ring");
   std::vector<float> data(elements, 1.0f);
-  ring->all_reduce({data.data(), DType::f32, {elements}});
+  ring->collective({OpKind::all_reduce, {data.data(), DType::f32, {elements}}});
   const std::int64_t expected = 2 * (world.size() - 1) * elements * 4;
   std::int64_t sent = 0, received = 0;
   const WireBytes mine = ring->wire_bytes();

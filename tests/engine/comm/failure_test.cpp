@@ -33,10 +33,10 @@ TEST_CASE("a time-out says who waited, how long, in which call and lane, and for
       const auto errors = run_ranks(4, impatient(), [&](World& world) {
         const auto group = world.group(first_ranks(4), Lane::data, algorithm);
         float value = 1;
-        if (world.rank() == 0) group->all_reduce(one(value));
+        if (world.rank() == 0) group->collective({OpKind::all_reduce, one(value)});
         if (world.rank() == 2) {
           std::this_thread::sleep_for(30ms);
-          group->all_reduce(one(value));
+          group->collective({OpKind::all_reduce, one(value)});
         }
       });
       CHECK(errors[0] == "rank 0 waited 100 ms in all_reduce on lane data for rank 1, rank 3");
@@ -67,7 +67,7 @@ TEST_CASE("who comes after a time-out is told what happened instead of waiting a
     const auto group = world.group({0, 1}, Lane::data, "auto");
     float value = 1;
     if (world.rank() == 1) std::this_thread::sleep_for(250ms);
-    group->all_reduce(one(value));
+    group->collective({OpKind::all_reduce, one(value)});
   });
   CHECK(errors[0] == "rank 0 waited 100 ms in all_reduce on lane data for rank 1");
   CHECK(errors[1] == errors[0]);
@@ -80,10 +80,10 @@ TEST_CASE("an abort ends every wait of every rank and lane with its reason, at o
     const auto pipe = world.group(first_ranks(6), Lane::forward_send, "auto");
     const auto ring = world.group(first_ranks(6), Lane::tensor, "ring");
     float value = 1;
-    if (world.rank() == 0) data->all_reduce(one(value));
+    if (world.rank() == 0) data->collective({OpKind::all_reduce, one(value)});
     if (world.rank() == 1) pipe->send(one(value), 2);
     if (world.rank() == 2) pipe->receive(one(value), 3);
-    if (world.rank() == 3) ring->all_reduce(one(value));
+    if (world.rank() == 3) ring->collective({OpKind::all_reduce, one(value)});
     if (world.rank() == 4) world.exchange("here");
     if (world.rank() == 5) {
       std::this_thread::sleep_for(50ms);
@@ -99,7 +99,7 @@ TEST_CASE("after an abort nothing begins any more, also in groups made later") {
     if (world.rank() == 0) world.abort("no more");
     float value = 1;
     const auto group = world.group({0, 1}, Lane::data, "auto");
-    group->all_reduce(one(value));
+    group->collective({OpKind::all_reduce, one(value)});
   });
   CHECK(errors == std::vector<std::string>{"no more", "no more"});
 }
@@ -109,8 +109,8 @@ TEST_CASE("members that call different things are told so") {
     const auto errors = run_ranks(2, {}, [&](World& world) {
       const auto group = world.group({0, 1}, Lane::data, "auto");
       float value = 1;
-      if (world.rank() == 0) group->all_reduce(one(value));
-      if (world.rank() == 1) group->broadcast(one(value), 0);
+      if (world.rank() == 0) group->collective({OpKind::all_reduce, one(value)});
+      if (world.rank() == 1) group->collective({OpKind::broadcast, one(value), {}, 0});
     });
     for (const auto& error : errors) {
       CHECK(error.find("all_reduce of 1 fp32") != std::string::npos);
@@ -148,7 +148,7 @@ TEST_CASE("active splits waiting for the last participant from moving bytes") {
         stamps.active = work().active_ns;
         stamps.end = now_ns();
       };
-      measure(collective[world.rank()], [&] { return group->all_reduce(one(value)); });
+      measure(collective[world.rank()], [&] { return group->collective({OpKind::all_reduce, one(value)}); });
       if (world.rank() == 0) measure(message[0], [&] { return pair->send(one(value), 1); });
       if (world.rank() == 1) measure(message[1], [&] { return pair->receive(one(value), 0); });
     });
@@ -192,7 +192,7 @@ TEST_CASE("the hook sees every call with its rank and lane, and what it throws l
   const auto errors = run_ranks(2, options, [&](World& world) {
     const auto group = world.group({0, 1}, Lane::tensor, "auto");
     float part = 1, whole[2];
-    group->all_gather(one(part), {whole, DType::f32, {2}});
+    group->collective({OpKind::all_gather, {whole, DType::f32, {2}}, one(part)});
     if (world.rank() == 1) group->send(one(part), 0);
   });
   CHECK(calls == 2);

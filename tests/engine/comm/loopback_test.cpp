@@ -103,7 +103,7 @@ TEST_CASE("the library's sum does not depend on how the tensor is cut, and bf16 
   // 256 + 1 + 1 + …: bf16 has 8 bits, so adding ones one by one to 256 stays 256, but their sum in fp32 is 263.
   const auto wrong = wrong_on_ranks(8, {}, [&](World& world) {
     auto value = static_cast<std::uint16_t>(world.rank() == 0 ? 0x4380 : 0x3f80);  // 256 and 1
-    world.group(first_ranks(8), Lane::data, "auto")->all_reduce({&value, DType::bf16, {1}});
+    world.group(first_ranks(8), Lane::data, "auto")->collective({OpKind::all_reduce, {&value, DType::bf16, {1}}});
     return value == 0x4384 ? Wrong{} : Wrong{"got " + std::to_string(value)};  // 263 rounds to 264
   });
   REQUIRE(wrong == Wrong{});
@@ -114,7 +114,7 @@ TEST_CASE("fp16 sums keep subnormals, round to even and overflow to infinity") {
     std::uint16_t sum = 0;
     const auto errors = run_ranks(2, {}, [&](World& world) {
       std::uint16_t value = world.rank() == 0 ? a : b;
-      world.group({0, 1}, Lane::data, "auto")->all_reduce({&value, DType::f16, {1}});
+      world.group({0, 1}, Lane::data, "auto")->collective({OpKind::all_reduce, {&value, DType::f16, {1}}});
       if (world.rank() == 0) sum = value;
     });
     REQUIRE(errors == Wrong{"", ""});
@@ -145,7 +145,7 @@ TEST_CASE("the library's all-reduce also crosses 2(n-1)·S bytes between its mem
     const auto errors = run_ranks(n, {}, [&](World& world) {
       std::vector<float> data(1000);
       const auto group = world.group(first_ranks(n), Lane::data, "auto");
-      group->all_reduce({data.data(), DType::f32, {1000}});
+      group->collective({OpKind::all_reduce, {data.data(), DType::f32, {1000}}});
       wire[world.rank()] = group->wire_bytes();
     });
     REQUIRE(errors == std::vector<std::string>(n));
@@ -164,7 +164,7 @@ TEST_CASE("the phases of a ring are recorded once each, by their receivers, in t
     if (world.rank() == 0) return;
     std::vector<float> data(8);
     const auto group = world.group({1, 2, 3, 4}, Lane::data, "ring");
-    group->all_reduce({data.data(), DType::f32, {8}});
+    group->collective({OpKind::all_reduce, {data.data(), DType::f32, {8}}});
     const auto phases = group->last_phases();
     records[world.rank()].assign(phases.begin(), phases.end());
   });
@@ -205,8 +205,9 @@ TEST_CASE("groups and tensors that make no sense are refused by the rank that as
                         "unknown collective algorithm 'rings'; known: auto, ring, naive, tree, halving-doubling");
     float data[4] = {};
     const auto group = world.group({0}, Lane::data, "auto");
-    REQUIRE_THROWS_AS(group->broadcast({data, DType::f32, {4}}, 1), std::invalid_argument);
-    REQUIRE_THROWS_AS(group->all_gather({data, DType::f32, {4}}, {data, DType::f32, {3}}), std::invalid_argument);
+    REQUIRE_THROWS_AS(group->collective({OpKind::broadcast, {data, DType::f32, {4}}, {}, 1}), std::invalid_argument);
+    REQUIRE_THROWS_AS(group->collective({OpKind::all_gather, {data, DType::f32, {3}}, {data, DType::f32, {4}}}),
+                      std::invalid_argument);
     REQUIRE_THROWS_AS(group->send({data, DType::f32, {4}}, 0), std::invalid_argument);
   });
   REQUIRE(errors == std::vector<std::string>{""});

@@ -180,7 +180,7 @@ Wrong run_late(World& world) {
     float value = 1;
     world.exchange("all begin together");
     std::int64_t call = now();
-    expect_late("an all_reduce", call, group->all_reduce({&value, DType::f32, {1}}).active_ns);
+    expect_late("an all_reduce", call, group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}}).active_ns);
     world.exchange("all begin together");
     call = now();
     if (world.rank() == 0) expect_late("a send", call, group->send({&value, DType::f32, {1}}, 1).active_ns);
@@ -192,7 +192,7 @@ Wrong run_late(World& world) {
 Wrong run_missing(World& world) {
   const auto group = world.group(everyone(world), Lane::data, "auto");
   float value = 1;
-  if (world.rank() != 1 && world.rank() != 3) group->all_reduce({&value, DType::f32, {1}});
+  if (world.rank() != 1 && world.rank() != 3) group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}});
   std::this_thread::sleep_for(2s);  // not there, yet alive
   return {};
 }
@@ -208,7 +208,7 @@ Wrong run_missing_receiver(World& world) {
 Wrong run_different(World& world) {
   const auto group = world.group(everyone(world), Lane::data, "auto");
   float values[2] = {};
-  group->all_reduce({values, DType::f32, {world.rank() == 2 ? 2 : 1}});
+  group->collective({OpKind::all_reduce, {values, DType::f32, {world.rank() == 2 ? 2 : 1}}});
   return {};
 }
 
@@ -240,9 +240,9 @@ Wrong run_abort(World& world) {
   const auto ring = world.group(everyone(world), Lane::tensor, "ring");
   float value = 1;
   const View view{&value, DType::f32, {1}};
-  if (world.rank() == 0) data->all_reduce(view);
+  if (world.rank() == 0) data->collective({OpKind::all_reduce, view});
   if (world.rank() == 1) ring->receive(view, 2);
-  if (world.rank() == 2) ring->all_gather(view, {nullptr, DType::f32, {0}});  // throws by itself
+  if (world.rank() == 2) ring->collective({OpKind::all_gather, {nullptr, DType::f32, {0}}, view});  // throws by itself
   if (world.rank() == 3) world.exchange("here");
   return {};
 }
@@ -250,9 +250,9 @@ Wrong run_abort(World& world) {
 Wrong run_killed(World& world) {
   const auto group = world.group(everyone(world), Lane::data, "auto");
   float value = 1;
-  group->all_reduce({&value, DType::f32, {1}});
+  group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}});
   if (world.rank() == 2) std::raise(SIGKILL);
-  group->all_reduce({&value, DType::f32, {1}});
+  group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}});
   return {};
 }
 

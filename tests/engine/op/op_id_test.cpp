@@ -1,5 +1,7 @@
 #include "engine/op/op_id.hpp"
 
+#include <iterator>
+
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -67,3 +69,31 @@ TEST_CASE("what does not fit in an id is refused, not wrapped") {
 }
 
 TEST_CASE("bit patterns of no op are recognised") { CHECK_FALSE(OpId(~std::uint64_t{0}).valid()); }
+
+TEST_CASE("who has what before and after each collective") {
+  struct Row {
+    OpKind kind;
+    bool root, parts, gathers, hands_out, sum;
+  };
+  const Row rows[] = {
+      {OpKind::broadcast, true, false, false, false, false},    {OpKind::scatter, true, true, false, true, false},
+      {OpKind::reduce, true, false, false, false, true},        {OpKind::all_reduce, false, false, false, false, true},
+      {OpKind::gather, true, true, true, false, false},         {OpKind::all_gather, false, true, true, false, false},
+      {OpKind::reduce_scatter, false, true, false, true, true}, {OpKind::all_to_all, false, true, false, false, false}};
+  int collectives = 0;
+  for (int i = 0; i < op_kind_count; ++i) collectives += is_collective(static_cast<OpKind>(i)) ? 1 : 0;
+  CHECK(collectives == static_cast<int>(std::size(rows)));
+  for (const Row& row : rows) {
+    INFO(name_of(row.kind));
+    CHECK(is_collective(row.kind));
+    CHECK(has_root(row.kind) == row.root);
+    CHECK(has_parts(row.kind) == row.parts);
+    CHECK(gathers_parts(row.kind) == row.gathers);
+    CHECK(hands_out_parts(row.kind) == row.hands_out);
+    CHECK(is_sum(row.kind) == row.sum);
+  }
+  for (const OpKind other : {OpKind::send, OpKind::receive, OpKind::copy, OpKind::forward}) {
+    CHECK_FALSE(has_root(other));
+    CHECK_FALSE(has_parts(other));
+  }
+}

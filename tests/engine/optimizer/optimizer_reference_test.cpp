@@ -139,7 +139,10 @@ TEST_CASE("an optimizer whose elements are on their own gives the same bits when
   if (rule.grain == 0) return;  // adafactor: nowhere
   const std::int64_t n = 4096 + 300, cut = rule.grain == 1 ? 1237 : rule.grain * 5;
   const auto kernels = kernels::cpu_kernels();
-  const HyperParameters hyper = resolved({}, rule.defaults);
+  TrainSpec train;
+  train.optimizer = optimizer;
+  train.learning_rate = 0.05;
+  train.hyper.weight_decay = 0.1;
 
   // The same stretches, updated as one and as two.
   const auto run = [&](const std::vector<std::int64_t>& lengths) {
@@ -151,16 +154,18 @@ TEST_CASE("an optimizer whose elements are on their own gives the same bits when
       Values p, g(static_cast<std::size_t>(length));
       for (std::int64_t i = 0; i < length; ++i) p.push_back(initial(static_cast<int>(first + i)));
       std::vector<std::vector<std::byte>> memory;
-      UpdateViews views{{p.data(), DType::f64, {length}}, {}, {g.data(), DType::f64, {length}}, {}};
+      UpdateOperands operands{{p.data(), DType::f64, {length}}, {g.data(), DType::f64, {length}}, {}, true, n};
       for (const StateSpec& state : states_of(rule, target)) {
         memory.emplace_back(static_cast<std::size_t>(state.shape.elements() * bytes_of(state.type)));
-        views.states.push_back({memory.back().data(), state.type, state.shape});
+        operands.states.push_back({memory.back().data(), state.type, state.shape});
       }
-      const PreparedUpdate update = rule.prepare(kernels, target, hyper);
-      for (int t = 1; t <= 5; ++t) {
+      Workspace workspace;
+      const Launch update = bind_update(train, {&operands, 1}, nullptr, kernels, workspace);
+      workspace.reserve();
+      for (std::uint64_t t = 1; t <= 5; ++t) {
         for (std::int64_t i = 0; i < length; ++i)
-          g[static_cast<std::size_t>(i)] = gradient(static_cast<int>(first + i), t);
-        update.launch(views, {.learning_rate = 0.05, .weight_decay = 0.1, .t = static_cast<std::uint64_t>(t)}, {});
+          g[static_cast<std::size_t>(i)] = gradient(static_cast<int>(first + i), static_cast<int>(t));
+        update({.step = t - 1});
       }
       result.insert(result.end(), p.begin(), p.end());
       first += length;

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "kernels/cpu/cpu.hpp"
-#include "kernels/update_numbers.hpp"
+#include "kernels/update.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/layers/hand_laid.hpp"
 

@@ -387,7 +387,8 @@ TEST_CASE("a collective that needs more memory than the one before does not wait
         const Memory memory = device->reserve(8192);
         ring_queue->fill(memory.get(), 0, 8192);
         const auto sum = [&](Communicator& group, std::int64_t elements) {
-          group.all_reduce({memory.get() + (&group == other.get() ? 4096 : 0), DType::f32, {elements}});
+          group.collective(
+              {OpKind::all_reduce, {memory.get() + (&group == other.get() ? 4096 : 0), DType::f32, {elements}}});
         };
         if (rank == 0) sum(*other, 8);
         sum(*ring, 8);

@@ -154,13 +154,13 @@ TEST_CASE("bubbles: (p-1)/(vm+p-1) of the step, (p-1)/(vm) of the ideal time") {
 
 TEST_CASE("bus bandwidth is the algorithm's times 2(n-1)/n of an all-reduce, (n-1)/n of its halves, 1 of a broadcast") {
   for (const int n : {2, 3, 8, 384}) {
-    CHECK(bus_bandwidth_factor(OpKind::all_reduce, n) == 2.0 * (n - 1) / n);
+    CHECK(bus_factor(OpKind::all_reduce, n) == 2.0 * (n - 1) / n);
     for (const OpKind half : {OpKind::all_gather, OpKind::reduce_scatter, OpKind::all_to_all})
-      CHECK(bus_bandwidth_factor(half, n) == (n - 1.0) / n);
-    CHECK(bus_bandwidth_factor(OpKind::broadcast, n) == 1);
-    CHECK(bus_bandwidth_factor(OpKind::reduce, n) == 1);
+      CHECK(bus_factor(half, n) == (n - 1.0) / n);
+    CHECK(bus_factor(OpKind::broadcast, n) == 1);
+    CHECK(bus_factor(OpKind::reduce, n) == 1);
   }
   // 8 ranks, 1 GiB in 8,193.0 us: 229.35 GB/s as nccl-tests prints.
-  const double printed = 1073741824 / 8193.0e-6 * bus_bandwidth_factor(OpKind::all_reduce, 8) * 1e-9;
+  const double printed = 1073741824 / 8193.0e-6 * bus_factor(OpKind::all_reduce, 8) * 1e-9;
   CHECK(std::round(printed * 100) / 100 == Approx(229.35));
 }

@@ -41,15 +41,7 @@ const std::vector<Check>& all_checks() {
       {"square_norm", check_square_norm, all},
       {"count_magnitudes", check_count_magnitudes, all},
       {"clip_coefficient", check_clip_coefficient, all},
-      {"sgd_update", check_sgd_update, all},
-      {"momentum_update", check_momentum_update, all},
-      {"adagrad_update", check_adagrad_update, all},
-      {"adam_update", check_adam_update, all},
-      {"adamw_update", check_adamw_update, all},
-      {"radam_update", check_radam_update, all},
-      {"adam8bit_update", check_adam8bit_update, all},
-      {"sophia_update", check_sophia_update, all},
-      {"adafactor_update", check_adafactor_update, all},
+      {"update", check_update, all},
   };
   return checks;
 }

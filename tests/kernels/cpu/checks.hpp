@@ -44,15 +44,7 @@ void check_scale(const SetUnderTest& set, DType type);
 void check_square_norm(const SetUnderTest& set, DType type);
 void check_count_magnitudes(const SetUnderTest& set, DType type);
 void check_clip_coefficient(const SetUnderTest& set, DType type);
-void check_sgd_update(const SetUnderTest& set, DType type);
-void check_momentum_update(const SetUnderTest& set, DType type);
-void check_adagrad_update(const SetUnderTest& set, DType type);
-void check_adam_update(const SetUnderTest& set, DType type);
-void check_adamw_update(const SetUnderTest& set, DType type);
-void check_radam_update(const SetUnderTest& set, DType type);
-void check_adam8bit_update(const SetUnderTest& set, DType type);
-void check_sophia_update(const SetUnderTest& set, DType type);
-void check_adafactor_update(const SetUnderTest& set, DType type);
+void check_update(const SetUnderTest& set, DType type);
 
 /// What every set is held to.
 struct Check {

@@ -123,6 +123,19 @@ void Stage::leave() {
   if (elsewhere_) elsewhere_->release();
 }
 
+void SetUnderTest::update(UpdateSpec spec, const UpdateStep& step) const {
+  Stage stage(elsewhere_);
+  for (UpdateOperand& o : spec.tensors) {
+    for (View* view : {&o.parameter, &o.master, &o.gradient}) *view = stage.enter(*view);
+    for (View& state : o.states) state = stage.enter(state);
+  }
+  const auto op = prepare(&KernelSet::update, spec);
+  const Tensor workspace({op.workspace_bytes}, DType::u8);
+  op.launch(step, {stage.enter_workspace(workspace.view()).as<std::byte>(), stage.stream_handle()});
+  stage.leave();
+  check_guard(workspace);
+}
+
 void SetUnderTest::check_guard(const Tensor& workspace) { REQUIRE(workspace.guarded()); }
 
 }  // namespace rankscope::kernels::test

@@ -117,6 +117,9 @@ class SetUnderTest : public KernelSet {
     check_guard(workspace);
   }
 
+  /// The op `update`, whose specification has the tensors: prepared and launched where they are moved to.
+  void update(UpdateSpec spec, const UpdateStep& step) const;
+
  private:
   static void check_guard(const Tensor& workspace);
   Elsewhere* elsewhere_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "tests/catch.hpp"
@@ -31,8 +32,9 @@ struct Subject {
     for (double& v : values) v = std::abs(v) + 0.1;
     return values;
   }
-  UpdateSpec spec() const { return {type, n, master}; }
-  View master_view() const { return master ? held.view() : View{}; }
+  UpdateSpec spec(UpdateRule rule, const std::array<View, 4>& states) const {
+    return {rule, type, {{parameter, master ? held.view() : View{}, gradient, states}}};
+  }
 
   void check(const SetUnderTest& set, const Values& expected) const {
     CHECK(difference(parameter.values(), expected) < set.bound(type, type));
@@ -46,19 +48,22 @@ struct Subject {
   }
 };
 
-AdamStep adam_step(std::uint64_t t) {
-  return {.learning_rate = 0.1,
-          .weight_decay = 0.2,
-          .beta1 = 0.8,
-          .beta2 = 0.95,
-          .epsilon = 1e-3,
-          .gradient_scale = 0.5,
-          .t = t};
+UpdateStep usual_step(std::uint64_t t = 1) {
+  UpdateStep step;
+  step.learning_rate = 0.1;
+  step.weight_decay = 0.2;
+  step.gradient_scale = 0.5;
+  step.momentum = 0.7;
+  step.beta1 = 0.8;
+  step.beta2 = 0.95;
+  step.epsilon = 1e-3;
+  step.t = t;
+  return step;
 }
 
 /// Adam's family: `next` gives the new parameter from (p, corrected m, corrected v, t).
-template <class Op, class Next>
-void check_adam(const SetUnderTest& set, DType type, Op op, bool coupled, Next next) {
+template <class Next>
+void check_adam(const SetUnderTest& set, DType type, UpdateRule rule, bool coupled, Next next) {
   for (const std::int64_t n : set.sizes(lengths, {2'000'003}))
     for (const std::uint64_t t : {1, 5, 40}) {
       const Subject s(n, type);
@@ -71,28 +76,25 @@ void check_adam(const SetUnderTest& set, DType type, Op op, bool coupled, Next n
         const double step = static_cast<double>(t);
         p[i] = next(p[i], m[i] / (1 - std::pow(0.8, step)), v[i] / (1 - std::pow(0.95, step)), step);
       }
-      set.launch(set.prepare(op, s.spec()), s.parameter, s.master_view(), s.first, s.second, s.gradient, adam_step(t));
+      set.update(s.spec(rule, {s.first, s.second}), usual_step(t));
       s.check(set, p);
       s.check_state(set, s.first, m);
       s.check_state(set, s.second, v);
     }
 }
 
-}  // namespace
-
-void check_sgd_update(const SetUnderTest& set, DType type) {
+void check_sgd(const SetUnderTest& set, DType type) {
   for (const std::int64_t n : set.sizes(lengths, {2'000'003})) {
     const Subject s(n, type);
     Values p = s.held.values();
     const Values g = s.gradient.values();
     for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.1 * (0.2 * p[i] + 0.5 * g[i]);
-    set.launch(set.prepare(&KernelSet::sgd_update, s.spec()), s.parameter, s.master_view(), s.gradient,
-               SgdStep{.learning_rate = 0.1, .weight_decay = 0.2, .gradient_scale = 0.5});
+    set.update(s.spec(UpdateRule::sgd, {}), usual_step());
     s.check(set, p);
   }
 }
 
-void check_momentum_update(const SetUnderTest& set, DType type) {
+void check_momentum(const SetUnderTest& set, DType type) {
   for (const std::int64_t n : set.sizes(lengths, {2'000'003}))
     for (const bool nesterov : {false, true}) {
       const Subject s(n, type);
@@ -103,14 +105,15 @@ void check_momentum_update(const SetUnderTest& set, DType type) {
         b[i] = 0.7 * b[i] + gradient;
         p[i] -= 0.1 * (nesterov ? gradient + 0.7 * b[i] : b[i]);
       }
-      set.launch(set.prepare(&KernelSet::momentum_update, s.spec()), s.parameter, s.master_view(), s.first, s.gradient,
-                 MomentumStep{0.1, 0.2, 0.7, nesterov, 0.5});
+      UpdateStep step = usual_step();
+      step.nesterov = nesterov;
+      set.update(s.spec(UpdateRule::momentum, {s.first}), step);
       s.check(set, p);
       s.check_state(set, s.first, b);
     }
 }
 
-void check_adagrad_update(const SetUnderTest& set, DType type) {
+void check_adagrad(const SetUnderTest& set, DType type) {
   for (const std::int64_t n : set.sizes(lengths, {2'000'003})) {
     const Subject s(n, type);
     Values p = s.held.values(), sum = s.second.values();
@@ -120,26 +123,25 @@ void check_adagrad_update(const SetUnderTest& set, DType type) {
       sum[i] += gradient * gradient;
       p[i] -= 0.1 * gradient / (std::sqrt(sum[i]) + 1e-3);
     }
-    set.launch(set.prepare(&KernelSet::adagrad_update, s.spec()), s.parameter, s.master_view(), s.second, s.gradient,
-               AdagradStep{0.1, 0.2, 1e-3, 0.5});
+    set.update(s.spec(UpdateRule::adagrad, {s.second}), usual_step());
     s.check(set, p);
     s.check_state(set, s.second, sum);
   }
 }
 
-void check_adam_update(const SetUnderTest& set, DType type) {
-  check_adam(set, type, &KernelSet::adam_update, true,
+void check_coupled_adam(const SetUnderTest& set, DType type) {
+  check_adam(set, type, UpdateRule::adam, true,
              [](double p, double m, double v, double) { return p - 0.1 * m / (std::sqrt(v) + 1e-3); });
 }
 
-void check_adamw_update(const SetUnderTest& set, DType type) {
-  check_adam(set, type, &KernelSet::adamw_update, false,
+void check_adamw(const SetUnderTest& set, DType type) {
+  check_adam(set, type, UpdateRule::adamw, false,
              [](double p, double m, double v, double) { return p - 0.1 * (m / (std::sqrt(v) + 1e-3) + 0.2 * p); });
 }
 
-void check_radam_update(const SetUnderTest& set, DType type) {
+void check_radam(const SetUnderTest& set, DType type) {
   // With beta2 = 0.95 the sixth step is the first one that is rectified.
-  check_adam(set, type, &KernelSet::radam_update, true, [](double p, double m, double v, double t) {
+  check_adam(set, type, UpdateRule::radam, true, [](double p, double m, double v, double t) {
     const double power = std::pow(0.95, t), longest = 2 / 0.05 - 1, length = longest - 2 * t * power / (1 - power);
     if (length <= 5) return p - 0.1 * m;
     const double r = std::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length));
@@ -148,7 +150,7 @@ void check_radam_update(const SetUnderTest& set, DType type) {
   });
 }
 
-void check_sophia_update(const SetUnderTest& set, DType type) {
+void check_sophia(const SetUnderTest& set, DType type) {
   for (const std::int64_t n : set.sizes(lengths, {2'000'003}))
     for (const bool refresh : {false, true}) {
       const Subject s(n, type);
@@ -160,15 +162,19 @@ void check_sophia_update(const SetUnderTest& set, DType type) {
         if (refresh) h[i] = 0.95 * h[i] + 0.05 * 3 * gradient * gradient;
         p[i] -= 0.1 * (0.2 * p[i] + std::clamp(m[i] / std::max(0.9 * h[i], 0.3), -1.0, 1.0));
       }
-      set.launch(set.prepare(&KernelSet::sophia_update, s.spec()), s.parameter, s.master_view(), s.first, s.second,
-                 s.gradient, SophiaStep{0.1, 0.2, 0.8, 0.95, 0.9, 0.3, 0.5, 3, refresh});
+      UpdateStep step = usual_step(refresh ? 11 : 12);
+      step.gamma = 0.9;
+      step.epsilon = 0.3;
+      step.batch = 3;
+      step.hessian_interval = 5;
+      set.update(s.spec(UpdateRule::sophia, {s.first, s.second}), step);
       s.check(set, p);
       s.check_state(set, s.first, m);
       s.check_state(set, s.second, h);
     }
 }
 
-void check_adam8bit_update(const SetUnderTest& set, DType type) {
+void check_adam8bit(const SetUnderTest& set, DType type) {
   // From states of nothing the step is AdamW's first; the quantiser has tests of its own (tests/engine/optimizer).
   for (const std::int64_t n : {1, 255, 256, 257, 40000}) {
     const Subject s(n, type);
@@ -181,8 +187,7 @@ void check_adam8bit_update(const SetUnderTest& set, DType type) {
     std::fill_n(v.view().as<std::uint8_t>(), n, std::uint8_t{0});
     std::fill_n(m_scale.view().as<std::byte>(), m_scale.view().bytes(), std::byte{0});
     std::fill_n(v_scale.view().as<std::byte>(), v_scale.view().bytes(), std::byte{0});
-    set.launch(set.prepare(&KernelSet::adam8bit_update, s.spec()), s.parameter, s.master_view(), m, v, m_scale, v_scale,
-               s.gradient, adam_step(1));
+    set.update(s.spec(UpdateRule::adam8bit, {m, v, m_scale, v_scale}), usual_step());
     s.check(set, p);
     Values greatest(static_cast<std::size_t>(blocks), 0.0), squares = greatest;
     for (std::size_t i = 0; i < g.size(); ++i) {
@@ -197,7 +202,7 @@ void check_adam8bit_update(const SetUnderTest& set, DType type) {
   }
 }
 
-void check_adafactor_update(const SetUnderTest& set, DType type) {
+void check_adafactor(const SetUnderTest& set, DType type) {
   struct Size {
     std::int64_t rows, columns;
     bool factored;
@@ -239,14 +244,44 @@ void check_adafactor_update(const SetUnderTest& set, DType type) {
       const double step = std::max(0.3, std::sqrt(parameter_square / n)) * std::min(0.6, 1 / std::sqrt(t)) /
                           std::max(1.0, std::sqrt(update_square / n) / clip);
       for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.6 * 0.2 * p[i] + step * u[i];
-      const AdafactorSpec spec{type, size.rows, size.columns, size.factored, s.master};
-      set.launch(set.prepare(&KernelSet::adafactor_update, spec), s.parameter, s.master_view(),
-                 size.factored ? row.view() : View{}, column, s.gradient,
-                 AdafactorStep{0.6, 0.2, 0.7, 1e-2, 0.3, clip, 0.5, 4});
+      UpdateSpec spec =
+          s.spec(UpdateRule::adafactor, size.factored ? std::array<View, 4>{row, column} : std::array<View, 4>{column});
+      if (size.factored) spec.tensors.front().parameter.shape = {size.rows, size.columns};
+      UpdateStep its = usual_step(4);
+      its.learning_rate = 0.6;
+      its.epsilon = 1e-2;
+      its.beta2_decay = 0.7;
+      its.epsilon2 = 0.3;
+      its.update_clip = clip;
+      set.update(spec, its);
       s.check(set, p);
       if (size.factored) s.check_state(set, row, r);
       s.check_state(set, column, c);
     }
+}
+
+/// Of the rule; a new one is a compile error here.
+void check_rule(const SetUnderTest& set, DType type, UpdateRule rule) {
+  switch (rule) {
+    case UpdateRule::sgd: return check_sgd(set, type);
+    case UpdateRule::momentum: return check_momentum(set, type);
+    case UpdateRule::adagrad: return check_adagrad(set, type);
+    case UpdateRule::adam: return check_coupled_adam(set, type);
+    case UpdateRule::adamw: return check_adamw(set, type);
+    case UpdateRule::radam: return check_radam(set, type);
+    case UpdateRule::adafactor: return check_adafactor(set, type);
+    case UpdateRule::adam8bit: return check_adam8bit(set, type);
+    case UpdateRule::sophia: return check_sophia(set, type);
+  }
+}
+
+}  // namespace
+
+void check_update(const SetUnderTest& set, DType type) {
+  for (int rule = 0; rule < update_rule_count; ++rule) {
+    INFO("rule " << rule);
+    check_rule(set, type, static_cast<UpdateRule>(rule));
+  }
 }
 
 }  // namespace rankscope::kernels::test

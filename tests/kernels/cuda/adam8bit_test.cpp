@@ -25,6 +25,9 @@ struct State {
     std::fill_n(m.view().as<std::uint8_t>(), n, std::uint8_t{127});
     std::fill_n(v.view().as<std::uint8_t>(), n, std::uint8_t{0});
   }
+  UpdateSpec spec(DType type, const Tensor& gradient) const {
+    return {UpdateRule::adam8bit, type, {{parameter, {}, gradient, {m, v, m_scale, v_scale}}}};
+  }
   static DType wide(DType type) { return type == DType::f64 ? DType::f64 : DType::f32; }
   static std::int64_t blocks(std::int64_t n) { return (n + quantised_block - 1) / quantised_block; }
 };
@@ -36,9 +39,12 @@ void train(const SetUnderTest& set, State& state, std::int64_t n, DType type) {
     Values gradient = random_values(n, wide, 10 + t);
     for (std::size_t i = 0; i < gradient.size(); ++i)
       gradient[i] = rounded(gradient[i] * std::pow(10.0, -static_cast<double>((i * 7 + t) % 9)), wide);
-    set.launch(set.prepare(&KernelSet::adam8bit_update, UpdateSpec{type, n, false}), state.parameter, View{}, state.m,
-               state.v, state.m_scale, state.v_scale, Tensor({n}, wide, gradient),
-               AdamStep{.learning_rate = 0.01, .weight_decay = 0.1, .gradient_scale = 0.5, .t = t});
+    UpdateStep step;
+    step.learning_rate = 0.01;
+    step.weight_decay = 0.1;
+    step.gradient_scale = 0.5;
+    step.t = t;
+    set.update(state.spec(type, Tensor({n}, wide, gradient)), step);
   }
 }
 
@@ -71,16 +77,27 @@ TEST_CASE(
   const double half = 0.5;
   const auto adam8bit = [&](Factor factor) {
     State state(300, DType::f32);
-    set.launch(set.prepare(&KernelSet::adam8bit_update, UpdateSpec{DType::f32, 300, false}), state.parameter, View{},
-               state.m, state.v, state.m_scale, state.v_scale, random_tensor({300}, DType::f32, 2),
-               AdamStep{.learning_rate = 0.1, .epsilon = 1e-3, .gradient_scale = factor, .t = 1});
+    UpdateStep step;
+    step.learning_rate = 0.1;
+    step.epsilon = 1e-3;
+    step.gradient_scale = factor;
+    set.update(state.spec(DType::f32, random_tensor({300}, DType::f32, 2)), step);
     return state.parameter.values();
   };
   const auto adafactor = [&](Factor factor) {
     const Tensor parameter = random_tensor({9, 17}, DType::f32, 1);
-    set.launch(set.prepare(&KernelSet::adafactor_update, AdafactorSpec{DType::f32, 9, 17, true, false}), parameter,
-               View{}, Tensor({9}, DType::f32, Values(9, 0.1)), Tensor({17}, DType::f32, Values(17, 0.1)),
-               random_tensor({9, 17}, DType::f32, 2), AdafactorStep{0.6, 0.2, 0.7, 1e-2, 0.3, 10.0, factor, 4});
+    const Tensor row({9}, DType::f32, Values(9, 0.1)), column({17}, DType::f32, Values(17, 0.1));
+    const Tensor gradient = random_tensor({9, 17}, DType::f32, 2);
+    UpdateStep step;
+    step.learning_rate = 0.6;
+    step.weight_decay = 0.2;
+    step.beta2_decay = 0.7;
+    step.epsilon = 1e-2;
+    step.epsilon2 = 0.3;
+    step.update_clip = 10;
+    step.gradient_scale = factor;
+    step.t = 4;
+    set.update({UpdateRule::adafactor, DType::f32, {{parameter, {}, gradient, {row, column}}}}, step);
     return parameter.values();
   };
   CHECK(difference(adam8bit(0.25), adam8bit(Factor(0.5, &half))) < 1e-6);

@@ -215,6 +215,4 @@ TEST_CASE("the CUDA set has every op of the table in all four types") {
   CHECK_THROWS_WITH(set.prepare(&KernelSet::attention_forward, AttentionSpec{DType::f32, 1, 4, 1, 136}),
                     "the kernel set 'cuda' has no attention with heads of 136; it has up to 128");
   CHECK_THROWS_AS(set.prepare(&KernelSet::dropout, DropoutSpec{DType::f32, 1, 4, 1.0}), Unsupported);
-  CHECK_THROWS_AS(set.prepare(&KernelSet::adafactor_update, AdafactorSpec{DType::f32, 2, 4, false, false}),
-                  Unsupported);
 }

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "kernels/device/host_tensor.hpp"
-#include "kernels/update_numbers.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/tensors.hpp"
 
@@ -54,7 +53,8 @@ class Placed {
   std::int64_t used_ = 0;
 };
 
-/// The tensors of an update. With `bytes` two moments of three are bytes.
+/// The tensors of an update by a rule whose elements, or blocks of them, are on their own. With `bytes` two moments of
+/// three are bytes.
 class Subjects : public Placed {
  public:
   Subjects(Device& device, Queue& queue, DType type, bool bytes) : Placed(device, queue) {
@@ -68,16 +68,16 @@ class Subjects : public Placed {
       if (master) o.master = put(Tensor({length_of(t)}, wide, held));
       o.gradient = put(random_tensor({length_of(t)}, wide, seed + 1));
       o.decays = t % 3 != 0;
-      if (bytes && t % 3 != 1) {
-        const std::int64_t blocks = (length_of(t) + quantised_block - 1) / quantised_block;
-        o.first = put(codes(length_of(t), seed + 2));
-        o.second = put(codes(length_of(t), seed + 3));
-        o.first_scale = put(Tensor({blocks}, wide, positive(random_values(blocks, wide, seed + 2))));
-        o.second_scale = put(Tensor({blocks}, wide, positive(random_values(blocks, wide, seed + 3))));
-        continue;
+      for (const std::size_t moment : {std::size_t{0}, std::size_t{1}}) {
+        if (bytes && t % 3 != 1) {
+          const std::int64_t blocks = (length_of(t) + quantised_block - 1) / quantised_block;
+          o.states[moment] = put(codes(length_of(t), seed + 2 + moment));
+          o.states[2 + moment] = put(Tensor({blocks}, wide, positive(random_values(blocks, wide, seed + 2 + moment))));
+        } else {
+          o.states[moment] =
+              put(Tensor({length_of(t)}, wide, positive(random_values(length_of(t), wide, seed + 2 + moment))));
+        }
       }
-      o.first = put(Tensor({length_of(t)}, wide, positive(random_values(length_of(t), wide, seed + 2))));
-      o.second = put(Tensor({length_of(t)}, wide, positive(random_values(length_of(t), wide, seed + 3))));
     }
   }
 
@@ -104,100 +104,52 @@ class FactoredSubjects : public Placed {
     const DType wide = type == DType::f64 ? DType::f64 : DType::f32;
     std::uint64_t seed = 0;
     for (const Size& s : {Size{3, 8}, {1, 300}, {70, 64}, {130, 33}, {1, 1}, {1, 2048}, {2, 500}}) {
-      const Shape shape{s.rows, s.columns};
+      const Shape shape = s.rows > 1 ? Shape{s.rows, s.columns} : Shape{s.columns};
       const Values held = random_values(shape.elements(), wide, seed += 5);
-      AdafactorOperand& o = operands.emplace_back();
+      UpdateOperand& o = operands.emplace_back();
       o.parameter = put(Tensor(shape, type, held));
       if (master) o.master = put(Tensor(shape, wide, held));
       o.gradient = put(random_tensor(shape, wide, seed + 1));
-      o.column = put(Tensor({s.columns}, wide, positive(random_values(s.columns, wide, seed + 2))));
-      if (s.rows > 1) o.row = put(Tensor({s.rows}, wide, positive(random_values(s.rows, wide, seed + 3))));
-      o.rows = s.rows;
-      o.columns = s.columns;
+      const View column = put(Tensor({s.columns}, wide, positive(random_values(s.columns, wide, seed + 2))));
+      o.states = {column};
+      if (s.rows > 1) o.states = {put(Tensor({s.rows}, wide, positive(random_values(s.rows, wide, seed + 3)))), column};
       o.decays = s.rows > 2;
     }
   }
-  std::vector<AdafactorOperand> operands;
+  std::vector<UpdateOperand> operands;
 };
 
-struct Rule {
-  UpdateRule rule;
-  UpdateNumbers numbers;
-  /// The same update of one tensor, by the op that is its specification.
-  void (*one)(const KernelSet&, DType, const UpdateOperand&, double decay, const Stream&);
-};
-
-constexpr AdamStep adam_step(double decay) {
-  return {.learning_rate = 0.1, .weight_decay = decay, .gradient_scale = 0.5, .t = 3};
-}
-constexpr SophiaStep sophia_step(double decay) {
-  return {.learning_rate = 0.1, .weight_decay = decay, .gradient_scale = 0.5, .batch = 3};
-}
-
-template <auto op>
-void adam_like(const KernelSet& set, DType type, const UpdateOperand& o, double decay, const Stream& stream) {
-  set.prepare(op, {type, o.parameter.elements(), o.master.data != nullptr})
-      .launch(o.parameter, o.master, o.first, o.second, o.gradient, adam_step(decay), stream);
+UpdateStep step_of(double decay) {
+  UpdateStep step;
+  step.learning_rate = 0.1;
+  step.weight_decay = decay;
+  step.gradient_scale = 0.5;
+  step.t = 3;
+  step.batch = 3;
+  step.momentum = 0.7;
+  step.nesterov = true;
+  step.epsilon = 1e-3;
+  step.hessian_interval = 2;
+  return step;
 }
 
-std::vector<Rule> rules() {
-  const double decay = 0.2;
-  const SgdStep sgd{0.1, decay, 0.5};
-  const MomentumStep momentum{0.1, decay, 0.7, true, 0.5};
-  const AdagradStep adagrad{0.1, decay, 1e-3, 0.5};
-  return {{UpdateRule::sgd, numbers_of(sgd),
-           [](const KernelSet& set, DType type, const UpdateOperand& o, double of, const Stream& stream) {
-             set.prepare(&KernelSet::sgd_update, {type, o.parameter.elements(), o.master.data != nullptr})
-                 .launch(o.parameter, o.master, o.gradient, {0.1, of, 0.5}, stream);
-           }},
-          {UpdateRule::momentum, numbers_of(momentum),
-           [](const KernelSet& set, DType type, const UpdateOperand& o, double of, const Stream& stream) {
-             set.prepare(&KernelSet::momentum_update, {type, o.parameter.elements(), o.master.data != nullptr})
-                 .launch(o.parameter, o.master, o.first, o.gradient, {0.1, of, 0.7, true, 0.5}, stream);
-           }},
-          {UpdateRule::adagrad, numbers_of(adagrad),
-           [](const KernelSet& set, DType type, const UpdateOperand& o, double of, const Stream& stream) {
-             set.prepare(&KernelSet::adagrad_update, {type, o.parameter.elements(), o.master.data != nullptr})
-                 .launch(o.parameter, o.master, o.first, o.gradient, {0.1, of, 1e-3, 0.5}, stream);
-           }},
-          {UpdateRule::adam, numbers_of(adam_step(decay)), adam_like<&KernelSet::adam_update>},
-          {UpdateRule::adamw, numbers_of(adam_step(decay)), adam_like<&KernelSet::adamw_update>},
-          {UpdateRule::radam, numbers_of(adam_step(decay)), adam_like<&KernelSet::radam_update>},
-          {UpdateRule::adam8bit, numbers_of(adam_step(decay)),
-           [](const KernelSet& set, DType type, const UpdateOperand& o, double of, const Stream& stream) {
-             if (o.first_scale.data == nullptr) return adam_like<&KernelSet::adamw_update>(set, type, o, of, stream);
-             set.prepare(&KernelSet::adam8bit_update, {type, o.parameter.elements(), o.master.data != nullptr})
-                 .launch(o.parameter, o.master, o.first, o.second, o.first_scale, o.second_scale, o.gradient,
-                         adam_step(of), stream);
-           }},
-          {UpdateRule::sophia, numbers_of(sophia_step(decay)),
-           [](const KernelSet& set, DType type, const UpdateOperand& o, double of, const Stream& stream) {
-             set.prepare(&KernelSet::sophia_update, {type, o.parameter.elements(), o.master.data != nullptr})
-                 .launch(o.parameter, o.master, o.first, o.second, o.gradient, sophia_step(of), stream);
-           }}};
-}
-
-}  // namespace
-
-namespace {
-
-void check_adafactor_together(const KernelSet& set, Device& device, Queue& queue, DType type) {
-  INFO("adafactor in " << name_of(type));
-  const auto step = [](double decay) {
-    return AdafactorStep{.learning_rate = 0.1, .weight_decay = decay, .epsilon = 1e-3, .gradient_scale = 0.5, .t = 3};
-  };
-  const FactoredSubjects together(device, queue, type), alone(device, queue, type);
-  const std::vector<std::byte> before = together.bytes();
-  const auto updates = set.prepare(&KernelSet::adafactor_updates, AdafactorsSpec{type, together.operands});
-  const Memory workspace = device.reserve(updates.workspace_bytes);
-  updates.launch(step(0.2), {workspace.get(), queue.handle()});
-  for (const AdafactorOperand& o : alone.operands) {
-    const AdafactorSpec spec{type, o.rows, o.columns, o.row.data != nullptr, o.master.data != nullptr};
-    const auto update = set.prepare(&KernelSet::adafactor_update, spec);
-    const Memory scratch = device.reserve(update.workspace_bytes);
-    update.launch(o.parameter, o.master, o.row, o.column, o.gradient, step(o.decays ? 0.2 : 0),
-                  {scratch.get(), queue.handle()});
+/// Updates the tensors of `together` at once, and those of `alone`, which are the same, one by one, with their own
+/// decay.
+template <class Subjects>
+void check_rule(const KernelSet& set, Device& device, Queue& queue, UpdateRule rule, DType type,
+                const Subjects& together, const Subjects& alone) {
+  const auto update = [&](const UpdateSpec& spec, const UpdateStep& step) {
+    const auto op = set.prepare(&KernelSet::update, spec);
+    const Memory workspace = device.reserve(op.workspace_bytes);
+    op.launch(step, {workspace.get(), queue.handle()});
     queue.mark()->wait();
+  };
+  const std::vector<std::byte> before = together.bytes();
+  update({rule, type, together.operands}, step_of(0.2));
+  for (UpdateOperand o : alone.operands) {
+    const double decay = o.decays ? 0.2 : 0;
+    o.decays = true;
+    update({rule, type, {o}}, step_of(decay));
   }
   CHECK(together.bytes() == alone.bytes());
   CHECK(together.bytes() != before);
@@ -207,24 +159,21 @@ void check_adafactor_together(const KernelSet& set, Device& device, Queue& queue
 
 void check_together(const KernelSet& set, Device& device) {
   const auto queue = device.make_queue();
-  const Stream stream{nullptr, queue->handle()};
   for (const DType type : {DType::f64, DType::f32, DType::bf16, DType::f16}) {
-    for (const Rule& rule : rules()) {
-      const bool bytes = rule.rule == UpdateRule::adam8bit;
+    for (int r = 0; r < update_rule_count; ++r) {
+      const auto rule = static_cast<UpdateRule>(r);
+      INFO("rule " << r << " in " << name_of(type));
+      if (rule == UpdateRule::adafactor) {
+        const FactoredSubjects together(device, *queue, type), alone(device, *queue, type);
+        check_rule(set, device, *queue, rule, type, together, alone);
+        continue;
+      }
+      const bool bytes = rule == UpdateRule::adam8bit;
       // The types differ in how they are loaded and stored, which all rules but this share.
-      if (!bytes && rule.rule != UpdateRule::adamw && type != DType::f32) continue;
-      INFO("rule " << static_cast<int>(rule.rule) << " in " << name_of(type));
-      Subjects together(device, *queue, type, bytes), alone(device, *queue, type, bytes);
-      const std::vector<std::byte> before = together.bytes();
-      const auto updates = set.prepare(&KernelSet::updates, UpdatesSpec{rule.rule, type, together.operands});
-      updates.launch(rule.numbers, stream);
-      for (const UpdateOperand& o : alone.operands)
-        rule.one(set, type, o, o.decays ? rule.numbers.weight_decay : 0, stream);
-      CHECK(together.bytes() == alone.bytes());
-      CHECK(together.bytes() != before);
+      if (!bytes && rule != UpdateRule::adamw && type != DType::f32) continue;
+      const Subjects together(device, *queue, type, bytes), alone(device, *queue, type, bytes);
+      check_rule(set, device, *queue, rule, type, together, alone);
     }
-
-    check_adafactor_together(set, device, *queue, type);
 
     const Subjects subjects(device, *queue, type, false);
     SquareNormsSpec spec{subjects.operands.front().gradient.type, {}};

@@ -1,7 +1,6 @@
 // Many tensors in one launch, on the host's emulation of the GPU.
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/queue_device.hpp"
-#include "kernels/update_numbers.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/cuda/emulated/runtime.hpp"
 #include "tests/kernels/cuda/together.hpp"
@@ -18,16 +17,16 @@ TEST_CASE("an update of any number of tensors is one launch, their norm two, and
   const auto queue = device->make_queue();
   const Memory memory = device->reserve(1 << 20);
   queue->fill(memory.get(), 0, 1 << 20);
-  UpdatesSpec update{UpdateRule::adamw, DType::bf16, {}};
+  UpdateSpec update{UpdateRule::adamw, DType::bf16, {}};
   SquareNormsSpec norm{DType::f32, {}};
   for (int i = 0; i < 600; ++i) {
     const auto at = [&](int which, DType type) { return View{memory.get() + 1600 * i + 256 * which, type, {37}}; };
     update.tensors.push_back(
-        {at(0, DType::bf16), at(1, DType::f32), at(2, DType::f32), at(3, DType::f32), at(4, DType::f32)});
+        {at(0, DType::bf16), at(1, DType::f32), at(4, DType::f32), {at(2, DType::f32), at(3, DType::f32)}});
     norm.tensors.push_back(at(4, DType::f32));
   }
   const KernelSet set = cuda_kernels();
-  const auto updates = set.prepare(&KernelSet::updates, update);
+  const auto updates = set.prepare(&KernelSet::update, update);
   const auto norms = set.prepare(&KernelSet::square_norms, norm);
   const Memory workspace = device->reserve(norms.workspace_bytes + 64);
   const Stream stream{workspace.get(), queue->handle()};
@@ -45,30 +44,26 @@ TEST_CASE("Adafactor's update of any number of tensors is seven launches, 8-bit 
   const auto queue = device->make_queue();
   const Memory memory = device->reserve(1 << 20);
   queue->fill(memory.get(), 0, 1 << 20);
-  AdafactorsSpec factored{DType::f32, {}};
-  UpdatesSpec bytes{UpdateRule::adam8bit, DType::f32, {}};
+  UpdateSpec factored{UpdateRule::adafactor, DType::f32, {}};
+  UpdateSpec bytes{UpdateRule::adam8bit, DType::f32, {}};
   for (int i = 0; i < 300; ++i) {
     const auto at = [&](int which, DType type) { return View{memory.get() + 3328 * i + 512 * which, type, {100}}; };
-    AdafactorOperand& o = factored.tensors.emplace_back();
+    UpdateOperand& o = factored.tensors.emplace_back();
     o.parameter = at(0, DType::f32);
     o.gradient = at(1, DType::f32);
-    o.column = at(2, DType::f32);
-    if (i % 2 == 0) o.row = at(3, DType::f32);
-    o.rows = i % 2 == 0 ? 4 : 1;
-    o.columns = i % 2 == 0 ? 25 : 100;
+    if (i % 2 == 0) o.parameter.shape = {4, 25};
+    o.states = {at(2, DType::f32)};
+    if (i % 2 == 0) o.states = {at(3, DType::f32), at(2, DType::f32)};
     UpdateOperand& u = bytes.tensors.emplace_back();
     u.parameter = at(0, DType::f32);
     u.gradient = at(1, DType::f32);
-    u.first = at(2, i % 2 == 0 ? DType::u8 : DType::f32);
-    u.second = at(3, i % 2 == 0 ? DType::u8 : DType::f32);
-    if (i % 2 == 0) {
-      u.first_scale = at(4, DType::f32);
-      u.second_scale = at(5, DType::f32);
-    }
+    const DType moments = i % 2 == 0 ? DType::u8 : DType::f32;
+    u.states = {at(2, moments), at(3, moments)};
+    if (i % 2 == 0) u.states = {at(2, moments), at(3, moments), at(4, DType::f32), at(5, DType::f32)};
   }
   const KernelSet set = cuda_kernels();
-  const auto adafactor = set.prepare(&KernelSet::adafactor_updates, factored);
-  const auto adam8bit = set.prepare(&KernelSet::updates, bytes);
+  const auto adafactor = set.prepare(&KernelSet::update, factored);
+  const auto adam8bit = set.prepare(&KernelSet::update, bytes);
   const Memory workspace = device->reserve(adafactor.workspace_bytes);
   const Stream stream{workspace.get(), queue->handle()};
   const emulated::Counts before = emulated::counts();

@@ -146,7 +146,7 @@ TEST_CASE(
   const auto errors = run_nccl_ranks(3, patience(20s, false), [](World& world) {
     const auto group = world.group(first_ranks(3), Lane::data, "auto");
     std::vector<float> values(4);
-    group->all_reduce({values.data(), DType::f32, {world.rank() == 2 ? 4 : 3}});
+    group->collective({OpKind::all_reduce, {values.data(), DType::f32, {world.rank() == 2 ? 4 : 3}}});
     // The call is enqueued; that it failed is known a little later.
     for (int i = 0; i < 1000; ++i) {
       world.throw_if_failed();
@@ -166,7 +166,7 @@ TEST_CASE("who does not come to an nccl call is named, in collectives, messages,
       const auto errors = run_nccl_ranks(4, patience(300ms, meet), [](World& world) {
         const auto group = world.group(first_ranks(4), Lane::data, "auto");
         float value = 1;
-        if (world.rank() == 0) group->all_reduce(one(value));
+        if (world.rank() == 0) group->collective({OpKind::all_reduce, one(value)});
         std::this_thread::sleep_for(600ms);
       });
       // Without meeting nobody knows who has come to the device.
@@ -206,13 +206,13 @@ TEST_CASE("an abort ends every wait of every rank under nccl, on the host and in
       const auto data = world.group(first_ranks(4), Lane::data, "auto");
       const auto pipe = world.group(first_ranks(4), Lane::forward_send, "auto");
       float value = 1;
-      if (world.rank() == 0) data->all_reduce(one(value));
+      if (world.rank() == 0) data->collective({OpKind::all_reduce, one(value)});
       if (world.rank() == 1) pipe->receive(one(value), 2);
       if (world.rank() == 2) world.exchange("here");
       if (world.rank() == 3) {
         std::this_thread::sleep_for(50ms);
         world.abort("rank 3 failed in F:c1:m2: not a number");
-        data->all_reduce(one(value));
+        data->collective({OpKind::all_reduce, one(value)});
       }
     });
     for (const std::string& error : errors) CHECK(error == "rank 3 failed in F:c1:m2: not a number");
@@ -227,7 +227,7 @@ TEST_CASE("a peer that is gone while NCCL waits for it on the device ends everyb
   const auto errors = run_nccl_ranks(3, patience(60s, false), [&](World& world) {
     const auto group = world.group(first_ranks(3), Lane::zero_reduce, "auto");
     float value = 1;
-    group->all_reduce(one(value));
+    group->collective({OpKind::all_reduce, one(value)});
     if (world.rank() == 1) {
       while (waiting < 2) std::this_thread::sleep_for(1ms);
       lose(1);
@@ -235,7 +235,7 @@ TEST_CASE("a peer that is gone while NCCL waits for it on the device ends everyb
       return;  // as a dead process would: without a word
     }
     ++waiting;
-    group->all_reduce(one(value));
+    group->collective({OpKind::all_reduce, one(value)});
   });
   lose(-1);
   CHECK(errors[1].empty());
@@ -261,8 +261,8 @@ TEST_CASE("on a device's queue calls return before they are done, and are done i
         std::vector<float> given(300, static_cast<float>(world.rank() + 1)), data(300), gathered(900), sum(300);
         queue.sleep(std::chrono::milliseconds(20 * (n - world.rank())));
         queue.copy(data.data(), given.data(), 1200);
-        group->all_reduce({data.data(), DType::f32, {300}});
-        group->all_gather({data.data(), DType::f32, {300}}, {gathered.data(), DType::f32, {900}});
+        group->collective({OpKind::all_reduce, {data.data(), DType::f32, {300}}});
+        group->collective({OpKind::all_gather, {gathered.data(), DType::f32, {900}}, {data.data(), DType::f32, {300}}});
         queue.copy(sum.data(), data.data(), 1200);
         const Mark done = queue.mark();
         if (algorithm == "auto" && done->reached()) wrong[r].push_back("the call waited");
@@ -288,10 +288,10 @@ TEST_CASE("what waits on a device's queue for a rank that does not come is ended
     float value = 1;
     if (world.rank() == 1) return std::this_thread::sleep_for(1200ms);
     queue.sleep(200ms);  // the limit counts from when the queue has come to the call
-    group->all_reduce(one(value));
+    group->collective({OpKind::all_reduce, one(value)});
     queue.mark()->wait();  // without end if nobody aborted
     ended = true;
-    group->all_reduce(one(value));
+    group->collective({OpKind::all_reduce, one(value)});
   });
   CHECK(ended);
   CHECK(errors[0] == "rank 0 waited 300 ms in all_reduce on lane zero_gather for rank 1");

@@ -149,8 +149,9 @@ TEST_CASE("channels and transfers of NCCL's collectives become phases of the cal
     static thread_local std::vector<float> data(300), gathered(900);
     for (std::uint64_t i = 0; i < rounds; ++i) {
       group.name_calls(100 + i);
-      if (i % 2 == 0) group.all_reduce({data.data(), DType::f32, {300}});
-      if (i % 2 == 1) group.all_gather({data.data(), DType::f32, {300}}, {gathered.data(), DType::f32, {900}});
+      if (i % 2 == 0) group.collective({OpKind::all_reduce, {data.data(), DType::f32, {300}}});
+      if (i % 2 == 1)
+        group.collective({OpKind::all_gather, {gathered.data(), DType::f32, {900}}, {data.data(), DType::f32, {300}}});
     }
   });
   const auto events = told();
@@ -169,7 +170,9 @@ TEST_CASE("works that NCCL leaves untold have no phases, and others' phases stay
     static thread_local std::vector<float> data(64);
     for (std::uint64_t i = 0; i < rounds; ++i) {
       group.name_calls(i);
-      group.all_reduce({data.data(), DType::f32, {64}});  // the same every time: nothing but the time tells them apart
+      group.collective(
+          {OpKind::all_reduce,
+           {data.data(), DType::f32, {64}}});  // the same every time: nothing but the time tells them apart
     }
   });
   const auto events = told();
@@ -190,7 +193,7 @@ TEST_CASE("phases are told after the call has returned and the device is done, i
     for (std::uint64_t i = 0; i < 3; ++i) {
       group.name_calls(i);
       queue.sleep(2ms);
-      group.all_reduce({data.data(), DType::f32, {10}});
+      group.collective({OpKind::all_reduce, {data.data(), DType::f32, {10}}});
     }
   });
   const auto events = told();
@@ -214,7 +217,7 @@ TEST_CASE("messages, and collectives that are made of messages, know the peers o
     static thread_local std::vector<float> sent(300), received(300);
     const int me = group.index();
     group.name_calls(7);
-    group.all_to_all({sent.data(), DType::f32, {300}}, {received.data(), DType::f32, {300}});
+    group.collective({OpKind::all_to_all, {sent.data(), DType::f32, {300}}, {received.data(), DType::f32, {300}}});
     group.name_calls(8);
     if (me == 0) group.send({sent.data(), DType::f32, {50}}, 2);
     if (me == 2) group.receive({received.data(), DType::f32, {50}}, 0);
@@ -231,7 +234,7 @@ TEST_CASE("a transparent collective's phases are those that it executed, and not
   const auto known = run_calls("ring", 2, [&](Communicator& group, StreamQueue&) {
     static thread_local std::vector<float> data(10);
     group.name_calls(1);
-    group.all_reduce({data.data(), DType::f32, {10}});
+    group.collective({OpKind::all_reduce, {data.data(), DType::f32, {10}}});
     executed[static_cast<std::size_t>(group.index())] = group.last_phases().size();
     group.name_calls(2);
     if (group.index() == 0) group.send({data.data(), DType::f32, {10}}, 1);
@@ -250,7 +253,7 @@ TEST_CASE("the environment turns NCCL's telling off, and a communicator that rec
   const auto reduce = [](Communicator& group, StreamQueue&) {
     static thread_local std::vector<float> data(10);
     group.name_calls(1);
-    group.all_reduce({data.data(), DType::f32, {10}});
+    group.collective({OpKind::all_reduce, {data.data(), DType::f32, {10}}});
   };
   {
     const Heard heard("none");

@@ -154,6 +154,18 @@ Gpu* gpu_of(const void* data) {
   return nullptr;
 }
 
+/// A device's memory is within reach as long as this is there.
+class Opened {
+ public:
+  explicit Opened(Gpu& gpu) : gpu_(gpu) { gpu_.open(); }
+  ~Opened() { gpu_.close(); }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+ private:
+  Gpu& gpu_;
+};
+
 /// These devices at work: their memory is within reach only now. In the order of their addresses, so that nobody waits
 /// for who waits for him.
 template <class Work>
@@ -247,7 +259,8 @@ cudaError_t enqueue_copy(cudaStream_t handle, void* to, const void* from, std::s
 
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
   if (stream == nullptr) {
-    const std::lock_guard lock(current_gpu().working);  // on memory of the host; it throws where it is called
+    const std::lock_guard lock(current_gpu().working);  // on memory of the host too; it throws where it is called
+    const Opened opened(current_gpu());
     work();
     return cudaSuccess;
   }
