@@ -138,6 +138,8 @@ int cut(const CutRequest& request) {
   TraceWriter writer(output.path());
   CutSink sink(writer, limits);
   read_shown(request.trace, sink, damage);
+  for (TraceMark& mark : read_trace_info(request.trace).marks)
+    if (sink.wants(mark)) writer.mark(std::move(mark));
   tell_damage(request.trace, damage);
   if (!writer.close()) throw std::runtime_error(writer.error());
   output.commit();

@@ -5,6 +5,7 @@
 
 #include "telemetry/event/event.hpp"
 #include "telemetry/event/time_range.hpp"
+#include "telemetry/trace/marks.hpp"
 
 namespace rankscope {
 
@@ -18,6 +19,8 @@ class CutSink : public EventSink {
  public:
   CutSink(EventSink& to, CutLimits limits) : to_(to), limits_(limits) {}
   void accept(const Message& message) override;
+  /// Whether a mark is of that part. One outside all steps is of no part that is cut by steps.
+  bool wants(const TraceMark& mark) const;
 
  private:
   bool wanted(std::uint32_t step, std::int64_t begin_ns, std::int64_t end_ns) const;

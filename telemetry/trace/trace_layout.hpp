@@ -14,6 +14,7 @@ namespace rankscope {
 inline constexpr std::string_view trace_profile = "rankscope";
 inline constexpr std::string_view session_metadata = "rankscope";
 inline constexpr std::string_view run_metadata = "run";
+inline constexpr std::string_view mark_metadata = "mark";            ///< one record each (marks.hpp)
 inline constexpr std::string_view sweep_topic = "/rankscope/sweep";  ///< of a JSON trace (engine/facts/sweep_file.hpp)
 
 /// MCAP has checksums of chunks and of the summary. These cover the rest that says what a recording is: in each of the

@@ -9,6 +9,7 @@
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/event/encoded.hpp"
 #include "telemetry/event/message_time.hpp"
+#include "telemetry/trace/marks.hpp"
 #include "telemetry/trace/mcap.hpp"
 #include "telemetry/trace/record_file.hpp"
 #include "telemetry/trace/scalars.hpp"
@@ -51,6 +52,7 @@ struct TraceWriter::State {
   std::map<std::string, std::uint16_t, std::less<>> scalar_channels;
   std::vector<mcap::ChunkIndex> chunk_indexes;
   std::vector<mcap::MetadataIndex> metadata_indexes;
+  std::vector<TraceMark> marks;  // the last of the data: save_marks() replaces them there
   mcap::Statistics statistics;
   ScalarTopics scalars;
   std::string scalar_text;
@@ -75,6 +77,10 @@ struct TraceWriter::State {
 
   void put_metadata(mcap::Metadata metadata) {
     metadata.values.emplace_back(metadata_crc_key, metadata_crc(metadata));
+    put_checked(metadata);
+  }
+
+  void put_checked(const mcap::Metadata& metadata) {
     out.clear();
     mcap::write(out, metadata);
     metadata_indexes.push_back({file.bytes(), out.size(), metadata.name});
@@ -210,10 +216,7 @@ struct TraceWriter::State {
 
   void finish() {
     out.clear();
-    mcap::Writer writer(out);
-    std::size_t mark = writer.begin_record(mcap::Op::data_end);
-    writer.number(file.crc());
-    writer.end_record(mark);
+    mcap::write_data_end(out, file.crc());
     if (!file.put(out)) return;
 
     statistics.schemas = static_cast<std::uint16_t>(schemas.size());
@@ -227,13 +230,7 @@ struct TraceWriter::State {
     summarise(mcap::Op::chunk_index, chunk_indexes, groups);
     summarise(mcap::Op::metadata_index, metadata_indexes, groups);
     const std::uint64_t offsets_start = file.bytes() + out.size();
-    for (const Group& group : groups) {
-      mark = writer.begin_record(mcap::Op::summary_offset);
-      writer.number(static_cast<std::uint8_t>(group.op));
-      writer.number(group.start);
-      writer.number(group.length);
-      writer.end_record(mark);
-    }
+    for (const Group& group : groups) mcap::write_summary_offset(out, group.op, group.start, group.length);
     mcap::write_end(out, summary_start, offsets_start);
     file.put(out);
   }
@@ -302,6 +299,8 @@ void TraceWriter::tick() {
   if (s.chunk_messages > 0 && SteadyClock::now() - s.chunk_begun >= s.options.chunk_age) s.close_chunk();
 }
 
+void TraceWriter::mark(TraceMark mark) { state_->marks.push_back(std::move(mark)); }
+
 void TraceWriter::flush() { state_->close_chunk(); }
 
 bool TraceWriter::close() {
@@ -309,6 +308,7 @@ bool TraceWriter::close() {
   if (s.closed) return s.file.close();
   if (s.options.scalars) s.scalars.finish();
   s.close_chunk();
+  for (const TraceMark& mark : s.marks) s.put_checked(metadata_of(mark));
   s.finish();
   s.closed = true;
   return s.file.close();

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "telemetry/event/event.hpp"
+#include "telemetry/trace/marks.hpp"
 #include "telemetry/trace/trace_error.hpp"
 
 namespace rankscope {
@@ -44,6 +45,8 @@ class TraceWriter : public EventSink {
   void tick() override;
   /// A value for other viewers' plots, such as ("/bubble", t, {{"measured", 0.21}}).
   void scalar(std::string_view topic, std::int64_t time_ns, const std::vector<std::pair<std::string, double>>& values);
+  /// Of an older recording of this run, kept when this one is closed.
+  void mark(TraceMark mark);
   void flush();
   /// Writes index and summary. False, and error(), where something did not reach the file.
   bool close();
