@@ -139,6 +139,8 @@ int cut(const CutRequest& request) {
   const bool by_time = limits.from_ns || limits.to_ns;
   CutSink sink(writer, limits, by_time ? clock_offsets(request.trace) : ClockOffsets{});
   read_shown(request.trace, sink, damage);
+  for (TraceMark& mark : read_trace_info(request.trace).marks)
+    if (sink.wants(mark)) writer.mark(std::move(mark));
   tell_damage(request.trace, damage);
   if (!writer.close()) throw std::runtime_error(writer.error());
   output.commit();

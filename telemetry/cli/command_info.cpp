@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/host/excerpt.hpp"
 #include "engine/progress/progress_line.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/trace/fitted_times.hpp"
@@ -32,7 +33,20 @@ nlohmann::json to_json(const DamageReport& damage) {
           {"notes", damage.notes}};
 }
 
+nlohmann::json to_json(const TraceMark& mark) {
+  const bool op = mark.op.valid();
+  return {{"text", mark.text},
+          {"begin_ns", mark.time.begin_ns},
+          {"end_ns", mark.time.end_ns},
+          {"obtained", name_of(mark.obtained)},
+          {"step", mark.step ? nlohmann::json(*mark.step) : nlohmann::json()},
+          {"rank", op ? nlohmann::json(mark.rank) : nlohmann::json()},
+          {"op", op ? nlohmann::json(to_token(mark.op)) : nlohmann::json()}};
+}
+
 nlohmann::json to_json(const TraceInfo& info) {
+  nlohmann::json marks = nlohmann::json::array();
+  for (const TraceMark& mark : info.marks) marks.push_back(to_json(mark));
   nlohmann::json topics = nlohmann::json::array();
   for (const TraceTopic& topic : info.topics)
     topics.push_back(
@@ -49,6 +63,7 @@ nlohmann::json to_json(const TraceInfo& info) {
           {"first_ns", info.first_ns},
           {"last_ns", info.last_ns},
           {"topics", topics},
+          {"marks", marks},
           {"damage", to_json(info.damage)}};
 }
 
@@ -66,6 +81,21 @@ TraceInfo on_common_clock(TraceInfo info) {
 }
 
 void line(const char* name, const std::string& value) { std::printf("%-12s %s\n", name, value.c_str()); }
+
+/// "0.001200 s, step 3, B:c2:m3 on rank 2: waits for rank 1".
+std::string in_words(const TraceMark& mark) {
+  char time[64];
+  const double begin = static_cast<double>(mark.time.begin_ns) * 1e-9,
+               end = static_cast<double>(mark.time.end_ns) * 1e-9;
+  if (mark.time.empty())
+    std::snprintf(time, sizeof time, "%.6f s", begin);
+  else
+    std::snprintf(time, sizeof time, "%.6f s … %.6f s", begin, end);
+  std::string words = time;
+  if (mark.step) words += ", step " + std::to_string(*mark.step);
+  if (mark.op.valid()) words += ", " + to_token(mark.op) + " on rank " + std::to_string(mark.rank);
+  return words + ": " + excerpt(mark.text, greatest_mark_bytes);
+}
 
 }  // namespace
 
@@ -103,6 +133,7 @@ int show_info(const std::string& trace, bool json) {
   for (const TraceTopic& topic : info.topics)
     std::printf("             %8lld  %s%s%s\n", static_cast<long long>(topic.messages), topic.name.c_str(),
                 topic.encoding.empty() ? "" : ", ", topic.encoding.c_str());
+  for (const TraceMark& mark : info.marks) line("mark", in_words(mark));
   for (const std::string& note : info.damage.notes) line("damage", note);
   return 0;
 }

@@ -9,6 +9,11 @@ bool CutSink::wanted(std::uint32_t step, TimeRange time, std::int64_t offset_ns)
   return !limits_.to_ns || time.begin_ns + offset_ns < *limits_.to_ns;
 }
 
+bool CutSink::wants(const TraceMark& mark) const {
+  if (!mark.step && (limits_.first_step || limits_.last_step)) return false;
+  return wanted(mark.step.value_or(0), mark.time.begin_ns, mark.time.end_ns);
+}
+
 void CutSink::accept(const Message& message) {
   Message part = message;
   bool any = true;

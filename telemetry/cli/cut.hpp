@@ -4,7 +4,9 @@
 #include <optional>
 
 #include "telemetry/event/event.hpp"
+#include "telemetry/event/time_range.hpp"
 #include "telemetry/trace/fitted_times.hpp"
+#include "telemetry/trace/marks.hpp"
 
 namespace rankscope {
 
@@ -19,6 +21,8 @@ class CutSink : public EventSink {
   CutSink(EventSink& to, CutLimits limits, ClockOffsets offsets = {})
       : to_(to), limits_(limits), offsets_(std::move(offsets)) {}
   void accept(const Message& message) override;
+  /// Whether a mark is of that part. One outside all steps is of no part that is cut by steps.
+  bool wants(const TraceMark& mark) const;
 
  private:
   bool wanted(std::uint32_t step, TimeRange time, std::int64_t offset_ns) const;

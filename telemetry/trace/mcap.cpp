@@ -114,6 +114,22 @@ void write(Bytes& out, const MetadataIndex& index) {
   writer.end_record(mark);
 }
 
+void write_data_end(Bytes& out, std::uint32_t crc) {
+  Writer writer(out);
+  const std::size_t mark = writer.begin_record(Op::data_end);
+  writer.number(crc);
+  writer.end_record(mark);
+}
+
+void write_summary_offset(Bytes& out, Op op, std::uint64_t begin, std::uint64_t length) {
+  Writer writer(out);
+  const std::size_t mark = writer.begin_record(Op::summary_offset);
+  writer.number(static_cast<std::uint8_t>(op));
+  writer.number(begin);
+  writer.number(length);
+  writer.end_record(mark);
+}
+
 void write(Bytes& out, const Statistics& statistics) {
   Writer writer(out);
   const std::size_t mark = writer.begin_record(Op::statistics);
@@ -216,6 +232,15 @@ std::optional<Statistics> read_statistics(View content) {
   s.last_time = r.number<std::uint64_t>();
   s.channel_messages = r.number_map();
   return if_ok(r, std::move(s));
+}
+
+std::optional<MetadataIndex> read_metadata_index(View content) {
+  Reader r(content);
+  MetadataIndex i;
+  i.offset = r.number<std::uint64_t>();
+  i.length = r.number<std::uint64_t>();
+  i.name = r.text();
+  return if_ok(r, std::move(i));
 }
 
 std::optional<Footer> read_footer(View content) {

@@ -124,6 +124,10 @@ void write(Bytes& out, const ChunkIndex& index);
 /// begins in the file, and where its offsets do (0: it has none).
 void write_end(Bytes& out, std::uint64_t summary_start, std::uint64_t offsets_start);
 void write(Bytes& out, const MetadataIndex& index);
+/// The end of the data section, with the checksum of the file before it.
+void write_data_end(Bytes& out, std::uint32_t crc);
+/// Where the summary's records of one kind lie in the file.
+void write_summary_offset(Bytes& out, Op op, std::uint64_t begin, std::uint64_t length);
 void write(Bytes& out, const Statistics& statistics);
 
 /// Takes values off the front; once something is missing, ok() stays false and all values are zero or empty.
@@ -162,6 +166,7 @@ std::optional<Channel> read_channel(View content);
 std::optional<Metadata> read_metadata(View content);
 std::optional<ChunkIndex> read_chunk_index(View content);
 std::optional<Statistics> read_statistics(View content);
+std::optional<MetadataIndex> read_metadata_index(View content);
 std::optional<Footer> read_footer(View content);
 /// `content` may be cut off behind the head. `records_bytes` is what the record says of its compressed records, which
 /// begin at `records_at` within the content.

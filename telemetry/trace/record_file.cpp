@@ -59,6 +59,11 @@ bool RecordFile::put(mcap::View records) {
   return true;
 }
 
+bool RecordFile::sync() {
+  if (::fsync(file_) != 0 && errno != EINVAL) fail("cannot be brought to the disk");
+  return error_.empty();
+}
+
 bool RecordFile::close() {
   if (file_ >= 0 && ::close(file_) != 0) fail("cannot close");
   file_ = -1;

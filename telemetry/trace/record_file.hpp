@@ -19,6 +19,8 @@ class RecordFile {
   /// Writes all of it or, where the disk cannot, nothing that counts: the file is cut back to whole records. False: it
   /// could not, and error() says why.
   bool put(mcap::View records);
+  /// Waits until the disk has it. False: it does not.
+  bool sync();
   /// False when anything since the file was made did not reach it.
   bool close();
 

@@ -36,41 +36,14 @@ void read_metadata_at(const TraceFile& file, const mcap::MetadataIndex& place, T
   index.metadata.push_back(std::move(*metadata));
 }
 
-// The summary, if the file has one that is whole: otherwise says why not.
+// What the summary says, if the file has one that is whole: otherwise why not.
 std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why, DamageReport& damage) {
-  if (file.size() < mcap::magic.size() + tail_bytes) {
-    why = "it is too short to have one";
-    return std::nullopt;
-  }
-  const mcap::Bytes tail = file.read(file.size() - tail_bytes, tail_bytes);
-  mcap::Reader reader(tail);
-  const bool is_footer = reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Op::footer) &&
-                         reader.number<std::uint64_t>() == mcap::footer_bytes;
-  const auto footer = mcap::read_footer(reader.rest());
-  if (!is_footer || !footer || std::memcmp(tail.data() + tail.size() - 8, mcap::magic.data(), 8) != 0) {
-    why = "the file does not end as one that was finished";
-    return std::nullopt;
-  }
-  const std::uint64_t end = file.size() - tail_bytes;
-  if (footer->summary_start == 0 || footer->summary_start > end) {
-    why = "the footer names no summary";
-    return std::nullopt;
-  }
-  if (end - footer->summary_start > greatest_summary_bytes) {
-    why = "the summary is too large";
-    return std::nullopt;
-  }
-  const std::uint64_t covered = end - footer->summary_start + mcap::record_head + 16;
-  const mcap::Bytes summary = file.read(footer->summary_start, covered);
-  if (footer->summary_crc != 0 && crc32(summary) != footer->summary_crc) {
-    why = "the summary's checksum is wrong";
-    return std::nullopt;
-  }
-
+  const auto summary = summary_of(file, why);
+  if (!summary) return std::nullopt;
   TraceIndex index;
   std::optional<mcap::Statistics> statistics;
   std::vector<mcap::MetadataIndex> metadata;
-  mcap::Reader records(View(summary).first(end - footer->summary_start));
+  mcap::Reader records(View(summary->records));
   while (!records.rest().empty()) {
     const auto op = static_cast<Op>(records.number<std::uint8_t>());
     const View content = records.take(records.number<std::uint64_t>());
@@ -82,9 +55,7 @@ std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why, 
     } else if (op == Op::statistics) {
       statistics = mcap::read_statistics(content);
     } else if (op == Op::metadata_index) {
-      mcap::Reader r(content);
-      const auto offset = r.number<std::uint64_t>(), length = r.number<std::uint64_t>();
-      if (r.ok()) metadata.push_back({offset, length, r.text()});
+      if (auto place = mcap::read_metadata_index(content)) metadata.push_back(std::move(*place));
     } else if (op == Op::chunk_index) {
       const auto chunk = mcap::read_chunk_index(content);
       if (!chunk || chunk->length > file.size() || chunk->offset > file.size() - chunk->length ||
@@ -139,7 +110,8 @@ void note_head(DamageReport& damage, std::string what) {
 void check_head(const TraceFile& file, const TraceIndex& index, std::string_view profile, DamageReport& damage) {
   for (const mcap::Metadata& metadata : index.metadata) {
     const bool ours =
-        metadata.name == session_metadata || metadata.name == run_metadata || metadata.name == relay_metadata;
+        metadata.name == session_metadata || metadata.name == run_metadata || metadata.name == relay_metadata ||
+        metadata.name == mark_metadata;
     const std::string* crc = find_value(metadata, metadata_crc_key);
     if ((crc == nullptr && ours && profile == trace_profile) || (crc != nullptr && *crc != metadata_crc(metadata)))
       note_head(damage, "the metadata '" + metadata.name + "' are damaged: their checksum is wrong");
@@ -163,6 +135,39 @@ void limit_data(const TraceFile& file, TraceIndex& index) {
 }
 
 }  // namespace
+
+std::optional<SummaryBytes> summary_of(const TraceFile& file, std::string& why) {
+  if (file.size() < mcap::magic.size() + tail_bytes) {
+    why = "it is too short to have one";
+    return std::nullopt;
+  }
+  const mcap::Bytes tail = file.read(file.size() - tail_bytes, tail_bytes);
+  mcap::Reader reader(tail);
+  const bool is_footer = reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Op::footer) &&
+                         reader.number<std::uint64_t>() == mcap::footer_bytes;
+  const auto footer = mcap::read_footer(reader.rest());
+  if (!is_footer || !footer || std::memcmp(tail.data() + tail.size() - 8, mcap::magic.data(), 8) != 0) {
+    why = "the file does not end as one that was finished";
+    return std::nullopt;
+  }
+  const std::uint64_t end = file.size() - tail_bytes;
+  if (footer->summary_start == 0 || footer->summary_start > end) {
+    why = "the footer names no summary";
+    return std::nullopt;
+  }
+  if (end - footer->summary_start > greatest_summary_bytes) {
+    why = "the summary is too large";
+    return std::nullopt;
+  }
+  const std::uint64_t covered = end - footer->summary_start + mcap::record_head + 16;
+  mcap::Bytes summary = file.read(footer->summary_start, covered);
+  if (footer->summary_crc != 0 && crc32(summary) != footer->summary_crc) {
+    why = "the summary's checksum is wrong";
+    return std::nullopt;
+  }
+  summary.resize(std::min<std::size_t>(summary.size(), end - footer->summary_start));
+  return SummaryBytes{footer->summary_start, std::move(summary)};
+}
 
 TraceIndex index_trace(const TraceFile& file, DamageReport& damage) {
   const mcap::Bytes head = file.read(0, 64 * 1024);
@@ -204,6 +209,13 @@ const std::string* find_value(const mcap::Metadata& metadata, std::string_view k
   for (const auto& [name, value] : metadata.values)
     if (name == key) return &value;
   return nullptr;
+}
+
+std::vector<TraceMark> marks_in(const TraceIndex& index) {
+  std::vector<TraceMark> marks;
+  for (const mcap::Metadata& metadata : index.metadata)
+    if (auto mark = mark_of(metadata); mark && marks.size() < most_marks) marks.push_back(std::move(*mark));
+  return marks;
 }
 
 }  // namespace rankscope

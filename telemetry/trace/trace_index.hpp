@@ -44,6 +44,17 @@ constexpr std::uint64_t greatest_data_bytes(std::uint64_t file_bytes) {
   return (std::uint64_t{64} << 20) + 100 * file_bytes;
 }
 
+/// The records of a trace's summary, checked by their checksum, and where they begin in the file.
+struct SummaryBytes {
+  std::uint64_t start = 0;
+  mcap::Bytes records;
+};
+/// Nullopt where the file has none that is whole, and why.
+std::optional<SummaryBytes> summary_of(const TraceFile& file, std::string& why);
+
+/// The marks that are as they were written, in the order of the file.
+std::vector<TraceMark> marks_in(const TraceIndex& index);
+
 /// A value of a metadata record; null where it has no such key.
 const std::string* find_value(const mcap::Metadata& metadata, std::string_view key);
 

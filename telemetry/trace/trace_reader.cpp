@@ -195,6 +195,7 @@ TraceInfo read_trace_info(const std::string& path) {
     if (metadata.name == run_metadata)
       for (const auto& [key, value] : metadata.values) info.run[key] = value;
   }
+  info.marks = marks_in(index);
   bool first = true;
   for (const TracePlace& place : index.places) {
     info.data_bytes += static_cast<std::int64_t>(place.data_bytes);
@@ -293,7 +294,9 @@ void recover_trace(const std::string& from, const std::string& to, DamageReport*
   OutputFile output(to, {from});
   TraceWriter writer(output.path());
   read_trace(from, writer, options, damage);
-  if (const std::int64_t forged = read_trace_info(from).forged; forged >= 0) writer.count_forged(forged);
+  TraceInfo info = read_trace_info(from);
+  if (info.forged >= 0) writer.count_forged(info.forged);
+  for (TraceMark& mark : info.marks) writer.mark(std::move(mark));
   if (!writer.close()) throw std::runtime_error(writer.error());
   output.commit();
 }

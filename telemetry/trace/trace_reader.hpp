@@ -15,6 +15,7 @@
 
 #include "telemetry/event/codec.hpp"
 #include "telemetry/event/event.hpp"
+#include "telemetry/trace/marks.hpp"
 #include "telemetry/trace/trace_writer.hpp"
 
 namespace rankscope {
@@ -49,7 +50,8 @@ struct TraceInfo {
   std::int64_t forged = -1;  ///< messages of no worker of the run, which its relay ignored; -1: it does not say
   std::int64_t first_ns = 0, last_ns = 0;  ///< log times
   std::vector<TraceTopic> topics;
-  DamageReport damage;  ///< of the file's structure; what only checksums show is found by read_trace
+  std::vector<TraceMark> marks;  ///< as they were saved
+  DamageReport damage;           ///< of the file's structure; what only checksums show is found by read_trace
 };
 
 struct ReadTraceOptions {
@@ -68,9 +70,9 @@ TraceInfo read_trace_info(const std::string& path);
 bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions& options = {},
                 DamageReport* damage = nullptr);
 
-/// Writes what can be read of `from` as a new, whole trace, which takes its name when it is whole. `damage` says what
-/// could not be read; `options.progress` cannot end it. Throws TraceError for `from`, when `to` can't be created or is
-/// `from` itself, and std::runtime_error when writing fails.
+/// Writes what can be read of `from`, its marks with it, as a new, whole trace, which takes its name when it is whole.
+/// `damage` says what could not be read; `options.progress` cannot end it. Throws TraceError for `from`, when `to` can't
+/// be created or is `from` itself, and std::runtime_error when writing fails.
 void recover_trace(const std::string& from, const std::string& to, DamageReport* damage = nullptr,
                    const ReadTraceOptions& options = {});
 

@@ -9,6 +9,7 @@
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/event/encoded.hpp"
 #include "telemetry/event/message_time.hpp"
+#include "telemetry/trace/marks.hpp"
 #include "telemetry/trace/mcap.hpp"
 #include "telemetry/trace/record_file.hpp"
 #include "telemetry/trace/scalars.hpp"
@@ -51,6 +52,7 @@ struct TraceWriter::State {
   std::map<std::string, std::uint16_t, std::less<>> scalar_channels;
   std::vector<mcap::ChunkIndex> chunk_indexes;
   std::vector<mcap::MetadataIndex> metadata_indexes;
+  std::vector<TraceMark> marks;  // the last of the data: save_marks() replaces them there
   mcap::Statistics statistics;
   ScalarTopics scalars;
   std::string scalar_text;
@@ -206,10 +208,7 @@ struct TraceWriter::State {
 
   void finish() {
     out.clear();
-    mcap::Writer writer(out);
-    std::size_t mark = writer.begin_record(mcap::Op::data_end);
-    writer.number(file.crc());
-    writer.end_record(mark);
+    mcap::write_data_end(out, file.crc());
     if (!file.put(out)) return;
 
     statistics.schemas = static_cast<std::uint16_t>(schemas.size());
@@ -223,13 +222,7 @@ struct TraceWriter::State {
     summarise(mcap::Op::chunk_index, chunk_indexes, groups);
     summarise(mcap::Op::metadata_index, metadata_indexes, groups);
     const std::uint64_t offsets_start = file.bytes() + out.size();
-    for (const Group& group : groups) {
-      mark = writer.begin_record(mcap::Op::summary_offset);
-      writer.number(static_cast<std::uint8_t>(group.op));
-      writer.number(group.start);
-      writer.number(group.length);
-      writer.end_record(mark);
-    }
+    for (const Group& group : groups) mcap::write_summary_offset(out, group.op, group.start, group.length);
     mcap::write_end(out, summary_start, offsets_start);
     file.put(out);
   }
@@ -303,6 +296,7 @@ void TraceWriter::count_forged(std::int64_t messages) {
     state_->put_metadata(
         with_crc({std::string(relay_metadata), {{std::string(forged_key), std::to_string(messages)}}}));
 }
+void TraceWriter::mark(TraceMark mark) { state_->marks.push_back(std::move(mark)); }
 
 void TraceWriter::flush() { state_->close_chunk(); }
 
@@ -311,6 +305,7 @@ bool TraceWriter::close() {
   if (s.closed) return s.file.close();
   if (s.options.scalars) s.scalars.finish();
   s.close_chunk();
+  for (const TraceMark& mark : s.marks) s.put_metadata(metadata_of(mark));
   s.finish();
   s.closed = true;
   return s.file.close();

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "telemetry/event/event.hpp"
+#include "telemetry/trace/marks.hpp"
 #include "telemetry/trace/trace_error.hpp"
 
 namespace rankscope {
@@ -46,6 +47,8 @@ class TraceWriter : public EventSink {
   void scalar(std::string_view topic, std::int64_t time_ns, const std::vector<std::pair<std::string, double>>& values);
   /// Notes how many messages the relay ignored because their senders had not proved to be workers. Once, at the end.
   void count_forged(std::int64_t messages);
+  /// Of an older recording of this run, kept when this one is closed.
+  void mark(TraceMark mark);
   void flush();
   /// Writes index and summary. False, and error(), where something did not reach the file.
   bool close();

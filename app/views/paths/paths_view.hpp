@@ -17,7 +17,7 @@
 #include "app/views/paths/path_player.hpp"
 #include "app/views/paths/paths_model.hpp"
 #include "app/views/paths/surface_picture.hpp"
-#include "app/views/plot/plot.hpp"
+#include "app/views/plot/plot_chart.hpp"
 
 namespace rankscope::app {
 
@@ -29,7 +29,6 @@ class PathsView : public DataView {
   void set_theme(Theme theme) override;
   void set_presentation(double scale) override;
   bool settled() const override;
-  ViewTable table() const override;
   QString own_source() const override;
 
   /// Shows these paths: surface, rates and all else; those optimizers are drawn which it names.
@@ -51,10 +50,11 @@ class PathsView : public DataView {
   QRectF plot_area() const;
 
  protected:
-  void on_veil() override;
+  void arrange() override;
+  ViewTable rows_shown() const override;
+  QString veil_words() const override { return tr("Hidden until you answer the questions on the left."); }
   void fill_menu(QMenu& menu, QPoint at) override;
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -75,8 +75,8 @@ class PathsView : public DataView {
   void ask();
   void take_answer();
   void take_step(int step);
-  void arrange();
   void fit_columns(int room);
+  void show_plot();
   std::string surface_name() const;
   Chosen& chosen() { return chosen_[surface_name()]; }
 
@@ -90,6 +90,7 @@ class PathsView : public DataView {
   PathPlayer* player_;
   PathsModel model_;
   QTableView* table_;
+  PlotChart* chart_;
   QTimer patience_;                       ///< a box that is stepped through asks for its last value alone
   std::map<std::string, Chosen> chosen_;  ///< by surface
   std::shared_ptr<const Paths> paths_;

@@ -6,12 +6,13 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QTableView>
+#include <array>
 
 #include "app/session/engine_child.hpp"
 #include "app/session/session.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
-#include "app/views/plot/plot.hpp"
+#include "app/views/plot/plot_chart.hpp"
 #include "app/views/scaling/scaling_curves.hpp"
 
 namespace rankscope::app {
@@ -29,13 +30,10 @@ class ScalingView : public DataView {
   bool settled() const override {
     return !(stale_ && isVisible()) && latest_.settled() && tables_.settled() && !measuring();
   }
-  ViewTable table() const override { return veiled() ? ViewTable{} : table_of(rows_); }
   /// A sweep's recording; what is wrong with it is said in the view.
   void open_sweep(const QString& file);
   /// Of this plan: the key that grows, and how.
   void choose(const QString& key, Scaling scaling);
-  /// One of the published tables by the name of its file.
-  void choose_published(const QString& file);
   /// Runs the plan on 1, 2, 4, … ranks; the answer comes as a sweep.
   void measure();
   void stop_measuring();
@@ -43,19 +41,17 @@ class ScalingView : public DataView {
 
   const ScalingCurves& curves() const { return curves_; }
   const RowsModel& rows() const { return rows_; }
-  /// The two charts as painted now, left to right.
-  std::vector<Plot> plots() const;
-  std::vector<QRectF> plot_areas() const;
+  /// The two charts, left to right.
+  const std::array<PlotChart*, 2>& charts() const { return charts_; }
 
  signals:
   void log(const QString& words, bool bad);
 
  protected:
-  void on_veil() override;
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void arrange() override;
+  ViewTable rows_shown() const override { return table_of(rows_); }
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
-  bool event(QEvent* event) override;
 
  private:
   enum class What : std::uint8_t { plan, sweep, published };
@@ -66,14 +62,16 @@ class ScalingView : public DataView {
   void take_figures();
   void choose_file();
   void take_measured(bool ok, const QString& reason);
-  void arrange();
   int table_height();
+  std::array<Plot, 2> plots() const;
+  void show_plots();
   What what() const;
 
   Session& session_;
   QComboBox *what_, *key_, *how_;
   QPushButton *measure_, *open_;
   ElidedLabel *formula_, *source_;
+  std::array<PlotChart*, 2> charts_;
   RowsModel rows_;
   QTableView* table_;
   ScalingCurves bare_, curves_;  ///< as they were made, and with the point that ran

@@ -7,6 +7,7 @@
 
 #include "app/session/latest.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/plot/plot_chart.hpp"
 #include "app/views/validation/validation_rows.hpp"
 
 namespace rankscope::app {
@@ -18,7 +19,6 @@ class ValidationView : public DataView {
 
   void set_theme(Theme theme) override;
   bool settled() const override { return asked_ ? latest_.settled() : !isVisible(); }
-  ViewTable table() const override { return table_of(rows_); }
   QString own_source() const override { return tr("SIMULATED, beside what was published"); }
   const RowsModel& tables() const { return tables_; }
   const RowsModel& rows() const { return rows_; }
@@ -26,10 +26,10 @@ class ValidationView : public DataView {
   QRectF plot_area() const;
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void arrange() override;
+  ViewTable rows_shown() const override { return table_of(rows_); }
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
-  bool event(QEvent* event) override;
 
  private:
   struct Answer {
@@ -39,7 +39,7 @@ class ValidationView : public DataView {
   void ask();  ///< once, when it is seen first
   void take(Answer answer);
   void choose(int table);
-  void arrange();
+  void show_plot();
   bool is_wide() const { return width() >= 900; }  ///< the list stands beside what is chosen of it
   const ValidatedTable* chosen() const;
 
@@ -49,6 +49,7 @@ class ValidationView : public DataView {
   RowsModel tables_, rows_;
   QTableView *table_list_, *row_list_;
   QLabel *source_, *constants_;
+  PlotChart* chart_;
   Latest<Answer> latest_;
 };
 

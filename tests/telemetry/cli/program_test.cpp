@@ -114,6 +114,31 @@ TEST_CASE("recover, cut and export do what they say to a damaged recording, and 
   CHECK(nlohmann::json::parse(contents(folder / "run.json"))["traceEvents"].size() > 100);
 }
 
+TEST_CASE("info lists the marks, cut keeps those of its part, and recover all") {
+  const TemporaryDirectory folder;
+  const std::string trace = folder / "run.mcap", part = folder / "part.mcap";
+  write_trace(trace, small_run());
+  const OpId op = *parse_token("F:c0:m1");
+  const std::vector<TraceMark> marks{{{100, 200}, Obtained::measured, 1, 0, op, "first"},
+                                     {{9'000'000'000, 9'000'000'000}, Obtained::measured, 3, -1, {}, "late\x1b[31m"},
+                                     {{300, 300}, Obtained::measured, {}, -1, {}, "in no step"}};
+  save_marks(trace, {}, marks);
+  const auto info = nlohmann::json::parse(run(folder, "info --json " + trace).output);
+  REQUIRE(info["marks"].size() == 3);
+  CHECK(info["marks"][0]["text"] == "first");
+  CHECK(info["marks"][0]["op"] == "F:c0:m1");
+  CHECK(info["marks"][1]["rank"].is_null());
+  const std::string words = run(folder, "info " + trace).output;
+  CHECK(words.find("step 1, F:c0:m1 on rank 0: first") != std::string::npos);
+  CHECK(words.find('\x1b') == std::string::npos);
+  REQUIRE(run(folder, "cut " + trace + " --steps 1:2 -o " + part).status == 0);
+  CHECK(read_trace_info(part).marks == std::vector{marks[0]});
+  REQUIRE(run(folder, "cut " + trace + " --to 5 -o " + part).status == 0);
+  CHECK(read_trace_info(part).marks == std::vector{marks[0], marks[2]});
+  REQUIRE(run(folder, "recover " + trace + " -o " + part).status == 0);
+  CHECK(read_trace_info(part).marks == marks);
+}
+
 TEST_CASE("an output that is the input is refused, under whatever name, and the input stays") {
   const TemporaryDirectory folder;
   const std::string trace = folder / "run.mcap", link = folder / "link.mcap", hard = folder / "hard.mcap";

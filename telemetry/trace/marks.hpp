@@ -1,0 +1,38 @@
+// Marks: what a person noted down at a moment, a stretch or an op of a recording. They are kept in the recording, as
+// MCAP metadata records of their own, each with its checksum, so that whoever opens the file has them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "telemetry/event/event.hpp"
+#include "telemetry/event/time_range.hpp"
+#include "telemetry/trace/mcap.hpp"
+
+namespace rankscope {
+
+struct TraceMark {
+  TimeRange time;  ///< on the common clock of how it was obtained; a moment ends where it begins
+  Obtained obtained = Obtained::measured;
+  std::optional<std::uint32_t> step;
+  std::int32_t rank = -1;  ///< of the op; -1: a moment or a stretch of all ranks
+  OpId op;                 ///< invalid: none
+  std::string text;        ///< UTF-8
+  bool operator==(const TraceMark&) const = default;
+};
+
+/// What a recording may hold: a reader must not be flooded by one that was made to do so.
+inline constexpr std::size_t most_marks = 500, greatest_mark_bytes = 2000;
+
+/// As a record, with its checksum; and back: nullopt where it is none, or is not as it was written.
+mcap::Metadata metadata_of(const TraceMark& mark);
+std::optional<TraceMark> mark_of(const mcap::Metadata& metadata);
+
+/// Makes `after` the marks of a recording in the place of `before`. The recording is written anew beside itself, with
+/// the same data byte for byte, and then takes its name: a crash leaves the one or the other. Throws TraceError, and
+/// the file is as it was: where it cannot be written or is write-protected, is damaged or still being recorded, where
+/// its marks are no longer `before` because another program has changed them, or where `after` is too much.
+void save_marks(const std::string& path, const std::vector<TraceMark>& before, const std::vector<TraceMark>& after);
+
+}  // namespace rankscope
