@@ -1,6 +1,6 @@
 // The op `update` of kernels/kernel_set.hpp: optimizers' rules, the tensors that one works on, and what it is told. The
 // rules' mathematics: kernels/update_rules.hpp. To add a rule: name it here, write its structure there, and give it a
-// row in engine/optimizer/rule.
+// row in engine/plan/optimizer_rule.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/program/program.hpp"
+#include "engine/plan/program/program.hpp"
 
 namespace rankscope {
 

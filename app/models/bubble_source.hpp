@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "engine/analyse/step_analysis.hpp"
+#include "engine/explain/analyse/step_analysis.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/models/run_plan.hpp"
-#include "engine/program/program.hpp"
+#include "engine/plan/program/program.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/models/run_plan.hpp"
-#include "engine/program/program.hpp"
+#include "engine/plan/program/program.hpp"
 
 namespace rankscope {
 

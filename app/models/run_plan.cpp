@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/mesh/rank_grid.hpp"
-#include "engine/scenario/scenario.hpp"
+#include "engine/plan/mesh/rank_grid.hpp"
+#include "engine/plan/scenario/scenario.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/simulate/simulate.hpp"
+#include "engine/predict/layout/simulate.hpp"
 
 namespace rankscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What would help: predicts the plans beside the one that is looked at (engine/facts/alternatives), on a worker thread.
+// What would help: predicts the plans beside the one that is looked at (engine/explain/facts/alternatives), on a worker thread.
 #pragma once
 #include <QTimer>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "app/session/latest.hpp"
-#include "engine/facts/alternatives.hpp"
+#include "engine/explain/facts/alternatives.hpp"
 
 namespace rankscope::app {
 

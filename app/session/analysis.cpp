@@ -6,7 +6,7 @@
 #include "app/models/steps.hpp"
 #include "app/session/forecast.hpp"
 #include "app/session/headline.hpp"
-#include "engine/facts/prediction.hpp"
+#include "engine/explain/facts/prediction.hpp"
 
 namespace rankscope::app {
 namespace {

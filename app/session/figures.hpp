@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The numbers that stand beside the pictures, all made by engine/analyse, off the GUI thread. Views read them here.
+// The numbers that stand beside the pictures, all made by engine/explain/analyse, off the GUI thread. Views read them here.
 #pragma once
 #include <QObject>
 #include <memory>
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/analyse/gap.hpp"
-#include "engine/analyse/report.hpp"
-#include "engine/scenario/scenario.hpp"
+#include "engine/explain/analyse/gap.hpp"
+#include "engine/explain/analyse/report.hpp"
+#include "engine/plan/scenario/scenario.hpp"
 
 namespace rankscope {
 struct RunContext;
@@ -29,7 +29,7 @@ struct Figures {
   std::string device;                    ///< what ran the ops, as the run says: "cpu"; empty where nothing ran
   std::vector<StepSummary> summaries;    ///< of the chosen step, one a rank; none of one long ago in a live run
   std::shared_ptr<const RunTotals> told;  ///< what the ranks told of all steps together; null where nothing ran
-  /// Programs and grid (engine/facts) of what ran, or would run; null while they are not known.
+  /// Programs and grid (engine/explain/facts) of what ran, or would run; null while they are not known.
   std::shared_ptr<const RunContext> context;
 
   /// The report that describes what is shown: the run's, else the prediction's; null while there is neither.

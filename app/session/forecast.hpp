@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/facts/forecast.hpp"
+#include "engine/explain/facts/forecast.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope::app {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "engine/program/compile.hpp"
+#include "engine/plan/program/compile.hpp"
 
 namespace rankscope::app {
 namespace {

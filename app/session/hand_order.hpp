@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/scenario/scenario.hpp"
-#include "engine/schedule/unit_layout.hpp"
+#include "engine/plan/scenario/scenario.hpp"
+#include "engine/plan/schedule/unit_layout.hpp"
 
 namespace rankscope::app {
 

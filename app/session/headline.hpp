@@ -5,7 +5,7 @@
 
 namespace rankscope::app {
 
-/// As engine/facts decides: emulated where hello names the device clock and something was emulated, else measured; the
+/// As engine/explain/facts decides: emulated where hello names the device clock and something was emulated, else measured; the
 /// prediction where there is nothing else.
 Obtained headline_of(const StoreView& view);
 

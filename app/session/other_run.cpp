@@ -6,7 +6,7 @@
 
 #include "app/session/headline.hpp"
 #include "app/session/session.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "app/session/engine_child.hpp"
-#include "engine/descent/path.hpp"
+#include "engine/lesson/descent/path.hpp"
 
 namespace rankscope::app {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "engine/analyse/report.hpp"
-#include "engine/facts/facts.hpp"
+#include "engine/explain/analyse/report.hpp"
+#include "engine/explain/facts/facts.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope::app {

@@ -4,8 +4,8 @@
 #include <QDir>
 #include <utility>
 
-#include "engine/facts/facts.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/explain/facts/facts.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "app/session/session.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
 namespace {

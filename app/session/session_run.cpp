@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "app/session/session.hpp"
-#include "engine/scenario/keys.hpp"
+#include "engine/plan/scenario/keys.hpp"
 #include "telemetry/event/stopped.hpp"
 #include "telemetry/stream/session_directory.hpp"
 

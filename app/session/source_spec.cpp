@@ -5,7 +5,7 @@
 #include <QFileInfo>
 #include <algorithm>
 
-#include "engine/scenario/resources.hpp"
+#include "engine/plan/scenario/resources.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "engine/analyse/report.hpp"
-#include "engine/descent/path.hpp"
-#include "engine/scenario/lab.hpp"
-#include "engine/scenario/scenario.hpp"
+#include "engine/explain/analyse/report.hpp"
+#include "engine/lesson/descent/path.hpp"
+#include "engine/lesson/lab/lab.hpp"
+#include "engine/plan/scenario/scenario.hpp"
 
 namespace rankscope::app {
 

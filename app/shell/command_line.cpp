@@ -7,7 +7,7 @@
 
 #include "app/shell/view_list.hpp"
 #include "app/views/common/save_view.hpp"
-#include "engine/descent/surface.hpp"
+#include "engine/lesson/descent/surface.hpp"
 
 namespace rankscope::app {
 namespace {

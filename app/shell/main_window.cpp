@@ -34,7 +34,7 @@
 #include "app/views/program/program_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
 namespace {

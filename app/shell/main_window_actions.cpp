@@ -18,7 +18,7 @@
 #include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
-#include "engine/scenario/resources.hpp"
+#include "engine/plan/scenario/resources.hpp"
 
 namespace rankscope::app {
 

@@ -11,7 +11,7 @@
 #include "app/shell/main_window.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
-#include "engine/scenario/resources.hpp"
+#include "engine/plan/scenario/resources.hpp"
 #include "telemetry/stream/join.hpp"
 
 namespace rankscope::app {

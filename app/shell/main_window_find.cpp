@@ -18,9 +18,9 @@
 #include "app/views/common/text.hpp"
 #include "app/views/memory/memory_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
-#include "engine/scenario/lab.hpp"
-#include "engine/scenario/read.hpp"
-#include "engine/scenario/resources.hpp"
+#include "engine/lesson/lab/lab.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/plan/scenario/resources.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -14,7 +14,7 @@
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
 namespace {

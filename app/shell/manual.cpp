@@ -9,7 +9,7 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
-#include "engine/scenario/resources.hpp"
+#include "engine/plan/scenario/resources.hpp"
 
 namespace rankscope::app {
 namespace {

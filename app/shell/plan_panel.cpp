@@ -16,7 +16,7 @@
 #include "app/shell/proof_section.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/scenario/keys.hpp"
+#include "engine/plan/scenario/keys.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/models/palette.hpp"
-#include "engine/analyse/step_analysis.hpp"
+#include "engine/explain/analyse/step_analysis.hpp"
 
 namespace rankscope::app {
 

@@ -23,7 +23,7 @@
 #include "app/views/common/elided_label.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/scenario/lab.hpp"
+#include "engine/lesson/lab/lab.hpp"
 
 namespace rankscope::app {
 namespace {

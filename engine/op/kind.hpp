@@ -70,7 +70,7 @@ enum class Purpose : std::uint8_t {
 inline constexpr int purpose_count = 14;
 
 /// The longest run of kernels without a communication, recomputation or input/weight-gradient boundary inside. Tensor
-/// ranks communicate more often, so theirs are finer: of the same name, what is left of a segment (engine/model).
+/// ranks communicate more often, so theirs are finer: of the same name, what is left of a segment (engine/plan/model).
 enum class Segment : std::uint8_t {
   whole,       ///< everything the chunk does: the folded op of a schedule or a picture
   embedding,   ///< token and position embedding
@@ -91,7 +91,7 @@ enum class Segment : std::uint8_t {
   output,          ///< the MLP's residual sum
   final_norm,      ///< last layer norm
   loss,            ///< cross-entropy of everybody's statistics
-  // Of residual networks (engine/model/resnet_rows.hpp).
+  // Of residual networks (engine/plan/model/resnet_rows.hpp).
   stem,          ///< the first convolution
   pool,          ///< its batch norm, ReLU and max pooling
   conv1,         ///< a block's convolution to fewer channels, and the one of its shortcut

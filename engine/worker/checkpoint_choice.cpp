@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "engine/op/words.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
 namespace {

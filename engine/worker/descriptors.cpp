@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #include "engine/op/words.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "engine/op/words.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
 namespace {

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "engine/op/words.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "engine/worker/child.hpp"
 #include "engine/worker/launched_job.hpp"
 #include "engine/worker/signal_pipe.hpp"

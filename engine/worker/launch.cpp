@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "engine/comm/mpi.hpp"
+#include "engine/execute/comm/mpi.hpp"
 #include "engine/op/words.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "engine/worker/launched_job.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/reach.hpp"

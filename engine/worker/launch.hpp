@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/scenario/scenario.hpp"
+#include "engine/plan/scenario/scenario.hpp"
 #include "engine/worker/hosts.hpp"
 #include "engine/worker/worker.hpp"
 

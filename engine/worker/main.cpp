@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iostream>
 
-#include "engine/checkpoint/checkpoint.hpp"
-#include "engine/data/dataset.hpp"
-#include "engine/host/excerpt.hpp"
-#include "engine/host/memory.hpp"
-#include "engine/scenario/keys.hpp"
+#include "engine/execute/checkpoint/checkpoint.hpp"
+#include "engine/execute/data/dataset.hpp"
+#include "engine/base/host/excerpt.hpp"
+#include "engine/base/host/memory.hpp"
+#include "engine/plan/scenario/keys.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/job_to_join.hpp"
 #include "kernels/device/device.hpp"

@@ -8,15 +8,15 @@
 #include <numeric>
 #include <sstream>
 
-#include "engine/analyse/scaling.hpp"
-#include "engine/calibrate/machine.hpp"
-#include "engine/calibrate/measure_ops.hpp"
+#include "engine/explain/analyse/scaling.hpp"
+#include "engine/prove/calibrate/machine.hpp"
+#include "engine/prove/calibrate/measure_ops.hpp"
 #include "engine/op/words.hpp"
-#include "engine/progress/progress_line.hpp"
-#include "engine/run/core_ticks.hpp"
-#include "engine/scenario/measured.hpp"
-#include "engine/scenario/read.hpp"
-#include "engine/validate/validate.hpp"
+#include "engine/base/progress/progress_line.hpp"
+#include "engine/execute/run/core_ticks.hpp"
+#include "engine/plan/scenario/measured.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/explain/validate/validate.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/supervise.hpp"
 

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/optimizer/rule/rule.hpp"
-#include "engine/optimizer/walk.hpp"
-#include "engine/scenario/keys.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/optimizer_rule/rule.hpp"
+#include "engine/execute/optimizer/walk.hpp"
+#include "engine/plan/scenario/keys.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "kernels/cpu/cpu.hpp"
 
 namespace rankscope {

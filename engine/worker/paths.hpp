@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/descent/path.hpp"
+#include "engine/lesson/descent/path.hpp"
 
 namespace rankscope {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/facts/prediction.hpp"
+#include "engine/explain/facts/prediction.hpp"
 #include "engine/op/words.hpp"
-#include "engine/optimizer/rule/rule.hpp"
-#include "engine/program/dry_run.hpp"
+#include "engine/plan/optimizer_rule/rule.hpp"
+#include "engine/plan/program/dry_run.hpp"
 
 namespace rankscope {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "engine/analyse/report.hpp"
-#include "engine/program/compile.hpp"
+#include "engine/explain/analyse/report.hpp"
+#include "engine/plan/program/compile.hpp"
 
 namespace rankscope {
 

@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "engine/calibrate/machine.hpp"
+#include "engine/prove/calibrate/machine.hpp"
 
 namespace rankscope {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "engine/comm/communicator.hpp"
-#include "engine/power/power.hpp"
+#include "engine/execute/comm/communicator.hpp"
+#include "engine/execute/power/power.hpp"
 
 namespace rankscope {
 

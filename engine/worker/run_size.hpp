@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/program/compile.hpp"
+#include "engine/plan/program/compile.hpp"
 #include "engine/worker/hosts.hpp"
 #include "engine/worker/worker.hpp"
 

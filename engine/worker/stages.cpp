@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "engine/calibrate/measured_stages.hpp"
+#include "engine/prove/calibrate/measured_stages.hpp"
 
 namespace rankscope {
 

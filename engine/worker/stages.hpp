@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "engine/scenario/scenario.hpp"
+#include "engine/plan/scenario/scenario.hpp"
 
 namespace rankscope {
 

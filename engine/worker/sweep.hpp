@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/analyse/scaling.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/explain/analyse/scaling.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "engine/worker/worker.hpp"
 
 namespace rankscope {

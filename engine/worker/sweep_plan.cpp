@@ -2,8 +2,8 @@
 #include <thread>
 
 #include "engine/op/words.hpp"
-#include "engine/program/compile.hpp"
-#include "engine/run/platform.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/execute/run/platform.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/stages.hpp"

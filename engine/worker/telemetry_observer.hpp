@@ -3,7 +3,7 @@
 #include <array>
 #include <functional>
 
-#include "engine/run/observer.hpp"
+#include "engine/execute/run/observer.hpp"
 #include "engine/worker/step_marks.hpp"
 #include "telemetry/stream/publisher.hpp"
 

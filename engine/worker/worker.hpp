@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/scenario/scenario.hpp"
+#include "engine/plan/scenario/scenario.hpp"
 #include "engine/worker/launched_job.hpp"
 
 namespace rankscope {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "engine/host/threads.hpp"
+#include "engine/base/host/threads.hpp"
 #include "telemetry/classroom/identity.hpp"
 #include "telemetry/classroom/socket_loop.hpp"
 #include "telemetry/relay/revoked_keys.hpp"

@@ -3,8 +3,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/host/excerpt.hpp"
-#include "engine/progress/progress_line.hpp"
+#include "engine/base/host/excerpt.hpp"
+#include "engine/base/progress/progress_line.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/trace/fitted_times.hpp"
 

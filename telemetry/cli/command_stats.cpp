@@ -1,10 +1,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/facts/prediction.hpp"
-#include "engine/facts/sweep_file.hpp"
-#include "engine/progress/progress_line.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/explain/facts/prediction.hpp"
+#include "engine/explain/facts/sweep_file.hpp"
+#include "engine/base/progress/progress_line.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "telemetry/cli/commands.hpp"
 
 namespace rankscope {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/progress/progress_line.hpp"
+#include "engine/base/progress/progress_line.hpp"
 #include "telemetry/cli/cut.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 

@@ -3,8 +3,8 @@
 #include <csignal>
 #include <iostream>
 
-#include "engine/host/excerpt.hpp"
-#include "engine/host/memory.hpp"
+#include "engine/base/host/excerpt.hpp"
+#include "engine/base/host/memory.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/stream/join.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "engine/program/program.hpp"
+#include "engine/plan/program/program.hpp"
 
 namespace rankscope {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "engine/host/threads.hpp"
+#include "engine/base/host/threads.hpp"
 #include "telemetry/relay/relay_state.hpp"
 
 namespace rankscope {

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/host/threads.hpp"
+#include "engine/base/host/threads.hpp"
 #include "telemetry/stream/batch_former.hpp"
 #include "telemetry/stream/uplink.hpp"
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <zmq.hpp>
 
-#include "engine/host/threads.hpp"
+#include "engine/base/host/threads.hpp"
 #include "telemetry/stream/link.hpp"
 #include "telemetry/stream/sequence_set.hpp"
 #include "telemetry/stream/viewer_history.hpp"

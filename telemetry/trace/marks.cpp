@@ -9,7 +9,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "engine/host/file_lock.hpp"
+#include "engine/base/host/file_lock.hpp"
 #include "telemetry/trace/output_file.hpp"
 #include "telemetry/trace/record_file.hpp"
 #include "telemetry/trace/trace_index.hpp"

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "engine/host/file_lock.hpp"
+#include "engine/base/host/file_lock.hpp"
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/trace/output_file.hpp"
 #include "telemetry/trace/trace_error.hpp"

@@ -14,9 +14,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "engine/collective/cost.hpp"
-#include "engine/comm/loopback.hpp"
-#include "tests/engine/comm/collective_calls.hpp"
+#include "engine/plan/collective/cost.hpp"
+#include "engine/execute/comm/loopback.hpp"
+#include "tests/engine/execute/comm/collective_calls.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;

@@ -11,14 +11,16 @@
 #include <cstdio>
 #include <mutex>
 
-#include "engine/analyse/step_analysis.hpp"
-#include "engine/calibrate/calibrate.hpp"
-#include "engine/run/clock.hpp"
-#include "engine/run/core_ticks.hpp"
-#include "engine/run/emulated_clock.hpp"
-#include "engine/run/job.hpp"
-#include "engine/scenario/read.hpp"
-#include "engine/simulate/costs.hpp"
+#include "engine/explain/analyse/step_analysis.hpp"
+#include "engine/prove/calibrate/calibrate.hpp"
+#include "engine/execute/run/clock.hpp"
+#include "engine/execute/run/core_ticks.hpp"
+#include "engine/execute/run/emulated_clock.hpp"
+#include "engine/execute/run/job.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/predict/network/link.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/layout/simulate.hpp"
 
 namespace {
 

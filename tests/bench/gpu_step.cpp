@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/optimizer/rule/rule.hpp"
-#include "engine/program/passes.hpp"
-#include "engine/run/job.hpp"
-#include "engine/run/scratch.hpp"
-#include "engine/simulate/costs.hpp"
+#include "engine/plan/optimizer_rule/rule.hpp"
+#include "engine/plan/program/passes.hpp"
+#include "engine/execute/run/job.hpp"
+#include "engine/execute/run/scratch.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
 #include "kernels/cuda/device.hpp"
 
 using namespace rankscope;

@@ -24,7 +24,7 @@
 
 #include "app/shell/main_window.hpp"
 #include "app/views/common/style.hpp"
-#include "engine/run/core_ticks.hpp"
+#include "engine/execute/run/core_ticks.hpp"
 #include "telemetry/relay/relay.hpp"
 #include "telemetry/stream/publisher.hpp"
 

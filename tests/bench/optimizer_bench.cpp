@@ -1,10 +1,10 @@
 // How fast each optimizer updates a matrix of 2048 × 2048 on one thread, beside what its rule says of memory: bytes of
-// states kept and bytes moved per parameter (what engine/simulate charges), and the rate at which they moved.
+// states kept and bytes moved per parameter (what engine/predict charges), and the rate at which they moved.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
-#include "engine/optimizer/optimizer.hpp"
+#include "engine/execute/optimizer/optimizer.hpp"
 #include "kernels/cpu/cpu.hpp"
 
 using namespace rankscope;

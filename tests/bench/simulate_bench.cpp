@@ -3,9 +3,10 @@
 #include <chrono>
 #include <cstdio>
 
-#include "engine/analyse/step_analysis.hpp"
-#include "engine/simulate/costs.hpp"
-#include "tests/engine/simulate/pipelines.hpp"
+#include "engine/explain/analyse/step_analysis.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/layout/simulate.hpp"
+#include "tests/engine/predict/simulate/pipelines.hpp"
 
 using namespace rankscope;
 

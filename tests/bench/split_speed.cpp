@@ -14,8 +14,8 @@
 #include <sstream>
 #include <vector>
 
-#include "engine/run/clock.hpp"
-#include "engine/run/job.hpp"
+#include "engine/execute/run/clock.hpp"
+#include "engine/execute/run/job.hpp"
 
 using namespace rankscope;
 

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/optimizer/optimizer.hpp"
+#include "engine/execute/optimizer/optimizer.hpp"
 #include "kernels/cpu/cpu.hpp"
-#include "tests/engine/layers/hand_laid.hpp"
+#include "tests/engine/execute/layers/hand_laid.hpp"
 
 using namespace rankscope;
 

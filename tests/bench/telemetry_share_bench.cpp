@@ -22,11 +22,12 @@
 #include <random>
 #include <thread>
 
-#include "engine/run/clock.hpp"
-#include "engine/run/emulated_clock.hpp"
-#include "engine/run/job.hpp"
-#include "engine/scenario/read.hpp"
-#include "engine/simulate/costs.hpp"
+#include "engine/execute/run/clock.hpp"
+#include "engine/execute/run/emulated_clock.hpp"
+#include "engine/execute/run/job.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/predict/network/link.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/worker/step_marks.hpp"
 #include "engine/worker/telemetry_observer.hpp"
 #include "telemetry/event/codec.hpp"

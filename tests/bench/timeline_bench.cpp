@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "app/views/timeline/timeline_view.hpp"
-#include "engine/run/core_ticks.hpp"
+#include "engine/execute/run/core_ticks.hpp"
 #include "tests/bench/heavy_run.hpp"
 #include "tests/bench/store_run.hpp"
 

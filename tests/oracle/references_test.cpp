@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/checkpoint/safetensors.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/execute/checkpoint/safetensors.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
 #include "tests/comparison.hpp"
 #include "tests/oracle/fingerprint.hpp"

@@ -3,8 +3,8 @@
 #include <memory>
 #include <mutex>
 
-#include "engine/data/dataset.hpp"
-#include "engine/run/job.hpp"
+#include "engine/execute/data/dataset.hpp"
+#include "engine/execute/run/job.hpp"
 
 namespace rankscope::oracle {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/scenario/scenario.hpp"
+#include "engine/plan/scenario/scenario.hpp"
 #include "kernels/tensor/view.hpp"
 
 namespace rankscope::oracle {

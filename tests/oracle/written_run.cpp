@@ -1,8 +1,8 @@
 // Writes a whole run (whole_run.hpp) down for torch_*.py and make_references.py.
 #include <iostream>
 
-#include "engine/checkpoint/safetensors.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/execute/checkpoint/safetensors.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "tests/oracle/whole_run.hpp"
 
 using namespace rankscope;

@@ -1,9 +1,9 @@
 // The same model, whoever trains it: twice, by threads or by processes, by many ranks or by one.
 
-#include "engine/scenario/read.hpp"
-#include "engine/verify/verify.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/prove/verify/verify.hpp"
 #include "tests/catch.hpp"
-#include "tests/engine/run/summaries.hpp"
+#include "tests/engine/execute/run/summaries.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 

@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "engine/program/compile.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "telemetry/store/run_store.hpp"
 #include "telemetry/stream/publisher.hpp"
 #include "telemetry/stream/viewer_client.hpp"

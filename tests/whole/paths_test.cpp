@@ -1,5 +1,5 @@
 // Optimizers on surfaces, as a person asks for them.
-#include "engine/descent/path.hpp"
+#include "engine/lesson/descent/path.hpp"
 #include "tests/catch.hpp"
 #include "tests/whole/process.hpp"
 

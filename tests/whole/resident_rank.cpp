@@ -9,10 +9,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "engine/comm/mpi.hpp"
-#include "engine/run/job.hpp"
-#include "engine/scenario/read.hpp"
-#include "tests/engine/run/summaries.hpp"
+#include "engine/execute/comm/mpi.hpp"
+#include "engine/execute/run/job.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "tests/engine/execute/run/summaries.hpp"
 
 using namespace rankscope;
 using rankscope::testing::Summaries;

@@ -4,7 +4,7 @@
 #include <QStringList>
 
 #include "app/views/common/text.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
 namespace {

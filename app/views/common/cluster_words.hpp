@@ -3,7 +3,7 @@
 #pragma once
 #include <QString>
 
-#include "engine/scenario/scenario.hpp"
+#include "engine/plan/scenario/scenario.hpp"
 
 namespace rankscope::app {
 

@@ -7,7 +7,7 @@
 #include <QString>
 
 #include "app/models/palette.hpp"
-#include "engine/program/program.hpp"
+#include "engine/plan/program/program.hpp"
 
 namespace rankscope::app {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "engine/scenario/scenario.hpp"
+#include "engine/plan/scenario/scenario.hpp"
 
 namespace rankscope::app::text {
 

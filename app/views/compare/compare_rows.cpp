@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "app/views/common/text.hpp"
-#include "engine/analyse/difference.hpp"
+#include "engine/explain/analyse/difference.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "app/models/run_plan.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/facts/facts.hpp"
+#include "engine/explain/facts/facts.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "app/session/figures.hpp"
 #include "app/views/common/rows_model.hpp"
-#include "engine/mesh/rank_grid.hpp"
+#include "engine/plan/mesh/rank_grid.hpp"
 
 namespace rankscope::app {
 

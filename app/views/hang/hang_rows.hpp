@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "app/views/common/rows_model.hpp"
-#include "engine/analyse/hang.hpp"
-#include "engine/facts/facts.hpp"
+#include "engine/explain/analyse/hang.hpp"
+#include "engine/explain/facts/facts.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope::app {

@@ -3,7 +3,7 @@
 #pragma once
 #include <array>
 
-#include "engine/program/program.hpp"
+#include "engine/plan/program/program.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope::app {

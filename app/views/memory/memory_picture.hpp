@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/program/program.hpp"
+#include "engine/plan/program/program.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope::app {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "app/models/palette.hpp"
-#include "engine/descent/path.hpp"
+#include "engine/lesson/descent/path.hpp"
 
 namespace rankscope::app {
 

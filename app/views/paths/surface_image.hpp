@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/models/palette.hpp"
-#include "engine/descent/surface.hpp"
+#include "engine/lesson/descent/surface.hpp"
 
 namespace rankscope::app {
 

@@ -8,7 +8,7 @@
 
 #include "app/session/latest.hpp"
 #include "app/views/paths/surface_image.hpp"
-#include "engine/descent/path.hpp"
+#include "engine/lesson/descent/path.hpp"
 
 namespace rankscope::app {
 

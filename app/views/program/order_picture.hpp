@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/models/palette.hpp"
-#include "engine/schedule/unit_layout.hpp"
+#include "engine/plan/schedule/unit_layout.hpp"
 
 namespace rankscope::app {
 

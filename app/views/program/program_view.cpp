@@ -10,7 +10,7 @@
 
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/facts/facts.hpp"
+#include "engine/explain/facts/facts.hpp"
 
 namespace rankscope::app {
 namespace {

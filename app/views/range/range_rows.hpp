@@ -7,8 +7,8 @@
 
 #include "app/views/common/rows_model.hpp"
 #include "app/views/common/view_table.hpp"
-#include "engine/analyse/range.hpp"
-#include "engine/facts/facts.hpp"
+#include "engine/explain/analyse/range.hpp"
+#include "engine/explain/facts/facts.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope::app {

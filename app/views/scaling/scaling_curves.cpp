@@ -8,10 +8,10 @@
 
 #include "app/views/common/cluster_words.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/facts/prediction.hpp"
-#include "engine/model/model.hpp"
-#include "engine/scenario/read.hpp"
-#include "engine/validate/validate.hpp"
+#include "engine/explain/facts/prediction.hpp"
+#include "engine/plan/model/model.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/explain/validate/validate.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "app/views/common/rows_model.hpp"
-#include "engine/analyse/scaling.hpp"
-#include "engine/facts/run_costs.hpp"
-#include "engine/validate/published.hpp"
+#include "engine/explain/analyse/scaling.hpp"
+#include "engine/explain/facts/run_costs.hpp"
+#include "engine/explain/validate/published.hpp"
 
 namespace rankscope::app {
 

@@ -15,7 +15,7 @@
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/facts/sweep_file.hpp"
+#include "engine/explain/facts/sweep_file.hpp"
 
 namespace rankscope::app {
 namespace {

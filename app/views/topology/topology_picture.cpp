@@ -9,10 +9,10 @@
 
 #include "app/views/common/cluster_words.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/analyse/exchange.hpp"
-#include "engine/facts/prediction.hpp"
-#include "engine/program/compile.hpp"
-#include "engine/simulate/software.hpp"
+#include "engine/explain/analyse/exchange.hpp"
+#include "engine/explain/facts/prediction.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/predict/cost/software.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "app/views/common/rows_model.hpp"
-#include "engine/analyse/report.hpp"
-#include "engine/facts/facts.hpp"
-#include "engine/simulate/link_load.hpp"
+#include "engine/explain/analyse/report.hpp"
+#include "engine/explain/facts/facts.hpp"
+#include "engine/predict/network/link_load.hpp"
 #include "telemetry/event/event.hpp"
 
 namespace rankscope::app {

@@ -6,7 +6,7 @@
 #include <QString>
 #include <vector>
 
-#include "engine/analyse/exchange.hpp"
+#include "engine/explain/analyse/exchange.hpp"
 
 namespace rankscope::app {
 

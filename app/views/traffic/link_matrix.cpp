@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/facts/facts.hpp"
+#include "engine/explain/facts/facts.hpp"
 
 namespace rankscope::app {
 namespace {

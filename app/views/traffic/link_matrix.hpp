@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/session/figures.hpp"
-#include "engine/analyse/exchange.hpp"
+#include "engine/explain/analyse/exchange.hpp"
 
 namespace rankscope::app {
 

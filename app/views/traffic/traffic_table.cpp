@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "app/views/common/text.hpp"
-#include "engine/analyse/exchange.hpp"
-#include "engine/facts/facts.hpp"
+#include "engine/explain/analyse/exchange.hpp"
+#include "engine/explain/facts/facts.hpp"
 
 namespace rankscope::app {
 namespace {

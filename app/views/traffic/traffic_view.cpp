@@ -12,7 +12,7 @@
 #include "app/views/common/rows_model.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/facts/facts.hpp"
+#include "engine/explain/facts/facts.hpp"
 
 namespace rankscope::app {
 namespace {

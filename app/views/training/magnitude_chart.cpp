@@ -11,7 +11,7 @@
 #include "app/views/common/text.hpp"
 #include "app/views/common/tool_tip.hpp"
 #include "app/views/training/chart_labels.hpp"
-#include "engine/analyse/magnitudes.hpp"
+#include "engine/explain/analyse/magnitudes.hpp"
 #include "kernels/tensor/magnitude.hpp"
 
 namespace rankscope::app {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The validation view's tables, and a picture of each, from what engine/validate says. No widgets.
+// The validation view's tables, and a picture of each, from what engine/explain/validate says. No widgets.
 #pragma once
 #include <vector>
 
 #include "app/views/common/rows_model.hpp"
 #include "app/views/plot/plot.hpp"
-#include "engine/validate/validate.hpp"
+#include "engine/explain/validate/validate.hpp"
 
 namespace rankscope::app {
 

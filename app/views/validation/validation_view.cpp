@@ -9,7 +9,7 @@
 
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -3,11 +3,11 @@
 #include <charconv>
 #include <filesystem>
 
-#include "engine/comm/nccl.hpp"
-#include "engine/data/dataset.hpp"
-#include "engine/run/platform.hpp"
-#include "engine/scenario/resources.hpp"
-#include "engine/simulate/lost_node.hpp"
+#include "engine/execute/comm/nccl.hpp"
+#include "engine/execute/data/dataset.hpp"
+#include "engine/execute/run/platform.hpp"
+#include "engine/plan/scenario/resources.hpp"
+#include "engine/plan/scenario/lost_node.hpp"
 #include "engine/worker/run_size.hpp"
 
 namespace rankscope::command {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/program/compile.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "engine/worker/worker.hpp"
 
 namespace rankscope::command {

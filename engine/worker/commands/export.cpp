@@ -2,7 +2,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/checkpoint/hugging_face.hpp"
+#include "engine/execute/checkpoint/hugging_face.hpp"
 #include "engine/op/words.hpp"
 #include "engine/worker/checkpoint_choice.hpp"
 #include "engine/worker/commands/command.hpp"

@@ -1,7 +1,7 @@
 // `rankscope-engine run` and `sweep`: training for real; and `worker`, the process that `run` starts for its ranks.
 #include <memory>
 
-#include "engine/run/platform.hpp"
+#include "engine/execute/run/platform.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/job_to_join.hpp"
 #include "engine/worker/launch.hpp"

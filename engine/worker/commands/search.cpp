@@ -1,11 +1,11 @@
 // `rankscope-engine search`: the best plans for a model on as many ranks. Nothing runs.
-#include "engine/search/search.hpp"
+#include "engine/predict/search/search.hpp"
 
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/progress/progress_line.hpp"
-#include "engine/simulate/lost_node.hpp"
+#include "engine/base/progress/progress_line.hpp"
+#include "engine/plan/scenario/lost_node.hpp"
 #include "engine/worker/commands/command.hpp"
 
 namespace rankscope::command {

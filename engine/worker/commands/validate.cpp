@@ -1,11 +1,11 @@
 // `rankscope-engine validate`: predictions beside what was measured, by others and here.
-#include "engine/validate/validate.hpp"
+#include "engine/explain/validate/validate.hpp"
 
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/progress/progress_line.hpp"
-#include "engine/validate/leave_one_out.hpp"
+#include "engine/base/progress/progress_line.hpp"
+#include "engine/explain/validate/leave_one_out.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/own_runs.hpp"
 

@@ -1,13 +1,13 @@
 // `rankscope-engine verify`: whether a plan trains the same model as one rank.
-#include "engine/verify/verify.hpp"
+#include "engine/prove/verify/verify.hpp"
 
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/facts/prediction.hpp"
-#include "engine/progress/progress_line.hpp"
-#include "engine/run/platform.hpp"
-#include "engine/run/scratch.hpp"
+#include "engine/explain/facts/prediction.hpp"
+#include "engine/base/progress/progress_line.hpp"
+#include "engine/execute/run/platform.hpp"
+#include "engine/execute/run/scratch.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/run_size.hpp"

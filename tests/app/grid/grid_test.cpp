@@ -6,7 +6,7 @@
 
 #include "app/views/common/style.hpp"
 #include "app/views/grid/grid_view.hpp"
-#include "engine/facts/facts.hpp"
+#include "engine/explain/facts/facts.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"

@@ -7,7 +7,7 @@
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
 #include "tests/catch.hpp"
-#include "tests/engine/analyse/missing_rank.hpp"
+#include "tests/engine/explain/analyse/missing_rank.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;

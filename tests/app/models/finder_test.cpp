@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "engine/program/compile.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

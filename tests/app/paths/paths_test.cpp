@@ -6,7 +6,7 @@
 
 #include "app/views/paths/optimizer_look.hpp"
 #include "app/views/paths/paths_view.hpp"
-#include "engine/optimizer/rule/rule.hpp"
+#include "engine/plan/optimizer_rule/rule.hpp"
 #include "tests/app/models/known_run.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"

@@ -5,7 +5,7 @@
 #include <QTextBlock>
 
 #include "app/views/program/program_view.hpp"
-#include "engine/schedule/schedule.hpp"
+#include "engine/plan/schedule/schedule.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
 #include "tests/catch.hpp"

@@ -9,10 +9,11 @@
 #include <cmath>
 
 #include "app/views/scaling/scaling_view.hpp"
-#include "engine/facts/prediction.hpp"
-#include "engine/facts/sweep_file.hpp"
-#include "engine/simulate/costs.hpp"
-#include "engine/validate/validate.hpp"
+#include "engine/explain/facts/prediction.hpp"
+#include "engine/explain/facts/sweep_file.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/layout/simulate.hpp"
+#include "engine/explain/validate/validate.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
 #include "tests/catch.hpp"

@@ -5,11 +5,11 @@
 #include "app/session/analysis.hpp"
 #include "app/session/prediction.hpp"
 #include "app/session/store_filler.hpp"
-#include "engine/facts/forecast.hpp"
-#include "engine/facts/prediction.hpp"
-#include "engine/scenario/read.hpp"
-#include "engine/scenario/resources.hpp"
-#include "engine/simulate/folded.hpp"
+#include "engine/explain/facts/forecast.hpp"
+#include "engine/explain/facts/prediction.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/plan/scenario/resources.hpp"
+#include "engine/predict/fold/folded.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

@@ -4,7 +4,7 @@
 #include <QProcess>
 #include <nlohmann/json.hpp>
 
-#include "engine/scenario/resources.hpp"
+#include "engine/plan/scenario/resources.hpp"
 #include "tests/app/session/runs.hpp"
 #include "tests/catch.hpp"
 

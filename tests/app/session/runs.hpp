@@ -5,7 +5,7 @@
 
 #include "app/session/prediction.hpp"
 #include "app/session/store_filler.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
 

@@ -14,7 +14,7 @@
 #include "app/shell/tab_overflow.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/style.hpp"
-#include "engine/scenario/keys.hpp"
+#include "engine/plan/scenario/keys.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 

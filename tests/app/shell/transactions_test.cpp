@@ -11,7 +11,7 @@
 #include "app/shell/top_bar.hpp"
 #include "app/views/memory/memory_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/recording.hpp"

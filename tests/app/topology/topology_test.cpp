@@ -5,8 +5,8 @@
 #include <map>
 
 #include "app/views/topology/topology_view.hpp"
-#include "engine/scenario/read.hpp"
-#include "engine/simulate/link_load.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/predict/network/link_load.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"

@@ -10,7 +10,7 @@
 #include "app/views/traffic/heat_map.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
-#include "tests/engine/simulate/pipelines.hpp"
+#include "tests/engine/predict/simulate/pipelines.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "engine/facts/facts.hpp"
+#include "engine/explain/facts/facts.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
-#include "tests/engine/simulate/pipelines.hpp"
+#include "tests/engine/predict/simulate/pipelines.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;

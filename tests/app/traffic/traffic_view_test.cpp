@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "app/views/traffic/exchange_facts.hpp"
-#include "engine/facts/facts.hpp"
+#include "engine/explain/facts/facts.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"

@@ -3,8 +3,8 @@
 
 #include <fstream>
 
-#include "engine/program/compile.hpp"
-#include "engine/scenario/read.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "engine/worker/launch.hpp"
 #include "engine/worker/run_size.hpp"
 #include "tests/catch.hpp"

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <regex>
 
-#include "engine/scenario/keys.hpp"
+#include "engine/plan/scenario/keys.hpp"
 
 namespace rankscope::test {
 namespace {

@@ -4,9 +4,9 @@
 #include <sstream>
 #include <vector>
 
-#include "engine/program/compile.hpp"
-#include "engine/scenario/choices.hpp"
-#include "engine/scenario/keys.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/choices.hpp"
+#include "engine/plan/scenario/keys.hpp"
 
 namespace rankscope::test {
 namespace {

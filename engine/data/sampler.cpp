@@ -1,9 +1,0 @@
-#include "engine/data/sampler.hpp"
-
-namespace rankscope {
-
-BatchShape batch_shape(const Scenario& scenario) {
-  return {scenario.plan.data, scenario.plan.micro_batches, scenario.micro_batch_size()};
-}
-
-}  // namespace rankscope

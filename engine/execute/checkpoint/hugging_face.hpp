@@ -1,0 +1,20 @@
+// A trained model as a folder in Hugging Face's format of GPT-2, which its libraries open without this program.
+#pragma once
+#include <string>
+
+#include "engine/execute/checkpoint/checkpoint.hpp"
+
+namespace rankscope {
+
+struct SavedModel {
+  std::int64_t parameters = 0;  ///< each counted once
+  std::int64_t bytes = 0;       ///< of model.safetensors
+};
+
+/// Writes config.json and model.safetensors (fp32; from masters where the run had them) into `folder`, which is then
+/// complete or not there. Names and shapes are those of transformers' GPT2LMHeadModel: matrices of its layers are [in,
+/// out] there and [out, in] here. There is no tokenizer: a token is a byte of a text, or a word of the synthetic
+/// language. Throws CheckpointError; so too when the folder has something in it already.
+SavedModel write_hugging_face(const Checkpoint& checkpoint, const std::string& folder);
+
+}  // namespace rankscope

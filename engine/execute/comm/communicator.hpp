@@ -1,0 +1,163 @@
+// How ranks talk: one group of ranks on one lane. The one small virtual class of the engine; loopback (ranks are
+// threads of one process), mpi and nccl implement it.
+//
+// What is moved lies in the memory of the device whose queue the communicator runs on: the host's, unless run_on() says
+// otherwise. On a GPU's queue a call returns once what it moves is enqueued there and at its peers, in the order of
+// what was enqueued before it; only the meeting of the ranks is on the host.
+//
+// All calls block the calling lane's thread. Each has the world's time limit and throws CommError that says who did not
+// come. Collectives must be called by all members in the same order: the same call with the same root, element type
+// and number of elements, or it ends with a CommError that names two ranks and what each of them called.
+//
+// Sums are taken in the tensor's own type, those of bf16 and fp16 in fp32, rounded once per call of the library's
+// algorithm (per addition under mpi) and once per hop of a transparent one; i32 and u8 wrap around. Their order is
+// fixed, whoever comes first: member order for loopback's "auto", the transfer list's for a transparent algorithm
+// (engine/plan/collective/transfer.hpp), and MPI's own for mpi's "auto", which depends on the group's and the tensor's size.
+//
+// Parts are equal. A tensor that size() does not divide is padded by whoever cuts it up (as ZeRO's shards are); only
+// broadcast, reduce and all_reduce take any number of elements, and cut it themselves into chunks that may differ by
+// one. Nothing is copied that need not be: where `part` is its place in `whole` a call works in place.
+//
+// A transparent gather or scatter by "ring", "tree" or "halving-doubling" keeps memory for the whole on members that
+// pass parts on, and mpi as much as it receives in one phase of a sum.
+//
+// One thread of a rank may send while another receives on the same communicator (not under nccl, where one comes after
+// the other); everything else is one at a time.
+// Whatever throws CommError fails the whole world: all other waits of all ranks end with the first reason.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/op/kind.hpp"
+#include "kernels/device/device.hpp"
+#include "kernels/tensor/view.hpp"
+
+namespace rankscope {
+
+/// A peer that died, left or did not come in time: what() names rank, peer, lane and op.
+struct CommError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What one call did. `active_ns` is on the monotonic clock of this process: when the last participant had arrived and
+/// bytes could move, so that [call, active) is waiting for a peer and [active, return) is transfer; -1 where it can't
+/// be known (an opaque collective of a library).
+struct CommResult {
+  std::int64_t active_ns = -1;
+  Mark active{};  ///< where a queue is not the calling thread: the same as a place in it
+};
+
+/// Bytes that this communicator put on and took from the wire, counted at the transport; -1 for opaque collectives.
+struct WireBytes {
+  std::int64_t sent = 0, received = 0;
+};
+
+/// What went to one member in a call.
+struct PeerBytes {
+  int peer = 0;  ///< world rank
+  std::int64_t bytes = 0;
+  bool operator==(const PeerBytes&) const = default;
+};
+
+/// One transfer inside a transparent collective or message, for the picture of its phases. Of what a library tells of
+/// its own inside `chunk` is a channel, phase 0 the channel's part of the kernel, and phase s + 1 its transfer s over
+/// the network.
+struct PhaseRecord {
+  int phase = 0, chunk = 0;
+  int from = 0, to = 0;                   ///< world ranks; -1: nobody knows
+  std::int64_t bytes = 0;                 ///< -1: nobody knows
+  std::int64_t begin_ns = 0, end_ns = 0;  ///< monotonic clock
+  Mark begin{}, end{};                    ///< where not null, their times are meant
+};
+
+/// A phase that became known after its call had returned.
+struct LatePhase {
+  std::uint64_t call = 0;  ///< as name_calls() named it
+  PhaseRecord phase;
+};
+
+/// One member's side of a collective. `whole` is the tensor of a collective without parts, which is changed in place;
+/// of the others it is size() equal parts in member order, and `part` this member's, which may be its place in `whole`.
+/// all_to_all sends `whole` and receives as much into `part`.
+struct CollectiveCall {
+  OpKind kind = OpKind::all_reduce;
+  View whole{}, part{};
+  int root = 0;  ///< an index into members(), where the kind has one
+  Mark came{};   ///< when this member's queue has come to it: for communicators to fill in
+};
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  virtual std::span<const int> members() const = 0;  ///< world ranks, ascending
+  virtual int index() const = 0;                     ///< of this rank in members()
+  /// Calls from now on are enqueued there; all members do the same, before the first call.
+  virtual void run_on(Device& device, Queue& queue) = 0;
+  int size() const { return static_cast<int>(members().size()); }
+
+  /// That collective will be called, on these tensors. What is expected needs no memory of the device's any more when
+  /// it is called, once reserve() has been: a device may not give any while another queue's work waits on it for a
+  /// peer.
+  virtual void expect(const CollectiveCall&) {}
+  /// After run_on().
+  virtual void reserve() {}
+
+  /// Rendezvous: returns once the peer has received. `to` and `from` are indices into members().
+  virtual CommResult send(View data, int to) = 0;
+  virtual CommResult receive(View data, int from) = 0;
+  /// Waits until one of these members sends to this one, and says which: of several the one that came first (under mpi
+  /// that was found first). Its message is still to be received.
+  virtual int first_sender(std::span<const int> from) = 0;
+
+  /// A reduce leaves the sum at the root, other members' data is unspecified after. A scatter's or gather's `whole` is
+  /// used at the root only. After a reduce_scatter `whole` is unspecified, but for this member's place where that is
+  /// `part`.
+  virtual CommResult collective(const CollectiveCall& call) = 0;
+
+  /// Of a device's memory that is not the host's: what this member keeps to stage or add what arrives. It grows with
+  /// what is asked for beyond what was expected; not while a call is under way.
+  virtual std::int64_t device_bytes() const = 0;
+  virtual WireBytes wire_bytes() const = 0;
+  /// What the last send or collective of this member put on the wire for each other one, as wire_bytes counts it;
+  /// empty where that is nothing, or cannot be known.
+  virtual std::span<const PeerBytes> last_sent() const = 0;
+  /// What this member received in the last collective, phase by phase, if that was transparent and phases are recorded;
+  /// empty otherwise. The members' records together hold each transfer once.
+  virtual std::span<const PhaseRecord> last_phases() const = 0;
+
+  /// Calls from now on are known by this number in late_phases(). On the thread that calls.
+  virtual void name_calls(std::uint64_t) {}
+  /// What a library has told of the inside of calls since this was asked last. One thread at a time, any one.
+  virtual std::vector<LatePhase> late_phases() { return {}; }
+  /// There is more to come, of calls that are done or will be.
+  virtual bool awaits_late_phases() const { return false; }
+};
+
+/// One rank's view of all ranks.
+class World {
+ public:
+  virtual ~World() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::string_view name() const = 0;  ///< "loopback", "mpi", "nccl"
+
+  /// Collective over `members` (which hold this rank): one communicator per lane and group. `algorithm` is "auto" or a
+  /// transparent one: "ring", "naive", "tree" or "halving-doubling" (engine/plan/collective).
+  virtual std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) = 0;
+
+  /// Every rank's copy of `mine`, in rank order. For set-up and end-of-step bookkeeping, not for training data.
+  virtual std::vector<std::string> exchange(const std::string& mine) = 0;
+
+  /// Ends every wait of every rank with CommError(`why`); used when this rank fails.
+  virtual void abort(const std::string& why) = 0;
+
+  /// Throws CommError with the reason when this rank or another has failed: for who does not wait here. Any thread.
+  virtual void throw_if_failed() = 0;
+};
+
+}  // namespace rankscope

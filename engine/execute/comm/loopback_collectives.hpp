@@ -1,0 +1,21 @@
+// The eight collectives among threads that can read each other's buffers while all of them are in the call: each member
+// does its share of the copying at the same time, and of the adding, in member order.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "engine/execute/comm/group.hpp"
+
+namespace rankscope::comm {
+
+/// Bytes that crossed from one member's memory to the others' in its name.
+struct Crossed {
+  std::vector<std::int64_t> sent;  ///< by receiving member, itself none
+  std::int64_t received = 0;
+};
+
+/// Does member `index`'s share, on its queue. All members' calls agree, and none returns before all shares are done. A
+/// sum goes the way of a direct reduce-scatter and all-gather: member i adds up chunk i (chunk_range) of all members.
+Crossed do_share(std::span<const CollectiveCall> calls, int index, Queue& queue);
+
+}  // namespace rankscope::comm

@@ -1,0 +1,232 @@
+#include "engine/execute/comm/loopback_group.hpp"
+
+namespace rankscope::comm {
+
+// A message that waits in a queue, or is being moved. All but `message`'s data is guarded by the group's mutex.
+struct LoopbackGroup::Post {
+  enum class State { waiting, moving, done };
+  Message* message = nullptr;
+  int member = 0;
+  State state = State::waiting;
+  std::uint64_t number = 0;  // in the order in which the group's posts came
+  Post* next = nullptr;
+  Post* to_move = nullptr;  // the other end, when this one came second and does the copying
+};
+
+LoopbackGroup::LoopbackGroup(std::vector<int> members, Lane lane, std::chrono::milliseconds time_limit)
+    : members_(std::move(members)),
+      lane_(lane),
+      time_limit_(time_limit),
+      wake_(members_.size()),
+      waiting_(members_.size() * members_.size()),
+      awaits_any_(members_.size()),
+      calls_(members_.size()),
+      has_come_(members_.size()),
+      came_(members_.size()),
+      done_(members_.size()) {}
+
+void LoopbackGroup::wake_all() {
+  for (auto& wake : wake_) wake.notify_all();
+}
+
+void LoopbackGroup::fail(const std::string& why) {
+  std::lock_guard lock(mutex_);
+  if (failure_.empty()) failure_ = why;
+  wake_all();
+}
+
+std::string LoopbackGroup::failure() const {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+LoopbackGroup::Waiting& LoopbackGroup::waiting_of(int member, const Message& message) {
+  return message.is_send ? waiting(member, message.peer) : waiting(message.peer, member);
+}
+
+// A queue holds sends or receives, never both: the second kind to come takes the first out.
+void LoopbackGroup::post_all(int member, std::span<Post> posts) {
+  for (Post& post : posts) {
+    Waiting& open = waiting_of(member, *post.message);
+    if (open.head && open.head->message->is_send != post.message->is_send) {
+      Post* other = open.head;
+      const Message& sent = post.message->is_send ? *post.message : *other->message;
+      const Message& received = post.message->is_send ? *other->message : *post.message;
+      if (sent.bytes() != received.bytes()) {
+        failure_ = "rank " + std::to_string(members_[received.peer]) + " sends " + std::to_string(sent.bytes()) +
+                   " bytes to rank " + std::to_string(members_[sent.peer]) + ", which expects " +
+                   std::to_string(received.bytes()) + ", on lane " + std::string(name_of(lane_));
+        wake_all();
+        return;
+      }
+      open.head = other->next;
+      if (!open.head) open.tail = nullptr;
+      post.to_move = other;
+      post.state = other->state = Post::State::moving;
+      post.message->begin_ns = other->message->begin_ns = now_ns();
+    } else {
+      (open.tail ? open.tail->next : open.head) = &post;
+      open.tail = &post;
+      post.number = posts_++;
+      if (post.message->is_send && awaits_any_[post.message->peer]) wake_[post.message->peer].notify_all();
+    }
+  }
+}
+
+void LoopbackGroup::withdraw(int member, std::span<Post> posts) {
+  for (Post& post : posts) {
+    if (post.state != Post::State::waiting) continue;
+    Waiting& open = waiting_of(member, *post.message);
+    Post* before = nullptr;
+    for (Post* at = open.head; at; before = at, at = at->next) {
+      if (at != &post) continue;
+      (before ? before->next : open.head) = at->next;
+      if (open.tail == at) open.tail = before;
+      break;
+    }
+  }
+}
+
+void LoopbackGroup::exchange(int member, Queue& queue, std::span<Message> messages, const char* call,
+                             std::chrono::milliseconds limit) {
+  constexpr std::size_t few = 4;  // enough for a ring; only wide phases allocate
+  Post on_stack[few];
+  std::vector<Post> on_heap(messages.size() > few ? messages.size() : 0);
+  const std::span<Post> posts = on_heap.empty() ? std::span(on_stack).first(messages.size()) : std::span(on_heap);
+  for (std::size_t i = 0; i < posts.size(); ++i) {
+    posts[i].message = &messages[i];
+    posts[i].member = member;
+  }
+  const auto deadline = deadline_after(limit);
+
+  std::unique_lock lock(mutex_);
+  if (!failure_.empty()) throw CommError(failure_);
+  post_all(member, posts);
+  for (Post& post : posts) {
+    if (!post.to_move) continue;
+    lock.unlock();
+    Message& sent = post.message->is_send ? *post.message : *post.to_move->message;
+    Message& received = post.message->is_send ? *post.to_move->message : *post.message;
+    // Only whoever has come after the other can say this: the other's mark is there.
+    queue.wait_for(post.to_move->message->came);
+    sent.begin = received.begin = queue.mark();
+    if (received.add) {
+      void* const into[] = {received.data};
+      const void* const parts[] = {received.data, sent.data};
+      queue.sum(received.type, into, parts, received.elements);
+    } else {
+      queue.copy(received.data, sent.data, sent.bytes());
+    }
+    sent.moved = received.moved = queue.mark();
+    lock.lock();
+    sent.end_ns = received.end_ns = now_ns();
+    post.state = post.to_move->state = Post::State::done;
+    wake_[post.to_move->member].notify_all();
+  }
+
+  auto none_is = [&](Post::State state) {
+    for (const Post& post : posts)
+      if (post.state == state) return false;
+    return true;
+  };
+  const bool in_time =
+      wake_[member].wait_until(lock, deadline, [&] { return !failure_.empty() || none_is(Post::State::waiting); });
+  if (none_is(Post::State::waiting)) {  // what is moving now is only a copy from its end
+    wake_[member].wait(lock, [&] { return none_is(Post::State::moving); });
+    lock.unlock();
+    for (const Message& message : messages) queue.wait_for(message.moved);
+    return;
+  }
+  std::vector<int> missing;
+  for (const Post& post : posts)
+    if (post.state == Post::State::waiting) missing.push_back(members_[post.message->peer]);
+  withdraw(member, posts);
+  wake_[member].wait(lock, [&] { return none_is(Post::State::moving); });
+  if (!in_time && failure_.empty()) {
+    failure_ = waited_in_vain(members_[member], limit, call, lane_, missing);
+    wake_all();
+  }
+  throw CommError(failure_);
+}
+
+int LoopbackGroup::first_sender(int member, std::span<const int> from, const char* call) {
+  const auto deadline = deadline_after(time_limit_);
+  std::unique_lock lock(mutex_);
+  int first = -1;
+  const auto find = [&] {
+    std::uint64_t earliest = 0;
+    for (const int peer : from)
+      if (const Post* post = waiting(peer, member).head; post && post->message->is_send)
+        if (first < 0 || post->number < earliest) first = peer, earliest = post->number;
+    return first >= 0 || !failure_.empty();
+  };
+  awaits_any_[member] = true;
+  const bool in_time = wake_[member].wait_until(lock, deadline, find);
+  awaits_any_[member] = false;
+  if (failure_.empty() && in_time) return first;
+  if (failure_.empty()) {
+    std::vector<int> missing;
+    for (const int peer : from) missing.push_back(members_[peer]);
+    failure_ = waited_in_vain(members_[member], time_limit_, call, lane_, missing);
+    wake_all();
+  }
+  throw CommError(failure_);
+}
+
+std::int64_t LoopbackGroup::meet(int member, Queue& queue, const CollectiveCall& call) {
+  const auto deadline = deadline_after(time_limit_);
+  std::unique_lock lock(mutex_);
+  if (!failure_.empty()) throw CommError(failure_);
+  calls_[member] = call;
+  has_come_[member] = true;
+  const std::uint64_t meeting = meetings_;
+  if (++come_ == size()) {
+    for (int other = 0; other < size() && failure_.empty(); ++other)
+      if (word_of(calls_[other]) != word_of(call))
+        failure_ = "rank " + std::to_string(members_[other]) + " calls " + describe(word_of(calls_[other])) +
+                   ", rank " + std::to_string(members_[member]) + " " + describe(word_of(call)) + ", on lane " +
+                   std::string(name_of(lane_));
+    if (failure_.empty()) {
+      ++meetings_;
+      come_ = 0;
+      has_come_.assign(has_come_.size(), false);
+      met_ns_ = now_ns();
+      for (int other = 0; other < size(); ++other) came_[other] = calls_[other].came;
+    }
+    wake_all();
+  } else {
+    wake_[member].wait_until(lock, deadline, [&] { return meetings_ != meeting || !failure_.empty(); });
+  }
+  if (meetings_ != meeting) {  // also when the group failed since: the others count on this member now
+    for (int other = 0; other < size(); ++other)
+      if (other != member) queue.wait_for(came_[other]);
+    return met_ns_;
+  }
+  if (failure_.empty()) {
+    std::vector<int> missing;
+    for (int other = 0; other < size(); ++other)
+      if (!has_come_[other]) missing.push_back(members_[other]);
+    failure_ = waited_in_vain(members_[member], time_limit_, call_name(call.kind), lane_, missing);
+    wake_all();
+  }
+  throw CommError(failure_);
+}
+
+void LoopbackGroup::depart(int member, Queue& queue) {
+  Mark done = queue.mark();
+  std::unique_lock lock(mutex_);
+  done_[member] = std::move(done);
+  const std::uint64_t parting = partings_;
+  if (++gone_ == size()) {
+    ++partings_;
+    gone_ = 0;
+    wake_all();
+  } else {
+    wake_[member].wait(lock, [&] { return partings_ != parting; });
+  }
+  // None of them can come to its next parting before this member has met them again.
+  for (int other = 0; other < size(); ++other)
+    if (other != member) queue.wait_for(done_[other]);
+}
+
+}  // namespace rankscope::comm

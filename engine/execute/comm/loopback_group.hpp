@@ -1,0 +1,78 @@
+// Where the threads of a group meet: messages between two members, and calls of all of them. Waiting threads sleep;
+// whoever comes last does the copying, so that a message costs one wake-up.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/execute/comm/clock.hpp"
+#include "engine/execute/comm/group.hpp"
+
+namespace rankscope::comm {
+
+class LoopbackGroup {
+ public:
+  LoopbackGroup(std::vector<int> members, Lane lane, std::chrono::milliseconds time_limit);
+
+  /// Moves all messages of `member`, in both directions at once; each pairs with the peer's next one the other way.
+  /// Throws CommError, once no other thread touches the messages any more, when the group has failed or `limit` is up.
+  /// What `member` does of the copying goes to its queue, which waits for what others do of it.
+  void exchange(int member, Queue& queue, std::span<Message> messages, const char* call,
+                std::chrono::milliseconds limit);
+
+  /// Waits until one of these members sends to `member` and returns it: of several the one that came first. Throws
+  /// CommError when the group has failed or time is up.
+  int first_sender(int member, std::span<const int> from, const char* call);
+
+  /// Waits until every member has come with its call, and makes the queue wait for theirs to come to it; returns when
+  /// the last one did. Throws CommError when they do not agree, time is up or the group has failed.
+  std::int64_t meet(int member, Queue& queue, const CollectiveCall& call);
+  /// The members' calls, between meet and depart.
+  std::span<const CollectiveCall> calls() const { return calls_; }
+  /// Waits until every member that met is done with the others' memory, and makes the queue wait for theirs to come to
+  /// that. Has no limit: all have come, and nothing but copying is left.
+  void depart(int member, Queue& queue);
+
+  /// Ends every wait with CommError(why), now and from now on. The first reason stays.
+  void fail(const std::string& why);
+  /// The reason, or empty.
+  std::string failure() const;
+
+ private:
+  struct Post;
+  struct Waiting {
+    Post* head = nullptr;
+    Post* tail = nullptr;
+  };
+
+  int size() const { return static_cast<int>(members_.size()); }
+  Waiting& waiting(int from, int to) { return waiting_[static_cast<std::size_t>(from) * members_.size() + to]; }
+  Waiting& waiting_of(int member, const Message& message);
+  void post_all(int member, std::span<Post> posts);
+  void withdraw(int member, std::span<Post> posts);
+  void wake_all();
+
+  const std::vector<int> members_;
+  const Lane lane_;
+  const std::chrono::milliseconds time_limit_;
+
+  mutable std::mutex mutex_;
+  std::vector<std::condition_variable> wake_;  // by member
+  std::vector<Waiting> waiting_;               // by ordered pair: what waits for its other end
+  std::vector<bool> awaits_any_;               // by member: is in first_sender
+  std::uint64_t posts_ = 0;                    // so far, of all members
+  std::string failure_;
+
+  std::vector<CollectiveCall> calls_;  // by member
+  std::vector<bool> has_come_;
+  std::vector<Mark> came_;  // by member, of the last meeting: the next one is not before all have read them
+  std::vector<Mark> done_;  // the same of its parting
+  int come_ = 0, gone_ = 0;
+  std::uint64_t meetings_ = 0, partings_ = 0;
+  std::int64_t met_ns_ = 0;
+};
+
+}  // namespace rankscope::comm

@@ -1,0 +1,126 @@
+// What one rank's NCCL communicators have in common: calls that return at once and are asked for their result, and a
+// watch that ends all of them when a peer is gone. For the nccl files of this folder.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/execute/comm/group.hpp"
+#include "engine/execute/comm/nccl_library.hpp"
+#include "engine/execute/comm/nccl_recorder.hpp"
+
+namespace rankscope::comm {
+
+class NcclSession;
+
+/// One communicator of the library's. The library wants one call at a time on each.
+class NcclClique {
+ public:
+  /// Collective over the group's members, who have the same id. Throws CommError when they do not come in time.
+  NcclClique(NcclSession& session, const NcclUniqueId& id, const GroupSetting& setting);
+  ~NcclClique();
+  NcclClique(const NcclClique&) = delete;
+  NcclClique& operator=(const NcclClique&) = delete;
+
+  using Enqueue = std::function<NcclResult(const NcclLibrary& nccl, NcclComm comm)>;
+  /// Enqueues these works, and returns when the library has done so. Throws CommError when it refuses, the session has
+  /// failed, or time is up, which then says that `peers` (world ranks) were waited for.
+  void issue(const char* call, const NcclWorks& works, std::span<const int> peers, std::chrono::milliseconds limit,
+             const Enqueue& enqueue);
+
+  /// Of what was issued to a device's queue: where that had come before it, and after it. When it takes longer than
+  /// `limit` from the one to the other the session fails.
+  void look_after(const char* call, Mark came, Mark done, std::span<const int> peers, std::chrono::milliseconds limit);
+
+  /// Null where phases are not recorded.
+  NcclRecorder* recorder() const { return recorder_.get(); }
+
+  // For the session.
+  /// Ends what the library does on it, on the device too; nothing is issued any more.
+  void abort();
+  /// Empty, or what went wrong after something was enqueued: NCCL says so, or it takes too long.
+  std::string trouble();
+
+ private:
+  void wait(NcclResult result, const char* call, std::span<const int> peers, std::chrono::milliseconds limit);
+  std::string words(NcclResult result, const char* call);
+  std::string overdue();
+
+  struct UnderWay {
+    const char* call = "";
+    Mark came, done;
+    std::vector<int> peers;
+    std::chrono::milliseconds limit{};
+    std::int64_t since_ns = -1;  ///< when it was first seen that the queue had come to it
+  };
+
+  NcclSession& session_;
+  const NcclLibrary& nccl_;
+  const int rank_;
+  const Lane lane_;
+  const std::vector<int> others_;  ///< world ranks
+  const std::unique_ptr<NcclRecorder> recorder_;
+  std::mutex mutex_;         ///< guards what follows, and calls of the library
+  NcclComm comm_ = nullptr;  ///< null: aborted
+  const char* last_call_ = "making a group";
+  std::mutex under_way_mutex_;
+  std::deque<UnderWay> under_way_;  ///< in the queue's order
+};
+
+class NcclSession {
+ public:
+  /// `start_up` carries what is said before NCCL can be used, and word of failures.
+  NcclSession(std::shared_ptr<const NcclLibrary> library, std::unique_ptr<World> start_up, CommOptions options);
+  ~NcclSession();
+  NcclSession(const NcclSession&) = delete;
+  NcclSession& operator=(const NcclSession&) = delete;
+
+  const NcclLibrary& nccl() const { return *library_; }
+  World& start_up() const { return *start_up_; }
+  const CommOptions& options() const { return options_; }
+
+  /// Fails this rank and tells the others; ends all cliques. The first reason stays, and is returned.
+  std::string fail(const std::string& why);
+  void throw_if_failed();
+  /// Does something in the world that started up NCCL; what fails there fails this as well.
+  template <class Work>
+  auto or_fail(Work work) {
+    throw_if_failed();
+    try {
+      return work();
+    } catch (const CommError& error) {
+      throw CommError(fail(error.what()));
+    }
+  }
+
+  void add(NcclClique& clique);
+  void remove(NcclClique& clique);
+
+ private:
+  void watch();
+
+  std::shared_ptr<const NcclLibrary> library_;
+  std::unique_ptr<World> start_up_;
+  const CommOptions options_;
+
+  std::mutex mutex_;  ///< guards the failure
+  std::string failure_;
+  bool failed_ = false;
+
+  std::mutex cliques_mutex_;
+  std::vector<NcclClique*> cliques_;
+
+  std::mutex ending_mutex_;
+  std::condition_variable ending_;
+  bool ends_ = false;
+  std::thread watch_;
+};
+
+}  // namespace rankscope::comm

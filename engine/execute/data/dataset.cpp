@@ -1,0 +1,49 @@
+#include "engine/execute/data/dataset.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/execute/data/images.hpp"
+#include "engine/execute/data/language.hpp"
+#include "engine/execute/data/token_file.hpp"
+#include "engine/plan/scenario/read.hpp"
+
+namespace rankscope {
+namespace {
+
+class SyntheticDataset : public Dataset {
+ public:
+  SyntheticDataset(int vocabulary, int context, std::uint64_t seed) : language_(vocabulary, seed), context_(context) {}
+
+  void fill(std::int64_t first_sample, int samples, std::int32_t* tokens, std::int32_t* targets) const override {
+    std::vector<std::int32_t> window(static_cast<std::size_t>(context_) + 1);
+    for (int i = 0; i < samples; ++i) {
+      language_.draw(first_sample + i, context_ + 1, window.data());
+      std::copy(window.begin(), window.end() - 1, tokens + std::int64_t{i} * context_);
+      std::copy(window.begin() + 1, window.end(), targets + std::int64_t{i} * context_);
+    }
+  }
+  double entropy_nats() const override { return language_.floor(context_); }
+  std::int64_t samples_per_epoch() const override { return 0; }
+
+ private:
+  Language language_;
+  int context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_dataset(const Scenario& scenario) {
+  const ModelSpec& model = scenario.model;
+  const DataSpec& data = scenario.data;
+  if (model.is_resnet()) return std::make_unique<SyntheticImages>(model.image, model.classes, data.seed);
+  if (data.source == "synthetic") return std::make_unique<SyntheticDataset>(model.vocabulary, model.context, data.seed);
+  for (const auto& [prefix, coding] :
+       {std::pair{"text:", TokenFile::Coding::bytes}, std::pair{"tokens:", TokenFile::Coding::little_endian_16}})
+    if (data.source.starts_with(prefix))
+      return std::make_unique<TokenFile>(data_file(scenario), coding, model.context, model.vocabulary, data.seed);
+  throw DataError("data.source: unknown source '" + data.source +
+                  "'; it is \"synthetic\", \"text:FILE\" or \"tokens:FILE\"");
+}
+
+}  // namespace rankscope

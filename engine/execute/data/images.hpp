@@ -1,0 +1,38 @@
+// Synthetic images of known classes, whose labels are sometimes wrong, so that a loss curve has a floor to reach.
+//
+// An image is a wave in each of its three colours, under noise. The class says the waves' directions (one of eight for
+// each colour) and their length (one of four, the same for all); where each begins is drawn, so no single pixel tells
+// anything: it takes filters of several pixels, which is what convolutions are. The noise is bounded and the waves are
+// not small, so the image tells its class; the label is another class with a probability of one tenth. The best that a
+// predictor can do is to know the class, and the entropy of the label given the class is the floor.
+#pragma once
+#include <cstdint>
+
+#include "engine/execute/data/dataset.hpp"
+
+namespace rankscope {
+
+class SyntheticImages : public Dataset {
+ public:
+  static constexpr int most_classes = 8 * 8 * 8 * 4;
+  static constexpr double wrong_label = 0.1;
+
+  /// `image`: pixels of a side; 2 ≤ classes ≤ most_classes.
+  SyntheticImages(int image, int classes, std::uint64_t seed);
+
+  /// `tokens`: bytes (0 to 255) of the images [samples, image, image, 3]; `targets`: the labels [samples].
+  void fill(std::int64_t first_sample, int samples, std::int32_t* tokens, std::int32_t* targets) const override;
+  double entropy_nats() const override;
+  std::int64_t samples_per_epoch() const override { return 0; }
+
+  /// The class of a sample's image, whatever its label says.
+  int class_of(std::int64_t sample) const;
+
+ private:
+  void draw(std::int64_t sample, std::int32_t* bytes) const;
+
+  int image_, classes_;
+  std::uint64_t seed_;
+};
+
+}  // namespace rankscope

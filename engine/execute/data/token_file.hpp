@@ -1,0 +1,44 @@
+// A file of tokens as a data set: bytes, or 16-bit integers.
+//
+// The file is cut into samples of `context` tokens, each with the one token after it as the last target; what is left
+// at the end is not used. Sample g of the run is in epoch g / n and has place g % n of that epoch's permutation.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/execute/data/dataset.hpp"
+
+namespace rankscope {
+
+class TokenFile : public Dataset {
+ public:
+  enum class Coding { bytes, little_endian_16 };
+  /// Throws DataError when the file cannot be read, or is too short for one sample, or has (as far as a look at its
+  /// first 16 MiB tells) a token beyond the vocabulary.
+  TokenFile(const std::string& path, Coding coding, int context, int vocabulary, std::uint64_t seed);
+  ~TokenFile() override;
+  TokenFile(const TokenFile&) = delete;
+  TokenFile& operator=(const TokenFile&) = delete;
+
+  void fill(std::int64_t first_sample, int samples, std::int32_t* tokens, std::int32_t* targets) const override;
+  double entropy_nats() const override;
+  std::int64_t samples_per_epoch() const override { return samples_; }
+
+  /// Where in the file, in tokens, a sample of the run begins.
+  std::int64_t position_of(std::int64_t sample) const;
+
+ private:
+  /// Tokens [first, first + count) of the file, checked.
+  void read(std::int64_t first, std::int64_t count, std::int32_t* into, std::vector<std::uint8_t>& raw) const;
+  [[noreturn]] void refuse(const std::string& what) const;
+
+  std::string path_;
+  Coding coding_;
+  int context_, vocabulary_;
+  std::uint64_t seed_;
+  int file_ = -1;
+  std::int64_t samples_ = 0;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,86 @@
+// Binding: from a segment and its operands in memory to something that can be launched again and again.
+//
+// Operand order is the contract in engine/plan/model/model.hpp. Binding does all that can be done once (oneDNN primitives,
+// workspaces); launching allocates nothing.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/plan/model/model.hpp"
+#include "kernels/device/host.hpp"
+#include "kernels/kernel_set.hpp"
+#include "kernels/tensor/view.hpp"
+
+namespace rankscope {
+
+/// What differs from launch to launch of a bound op.
+struct LaunchContext {
+  std::uint64_t step = 0;         ///< counted from 0
+  std::uint64_t seed = 0;         ///< TrainSpec::seed: dropout masks are drawn by it
+  std::int64_t first_sample = 0;  ///< global index of the micro-batch's first sample: dropout masks are drawn by it
+  double loss_scale = 1;          ///< the loss's gradient is multiplied by it, so that fp16 can hold the others
+  /// Updates before this one where an overflow may have left some out; else there were `step`.
+  std::optional<std::uint64_t> update{};
+  std::int64_t global_tokens = 1;  ///< tokens of the whole step: the loss gradient is divided by it
+  int tensor = 0;                  ///< the rank's coordinate in its tensor group: whose rows and words it has
+};
+
+/// A launch: runs on the calling thread, or is enqueued by it where its workspace's queue is a GPU's.
+using Launch = std::function<void(const LaunchContext&)>;
+
+/// Where a compute lane works: its queue, and scratch memory that its ops share, since they never run at the same time.
+/// Grows while binding, reserved once before the first launch; counted in the ledger as `workspace`. Launches keep a
+/// reference to it: it must outlive them and stay where it is.
+class Workspace {
+ public:
+  /// Ensures at least so many bytes.
+  void require(std::int64_t bytes);
+  std::int64_t bytes() const { return bytes_; }
+  /// Call once after all binding; afterwards data() is valid, aligned to 64 bytes. Throws std::bad_alloc, DeviceError.
+  void reserve(Device& device, Queue& queue);
+  /// The same in the host's memory, for launches that run on the calling thread.
+  void reserve();
+  std::byte* data() const { return data_.get(); }
+  Queue& queue() const { return queue_ != nullptr ? *queue_ : calling_thread_; }
+  /// For kernels whose scratch begins there.
+  kernels::Stream stream(std::int64_t offset = 0) const { return {data() + offset, queue().handle()}; }
+
+ private:
+  std::int64_t bytes_ = 0;
+  Memory data_;
+  Queue* queue_ = nullptr;  ///< null: none but the calling thread
+  mutable HostQueue calling_thread_;
+};
+
+/// What a backward does with the gradient of a parameter that it finds: the first micro-batch of a step writes, the
+/// others add. (A tied embedding's backward adds also in the first, to what the head has written on the same rank.)
+enum class IntoGradient : std::uint8_t { write, add };
+
+/// The forward of a segment. `operands`: inputs, parameters, outputs, in SegmentSpec's order, with the shapes and types
+/// of their specifications. Throws kernels::Unsupported when the set lacks an op, std::invalid_argument when an operand
+/// does not fit.
+Launch bind_forward(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
+                    const kernels::KernelSet& kernels, Workspace& workspace);
+
+/// The halves of a split backward, with the operands that SegmentSpec lists for each. `into` has one entry for each of
+/// segment.input_parameters or segment.weight_parameters. Both together compute what bind_backward's launch does, with
+/// the same kernels on the same operands, so the bits are the same. Throw as bind_forward does, also when the segment
+/// has no such half.
+Launch bind_input_gradient(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
+                           std::span<const IntoGradient> into, const kernels::KernelSet& kernels, Workspace& workspace);
+Launch bind_weight_gradient(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
+                            std::span<const IntoGradient> into, const kernels::KernelSet& kernels,
+                            Workspace& workspace);
+
+/// The backward (input and weight gradients together) of a segment. `operands`: gradients of gradient_inputs, kept,
+/// parameters, gradients of gradient_outputs, gradients of the parameters. A gradient of an activation has its tensor's
+/// shape and type; a gradient of a parameter has accumulation_type(model.type). `into` has one entry for each of
+/// segment.parameters. Throws as bind_forward does.
+Launch bind_backward(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
+                     std::span<const IntoGradient> into, const kernels::KernelSet& kernels, Workspace& workspace);
+
+}  // namespace rankscope

@@ -1,0 +1,141 @@
+// Last layer norm, product with the vocabulary, cross-entropy. Forward leaves the gradient of the loss in `logits`.
+//
+// In bf16 the logits are computed in fp32, some rows at a time, and only their gradient is rounded: a logit of 20 in
+// bf16 would be off by 0.06, and the loss with it.
+#include <algorithm>
+#include <vector>
+
+#include "engine/execute/layers/layers.hpp"
+
+namespace rankscope {
+namespace {
+
+using kernels::KernelSet;
+
+kernels::NormSpec norm_of(const Binding& binding) {
+  return {.type = binding.model.type, .rows = binding.tokens(), .width = binding.width()};
+}
+
+kernels::LinearSpec linear_of(const Binding& binding, std::int64_t rows) {
+  return {.type = binding.model.type,
+          .result_type = binding.model.type,
+          .rows = rows,
+          .in = binding.width(),
+          .out = binding.model.spec.vocabulary};
+}
+
+/// Product and cross-entropy of some rows.
+struct Rows {
+  std::int64_t first = 0, count = 0;
+  kernels::Prepared<View, View, View, View, View> linear;
+  kernels::Prepared<View, View, View, View, double> cross_entropy;
+};
+
+View rows_of(View matrix, std::int64_t first, std::int64_t count) {
+  const std::int64_t width = matrix.elements() / matrix.shape[0];
+  auto* data = static_cast<std::byte*>(matrix.data) + first * width * bytes_of(matrix.type);
+  return {data, matrix.type, matrix.shape.rank == 1 ? Shape{count} : Shape{count, width}};
+}
+
+}  // namespace
+
+Launch head_forward(Binding binding) {
+  Operands& operands = binding.operands;
+  const View residual = operands.tensor(TensorName::residual), targets = operands.tensor(TensorName::targets);
+  const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1), weight = operands.parameter(2);
+  const View mean = operands.tensor(TensorName::mean1), rstd = operands.tensor(TensorName::rstd1);
+  const View normed = operands.tensor(TensorName::norm1), logits = operands.tensor(TensorName::logits);
+  const View loss = operands.tensor(TensorName::loss);
+  operands.finish();
+
+  const std::int64_t tokens = binding.tokens(), vocabulary = binding.model.spec.vocabulary;
+  const DType type = binding.model.type, logits_type = accumulation_type(type);
+  const bool in_place = logits_type == type;
+  const std::int64_t row_bytes = vocabulary * bytes_of(logits_type);
+  const std::int64_t rows_at_once =
+      in_place ? tokens : std::clamp<std::int64_t>(binding.kernels.options.logits_bytes / row_bytes, 1, tokens);
+
+  auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
+  ScratchLayout scratch;
+  const std::int64_t wide_at = scratch.add_temporary(in_place ? 0 : rows_at_once * row_bytes);
+  scratch.add_kernel(norm.workspace_bytes);
+  std::vector<Rows> blocks;
+  for (std::int64_t first = 0; first < tokens; first += rows_at_once) {
+    Rows rows{first, std::min(rows_at_once, tokens - first), {}, {}};
+    auto linear = linear_of(binding, rows.count);
+    linear.result_type = logits_type;
+    rows.linear = binding.kernels.prepare(&KernelSet::linear_forward, linear);
+    rows.cross_entropy =
+        binding.kernels.prepare(&KernelSet::cross_entropy, kernels::CrossEntropySpec{.type = type,
+                                                                                     .logits_type = logits_type,
+                                                                                     .rows = rows.count,
+                                                                                     .vocabulary = vocabulary,
+                                                                                     .accumulate_loss = first > 0});
+    scratch.add_kernel(rows.linear.workspace_bytes);
+    scratch.add_kernel(rows.cross_entropy.workspace_bytes);
+    blocks.push_back(std::move(rows));
+  }
+  return make_launch(
+      binding.workspace, scratch,
+      [=, blocks = std::move(blocks)](const LaunchContext& context, std::byte* temporaries,
+                                      const kernels::Stream& stream) {
+        norm.launch(normed, mean, rstd, residual, norm_weight, norm_bias, stream);
+        const double scale = context.loss_scale / static_cast<double>(context.global_tokens);
+        for (const Rows& rows : blocks) {
+          const View gradient = rows_of(logits, rows.first, rows.count);
+          const View wide =
+              in_place ? gradient : View{temporaries + wide_at, logits_type, {rows.count, logits.shape[1]}};
+          rows.linear.launch(wide, rows_of(normed, rows.first, rows.count), weight, View{}, View{}, stream);
+          rows.cross_entropy.launch(gradient, loss, wide, rows_of(targets, rows.first, rows.count), scale, stream);
+        }
+      });
+}
+
+Launch head_backward(Binding binding) {
+  Operands& operands = binding.operands;
+  const Half half = binding.half;
+  View residual, mean, rstd, normed, norm_weight, weight, dresidual, dnorm_weight, dnorm_bias, dweight;
+  if (half.input) {
+    residual = operands.tensor(TensorName::residual);
+    mean = operands.tensor(TensorName::mean1);
+    rstd = operands.tensor(TensorName::rstd1);
+  }
+  if (half.weight) normed = operands.tensor(TensorName::norm1);
+  const View dlogits = operands.tensor(TensorName::logits);
+  if (half.input) {
+    norm_weight = operands.parameter(0);
+    operands.parameter(1);
+    weight = operands.parameter(2);
+    dresidual = operands.tensor(TensorName::residual);
+    dnorm_weight = operands.gradient(0);
+    dnorm_bias = operands.gradient(1);
+  }
+  if (half.weight) dweight = operands.gradient(2);
+  operands.finish();
+
+  auto linear = linear_of(binding, binding.tokens());
+  auto input_gradient = binding.kernels.prepare(&KernelSet::linear_input_gradient, linear);
+  linear.result_type = accumulation_type(binding.model.type);
+  linear.accumulate = binding.adds(2);
+  auto weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, linear);
+  auto norm_spec = norm_of(binding);
+  norm_spec.accumulate_weight = binding.adds(0);
+  norm_spec.accumulate_bias = binding.adds(1);
+  auto norm_backward = binding.kernels.prepare(&KernelSet::norm_backward, norm_spec);
+  ScratchLayout scratch;
+  const std::int64_t dnorm_at = scratch.add_temporary(half.input ? residual.bytes() : 0);
+  if (half.input) scratch.add_kernel(input_gradient.workspace_bytes);
+  if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
+  if (half.input) scratch.add_kernel(norm_backward.workspace_bytes);
+  return make_launch(binding.workspace, scratch,
+                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+                       if (half.weight) weight_gradient.launch(dweight, View{}, dlogits, normed, stream);
+                       if (!half.input) return;
+                       const View dnorm{temporaries + dnorm_at, residual.type, residual.shape};
+                       input_gradient.launch(dnorm, dlogits, weight, stream);
+                       norm_backward.launch(dresidual, dnorm_weight, dnorm_bias, dnorm, residual, mean, rstd,
+                                            norm_weight, View{}, stream);
+                     });
+}
+
+}  // namespace rankscope

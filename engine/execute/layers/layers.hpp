@@ -1,0 +1,141 @@
+// One function for the forward and one for the backward, whole or half, of each kind of segment. Internal to
+// engine/execute/layers; bind.cpp has them in a table.
+#pragma once
+#include "engine/execute/layers/bind.hpp"
+#include "engine/execute/layers/operands.hpp"
+
+namespace rankscope {
+
+/// What a backward computes: the whole, or one half of it.
+struct Half {
+  bool input = true, weight = true;
+};
+
+/// What all of them are given.
+struct Binding {
+  const Model& model;
+  const SegmentSpec& segment;
+  const kernels::KernelSet& kernels;
+  Workspace& workspace;
+  Operands operands;
+  std::span<const IntoGradient> into;  ///< backward only: one for each of the segment's parameters
+  Half half;                           ///< backward only
+
+  std::int64_t tokens() const { return model.tokens(); }
+  std::int64_t width() const { return model.spec.width; }
+  bool adds(int parameter) const { return into[static_cast<std::size_t>(parameter)] == IntoGradient::add; }
+  double dropout() const { return model.spec.dropout; }
+  /// Rows of the residual stream that this rank has.
+  std::int64_t stream_rows() const { return model.stream_tokens(); }
+  /// What the segment calls its operands: several segments may be of one function, and names differ with sequence
+  /// parallelism.
+  TensorName input(std::size_t i) const { return segment.inputs[i].name; }
+  TensorName output(std::size_t i) const { return segment.outputs[i].name; }
+};
+
+Launch embedding_forward(Binding binding);
+Launch embedding_backward(Binding binding);    ///< no input gradient: nothing comes before it
+Launch norm_product_forward(Binding binding);  ///< qkv, up
+Launch norm_product_backward(Binding binding);
+Launch attention_forward(Binding binding);
+Launch attention_backward(Binding binding);        ///< all input gradient: it has no parameters
+Launch residual_product_forward(Binding binding);  ///< projection, down
+Launch residual_product_backward(Binding binding);
+Launch head_forward(Binding binding);
+Launch head_backward(Binding binding);
+
+// Of tensor ranks (the second table of engine/plan/model/gpt_rows.hpp).
+Launch token_embedding_forward(Binding binding);
+Launch token_embedding_backward(Binding binding);
+Launch positions_forward(Binding binding);
+Launch positions_backward(Binding binding);
+Launch norm_forward(Binding binding);  ///< attention_norm, final_norm
+Launch norm_backward(Binding binding);
+Launch mlp_norm_forward(Binding binding);
+Launch mlp_norm_backward(Binding binding);
+Launch output_forward(Binding binding);
+Launch output_backward(Binding binding);
+Launch split_product_forward(Binding binding);    ///< qkv, up
+Launch partial_product_forward(Binding binding);  ///< projection, down
+Launch split_product_backward(Binding binding);   ///< of all four
+Launch split_head_forward(Binding binding);
+Launch split_head_backward(Binding binding);
+Launch loss_forward(Binding binding);
+
+// Of residual networks (engine/plan/model/resnet_rows.hpp).
+Launch stem_forward(Binding binding);
+Launch stem_backward(Binding binding);
+Launch pool_forward(Binding binding);
+Launch pool_backward(Binding binding);
+Launch conv1_forward(Binding binding);
+Launch conv1_backward(Binding binding);
+Launch norm_convolution_forward(Binding binding);  ///< conv2, conv3
+Launch norm_convolution_backward(Binding binding);
+Launch shortcut_sum_forward(Binding binding);
+Launch shortcut_sum_backward(Binding binding);
+Launch classifier_forward(Binding binding);
+Launch classifier_backward(Binding binding);
+
+/// A launch of kernels one after the other: `run` gets the context, the scratch memory's begin (temporaries) and the
+/// kernels' stream behind it.
+template <class Run>
+Launch make_launch(Workspace& workspace, const ScratchLayout& scratch, Run run) {
+  workspace.require(scratch.bytes());
+  return [&workspace, offset = scratch.kernel_offset(), run = std::move(run)](const LaunchContext& context) {
+    run(context, workspace.data(), workspace.stream(offset));
+  };
+}
+
+/// Dropout sites: the embedding's is 0, block b's projection 1 + 2b and its MLP 2 + 2b.
+inline std::uint32_t dropout_site(const SegmentSpec& segment) {
+  return segment.block < 0 ? 0 : static_cast<std::uint32_t>(2 * segment.block + segment.dropout_site);
+}
+inline kernels::DropoutDraw dropout_draw(const LaunchContext& context, std::int64_t tokens_per_sample) {
+  return {context.seed, context.step, context.first_sample * tokens_per_sample};
+}
+/// The same for a tensor rank's rows of the residual stream.
+inline kernels::DropoutDraw stream_dropout_draw(const LaunchContext& context, const Model& model) {
+  kernels::DropoutDraw draw = dropout_draw(context, model.spec.context);
+  draw.first_row += model.first_stream_token(context.tensor);
+  return draw;
+}
+
+/// The gradient of a product's input, or through the GELU that made the input, of what that was of.
+class InputGradient {
+ public:
+  InputGradient() = default;
+  InputGradient(const Binding& binding, const kernels::LinearSpec& spec, bool through_gelu) {
+    if (through_gelu)
+      sloped_ = binding.kernels.prepare(&kernels::KernelSet::linear_gelu_input_gradient, spec);
+    else
+      plain_ = binding.kernels.prepare(&kernels::KernelSet::linear_input_gradient, spec);
+  }
+  std::int64_t workspace_bytes() const { return std::max(plain_.workspace_bytes, sloped_.workspace_bytes); }
+  /// `before`: what GELU was of.
+  void launch(const View& dx, const View& dy, const View& weight, const View& before,
+              const kernels::Stream& stream) const {
+    if (sloped_.launch)
+      sloped_.launch(dx, dy, weight, before, stream);
+    else
+      plain_.launch(dx, dy, weight, stream);
+  }
+
+ private:
+  kernels::Prepared<View, View, View> plain_;
+  kernels::Prepared<View, View, View, View> sloped_;
+};
+
+/// The gradient of what was dropped, on a tensor rank's rows of the residual stream: a copy where nothing is.
+class DroppedGradient {
+ public:
+  explicit DroppedGradient(const Binding& binding);
+  std::int64_t workspace_bytes() const { return dropout_.workspace_bytes; }
+  void launch(const View& dx, const View& dy, const LaunchContext& context, const kernels::Stream& stream) const;
+
+ private:
+  const Model* model_;
+  const Workspace* workspace_;
+  kernels::Prepared<View, View, View, kernels::DropoutDraw> dropout_;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,56 @@
+#include "engine/execute/layers/operands.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rankscope {
+namespace {
+
+std::string text_of(const Shape& shape) {
+  std::string text = "[";
+  for (int axis = 0; axis < shape.rank; ++axis) text += (axis ? ", " : "") + std::to_string(shape[axis]);
+  return text + "]";
+}
+
+}  // namespace
+
+std::string describe(const SegmentSpec& segment, const char* direction) {
+  std::string text = std::string(direction) + " of ";
+  if (segment.block >= 0) text.append("b").append(std::to_string(segment.block)).append(".");
+  return text + std::string(name_of(segment.kind));
+}
+
+View Operands::take(const Shape& shape, DType type, const std::string& what) {
+  const std::string where = describe(segment_, direction_) + ": operand " + std::to_string(next_) + ", " + what;
+  if (next_ >= views_.size()) throw std::invalid_argument(where + ", is missing");
+  const View view = views_[next_++];
+  if (view.type != type || view.elements() != shape.elements())
+    throw std::invalid_argument(where + ", should be " + std::string(name_of(type)) + " " + text_of(shape) +
+                                " and is " + std::string(name_of(view.type)) + " " + text_of(view.shape));
+  if (view.data == nullptr) throw std::invalid_argument(where + ", has no memory");
+  return {view.data, type, shape};
+}
+
+View Operands::tensor(TensorName name) {
+  const TensorSpec* spec = find_tensor(model_, segment_, name);
+  if (spec == nullptr) throw std::invalid_argument("the model has no tensor " + std::string(name_of(name)));
+  return take(spec->shape, spec->type, std::string(name_of(name)));
+}
+
+View Operands::parameter(int index) {
+  const ParameterSpec& spec = model_.parameters.at(segment_.parameters.at(index));
+  return take(spec.shape, model_.type, spec.name);
+}
+
+View Operands::gradient(int index) {
+  const ParameterSpec& spec = model_.parameters.at(segment_.parameters.at(index));
+  return take(spec.shape, accumulation_type(model_.type), "gradient of " + spec.name);
+}
+
+void Operands::finish() const {
+  if (next_ != views_.size())
+    throw std::invalid_argument(describe(segment_, direction_) + " takes " + std::to_string(next_) +
+                                " operands and was given " + std::to_string(views_.size()));
+}
+
+}  // namespace rankscope

@@ -1,0 +1,103 @@
+// A product whose result is added to the residual stream, after dropout: attention's output projection and the MLP's
+// second product, whose backward may go through the GELU that made its input.
+#include "engine/execute/layers/layers.hpp"
+
+namespace rankscope {
+namespace {
+
+using kernels::KernelSet;
+
+kernels::LinearSpec linear_of(const Binding& binding, std::int64_t in) {
+  return {.type = binding.model.type,
+          .result_type = binding.model.type,
+          .rows = binding.tokens(),
+          .in = in,
+          .out = binding.width()};
+}
+
+kernels::DropoutSpec dropout_of(const Binding& binding) {
+  return {.type = binding.model.type,
+          .rows = binding.tokens(),
+          .width = binding.width(),
+          .probability = binding.dropout(),
+          .site = dropout_site(binding.segment)};
+}
+
+}  // namespace
+
+Launch residual_product_forward(Binding binding) {
+  Operands& operands = binding.operands;
+  const View input = operands.tensor(binding.input(0)), residual = operands.tensor(binding.input(1));
+  const View weight = operands.parameter(0), bias = operands.parameter(1);
+  const View output = operands.tensor(binding.output(0));
+  operands.finish();
+
+  // Without dropout the product adds the residual itself.
+  const bool drops = binding.dropout() > 0;
+  auto spec = linear_of(binding, input.shape[1]);
+  spec.bias = true;
+  spec.residual = !drops;
+  auto linear = binding.kernels.prepare(&KernelSet::linear_forward, spec);
+  auto dropout_spec = dropout_of(binding);
+  dropout_spec.residual = true;
+  auto dropout = binding.kernels.prepare(&KernelSet::dropout, dropout_spec);
+  ScratchLayout scratch;
+  scratch.add_kernel(linear.workspace_bytes);
+  scratch.add_kernel(dropout.workspace_bytes);
+  return make_launch(binding.workspace, scratch,
+                     [=, context_tokens = binding.model.spec.context](const LaunchContext& context, std::byte*,
+                                                                      const kernels::Stream& stream) {
+                       linear.launch(output, input, weight, bias, drops ? View{} : residual, stream);
+                       if (drops)
+                         dropout.launch(output, output, residual, dropout_draw(context, context_tokens), stream);
+                     });
+}
+
+Launch residual_product_backward(Binding binding) {
+  Operands& operands = binding.operands;
+  const bool through_gelu = binding.segment.does(Work::gelu_slope);
+  const TensorName dinput_name = binding.segment.gradient_outputs.front();
+  const Half half = binding.half;
+  View input, before, weight, dinput, dweight, dbias;
+  const View doutput = operands.tensor(binding.output(0));
+  if (half.weight) input = operands.tensor(binding.input(0));
+  if (half.input) {
+    if (through_gelu) before = operands.tensor(dinput_name);
+    weight = operands.parameter(0);
+    operands.parameter(1);
+    dinput = operands.tensor(dinput_name);
+  }
+  if (half.weight) {
+    dweight = operands.gradient(0);
+    dbias = operands.gradient(1);
+  }
+  operands.finish();
+
+  const bool drops = binding.dropout() > 0;
+  auto dropout = binding.kernels.prepare(&KernelSet::dropout, dropout_of(binding));
+  auto spec = linear_of(binding, half.input ? weight.shape[1] : dweight.shape[1]);
+  const InputGradient input_gradient(binding, spec, through_gelu);
+  spec.result_type = accumulation_type(binding.model.type);
+  spec.bias = true;
+  spec.accumulate = binding.adds(0);
+  spec.accumulate_bias = binding.adds(1);
+  auto weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, spec);
+  ScratchLayout scratch;
+  const std::int64_t dropped_at = scratch.add_temporary(drops ? doutput.bytes() : 0);
+  scratch.add_kernel(dropout.workspace_bytes);
+  if (half.input) scratch.add_kernel(input_gradient.workspace_bytes());
+  if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
+  return make_launch(binding.workspace, scratch,
+                     [=, context_tokens = binding.model.spec.context](
+                         const LaunchContext& context, std::byte* temporaries, const kernels::Stream& stream) {
+                       View dy = doutput;
+                       if (drops) {
+                         dy.data = temporaries + dropped_at;
+                         dropout.launch(dy, doutput, View{}, dropout_draw(context, context_tokens), stream);
+                       }
+                       if (half.weight) weight_gradient.launch(dweight, dbias, dy, input, stream);
+                       if (half.input) input_gradient.launch(dinput, dy, weight, before, stream);
+                     });
+}
+
+}  // namespace rankscope

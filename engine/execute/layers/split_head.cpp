@@ -1,0 +1,139 @@
+// The head of tensor ranks: each multiplies with its words. The logits never come together. Megatron-LM all-reduces
+// three numbers a token one after the other: the greatest logit, the target's logit, and the sum of the exponentials
+// relative to the greatest. Here each rank tells all three at once, relative to its own greatest logit, in one
+// all-gather: one latency instead of three, no other operation than sums needed of a communicator, and since every rank
+// combines them in the same order, all have the same bits.
+//
+// In bf16 the logits are computed in fp32, some rows at a time. What stays is exp(logit - the rank's greatest), which
+// rounding changes by its relative error alone; the loss comes from the statistics, which are fp32.
+#include <algorithm>
+#include <vector>
+
+#include "engine/execute/layers/layers.hpp"
+
+namespace rankscope {
+namespace {
+
+using kernels::KernelSet;
+
+/// Product and statistics of some rows.
+struct Rows {
+  std::int64_t first = 0, count = 0;
+  kernels::Prepared<View, View, View, View, View> linear;
+  kernels::Prepared<View, View, View, View, kernels::VocabularyPart> numerators;
+};
+
+View rows_of(View matrix, std::int64_t first, std::int64_t count) {
+  const std::int64_t width = matrix.elements() / matrix.shape[0];
+  auto* data = static_cast<std::byte*>(matrix.data) + first * width * bytes_of(matrix.type);
+  return {data, matrix.type, matrix.shape.rank == 1 ? Shape{count} : Shape{count, width}};
+}
+
+kernels::LinearSpec linear_of(const Binding& binding, std::int64_t rows) {
+  return {.type = binding.model.type,
+          .result_type = binding.model.type,
+          .rows = rows,
+          .in = binding.width(),
+          .out = binding.model.vocabulary_share()};
+}
+
+kernels::VocabularySpec vocabulary_of(const Binding& binding, std::int64_t rows) {
+  return {.type = binding.model.type,
+          .logits_type = accumulation_type(binding.model.type),
+          .rows = rows,
+          .columns = binding.model.vocabulary_share(),
+          .ranks = binding.model.tensor};
+}
+
+kernels::VocabularyPart part_of(const LaunchContext& context, const Model& model) {
+  return {context.tensor, context.tensor * model.vocabulary_share(), model.words_of(context.tensor)};
+}
+
+}  // namespace
+
+Launch split_head_forward(Binding binding) {
+  Operands& operands = binding.operands;
+  const View normed = operands.tensor(binding.input(0)), targets = operands.tensor(TensorName::targets);
+  const View weight = operands.parameter(0);
+  const View logits = operands.tensor(TensorName::logits), statistics = operands.tensor(TensorName::statistics);
+  operands.finish();
+
+  const std::int64_t tokens = binding.tokens(), words = binding.model.vocabulary_share();
+  const DType type = binding.model.type, logits_type = accumulation_type(type);
+  const bool in_place = logits_type == type;
+  const std::int64_t row_bytes = words * bytes_of(logits_type);
+  const std::int64_t rows_at_once =
+      in_place ? tokens : std::clamp<std::int64_t>(binding.kernels.options.logits_bytes / row_bytes, 1, tokens);
+
+  ScratchLayout scratch;
+  const std::int64_t wide_at = scratch.add_temporary(in_place ? 0 : rows_at_once * row_bytes);
+  std::vector<Rows> blocks;
+  for (std::int64_t first = 0; first < tokens; first += rows_at_once) {
+    Rows rows{first, std::min(rows_at_once, tokens - first), {}, {}};
+    auto linear = linear_of(binding, rows.count);
+    linear.result_type = logits_type;
+    rows.linear = binding.kernels.prepare(&KernelSet::linear_forward, linear);
+    rows.numerators = binding.kernels.prepare(&KernelSet::vocabulary_numerators, vocabulary_of(binding, rows.count));
+    scratch.add_kernel(rows.linear.workspace_bytes);
+    scratch.add_kernel(rows.numerators.workspace_bytes);
+    blocks.push_back(std::move(rows));
+  }
+  return make_launch(
+      binding.workspace, scratch,
+      [=, &model = binding.model, blocks = std::move(blocks)](const LaunchContext& context, std::byte* temporaries,
+                                                              const kernels::Stream& stream) {
+        for (const Rows& rows : blocks) {
+          const View numerators = rows_of(logits, rows.first, rows.count);
+          const View wide = in_place ? numerators : View{temporaries + wide_at, logits_type, {rows.count, words}};
+          rows.linear.launch(wide, rows_of(normed, rows.first, rows.count), weight, View{}, View{}, stream);
+          rows.numerators.launch(numerators, rows_of(statistics, rows.first, rows.count), wide,
+                                 rows_of(targets, rows.first, rows.count), part_of(context, model), stream);
+        }
+      });
+}
+
+Launch split_head_backward(Binding binding) {
+  Operands& operands = binding.operands;
+  const Half half = binding.half;
+  View normed, weight, dnormed, dweight;
+  if (half.weight) normed = operands.tensor(binding.input(0));
+  const View dlogits = operands.tensor(TensorName::logits);
+  if (half.input) {
+    weight = operands.parameter(0);
+    dnormed = operands.tensor(binding.input(0));
+  }
+  if (half.weight) dweight = operands.gradient(0);
+  operands.finish();
+
+  auto linear = linear_of(binding, binding.tokens());
+  auto input_gradient = binding.kernels.prepare(&KernelSet::linear_input_gradient, linear);
+  linear.result_type = accumulation_type(binding.model.type);
+  linear.accumulate = binding.adds(0);
+  auto weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, linear);
+  ScratchLayout scratch;
+  if (half.input) scratch.add_kernel(input_gradient.workspace_bytes);
+  if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
+  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+    if (half.input) input_gradient.launch(dnormed, dlogits, weight, stream);
+    if (half.weight) weight_gradient.launch(dweight, View{}, dlogits, normed, stream);
+  });
+}
+
+Launch loss_forward(Binding binding) {
+  Operands& operands = binding.operands;
+  const View statistics = operands.tensor(TensorName::statistics_all), targets = operands.tensor(TensorName::targets);
+  const View logits = operands.tensor(TensorName::logits), loss = operands.tensor(TensorName::loss);
+  operands.finish();
+
+  auto combine = binding.kernels.prepare(&KernelSet::vocabulary_loss, vocabulary_of(binding, binding.tokens()));
+  ScratchLayout scratch;
+  scratch.add_kernel(combine.workspace_bytes);
+  return make_launch(
+      binding.workspace, scratch,
+      [=, &model = binding.model](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
+        const double scale = context.loss_scale / static_cast<double>(context.global_tokens);
+        combine.launch(logits, loss, statistics, targets, scale, part_of(context, model), stream);
+      });
+}
+
+}  // namespace rankscope

@@ -1,0 +1,44 @@
+// Optimizers at work: the bound launches of the norm and of the update. Which optimizers there are, their states and
+// their rules: engine/plan/optimizer_rule.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "engine/execute/layers/bind.hpp"
+#include "engine/execute/optimizer/learning_rate.hpp"
+#include "engine/plan/optimizer_rule/rule.hpp"
+#include "engine/plan/scenario/scenario.hpp"
+#include "kernels/kernel_set.hpp"
+#include "kernels/tensor/view.hpp"
+
+namespace rankscope {
+
+/// The states of a whole parameter: the master (only of bf16 and fp16 parameters), then the optimizer's own. Bytes per
+/// parameter in bf16 with AdamW: 2 + 4 gradient + 12 = 18. Throws std::invalid_argument for an optimizer that is not
+/// known.
+std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_type, const Shape& shape);
+
+/// *out = sum over all `gradients` of their squares, accumulated in fp64. `out` is memory of what the set runs on.
+Launch bind_square_norm(std::span<const View> gradients, double* out, const kernels::KernelSet& kernels,
+                        Workspace& workspace);
+
+/// Adds to `counts`, [magnitude_bins] in the memory of what the set runs on, how many elements of all `gradients` have
+/// which magnitude (kernels/tensor/magnitude.hpp).
+std::function<void(double* counts)> bind_count_magnitudes(std::span<const View> gradients,
+                                                          const kernels::KernelSet& kernels, Workspace& workspace);
+
+/// One parameter with all that its update reads and writes.
+struct UpdateOperands {
+  View parameter, gradient;
+  std::vector<View> states{};        ///< in optimizer_states' order
+  bool decay = false;                ///< ParameterSpec::decay
+  std::int64_t tensor_elements = 0;  ///< UpdateTarget::tensor_elements; 0: the parameter is the whole tensor
+};
+
+/// The update of all `parameters`. t is the launch's update + 1. `clip_coefficient` may be null (1); it is memory of
+/// what the set runs on, read when the update runs. Throws std::invalid_argument when an operand is missing or does not
+/// fit.
+Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> parameters, const double* clip_coefficient,
+                   const kernels::KernelSet& kernels, Workspace& workspace);
+
+}  // namespace rankscope

@@ -1,0 +1,20 @@
+// The fit between ranks' clocks: they may be on different hosts.
+#pragma once
+#include <cstdint>
+
+#include "engine/execute/comm/communicator.hpp"
+
+namespace rankscope {
+
+/// The moment that a run's times count from, as this rank's clock (monotonic_ns) had it: the same moment on every rank.
+struct CommonStart {
+  std::int64_t start_ns = 0;
+  std::int64_t uncertainty_ns = 0;  ///< how much it may differ from rank 0's
+};
+
+/// Collective. This rank's clock against rank 0's by round trips (as NTP and Score-P do): rank 0 asks, this rank
+/// answers with its time; the round trip that took least puts that time at its middle, so the fit is off by at most
+/// half of it. The moment is when rank 0 has all fits.
+CommonStart fit_clock(World& world);
+
+}  // namespace rankscope

@@ -1,0 +1,57 @@
+// What computes a rank's ops: it binds each compute op of a program to something that can be launched every step.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "engine/execute/layers/bind.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/execute/run/arena.hpp"
+#include "engine/execute/run/lane_queues.hpp"
+#include "engine/execute/run/platform.hpp"
+#include "kernels/tensor/magnitude.hpp"
+
+namespace rankscope {
+
+/// What a rank's compute lane learns in a step beside its tensors.
+struct StepValues {
+  double loss_sum = 0;     ///< nats over the tokens of this rank's samples; only where the head is
+  double square_norm = 0;  ///< of the gradients this rank counts, multiplied by loss_scale where that is not 0
+  double loss_scale = 0;   ///< that its gradients were multiplied by; 0: none is in use
+  /// How many elements of these gradients have which magnitude (kernels/tensor/magnitude.hpp), in steps that ask for
+  /// it.
+  std::array<double, magnitude_bins> magnitudes{};
+};
+
+/// A compute op, or a copy between host and device, bound: launches it for that step, on its lane's queue.
+using BoundCompute = std::function<void(std::uint32_t step)>;
+
+class ComputeDevice {
+ public:
+  virtual ~ComputeDevice() = default;
+  virtual BoundCompute bind(const Op& op) = 0;
+  /// Once, after all ops are bound.
+  virtual void reserve() = 0;
+  /// Memory beside the arena, known once all ops are bound.
+  virtual std::int64_t workspace_bytes() const = 0;
+  /// The same in the host's memory, of ops that the host runs.
+  virtual std::int64_t host_workspace_bytes() const = 0;
+  /// Initial weights and optimizer states, written into the arena.
+  virtual void initialise() = 0;
+  /// After the last of a step's ops: enqueues there that `values` gets what the step has added up, and that the next
+  /// one begins at zero. `values` is memory that the host reads too.
+  virtual void tell(StepValues& values, Queue& queue) = 0;
+};
+
+/// Computes for real on that platform. All references must outlive the device and what it binds. `updates_left_out` of
+/// the steps before did not count for the optimizer; a loss scale's own state has that itself. Throws
+/// kernels::Unsupported for what the platform cannot run.
+std::unique_ptr<ComputeDevice> kernel_device(const StepProgram& step, const RankProgram& program, const Arena& arena,
+                                             const Platform& platform, LaneQueues& queues,
+                                             std::int64_t updates_left_out = 0);
+
+/// Sleeps what `cost_ns` says of each op.
+std::unique_ptr<ComputeDevice> sleep_device(std::function<std::int64_t(const Op&)> cost_ns);
+
+}  // namespace rankscope

@@ -1,0 +1,76 @@
+// How the ops of a rank's lanes are run, and told of once they are done. On a host an op is done when its launch
+// returns. On a GPU a launch only enqueues: lanes wait for each other by marks in their queues, and a thread of its own
+// reads, later, when each op began and ended.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/execute/comm/communicator.hpp"
+#include "engine/execute/run/lane_queues.hpp"
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// What launching an op told.
+struct OpOutcome {
+  std::int64_t active_ns = -1;  ///< when its peers had come (see CommResult); -1 where that is the op's begin
+  Mark active{};                ///< the same of a queue
+  std::int64_t wire_bytes = 0;  ///< sent; -1 unknown
+  std::vector<PhaseRecord> phases{};
+  std::vector<PeerBytes> sent{};  ///< by receiving rank, where that is known
+};
+
+/// An op of a step that is done; its phases have their times.
+struct Done {
+  OpIndex op = 0;
+  Span span;
+  OpOutcome outcome;
+  /// What it cost the device by itself: CPU time of its thread on a host; on a GPU the time between its marks, while it
+  /// had the device alone where that was measured.
+  std::int64_t cost_ns = 0;
+};
+
+/// What a dispatch calls. Of an op `launch` comes from its lane's thread; the others from the same thread on a host,
+/// and from one thread for all lanes on a GPU, in order of time.
+struct DispatchCalls {
+  std::function<OpOutcome(OpIndex op, std::uint32_t step)> launch;
+  /// Memory that the op takes is taken; that it leaves is left.
+  std::function<void(const Span&span, OpIndex op)> began, ended;
+  std::function<void(Done done)> done;
+  /// Perhaps empty: the op has been launched. On its lane's thread and queue, where nothing comes after it yet: what it
+  /// has written may be looked at, and what it leaves may be changed.
+  std::function<void(OpIndex op, std::uint32_t step)> left{};
+};
+
+/// Steps that may be under way on queues: lanes are no further ahead of what has been told. Bounds what is enqueued,
+/// and what of a step must stay where it is until it is told.
+inline constexpr std::uint32_t steps_under_way = 4;
+/// The same of a rank: an asynchronous server has steps open that others have left behind.
+inline std::uint32_t steps_under_way_of(const RankProgram& program) {
+  return steps_under_way + static_cast<std::uint32_t>(program.arrivals_ahead.value_or(0));
+}
+
+class Dispatch {
+ public:
+  virtual ~Dispatch() = default;
+  /// Before the lanes run steps from `first` on.
+  virtual void begin(std::uint32_t first) = 0;
+  /// On the op's lane's thread, once all that it comes after has been run.
+  virtual void run(OpIndex op, std::uint32_t step) = 0;
+  /// A lane has failed, and others may wait for what it will not do any more: they throw. Any thread.
+  virtual void give_up() = 0;
+  /// After the lanes have ended: waits until all that was run is done and told. `failed`: what is not told yet is not
+  /// told any more. Throws what went wrong on the device.
+  virtual void end(bool failed) = 0;
+};
+
+/// All times are monotonic_ns() less `start_ns`. References must outlive it.
+std::unique_ptr<Dispatch> dispatch_on_host(const RankProgram& program, std::int64_t start_ns, DispatchCalls calls);
+
+/// `measures_alone`: in the first two steps of all ops that compute have the device to themselves, one after the
+/// other over all ranks that share it, so that costs are those of a device of one's own.
+std::unique_ptr<Dispatch> dispatch_on_queues(const RankProgram& program, std::int64_t start_ns, Device& device,
+                                             LaneQueues& queues, bool measures_alone, DispatchCalls calls);
+
+}  // namespace rankscope

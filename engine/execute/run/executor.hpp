@@ -1,0 +1,74 @@
+// The executor: a small loop per lane. It knows no schedule, no micro-batches and no parallelism; all of that is in the
+// program.
+#pragma once
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/plan/program/program.hpp"
+
+namespace rankscope {
+
+/// Runs one op of a program for one step on the calling thread, or enqueues it from there in its lane's order: then
+/// what comes after it is ordered by the queues.
+using OpRunner = std::function<void(OpIndex op, std::uint32_t step)>;
+
+/// Of a parameter server's open receives (never none): waits until one can go on, and says which.
+using FirstToCome = std::function<OpIndex(std::span<const OpIndex> receives)>;
+
+/// Runs the lanes of one rank's program, each on a thread of its own, for steps first … first + count - 1. A step is no
+/// barrier: a lane goes on into the next step's ops as soon as their dependencies allow.
+class Executor {
+ public:
+  /// `run` is called from the lanes' threads, for each op after everything it comes after; `first_to_come` from that of
+  /// a program with arrivals_ahead.
+  Executor(const RankProgram& program, OpRunner run, FirstToCome first_to_come = {});
+
+  /// Returns when all lanes have run all steps. If an op throws, no lane begins another op, `on_failure` (which must
+  /// end the waits of ops that are under way) is called once, and the first exception is thrown on.
+  void run(std::uint32_t first, std::uint32_t count, const std::function<void(const std::string& why)>& on_failure);
+
+ private:
+  void run_lane(std::size_t lane, std::uint32_t first, std::uint32_t count);
+  void run_as_they_come(std::size_t lane, std::uint32_t first, std::uint32_t count);
+  bool has_failed();
+  /// False when the run has failed.
+  bool wait_for(std::size_t lane, OpIndex op, std::uint64_t steps_before);
+
+  struct Place {
+    std::size_t lane = 0;
+    std::uint64_t position = 0;  ///< within the lane, from 0
+  };
+
+  const RankProgram& program_;
+  OpRunner run_;
+  FirstToCome first_to_come_;
+  std::array<std::vector<OpIndex>, lane_count> lanes_;
+  std::vector<Place> place_;  ///< by op
+
+  /// What a lane waits for: that another has finished so many ops. Each lane sleeps on a condition of its own, so that
+  /// finishing an op wakes only a lane that can go on: waking all of them costs the compute lane some 15 us an op where
+  /// cores are few.
+  struct Wait {
+    std::size_t lane = 0;
+    std::uint64_t needed = 0;  ///< 0: it does not wait
+    std::condition_variable over;
+  };
+  void finish(std::size_t lane);
+  /// Ends all waits; false when the run had failed before.
+  bool fail(std::exception_ptr why);
+
+  std::mutex mutex_;
+  std::array<Wait, lane_count> waits_;
+  std::array<std::uint64_t, lane_count> finished_{};  ///< ops that each lane has finished in this run()
+  std::exception_ptr failure_;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,42 @@
+#include "engine/execute/run/gpu_platform.hpp"
+
+#include "kernels/cpu/cpu.hpp"
+#include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/device.hpp"
+#include "kernels/cuda/queue_device.hpp"
+
+namespace rankscope {
+namespace {
+
+kernels::CudaDevice usable_gpu(int gpu) {
+  std::string reason;
+  const auto devices = kernels::cuda_devices(&reason);
+  if (devices.empty()) throw DeviceError("the device 'cuda' cannot be used here: " + reason);
+  if (gpu < 0 || static_cast<std::size_t>(gpu) >= devices.size())
+    throw DeviceError("the device 'cuda' cannot be used here: there is no GPU number " + std::to_string(gpu) +
+                      " among " + std::to_string(devices.size()));
+  const kernels::CudaDevice& chosen = devices[static_cast<std::size_t>(gpu)];
+  if (chosen.major < 8)
+    throw DeviceError("the device 'cuda' cannot be used here: " + chosen.name + " has compute capability " +
+                      std::to_string(chosen.major) + "." + std::to_string(chosen.minor) + ", and 8.0 is the least");
+  return chosen;
+}
+
+}  // namespace
+
+void check_gpu_platform() { usable_gpu(0); }
+
+std::vector<std::string> gpu_bus_ids() {
+  std::vector<std::string> ids;
+  for (const kernels::CudaDevice& device : kernels::cuda_devices()) ids.push_back(device.bus_id);
+  return ids;
+}
+
+std::shared_ptr<const Platform> open_gpu_platform(int threads, int gpu) {
+  std::shared_ptr<Device> device = kernels::cuda_device(usable_gpu(gpu).index);
+  device->use();
+  return std::make_shared<Platform>(
+      Platform{std::move(device), kernels::cuda_kernels(), kernels::cpu_kernels({.threads = threads})});
+}
+
+}  // namespace rankscope

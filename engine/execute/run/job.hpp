@@ -1,0 +1,64 @@
+// All ranks of a run: as threads of this process (loopback), or this process's one (mpi).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "engine/execute/comm/options.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/execute/run/rank_run.hpp"
+
+namespace rankscope {
+
+struct RunSettings {
+  std::string communicator = "loopback";     ///< "loopback", "mpi" or "nccl"
+  std::string device = "cpu";                ///< "cpu", "cuda" or "sleep"
+  std::shared_ptr<const Platform> platform;  ///< null: what `device` names is opened
+  /// Ranks as threads with a device each, instead of one that they share; called on the rank's thread.
+  std::function<std::shared_ptr<const Platform>(int rank)> platform_of;
+  /// Ranks as threads that talk over this, made of what they have: loopback. The rank's device is in use.
+  std::function<std::unique_ptr<World>(std::unique_ptr<World> threads)> over;
+  int threads_per_rank = 1;      ///< of the compute lane
+  std::uint32_t first_step = 0;  ///< counted from 0; after a resumption not 0
+  std::uint32_t steps = 1;       ///< where it ends: the first one that is not run
+  StressSpec stress;             ///< RankSettings::stress
+  /// RankSettings::watch, of every rank.
+  std::function<void(int rank, OpIndex op, std::uint32_t step)> watch;
+  std::string checkpoint_folder;       ///< RankSettings::checkpoint_folder
+  const Checkpoint* resume = nullptr;  ///< RankSettings::resume
+  std::int64_t start_ns = 0;           ///< monotonic_ns() that reported times count from
+  CommOptions comm;
+  std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of device "sleep"
+  /// RankSettings::energy of a rank, asked on its thread; empty: unknown.
+  std::function<std::shared_ptr<StepEnergy>(int rank)> energy_of;
+};
+
+/// A run that a rank ended: which one, why, and what it had finished.
+struct RunFailure : std::runtime_error {
+  RunFailure(int failed_rank, const std::string& why, bool while_communicating = false)
+      : std::runtime_error(why), rank(failed_rank), in_communication(while_communicating) {}
+  int rank;
+  bool in_communication;  ///< the cause may be another rank, which nobody here can ask
+};
+
+/// The observer of a rank; may be null. Called once per rank, from that rank's thread, before its first step.
+using ObserverOf = std::function<RankObserver*(int rank)>;
+/// What one rank does with its RankRun: by default, all steps at once.
+using RankBody = std::function<void(RankRun& run, int rank)>;
+
+/// These settings for ranks that are threads of this process with a GPU each, and talk over NCCL. Throws DeviceError
+/// where there are fewer GPUs than ranks.
+RunSettings over_nccl(RunSettings settings, int ranks);
+
+/// Runs every rank on a thread of its own and returns when all have ended. Throws RunFailure for the rank that failed
+/// first.
+void run_loopback(const StepProgram& step, const RunSettings& settings, const ObserverOf& observer,
+                  const RankBody& body = {});
+
+/// Runs this process's rank of `world`. Throws RunFailure.
+void run_process_rank(const StepProgram& step, const RunSettings& settings, World& world, const ObserverOf& observer,
+                      const RankBody& body = {});
+
+}  // namespace rankscope

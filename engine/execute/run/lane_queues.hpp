@@ -1,0 +1,31 @@
+// Where the ops of each lane of a rank's program go: on a GPU each lane has a stream of its own, and what the host does
+// runs on the lane's thread. On the CPU all lanes' threads run their ops themselves.
+#pragma once
+#include <array>
+#include <memory>
+
+#include "engine/plan/program/program.hpp"
+#include "kernels/device/host.hpp"
+
+namespace rankscope {
+
+class LaneQueues {
+ public:
+  /// Every lane's own thread: for a host, and for binding what is never launched.
+  LaneQueues() = default;
+  LaneQueues(Device& device, const RankProgram& program) {
+    const auto lanes = program.lanes();
+    for (std::size_t lane = 0; lane < lane_count; ++lane)
+      if (!lanes[lane].empty() && !is_on_host(static_cast<Lane>(lane))) queues_[lane] = device.make_queue();
+  }
+  Queue& of(Lane lane) {
+    const auto& queue = queues_[static_cast<std::size_t>(lane)];
+    return queue ? *queue : static_cast<Queue&>(calling_thread_);
+  }
+
+ private:
+  std::array<std::unique_ptr<Queue>, lane_count> queues_;
+  HostQueue calling_thread_;  ///< keeps nothing, so all threads may share it
+};
+
+}  // namespace rankscope

@@ -1,0 +1,34 @@
+// Who is told what a rank does while it runs. Telemetry, tests and the emulated clock are observers of the same calls.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "engine/plan/program/ledger.hpp"
+#include "engine/plan/program/program.hpp"
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// What a step cost a rank, and in which order it really ran: what the device clock is made of.
+struct StepTrace {
+  StandingBytes standing;
+  std::vector<std::int64_t> cpu_ns;                       ///< by op: CPU time of its thread
+  std::array<std::vector<OpIndex>, lane_count> executed;  ///< per lane, in the order of execution
+  /// Of an asynchronous server's contributions, in their order in `executed`: how many of any step came before.
+  std::vector<std::uint64_t> arrivals;
+};
+
+/// Calls come from the lanes' threads, at most one at a time per lane, and must not block. Times are
+/// monotonic_ns() stamps minus the run's start.
+class RankObserver {
+ public:
+  virtual ~RankObserver() = default;
+  virtual void span(Lane lane, const Span& span) = 0;
+  virtual void memory(Lane lane, const MemorySample& sample) = 0;
+  virtual void phase(Lane lane, const PhaseSpan& phase) = 0;
+  /// All lanes have finished the step.
+  virtual void step_done(const StepSummary& summary, const StepTrace& trace) = 0;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,143 @@
+// What a rank's ops do when they are launched: each bound once to buffers, communicators, data and files.
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "engine/execute/run/bind_call.hpp"
+#include "engine/execute/run/checkpoint_tensors.hpp"
+#include "engine/execute/run/rank_run.hpp"
+
+namespace rankscope {
+
+RankRun::BoundOp RankRun::bind(OpIndex index) {
+  const Op& op = program_.ops[index];
+  if (is_communication(op.id.kind())) return bind_communication(op);
+  if (op.id.kind() == OpKind::load_batch) return bind_load(op);
+  if (op.id.kind() == OpKind::checkpoint) return bind_checkpoint(op);
+  return [compute = device_->bind(op), copied = program_.payload_bytes(op)](std::uint32_t step) {
+    compute(step);
+    return OpOutcome{-1, nullptr, copied, {}};
+  };
+}
+
+RankRun::BoundOp RankRun::bind_communication(const Op& op) {
+  if (!communicators_) return [](std::uint32_t) { return OpOutcome{}; };
+  Communicator& communicator = communicators_->of(op);
+  const auto index = static_cast<OpIndex>(&op - program_.ops.data());
+  const auto call = bind_call(program_, op, settings_.step.grid, arena_, communicator);
+  View losses;
+  std::byte* told_losses = nullptr;
+  if (op.id.kind() == OpKind::gather && op.id.fields().purpose == Purpose::loss && op.root == program_.rank) {
+    losses = view(op.uses.back().buffer);
+    const GatheredLosses gathered{compute_->reserve_host(steps_under_way * losses.bytes()), losses.elements()};
+    told_losses = gathered.memory.get();
+    gathered_losses_.emplace(index, gathered);
+  }
+  // An asynchronous server takes who is there, not who has said that he will come.
+  const bool comes_when_done = settings_.step.arrivals_ahead() && !program_.arrivals_ahead &&
+                               op.id.kind() == OpKind::send && op.id.fields().purpose == Purpose::server;
+  return [this, &communicator, &op, index, call, losses, told_losses, comes_when_done](std::uint32_t step) {
+    if (comes_when_done)
+      if (const Mark there = queues_.of(op.lane()).mark()) there->wait();
+    const WireBytes before = communicator.wire_bytes();
+    OpOutcome outcome;
+    if (settings_.observer) communicator.name_calls(step * program_.ops.size() + index);
+    try {
+      const CommResult result = call();
+      outcome.active_ns = result.active_ns;
+      outcome.active = result.active;
+    } catch (const CommError& e) {
+      throw CommError(std::string(e.what()) + " (at " + to_token(op.id) + " of step " + std::to_string(step) + ")");
+    }
+    if (told_losses != nullptr)
+      queues_.of(op.lane()).copy(told_losses + step % steps_under_way * losses.bytes(), losses.data, losses.bytes());
+    const WireBytes after = communicator.wire_bytes();
+    outcome.wire_bytes = after.sent < 0 ? -1 : after.sent - before.sent;
+    if (settings_.observer) {
+      const auto phases = communicator.last_phases();
+      outcome.phases.assign(phases.begin(), phases.end());
+      if (op.id.kind() != OpKind::receive) {
+        const auto sent = communicator.last_sent();
+        outcome.sent.assign(sent.begin(), sent.end());
+      }
+    }
+    return outcome;
+  };
+}
+
+OpIndex RankRun::first_to_come(std::span<const OpIndex> receives) const {
+  if (!communicators_) return receives.front();
+  Communicator& communicator = communicators_->of(program_.ops[receives.front()]);  // all have the same
+  std::vector<int> senders;
+  for (const OpIndex op : receives) senders.push_back(index_of(communicator, program_.ops[op].peer));
+  const int first = communicator.first_sender(senders);
+  return receives[static_cast<std::size_t>(std::find(senders.begin(), senders.end(), first) - senders.begin())];
+}
+
+RankRun::BoundOp RankRun::bind_load(const Op& op) {
+  if (!settings_.dataset) return [](std::uint32_t) { return OpOutcome{}; };
+  // The first chunk wants tokens (or images), the last one targets.
+  const OpFields f = op.id.fields();
+  const Model& model = settings_.step.model;
+  const int samples = model.micro_batch_size;
+  View tokens, targets;
+  std::size_t use = 0;
+  if (f.chunk == 0) tokens = view(op.uses[use++].buffer);
+  if (f.chunk == settings_.step.schedule.shape.chunks() - 1) targets = view(op.uses[use++].buffer);
+  // A main device loads what all ranks of its data group want.
+  const std::int64_t tokens_of_one = model.segments.front().inputs.front().shape.elements();
+  const std::int64_t targets_of_one = model.tokens();
+  const auto ranks = static_cast<int>(tokens.data != nullptr ? tokens.elements() / tokens_of_one
+                                                             : targets.elements() / targets_of_one);
+  // Drawn here, copied from here: what a step that is under way still copies stays as it is.
+  const std::int64_t values = ranks * (tokens_of_one + targets_of_one);
+  const Memory drawn = compute_->reserve_host(steps_under_way * values * bytes_of(DType::i32));
+  const int data = settings_.step.grid.coordinates_of(program_.rank).data;
+  const std::int64_t batch = settings_.step.scenario.train.global_batch;
+  const std::int64_t micro_batches = settings_.step.scenario.plan.micro_batches;
+  return [this, drawn, values, tokens, targets, ranks, data, batch, micro_batches, samples, tokens_of_one,
+          targets_of_one, micro_batch = f.micro_batch, &queue = queues_.of(op.lane())](std::uint32_t step) {
+    auto* drawn_tokens = reinterpret_cast<std::int32_t*>(drawn.get()) + step % steps_under_way * values;
+    auto* drawn_targets = drawn_tokens + ranks * tokens_of_one;
+    for (int r = 0; r < ranks; ++r)
+      settings_.dataset->fill(step * batch + ((data + r) * micro_batches + micro_batch) * samples, samples,
+                              drawn_tokens + r * tokens_of_one, drawn_targets + r * targets_of_one);
+    queue.copy(tokens.data, drawn_tokens, tokens.data != nullptr ? tokens.bytes() : 0);
+    queue.copy(targets.data, drawn_targets, targets.data != nullptr ? targets.bytes() : 0);
+    return OpOutcome{};
+  };
+}
+
+RankRun::BoundOp RankRun::bind_checkpoint(const Op& op) {
+  if (settings_.checkpoint_folder.empty()) return [](std::uint32_t) { return OpOutcome{}; };
+  auto tensors = checkpoint_tensors(settings_.step, program_, op, arena_);
+  // A loss scale that this run does not use goes on to those that may.
+  const auto scale = settings_.resume && program_.rank == 0 && settings_.step.model.type != DType::f16
+                         ? settings_.resume->loss_scale()
+                         : std::nullopt;
+  std::shared_ptr<std::array<double, 3>> carried;
+  if (scale) {
+    carried = std::make_shared<std::array<double, 3>>(*scale);
+    CheckpointTensor& tensor = tensors.emplace_back();
+    tensor.role = loss_scale_role;
+    tensor.view = {carried->data(), DType::f64, Shape{3}};
+  }
+  return [this, carried, tensors = std::move(tensors), &queue = queues_.of(op.lane())](std::uint32_t step) {
+    const std::uint32_t done = step + 1;
+    if (carried) (*carried)[2] = static_cast<double>(done - settings_.resume->updates_left_out());
+    const TrainSpec& train = settings_.step.scenario.train;
+    if (done % static_cast<std::uint32_t>(train.checkpoint_every) == 0 ||
+        done == static_cast<std::uint32_t>(train.steps)) {
+      std::vector<HostTensor> held;  // this lane alone waits for what it reads
+      std::vector<CheckpointTensor> here = tensors;
+      for (CheckpointTensor& tensor : here)
+        if (!carried || tensor.view.data != carried->data())
+          tensor.view = held.emplace_back(HostTensor::read(*compute_, queue, tensor.view)).view();
+      write_checkpoint(settings_.checkpoint_folder, settings_.step.scenario, settings_.step.model, program_.rank, done,
+                       here);
+    }
+    return OpOutcome{};
+  };
+}
+
+}  // namespace rankscope

@@ -1,0 +1,134 @@
+// One rank: its program bound to memory, kernels and communicators, and run step after step.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+#include "engine/execute/checkpoint/checkpoint.hpp"
+#include "engine/execute/comm/communicator.hpp"
+#include "engine/execute/data/dataset.hpp"
+#include "engine/execute/power/power.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/plan/program/ledger.hpp"
+#include "engine/execute/run/arena.hpp"
+#include "engine/execute/run/comm_table.hpp"
+#include "engine/execute/run/device.hpp"
+#include "engine/execute/run/dispatch.hpp"
+#include "engine/execute/run/executor.hpp"
+#include "engine/execute/run/observer.hpp"
+#include "engine/execute/run/stress.hpp"
+#include "kernels/device/host_tensor.hpp"
+
+namespace rankscope {
+
+/// A rank that was told to die by scenario.fault.
+struct RankKilled : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What a rank runs with. References must outlive the RankRun.
+struct RankSettings {
+  explicit RankSettings(const StepProgram& program) : step(program) {}
+  const StepProgram& step;
+  World* world = nullptr;                                ///< null: communication does nothing (a rank measured alone)
+  const Dataset* dataset = nullptr;                      ///< null: batches are left as they are
+  std::shared_ptr<const Platform> platform;              ///< computes for real, or …
+  std::function<std::int64_t(const Op&)> sleep_cost_ns;  ///< … sleep
+  RankObserver* observer = nullptr;
+  std::shared_ptr<StepEnergy> energy;  ///< that its summaries tell; null: unknown
+  std::int64_t start_ns = 0;           ///< monotonic_ns() at the run's start: the zero of all reported times
+  /// Called at this rank's first failure, before its peers hear of it.
+  std::function<void(const std::string& why)> on_failure;
+  /// Other ranks compute on the same device: what ops cost is measured while they have it alone.
+  bool shares_device = false;
+  StressSpec stress;  ///< for tests
+  /// Perhaps empty: called on the lane's thread when it has launched the op, before it launches another one; what the
+  /// op has written can be read(buffer, its lane).
+  std::function<void(OpIndex op, std::uint32_t step)> watch;
+  std::string checkpoint_folder;       ///< empty: the program's checkpoint op does nothing
+  const Checkpoint* resume = nullptr;  ///< weights and states are its instead of initial ones
+  bool kill_by_signal =
+      false;  ///< scenario.fault.kill_rank dies by SIGKILL (a process of its own) instead of by exception
+};
+
+class RankRun {
+ public:
+  /// Collective over all ranks of the world (it makes communicators).
+  RankRun(RankSettings settings, int rank);
+  ~RankRun();
+
+  /// Runs steps first … first + count - 1. Throws what the first failing op threw, after ending all ranks' waits.
+  void run(std::uint32_t first, std::uint32_t count);
+
+  const RankProgram& program() const { return program_; }
+  /// A buffer's place in the device's memory; its content is settled between two calls of run().
+  View view(BufferIndex buffer) const;
+  /// What it holds, for the host to look at.
+  HostTensor read(BufferIndex buffer) const;
+  /// The same in the midst of a run, from that lane's thread: as the lane has it after what it has launched.
+  HostTensor read(BufferIndex buffer, Lane lane);
+  /// Lets `by` change what it holds; between two calls of run().
+  void change(BufferIndex buffer, const std::function<void(const View& values)>& by) const;
+  /// Bytes reserved for the arena and beside it.
+  std::int64_t reserved_bytes() const;
+
+ private:
+  struct StepRecord;
+  struct GatheredLosses {
+    Memory memory;
+    std::int64_t count = 0;  ///< of one step
+  };
+  using BoundOp = std::function<OpOutcome(std::uint32_t step)>;
+
+  BoundOp bind(OpIndex index);
+  BoundOp bind_communication(const Op& op);
+  BoundOp bind_load(const Op& op);
+  BoundOp bind_checkpoint(const Op& op);
+  OpIndex first_to_come(std::span<const OpIndex> receives) const;
+  std::unique_ptr<Dispatch> make_dispatch();
+  OpOutcome launch(OpIndex index, std::uint32_t step);
+  void tell_memory(const Span& span, OpIndex holds, std::int64_t time_ns, const ClassBytes& alive) const;
+  void record(Done done);
+  void tell_phase(OpId op, std::uint32_t step, const PhaseRecord& phase) const;
+  /// Of libraries that tell what happened inside a call some time after it.
+  void tell_late_phases();
+  void tell_last_phases();
+  StandingBytes standing() const;
+  std::int64_t context_bytes() const;
+  StepValues& values_of(std::uint32_t step) const;
+  void finish(std::uint32_t step, StepRecord record);
+  void die_if_told(std::uint32_t step) const;
+
+  RankSettings settings_;
+  RankProgram program_;
+  std::shared_ptr<Device> compute_;  ///< that computes; the host itself where ops sleep
+  LaneQueues queues_;
+  Arena arena_;
+  Memory values_;  ///< StepValues of the steps under way, which the host reads
+  /// Of a main device, by op that gathers its replicas' losses: these, of the steps under way.
+  std::map<OpIndex, GatheredLosses> gathered_losses_;
+  std::unique_ptr<ComputeDevice> device_;
+  std::unique_ptr<CommTable> communicators_;
+  std::vector<BoundOp> bound_;
+  std::vector<std::int64_t> contributed_bytes_;  ///< by op: its payload, if it communicates
+  std::unique_ptr<Stress> stress_;               ///< null unless asked for
+  std::int64_t library_bytes_ = 0;  ///< of the device's memory, taken by what communicators are made of (NCCL)
+  StandingBytes standing_;
+  int steps_stood_ = 0;  ///< after which it was looked at again
+  std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<Dispatch> dispatch_;
+  std::unique_ptr<Executor> executor_;
+  Lane main_lane_ = Lane::compute;      ///< whose first and last op are the rank's step
+  OpIndex first_op_ = 0, last_op_ = 0;  ///< of the main lane
+  bool has_norm_ = false, gathers_losses_ = false;
+  std::uint64_t arrivals_ = 0;  ///< that an asynchronous server has received, over all runs
+  double model_flops_ = 0;      ///< this rank's share of a step
+  double repeated_flops_ = 0;   ///< by recomputation: HFU counts them, MFU does not
+
+  std::mutex mutex_;
+  std::map<std::uint32_t, StepRecord> steps_;  ///< those under way: lanes may be in different ones
+};
+
+}  // namespace rankscope

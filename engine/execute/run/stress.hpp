@@ -1,0 +1,52 @@
+// Trouble for tests: delays and poison that a correct program cannot notice, and a wrong one cannot hide from.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/plan/program/program.hpp"
+#include "engine/execute/run/arena.hpp"
+#include "engine/execute/run/lane_queues.hpp"
+
+namespace rankscope {
+
+struct StressSpec {
+  std::uint64_t seed = 0;
+  /// Before each send, collective and optimizer op, drawn from 0 to this; 0: none.
+  std::int64_t greatest_delay_ns = 0;
+  /// Memory that lives within a step is filled with NaN before the run, and again as soon as all ops of the step that
+  /// use it have finished: a read too early, too late, or through another buffer's memory shows.
+  bool poison = false;
+  bool any() const { return greatest_delay_ns > 0 || poison; }
+};
+
+class Stress {
+ public:
+  /// References must outlive it.
+  Stress(const StressSpec& spec, const RankProgram& program, const Arena& arena, LaneQueues& queues);
+  /// Before the op is launched, and after it is done or enqueued, on its lane's thread.
+  void before(OpIndex op, std::uint32_t step) const;
+  void after(OpIndex op);
+
+ private:
+  /// Bytes of the arena that the same ops use: a buffer, or what the borders of views in it leave.
+  struct Stretch {
+    std::int64_t begin = 0, end = 0;
+    int users = 0;             ///< ops of a step
+    std::vector<Mark> used{};  ///< by those that have run in this one, where queues are not the threads' own
+  };
+  void poison(const Stretch& stretch, Queue& queue) const;
+
+  const StressSpec spec_;
+  const RankProgram& program_;
+  const Arena& arena_;
+  LaneQueues& queues_;
+  std::mutex mutex_;  ///< guards Stretch::used
+  std::vector<Stretch> stretches_;
+  std::vector<std::vector<std::size_t>> used_;  ///< by op: its stretches
+  std::unique_ptr<std::atomic<int>[]> left_;    ///< by stretch: users that have not finished in this step
+};
+
+}  // namespace rankscope

@@ -1,0 +1,41 @@
+// The step as it would have been: laid out again from its measured op times, with free communication, without
+// stragglers, with equally much work everywhere. For this folder's own files.
+#pragma once
+#include <array>
+#include <vector>
+
+#include "engine/explain/analyse/step_analysis.hpp"
+#include "engine/explain/analyse/step_index.hpp"
+
+namespace rankscope::analysis {
+
+/// A rank whose model compute takes this many times what equal work takes elsewhere is a straggler.
+inline constexpr double straggler_factor = 1.05;
+
+/// Where a rank's step has its phases.
+struct RankPhases {
+  bool seen = false;  ///< has model compute at all
+  std::int64_t first_op_begin = 0, first_backward_begin = 0, last_forward_end = 0;
+  /// warm_up, first_gradient, cool_down or schedule, by where idle time lies that ends at `end`.
+  BubbleCause of_idle(std::int64_t begin, std::int64_t end) const;
+};
+RankPhases phases_of(const StepIndex& index, int rank);
+
+/// Idle nanoseconds of a rank by phase.
+struct IdleByPhase {
+  std::array<double, 4> ns{};  ///< warm_up, first_gradient, cool_down, schedule: the first four causes
+  double& operator[](BubbleCause phase) { return ns[static_cast<std::size_t>(phase)]; }
+  double operator[](BubbleCause phase) const { return ns[static_cast<std::size_t>(phase)]; }
+  double sum() const { return ns[0] + ns[1] + ns[2] + ns[3]; }
+};
+
+/// [rank], in three layouts.
+struct Counterfactual {
+  std::vector<IdleByPhase> as_measured;         ///< communication is free, nothing else changed
+  std::vector<IdleByPhase> without_stragglers;  ///< and their compute is as fast as equal work elsewhere
+  std::vector<IdleByPhase> balanced;            ///< and all ranks have the same sum of model compute
+  std::vector<double> slowness;                 ///< StepAnalysis::slowness
+};
+Counterfactual lay_out_again(const StepIndex& index);
+
+}  // namespace rankscope::analysis

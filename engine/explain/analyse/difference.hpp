@@ -1,0 +1,48 @@
+// Two steps beside each other: where the time of each goes, item by item. The steps may be of other plans: what both
+// have has both figures, and what one lacks is not a number on its side.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/explain/analyse/step_analysis.hpp"
+
+namespace rankscope {
+
+/// What the rows of a table of differences are about.
+enum class DifferenceKind : std::uint8_t {
+  time,     ///< the classes of a step's time, averaged over ranks: these sum to the step
+  cause,    ///< why compute was idle, averaged over ranks
+  op,       ///< ops by kind and purpose: from begin to end, averaged over ranks
+  compute,  ///< each rank's compute and recomputation
+  idle,     ///< each rank's bubble
+};
+inline constexpr int difference_kind_count = 5;
+
+struct DifferenceSide {
+  double seconds = std::numeric_limits<double>::quiet_NaN();
+  double count = std::numeric_limits<double>::quiet_NaN();  ///< ops a rank and step; of DifferenceKind::op alone
+};
+
+struct DifferenceRow {
+  DifferenceKind kind = DifferenceKind::time;
+  std::string name;        ///< "bubble", "warm_up", "all_reduce of data_gradient"; empty of ranks
+  std::int32_t rank = -1;  ///< of the last two kinds
+  DifferenceSide a, b;
+  /// What B has less what A has, where one that is missing is nothing.
+  double seconds() const;
+};
+
+/// `spans` are of the analysed step alone.
+struct ComparedStep {
+  const StepAnalysis* analysis = nullptr;
+  std::span<const Span> spans;
+};
+
+/// By kind in the order above; within a kind those first that differ most, ranks by number. What neither has is left
+/// out.
+std::vector<DifferenceRow> difference_of(const ComparedStep& a, const ComparedStep& b);
+
+}  // namespace rankscope

@@ -1,0 +1,122 @@
+// One collective or message of one step, taken apart: who took part, who waited, which chunk moved when from whom to
+// whom. Of transparent collectives all of it is known; of opaque ones (the communicator's own) the members' times
+// alone.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/plan/collective/cost.hpp"
+#include "engine/plan/program/program.hpp"
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// Bytes that move from one member to another in one phase. Members are indices into GroupExchange::ranks.
+struct ExchangeMove {
+  int phase = 0, from = 0, to = 0;
+  int first_chunk = 0, last_chunk = 0;  ///< chunks [first, last)
+  std::int64_t bytes = 0;
+  bool add = false;                        ///< summed into what the receiver has
+  std::int64_t begin_ns = 0, end_ns = -1;  ///< as recorded on the wall clock; end before begin: not recorded
+  bool timed() const { return end_ns >= begin_ns; }
+};
+
+struct GroupExchange {
+  OpId op;  ///< of a message, its sender's
+  std::uint32_t step = 0;
+  OpKind kind = OpKind::send;
+  /// Of a parameter server's messages, whose ids are the same in both directions: whether the server sends it
+  /// (parameters), else a worker (gradients).
+  std::optional<bool> serves;
+  std::vector<int> ranks;                  ///< members, ascending; of a message sender and receiver
+  std::vector<std::optional<Span>> spans;  ///< [member]; empty where it is not here
+  int root = 0;                            ///< member, of a rooted collective
+  std::int64_t bytes = 0;                  ///< S of whole_bytes: what nccl-tests calls the size
+  bool opaque = false;                     ///< nobody knows its phases: `moves` is empty
+  /// What a library told of its own inside (PhaseSpan): of an opaque collective, or of a message. By rank, channel and
+  /// time.
+  std::vector<PhaseSpan> inside;
+  std::optional<Algorithm> algorithm;     ///< of a transparent collective
+  std::vector<std::int64_t> chunk_bytes;  ///< a buffer is cut into so many chunks
+  int phases = 0;
+  std::vector<ExchangeMove> moves;  ///< by phase
+  bool timed = false;               ///< all moves have their times
+
+  int size() const { return static_cast<int>(ranks.size()); }
+  /// Whether what moves is summed: then a chunk is complete with all members' parts, else when it has come.
+  bool sums() const;
+};
+
+/// One exchange's spans, of all its members. Before the last of them has come no bytes move, but not every communicator
+/// can tell when that was: an NCCL kernel waits inside. Where nobody's span tells of waiting though they began apart,
+/// each is given what it waited for the last, unless it had ended by then (a sender whose message was buffered).
+void tell_waiting(std::span<Span*> members);
+
+/// The exchange that op `op` of `rank` is part of. `spans` are the step's, obtained one way; `phases` those of all its
+/// members, in any order (doubles do no harm). `algorithm` as the plan names it; empty: the communicator's own. Nothing
+/// where `rank`'s program does not have the op, where it is no communication or where its group has one member.
+std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                                         std::optional<Algorithm> algorithm, const std::vector<Span>& spans,
+                                         const std::vector<PhaseSpan>& phases, int rank, std::uint32_t step, OpId op);
+
+/// How many members' parts each chunk of each member's buffer holds: of sums up to all of them, else none or one.
+class Holdings {
+ public:
+  /// Before the first phase.
+  explicit Holdings(const GroupExchange& exchange);
+  void apply(const ExchangeMove& move);
+  int at(int member, int chunk) const { return count_[static_cast<std::size_t>(member * chunks_ + chunk)]; }
+  /// What a complete chunk holds.
+  int whole() const { return whole_; }
+
+ private:
+  int& count(int member, int chunk) { return count_[static_cast<std::size_t>(member * chunks_ + chunk)]; }
+  int chunks_ = 0, whole_ = 1;
+  bool two_buffers_ = false;  ///< all-to-all: what is received lies apart from what is sent
+  std::vector<int> count_;
+};
+
+/// Times of all exchanges of one purpose and kind in a step.
+struct ExchangeTimes {
+  Purpose purpose = Purpose::none;
+  OpKind kind = OpKind::send;  ///< send stands for the message's both ends
+  int members = 0;             ///< of a group; the largest where they differ
+  int exchanges = 0;           ///< of all groups together
+  double waiting_s = 0;        ///< mean over the ranks that take part: inside the ops, before the last member came
+  /// Mean over the ranks that send, as their bytes are: while bytes moved. NaN where no sender's span is there.
+  double transfer_s = 0;
+  /// Bytes/s: sizes times bus_factor over the time that the last to come took, all exchanges together. NaN where no
+  /// exchange has all its members' spans, or none took time.
+  double bus_bandwidth = 0;
+};
+/// By purpose and kind. `spans` are one step's, obtained one way.
+std::vector<ExchangeTimes> exchange_times(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                                          const std::vector<Span>& spans);
+
+/// Bytes that ranks send each other in a step, by the programs. Above `most_cells` ranks neighbours share a cell.
+struct TrafficMatrix {
+  int ranks = 0, side = 0;
+  std::vector<double> bytes;  ///< [from · side + to]
+  std::vector<char> hidden;   ///< 1 where opaque collectives move bytes besides, nobody knows how many
+  double total = 0, greatest = 0;
+
+  double at(int from, int to) const { return bytes[static_cast<std::size_t>(from * side + to)]; }
+  bool hides(int from, int to) const { return hidden[static_cast<std::size_t>(from * side + to)] != 0; }
+  /// Ranks [first, last) of a cell's row or column.
+  int first_rank(int cell) const { return side == 0 ? 0 : static_cast<int>(std::int64_t{ranks} * cell / side); }
+  int cell_of(int rank) const;
+};
+struct TrafficKey {
+  Purpose purpose = Purpose::none;
+  OpKind kind = OpKind::send;
+};
+/// What a library's own collectives ("auto") move: nobody knows, or as loopback's do (pair_elements).
+enum class Automatic : std::uint8_t { opaque, direct };
+/// `only`: ops of that purpose and kind alone.
+TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                             std::optional<Algorithm> algorithm, std::optional<TrafficKey> only = {},
+                             int most_cells = 256, Automatic automatic = Automatic::opaque);
+
+}  // namespace rankscope

@@ -1,0 +1,20 @@
+// Figures that are impossible: a share above 1, a time that is not positive. Each is a fault of the measurement. It is
+// reported with the figures that it was computed from, and is itself unknown then.
+#pragma once
+#include "engine/explain/analyse/report.hpp"
+
+namespace rankscope::analysis {
+
+/// What MFU and HFU are computed from, beside Report::step_seconds and Report::ranks.
+struct RateInputs {
+  double model_flops = std::numeric_limits<double>::quiet_NaN();     ///< of one step, on all ranks
+  double hardware_flops = std::numeric_limits<double>::quiet_NaN();  ///< with what is computed again
+  double peak_flops = 0;                                             ///< of one device
+};
+
+/// A step's time that is not positive becomes NaN, and a fault. Before anything is computed from it.
+void withdraw_impossible_time(Report& report, StepRow& row);
+/// The same for every share of the report: MFU, HFU, bubbles, the classes of `time`, the cost of telemetry.
+void withdraw_impossible_shares(Report& report, const RateInputs& rates);
+
+}  // namespace rankscope::analysis

@@ -1,0 +1,357 @@
+#include "engine/explain/analyse/hang.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+/// One rank's program by lanes, and how far each is.
+struct RankPlace {
+  const RankProgram* program = nullptr;
+  std::array<std::vector<OpIndex>, lane_count> lanes;
+  std::vector<std::int32_t> at;  ///< [op]: its place in its lane
+  std::unordered_map<OpId, OpIndex> by_id;
+  /// [lane]: the last op that ended, as step · ops of the lane + place in it, counted from first_step; -1 none.
+  std::array<std::int64_t, lane_count> done{};
+  std::array<const Span*, lane_count> last{};
+  std::map<std::pair<std::uint32_t, OpIndex>, std::int64_t> ended_ns;
+
+  std::int64_t position(OpIndex op, std::int64_t steps_on) const {
+    const auto lane = static_cast<std::size_t>(program->ops[op].lane());
+    return steps_on * static_cast<std::int64_t>(lanes[lane].size()) + at[op];
+  }
+  bool has_ended(OpIndex op, std::int64_t steps_on) const {
+    return steps_on < 0 || done[static_cast<std::size_t>(program->ops[op].lane())] >= position(op, steps_on);
+  }
+};
+
+std::vector<RankPlace> places_of(const std::vector<RankProgram>& programs, const std::vector<Span>& spans,
+                                 std::uint32_t first_step) {
+  std::vector<RankPlace> ranks(programs.size());
+  for (std::size_t r = 0; r < programs.size(); ++r) {
+    RankPlace& rank = ranks[r];
+    rank.program = &programs[r];
+    rank.lanes = programs[r].lanes();
+    rank.at.assign(programs[r].ops.size(), 0);
+    rank.done.fill(-1);
+    for (const auto& lane : rank.lanes)
+      for (std::size_t i = 0; i < lane.size(); ++i) rank.at[lane[i]] = static_cast<std::int32_t>(i);
+    for (OpIndex op = 0; op < programs[r].ops.size(); ++op) rank.by_id.emplace(programs[r].ops[op].id, op);
+  }
+  for (const Span& span : spans) {
+    if (span.rank < 0 || span.rank >= static_cast<std::int32_t>(ranks.size()) || span.step < first_step) continue;
+    RankPlace& rank = ranks[static_cast<std::size_t>(span.rank)];
+    const auto found = rank.by_id.find(span.op);
+    if (found == rank.by_id.end()) continue;
+    const auto lane = static_cast<std::size_t>(span.op.lane());
+    const std::int64_t position = rank.position(found->second, std::int64_t{span.step} - first_step);
+    rank.ended_ns[{span.step, found->second}] = span.end_ns;
+    if (position > rank.done[lane]) {
+      rank.done[lane] = position;
+      rank.last[lane] = &span;
+    }
+  }
+  return ranks;
+}
+
+LanePlace place_of(const RankPlace& rank, Lane lane, std::uint32_t first_step, std::int64_t steps) {
+  const auto index = static_cast<std::size_t>(lane);
+  const std::vector<OpIndex>& ops = rank.lanes[index];
+  LanePlace place;
+  place.rank = rank.program->rank;
+  place.lane = lane;
+  if (const Span* last = rank.last[index]) {
+    place.left = last->op;
+    place.left_step = last->step;
+    place.left_ns = last->end_ns;
+  }
+  if (rank.program->arrivals_ahead && lane == Lane::server) {
+    place.in_order = false;
+    return place;
+  }
+  const std::int64_t next = rank.done[index] + 1;
+  const std::int64_t steps_on = next / static_cast<std::int64_t>(ops.size());
+  if (steps_on + first_step >= steps) return place;
+  const OpIndex op_index = ops[static_cast<std::size_t>(next % static_cast<std::int64_t>(ops.size()))];
+  const Op& op = rank.program->ops[op_index];
+  place.next = op.id;
+  place.next_step = first_step + static_cast<std::uint32_t>(steps_on);
+  place.entered = true;
+  place.entered_ns = place.left_ns;
+  const auto needs = [&](OpIndex before, std::int64_t of_steps_on) {
+    if (!rank.has_ended(before, of_steps_on)) {
+      if (place.entered) place.held_by = rank.program->ops[before].id;
+      place.entered = false;
+      return;
+    }
+    const auto ended =
+        rank.ended_ns.find({first_step + static_cast<std::uint32_t>(std::max<std::int64_t>(of_steps_on, 0)), before});
+    if (of_steps_on >= 0 && ended != rank.ended_ns.end()) place.entered_ns = std::max(place.entered_ns, ended->second);
+  };
+  for (const OpIndex before : op.after) needs(before, steps_on);
+  for (const OpIndex before : op.after_previous) needs(before, steps_on - 1);
+  return place;
+}
+
+struct Group {
+  OpId op;  ///< the sender's of a message
+  GroupKind kind = GroupKind::self;
+  std::vector<int> members;
+};
+Group group_of(const Op& op, int rank, const RankGrid& grid) {
+  if (is_collective(op.id.kind())) return {op.id, op.group, grid.group_of(rank, op.group)};
+  if (op.id.kind() == OpKind::send) return {op.id, GroupKind::self, {rank, op.peer}};
+  return {counterpart(op.id), GroupKind::self, {op.peer, rank}};
+}
+
+/// How far each asynchronous server lets its workers go, by what has come of them.
+std::vector<HeldBack> bounds_of(const std::vector<RankPlace>& ranks, std::uint32_t first_step) {
+  std::vector<HeldBack> bounds;
+  for (const RankPlace& server : ranks) {
+    if (!server.program->arrivals_ahead) continue;
+    // Steps of each worker of which all has come: by the op that has come least far.
+    std::map<int, std::map<OpIndex, std::int64_t>> steps_of;
+    for (OpIndex op = 0; op < server.program->ops.size(); ++op)
+      if (server.program->ops[op].id.kind() == OpKind::receive)
+        steps_of[server.program->ops[op].peer].emplace(op, std::int64_t{first_step} - 1);
+    for (const auto& [key, ended] : server.ended_ns) {
+      const Op& op = server.program->ops[key.second];
+      if (op.id.kind() != OpKind::receive) continue;
+      std::int64_t& latest = steps_of[op.peer][key.second];
+      latest = std::max<std::int64_t>(latest, key.first);
+    }
+    HeldBack bound;
+    bound.server = server.program->rank;
+    std::int64_t oldest = INT64_MAX;
+    for (const auto& [worker, ops] : steps_of)
+      for (const auto& [op, step] : ops) oldest = std::min(oldest, step + 1);
+    if (oldest == INT64_MAX) continue;
+    bound.oldest = static_cast<std::uint32_t>(oldest);
+    bound.last = bound.oldest + static_cast<std::uint32_t>(*server.program->arrivals_ahead);
+    for (const auto& [worker, ops] : steps_of)
+      if (std::any_of(ops.begin(), ops.end(), [&](const auto& op) { return op.second + 1 == oldest; }))
+        bound.workers.push_back(worker);
+    bounds.push_back(std::move(bound));
+  }
+  return bounds;
+}
+
+Came how_far(const std::vector<RankPlace>& ranks, const Standstill& still, const Group& group, std::size_t member,
+             std::uint32_t step, std::uint32_t first_step) {
+  const int rank = group.members[member];
+  if (rank < 0 || rank >= static_cast<int>(ranks.size())) return Came::not_yet;
+  const bool receiver = group.op.kind() == OpKind::send && member == 1;
+  const OpId id = receiver ? counterpart(group.op) : group.op;
+  const RankPlace& place = ranks[static_cast<std::size_t>(rank)];
+  const auto found = place.by_id.find(id);
+  if (found == place.by_id.end()) return Came::not_yet;
+  if (place.has_ended(found->second, std::int64_t{step} - first_step)) return Came::left;
+  const LanePlace* lane = still.find(rank, id.lane());
+  if (lane == nullptr) return Came::not_yet;
+  // A server that takes what comes is in none of its receives in particular: it is ready for all of them.
+  // But of who is ahead as far as staleness may be it takes nothing.
+  if (!lane->in_order) {
+    const HeldBack* bound = still.held_by_server(rank);
+    return receiver && bound != nullptr && step > bound->last ? Came::not_yet : Came::in;
+  }
+  return lane->entered && lane->next == id && lane->next_step == step ? Came::in : Came::not_yet;
+}
+
+void find_meetings(Standstill& still, const std::vector<RankPlace>& ranks, const RankGrid& grid,
+                   std::uint32_t first_step) {
+  std::map<std::tuple<OpId, std::uint32_t, int>, Meeting> found;
+  for (const LanePlace& lane : still.lanes) {
+    if (!lane.entered || !is_communication(lane.next.kind())) continue;
+    const RankPlace& rank = ranks[static_cast<std::size_t>(lane.rank)];
+    const Group group = group_of(rank.program->ops[rank.by_id.at(lane.next)], lane.rank, grid);
+    const auto [at, fresh] = found.try_emplace({group.op, lane.next_step, group.members.front()});
+    Meeting& meeting = at->second;
+    if (!fresh) {
+      meeting.since_ns = std::min(meeting.since_ns, lane.entered_ns);
+      continue;
+    }
+    meeting = {group.op, lane.next_step, group.kind, group.members, {}, lane.entered_ns};
+    for (std::size_t m = 0; m < group.members.size(); ++m)
+      meeting.came.push_back(how_far(ranks, still, group, m, lane.next_step, first_step));
+  }
+  for (auto& [key, meeting] : found)
+    if (meeting.waits()) still.meetings.push_back(std::move(meeting));
+  std::stable_sort(still.meetings.begin(), still.meetings.end(),
+                   [](const Meeting& a, const Meeting& b) { return a.since_ns < b.since_ns; });
+}
+
+/// Those that wait for a late rank first: the others follow from them.
+void put_late_first(Standstill& still) {
+  std::stable_partition(still.meetings.begin(), still.meetings.end(), [&](const Meeting& meeting) {
+    const std::vector<int> away = meeting.missing();
+    return std::any_of(away.begin(), away.end(), [&](int rank) {
+      return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
+    });
+  });
+}
+
+bool at_own_work(const Standstill& still, int rank) {
+  bool anything_left = false;
+  for (const LanePlace& lane : still.lanes) {
+    if (lane.rank != rank) continue;
+    if (lane.entered && !is_communication(lane.next.kind())) return true;
+    anything_left = anything_left || lane.next.valid() || !lane.in_order;
+  }
+  return !anything_left;  // a rank that has done all steps will not come either
+}
+
+/// Keeps the bounds that somebody has met.
+void keep_held_back(Standstill& still) {
+  std::erase_if(still.held_back, [&](const HeldBack& bound) {
+    return std::none_of(still.meetings.begin(), still.meetings.end(), [&](const Meeting& meeting) {
+      const std::vector<int> away = meeting.missing();
+      return std::find(away.begin(), away.end(), bound.server) != away.end();
+    });
+  });
+}
+
+void find_late(Standstill& still, const std::vector<End>& ends) {
+  std::map<int, std::set<int>> waits_for;
+  std::set<int> missing;
+  for (const HeldBack& bound : still.held_back) {
+    missing.insert(bound.workers.begin(), bound.workers.end());
+    waits_for[bound.server].insert(bound.workers.begin(), bound.workers.end());
+  }
+  for (const Meeting& meeting : still.meetings) {
+    const std::vector<int> away = meeting.missing();
+    missing.insert(away.begin(), away.end());
+    for (std::size_t m = 0; m < meeting.members.size(); ++m)
+      if (meeting.came[m] == Came::in) waits_for[meeting.members[m]].insert(away.begin(), away.end());
+  }
+  std::set<int> failed;
+  for (const End& end : ends)
+    if (end.rank >= 0 && !end.ok && !end.in_communication) failed.insert(end.rank);
+  if (!failed.empty()) {
+    still.late.assign(failed.begin(), failed.end());
+    return;
+  }
+  // Who neither works nor waits has not told what it does: a stopped process, say.
+  for (const int rank : missing)
+    if (at_own_work(still, rank) || waits_for.count(rank) == 0) still.late.push_back(rank);
+  if (!still.late.empty() || missing.empty()) return;
+  // Everybody who is missing waits in turn: follow one of them until a rank comes again.
+  std::vector<int> path{*missing.begin()};
+  for (;;) {
+    const auto& next = waits_for[path.back()];
+    if (next.empty()) return;
+    const auto again = std::find(path.begin(), path.end(), *next.begin());
+    if (again != path.end()) {
+      still.late.assign(again, path.end());
+      std::sort(still.late.begin(), still.late.end());
+      still.cycle = true;
+      return;
+    }
+    path.push_back(*next.begin());
+  }
+}
+
+/// The lane of a rank that told last, unless the rank has done everything.
+const LanePlace* last_told(const Standstill& still, int rank) {
+  const LanePlace* last = nullptr;
+  bool more = false;
+  for (const LanePlace& lane : still.lanes) {
+    if (lane.rank != rank || !lane.left.valid()) continue;
+    more = more || lane.next.valid();
+    if (last == nullptr || lane.left_ns > last->left_ns) last = &lane;
+  }
+  return more ? last : nullptr;
+}
+
+std::string list_of(const std::vector<int>& ranks) {
+  constexpr std::size_t most = 12;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
+    text += (i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ") + std::to_string(ranks[i]);
+  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
+  return text;
+}
+
+}  // namespace
+
+bool Meeting::waits() const { return std::find(came.begin(), came.end(), Came::not_yet) != came.end(); }
+
+std::vector<int> Meeting::missing() const {
+  std::vector<int> ranks;
+  for (std::size_t m = 0; m < members.size(); ++m)
+    if (came[m] == Came::not_yet) ranks.push_back(members[m]);
+  return ranks;
+}
+
+const LanePlace* Standstill::find(int rank, Lane lane) const {
+  for (const LanePlace& place : lanes)
+    if (place.rank == rank && place.lane == lane) return &place;
+  return nullptr;
+}
+
+const HeldBack* Standstill::held_by_server(int server) const {
+  for (const HeldBack& bound : held_back)
+    if (bound.server == server) return &bound;
+  return nullptr;
+}
+
+const LanePlace* Standstill::own_work(int rank) const {
+  for (const LanePlace& place : lanes)
+    if (place.rank == rank && place.entered && !is_communication(place.next.kind())) return &place;
+  return nullptr;
+}
+
+Standstill where_ranks_are(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                           const std::vector<Span>& spans, std::uint32_t first_step, std::int64_t steps,
+                           const std::vector<End>& ends) {
+  Standstill still;
+  const std::vector<RankPlace> ranks = places_of(programs, spans, first_step);
+  for (const RankPlace& rank : ranks)
+    for (int lane = 0; lane < lane_count; ++lane)
+      if (!rank.lanes[static_cast<std::size_t>(lane)].empty())
+        still.lanes.push_back(place_of(rank, static_cast<Lane>(lane), first_step, steps));
+  for (const Span& span : spans) still.last_event_ns = std::max(still.last_event_ns, span.end_ns);
+  still.held_back = bounds_of(ranks, first_step);
+  find_meetings(still, ranks, grid, first_step);
+  keep_held_back(still);
+  find_late(still, ends);
+  put_late_first(still);
+  return still;
+}
+
+std::string sentence_of(const Standstill& still, const std::vector<End>& ends) {
+  if (still.late.empty()) return {};
+  std::set<int> waiting;
+  for (const Meeting& meeting : still.meetings)
+    for (std::size_t m = 0; m < meeting.members.size(); ++m)
+      if (meeting.came[m] == Came::in) waiting.insert(meeting.members[m]);
+  for (const int rank : still.late) waiting.erase(rank);
+  const std::vector<int> others(waiting.begin(), waiting.end());
+  std::string text = list_of(still.late);
+  text[0] = 'R';
+  if (still.cycle) return text + " wait for each other in a circle: their programs cannot go on.";
+  text += still.late.size() == 1 ? " does not come" : " do not come";
+  if (still.late.size() == 1) {
+    const int rank = still.late.front();
+    const auto end = std::find_if(ends.begin(), ends.end(), [&](const End& e) { return e.rank == rank; });
+    if (end != ends.end() && !end->ok)
+      text += ": " + (end->message.empty() ? "it ended" : end->message);
+    else if (const LanePlace* work = still.own_work(rank))
+      text += ": it is in " + to_token(work->next) + " of step " + std::to_string(work->next_step);
+    else if (const LanePlace* last = last_told(still, rank))
+      text +=
+          ": nothing has come from it since " + to_token(last->left) + " of step " + std::to_string(last->left_step);
+    else
+      text += ": it has done all its steps";
+  }
+  if (!others.empty())
+    text += ". " + list_of(others).replace(0, 1, "R") + (others.size() == 1 ? " waits for " : " wait for ") +
+            (still.late.size() == 1 ? "it" : "them");
+  return text + ".";
+}
+
+}  // namespace rankscope

@@ -1,0 +1,53 @@
+// A stretch of a step: what each rank's time goes to in it, beside the same part of the predicted and of the textbook's
+// step.
+//
+// "The same part" is found op by op: between the ends of the same ops on a rank's compute lane time is mapped in
+// proportion. So each rank has a stretch of its own in the prediction, and what differs is time, not work.
+#pragma once
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "engine/explain/analyse/gap.hpp"
+#include "engine/explain/analyse/step_analysis.hpp"
+
+namespace rankscope {
+
+/// A step and its analysis.
+struct AnalysedStep {
+  StepAnalysis analysis;
+  std::vector<Span> spans;  ///< of the step, at least the compute lanes'
+};
+
+/// One rank's part of a stretch.
+struct RangeTime {
+  TimeRange range;
+  std::array<double, time_class_count> seconds{};  ///< by TimeClass; they sum to the range's length
+  double unknown = 0;                              ///< part of `other`
+  double length_s() const { return static_cast<double>(range.length()) * 1e-9; }
+  double share(TimeClass time) const;  ///< of the range; NaN where that is empty
+};
+
+struct RangeRow {
+  std::int32_t rank = 0;
+  RangeTime measured;
+  std::optional<RangeTime> predicted, ideal;  ///< the ideal's seconds are units: its shares alone mean something
+};
+
+struct RangeAnalysis {
+  std::uint32_t step = 0;
+  TimeRange range;  ///< within the step
+  int workers = 0;  ///< the first so many ranks; the others are parameter servers
+  std::vector<RangeRow> ranks;
+  std::vector<GapItem> gap;  ///< see explain_gap: points of the predicted stretches' mean length
+  double predicted_s = 0;    ///< mean over workers of the predicted stretches; 0 without a prediction
+};
+
+/// `range` is cut to the measured step's; empty: the whole step. `predicted` and `ideal` may be null.
+RangeAnalysis analyse_range(const AnalysedStep& measured, const AnalysedStep* predicted, const AnalysedStep* ideal,
+                            TimeRange range);
+
+/// Where the part `range` of `rank`'s step lies in another run of the same step.
+TimeRange counterpart_of(const AnalysedStep& from, const AnalysedStep& to, int rank, TimeRange range);
+
+}  // namespace rankscope

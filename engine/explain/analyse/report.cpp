@@ -1,0 +1,318 @@
+#include "engine/explain/analyse/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "engine/explain/analyse/faults.hpp"
+#include "engine/explain/analyse/traffic.hpp"
+#include "engine/op/words.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// The lower middle of what is known; NaN of nothing.
+double median_known(std::vector<double> values) {
+  values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return std::isnan(v); }), values.end());
+  if (values.empty()) return unknown;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The latest fit of each rank's clock to rank 0's.
+std::map<std::int32_t, ClockRecord> latest_clocks(const std::vector<ClockRecord>& clocks) {
+  std::map<std::int32_t, ClockRecord> latest;
+  for (const ClockRecord& record : clocks) {
+    const auto [found, made] = latest.try_emplace(record.rank, record);
+    if (!made && record.at_ns >= found->second.at_ns) found->second = record;
+  }
+  return latest;
+}
+
+/// What all ranks told of all steps, each rank's step once, on rank 0's clock.
+RunTotals totals_of(const RunFacts& facts) {
+  RunTotals totals = facts.told ? *facts.told : RunTotals{};
+  const auto clocks = latest_clocks(facts.clocks);
+  std::set<std::pair<std::uint32_t, std::int32_t>> seen;
+  for (const StepSummary& summary : facts.summaries) {
+    if (!seen.insert({summary.step, summary.rank}).second) continue;  // telemetry may arrive twice
+    const auto clock = clocks.find(summary.rank);
+    totals.add(summary, clock == clocks.end() ? 0 : clock->second.offset_ns);
+  }
+  return totals;
+}
+
+bool is_headline(const RunFacts& facts, const ObservedStep& step) {
+  return step.obtained == facts.obtained && step.clock == facts.clock;
+}
+
+std::map<std::uint32_t, const ObservedStep*> headline_steps(const RunFacts& facts) {
+  std::map<std::uint32_t, const ObservedStep*> steps;
+  for (const ObservedStep& step : facts.observed)
+    if (is_headline(facts, step)) steps[step.step] = &step;
+  return steps;
+}
+
+TimeRange range_of(const ObservedStep& step) {
+  return step.range.empty() ? step_range(step.spans, step.step) : step.range;
+}
+
+void add_steps(Report& report, const RunFacts& facts, const RunTotals& told) {
+  const auto observed = headline_steps(facts);
+  std::map<std::uint32_t, StepRow> rows;
+  told.steps.for_each([&](std::uint32_t number, const StepTotals& step) {
+    StepRow& row = rows.emplace_hint(rows.end(), number, StepRow{})->second;
+    row.loss = step.loss();
+    if (step.ranks == report.ranks) row.grad_norm = std::sqrt(step.square_norm);
+    if (step.ranks == report.ranks) row.magnitudes = step.magnitudes;
+    row.loss_scale = step.loss_scale;
+    row.skipped = step.skips_update();
+    if (facts.obtained == Obtained::measured) row.seconds = wall_seconds(told.steps, number, report.ranks);
+  });
+  for (const auto& [number, step] : observed) {
+    StepRow& row = rows[number];
+    if (!std::isnan(row.seconds)) continue;
+    const TimeRange range = range_of(*step);
+    if (!range.empty()) row.seconds = static_cast<double>(range.length()) * 1e-9;
+  }
+  std::vector<double> seconds;
+  for (auto& [number, row] : rows) {
+    row.step = number;
+    analysis::withdraw_impossible_time(report, row);
+    const StepTotals* step = told.steps.find(number);
+    const std::int64_t tokens = step != nullptr && step->tokens > 0 ? step->tokens : facts.tokens_per_step;
+    if (tokens > 0) row.tokens_per_s = static_cast<double>(tokens) / row.seconds;
+    seconds.push_back(row.seconds);
+    report.steps.push_back(row);
+  }
+  if (seconds.size() > 1) seconds.erase(seconds.begin());
+  report.step_seconds = median_known(std::move(seconds));
+}
+
+/// The analysed steps of the run, without its very first one (which pays for start-up) unless there is no other.
+std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& told) {
+  const auto observed = headline_steps(facts);
+  std::uint32_t first = observed.empty() ? 0 : observed.begin()->first;
+  if (!told.steps.empty()) first = std::min(first, told.steps.first());
+  std::vector<StepAnalysis> steady;
+  for (const auto& [number, step] : observed) {
+    if (step->spans.empty() || (number == first && observed.size() > 1)) continue;
+    if (const TimeRange range = range_of(*step); !range.empty())
+      steady.push_back(analyse_step(facts.programs, facts.grid, step->spans, range, number));
+  }
+  return steady;
+}
+
+void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& told) {
+  report.time.share.fill(unknown);
+  report.time.unknown = unknown;
+  report.bubble.ideal = facts.ideal_bubble;
+  if (facts.programs.empty()) return;
+  const auto analyse = [&](const std::optional<Simulation>& simulation) -> std::optional<StepAnalysis> {
+    if (!simulation || simulation->spans.empty()) return std::nullopt;
+    return analyse_simulation(facts.programs, facts.grid, *simulation);
+  };
+  if (const auto ideal = analyse(facts.ideal)) report.bubble_span.ideal = ideal->bubble_span;
+  report.predicted = analyse(facts.predicted);
+
+  std::vector<StepAnalysis> steady = steady_steps(facts, told);
+  if (!steady.empty()) {
+    const auto middle = steady.begin() + static_cast<std::ptrdiff_t>((steady.size() - 1) / 2);
+    std::nth_element(steady.begin(), middle, steady.end(),
+                     [](const StepAnalysis& a, const StepAnalysis& b) { return a.bubble < b.bubble; });
+    report.steady_steps = static_cast<int>(steady.size());
+    report.representative = std::move(*middle);
+  }
+  // What was only simulated is a prediction, and nothing has been measured.
+  if (facts.obtained == Obtained::simulated) {
+    if (!report.predicted) report.predicted = report.representative;
+    if (!report.representative) report.representative = report.predicted;
+  } else if (report.representative) {
+    report.bubble.measured = report.representative->bubble;
+    report.bubble_span.measured = report.representative->bubble_span;
+  }
+  if (report.predicted) {
+    report.bubble.predicted = report.predicted->bubble;
+    report.bubble_span.predicted = report.predicted->bubble_span;
+    report.predicted_step_seconds = report.predicted->seconds();
+  }
+  if (report.representative) report.time = report.representative->average;
+  if (report.representative) report.slow = slow_rank_of(*report.representative);
+  if (std::isnan(report.step_seconds) && facts.obtained == Obtained::simulated)
+    report.step_seconds = report.predicted_step_seconds;
+}
+
+bool knows_energy(const StepTotals& step, int ranks) {
+  return step.energy_ranks == ranks && step.ranks == ranks && step.counters > 0;
+}
+
+/// A step's power is that of it and of steps before it that take so long together.
+constexpr std::int64_t power_ns = 100'000'000;
+
+void add_energy(Report& report, const RunFacts& facts, const RunTotals& told) {
+  struct Used {
+    double joules = 0;
+    std::int64_t ns = 0;
+  };
+  EnergyReport& energy = report.energy;
+  std::deque<Used> latest;
+  Used window, sum;
+  double tokens = 0;
+  int steps = 0;
+  auto row = report.steps.begin();  // by step, as the totals are
+  const bool one = !told.steps.empty() && report.steps.size() == 1;
+  told.steps.for_each([&](std::uint32_t number, const StepTotals& step) {
+    const double seconds = wall_seconds(told.steps, number, report.ranks);
+    if (!knows_energy(step, report.ranks) || !(seconds > 0)) {
+      latest.clear();
+      window = {};
+      return;
+    }
+    energy.source = step.energy_source;
+    energy.counters = std::max(energy.counters, step.counters);
+    const std::int64_t ns = std::llround(seconds * 1e9);
+    latest.push_back({step.joules, ns});
+    window.joules += step.joules;
+    window.ns += ns;
+    while (window.ns - latest.front().ns >= power_ns) {
+      window.joules -= latest.front().joules;
+      window.ns -= latest.front().ns;
+      latest.pop_front();
+    }
+    while (row->step != number) ++row;
+    row->joules = step.joules;
+    row->watts = window.joules / (static_cast<double>(window.ns) * 1e-9);
+    if (number == told.steps.first() && !one) return;  // pays for start-up
+    ++steps;
+    sum.joules += step.joules;
+    sum.ns += ns;
+    tokens += static_cast<double>(step.tokens);
+  });
+  if (steps > 0) {
+    energy.joules_per_step = sum.joules / steps;
+    energy.watts = sum.joules / (static_cast<double>(sum.ns) * 1e-9);
+    if (tokens > 0) energy.joules_per_token = sum.joules / tokens;
+    if (energy.counters == report.ranks && facts.cluster.power_watts > 0 && !std::isnan(report.bubble.predicted))
+      energy.predicted_watts = facts.cluster.average_watts(report.bubble.predicted) * report.ranks;
+  } else {
+    energy.source = PowerSource::none;
+    energy.unknown = facts.obtained == Obtained::simulated ? "the energy is unknown: nothing ran"
+                     : facts.energy_unknown.empty()        ? "the energy is unknown: the ranks told of no counter"
+                                                           : facts.energy_unknown;
+  }
+}
+
+/// Rates relative to the step's time. FLOPs are the same in every step; the first complete one says them.
+analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunTotals& told) {
+  double model = facts.model_flops, hardware = facts.hardware_flops;
+  bool said = false;
+  told.steps.for_each([&](std::uint32_t, const StepTotals& step) {
+    if (said || step.ranks != report.ranks) return;
+    said = true;
+    if (step.model_flops > 0) model = step.model_flops;
+    if (step.hardware_flops > 0) hardware = step.hardware_flops;
+  });
+  const double device_seconds = report.step_seconds * report.ranks;
+  const analysis::RateInputs inputs{model, hardware, facts.peak_flops};
+  if (!(device_seconds > 0)) return inputs;
+  report.tflops_per_device = model / device_seconds * 1e-12;
+  if (facts.peak_flops > 0) {
+    report.mfu = model / device_seconds / facts.peak_flops;
+    report.hfu = hardware / device_seconds / facts.peak_flops;
+  }
+  return inputs;
+}
+
+void add_memory(Report& report, const RunFacts& facts, const RunTotals& told) {
+  for (std::int32_t rank = 0; rank < report.ranks; ++rank) {
+    MemoryRow row{rank, std::nullopt, std::nullopt};
+    if (const auto of_rank = told.ranks.find(rank); of_rank != told.ranks.end())
+      row.measured = {of_rank->second.peak_bytes, of_rank->second.peak_total_bytes, std::nullopt};
+    if (static_cast<std::size_t>(rank) < facts.programs.size()) {
+      const MemoryProfile profile = memory_profile(facts.programs[static_cast<std::size_t>(rank)]);
+      row.predicted = MemoryBytes{profile.peak_by_class, profile.peak, std::nullopt};
+      const auto greatest = std::find_if(profile.at.begin(), profile.at.end(),
+                                         [&](const ClassBytes& bytes) { return device_sum(bytes) == profile.peak; });
+      if (greatest != profile.at.end()) row.predicted->at_peak = *greatest;
+    }
+    if (row.measured || row.predicted) report.memory.push_back(row);
+  }
+}
+
+void add_telemetry(Report& report, const RunFacts& facts, const RunTotals& told) {
+  report.telemetry = {facts.events, facts.dropped, facts.telemetry_overhead};
+  std::int64_t emitted = 0, dropped = 0;
+  for (const auto& [rank, totals] : told.ranks) {
+    emitted += totals.spans_emitted;
+    dropped += totals.spans_dropped;
+  }
+  if (!told.ranks.empty() && report.telemetry.events < 0) report.telemetry.events = emitted;
+  if (!told.ranks.empty() && report.telemetry.dropped < 0) report.telemetry.dropped = dropped;
+}
+
+}  // namespace
+
+std::optional<SlowRank> slow_rank_of(const StepAnalysis& step) {
+  constexpr double noticed = 1.25;
+  std::optional<SlowRank> slow;
+  for (std::size_t rank = 0; rank < step.slowness.size(); ++rank) {
+    if (step.slowness[rank] < noticed) continue;
+    if (slow) return std::nullopt;
+    slow = SlowRank{static_cast<std::int32_t>(rank), step.slowness[rank]};
+  }
+  return slow;
+}
+
+std::string to_text(const SlowRank& slow) {
+  return fmt::format("rank {} takes {:.2f} times as long as the others for equal work", slow.rank, slow.factor);
+}
+
+double sent_by_busiest(std::span<const LinkReport> links, bool predicted) {
+  std::map<int, double> by_rank;
+  for (const LinkReport& link : links) by_rank[link.from] += predicted ? link.predicted : link.bytes;
+  double most = links.empty() ? unknown : 0;
+  for (const auto& [rank, bytes] : by_rank)
+    most = std::isnan(bytes) || std::isnan(most) ? unknown : std::max(most, bytes);
+  return most;
+}
+
+double sent_by_purposes(std::span<const TrafficReport> traffic, bool predicted) {
+  double sum = 0;
+  for (const TrafficReport& row : traffic) sum += predicted ? row.predicted : row.bytes_per_rank;
+  return sum;
+}
+
+Report make_report(const RunFacts& facts) {
+  Report report;
+  report.title = facts.title;
+  report.token_word = facts.token_word;
+  report.plan = facts.plan;
+  report.ranks = facts.grid.size();
+  report.clock = facts.clock;
+  report.obtained = facts.obtained;
+  report.loss_floor = facts.loss_floor;
+  report.costs = facts.costs;
+  report.others_share = facts.others_share;
+  report.forged_messages = facts.forged_messages;
+  for (const auto& [rank, record] : latest_clocks(facts.clocks))
+    report.clock_uncertainty_s =
+        std::fmax(report.clock_uncertainty_s, static_cast<double>(record.uncertainty_ns) * 1e-9);
+  const RunTotals told = totals_of(facts);
+  add_steps(report, facts, told);
+  add_bubbles(report, facts, told);
+  const analysis::RateInputs rates = add_rates(report, facts, told);
+  add_memory(report, facts, told);
+  add_energy(report, facts, told);
+  report.traffic = analysis::traffic_of(facts, told);
+  report.links = analysis::links_of(facts, told);
+  add_telemetry(report, facts, told);
+  analysis::withdraw_impossible_shares(report, rates);
+  return report;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,252 @@
+// The numbers of a run: the only source of what --json, `rankscope-trace stats` and the window state.
+//
+// What cannot be known is NaN or an empty optional, and null in JSON.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/explain/analyse/gap.hpp"
+#include "engine/explain/analyse/step_analysis.hpp"
+#include "engine/plan/program/program.hpp"
+#include "engine/plan/scenario/scenario.hpp"
+#include "telemetry/event/run_totals.hpp"
+
+namespace rankscope {
+
+/// The spans of one step, obtained one way. `range` is empty where only the spans are known (step_range finds it).
+struct ObservedStep {
+  std::uint32_t step = 0;
+  Obtained obtained = Obtained::measured;
+  ClockDomain clock = ClockDomain::wall;
+  TimeRange range;
+  /// The step's, and those of the steps beside it that ran meanwhile (analyse_step); empty where only the range is
+  /// kept.
+  std::vector<Span> spans;
+};
+
+/// All that is known about a run, or about a plan that did not run yet: input of make_report.
+struct RunFacts {
+  PlanSpec plan;
+  std::string title;
+  RankGrid grid;
+  std::vector<RankProgram> programs;  ///< [rank]; empty where they are not known
+  /// How the run's headline numbers are obtained, and on which clock: analysed from `observed` steps of that kind.
+  Obtained obtained = Obtained::measured;
+  ClockDomain clock = ClockDomain::wall;
+  double loss_floor = std::numeric_limits<double>::quiet_NaN();      ///< the data's entropy, nats per token
+  double peak_flops = 0;                                             ///< of one device; 0 unknown
+  double model_flops = std::numeric_limits<double>::quiet_NaN();     ///< of one step over all ranks, where no summary
+                                                                     ///< says so
+  double hardware_flops = std::numeric_limits<double>::quiet_NaN();  ///< with recomputation
+  std::int64_t tokens_per_step = 0;                                  ///< where no summary says so; 0 unknown
+  std::string token_word = "token";                                  ///< ModelSpec::token_word
+  ClusterSpec cluster;                                               ///< whose power is predicted
+  std::string energy_unknown;                                        ///< what the run says why no energy is known
+  std::string costs;                                                 ///< Report::costs
+  double others_share = std::numeric_limits<double>::quiet_NaN();    ///< Report::others_share
+
+  /// What steps told is put together in `told` (null: nothing), on one clock, or stands in `summaries`, any order.
+  std::shared_ptr<const RunTotals> told;
+  std::vector<StepSummary> summaries;
+  std::vector<ObservedStep> observed;  ///< any order; those not of the headline are ignored
+  std::vector<ClockRecord> clocks;
+
+  /// The textbook's bubble: the schedule's own (ideal_bubble of engine/plan/schedule).
+  double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
+  /// The textbook's steps: unit costs and free communication (see unit_costs). The step analysed is the last.
+  std::optional<Simulation> ideal;
+  /// The model of this machine. The step analysed is the last.
+  std::optional<Simulation> predicted;
+
+  std::int64_t events = -1, dropped = -1;                                ///< -1: taken from the summaries
+  std::int64_t forged_messages = -1;                                     ///< Report::forged_messages
+  double telemetry_overhead = std::numeric_limits<double>::quiet_NaN();  ///< share of a step
+};
+
+/// The one rank that takes longer than all others for equal work.
+struct SlowRank {
+  std::int32_t rank = 0;
+  double factor = 1;  ///< times as long
+};
+/// In a step; nothing where no rank is a quarter slower than the others, or several are.
+std::optional<SlowRank> slow_rank_of(const StepAnalysis& step);
+/// "rank 2 takes 3.00 times as long as the others for equal work".
+std::string to_text(const SlowRank& slow);
+
+/// The textbook's, the machine model's and the run's value of one quantity.
+struct Bubble {
+  double ideal = std::numeric_limits<double>::quiet_NaN();
+  double predicted = std::numeric_limits<double>::quiet_NaN();
+  double measured = std::numeric_limits<double>::quiet_NaN();  ///< or emulated: Report::obtained says
+};
+
+struct StepRow {
+  std::uint32_t step = 0;
+  double loss = std::numeric_limits<double>::quiet_NaN();  ///< nats per token over the global batch
+  double grad_norm = std::numeric_limits<double>::quiet_NaN();
+  double seconds = std::numeric_limits<double>::quiet_NaN();
+  double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
+  double loss_scale = 0;  ///< of fp16; 0 without
+  bool skipped = false;   ///< its scaled gradients overflowed: no rank has updated anything
+  double joules = std::numeric_limits<double>::quiet_NaN();  ///< of all devices
+  /// Over this step and as many before it as take a tenth of a second on the wall clock: counters go on some tens of
+  /// times a second, so that one short step has all of several or none.
+  double watts = std::numeric_limits<double>::quiet_NaN();
+  /// Elements of all gradients by magnitude (kernels/tensor/magnitude.hpp), multiplied by the loss scale where there is
+  /// one; null in a step that did not count them, or not on all ranks.
+  std::shared_ptr<const std::vector<std::int64_t>> magnitudes{};
+};
+
+/// Bytes by memory class, each class's own peak, and the peak of the device's sum.
+struct MemoryBytes {
+  ClassBytes by_class{};
+  std::int64_t peak = 0;
+  /// Classes when the device's sum is greatest, where that is known; `peak` is the sum of all but the host's.
+  std::optional<ClassBytes> at_peak{};
+};
+
+struct MemoryRow {
+  std::int32_t rank = 0;
+  std::optional<MemoryBytes> measured, predicted;
+  std::int32_t alike = 1;  ///< ranks that this row stands for
+};
+
+/// What the rank that needs most asks of its device.
+struct DeviceFit {
+  double bytes = 0;    ///< that the device has
+  double context = 0;  ///< taken by driver and libraries
+  double slack = 0;    ///< share that the allocator loses
+  double needed = 0;   ///< the rank's peak with slack, and context
+  std::int32_t rank = 0;
+  bool fits() const { return needed <= bytes; }
+};
+
+/// What a lost node took with it (cluster.lost_node); the report is of what goes on.
+struct LostReplicas {
+  int node = 0, replicas = 0, replicas_before = 0;
+  double tokens_per_s_before = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// A whole training run at the predicted pace.
+struct RunBudget {
+  double tokens = 0, days = 0;
+  /// Of all devices, and a device's average: in the bubble cluster.idle_watts, else power_watts. NaN where the cluster
+  /// does not say its power.
+  double joules = std::numeric_limits<double>::quiet_NaN();
+  double watts = std::numeric_limits<double>::quiet_NaN();
+  /// With failures and checkpoints, where the cluster says how often devices fail (all NaN elsewhere): the share of the
+  /// time that is progress, days until the tokens are trained, failures until then, and seconds of training from one
+  /// checkpoint to the next.
+  double goodput = std::numeric_limits<double>::quiet_NaN();
+  double days_with_failures = std::numeric_limits<double>::quiet_NaN();
+  double failures = std::numeric_limits<double>::quiet_NaN();
+  double checkpoint_interval = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Per step and per rank that takes part. A message is counted once, at its sender.
+struct TrafficReport {
+  Purpose purpose = Purpose::none;
+  OpKind collective = OpKind::send;                                  ///< send, copy, or one of the eight
+  GroupKind group = GroupKind::self;                                 ///< of a collective; else self
+  double count = 0;                                                  ///< ops of one rank in one step
+  double bytes_per_rank = std::numeric_limits<double>::quiet_NaN();  ///< sent, counted at the transport; NaN where it
+                                                                     ///< is opaque
+  double predicted = std::numeric_limits<double>::quiet_NaN();       ///< by plan.collective; "auto" is loopback's
+};
+
+/// From one rank to another, per step, for all purposes together.
+struct LinkReport {
+  int from = 0, to = 0;
+  double bytes = std::numeric_limits<double>::quiet_NaN();  ///< counted at the sender; NaN where it has not counted all
+  double predicted = 0;                                     ///< as TrafficReport's
+};
+
+/// Bytes of a step that the rank sends which sends most, by the links; NaN where a link is not known, or none is told
+/// (a folded plan, or too many ranks).
+double sent_by_busiest(std::span<const LinkReport> links, bool predicted);
+/// The sum over purposes of what a rank that takes part sends in a step: a rank's where all are alike to every purpose.
+double sent_by_purposes(std::span<const TrafficReport> traffic, bool predicted);
+
+struct TelemetryReport {
+  std::int64_t events = -1, dropped = -1;  ///< -1 unknown
+  double overhead = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// What the devices used, over the steady steps (as Report::step_seconds) whose energy is known.
+struct EnergyReport {
+  PowerSource source = PowerSource::none;  ///< none: nothing is known
+  int counters = 0;                        ///< GPUs, or hosts
+  double joules_per_step = std::numeric_limits<double>::quiet_NaN();
+  double watts = std::numeric_limits<double>::quiet_NaN();  ///< of all devices, on the wall clock
+  double joules_per_token = std::numeric_limits<double>::quiet_NaN();
+  /// Of as many devices as there are ranks, waiting in the predicted bubble (ClusterSpec::average_watts); NaN where the
+  /// cluster does not say its power, or where devices that were counted are not one a rank.
+  double predicted_watts = std::numeric_limits<double>::quiet_NaN();
+  std::string unknown;  ///< why, where nothing is known
+};
+
+struct Report {
+  std::string title;
+  std::string token_word = "token";  ///< what `tokens` are: of a resnet images
+  PlanSpec plan;
+  std::int32_t ranks = 0;
+  ClockDomain clock = ClockDomain::wall;
+  Obtained obtained = Obtained::measured;
+  /// Largest uncertainty of the fit between hosts' clocks, seconds; NaN where there is no fit.
+  double clock_uncertainty_s = std::numeric_limits<double>::quiet_NaN();
+
+  /// Median over the steady steps (all but the first, unless there is only one).
+  double step_seconds = std::numeric_limits<double>::quiet_NaN();
+  double predicted_step_seconds = std::numeric_limits<double>::quiet_NaN();
+  std::vector<StepRow> steps;
+  double loss_floor = std::numeric_limits<double>::quiet_NaN();  ///< entropy of the data in nats per token, where known
+
+  Bubble bubble, bubble_span;
+  StepShares time;       ///< of the representative step; all NaN where no step was analysed
+  int steady_steps = 0;  ///< how many analysed steps the median is over
+  /// The steady step whose bubble is the median (the lower of the two in the middle): `bubble`, `bubble_span` and
+  /// `time` are all this one step's, so they agree with each other and with the picture.
+  std::optional<StepAnalysis> representative;
+  std::optional<StepAnalysis> predicted;  ///< the prediction's last step
+
+  double mfu = std::numeric_limits<double>::quiet_NaN();                ///< never counts recomputation
+  double hfu = std::numeric_limits<double>::quiet_NaN();                ///< does
+  double tflops_per_device = std::numeric_limits<double>::quiet_NaN();  ///< model FLOPs, as mfu
+
+  /// Where what a prediction takes ops to cost is from: a cluster's figures, or a measurement. Empty where nothing is
+  /// predicted.
+  std::string costs;
+  std::optional<SlowRank> slow;  ///< of the representative step
+  /// Share of the machine's cores that other programs, and other machines on the same host, had during the run.
+  double others_share = std::numeric_limits<double>::quiet_NaN();
+  /// Figures that came out impossible, one line each with what they were computed from; they are NaN above.
+  std::vector<std::string> faults;
+
+  std::vector<MemoryRow> memory;       ///< by rank
+  std::vector<TrafficReport> traffic;  ///< by purpose, kind and group
+  std::vector<LinkReport> links;       ///< by sender and receiver; none above most_linked_ranks
+  EnergyReport energy;
+  TelemetryReport telemetry;
+  /// Of peers that did not prove to be workers of this run: ignored. -1: unknown.
+  std::int64_t forged_messages = -1;
+  bool folded = false;               ///< simulated stage by stage, ranks alike being one; else from programs
+  std::optional<DeviceFit> device;   ///< where the cluster says how much memory its devices have
+  std::optional<RunBudget> budget;   ///< where one was asked for
+  std::optional<LostReplicas> lost;  ///< where a node is gone
+};
+
+Report make_report(const RunFacts& facts);
+
+/// The object that --json prints, with all its keys.
+nlohmann::json to_json(const Report& report);
+/// The same for a person at a terminal: aligned, with units.
+std::string to_text(const Report& report);
+
+}  // namespace rankscope

@@ -1,0 +1,131 @@
+// Scaling: what a sweep over keys of a scenario measured, and the arithmetic that compares its points.
+//
+// A Sweep is raw: the points that were asked for and, run by run, the times that were seen. A ScalingTable is made of
+// it by scaling_table() alone, for the terminal, for --json, for `rankscope-trace stats` and for the window.
+//
+// Words. n is a point's number of ranks, T its step time, index 1 the baseline: the first point that was measured.
+// *Strong* scaling: the global batch stays. *Weak*: it grows with the ranks. The speed-up S is that of tokens per
+// second, Rn/R1, and the efficiency S/(n/n1). So strong scaling has S = T1/Tn and efficiency n1·T1/(n·Tn) (Amdahl
+// 1967), and weak scaling S = (n/n1)·T1/Tn and efficiency T1/Tn (Gustafson 1988).
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/explain/analyse/report.hpp"
+#include "engine/plan/scenario/axes.hpp"
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+enum class Scaling : std::uint8_t { strong, weak };
+std::string_view name_of(Scaling scaling);
+
+/// One combination of the axes' values.
+struct SweepPoint {
+  std::vector<Override> keys;  ///< in the order of the axes
+  std::int32_t ranks = 0;
+  std::int32_t global_batch = 0;     ///< samples per step
+  std::int64_t tokens_per_step = 0;  ///< over all ranks
+  std::string stages;                ///< layers of each chunk, where plan.stages = "measured" became these; else empty
+  std::string refused;               ///< why it makes no sense, one line; empty: it can run
+  /// "plan.data=2 plan.micro_batches=4"
+  std::string words() const;
+};
+
+/// One run of one point. What is not known is NaN.
+struct SweepRun {
+  std::int32_t point = 0;   ///< index into Sweep::points
+  std::int32_t repeat = 0;  ///< from 0
+  std::string failure;      ///< why it did not end well, one line; empty: it did, and the rest is known
+  Obtained obtained = Obtained::measured;
+  ClockDomain clock = ClockDomain::wall;
+  std::vector<double> step_seconds;       ///< of the steady steps, in their order
+  std::vector<double> wall_step_seconds;  ///< the same measured, where `clock` is the device's and each rank had a core
+  double predicted_step_seconds = std::numeric_limits<double>::quiet_NaN();  ///< before the first step had run
+  double bubble = std::numeric_limits<double>::quiet_NaN();                  ///< share of time × ranks
+  double predicted_bubble = std::numeric_limits<double>::quiet_NaN();
+  double exposed = std::numeric_limits<double>::quiet_NaN();  ///< share in communication that no compute covers
+  double predicted_exposed = std::numeric_limits<double>::quiet_NaN();
+  double mfu = std::numeric_limits<double>::quiet_NaN(), hfu = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t peak_bytes = -1;  ///< of the rank that holds most; -1 unknown
+};
+/// What the report of a point's run says.
+SweepRun sweep_run(const Report& report, std::int32_t point, std::int32_t repeat);
+
+struct Sweep {
+  std::string title, file;    ///< the scenario's
+  std::string scenario_toml;  ///< whole, of the first point that can run
+  std::string host, started_utc;
+  Scaling scaling = Scaling::strong;
+  std::vector<Axis> axes;
+  std::int32_t steps = 0, repeats = 1;
+  std::string communicator, device;
+  ClockDomain clock = ClockDomain::wall;  ///< of all points, so that they can be compared
+  std::int32_t threads = 1;               ///< of a rank
+  std::int32_t cores = 0;                 ///< of the host; 0 unknown
+  std::vector<SweepPoint> points;         ///< combinations(axes)
+  std::vector<SweepRun> runs;             ///< in the order in which they ran
+};
+
+/// One side of a row: as it ran, or as it was predicted.
+struct ScalingFigures {
+  double step_seconds = std::numeric_limits<double>::quiet_NaN();
+  double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
+  double speedup = std::numeric_limits<double>::quiet_NaN();  ///< against the baseline's same side
+  double efficiency = std::numeric_limits<double>::quiet_NaN();
+  double bubble = std::numeric_limits<double>::quiet_NaN();
+  double exposed = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct ScalingRow {
+  std::int32_t point = 0;
+  Obtained obtained = Obtained::measured;
+  ClockDomain clock = ClockDomain::wall;
+  std::int32_t runs = 0;   ///< that ended well; 0: there are no figures
+  std::int32_t steps = 0;  ///< steady steps of them all: the median and the quartiles are over these
+  ScalingFigures run, predicted;
+  double first_quartile = std::numeric_limits<double>::quiet_NaN();  ///< of the step's seconds
+  double third_quartile = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> run_seconds;  ///< each run's own median
+  double tokens_per_s_per_rank = std::numeric_limits<double>::quiet_NaN();
+  double mfu = std::numeric_limits<double>::quiet_NaN(), hfu = std::numeric_limits<double>::quiet_NaN();
+  double wall_step_seconds = std::numeric_limits<double>::quiet_NaN();  ///< median of SweepRun's
+  std::int64_t peak_bytes = -1;
+  std::string reason;  ///< why it, or one of its runs, was not measured; empty: all is well
+  /// (third − first quartile)/median.
+  double spread() const { return (third_quartile - first_quartile) / run.step_seconds; }
+};
+
+struct ScalingTable {
+  std::vector<ScalingRow> rows;  ///< [point]
+  std::int32_t baseline = -1;    ///< a row; -1: nothing was measured
+  std::string baseline_words;    ///< which, and why that one
+  std::string formula;           ///< what speed-up and efficiency are here; or why there are none
+  bool comparable = true;        ///< false: the points do not train the same model, so no speed-up is stated
+  bool complete() const;         ///< every point was measured, every time
+};
+ScalingTable scaling_table(const Sweep& sweep);
+
+/// Samples per step of a point under weak scaling, `batch` × ranks / first_ranks; -1 where that is no whole number.
+std::int64_t weak_batch(std::int64_t batch, std::int64_t ranks, std::int64_t first_ranks);
+
+/// Of `quarter` quarters (0 … 4) into the sorted values, the lower one where that lies between two: 2 is the median.
+/// NaN of nothing.
+double quartile(std::vector<double> values, int quarter);
+
+/// The object that `sweep --json` prints: the sweep's own keys and, for each point, all that the table has.
+nlohmann::json to_json(const Sweep& sweep, const ScalingTable& table);
+/// The table for a person at a terminal, with what its words mean below it.
+std::string to_text(const Sweep& sweep, const ScalingTable& table);
+
+/// As recorded: the sweep without its runs, and one run. Reading throws std::invalid_argument that names what is wrong.
+nlohmann::json recorded(const Sweep& sweep);
+nlohmann::json recorded(const SweepRun& run);
+Sweep sweep_from(const nlohmann::json& record);
+SweepRun sweep_run_from(const nlohmann::json& record);
+
+}  // namespace rankscope

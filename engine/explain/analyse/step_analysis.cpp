@@ -1,0 +1,215 @@
+#include "engine/explain/analyse/step_analysis.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+
+#include "engine/explain/analyse/causes.hpp"
+
+namespace rankscope {
+namespace {
+
+/// Nanoseconds of a rank by class within the step; the classes fill it.
+struct RankTime {
+  std::array<std::int64_t, time_class_count> ns{};
+  std::int64_t unknown = 0;
+  std::int64_t& operator[](TimeClass time) { return ns[static_cast<std::size_t>(time)]; }
+};
+
+RankTime rank_time(const analysis::StepIndex& index, int rank, TimeRange range,
+                   std::span<const BubbleStretch> stretches) {
+  RankTime time;
+  std::int64_t covered = range.begin_ns;  // a lane runs in order, so what overlaps is counted once
+  for (const analysis::SpanAt at : index.compute(rank)) {
+    const Span& span = index[at];
+    const std::int64_t begin = std::max(span.begin_ns, covered), end = std::min(span.end_ns, range.end_ns);
+    if (begin >= end) continue;
+    time[time_class_of(span.op.kind())] += end - begin;
+    covered = end;
+  }
+  for (const BubbleStretch& stretch : stretches) {
+    time[stretch.time] += stretch.length_ns();
+    if (stretch.time == TimeClass::other && stretch.cause == BubbleCause::unknown) time.unknown += stretch.length_ns();
+  }
+  assert(std::accumulate(time.ns.begin(), time.ns.end(), std::int64_t{0}) == range.length());
+  return time;
+}
+
+StepShares shares_of(RankTime time, TimeRange range) {
+  StepShares shares;
+  const auto length = static_cast<double>(range.length());
+  for (std::size_t c = 0; c < time_class_count; ++c) shares.share[c] = static_cast<double>(time.ns[c]) / length;
+  shares.unknown = static_cast<double>(time.unknown) / length;
+  return shares;
+}
+
+StepShares average_of(const std::vector<StepShares>& ranks) {
+  StepShares average;
+  for (const StepShares& of : ranks) {
+    for (std::size_t c = 0; c < time_class_count; ++c) average.share[c] += of.share[c];
+    average.unknown += of.unknown;
+  }
+  for (double& share : average.share) share /= static_cast<double>(ranks.size());
+  average.unknown /= static_cast<double>(ranks.size());
+  return average;
+}
+
+/// From a rank's first to its last op of model compute in the step, within its range.
+TimeRange own_span(const analysis::StepIndex& index, int rank, TimeRange range) {
+  TimeRange own{range.end_ns, range.begin_ns};
+  for (const analysis::SpanAt at : index.compute(rank)) {
+    if (index[at].step != index.step() || !is_model_compute(index[at].op.kind())) continue;
+    own.begin_ns = std::min(own.begin_ns, index[at].begin_ns);
+    own.end_ns = std::max(own.end_ns, index[at].end_ns);
+  }
+  return {std::max(own.begin_ns, range.begin_ns), std::min(own.end_ns, range.end_ns)};
+}
+
+}  // namespace
+
+std::string_view name_of(TimeClass time) {
+  switch (time) {
+    case TimeClass::compute: return "compute";
+    case TimeClass::recompute: return "recompute";
+    case TimeClass::tensor: return "tensor";
+    case TimeClass::pipeline: return "pipeline";
+    case TimeClass::data: return "data";
+    case TimeClass::zero: return "zero";
+    case TimeClass::optimizer: return "optimizer";
+    case TimeClass::bubble: return "bubble";
+    case TimeClass::other: return "other";
+  }
+  return "?";
+}
+
+std::string_view name_of(BubbleCause cause) {
+  switch (cause) {
+    case BubbleCause::warm_up: return "warm-up";
+    case BubbleCause::first_gradient: return "first gradient";
+    case BubbleCause::cool_down: return "cool-down";
+    case BubbleCause::schedule: return "schedule";
+    case BubbleCause::peers: return "waiting for peers";
+    case BubbleCause::imbalance: return "imbalance";
+    case BubbleCause::exposed_communication: return "exposed communication";
+    case BubbleCause::straggler: return "straggler";
+    case BubbleCause::workers: return "waiting for workers";
+    case BubbleCause::overhead: return "overhead";
+    case BubbleCause::unknown: return "unknown";
+  }
+  return "?";
+}
+
+TimeClass time_class_of(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::none: return TimeClass::other;
+    case Purpose::tensor:
+    case Purpose::loss: return TimeClass::tensor;
+    case Purpose::pipeline_forward:
+    case Purpose::pipeline_backward:
+    case Purpose::embedding: return TimeClass::pipeline;
+    case Purpose::data_gradient:
+    case Purpose::norm:
+    case Purpose::server:
+    case Purpose::data_parameter:
+    case Purpose::batch: return TimeClass::data;
+    case Purpose::offload: return TimeClass::optimizer;
+    case Purpose::zero_parameter:
+    case Purpose::zero_gradient: return TimeClass::zero;
+  }
+  return TimeClass::other;
+}
+
+TimeClass time_class_of(OpKind kind) {
+  switch (kind) {
+    case OpKind::forward:
+    case OpKind::backward:
+    case OpKind::input_gradient:
+    case OpKind::weight_gradient: return TimeClass::compute;
+    case OpKind::recompute: return TimeClass::recompute;
+    case OpKind::optimizer: return TimeClass::optimizer;
+    case OpKind::send:
+    case OpKind::receive:
+    case OpKind::broadcast:
+    case OpKind::scatter:
+    case OpKind::reduce:
+    case OpKind::all_reduce:
+    case OpKind::gather:
+    case OpKind::all_gather:
+    case OpKind::reduce_scatter:
+    case OpKind::all_to_all:
+    case OpKind::copy:
+    case OpKind::load_batch:
+    case OpKind::checkpoint: return TimeClass::other;
+  }
+  return TimeClass::other;
+}
+
+double StepShares::sum() const { return std::accumulate(share.begin(), share.end(), 0.0); }
+
+StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                          const std::vector<Span>& spans, TimeRange range, std::uint32_t step) {
+  if (static_cast<int>(programs.size()) != grid.size())
+    throw std::invalid_argument("analysis of step " + std::to_string(step) + ": " + std::to_string(programs.size()) +
+                                " programs for " + std::to_string(grid.size()) + " ranks");
+  StepAnalysis result;
+  result.step = step;
+  result.range = range;
+  result.workers = grid.workers();
+  if (range.empty()) return result;
+  const analysis::StepIndex index(programs, grid, spans, step);
+  result.missing_spans = index.missing();
+
+  std::int64_t bubble = 0, bubble_inside = 0, inside = 0;
+  analysis::IdleTimes idle = analysis::idle_times(index, range);
+  result.stretches = std::move(idle.stretches);
+  result.slowness = std::move(idle.slowness);
+  auto next = result.stretches.begin();
+  for (int rank = 0; rank < index.ranks(); ++rank) {
+    const auto first = next;
+    while (next != result.stretches.end() && next->rank == rank) ++next;
+    const std::span<const BubbleStretch> stretches(first, next);
+    RankTime time = rank_time(index, rank, range, stretches);
+    result.ranks.push_back(shares_of(time, range));
+    if (grid.is_server(rank)) continue;  // it has no model to compute: what it does not do is no bubble
+    bubble += time[TimeClass::bubble];
+    if (const TimeRange own = own_span(index, rank, range); !own.empty()) {
+      inside += own.length();
+      for (const BubbleStretch& s : stretches)
+        if (s.time == TimeClass::bubble)
+          bubble_inside +=
+              std::max<std::int64_t>(0, std::min(s.end_ns, own.end_ns) - std::max(s.begin_ns, own.begin_ns));
+    }
+  }
+  result.average = average_of({result.ranks.begin(), result.ranks.begin() + grid.workers()});
+  result.bubble = static_cast<double>(bubble) / (static_cast<double>(range.length()) * grid.workers());
+  if (inside > 0) result.bubble_span = static_cast<double>(bubble_inside) / static_cast<double>(inside);
+  return result;
+}
+
+TimeRange step_range(const std::vector<Span>& spans, std::uint32_t step) {
+  constexpr auto never = std::numeric_limits<std::int64_t>::max();
+  std::int64_t begin = never, next = never, end = std::numeric_limits<std::int64_t>::min();
+  for (const Span& span : spans) {
+    const bool compute = span.op.lane() == Lane::compute;
+    if (span.step == step) {
+      end = std::max(end, span.end_ns);
+      if (compute) begin = std::min(begin, span.begin_ns);
+    } else if (span.step == step + 1 && compute) {
+      next = std::min(next, span.begin_ns);
+    }
+  }
+  if (begin == never) return {};
+  return {begin, next == never ? end : next};
+}
+
+StepAnalysis analyse_simulation(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                                const Simulation& simulation, std::int64_t step) {
+  std::size_t steps = 0;
+  for (const Span& span : simulation.spans) steps = std::max(steps, std::size_t{span.step} + 1);
+  const auto which = static_cast<std::uint32_t>(step < 0 ? steady_step(steps) : static_cast<std::size_t>(step));
+  return analyse_step(programs, grid, simulation.spans, step_range(simulation.spans, which), which);
+}
+
+}  // namespace rankscope

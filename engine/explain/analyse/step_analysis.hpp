@@ -1,0 +1,111 @@
+// One step of one run, taken apart: spans joined to the ops of the program, every nanosecond of every rank's compute
+// lane given to one class, and every idle stretch given a cause.
+//
+// Words: `bubble` is compute idle while waiting for a peer. Moving bytes that no compute covers is exposed
+// communication, by purpose. Where data are missing the time is unknown, never idle.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "engine/plan/program/program.hpp"
+#include "engine/predict/layout/simulate.hpp"
+#include "telemetry/event/event.hpp"
+#include "telemetry/event/time_range.hpp"
+
+namespace rankscope {
+
+/// What a rank's time goes to; the keys of `time` in --json. Tensor, pipeline, data and zero are exposed communication.
+enum class TimeClass : std::uint8_t { compute, recompute, tensor, pipeline, data, zero, optimizer, bubble, other };
+inline constexpr int time_class_count = 9;
+std::string_view name_of(TimeClass time);
+
+/// The class under which exposed communication of a purpose is counted: tensor and loss → tensor; the two pipeline
+/// directions and the tied embedding's sum between stages → pipeline; gradients, norm and parameter server → data;
+/// ZeRO's two → zero. `none` → other.
+TimeClass time_class_of(Purpose purpose);
+/// The class of a compute-lane op: forward, backward and its halves → compute; recompute, optimizer their own.
+TimeClass time_class_of(OpKind kind);
+
+/// Shares of the step's time on one rank (or averaged over ranks); they sum to 1.
+struct StepShares {
+  std::array<double, time_class_count> share{};
+  double unknown = 0;  ///< the part of `other` where data are missing; the rest of it is overhead and host work
+
+  double operator[](TimeClass time) const { return share[static_cast<std::size_t>(time)]; }
+  double& operator[](TimeClass time) { return share[static_cast<std::size_t>(time)]; }
+  double sum() const;
+};
+
+/// Why a stretch of the compute lane is idle.
+enum class BubbleCause : std::uint8_t {
+  warm_up,                ///< before the rank's first op: the pipeline fills
+  first_gradient,         ///< after its first forward and before its first backward: waiting for the first gradient
+  cool_down,              ///< after its last forward: the pipeline drains
+  schedule,               ///< between these, and there with equal stages and free links too (naive schedules)
+  peers,                  ///< others compute, in a plan without a pipeline to fill and drain
+  imbalance,              ///< gone if all ranks had equally much to compute
+  exposed_communication,  ///< bytes moved, here or on the chain of ops waited for; `purpose` says which
+  straggler,              ///< gone if no rank took longer than others for equal work
+  workers,                ///< a parameter server's: nothing to do until workers send or take; counted as other
+  overhead,               ///< nobody was waited for: launching, waking up, loading a batch; a server's own update
+  unknown,                ///< spans that would tell are missing
+};
+inline constexpr int bubble_cause_count = 11;
+std::string_view name_of(BubbleCause cause);
+
+/// An idle stretch of a rank's compute lane, with one cause. The stretches of a rank are disjoint, ordered, and cover
+/// all its idle time in the step.
+struct BubbleStretch {
+  std::int32_t rank = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;
+  BubbleCause cause = BubbleCause::unknown;
+  TimeClass time = TimeClass::bubble;  ///< where it is counted: bubble; the purpose's class where this rank itself
+                                       ///< moved bytes; other for overhead, unknown, workers; optimizer for
+                                       ///< a server's update
+  Purpose purpose = Purpose::none;     ///< of exposed communication
+  std::int32_t waits_for_rank = -1;    ///< whose op ran meanwhile; -1 if nobody's
+  OpId waits_for_op;                   ///< that op; not valid() if none
+  OpId next;                           ///< this rank's compute op that could not start; not valid() at the step's end
+  std::int64_t length_ns() const { return end_ns - begin_ns; }
+  bool operator==(const BubbleStretch&) const = default;
+};
+
+struct StepAnalysis {
+  std::uint32_t step = 0;
+  TimeRange range;
+  std::vector<StepShares> ranks;  ///< [rank]
+  int workers = 0;                ///< ranks that have a model to compute: parameter servers have none
+  StepShares average;             ///< over the workers
+  /// Share of (step time × workers) that compute is idle while waiting for a peer.
+  double bubble = std::numeric_limits<double>::quiet_NaN();
+  /// The same within each rank's own first to last op of model compute, over the sum of those times. (Optimizer ops do
+  /// not count: clipping makes all ranks end the step together, and the textbook's figure knows no optimizer.)
+  double bubble_span = std::numeric_limits<double>::quiet_NaN();
+  std::vector<BubbleStretch> stretches;  ///< by rank and begin
+  /// [rank]: its time for compute that other ranks do as well, over what that takes on the median of those; 1 where no
+  /// other has equal work. Empty where no rank waited for another's compute.
+  std::vector<double> slowness;
+  std::int64_t missing_spans = 0;  ///< ops of the programs without a span in this step
+
+  double seconds() const { return static_cast<double>(range.length()) * 1e-9; }
+};
+
+/// Takes apart the step `step` over `range`. `programs[r]` is rank r's. `spans` are of one clock, obtained one way, on
+/// aligned clocks, in any order: all of the step's; ops of the steps beside it that reach into `range` may be among
+/// them and should be, since a step is not a barrier. n log n in spans; three layouts of the step are made when ranks
+/// waited for each other (see causes.hpp).
+StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                          const std::vector<Span>& spans, TimeRange range, std::uint32_t step);
+
+/// From the step's first compute op on any rank to the next step's, or to the last end of its own ops where `spans` has
+/// no later step. Empty when the step has no compute op here.
+TimeRange step_range(const std::vector<Span>& spans, std::uint32_t step);
+
+/// One step of a simulation or an emulated run; by default the steady one of a prediction (steady_step).
+StepAnalysis analyse_simulation(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                                const Simulation& simulation, std::int64_t step = -1);
+
+}  // namespace rankscope

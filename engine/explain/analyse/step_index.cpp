@@ -1,0 +1,196 @@
+#include "engine/explain/analyse/step_index.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+namespace rankscope::analysis {
+
+namespace {
+
+bool before_in_time(const Span& a, const Span& b) {
+  if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
+  return a.step != b.step ? a.step < b.step : a.end_ns < b.end_ns;
+}
+
+bool have_same_ids(const RankProgram& a, const RankProgram& b) {
+  return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), b.ops.end(),
+                    [](const Op& x, const Op& y) { return x.id == y.id; });
+}
+
+}  // namespace
+
+StepIndex::StepIndex(const std::vector<RankProgram>& programs, const RankGrid& grid, const std::vector<Span>& spans,
+                     std::uint32_t step)
+    : programs_(programs), grid_(grid), step_(step), apart_(steps_apart(programs)) {
+  const std::size_t ranks = programs.size();
+  span_of_.resize(ranks);
+  compute_.resize(ranks);
+  beside_.resize(ranks);
+  missing_compute_.resize(ranks);
+  for (std::size_t r = 0; r < ranks; ++r)
+    span_of_[r].assign(static_cast<std::size_t>(2 * apart_ + 1), std::vector<SpanAt>(programs[r].ops.size(), none));
+  take_spans(spans);
+  share_places();
+
+  op_of_.assign(spans_.size(), -1);
+  previous_.assign(spans_.size(), none);
+  std::array<SpanAt, lane_count> last{};
+  for (SpanAt at = 0; at < static_cast<SpanAt>(spans_.size()); ++at) {
+    const Span& span = (*this)[at];
+    const auto rank = static_cast<std::size_t>(span.rank);
+    if (at == 0 || (*this)[at - 1].rank != span.rank) last.fill(none);
+    const auto lane = static_cast<std::size_t>(span.op.lane());
+    previous_[static_cast<std::size_t>(at)] = last[lane];
+    last[lane] = at;
+    (span.op.lane() == Lane::compute ? compute_ : beside_)[rank].push_back(at);
+    const OpPlaces& places = places_[places_of_[rank]];
+    const auto found = places.find(span.op);
+    if (found == places.end()) continue;
+    op_of_[static_cast<std::size_t>(at)] = found->second;
+    span_of_[rank][static_cast<std::size_t>(static_cast<std::int64_t>(span.step) - step + apart_)]
+            [static_cast<std::size_t>(found->second)] = at;
+  }
+  for (std::size_t r = 0; r < ranks; ++r)
+    for (std::size_t i = 0; i < programs[r].ops.size(); ++i) {
+      if (span_of_[r][static_cast<std::size_t>(apart_)][i] != none) continue;
+      ++missing_;
+      if (programs[r].ops[i].lane() == Lane::compute) missing_compute_[r].push_back(static_cast<std::int32_t>(i));
+    }
+  find_groups();
+  note_meetings();
+}
+
+// By rank first: simulated spans come rank by rank in order already, and a run's nearly so.
+void StepIndex::take_spans(const std::vector<Span>& spans) {
+  const auto is_kept = [&](const Span& span) {
+    return span.rank >= 0 && span.rank < ranks() && span.end_ns >= span.begin_ns &&
+           std::abs(static_cast<std::int64_t>(span.step) - step_) <= apart_;
+  };
+  std::vector<std::size_t> begin(programs_.size() + 1, 0);  // of each rank's
+  for (const Span& span : spans)
+    if (is_kept(span)) ++begin[static_cast<std::size_t>(span.rank) + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  spans_.resize(begin.back());
+  std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+  for (const Span& span : spans)
+    if (is_kept(span)) spans_[next[static_cast<std::size_t>(span.rank)]++] = span;
+  for (std::size_t r = 0; r < programs_.size(); ++r) {
+    const auto first = spans_.begin() + static_cast<std::ptrdiff_t>(begin[r]);
+    const auto end = spans_.begin() + static_cast<std::ptrdiff_t>(begin[r + 1]);
+    if (!std::is_sorted(first, end, before_in_time)) std::stable_sort(first, end, before_in_time);
+  }
+}
+
+void StepIndex::share_places() {
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> known;  // ranks with their own table, by their ids' hash
+  for (std::size_t r = 0; r < programs_.size(); ++r) {
+    std::uint64_t hash = programs_[r].ops.size();
+    for (const Op& op : programs_[r].ops) hash = (hash ^ op.id.value()) * 0x9E3779B97F4A7C15U;
+    auto& alike = known[hash];
+    const auto same = std::find_if(alike.begin(), alike.end(),
+                                   [&](std::size_t other) { return have_same_ids(programs_[other], programs_[r]); });
+    if (same != alike.end()) {
+      places_of_.push_back(places_of_[*same]);
+      continue;
+    }
+    alike.push_back(r);
+    places_of_.push_back(places_.size());
+    OpPlaces& places = places_.emplace_back();
+    places.reserve(programs_[r].ops.size());
+    for (std::size_t i = 0; i < programs_[r].ops.size(); ++i)
+      places.emplace(programs_[r].ops[i].id, static_cast<std::int32_t>(i));
+  }
+}
+
+void StepIndex::find_groups() {
+  for (const RankProgram& program : programs_)
+    for (const Op& op : program.ops)
+      if (is_collective(op.id.kind())) first_of_group_[op.group];
+  for (auto& [kind, first] : first_of_group_) {
+    first.assign(programs_.size(), -1);
+    for (int rank = 0; rank < ranks(); ++rank)
+      if (first[static_cast<std::size_t>(rank)] < 0)
+        for (const int member : grid_.group_of(rank, kind)) first[static_cast<std::size_t>(member)] = rank;
+  }
+}
+
+// Ranks come in ascending order, so of those that came together the first rank is told.
+void StepIndex::note_meetings() {
+  const auto begin_of = [&](SpanAt at) { return (*this)[at].begin_ns; };
+  for (SpanAt at = 0; at < static_cast<SpanAt>(spans_.size()); ++at) {
+    const Span& span = (*this)[at];
+    if (op_index(at) < 0 || !is_collective(span.op.kind()) || find(span.rank, op_index(at), span.step) != at) continue;
+    const Op& op = program(span.rank).ops[static_cast<std::size_t>(op_index(at))];
+    Latest& latest = meetings_[{first_of_group(span.rank, op.group), span.op, span.step}];
+    if (latest.last == none || begin_of(at) > begin_of(latest.last))
+      latest = {at, latest.last};
+    else if (latest.before == none || begin_of(at) > begin_of(latest.before))
+      latest.before = at;
+  }
+}
+
+int StepIndex::first_of_group(int rank, GroupKind kind) const {
+  return first_of_group_.at(kind)[static_cast<std::size_t>(rank)];
+}
+
+SpanAt StepIndex::find(int rank, std::int32_t op, std::int64_t step) const {
+  const std::int64_t beside = step - step_ + apart_;
+  if (rank < 0 || rank >= ranks() || op < 0 || beside < 0 || beside > 2 * apart_) return none;
+  const auto& of_step = span_of_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(beside)];
+  return static_cast<std::size_t>(op) < of_step.size() ? of_step[static_cast<std::size_t>(op)] : none;
+}
+
+SpanAt StepIndex::find(int rank, OpId op, std::int64_t step) const {
+  if (rank < 0 || rank >= ranks()) return none;
+  const OpPlaces& places = places_[places_of_[static_cast<std::size_t>(rank)]];
+  const auto found = places.find(op);
+  return found == places.end() ? none : find(rank, found->second, step);
+}
+
+Holder StepIndex::holder_of(SpanAt at) const {
+  const Span& span = (*this)[at];
+  Holder holder;
+  const auto consider = [&](SpanAt before) {
+    if (before == none) return;
+    if (holder.span == none || (*this)[before].end_ns > (*this)[holder.span].end_ns) holder.span = before;
+  };
+  consider(lane_previous(at));
+  if (op_index(at) < 0) return {holder.span, true};
+  const Op& op = program(span.rank).ops[static_cast<std::size_t>(op_index(at))];
+  for (const OpIndex before : op.after) {
+    const SpanAt found = find(span.rank, static_cast<std::int32_t>(before), span.step);
+    consider(found);
+    holder.missing |= found == none;
+  }
+  // The step before may not be among the spans at all; then nothing of it is known to be missing.
+  for (const OpIndex before : op.after_previous)
+    consider(find(span.rank, static_cast<std::int32_t>(before), static_cast<std::int64_t>(span.step) - 1));
+  return holder;
+}
+
+SpanAt StepIndex::last_to_come(SpanAt at) const {
+  const Span& span = (*this)[at];
+  if (!is_communication(span.op.kind()) || op_index(at) < 0) return none;
+  const Op& op = program(span.rank).ops[static_cast<std::size_t>(op_index(at))];
+  if (!is_collective(op.id.kind())) return find(op.peer, counterpart(op.id), span.step);
+  const auto met = meetings_.find({first_of_group(span.rank, op.group), op.id, span.step});
+  if (met == meetings_.end()) return none;
+  const Latest& latest = met->second;
+  return latest.last != none && (*this)[latest.last].rank == span.rank ? latest.before : latest.last;
+}
+
+std::int64_t StepIndex::active_ns(SpanAt at) const {
+  const Span& span = (*this)[at];
+  std::int64_t active = std::max(span.begin_ns, span.active_ns);
+  if (const SpanAt last = last_to_come(at); last != none) active = std::max(active, (*this)[last].begin_ns);
+  return std::min(active, span.end_ns);
+}
+
+bool StepIndex::misses_compute(int rank, std::int32_t after, std::int32_t before) const {
+  const auto& missing = missing_compute_[static_cast<std::size_t>(rank)];
+  const auto next = std::upper_bound(missing.begin(), missing.end(), after);
+  return next != missing.end() && *next < before;
+}
+
+}  // namespace rankscope::analysis

@@ -1,0 +1,41 @@
+// What would help: the plans one change away from a plan, on as many ranks, that train the same, and what each is
+// predicted to do.
+#pragma once
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "engine/plan/scenario/scenario.hpp"
+
+namespace rankscope {
+
+struct Alternative {
+  std::string change;  ///< in words: "interleaved, 2 chunks a rank"
+  PlanSpec plan;
+  double step_seconds = std::numeric_limits<double>::quiet_NaN();  ///< predicted, as all below
+  double bubble = std::numeric_limits<double>::quiet_NaN();        ///< share of the step, mean over the ranks
+  double peak_bytes = std::numeric_limits<double>::quiet_NaN();    ///< of the fullest rank's device
+  bool fits = true;  ///< on the cluster's devices, where it says how much memory these have
+};
+
+/// Changes that leave model, data, precision, optimizer, global batch and the number of ranks as they are: another
+/// schedule, more or fewer micro-batches, layers by cost, recomputation, ZeRO, sequence parallelism, a synchronous
+/// all-reduce, and ranks moved from one kind of parallelism to another. Whether one can run is not asked.
+std::vector<Alternative> plans_beside(const Scenario& scenario);
+
+/// The plan itself, and those beside it that can run.
+struct Alternatives {
+  Alternative now;
+  std::vector<Alternative> others;  ///< by step time
+};
+
+/// `go_on` is asked before each prediction; false leaves the rest out. Throws what predict_step throws of the plan
+/// itself, and PlanError when it has more ops than are laid out in tenths of a second; others like these are left out.
+Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& go_on = {});
+
+/// Those that are worth a look: at least one per cent faster (at most `faster` of them), and of the others at least a
+/// tenth smaller (at most `smaller`, by memory). Where the plan itself does not fit its devices, only what does.
+std::vector<Alternative> worth_trying(const Alternatives& all, std::size_t faster = 4, std::size_t smaller = 2);
+
+}  // namespace rankscope

@@ -1,0 +1,61 @@
+// How long a plan's step takes on its cluster: from everybody's programs, or where these would be too many ops and
+// ranks are alike, folded.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "engine/explain/facts/facts.hpp"
+
+namespace rankscope {
+
+/// Ops of the model in all ranks' programs: what a simulation's time and memory are in proportion to.
+double count_ops(const StepProgram& step);
+
+/// Throws PlanError when that is more than can be made, checked and laid out one by one.
+void check_size(const StepProgram& step);
+
+/// True where predict_step folds: more ops than are laid out in a second or two, or something on the host that
+/// this engine's programs do not have there, and nothing that sets ranks apart.
+bool is_folded(const StepProgram& step);
+
+/// What adds to programs what only others know: kernels' scratch (engine/execute/run/scratch.hpp). Not asked of what is folded.
+using Prepare = std::function<void(const StepProgram&, std::span<RankProgram>)>;
+
+/// Throws PlanError for a plan of too many ops that cannot be folded, std::runtime_error when it deadlocks, and
+/// std::invalid_argument when the cluster lacks a figure.
+Report predict_step(const StepProgram& step, const Prepare& prepare = {});
+
+/// A prediction by other costs than the cluster's figures.
+struct OtherCosts {
+  std::function<Costs(const StepProgram&)> costs;
+  std::string from;       ///< Report::costs
+  double peak_flops = 0;  ///< of what the costs were measured on
+};
+
+/// A report, and what it was made from: nothing of what is folded.
+struct StepPrediction {
+  Report report;
+  std::shared_ptr<const RunContext> context;
+  std::optional<RunFacts> facts;
+};
+/// As predict_scenario, for the command line and for the window. With `other` costs, which cannot be folded
+/// (PlanError). `folds`: whoever runs the plan afterwards wants every rank's program, and can wait longer for it.
+StepPrediction predict_with_facts(const Scenario& scenario, const Prepare& prepare,
+                                  const std::optional<OtherCosts>& other = {},
+                                  const std::function<bool(const StepProgram&)>& folds = is_folded);
+
+/// The numbers of a recording. Of a folded prediction they are those of its scenario, predicted again. Throws as
+/// context_of and predict_step.
+Report report_of(const StoreView& recording);
+
+/// The scenario's, compiled; without the replicas that a lost node took with it (after_lost_node), which the report
+/// then names. Throws as compile, predict_step and after_lost_node.
+Report predict_scenario(const Scenario& scenario, const Prepare& prepare = {});
+
+/// A run of so many tokens at the report's pace; with a checkpoint every so many steps (0: as often as loses least),
+/// where the cluster says how often devices fail.
+RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens, int checkpoint_every = 0);
+
+}  // namespace rankscope

@@ -1,0 +1,35 @@
+// The recording of a sweep: an MCAP file with one document under /rankscope/sweep (the points that were asked for) and
+// one under /rankscope/sweep/run for every run that ended (engine/explain/analyse/scaling.hpp has the meaning of both).
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "engine/explain/analyse/scaling.hpp"
+#include "telemetry/trace/json_trace.hpp"
+#include "telemetry/trace/trace_layout.hpp"
+
+namespace rankscope {
+
+inline constexpr std::string_view sweep_run_topic = "/rankscope/sweep/run";
+
+class SweepRecorder {
+ public:
+  /// Creates the file and writes what is asked for. Throws TraceError.
+  SweepRecorder(const std::string& path, const Sweep& sweep);
+  /// On the disk when it returns. `time_ns` is since the sweep began.
+  void add(const SweepRun& run, std::int64_t time_ns);
+  /// Empty, or one line about what is missing in the file and why.
+  std::string close();
+
+ private:
+  JsonTraceWriter writer_;
+  int lost_ = 0;
+};
+
+/// True when the file is a sweep's recording: see read_sweep.
+bool is_sweep(const std::string& path);
+/// Throws TraceError when the file can't be opened, is no MCAP file or no sweep's, or its documents mean nothing. Runs
+/// that are damaged are left out and reported.
+Sweep read_sweep(const std::string& path, DamageReport* damage = nullptr);
+
+}  // namespace rankscope

@@ -1,0 +1,78 @@
+// What others have measured and printed, as rows that can be predicted: scenarios/published/*.toml.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/plan/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// What a table's figures are.
+enum class Quantity {
+  step_seconds,
+  span_seconds,            ///< the same where steps run into each other (FoldedStep::longest_span)
+  program_seconds,         ///< of a step of all ranks' programs, laid out op by op: what a run of ours is held against
+  block_forward_seconds,   ///< of one transformer block and micro-batch, its tensor exchanges included
+  block_backward_seconds,  ///< recomputation included
+  all_reduce_seconds,      ///< of `bytes` over as many ranks as plan.data says
+  peak_bytes,              ///< tensors of the rank that needs most, with cluster.context_bytes and allocator_slack
+  reserved_bytes,          ///< the same as an allocator holds it that keeps freed blocks: what nvidia-smi shows
+  block_kept_bytes,        ///< of one transformer block from forward to backward, statistics left out (KeptBytes)
+  hardware_share,          ///< of the peak FLOP/s, recomputation counted (HFU)
+  model_share,             ///< the same without it (MFU)
+  hardware_flops_rate,     ///< FLOP/s of one device, recomputation counted
+  model_flops_rate,        ///< the same without it
+  samples_per_second,      ///< of all devices together
+  samples_per_device_second,
+  bubble_of_times,       ///< of a schedule whose stages take plan.pass_times, within the longest stage's own span
+  training_seconds,      ///< of `tokens` of training without a stop
+  device_hours,          ///< of all devices together, for as much
+  device_joules,         ///< the same
+  fastest_micro_batch,   ///< samples of the choice whose samples per second are most
+  largest_parameters,    ///< of the whole model with as many layers as fit device and host (memory_bytes)
+  parameters_by_states,  ///< of the whole model, when nothing but they, their gradients and states needs memory
+  checkpoint_bytes,      ///< of the whole model: its parameters, and what the optimizer keeps of them
+  state_bytes,           ///< of one rank for a model of `parameters`: these, their gradients, the optimizer's states
+};
+
+struct PublishedRow {
+  std::string name;
+  double published = 0;   ///< in the table's unit
+  double bytes = 0;       ///< of Quantity::all_reduce_seconds
+  double tokens = 0;      ///< of Quantity::training_seconds, device_hours and device_joules
+  double parameters = 0;  ///< of Quantity::state_bytes
+  bool fitted = false;    ///< a constant of its cluster was fitted to it
+  /// One scenario, or one for each choice that the source leaves open; of Quantity::fastest_micro_batch those among
+  /// which there is to choose.
+  std::vector<Scenario> choices;
+  /// Where the figure is a ratio: what it is of each choice is divided by what it is of these, one for each.
+  std::vector<Scenario> against;
+};
+
+struct PublishedTable {
+  std::string file;  ///< name without ".toml"
+  std::string title, source;
+  std::string constants;  ///< where the constants of its clusters come from
+  std::string unit;       ///< as printed: one of unit_of's
+  Quantity quantity = Quantity::step_seconds;
+  bool judged = true;  ///< false where the source leaves open what was measured; it then says so in `source`
+  /// Added after constants had been fitted: none was fitted to a row of it, though its errors may have led to a
+  /// constant of another source, which `constants` then says. leave_one_out leaves it alone.
+  bool held_out = false;
+  std::vector<PublishedRow> rows;
+};
+
+/// SI units (bytes, shares) in one of a table's: 1e-3 for "ms". "B" are billions of parameters, "x" and "samples" ones.
+/// 0 for a unit that there is not.
+double unit_of(const std::string& unit);
+
+/// Steps that a row's tokens take.
+double steps_of(const PublishedRow& row, const Scenario& scenario);
+
+/// Throws ScenarioError "file:line:column: …" for a table that means nothing.
+PublishedTable read_published(const std::filesystem::path& file);
+/// All files published/*.toml of the best resource folder that has any, by name. Throws ScenarioError.
+std::vector<PublishedTable> read_all_published();
+
+}  // namespace rankscope

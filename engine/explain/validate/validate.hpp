@@ -1,0 +1,51 @@
+// Predictions held against what others have printed, row by row.
+#pragma once
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/explain/validate/published.hpp"
+
+namespace rankscope {
+
+/// Figures in the table's unit.
+struct ValidatedRow {
+  std::string name;
+  double published = 0;
+  double low = 0, high = 0;  ///< of the predictions for all that the source leaves open; equal where it leaves nothing
+  bool fitted = false;
+  double uncertainty = 0;  ///< standard error of error(), where the row was measured several times; 0: not known
+  double predicted() const { return (low + high) / 2; }
+  double width() const { return high - low; }
+  /// Relative, of the prediction nearest to what was published: 0 within the interval.
+  double error() const;
+};
+
+struct ValidatedTable {
+  std::string file, title, source, constants, unit;
+  bool judged = true, held_out = false;
+  std::vector<ValidatedRow> rows;
+  /// Over rows that nothing was fitted to; NaN where there are none.
+  double mean_error = std::numeric_limits<double>::quiet_NaN();
+  double worst_error = std::numeric_limits<double>::quiet_NaN();  ///< both absolute
+  double tau = std::numeric_limits<double>::quiet_NaN();          ///< of these rows: kendalls_tau
+};
+
+/// Of one of the row's choices, in SI units (seconds, bytes, shares); of Quantity::fastest_micro_batch its samples per
+/// second. Throws std::invalid_argument for a plan that does not fold.
+double predict(const Scenario& scenario, Quantity quantity, const PublishedRow& row);
+/// Of the row: of each of its choices, divided by what they are held against; of Quantity::fastest_micro_batch one.
+std::vector<double> predictions(Quantity quantity, const PublishedRow& row);
+
+ValidatedTable validate(const PublishedTable& table);
+
+/// Kendall's τ-b of pairs: 1 where both order alike, -1 the other way round; ties count in neither. NaN of fewer than
+/// two, or where one side is all ties.
+double kendalls_tau(std::span<const double> a, std::span<const double> b);
+
+nlohmann::json to_json(const std::vector<ValidatedTable>& tables);
+std::string to_text(const std::vector<ValidatedTable>& tables);
+
+}  // namespace rankscope

@@ -1,0 +1,62 @@
+// Losses of two parameters on which one can see how an optimizer walks: a ravine, a saddle, and two of the classic test
+// functions. Pure arithmetic; who walks: engine/execute/optimizer/walk.hpp.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// Two parameters.
+struct Point {
+  double x = 0, y = 0;
+  bool operator==(const Point&) const = default;
+};
+
+/// What is worth looking at.
+struct SurfaceWindow {
+  double x_low = -1, x_high = 1, y_low = -1, y_high = 1;
+  /// So many times as large about its middle, it holds `point`. Not one that is not finite.
+  bool holds(Point point, double times = 1) const;
+};
+
+struct Surface {
+  std::string name;     ///< as it is typed
+  std::string title;    ///< as a list names it
+  std::string formula;  ///< f(x, y) = …
+  std::string source;   ///< who wrote it down first; empty: nobody in particular
+  std::function<double(Point)> value;
+  std::function<Point(Point)> gradient;
+  double least = 0;            ///< the loss at each of the minima
+  std::vector<Point> minima;   ///< all points where the loss is least
+  std::vector<Point> saddles;  ///< where the gradient is zero and the loss falls to two sides
+  Point start;
+  SurfaceWindow window;
+  int steps = 100;  ///< in which the differences are seen
+  /// For each optimizer (engine/plan/optimizer_rule) one that suits it here.
+  std::map<std::string, double, std::less<>> rates;
+  /// From a point to the nearest minimum.
+  double distance(Point point) const;
+};
+
+/// λmax/λmin of the ravine, where nothing else is said.
+inline constexpr double usual_condition = 20;
+inline constexpr double least_condition = 1, greatest_condition = 1e6;
+
+/// "ravine", "saddle", "rosenbrock", "beale", in the order in which they are listed to people.
+std::vector<std::string> surface_names();
+
+///   ravine      ½(x² + κy²): curvatures 1 and κ, κ the condition number. SGD multiplies y by 1 - rate·κ in each step,
+///               so it turns back and forth beyond a rate of 1/κ and diverges beyond 2/κ
+///   saddle      x² - y² + ½y⁴: a saddle at (0, 0), where y's curvature is -2, and minima at (0, ±1)
+///   rosenbrock  (1 - x)² + 100(y - x²)² (Rosenbrock 1960, The Computer Journal 3(3), 175-184)
+///   beale       (1.5 - x + xy)² + (2.25 - x + xy²)² + (2.625 - x + xy³)² (Beale 1958, Princeton STRG report 25; start
+///               of both after Moré, Garbow and Hillstrom 1981, ACM TOMS 7(1), problems 1 and 5)
+///
+/// `condition` is the ravine's alone. Throws std::invalid_argument, in a line that says what would be right, for a name
+/// that is not known and for a condition number out of range.
+Surface make_surface(std::string_view name, double condition = usual_condition);
+
+}  // namespace rankscope

@@ -1,0 +1,106 @@
+#include "engine/plan/model/balance.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace rankscope {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// Costs of chunks by where they begin and end.
+class ChunkCosts {
+ public:
+  ChunkCosts(const PartCosts& costs, int chunks) : costs_(costs), chunks_(chunks), before_{0} {
+    for (const double block : costs.blocks) before_.push_back(before_.back() + block);
+  }
+  int blocks() const { return static_cast<int>(costs_.blocks.size()); }
+  int chunks() const { return chunks_; }
+  /// Of that chunk if it had blocks [begin, end).
+  double of(int chunk, int begin, int end) const {
+    double cost = before_[static_cast<std::size_t>(end)] - before_[static_cast<std::size_t>(begin)];
+    if (chunk == 0) cost += costs_.first;
+    if (chunk + 1 == chunks_) cost += costs_.last;
+    return cost;
+  }
+  /// The blocks that can stand before the end of that chunk: each chunk has one at least.
+  int least_end(int chunk) const { return chunk + 1; }
+  int greatest_end(int chunk) const { return blocks() - (chunks_ - 1 - chunk); }
+
+ private:
+  const PartCosts& costs_;
+  int chunks_;
+  std::vector<double> before_;  ///< of the first so many blocks
+};
+
+/// The least that the greatest chunk can cost. least[end] is that of the chunks so far, which have the first `end`
+/// blocks; a chunk that begins later costs less, and the chunks before it more.
+double least_greatest(const ChunkCosts& costs) {
+  const auto size = static_cast<std::size_t>(costs.blocks()) + 1;
+  std::vector<double> least(size, infinite), next(size, infinite);
+  for (int end = 1; end <= costs.greatest_end(0); ++end) least[static_cast<std::size_t>(end)] = costs.of(0, 0, end);
+  for (int chunk = 1; chunk < costs.chunks(); ++chunk) {
+    std::fill(next.begin(), next.end(), infinite);
+    for (int end = costs.least_end(chunk); end <= costs.greatest_end(chunk); ++end)
+      for (int begin = end - 1; begin >= chunk; --begin) {
+        const double own = costs.of(chunk, begin, end);
+        double& best = next[static_cast<std::size_t>(end)];
+        if (own >= best) break;
+        best = std::min(best, std::max(own, least[static_cast<std::size_t>(begin)]));
+      }
+    std::swap(least, next);
+  }
+  return least.back();
+}
+
+/// Of the splits without a chunk above `limit`, the one with the least sum of squares.
+std::vector<int> most_even(const ChunkCosts& costs, double limit) {
+  const auto size = static_cast<std::size_t>(costs.blocks()) + 1, chunks = static_cast<std::size_t>(costs.chunks());
+  std::vector<std::vector<double>> least(chunks, std::vector<double>(size, infinite));
+  std::vector<std::vector<int>> begin_of(chunks, std::vector<int>(size, -1));
+  for (int chunk = 0; chunk < costs.chunks(); ++chunk) {
+    const auto c = static_cast<std::size_t>(chunk);
+    for (int end = costs.least_end(chunk); end <= costs.greatest_end(chunk); ++end)
+      for (int begin = chunk == 0 ? 0 : end - 1; begin >= chunk; --begin) {
+        const double own = costs.of(chunk, begin, end);
+        if (own > limit) break;
+        const double before = chunk == 0 ? 0 : least[c - 1][static_cast<std::size_t>(begin)];
+        const double sum = before + own * own;
+        if (sum < least[c][static_cast<std::size_t>(end)]) {
+          least[c][static_cast<std::size_t>(end)] = sum;
+          begin_of[c][static_cast<std::size_t>(end)] = begin;
+        }
+      }
+  }
+  std::vector<int> blocks(chunks);
+  int end = costs.blocks();
+  for (int chunk = costs.chunks() - 1; chunk >= 0; --chunk) {
+    const auto c = static_cast<std::size_t>(chunk);
+    blocks[c] = end - begin_of[c][static_cast<std::size_t>(end)];
+    end -= blocks[c];
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<int> balanced_blocks(const PartCosts& costs, int chunks) {
+  if (chunks < 1 || chunks > static_cast<int>(costs.blocks.size()))
+    throw std::invalid_argument(std::to_string(costs.blocks.size()) + " blocks cannot be split into " +
+                                std::to_string(chunks) + " chunks; each chunk needs a block of its own");
+  const ChunkCosts of_chunks(costs, chunks);
+  return most_even(of_chunks, least_greatest(of_chunks));
+}
+
+double greatest_chunk(const PartCosts& costs, const std::vector<int>& blocks) {
+  const ChunkCosts of_chunks(costs, static_cast<int>(blocks.size()));
+  double greatest = 0;
+  int begin = 0;
+  for (std::size_t chunk = 0; chunk < blocks.size(); begin += blocks[chunk++])
+    greatest = std::max(greatest, of_chunks.of(static_cast<int>(chunk), begin, begin + blocks[chunk]));
+  return greatest;
+}
+
+}  // namespace rankscope

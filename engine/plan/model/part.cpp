@@ -1,0 +1,40 @@
+#include "engine/plan/model/part.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace rankscope {
+namespace {
+
+/// Where a rank's row begins in the whole parameter.
+std::int64_t global_row(const ParameterSpec& p, int tensor, std::int64_t row) {
+  if (p.split.axis != 0) return row;
+  const std::int64_t groups = p.split.groups, rows = p.shape[0] / groups;  // of a group, on one rank
+  return row / rows * (p.whole[0] / groups) + tensor * rows + row % rows;
+}
+
+}  // namespace
+
+std::vector<ElementRun> element_runs(const ParameterSpec& p, int tensor, std::int64_t first, std::int64_t count) {
+  assert(first >= 0 && first + count <= p.shape.elements());
+  const std::int64_t width = p.shape.elements() / p.shape[0];
+  const std::int64_t whole_width = p.whole.elements() / p.whole[0];
+  const std::int64_t column = p.split.axis == 1 ? tensor * width : 0;
+  std::vector<ElementRun> runs;
+  for (std::int64_t at = first; at < first + count;) {
+    const std::int64_t row = global_row(p, tensor, at / width);
+    const std::int64_t length = std::min(width - at % width, first + count - at);
+    const std::int64_t global = row < p.whole[0] ? row * whole_width + column + at % width : ElementRun::padding;
+    ElementRun* last = runs.empty() ? nullptr : &runs.back();
+    const bool goes_on =
+        last && (last->is_padding() ? global == ElementRun::padding : last->global + last->count == global);
+    if (goes_on)
+      last->count += length;
+    else
+      runs.push_back({at - first, global, length});
+    at += length;
+  }
+  return runs;
+}
+
+}  // namespace rankscope

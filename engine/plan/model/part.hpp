@@ -1,0 +1,25 @@
+// Which elements of a whole parameter a rank holds: its tensor group's split, and a stretch of what that leaves (ZeRO
+// cuts there). What draws initial weights, compares runs or writes checkpoints sees a rank's memory through these.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "engine/plan/model/model.hpp"
+
+namespace rankscope {
+
+/// Elements [local, local + count) of what a rank holds are [global, global + count) of the whole parameter, row-major.
+struct ElementRun {
+  std::int64_t local = 0, global = 0, count = 0;
+  /// Rows behind the parameter's last one, there only so that all shares have one size: zero, and never more.
+  static constexpr std::int64_t padding = -1;
+  bool is_padding() const { return global == padding; }
+  bool operator==(const ElementRun&) const = default;
+};
+
+/// The longest runs, ascending in `local` from 0, of elements [first, first + count) of what the rank with coordinate
+/// `tensor` in its tensor group holds of the parameter. Asserts that they lie in its shape.
+std::vector<ElementRun> element_runs(const ParameterSpec& parameter, int tensor, std::int64_t first,
+                                     std::int64_t count);
+
+}  // namespace rankscope

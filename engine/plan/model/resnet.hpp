@@ -1,0 +1,15 @@
+// A residual network, whose rows are in resnet_rows.hpp. Internal to the room: make_model chooses.
+#pragma once
+#include "engine/plan/model/model.hpp"
+
+namespace rankscope {
+
+/// Adds parameters and segments to a model with spec, micro-batch and type. Throws std::invalid_argument when there is
+/// no such network, or the scenario's plan has tensor ranks.
+void make_resnet(Model& model, const Scenario& scenario);
+
+/// Model::model_flops_per_sample: all convolutions and the classifier's product, three times each but the first
+/// convolution, whose input has no gradient.
+double resnet_flops_per_sample(const Model& model);
+
+}  // namespace rankscope

@@ -1,0 +1,255 @@
+// What a kind of model is made of, as rows: its parameters, the shapes of its tensors, and its segments. gpt_rows.hpp
+// and resnet_rows.hpp are such tables, and nothing else says what they say: make_segments turns rows into a Model, and
+// programs, layers and the simulator read that. Internal to the room, but for engine/execute/layers, which proves that each
+// segment has an implementation.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "engine/plan/model/model.hpp"
+
+namespace rankscope {
+
+/// A few values, as a literal: too many are a compile error.
+template <class T, int most>
+class Few {
+ public:
+  constexpr Few() = default;
+  constexpr Few(std::initializer_list<T> items) {
+    for (const T& item : items) items_[static_cast<std::size_t>(size_++)] = item;
+  }
+  constexpr const T* begin() const { return items_.data(); }
+  constexpr const T* end() const { return items_.data() + size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr bool has(const T& item) const {
+    for (const T& other : *this)
+      if (other == item) return true;
+    return false;
+  }
+  /// Where the item is; -1 for one that is not here.
+  constexpr int find(const T& item) const {
+    for (int i = 0; i < size_; ++i)
+      if (items_[static_cast<std::size_t>(i)] == item) return i;
+    return -1;
+  }
+
+ private:
+  std::array<T, most> items_{};
+  int size_ = 0;
+};
+
+/// What shapes and costs are made of.
+enum class Size : std::uint8_t {
+  one,
+  samples,
+  all_rows,  ///< tokens of a micro-batch; of a resnet its samples
+  width,     ///< of a GPT
+  // Of a GPT.
+  context,
+  own_rows,   ///< rows of the residual stream that a tensor rank has
+  share,      ///< columns that one has: width / T
+  own_heads,  ///< heads that one has
+  words,      ///< of the vocabulary
+  own_words,  ///< that a tensor rank has room for: ⌈words / T⌉, the last of which may be padding
+  ranks,      ///< of the tensor group: T
+  // Of a residual network. A part of it (the stem with its pool, a block, the classifier) is given images, makes some
+  // in between, and hands some on.
+  in_side,  ///< pixels
+  middle_side,
+  out_side,
+  in_channels,
+  middle_channels,
+  out_channels,
+};
+inline constexpr int size_count = 17;
+
+/// So many times a size.
+struct Extent {
+  Size size = Size::one;
+  int times = 1;
+  constexpr Extent() = default;
+  constexpr Extent(Size s, int n = 1) : size(s), times(n) {}
+};
+constexpr Extent operator*(int times, Size size) { return {size, times}; }
+using Extents = Few<Extent, 4>;
+
+/// The sizes of one part of a model, as a rank has it.
+struct Sizes {
+  std::array<std::int64_t, size_count> of{};
+  std::int64_t& operator[](Size size) { return of[static_cast<std::size_t>(size)]; }
+  std::int64_t operator[](Size size) const { return of[static_cast<std::size_t>(size)]; }
+  std::int64_t operator[](Extent extent) const { return extent.times * (*this)[extent.size]; }
+  Shape shape(const Extents& extents) const {
+    Shape shape;
+    for (const Extent& extent : extents) shape.extent[static_cast<std::size_t>(shape.rank++)] = (*this)[extent];
+    return shape;
+  }
+};
+
+/// Where a part stands; a row of a block is there once for each block.
+enum class Place : std::uint8_t { before_blocks, block, behind_blocks };
+
+/// When a row applies.
+enum class When : std::uint8_t {
+  always,
+  untied,      ///< the head has a matrix of its own
+  same_size,   ///< in a residual network's block that keeps the size of its images
+  other_size,  ///< in one that does not: the first of each stage
+};
+
+/// A parameter within its part of the model.
+enum class ParameterName : std::uint8_t {
+  // Of a GPT.
+  wte,
+  wpe,
+  ln_1_weight,
+  ln_1_bias,
+  c_attn_weight,
+  c_attn_bias,
+  attn_c_proj_weight,
+  attn_c_proj_bias,
+  ln_2_weight,
+  ln_2_bias,
+  c_fc_weight,
+  c_fc_bias,
+  mlp_c_proj_weight,
+  mlp_c_proj_bias,
+  ln_f_weight,
+  ln_f_bias,
+  head_weight,
+  // Of a residual network.
+  stem_weight,
+  stem_norm_weight,
+  stem_norm_bias,
+  conv1_weight,
+  bn1_weight,
+  bn1_bias,
+  conv2_weight,
+  bn2_weight,
+  bn2_bias,
+  conv3_weight,
+  bn3_weight,
+  bn3_bias,
+  downsample_weight,
+  downsample_norm_weight,
+  downsample_norm_bias,
+  fc_weight,
+  fc_bias,
+};
+inline constexpr int parameter_name_count = 34;
+
+/// What a parameter begins with.
+enum class Start : std::uint8_t {
+  zeros,
+  ones,
+  normal,           ///< GPT-2's (Radford et al. 2019): a deviation of 0.02
+  residual_normal,  ///< the same over √(2·layers): of products that add to the residual stream, which otherwise grows
+  fan_out,          ///< of convolutions: √(2/(k²·out)) (He et al. 2015, arXiv 1502.01852), torchvision's fan-out
+  fan_in,           ///< 1/√(3·in): as torchvision's linear layer, uniform within 1/√in
+  /// 1/√layers. With weights of 1 each block adds as much as it is given, and gradients grow from block to block (De
+  /// and Smith 2020, arXiv 2002.10444; torchvision has 1, or 0 with zero_init_residual, whose convolutions have no
+  /// gradient at first).
+  inverse_root_of_depth,
+};
+
+struct ParameterRow {
+  ParameterName name;
+  std::string_view text;  ///< as in checkpoints, behind the block's prefix
+  Place place;
+  Extents whole;  ///< matrices are [out, in], row-major
+  Start start;
+  TensorSplit split{};
+  When when = When::always;
+  ParameterName otherwise = name;  ///< what stands for it where it does not apply
+};
+
+/// Which type a tensor's elements have.
+enum class Element : std::uint8_t {
+  computed,   ///< Model::type
+  statistic,  ///< accumulation_type of it
+  i32,
+  f64,
+};
+
+struct TensorRow {
+  TensorName name;
+  Element element;
+  Extents shape;
+};
+
+/// A piece of a segment's work, and what of it depends on sizes.
+struct WorkRow {
+  Work what = Work::lookup;
+  Extent in{}, out{};      ///< of a product
+  TensorName tensor{};     ///< the result of a convolution, what a batch norm is of
+  ParameterName weight{};  ///< of a convolution
+  constexpr WorkRow() = default;
+  constexpr WorkRow(Work w) : what(w) {}
+  constexpr WorkRow(Work w, Extent i, Extent o) : what(w), in(i), out(o) {}
+  constexpr WorkRow(Work w, TensorName t, ParameterName p = {}) : what(w), tensor(t), weight(p) {}
+};
+
+using Tensors = Few<TensorName, 7>;
+using Parameters = Few<ParameterName, 4>;
+
+/// A half of a backward.
+struct HalfRow {
+  Tensors gradients{};  ///< read; of the input gradient all that backward reads
+  Tensors kept{};
+  Parameters parameters{};  ///< whose gradients it computes
+};
+
+/// A segment; SegmentSpec says what its operands are for. Names are those of one rank alone: what tensor ranks exchange
+/// in between, a segment that did not compute it itself knows by the name that it has then (Model::exchanges).
+struct SegmentRow {
+  Segment kind;
+  Place place;
+  When when = When::always;
+  Parameters parameters{};
+  Tensors inputs{}, outputs{};
+  Tensors changed{};  ///< of the outputs
+  Tensors gradient_inputs{}, kept{}, gradient_outputs{};
+  Tensors added_gradients{};  ///< of the gradient outputs
+  HalfRow input{}, weight{};  ///< what is empty does not exist
+  bool backward_reads_parameters = true;
+  int dropout_site = 0;
+  Few<WorkRow, 5> work{};
+
+  constexpr bool has_backward() const { return !gradient_outputs.empty() || !weight.parameters.empty(); }
+};
+
+/// A kind of model.
+struct Architecture {
+  std::string_view block_prefix;  ///< of its parameters' names: "h." becomes "h.3."
+  std::span<const ParameterRow> parameters;
+  std::span<const TensorRow> tensors;
+  std::span<const SegmentRow> segments;
+  std::span<const Exchange> exchanges;
+};
+
+/// Whether the halves of a segment's backward have together what the whole one has: its kept tensors, and of its
+/// parameters each gradient once.
+constexpr bool halves_are_the_whole(const SegmentRow& row) {
+  for (const TensorName name : row.kept)
+    if (!row.input.kept.has(name) && !row.weight.kept.has(name)) return false;
+  for (const HalfRow* half : {&row.input, &row.weight})
+    for (const TensorName name : half->kept)
+      if (!row.kept.has(name)) return false;
+  for (const TensorName name : row.weight.gradients)
+    if (!row.gradient_inputs.has(name)) return false;
+  for (const ParameterName name : row.parameters)
+    if (row.input.parameters.has(name) == row.weight.parameters.has(name)) return false;
+  return true;
+}
+template <std::size_t n>
+constexpr bool halves_are_the_whole(const SegmentRow (&rows)[n]) {
+  for (const SegmentRow& row : rows)
+    if (row.has_backward() && !halves_are_the_whole(row)) return false;
+  return true;
+}
+
+}  // namespace rankscope

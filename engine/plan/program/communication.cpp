@@ -1,0 +1,214 @@
+#include "engine/plan/program/communication.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "engine/op/words.hpp"
+
+namespace rankscope {
+namespace {
+
+std::int64_t elements_of(const RankProgram& program, std::span<const BufferUse> uses) {
+  std::int64_t elements = 0;
+  for (const BufferUse& use : uses) elements += program.buffers[use.buffer].shape.elements();
+  return elements;
+}
+
+/// The operand that is the whole, or a part of it (`times` n), or the message.
+struct Sized {
+  std::span<const BufferUse> uses;
+  std::int64_t times = 1;
+};
+Sized sized_operand(const Op& op, int members) {
+  const CommOperands o = operands_of(op);
+  const OpKind kind = op.id.kind();
+  if (o.in_place() || !has_parts(kind) || kind == OpKind::all_to_all || kind == OpKind::reduce_scatter)
+    return {o.input.empty() ? o.output : o.input};
+  return {gathers_parts(kind) ? o.input : o.output, members};
+}
+
+/// The uses as letters, one an operand: "rw", "aw", "a", …
+std::string pattern_of(const Op& op) {
+  std::string pattern;
+  for (const BufferUse& use : op.uses)
+    if (const char letter = "rwa"[static_cast<std::size_t>(use.access)]; pattern.empty() || pattern.back() != letter)
+      pattern += letter;
+  return pattern;
+}
+
+struct Rule {
+  const char* out_of_place;  ///< null: there is no such form
+  const char* in_place;
+  const char* words;
+};
+Rule rule_of(OpKind kind, bool is_root) {
+  switch (kind) {
+    case OpKind::send: return {"r", nullptr, "reads its data"};
+    case OpKind::receive: return {"w", nullptr, "writes its data"};
+    case OpKind::broadcast:
+      return is_root ? Rule{"r", nullptr, "reads its data at the root"}
+                     : Rule{"w", nullptr, "writes its data away from the root"};
+    case OpKind::reduce:
+    case OpKind::all_reduce: return {nullptr, "a", "accumulates into its data"};
+    case OpKind::scatter:
+      return is_root ? Rule{"rw", "a", "reads the whole and writes a part, or has the whole in place, at the root"}
+                     : Rule{"w", nullptr, "writes a part away from the root"};
+    case OpKind::gather:
+      return is_root ? Rule{"rw", "a", "reads a part and writes the whole, or has the whole in place, at the root"}
+                     : Rule{"r", nullptr, "reads a part away from the root"};
+    case OpKind::all_gather: return {"rw", "a", "reads a part and writes the whole, or has the whole in place"};
+    case OpKind::reduce_scatter:
+      return {"aw", "a", "accumulates into the whole and writes a part, or has the whole in place"};
+    case OpKind::all_to_all: return {"rw", nullptr, "reads what it sends and writes what it receives"};
+    case OpKind::forward:
+    case OpKind::backward:
+    case OpKind::input_gradient:
+    case OpKind::weight_gradient:
+    case OpKind::recompute:
+    case OpKind::copy:
+    case OpKind::optimizer:
+    case OpKind::load_batch:
+    case OpKind::checkpoint: break;
+  }
+  return {nullptr, nullptr, "is no communication"};
+}
+
+/// A gap between two buffers of one operand: the name of the second.
+std::optional<std::string> find_gap(const RankProgram& program, std::span<const BufferUse> uses) {
+  for (std::size_t i = 1; i < uses.size(); ++i) {
+    const Buffer &before = program.buffers[uses[i - 1].buffer], &buffer = program.buffers[uses[i].buffer];
+    if (before.offset >= 0 && buffer.offset >= 0 && before.offset + before.bytes() != buffer.offset) return buffer.name;
+  }
+  return std::nullopt;
+}
+
+std::string times_text(std::int64_t n) { return counted(n, "member"); }
+
+/// What is wrong with the sizes of operands whose uses are right.
+std::optional<std::string> find_wrong_size(const RankProgram& program, const Op& op, int n) {
+  const CommOperands o = operands_of(op);
+  const OpKind kind = op.id.kind();
+  const std::int64_t in = elements_of(program, o.input), out = elements_of(program, o.output);
+  if (!has_parts(kind)) return std::nullopt;
+  const bool is_one_operand = o.in_place() || o.input.empty() || o.output.empty();
+  if (kind == OpKind::all_to_all || o.in_place()) {
+    if (in % n != 0) return std::to_string(in) + " elements are not equal parts for " + times_text(n);
+    if (in != out)
+      return "sends " + std::to_string(in) + " elements and receives " + std::to_string(out) + ": must be equal";
+    return std::nullopt;
+  }
+  if (is_one_operand) return std::nullopt;  // a part alone: the members' agreement settles the rest
+  const std::int64_t part = gathers_parts(kind) ? in : out, whole = gathers_parts(kind) ? out : in;
+  if (whole != part * n)
+    return "the whole has " + std::to_string(whole) + " elements, " + times_text(n) + " × a part of " +
+           std::to_string(part) + " are " + std::to_string(part * n);
+  return std::nullopt;
+}
+
+}  // namespace
+
+CommOperands operands_of(const Op& op) {
+  const std::span<const BufferUse> uses(op.uses);
+  if (uses.empty()) return {};
+  std::size_t end = 0;
+  while (end < uses.size() && uses[end].access == uses[0].access) ++end;
+  if (uses[0].access == Access::write) return {{}, uses};
+  if (end < uses.size()) return {uses.first(end), uses.subspan(end)};
+  return {uses, uses[0].access == Access::accumulate ? uses : std::span<const BufferUse>{}};
+}
+
+std::int64_t whole_bytes(const RankProgram& program, const Op& op, int members) {
+  const Sized operand = sized_operand(op, members);
+  std::int64_t bytes = 0;
+  for (const BufferUse& use : operand.uses) bytes += program.buffers[use.buffer].bytes();
+  return bytes * operand.times;
+}
+
+std::int64_t contribution_bytes(const RankProgram& program, const Op& op, int members) {
+  return whole_bytes(program, op, members) / (gathers_parts(op.id.kind()) ? members : 1);
+}
+
+DType type_of(const RankProgram& program, const Op& op) {
+  return op.uses.empty() ? DType::u8 : program.buffers[op.uses.front().buffer].type;
+}
+
+std::optional<std::string> find_misuse(const RankProgram& program, const Op& op, const RankGrid& grid) {
+  const OpKind kind = op.id.kind();
+  const auto wrong = [&](const std::string& why) {
+    return "rank " + std::to_string(program.rank) + ", " + to_token(op.id) + ": " + why;
+  };
+  int members = 2;
+  if (is_collective(kind)) {
+    const std::vector<int> group = grid.group_of(program.rank, op.group);
+    members = static_cast<int>(group.size());
+    if (op.peer >= 0) return wrong("a collective has a group and no peer");
+    if (has_root(kind) && std::find(group.begin(), group.end(), op.root) == group.end())
+      return wrong(op.root < 0 ? "says no root"
+                               : "its root, rank " + std::to_string(op.root) + ", is not in its group");
+    if (!has_root(kind) && op.root >= 0) return wrong("has a root, which its kind has not");
+  } else if (op.peer < 0 || op.peer >= grid.size() || op.peer == program.rank) {
+    return wrong("its peer, rank " + std::to_string(op.peer) + ", is no other rank");
+  }
+  const Rule rule = rule_of(kind, op.root == program.rank);
+  const std::string pattern = pattern_of(op);
+  if (!(rule.out_of_place && pattern == rule.out_of_place) && !(rule.in_place && pattern == rule.in_place))
+    return wrong("uses its buffers as '" + pattern + "'; " + std::string(name_of(kind)) + " " + rule.words);
+  for (const BufferUse& use : op.uses)
+    if (program.buffers[use.buffer].type != type_of(program, op))
+      return wrong("'" + program.buffers[use.buffer].name + "' is " +
+                   std::string(name_of(program.buffers[use.buffer].type)) + ", not " +
+                   std::string(name_of(type_of(program, op))));
+  if (const auto size = find_wrong_size(program, op, members)) return wrong(*size);
+  const CommOperands operands = operands_of(op);
+  for (const auto uses : {operands.input, operands.output})
+    if (const auto gap = find_gap(program, uses))
+      return wrong("'" + *gap + "' does not lie right behind its neighbour");
+  return std::nullopt;
+}
+
+std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs, const RankGrid& grid) {
+  std::vector<std::unordered_map<OpId, const Op*>> by_id(programs.size());
+  for (std::size_t rank = 0; rank < programs.size(); ++rank)
+    for (const Op& op : programs[rank].ops) {
+      if (!is_communication(op.id.kind())) continue;
+      if (auto misuse = find_misuse(programs[rank], op, grid)) return misuse;
+      by_id[rank].emplace(op.id, &op);
+    }
+  const auto find = [&](int rank, OpId id) -> const Op* {
+    if (rank < 0 || rank >= static_cast<int>(programs.size())) return nullptr;
+    const auto& ops = by_id[static_cast<std::size_t>(rank)];
+    const auto at = ops.find(id);
+    return at == ops.end() ? nullptr : at->second;
+  };
+  for (const RankProgram& program : programs)
+    for (const Op& op : program.ops) {
+      const std::string who = "rank " + std::to_string(program.rank);
+      if (op.id.kind() == OpKind::send) {
+        const Op* end = find(op.peer, counterpart(op.id));
+        if (!end) continue;
+        const std::int64_t sent = whole_bytes(program, op, 2),
+                           expected = whole_bytes(programs[static_cast<std::size_t>(op.peer)], *end, 2);
+        if (sent != expected)
+          return who + " sends " + std::to_string(sent) + " bytes by " + to_token(op.id) + ", but rank " +
+                 std::to_string(op.peer) + " expects " + std::to_string(expected);
+      } else if (is_collective(op.id.kind())) {
+        const std::vector<int> group = grid.group_of(program.rank, op.group);
+        const int n = static_cast<int>(group.size());
+        if (group.front() == program.rank) continue;
+        const Op* first = find(group.front(), op.id);
+        if (!first) continue;
+        const RankProgram& other = programs[static_cast<std::size_t>(group.front())];
+        const auto say = [n](const RankProgram& p, const Op& o) {
+          return std::to_string(whole_bytes(p, o, n)) + " bytes of " + std::string(name_of(type_of(p, o))) +
+                 (o.root < 0 ? "" : " with root " + std::to_string(o.root)) + " over its " +
+                 std::string(name_of(o.group)) + " group";
+        };
+        if (const std::string mine = say(program, op), theirs = say(other, *first); mine != theirs)
+          return who + " calls " + to_token(op.id) + " on " + mine + ", but rank " + std::to_string(other.rank) +
+                 " on " + theirs;
+      }
+    }
+  return std::nullopt;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,63 @@
+// What the buffers of a communication op mean, and whether the members of a group mean the same by it.
+//
+// An op has up to two operands, each of one or several buffers of one element type that lie side by side in the arena
+// in the order of their uses (place_buffers puts gradients so; anything else is one buffer). The input stands first.
+// What an operand's uses say: r, only read; w, only written; a, both, so that its old content is lost unless said
+// otherwise. `whole` is n equal parts in member order, n being the members of the op's group: a tensor that n does not
+// divide is padded by a buffer of its own. A rooted collective names its root, a world rank, in Op::root.
+//
+//   kind             uses                            what is there afterwards
+//   send             data r
+//   receive          data w
+//   broadcast        root: data r; others: data w    the root's data
+//   reduce           data a                          root: the sum; others: unspecified
+//   all_reduce       data a                          the sum
+//   scatter          root: whole r, part w           the root's whole, part by part
+//                    others: part w
+//   gather           root: part r, whole w           all members' parts
+//                    others: part r
+//   all_gather       part r, whole w                 all members' parts
+//   reduce_scatter   whole a, part w                 part: this member's part of the sum; whole: unspecified
+//   all_to_all       sent r, received w              received: part i is what member i sent as its part for this one
+//
+// Four of them can also be done in place, where this member's part is its place in the whole:
+//
+//   scatter          root: whole a                   unchanged (the root's part is where it belongs)
+//   gather           root: whole a                   all members' parts
+//   all_gather       whole a                         all members' parts
+//   reduce_scatter   whole a                         this member's part: its part of the sum; the rest: unspecified
+//
+// Uses are exact, since add_edges orders ops of other lanes by them. All members' ops have the same id, group, root,
+// element type and size of the whole.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/plan/program/program.hpp"
+
+namespace rankscope {
+
+/// The uses of each operand: the same ones twice when the op works in place, none where there is no such operand.
+struct CommOperands {
+  std::span<const BufferUse> input, output;
+  bool in_place() const { return !input.empty() && input.data() == output.data(); }
+};
+CommOperands operands_of(const Op& op);
+
+/// S, the bytes that the formulas of engine/plan/collective speak of: the message, the tensor, or the whole of n parts.
+std::int64_t whole_bytes(const RankProgram& program, const Op& op, int members);
+/// What one rank contributes: a part of a gather or all_gather, the whole of anything else.
+std::int64_t contribution_bytes(const RankProgram& program, const Op& op, int members);
+/// The element type of what moves.
+DType type_of(const RankProgram& program, const Op& op);
+
+/// Why the operands of a communication op break the rules above, in one line that names rank and op; nullopt when they
+/// keep them. Buffers need not have their places yet.
+std::optional<std::string> find_misuse(const RankProgram& program, const Op& op, const RankGrid& grid);
+/// The same for all communication ops of all ranks, whose ends and members must agree as well. An op without a
+/// counterpart is left to the dry run.
+std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs, const RankGrid& grid);
+
+}  // namespace rankscope

@@ -1,0 +1,51 @@
+// From a scenario to the programs of its ranks: the passes in order, built per rank on demand.
+#pragma once
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "engine/plan/model/model.hpp"
+#include "engine/plan/program/program.hpp"
+#include "engine/plan/scenario/scenario.hpp"
+#include "engine/plan/schedule/schedule.hpp"
+
+namespace rankscope {
+
+/// A plan that cannot run: what() is one line that says why and what would.
+struct PlanError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// As the plan says. Throws std::invalid_argument where make_schedule or by_hand_schedule does.
+PipelineShape shape_of(const PlanSpec& plan);
+ChunkSchedule schedule_of(const PlanSpec& plan);
+
+/// The step of every rank of a scenario.
+struct StepProgram {
+  Scenario scenario;
+  RankGrid grid;
+  Model model;
+  std::vector<int> first_segment;  ///< of each chunk, and the end: see split_evenly
+  ChunkSchedule schedule;
+
+  /// ZeRO's stage; 0 where the data group has one rank, which has nobody to share with.
+  int zero() const { return grid.data > 1 ? scenario.plan.zero : 0; }
+  /// Optimizer states lie in the host's memory, and the host updates.
+  bool offloads() const { return scenario.plan.offload == Offload::optimizer; }
+  /// False for replicas of a main device and workers of servers: what they compute with is sent to them.
+  bool updates(int rank) const;
+  /// True where ranks update pieces of tensors, each others: ZeRO's, and servers.
+  bool updates_pieces() const { return zero() > 0 || grid.servers > 0; }
+  /// Of asynchronous servers: how many steps a worker's gradient may be ahead of the slowest worker's to be taken at
+  /// once. Bounded staleness (Ho et al. 2013, "More effective distributed ML via a stale synchronous parallel parameter
+  /// server"): parameters of step k then have all updates of steps before k - plan.staleness.
+  std::optional<int> arrivals_ahead() const;
+  RankProgram program_for(int rank) const;
+  std::vector<RankProgram> all_programs() const;
+};
+
+/// Throws PlanError for a plan that makes no sense or that the engine does not have yet.
+StepProgram compile(const Scenario& scenario);
+
+}  // namespace rankscope

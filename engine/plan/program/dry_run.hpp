@@ -1,0 +1,18 @@
+// A dry run under rendezvous: finds deadlocks, and messages without a counterpart, before anything starts.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/plan/program/program.hpp"
+
+namespace rankscope {
+
+/// Runs the ranks' programs without time: a send completes only together with its receive, a collective only when every
+/// member has come, a lane runs in order. nullopt when all ops complete (for two steps back to back, since steps are no
+/// barriers); otherwise one line of less than 150 bytes that says which rank waits on which lane, at which op, for
+/// whom. Operands of communications that break the rules, or on which members disagree, are found first
+/// (communication.hpp).
+std::optional<std::string> find_deadlock(const std::vector<RankProgram>& programs, const RankGrid& grid);
+
+}  // namespace rankscope

@@ -1,0 +1,113 @@
+// Bytes alive by memory class while a program runs, counted along the program: a buffer lives from the op that uses it
+// first to the one that uses it last, in program order, and it is the rank's main lane (compute; a parameter server's
+// own) that goes through that order. So the peak is memory_profile's, whatever the timing.
+//
+// Other lanes may be ahead of compute, or behind it. A message that comes early, or leaves late, then uses memory that
+// the program gives to nobody else meanwhile: edges (add_edges) let no op write there before all others are done with
+// it. It is not counted twice, and a rank never uses more than its arena.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "engine/plan/program/program.hpp"
+
+namespace rankscope {
+
+/// When buffers live, by program order: the one rule, which memory_profile, a run's ledger and memory over time are
+/// made of. An op takes what it, or a view in it, is the first to use, and leaves what it is the last to use.
+struct BufferLife {
+  std::vector<ClassBytes> takes, leaves;  ///< by op
+  ClassBytes persistent{};                ///< across steps
+};
+BufferLife life_of_buffers(const RankProgram& program);
+
+/// What is alive all the time beside a program's buffers.
+struct StandingBytes {
+  std::int64_t workspace = 0;       ///< scratch of the kernels, and what communicators keep of the device's memory
+  std::int64_t host_workspace = 0;  ///< scratch in the host's memory
+  std::int64_t context = 0;         ///< of the device's driver and libraries; ranks that share a device share it
+};
+/// As the program says.
+StandingBytes standing_of(const RankProgram& program);
+
+class Ledger {
+ public:
+  Ledger(const RankProgram& program, const StandingBytes& standing);
+
+  /// This is what stands, and stood since the steps that are open began.
+  void stand(const StandingBytes& standing);
+
+  /// The op has begun, or has ended. Where that changes what is alive, `changed(op, alive)` is called, one call at a
+  /// time, with the op of the program that holds so much. Ops of other lanes than the main one change nothing: they are
+  /// gone through with the main lane's. While compute is between two ops, the greatest moment between them counts.
+  template <class Changed>
+  void begin(OpIndex op, std::uint32_t step, Changed changed) {
+    if (!is_main_[op]) return;
+    const std::lock_guard lock(mutex_);
+    if (apply(at_begin_[op], open(step))) changed(op, alive_);
+  }
+  template <class Changed>
+  void end(OpIndex op, std::uint32_t step, Changed changed) {
+    if (!is_main_[op]) return;
+    const std::lock_guard lock(mutex_);
+    if (apply(at_end_[op], open(step))) changed(at_end_[op].at, alive_);
+  }
+
+  struct Peaks {
+    ClassBytes by_class{};
+    std::int64_t total = 0;  ///< greatest device_sum
+  };
+  /// The peaks of a step whose ops are all done.
+  Peaks take_peaks(std::uint32_t step);
+
+ private:
+  struct Move {
+    OpIndex op = 0;
+    int sign = 1;  ///< +1: the op takes these bytes; -1: it leaves them
+    ClassBytes bytes{};
+  };
+  /// Moves [begin, end), after which it is op `at` that holds what is alive.
+  struct Part {
+    std::size_t begin = 0, end = 0;
+    OpIndex at = 0;
+  };
+
+  void add_moves(const BufferLife& life);
+  void find_pauses(const RankProgram& program);
+  Peaks& open(std::uint32_t step);
+  bool apply(const Part& part, Peaks& peaks);
+  static void raise(Peaks& peaks, const ClassBytes& alive);
+
+  std::vector<Move> moves_;     ///< in program order
+  std::vector<bool> is_main_;   ///< by op
+  std::vector<Part> at_begin_;  ///< by op of the main lane: from the pause in front of it to what it takes itself
+  std::vector<Part> at_end_;    ///< by op of the main lane: what it leaves, and on to the pause behind it
+
+  std::mutex mutex_;
+  StandingBytes standing_;
+  ClassBytes alive_{};
+  std::map<std::uint32_t, Peaks> peaks_;  ///< of steps that are open
+};
+
+/// When an op ran.
+struct OpTime {
+  OpIndex op = 0;
+  std::uint32_t step = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;
+};
+/// What is alive from a moment on, and the op of the program that holds so much.
+struct AliveFrom {
+  OpIndex op = 0;
+  std::uint32_t step = 0;
+  std::int64_t time_ns = 0;
+  ClassBytes bytes{};
+};
+/// Memory over the time in which a rank's ops ran on a clock that lets ops follow each other without a pause, in order
+/// of time; `ledger` is as the step before left it. What held for no time is left out, unless it was more than before
+/// and after: then it holds for a nanosecond.
+std::vector<AliveFrom> memory_along(Ledger& ledger, std::span<const OpTime> ops);
+
+}  // namespace rankscope

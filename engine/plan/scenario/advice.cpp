@@ -1,0 +1,72 @@
+#include "engine/plan/scenario/advice.hpp"
+
+#include <algorithm>
+
+#include "engine/plan/scenario/read.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr int most_tried = 64;  // numbers that suit, in each direction
+
+}  // namespace
+
+std::string either(const std::vector<std::string>& options) {
+  std::string text;
+  for (std::size_t i = 0; i < options.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < options.size() ? ", " : " or ") + options[i];
+  return text;
+}
+
+bool Advisor::works(const Changes& changes) const {
+  if (!culprits_) return true;
+  Scenario changed = scenario_;
+  try {
+    for (const auto& [key, value] : changes) set_value(changed, {key, value}, "advice");
+  } catch (const ScenarioError&) {  // no such number
+    return false;
+  }
+  const std::vector<std::string> culprits = culprits_(changed);
+  return std::none_of(changes.begin(), changes.end(), [&](const auto& change) {
+    return std::find(culprits.begin(), culprits.end(), change.first) != culprits.end();
+  });
+}
+
+std::vector<std::string> Advisor::numbers_near(const std::string& key, std::int64_t wanted, std::int64_t greatest,
+                                               const std::function<bool(std::int64_t)>& suits) const {
+  std::vector<std::string> near;
+  for (const int direction : {-1, 1}) {
+    int tried = 0;
+    for (std::int64_t n = wanted + direction; n >= 1 && n <= greatest && tried < most_tried; n += direction) {
+      if (!suits(n)) continue;
+      ++tried;
+      if (!works({{key, std::to_string(n)}})) continue;
+      near.push_back(std::to_string(n));
+      break;
+    }
+  }
+  return near;
+}
+
+std::vector<std::string> Advisor::divisors_near(const std::string& key, std::int64_t n, std::int64_t wanted) const {
+  return numbers_near(key, std::min(wanted, n + 1), n, [n](std::int64_t divisor) { return n % divisor == 0; });
+}
+
+std::vector<std::string> Advisor::multiples_near(const std::string& key, std::int64_t n, std::int64_t wanted) const {
+  return numbers_near(key, wanted, wanted + most_tried * n, [n](std::int64_t multiple) { return multiple % n == 0; });
+}
+
+std::vector<std::string> Advisor::working(const std::string& key, std::vector<std::string> words) const {
+  std::erase_if(words, [&](const std::string& word) { return !works({{key, word}}); });
+  return words;
+}
+
+std::string would_do(const std::vector<std::pair<std::string, std::vector<std::string>>>& options) {
+  std::string text;
+  for (const auto& [key, values] : options)
+    if (!values.empty())
+      text += (text.empty() ? "" : ", or ") + key + " = " + either(values) + (text.empty() ? " would do" : "");
+  return text;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,81 @@
+#include "engine/plan/scenario/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+
+#include "engine/plan/scenario/choices.hpp"
+#include "engine/plan/scenario/keys.hpp"
+#include "engine/plan/scenario/read.hpp"
+
+namespace rankscope {
+namespace {
+
+std::string allowed(const Range& range) {
+  std::string text = (range.open_below ? "greater than " : "at least ") + plain(range.least);
+  if (range.greatest < 1e30) text += (range.open_above ? " and less than " : " and at most ") + plain(range.greatest);
+  return text;
+}
+
+/// The value of a number; nullopt when the key is none, or is not given.
+std::optional<double> number(const Field& field) {
+  if (const auto* i = std::get_if<int*>(&field)) return **i;
+  if (const auto* d = std::get_if<double*>(&field)) return **d;
+  if (const auto* u = std::get_if<std::uint64_t*>(&field)) return static_cast<double>(**u);
+  if (const auto* i = std::get_if<std::optional<int>*>(&field); i && **i) return ***i;
+  if (const auto* d = std::get_if<std::optional<double>*>(&field); d && **d) return ***d;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Complaint unknown_name(const Key& key, const std::string& name) {
+  std::vector<std::string> known = choices(key.path());
+  std::erase(known, "");
+  const std::string near = nearest(name, known);
+  return {{key.path()},
+          "unknown " + std::string(key.name) + " '" + name + "'; " +
+              (near.empty() ? "" : "did you mean '" + near + "'? ") + "there is " + listed(known)};
+}
+
+std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
+  Scenario copy = scenario;
+  for (const Key& key : scenario_keys()) {
+    const Field field = key.field(copy);
+    if (const auto value = number(field); value && !(std::isfinite(*value) && key.range.holds(*value)))
+      return Complaint{
+          {key.path()},
+          std::string(key.name) + " = " + written(field) + " is out of range; it must be " + allowed(key.range)};
+    const auto* word = std::get_if<std::string*>(&field);
+    if (!word) continue;
+    const std::vector<std::string> known = choices(key.path());
+    if (!known.empty() && std::find(known.begin(), known.end(), **word) == known.end())
+      return unknown_name(key, **word);
+  }
+  const std::string& source = scenario.data.source;
+  const bool file = source.starts_with("text:") || source.starts_with("tokens:");
+  if (source != "synthetic" && (!file || source.back() == ':'))
+    return Complaint{{"data.source"},
+                     "unknown source '" + source + "'; it is \"synthetic\", \"text:FILE\" or \"tokens:FILE\""};
+  return std::nullopt;
+}
+
+std::optional<Complaint> complaint_about_files(const Scenario& scenario) {
+  const std::string path = data_file(scenario);
+  std::error_code error;
+  if (path.empty() || std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  const bool there = std::filesystem::exists(path, error);
+  return Complaint{
+      {"data.source"},
+      "the data file '" + path + "' is " + (there ? "no ordinary file" : "not there") +
+          "; a path in a scenario is relative to the scenario's folder, and source = \"synthetic\" needs none"};
+}
+
+std::optional<Complaint> first_complaint(const Scenario& scenario) {
+  for (const auto check : {complaint_about_values, complaint_about_plan, complaint_about_files})
+    if (auto complaint = check(scenario)) return complaint;
+  return std::nullopt;
+}
+
+}  // namespace rankscope

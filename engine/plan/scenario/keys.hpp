@@ -1,0 +1,59 @@
+// Every key of a scenario file, once: reading, overriding, writing and range checks all go through this table.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/plan/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// Where a key's value lives in a Scenario. An optional one is empty when the scenario does not give it.
+using Field = std::variant<int*, double*, std::uint64_t*, bool*, std::string*, AnyChoice*, std::optional<int>*,
+                           std::optional<double>*, std::optional<bool>*>;
+/// The value as after --set; empty when it is not given.
+std::string written(const Field& field);
+/// False for an optional that is empty.
+bool given(const Field& field);
+
+/// The numbers that a key takes; both ends belong to it unless said otherwise.
+struct Range {
+  double least = 0, greatest = 0;
+  bool open_below = false;  ///< greater than `least`, not equal to it
+  bool open_above = false;  ///< less than `greatest`, not equal to it
+  bool holds(double value) const {
+    return (open_below ? value > least : value >= least) && (open_above ? value < greatest : value <= greatest);
+  }
+};
+
+struct Key {
+  std::string_view table, name;
+  Field (*field)(Scenario&);
+  std::string_view meaning;  ///< one phrase, with the unit
+  Range range = {};          ///< of a number
+  bool optional = false;     ///< a cluster's file may leave it out
+  std::string path() const { return std::string(table) + "." + std::string(name); }
+  /// A cluster's file may have it.
+  bool is_of_cluster() const { return table == "cluster" || table == "software"; }
+};
+
+/// In the order in which to_toml writes them.
+std::span<const Key> scenario_keys();
+/// The tables in that order.
+std::vector<std::string_view> scenario_tables();
+/// nullptr if there is none. `path` is "table.name"; keys of [software] are found in [cluster], too, where files that
+/// were written before it was a table of its own have them.
+const Key* find_key(std::string_view path);
+
+/// The one of `known` that `word` most likely meant; empty when none is near.
+std::string nearest(std::string_view word, const std::vector<std::string>& known);
+/// "a", "a and b", "a, b and c".
+std::string listed(const std::vector<std::string>& words);
+/// A number as a person would write it: the shortest text that reads back the same.
+std::string plain(double value);
+
+}  // namespace rankscope

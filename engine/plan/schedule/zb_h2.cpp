@@ -1,0 +1,14 @@
+#include "engine/plan/schedule/builder.hpp"
+
+namespace rankscope {
+
+// Twice the warm-up fills the wait for the first gradient with forwards, and twice as many weight gradients held back
+// fill the cool-down, so that the stages end one after the other as they began.
+ChunkSchedule zb_h2_schedule(PipelineShape shape) {
+  ChunkSchedule schedule = empty_schedule("zb-h2", shape);
+  for (int stage = 0; stage < shape.stages; ++stage)
+    schedule.order[stage] = zero_bubble_order(shape, stage, 2 * (shape.stages - stage - 1), 2 * stage);
+  return schedule;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,39 @@
+// What one machine's ops really cost: measured once, used to predict.
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/predict/cost/signature.hpp"
+#include "engine/predict/cost/costs.hpp"
+
+namespace rankscope {
+
+struct Calibration {
+  struct Entry {
+    std::int64_t ns = 0;  ///< median
+    int samples = 0;
+    std::string what;  ///< describe_signature's words
+  };
+  std::unordered_map<OpSignature, Entry> ops;
+  Link link;  ///< between any two ranks of the machine
+};
+
+/// One measured run of an op.
+struct CostSample {
+  std::int32_t rank = 0;
+  OpIndex op = 0;
+  std::int64_t ns = 0;
+};
+
+/// The median per signature. Samples of communications are ignored.
+Calibration calibrate(const std::vector<RankProgram>& programs, const std::vector<CostSample>& samples, Link link);
+
+/// Costs of the measured signatures, and of `otherwise` (say, modelled_costs) for the ones that were not measured.
+/// Messages and collectives take the calibration's link.
+Costs calibrated_costs(Calibration calibration, Costs otherwise);
+
+/// What the programs do that was not measured, in describe_signature's words, each once.
+std::vector<std::string> uncalibrated(const Calibration& calibration, const std::vector<RankProgram>& programs);
+
+}  // namespace rankscope

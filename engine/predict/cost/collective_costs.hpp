@@ -1,0 +1,23 @@
+// What plan.collective makes of a collective's cost.
+#pragma once
+#include <string_view>
+
+#include "engine/plan/mesh/rank_grid.hpp"
+#include "engine/predict/network/link.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
+
+namespace rankscope {
+
+using CollectiveCosts = std::function<std::int64_t(OpKind kind, std::span<const int> members, std::int64_t payload)>;
+
+/// Costs::collective_ns of the algorithm of that name over those links (algorithm_ns). Empty for "auto" and "ring",
+/// which is what the simulator takes by itself (ring_ns).
+CollectiveCosts collective_costs(std::string_view algorithm, std::function<Link(int from, int to)> link);
+
+/// The same on a cluster whose links are `link`. Where it says how it hangs together, "auto" is the faster of the
+/// library's routes (network.hpp), and any other algorithm its transfer list laid onto the links, beside those of the
+/// grid's other groups of the kind (laid_out.hpp). May be called by several threads.
+CollectiveCosts collective_costs(const ClusterSpec& cluster, const RankGrid& grid, std::string_view algorithm,
+                                 std::function<Link(int from, int to)> link);
+
+}  // namespace rankscope

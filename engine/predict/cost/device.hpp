@@ -1,0 +1,39 @@
+// What single kernels cost on a device: matrix products by their shape, and what only moves bytes.
+//
+// A product's result is cut into tiles. Multiprocessors take a tile each, all in step, so a last wave that is not full
+// costs as much as a full one (NVIDIA, Matrix Multiplication Background User's Guide: tile and wave quantisation), and
+// tiles that stick out over the result are computed whole. A tile takes its arithmetic, or the loads of its operands
+// from the shared cache where these are slower, and then the time to write it out, during which its multiprocessor
+// computes nothing: that is what makes products of a short inner dimension slow.
+#pragma once
+#include <cstdint>
+
+#include "engine/plan/scenario/scenario.hpp"
+#include "kernels/tensor/type.hpp"
+
+namespace rankscope {
+
+/// `batch` products [m, k] × [k, n].
+struct Product {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  double result_bytes = 0;  ///< moved for each element of the result; 0: one of the operands' type is written
+  double flops() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * batch;
+  }
+  /// Each operand once.
+  double bytes(DType type) const;
+};
+
+/// Seconds, the launch included. The library is taken to choose the fastest of the tiles R×C, C×R, C×C and halves of
+/// these (R, C: cluster.tile_rows, tile_columns), and to divide a long inner dimension among multiprocessors that would
+/// be idle, whose parts must then be summed through memory. Rows of k or n elements that are not whole multiples of 16
+/// bytes are loaded in smaller pieces, at so much less of the cache's bandwidth; of 16-bit products in batches, whose
+/// matrices then begin anywhere, cuBLAS makes kernels without tensor cores, which run at the peak of fp32 (heads of 108
+/// elements in BLOOM's trials: bloom-trials.toml). Never less than the roofline. Without cluster.multiprocessors it is
+/// the roofline. Throws std::invalid_argument that names the figure that is missing.
+double product_seconds(const ClusterSpec& cluster, DType type, const Product& product);
+
+/// Seconds of a kernel that moves so many bytes through memory, the launch included.
+double memory_seconds(const ClusterSpec& cluster, double bytes);
+
+}  // namespace rankscope

@@ -1,0 +1,18 @@
+// What the parts of a model cost on some machine: from which its chunks are made equally long.
+#pragma once
+#include "engine/plan/model/balance.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/predict/cost/costs.hpp"
+
+namespace rankscope {
+
+/// The scenario without what divides its model between ranks but for tensor parallelism: one stage, one replica, two
+/// micro-batches. Its ops are those of the plan's chunks. Throws PlanError for a plan that makes no sense.
+Scenario as_one_stage(const Scenario& scenario);
+
+/// Nanoseconds of one micro-batch that adds to gradients, of `one_stage` (as_one_stage, compiled): forward, backward,
+/// what is computed again, and what tensor ranks exchange. Blocks are alike, and each counts as their mean: which of
+/// them plan.recompute spares a product depends on where chunks begin.
+PartCosts cost_of_parts(const StepProgram& one_stage, const Costs& costs);
+
+}  // namespace rankscope

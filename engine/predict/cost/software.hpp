@@ -1,0 +1,22 @@
+// Programs as a cluster's software would run them, where that is not as this engine does.
+#pragma once
+#include <vector>
+
+#include "engine/plan/program/program.hpp"
+#include "engine/plan/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// Two things are changed; the same program for software.overlap = true and reduced_bytes = 0.
+///
+///   reduced_bytes   gradients of 16-bit parameters have so many bytes an element (2, 4 or 8), and so have the messages
+///                   that sum them; others are summed in their own type
+///   overlap         if false, compute waits for every message and collective that was issued before it, and what sums
+///                   gradients over data ranks comes behind the last backward
+///
+/// What else a cluster says of its software is in the costs (modelled_costs): fused, split_transfers, recompute_whole.
+/// Messages that are cast for their way (sent_bytes) are known to folded plans alone.
+/// Throws std::invalid_argument for another reduced_bytes.
+RankProgram as_run_on(const ClusterSpec& cluster, RankProgram program);
+
+}  // namespace rankscope

@@ -1,0 +1,105 @@
+// A step without anybody's program: ranks alike by symmetry are one, chunks are one op, and only pipeline stages are
+// laid out in time. For plans whose programs would be millions of ops, and for software that does not overlap.
+//
+// Data and tensor ranks of a stage do the same at the same time, so one of them stands for all; what they exchange
+// within a chunk stands in the way of its compute and is added to it. Work and memory are in proportion to chunks ×
+// micro-batches.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "engine/plan/scenario/scenario.hpp"
+#include "engine/predict/cost/ledger.hpp"
+
+namespace rankscope {
+
+/// An op of a folded rank's time line, seconds from the step's begin. A chunk's forward or backward holds what is
+/// computed again and what tensor ranks exchange within it; ops of the step as a whole (reductions, the update) have no
+/// chunk. Op ids are those of programs that are folded to chunks.
+struct FoldedSpan {
+  OpId op;
+  double begin = 0, end = 0;
+};
+
+/// Where a rank's time goes, seconds averaged over stages; from `compute` to `bubble` they are `seconds` together.
+struct FoldedStep {
+  double seconds = 0;
+  /// Of the stage that takes longest, from its first op to the end of its update. That is a step's time where no stage
+  /// waits for the others' gradients before it updates, so that steps run into each other (Qi et al. 2024, arXiv
+  /// 2401.10241, section 4).
+  double longest_span = 0;
+  double compute = 0, recompute = 0;
+  double tensor = 0;     ///< exchanges of tensor ranks
+  double pipeline = 0;   ///< messages that block compute, and the sum of a tied embedding's gradients
+  double data = 0;       ///< what is exposed of the reductions of gradients
+  double zero = 0;       ///< the same with ZeRO-1, and the gathers of parameters
+  double optimizer = 0;  ///< copies between device and host included
+  double bubble = 0;
+  double model_flops = 0, hardware_flops = 0;  ///< of all ranks; the second with recomputation
+  std::size_t ops = 0;                         ///< that were laid out
+  std::vector<StageMemory> memory;             ///< [stage]
+
+  double mfu(const ClusterSpec& cluster, DType type, int ranks) const;
+  double hfu(const ClusterSpec& cluster, DType type, int ranks) const;
+};
+
+/// Throws std::invalid_argument for a plan that cannot be folded (why_not_folded says so), or whose schedule waits for
+/// itself, or for figures that the cluster lacks.
+///
+/// One slow rank (fault.slow_rank) makes its replica late, for which all wait in the end; one slow node
+/// (cluster.slow_node) slows the rings through it and the messages of all stages.
+///
+/// Messages: with software.overlap on lanes of their own, in order, one for each direction; without it a sender
+/// computes nothing until what it sends has arrived, and blocks are computed again only when their gradient is there.
+/// Gradients are reduced once, after a stage's last backward; with software.overlap behind it, as far as it reaches.
+/// The update begins when all have reduced (norm and clipping); parameters of ZeRO-1 and 2 are gathered behind it, with
+/// software.gather_ahead only as far as the next step's first forwards do not cover that. With ZeRO-2 and 3 gradients
+/// are reduced, with ZeRO-3 parameters gathered for each forward and backward, block by block in every micro-batch:
+/// beside compute with software.overlap, as far as it reaches, where both share the links. With sequence parallelism,
+/// software that is not `fused` gathers its rows again for the weights' gradients (Korthikanti et al. 2022,
+/// section 4.2.2).
+FoldedStep fold_step(const Scenario& scenario);
+
+/// The bubble of the plan's schedule as the zero-bubble paper counts it (Qi et al. 2024, arXiv 2401.10241,
+/// section 5.3): of the stage that takes longest from its first pass to its last, the share in which it computes
+/// nothing, where every stage takes what plan.pass_times say and messages are beside compute (software.overlap). Throws
+/// as fold_step.
+double fold_bubble_of_times(const Scenario& scenario);
+
+/// The time line of one named rank (any world rank): in the order in which its ops begin on each lane. Ranks of a stage
+/// are alike, but for a straggler's replica (fault.slow_rank). Throws as fold_step, and for a rank that is not there.
+std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank);
+
+/// What the same rank holds, from op to op of its stage's order (the compute ops of fold_timeline), and last in the
+/// update. Throws as fold_timeline.
+std::vector<MemoryLevel> fold_levels(const Scenario& scenario, int rank);
+
+/// What a rank sends in a step, on average over the ranks that take part; collectives as rings send them.
+struct FoldedTraffic {
+  Purpose purpose = Purpose::none;
+  OpKind kind = OpKind::send;
+  GroupKind group = GroupKind::self;  ///< of a collective
+  double count = 0;                   ///< ops of a rank
+  double bytes_per_rank = 0;          ///< in all of them
+};
+/// By purpose, kind and group. Throws as fold_step.
+std::vector<FoldedTraffic> fold_traffic(const Scenario& scenario);
+
+/// Seconds of one micro-batch, what tensor ranks exchange apart from what they compute.
+struct BlockSeconds {
+  double forward = 0, input_gradient = 0, weight_gradient = 0, recompute = 0;
+  double exchange_forward = 0, exchange_backward = 0, exchange_recompute = 0;
+  double forward_seconds() const { return forward + exchange_forward; }
+  double backward_seconds() const {
+    return input_gradient + weight_gradient + recompute + exchange_backward + exchange_recompute;
+  }
+};
+
+/// Of a transformer block, the last of its chunk. Throws as fold_step.
+BlockSeconds fold_block(const Scenario& scenario);
+
+/// Empty where fold_step can; else what it lacks: ranks that are not alike (a main device, servers), what
+/// is not costed here (the host as this engine uses it, named collectives).
+const char* why_not_folded(const Scenario& scenario);
+
+}  // namespace rankscope

@@ -1,0 +1,67 @@
+// A schedule as folded plans go through it: its passes' fields read once, and what bounds need to know of its order.
+// For this folder's own files.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/plan/scenario/scenario.hpp"
+#include "engine/plan/schedule/schedule.hpp"
+
+namespace rankscope {
+
+/// A chunk's op in four bytes: searches keep the orders of a thousand schedules.
+struct Pass {
+  std::uint32_t micro_batch : 16;
+  std::uint32_t chunk : 13;
+  std::uint32_t kind : 3;  ///< forward, backward, input or weight gradient
+  OpKind op_kind() const { return static_cast<OpKind>(kind); }
+  OpId id() const;
+};
+
+/// How many passes of a chunk and kind, of the first micro-batch or of others.
+struct PassCount {
+  OpKind kind = OpKind::weight_gradient;
+  int chunk = 0;
+  bool is_first = false;
+  int count = 0;
+};
+
+/// Of one stage's order.
+struct StageOrder {
+  std::vector<Pass> passes;
+  int first_chunk = 0;   ///< of its first pass
+  Pass last_backward{};  ///< whole, or either half
+  /// The last pass whose result the stage before waits for (a whole backward or an input gradient), and what is behind.
+  Pass last_gradient{};
+  std::vector<PassCount> behind;
+};
+
+struct FoldedSchedule {
+  std::string name;
+  PipelineShape shape;
+  std::vector<int> stage_of_chunk;
+  std::vector<StageOrder> stages;
+  bool splits = false;  ///< backwards into halves
+  /// Micro-batches that the first chunk has at once between their forward and their gradient, at most; all where it
+  /// does not take them in order.
+  int in_flight = 1;
+};
+
+FoldedSchedule folded(const ChunkSchedule& schedule);
+
+/// Schedules of plans, each made once. Threads share it; what it has handed out stays where it is.
+class Schedules {
+ public:
+  const FoldedSchedule& of(const PlanSpec& plan);
+
+ private:
+  using Key = std::tuple<std::string, int, int, int, std::string>;  // name, p, v, m, its order or passes' times
+  std::mutex mutex_;
+  std::map<Key, FoldedSchedule> made_;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,42 @@
+// Folds many plans of one scenario one after another: what they share is computed once.
+//
+// Plans may differ in data, tensor, pipeline, virtual stages, schedule, stages, micro-batches, ZeRO, recomputation and
+// sequence parallelism.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "engine/predict/fold/folded.hpp"
+#include "engine/predict/fold/folded_schedule.hpp"
+
+namespace rankscope {
+
+struct FoldMemo;
+
+/// Seconds that a plan's step takes at least, and bytes that its fullest device holds.
+struct PlanBound {
+  double seconds = 0, bytes = 0;
+};
+
+/// One thread's; threads may share the schedules. Throws as fold_step.
+class PlanFolder {
+ public:
+  PlanFolder(const Scenario& scenario, Schedules& schedules);
+  ~PlanFolder();
+  PlanFolder(PlanFolder&&) noexcept;
+
+  /// The time in closed form (earliest_ends of folded_costs.hpp, then the step's end as it is), nothing laid out; the
+  /// memory as fold_step has it.
+  PlanBound bound(const PlanSpec& plan);
+  FoldedStep fold(const PlanSpec& plan);
+
+ private:
+  Scenario scenario_;
+  std::unique_ptr<FoldMemo> memo_;
+};
+
+/// With the context and the allocator's slack.
+double bytes_of_fullest(const std::vector<StageMemory>& stages, const ClusterSpec& cluster,
+                        std::int64_t (StageMemory::*of_stage)() const = &StageMemory::reserved);
+
+}  // namespace rankscope

@@ -1,0 +1,57 @@
+// The device clock: each rank as if it had a device and links of its own.
+//
+// The run really executed, perhaps eight ranks on two cores. Here the order in which each lane ran its ops is laid out
+// again, with the measured cost of every op and modelled links, by the same code that simulates.
+#pragma once
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "engine/predict/layout/simulate.hpp"
+
+namespace rankscope {
+
+/// What one executed step says about itself.
+struct ExecutedStep {
+  std::uint32_t step = 0;
+  /// [rank][lane]: indices into the rank's ops, in the order in which they ran; every op once.
+  std::vector<std::array<std::vector<OpIndex>, lane_count>> order;
+  /// [rank][op]: nanoseconds, such as costs_by_signature makes them; communications are ignored.
+  std::vector<std::vector<std::int64_t>> cost_ns;
+  /// [rank]: of each contribution that an asynchronous server served, in this step's order on its lane, how many of any
+  /// step it had served before. Empty where there is no such server.
+  std::vector<std::vector<std::uint64_t>> arrivals{};
+};
+
+/// Lays executed steps out one after the other as they come; a step is not a barrier. With asynchronous servers, which
+/// may be served a later step's contribution first, a step is laid out when that one is there.
+class Emulator {
+ public:
+  /// Of `costs` only link and collective_ns are used. Throws std::invalid_argument as simulate does.
+  Emulator(std::vector<RankProgram> programs, const RankGrid& grid, const Costs& costs);
+  ~Emulator();
+  Emulator(Emulator&&) noexcept;
+  Emulator& operator=(Emulator&&) noexcept;
+  /// The spans of all steps that are whole now. Throws std::invalid_argument when the order is not one of the program's
+  /// ops, std::runtime_error when it deadlocks.
+  Simulation lay_out(const ExecutedStep& step);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The same for steps that are all there.
+Simulation emulate(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                   const std::vector<ExecutedStep>& steps, const Costs& costs);
+
+/// The order of program order: what an executor does that never reorders.
+std::vector<std::array<std::vector<OpIndex>, lane_count>> program_order(const std::vector<RankProgram>& programs);
+
+/// Replaces every sample by the median over all ops of its signature, over all ranks: equal work has one cost. Samples
+/// of -1 (not measured) take part in no median and get their signature's; -1 where no sample has it. [rank][op] in, the
+/// same out.
+std::vector<std::vector<std::int64_t>> costs_by_signature(const std::vector<RankProgram>& programs,
+                                                          std::vector<std::vector<std::int64_t>> samples);
+
+}  // namespace rankscope

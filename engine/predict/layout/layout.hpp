@@ -1,0 +1,119 @@
+// Lays steps of a graph out in time. The only place where times are made: simulate and emulate differ in the order and
+// the costs that they bring. For this folder's own files.
+//
+// Costs do not depend on when an op runs, so every op's begin is the longest path to it: a lane advances as far as it
+// can, then waits at exactly one op or meeting, which wakes it. Every lane stops at an op at most once per dependency,
+// so the work is linear in ops and edges. Nothing depends on a later step, so a step can be laid out as soon as it is
+// there.
+//
+// But for asynchronous parameter servers (RankProgram::arrivals_ahead): whom they serve next, and of which step, is not
+// in any program. It is either brought (the order in which a run executed them), or who came first in the time that is
+// laid out here: when no lane can go on, the contribution that can begin first is next, since whatever comes later
+// comes because of it or of another that begins later. Steps then overlap, and all that may must be there.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "engine/predict/layout/graph.hpp"
+
+namespace rankscope::simulation {
+
+struct StepCosts {
+  std::vector<std::int64_t> op;        ///< [node]; communications ignored
+  std::vector<std::int64_t> transfer;  ///< [meeting]
+};
+
+class Layout {
+ public:
+  /// `graph` must outlive it.
+  explicit Layout(const Graph& graph);
+
+  /// Some server of the graph serves contributions as they come.
+  bool has_arrivals() const { return !servers_.empty(); }
+
+  /// The next step. `lanes` holds each lane's ops in the order in which they run. `arrivals` brings the order of
+  /// contributions, or nothing: [rank], for each contribution on the rank's server lane how many of any step were
+  /// served before it. All steps bring it or none.
+  void add(std::uint32_t step, Rows lanes, StepCosts costs, std::vector<std::vector<std::uint64_t>> arrivals = {});
+
+  /// Lays out what is there, and appends the spans of steps that are whole, by step, rank and begin. Returns the last
+  /// end of those, or of the ones before. Throws std::runtime_error when it deadlocks.
+  std::int64_t run(std::vector<Span>& spans);
+
+ private:
+  struct LaneState {
+    std::uint32_t next_row = 0;    ///< the step, of all that were added, whose row is begun next; of servers unused
+    std::uint32_t step = 0;        ///< whose row is under way
+    std::uint32_t next = 0;        ///< into that row
+    std::uint32_t last = 0;        ///< end of the row, or of the contribution that a server serves
+    std::uint32_t dependency = 0;  ///< of the next op's, the one to look at next: this step's, then the one's before
+    LaneNumber waiter = nobody;    ///< the next lane that waits for the same op
+    bool waits = false;            ///< is in an op's list of waiters
+    bool arrived = false;          ///< stands in a meeting
+    std::int64_t ready = 0;        ///< earliest begin of the next op, as far as is known
+  };
+  struct MeetingState {
+    std::uint32_t arrived = 0;
+    std::int64_t latest = 0;
+  };
+  /// A row of ops of one worker on a server's lane.
+  struct Contribution {
+    std::uint32_t begin = 0, end = 0;  ///< into the lane's row
+    std::optional<std::uint64_t> order;
+  };
+  struct Step {
+    std::uint32_t number = 0;
+    Rows lanes;
+    StepCosts costs;
+    std::vector<MeetingState> meetings;
+    std::vector<std::int64_t> begin, active, end;          ///< [node]; end -1 until it has finished
+    std::vector<LaneNumber> waiters;                       ///< [node]: first lane that waits for it
+    std::vector<std::vector<Contribution>> contributions;  ///< [server][worker]
+    std::size_t unfinished = 0;                            ///< nodes
+  };
+  struct Server {
+    LaneNumber lane = 0;
+    std::uint32_t ahead = 0;
+    std::vector<std::uint32_t> next_step;  ///< [worker]: of its next contribution
+    std::uint64_t served = 0;
+  };
+  struct Choice {
+    std::size_t server = 0, worker = 0;
+    std::int64_t begin = 0, came = 0;
+    bool operator<(const Choice& other) const;
+  };
+
+  std::uint32_t added() const { return first_open_ + static_cast<std::uint32_t>(open_.size()); }
+  Step& step(std::uint32_t index) { return open_[index - first_open_]; }
+  const Step& step(std::uint32_t index) const { return open_[index - first_open_]; }
+  void drain();
+  void advance(LaneNumber lane);
+  bool begin_row(LaneNumber lane);
+  bool is_over(Step& step, Node before, LaneNumber lane);
+  bool comes_after_all(LaneNumber lane, Node node);
+  void finish(LaneNumber lane, Node node, std::int64_t active, std::int64_t end);
+  bool is_idle(const Server& server) const;
+  std::optional<std::size_t> brought_next(std::size_t server) const;
+  std::optional<Choice> first_to_come(std::size_t server) const;
+  bool serve_somebody();
+  void serve(std::size_t server, std::size_t worker);
+  bool waits_for_order() const;
+  void write(const Step& step, std::vector<Span>& spans) const;
+  bool is_stuck(LaneNumber lane) const;
+  Node standing_at(LaneNumber lane) const;
+  Node waits_for(LaneNumber lane) const;
+  [[noreturn]] void report_deadlock() const;
+
+  const Graph& graph_;
+  std::vector<Step> open_;  ///< added and not whole
+  std::uint32_t first_open_ = 0;
+  std::vector<std::int64_t> end_before_;  ///< [node]: of the step before the first open one; empty before the first
+  std::int64_t last_end_ = 0;
+  std::vector<LaneState> states_;
+  std::vector<Server> servers_;
+  std::vector<std::uint32_t> server_of_lane_;  ///< nobody for other lanes
+  bool is_order_brought_ = false;
+  std::vector<LaneNumber> work_;
+};
+
+}  // namespace rankscope::simulation

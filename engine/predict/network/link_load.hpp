@@ -1,0 +1,44 @@
+// How much every link of a cluster has to carry in one step: a plan's messages and collectives laid onto the way from
+// each rank to each other through cards, nodes and leaf switches.
+//
+// A unit (a device, a card, a node, a leaf) has one way out that all its devices share (network.hpp). Bytes between two
+// ranks pass the ways out of all units that hold the one and not the other. A collective sends what its transfer
+// list does, each byte a byte of the tensor; "auto" is taken to be a ring over its ranks in ascending order: where a
+// tree would run, the sums are the same and their distribution is not.
+#pragma once
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/plan/mesh/rank_grid.hpp"
+#include "engine/plan/program/program.hpp"
+#include "engine/predict/network/network.hpp"
+
+namespace rankscope {
+
+/// Bytes from one rank to another in a step.
+struct Flow {
+  int from = 0, to = 0;
+  Purpose purpose = Purpose::none;
+  double bytes = 0;
+};
+
+/// Everything that all ranks send in one step, summed by sender, receiver and purpose. Copies to the host are none.
+/// `collective`: plan.collective.
+std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid,
+                           std::string_view collective = "auto");
+
+/// One unit's way out, in one step.
+struct LinkLoad {
+  double out = 0, in = 0;  ///< bytes
+  std::array<double, purpose_count> out_by_purpose{};
+};
+/// [level][unit]: units by the first of their devices; those that hold no rank are not there.
+std::vector<std::vector<LinkLoad>> link_loads(std::span<const NetworkLevel> levels, std::span<const Flow> flows,
+                                              int ranks);
+
+/// Share of its time in a step of so many seconds that the busier direction of a way out is busy.
+double utilisation(const LinkLoad& load, const NetworkLevel& level, double step_seconds);
+
+}  // namespace rankscope

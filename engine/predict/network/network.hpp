@@ -1,0 +1,86 @@
+// What moving bytes costs on a machine's topology: cards within nodes within leaf switches, each with its own way out.
+//
+// Contention: all groups of a kind are taken to communicate at the same time, as they do in a training step. A unit (a
+// card, a node, a leaf) has one way out that all its devices share, so a group with m of a unit's d devices gets m/d of
+// it; of a node with rails network ports that is one rail for each device where there are as many, and never more than
+// cluster.ring_ports of them (NCCL leads all rings of a group through the ports that are nearest to their ends). The
+// ports of cluster.slow_node are slow_node_factor times as slow.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/op/kind.hpp"
+#include "engine/plan/scenario/scenario.hpp"
+#include "engine/predict/network/wires.hpp"
+
+namespace rankscope {
+
+/// Units of one kind, each with one way out that all its devices share; from the device outwards.
+struct NetworkLevel {
+  const char* name = "";  ///< "device", "card", "node", "leaf switch"
+  int devices = 1;        ///< of one unit
+  double way_out = 0;     ///< bytes/s each way, efficiencies included
+};
+/// Throws std::invalid_argument when the cluster lacks a figure.
+std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster);
+
+/// True for a cluster that says how it hangs together (cluster.rails); others have one link between any two devices.
+bool has_topology(const ClusterSpec& cluster);
+
+/// Bytes/s at which a ring over `members` (world ranks, ascending) runs: the least of what its members may use of the
+/// ways out of all units that it leaves, efficiencies included. Infinite for one member.
+double ring_bandwidth(const ClusterSpec& cluster, std::span<const int> members);
+
+/// How a collective is done.
+enum class Route : std::uint8_t {
+  ring,          ///< best bandwidth
+  tree,          ///< all_reduce, broadcast, reduce: chains within the nodes, a double binary tree over them
+  hierarchical,  ///< all_reduce: reduce-scatter within the nodes, rings over them on all rails, all-gather within
+  best,          ///< the faster of ring and tree, as NCCL chooses
+};
+
+/// How a library moves bytes: long hops at the full rate, or shorter ones at a share of it (quick_share).
+struct Protocol {
+  HopLatencies hops;
+  double share = 1;
+};
+/// Those that the cluster has, the full rate first.
+std::vector<Protocol> protocols_of(const ClusterSpec& cluster);
+
+/// Seconds of a collective once all have come, and all groups of its kind with them: the closed form of its transfer
+/// lists laid onto the links (library_lists.hpp), which a test holds beside them. S = `bytes` is the whole tensor (of
+/// all_gather: what each has afterwards), n the members on N nodes (g each), b_e and α_e the rate and the latency of
+/// the ring's edges, B = ring_bandwidth the least rate, F cluster.ring_fill, L cluster.collective_latency_s:
+///
+///   ring           all_reduce               L + 2(n-1) phases of S/n over the edges (ring_phases_seconds) + F/n·S/B.
+///                                           Where edges are alike that is L + 2(n-1)·α + (2(n-1) + F)/n·S/B
+///                  all_gather, reduce_scatter, gather, scatter   half of phases and fill
+///                  broadcast, reduce        L + α of all edges but one + (2(n-1) + F)/n·S/B (a chain of n chunks)
+///                  all_to_all               hops of all_gather; bytes that leave each unit over its way out
+///   tree           all_reduce               L + 2(g-1)·α_intra + 2⌈log2 N⌉·α_inter + 2·S/B (between two nodes
+///                                           S/B) + F/n·S/B, so that a tree over two is a ring over two
+///                  broadcast, reduce        half of that
+///   hierarchical   L each + rings within a node over S, a ring over the nodes over S/g for each of the g rails
+///
+/// (Latencies of hops as in NCCL's own model, src/graph/tuning.cc; bandwidths by Patarasuk and Yuan 2009, Sanders,
+/// Speck and Träff 2009.) Of the cluster's protocols the fastest. What a route cannot do goes by ring.
+double collective_seconds(const ClusterSpec& cluster, Route route, OpKind kind, std::span<const int> members,
+                          double bytes);
+
+/// Seconds and bytes/s of a message from one rank to another while all ranks of the node send one; between nodes at
+/// cluster.message_efficiency of the ports.
+struct MessageCost {
+  double latency = 0, bandwidth = 0;
+  double seconds(double bytes) const { return latency + bytes / bandwidth; }
+};
+MessageCost message_cost(const ClusterSpec& cluster, int from, int to);
+
+/// An activation between pipeline stages: as message_cost, or where software.split_transfers and every one of `tensor`
+/// ranks would send the same, a share each and an all-gather over the tensor group behind it (Narayanan et al. 2021,
+/// section 4.1). With software.serial_messages twice that: a sender waits for it, and so does its receiver, which can
+/// neither compute nor exchange anything else meanwhile; the sender is charged with both. `tensor_group`: the
+/// receiver's.
+MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std::span<const int> tensor_group);
+
+}  // namespace rankscope

@@ -1,0 +1,55 @@
+// The links of a cluster, one by one, and the way through them from each device to each other.
+//
+// A device has a link of its own; a card one out of it for each of its devices; a node its network ports, of which a
+// device uses the nearest (the first of eight devices the first of four ports, and so on), slow ones on
+// cluster.slow_node; a leaf switch one bundle of uplinks for all below it. Each carries its rate both ways at once. The
+// way between two devices leads out of all units that hold the one and not the other, and into those of the other.
+#pragma once
+#include <array>
+#include <span>
+#include <vector>
+
+#include "engine/plan/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// Seconds until a byte that has left one end is at the other, by the highest unit that it leaves.
+struct HopLatencies {
+  double card = 0;   ///< between two devices of a card
+  double intra = 0;  ///< of a node
+  double inter = 0;  ///< between nodes
+};
+
+/// What two devices' way to each other leads through: at most a link out of and one into a unit of each kind.
+struct WirePath {
+  std::array<int, 8> links{};
+  int count = 0;
+  double latency = 0;
+  std::span<const int> each() const { return {links.data(), static_cast<std::size_t>(count)}; }
+};
+
+class Wires {
+ public:
+  /// Between so many devices. Throws std::invalid_argument when the cluster lacks a figure.
+  Wires(const ClusterSpec& cluster, int devices);
+
+  int links() const { return static_cast<int>(rates_.size()); }
+  /// Bytes/s each way, efficiencies of collectives included.
+  double rate(int link) const { return rates_[static_cast<std::size_t>(link)]; }
+  WirePath way(int from, int to, const HopLatencies& hops) const;
+  /// Devices below the highest unit that has a way out: two that are further apart share no link.
+  int devices_of_widest() const { return levels_.back().devices; }
+
+ private:
+  struct Level {
+    int devices = 1, ports = 1;  ///< of one unit
+    int first = 0;               ///< the first unit's first link
+  };
+  int link(const Level& level, int device, int direction) const;
+
+  std::vector<Level> levels_;  ///< from the device outwards
+  std::vector<double> rates_;
+  int devices_per_card_, devices_per_node_;
+};
+
+}  // namespace rankscope

@@ -1,0 +1,63 @@
+// The best plan for a model on so many devices: every plan is looked at, its memory and a bound of its time, and where
+// it could still win its folded step.
+//
+// A plan is given up without a simulation only where a simulated one is at least as fast as its bound and needs no more
+// memory, so that the best plans and the Pareto front are those of all plans.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/progress/progress.hpp"
+#include "engine/plan/scenario/scenario.hpp"
+#include "engine/predict/fold/folded.hpp"
+
+namespace rankscope {
+
+/// All plans of the scenario's number of ranks for its model and global batch: data × tensor (up to a node) × pipeline,
+/// virtual stages, schedule, layers laid out evenly or by cost, micro-batches, ZeRO 0 to 3, recomputation (none,
+/// selective, of blocks in groups of every size that makes a difference), sequence parallelism. Of the scenario's plan
+/// they keep everything else.
+std::vector<PlanSpec> all_plans(const Scenario& scenario);
+
+struct PlanResult {
+  PlanSpec plan;
+  FoldedStep step;
+  double bytes = 0;        ///< of the fullest device, with context and slack
+  std::size_t number = 0;  ///< among all plans: of two that are equal the first goes before
+};
+
+struct SearchResult {
+  int ranks = 0, global_batch = 0;
+  double device_bytes = 0;
+  std::size_t plans = 0, simulated = 0;
+  std::size_t out_of_memory = 0;      ///< of all plans
+  std::vector<PlanResult> best;       ///< by time
+  std::vector<PlanResult> front;      ///< by time: each needs less memory than all faster ones
+  std::optional<PlanResult> nearest;  ///< where nothing fits: the plan that needs least
+  double seconds = 0;                 ///< that the search took
+};
+
+/// On `threads` threads (0: as many as the machine has); `keep` best ones. Throws std::invalid_argument when the
+/// scenario's cluster does not fold (why_not_folded) or lacks a figure.
+SearchResult search(const Scenario& scenario, std::size_t keep = 10, unsigned threads = 0,
+                    const Progress& progress = {});
+
+/// Of two plans, where the slower one's time goes: parts of the step, most first, seconds more than the faster one's.
+struct LostTime {
+  std::string part;
+  double seconds = 0;
+};
+std::vector<LostTime> why_slower(const FoldedStep& faster, const FoldedStep& slower);
+
+nlohmann::json to_json(const SearchResult& result);
+std::string to_text(const SearchResult& result);
+
+/// The keys that a search sets, as `--set` takes them: "data=16", "tensor=8", …
+std::vector<std::string> settings_of(const PlanSpec& plan);
+
+/// "t8 p8 d16 v3 interleaved m96 b1 zero1 selective sp".
+std::string short_name(const PlanSpec& plan, int global_batch);
+
+}  // namespace rankscope

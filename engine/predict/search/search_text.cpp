@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/predict/search/search.hpp"
+
+namespace rankscope {
+namespace {
+
+std::string value_of(const std::string& setting) { return setting.substr(setting.find('=') + 1); }
+
+std::string row(const PlanResult& r, const SearchResult& result) {
+  return fmt::format("  {:>9.4g} s {:>8.1f} GB  bubble {:>4.1f} %  {}\n", r.step.seconds, r.bytes * 1e-9,
+                     100 * r.step.bubble / r.step.seconds, short_name(r.plan, result.global_batch));
+}
+
+/// What sets the two plans apart, and where the second's time goes.
+std::string why_the_second_loses(const SearchResult& result) {
+  const PlanResult &first = result.best[0], &second = result.best[1];
+  const double behind = second.step.seconds - first.step.seconds;
+  std::string apart;
+  const auto before = settings_of(first.plan), now = settings_of(second.plan);
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (now[i] != before[i]) apart += (apart.empty() ? "" : ", ") + now[i] + " in place of " + value_of(before[i]);
+  std::string text =
+      fmt::format("\nThe second ({}) is {:.3g} s behind, {:.2g} %:", apart, behind, 100 * behind / first.step.seconds);
+  for (const LostTime& lost : why_slower(first.step, second.step))
+    if (std::abs(lost.seconds) > 0.005 * behind && lost.seconds != 0)
+      text += fmt::format(" {} {:+.3g} s", lost.part, lost.seconds);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string to_text(const SearchResult& result) {
+  std::string text =
+      fmt::format("{} plans of {} ranks in {:.2f} s: {} simulated, {} out of memory, the others bounded\n",
+                  result.plans, result.ranks, result.seconds, result.simulated, result.out_of_memory);
+  if (result.best.empty()) {
+    text += "No plan fits into the devices' memory.\n";
+    if (const auto& nearest = result.nearest)
+      text += fmt::format("Nearest is one that needs {:.1f} of {:.1f} GB:\n", nearest->bytes * 1e-9,
+                          result.device_bytes * 1e-9) +
+              row(*nearest, result);
+    return text;
+  }
+  text += "\nfastest\n";
+  for (const PlanResult& r : result.best) text += row(r, result);
+  if (result.best.size() > 1) text += why_the_second_loses(result);
+  text += "\nto simulate the fastest, behind the scenario's name:\n ";
+  for (const std::string& setting : settings_of(result.best.front().plan)) text += " --set " + setting;
+  text += "\n";
+  text += "\ntime against memory: each needs less than all faster ones\n";
+  for (const PlanResult& r : result.front) text += row(r, result);
+  return text;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,27 @@
+#include "engine/prove/calibrate/machine.hpp"
+
+#include <unistd.h>
+
+#include <fstream>
+
+namespace rankscope {
+
+Machine this_machine() {
+  Machine machine;
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  machine.host = name;
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    machine.cores += line.starts_with("processor");
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) machine.cpu = line.substr(colon + 2);
+  }
+  while (!machine.cpu.empty() && machine.cpu.back() == ' ') machine.cpu.pop_back();
+  if (machine.cpu.empty()) machine.cpu = "unknown processor";
+  return machine;
+}
+
+std::string describe(const Machine& machine) { return machine.cpu + ", " + std::to_string(machine.cores) + " cores"; }
+
+}  // namespace rankscope

@@ -1,0 +1,62 @@
+// A machine's peak is measured carefully once and kept, because a short measurement varies by tens of per cent on a
+// machine that does other things too, and a share of it would vary with it.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/prove/calibrate/machine.hpp"
+#include "engine/prove/calibrate/peak.hpp"
+
+namespace rankscope {
+
+/// What a stored peak is of: where one of these differs, it is another peak.
+struct PeakKey {
+  Machine machine;
+  std::string libraries;  ///< of the products, with their versions (Platform::libraries)
+  int threads = 1;
+  std::string precision;  ///< "fp32"
+  bool operator==(const PeakKey&) const = default;
+};
+
+struct StoredPeak {
+  PeakKey key;
+  PeakMeasurement measured;
+  std::string utc;  ///< when
+};
+
+/// The peaks of all keys, in one JSON file that is replaced as a whole.
+class PeakStore {
+ public:
+  /// An empty path stores nothing.
+  explicit PeakStore(std::filesystem::path file) : file_(std::move(file)) {}
+  /// Nothing where there is no such file, or one that is no store.
+  std::vector<StoredPeak> all() const;
+  std::optional<StoredPeak> find(const PeakKey& key) const;
+  /// In place of the one with that key. Empty, or why it is not stored, in one line.
+  std::string put(const StoredPeak& peak) const;
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  std::filesystem::path file_;
+};
+
+/// rankscope/peaks.json in $XDG_CACHE_HOME or ~/.cache; empty where there is no home.
+std::filesystem::path peak_file();
+
+/// The peak of this machine, and what a look at it at this start has shown.
+struct MachinePeak {
+  StoredPeak peak;
+  PeakFlops now;              ///< the best of a few products at this start
+  bool measured_now = false;  ///< carefully: there was none yet, it was not steady, or it was exceeded
+  std::string not_stored;     ///< why it is not; empty where it is
+};
+
+/// Takes it from the store, and checks it with a few products. Measures it carefully where it is not there, `again` is
+/// wanted, it was not steady, or the check exceeds it by 3 % (then both count, and the better one stays). A GPU's is
+/// measured at each start and not stored: its own clock is not disturbed by others. `utc` is now.
+MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStore& store, bool again,
+                            const std::string& utc);
+
+}  // namespace rankscope

@@ -1,0 +1,205 @@
+#include "engine/prove/verify/parity.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/tensor/element.hpp"
+
+namespace rankscope::parity {
+namespace {
+
+constexpr double least_digits = 10;  // an update must be so many times what rounding hides of it
+
+double distance(const Values& a, const Values& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::sqrt(sum);
+}
+
+/// Of gradients: where both overflowed, and so both leave the step out, neither has a value that could differ.
+double distance_where_known(const Values& a, const Values& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (std::isfinite(a[i]) || std::isfinite(b[i])) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::sqrt(sum);
+}
+
+double norm_where_known(const Values& a) {
+  double sum = 0;
+  for (const double x : a)
+    if (std::isfinite(x)) sum += x * x;
+  return std::sqrt(sum);
+}
+
+/// Of parameters as they are stored: 16-bit ones have fp32 masters, but are compared as what they compute with.
+double unit_roundoff(DType type) {
+  switch (type) {
+    case DType::f64: return 0x1p-53;
+    case DType::f32: return 0x1p-24;
+    case DType::bf16: return 0x1p-8;
+    case DType::f16: return 0x1p-11;
+    case DType::i32:
+    case DType::u8: break;
+  }
+  return 0;
+}
+
+void hold(HeldBuffers& held, const RankProgram& program, BufferIndex b) {
+  const Buffer& buffer = program.buffers[b];
+  const bool is_rounded = buffer.memory == MemoryClass::parameters && accumulation_type(buffer.type) != buffer.type;
+  held[b] = {buffer.parameter, is_rounded, buffer.first, {}};
+}
+
+}  // namespace
+
+Values values_of(View view) {
+  Values values(static_cast<std::size_t>(view.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(view, static_cast<std::int64_t>(i));
+  return values;
+}
+
+double norm(const Values& a) {
+  double sum = 0;
+  for (const double x : a) sum += x * x;
+  return std::sqrt(sum);
+}
+
+std::string block_of(const std::string& parameter) {
+  for (const std::string_view blocks : {"h.", "block."})
+    if (parameter.starts_with(blocks)) return parameter.substr(0, parameter.find('.', blocks.size()) + 1);
+  return parameter;
+}
+
+HeldBuffers held_parameters(const StepProgram& step, const RankProgram& program) {
+  HeldBuffers held;
+  if (!step.updates(program.rank) && step.grid.servers == 0) return held;
+  for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    if (holds_weights(buffer)) hold(held, program, b);
+  }
+  return held;
+}
+
+HeldBuffers held_gradients(const RankProgram& program) {
+  HeldBuffers held;
+  for (const Op& op : program.ops)
+    if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::update)
+      for (const BufferUse& use : op.uses)
+        if (program.buffers[use.buffer].role == BufferRole::gradient) hold(held, program, use.buffer);
+  return held;
+}
+
+void take(HeldBuffers& into, const RankRun& run) {
+  for (auto& [buffer, held] : into) held.at.push_back(values_of(run.read(buffer).view()));
+}
+
+void Losses::step_done(const StepSummary& summary, const StepTrace&) {
+  if (summary.tokens == 0) return;
+  const std::lock_guard lock(mutex_);
+  sum_[summary.step] += summary.loss * static_cast<double>(summary.tokens);
+  tokens_[summary.step] += summary.tokens;
+}
+
+Share::Share(const ParameterSpec& spec, const Held& held, int tensor)
+    : whole_elements_(spec.whole.elements()),
+      elements_(static_cast<std::int64_t>(held.at.front().size())),
+      runs_(element_runs(spec, tensor, held.first, elements_)) {}
+
+Values Share::of(const Values& whole) const {
+  Values share(static_cast<std::size_t>(elements_));
+  for (const ElementRun& run : runs_)
+    if (!run.is_padding()) std::copy_n(whole.begin() + run.global, run.count, share.begin() + run.local);
+  return share;
+}
+
+double Share::root() const {
+  std::int64_t elements = 0;
+  for (const ElementRun& run : runs_) elements += run.is_padding() ? 0 : run.count;
+  return std::sqrt(static_cast<double>(elements) / static_cast<double>(whole_elements_));
+}
+
+void GradientNorms::add(const std::string& parameter, const Values& gradient) {
+  double& block = block_[block_of(parameter)];
+  block = std::hypot(block, own_[parameter] = norm_where_known(gradient));
+}
+
+double GradientNorms::of(const std::string& parameter) const {
+  const double block = block_.at(block_of(parameter)), own = own_.at(parameter);
+  return own > 1e-6 * block ? own : block;
+}
+
+double with_other_rounding(double value, DType type, std::uint64_t draw) {
+  draw = (draw ^ (draw >> 30)) * 0xbf58476d1ce4e5b9ull;  // SplitMix64's finisher
+  draw = (draw ^ (draw >> 27)) * 0x94d049bb133111ebull;
+  // Three quarters of the distance between two numbers, or more: the nearest one is next to `value`.
+  const double change = 1.5 * unit_roundoff(type) * value;
+  return (draw >> 62) % 2 == 0 ? value + change : value - change;
+}
+
+void change_roundings(RankRun& run, const Model& model) {
+  const RankProgram& program = run.program();
+  for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    if (!holds_weights(buffer) || buffer.within >= 0) continue;
+    run.change(b, [&](const View& values) {
+      for (std::int64_t i = 0; i < values.elements(); ++i)
+        set_element(values, i,
+                    with_other_rounding(element(values, i), model.type,
+                                        (static_cast<std::uint64_t>(buffer.parameter) << 40) +
+                                            static_cast<std::uint64_t>(buffer.first + i) + 1));
+    });
+  }
+}
+
+void Judge::loss(std::uint32_t step, double held, double expected) {
+  const double error = held == expected ? 0 : std::abs(held - expected) / std::abs(expected);
+  if (is_worse(error, errors_.steps[step].loss)) errors_.steps[step].loss = error;
+  if (is_worse(error, errors_.losses)) errors_.losses = error;
+}
+
+void Judge::gradient(std::uint32_t step, const Values& held, const Values& expected, double measure,
+                     const std::string& where) {
+  const double off = distance_where_known(held, expected), error = off == 0 ? 0 : off / measure;
+  StepErrors& of_step = errors_.steps[step];
+  if (is_worse(error, of_step.gradient)) {
+    of_step.gradient = error;
+    of_step.where = where;
+  }
+  if (!is_worse(error, errors_.gradients)) return;
+  errors_.gradients = error;
+  errors_.worst_gradient = where;
+}
+
+void Judge::parameter(const Held& held, const Share& share, const Values& before, const Values& after,
+                      const std::string& where) {
+  update(errors_.parameters, held, held.at.back(), steps, share, before, after, where);
+}
+
+void Judge::first_update(const Held& held, const Share& share, const Values& before, const Values& after,
+                         const std::string& where) {
+  update(errors_.first_update, held, held.at[1], 1, share, before, after, where);
+}
+
+void Judge::update(UpdateErrors& errors, const Held& held, const Values& values, std::uint32_t updates,
+                   const Share& share, const Values& before, const Values& after, const std::string& where) const {
+  const Values expected = share.of(after);
+  const DType type = held.is_rounded ? model_.type : accumulation_type(model_.type);
+  const double moved = share.root() * distance(after, before);
+  const double rounding = share.root() * updates * unit_roundoff(type) * norm(after);
+  const bool equal = values == expected;
+  double off = equal ? 0 : distance(values, expected);
+  if (off <= rounding) off = 0;  // a NaN is neither
+  const double error = off == 0 ? 0 : (off - rounding) / moved;
+  // A copy that is rounded too coarsely to show anything is shown by its master.
+  if (!held.is_rounded && moved < least_digits * rounding && !(equal && moved > 0)) {
+    ++errors.unmoved;
+    errors.unmoved_one = where;
+  }
+  ++errors.tensors;
+  errors.bit_equal += equal;
+  if (!is_worse(error, errors.worst)) return;
+  errors.worst = error;
+  errors.where = where;
+}
+
+}  // namespace rankscope::parity

@@ -1,0 +1,116 @@
+// What verify's comparisons have in common: tensors copied out of a rank's memory, and how far two trainings are apart.
+// For this folder's own files.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/plan/model/part.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/execute/run/observer.hpp"
+#include "engine/execute/run/rank_run.hpp"
+#include "engine/prove/verify/verify.hpp"
+
+namespace rankscope::parity {
+
+inline constexpr std::uint32_t steps = 5;
+
+using Values = std::vector<double>;
+Values values_of(View view);
+double norm(const Values& a);
+/// A NaN anywhere is the worst difference that there is, and remains it.
+inline bool is_worse(double error, double than) { return std::isnan(error) || error > than; }
+/// "h.3." of "h.3.attn.c_attn.bias"; the whole name outside the blocks.
+std::string block_of(const std::string& parameter);
+
+/// What one rank held of one parameter, or of its gradient, at several times.
+struct Held {
+  int parameter = 0;
+  bool is_rounded = false;  ///< a 16-bit copy of a master
+  std::int64_t first = 0;   ///< Buffer::first
+  std::vector<Values> at;   ///< parameters: before the first step, after it, after the last; gradients: by step
+};
+using HeldBuffers = std::map<BufferIndex, Held>;
+
+/// The parameters that the rank computes with or keeps, where they are those of the last step when a step is over: a
+/// main device's replicas have the ones before.
+HeldBuffers held_parameters(const StepProgram& step, const RankProgram& program);
+/// The gradients that the rank's optimizer reads.
+HeldBuffers held_gradients(const RankProgram& program);
+void take(HeldBuffers& into, const RankRun& run);
+
+/// `value` changed by one rounding of `type`, up or down as `draw` says; 0 stays.
+double with_other_rounding(double value, DType type, std::uint64_t draw);
+/// What makes a twin: each weight of the rank changed by one rounding of the type that the model computes in, its
+/// master by as much.
+void change_roundings(RankRun& run, const Model& model);
+
+/// Sums, by step, of the losses that all ranks report.
+class Losses : public RankObserver {
+ public:
+  void span(Lane, const Span&) override {}
+  void memory(Lane, const MemorySample&) override {}
+  void phase(Lane, const PhaseSpan&) override {}
+  void step_done(const StepSummary& summary, const StepTrace&) override;
+  double mean(std::uint32_t step) const { return sum_[step] / static_cast<double>(tokens_[step]); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<double> sum_ = std::vector<double>(steps, 0.0);
+  std::vector<std::int64_t> tokens_ = std::vector<std::int64_t>(steps, 0);
+};
+
+/// The part of a whole parameter that a rank with that coordinate in its tensor group holds as `held`.
+class Share {
+ public:
+  Share(const ParameterSpec& spec, const Held& held, int tensor);
+  /// Of the whole parameter's values, or its gradient's.
+  Values of(const Values& whole) const;
+  /// The root of the share of its elements: what a norm of the whole is scaled by to be the norm to expect of the part.
+  double root() const;
+
+ private:
+  std::int64_t whole_elements_, elements_;
+  std::vector<ElementRun> runs_;
+};
+
+/// The norms of whole gradients of one step, and of their blocks.
+class GradientNorms {
+ public:
+  void add(const std::string& parameter, const Values& gradient);
+  /// What a difference in that parameter's gradient is measured by.
+  double of(const std::string& parameter) const;
+
+ private:
+  std::map<std::string, double> own_, block_;
+};
+
+/// Gathers the worst of what is compared.
+class Judge {
+ public:
+  explicit Judge(const Model& model) : model_(model) { errors_.steps.resize(steps); }
+  void loss(std::uint32_t step, double held, double expected);
+  /// `measure`: GradientNorms::of the parameter.
+  void gradient(std::uint32_t step, const Values& held, const Values& expected, double measure,
+                const std::string& where);
+  /// After the last step. `before` and `after` are of the whole parameter. What rounding may hide is that of one update
+  /// a step: an asynchronous server makes more of them, but its replay makes the same ones.
+  void parameter(const Held& held, const Share& share, const Values& before, const Values& after,
+                 const std::string& where);
+  /// The same after the first step.
+  void first_update(const Held& held, const Share& share, const Values& before, const Values& after,
+                    const std::string& where);
+  const ParityErrors& errors() const { return errors_; }
+
+ private:
+  void update(UpdateErrors& errors, const Held& held, const Values& values, std::uint32_t updates, const Share& share,
+              const Values& before, const Values& after, const std::string& where) const;
+
+  const Model& model_;
+  ParityErrors errors_;
+};
+
+}  // namespace rankscope::parity

@@ -1,0 +1,215 @@
+#include "engine/prove/verify/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/plan/optimizer_rule/rule.hpp"
+#include "engine/prove/verify/judgement.hpp"
+#include "engine/prove/verify/parity.hpp"
+#include "engine/prove/verify/verify_arrivals.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr double parity_rate = 0.1;  // large enough to move every tensor, so that a wrong scale cannot hide
+
+struct RankRecording {
+  parity::HeldBuffers parameters, gradients;
+};
+struct Recording {
+  std::vector<RankRecording> ranks;
+  parity::Losses losses;
+};
+
+/// Counts the steps of all runs that a verification makes.
+class Count {
+ public:
+  Count(const Progress& progress, std::size_t runs) : progress_(progress), runs_(runs) {}
+  void begin(std::string run) {
+    name_ = std::move(run);
+    runs_ = std::max(runs_, ++begun_);
+    step_done(0);
+  }
+  void step_done(std::uint32_t steps) const {
+    if (progress_)
+      progress_(
+          fmt::format("{}: step {} of {}", name_, steps, parity::steps),
+          (static_cast<double>(begun_ - 1) + static_cast<double>(steps) / parity::steps) / static_cast<double>(runs_));
+  }
+
+ private:
+  const Progress& progress_;
+  std::size_t runs_, begun_ = 0;
+  std::string name_;
+};
+
+/// `changed`: with weights that are each changed by one rounding before the first step.
+void record(const StepProgram& step, RunSettings settings, Recording& recording, const Count& count,
+            bool changed = false) {
+  recording.ranks.resize(static_cast<std::size_t>(step.grid.size()));
+  settings.steps = parity::steps;
+  run_loopback(
+      step, settings, [&](int) { return &recording.losses; },
+      [&](RankRun& run, int rank) {
+        RankRecording& held = recording.ranks[static_cast<std::size_t>(rank)];
+        held = {parity::held_parameters(step, run.program()), parity::held_gradients(run.program())};
+        if (changed) parity::change_roundings(run, step.model);
+        parity::take(held.parameters, run);
+        for (std::uint32_t s = 0; s < parity::steps; ++s) {
+          run.run(s, 1);
+          parity::take(held.gradients, run);
+          if (s == 0) parity::take(held.parameters, run);
+          if (rank == 0) count.step_done(s + 1);
+        }
+        parity::take(held.parameters, run);
+      });
+}
+
+/// What one rank that trains the whole model held of each parameter.
+class Truth {
+ public:
+  explicit Truth(const Recording& reference) {
+    for (const auto& [buffer, held] : reference.ranks.front().parameters)
+      (held.is_rounded ? rounded_ : parameters_)[held.parameter] = &held;
+    for (const auto& [buffer, held] : reference.ranks.front().gradients) gradients_[held.parameter] = &held;
+  }
+  /// As accurate, or as rounded, as `held` is.
+  const parity::Held& parameter(const parity::Held& held) const {
+    return *(held.is_rounded ? rounded_ : parameters_).at(held.parameter);
+  }
+  const parity::Values& gradient(int parameter, std::uint32_t step) const { return gradients_.at(parameter)->at[step]; }
+  parity::GradientNorms norms(const Model& model, std::uint32_t step) const {
+    parity::GradientNorms norms;
+    for (const auto& [parameter, held] : gradients_)
+      norms.add(model.parameters[static_cast<std::size_t>(parameter)].name, held->at[step]);
+    return norms;
+  }
+
+ private:
+  std::map<int, const parity::Held*> parameters_, rounded_, gradients_;
+};
+
+/// `step` is the plan's.
+ParityErrors compare(const Recording& run, const Recording& reference, const StepProgram& step,
+                     std::uint32_t gradient_steps) {
+  const Model& model = step.model;
+  parity::Judge judge(model);
+  for (std::uint32_t s = 0; s < parity::steps; ++s) judge.loss(s, run.losses.mean(s), reference.losses.mean(s));
+  const Truth truth(reference);
+  std::vector<parity::GradientNorms> norms;
+  for (std::uint32_t s = 0; s < gradient_steps; ++s) norms.push_back(truth.norms(model, s));
+  for (int rank = 0; rank < step.grid.size(); ++rank) {
+    const RankRecording& recording = run.ranks[static_cast<std::size_t>(rank)];
+    const int tensor = step.grid.coordinates_of(rank).tensor;
+    const auto spec_of = [&](const parity::Held& held) -> const ParameterSpec& {
+      return model.parameters[static_cast<std::size_t>(held.parameter)];
+    };
+    for (const auto& [buffer, held] : recording.gradients) {
+      const std::string& name = spec_of(held).name;
+      const parity::Share share(spec_of(held), held, tensor);
+      for (std::uint32_t s = 0; s < gradient_steps; ++s)
+        judge.gradient(s, held.at[s], share.of(truth.gradient(held.parameter, s)), share.root() * norms[s].of(name),
+                       fmt::format("{} on rank {}, step {}", name, rank, s));
+    }
+    for (const auto& [buffer, held] : recording.parameters) {
+      const parity::Held& whole = truth.parameter(held);
+      const parity::Share share(spec_of(held), held, tensor);
+      const std::string where = fmt::format("{} on rank {}", spec_of(held).name, rank);
+      judge.first_update(held, share, whole.at.front(), whole.at[1], where);
+      judge.parameter(held, share, whole.at.front(), whole.at.back(), where);
+    }
+  }
+  return judge.errors();
+}
+
+/// Of 16-bit types with tensor parallelism partial results are rounded once more, before they are summed. A batch
+/// norm's gradient is a difference from means over all rows, which costs a digit where it is small, and Adam then
+/// divides by it.
+double tolerance_of(DType type, const Scenario& scenario) {
+  const int tensor = scenario.plan.tensor;
+  switch (type) {
+    case DType::f64: return scenario.model.is_resnet() ? 1e-11 : 1e-12;
+    case DType::f32: return 1e-5;
+    case DType::bf16:
+    case DType::f16: return tensor > 1 ? 3e-2 : 2e-2;
+    case DType::i32:
+    case DType::u8: break;
+  }
+  throw std::invalid_argument("verify: no such precision");
+}
+
+ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string optimizer, bool judges_parameters,
+                     Count& count) {
+  // The rate depends on the step alone, not on the plan: a constant one moves more in five steps than a warm-up.
+  TrainSpec& train = scenario.train;
+  train.optimizer = optimizer;
+  train.warmup_steps = 0;
+  train.decay = Decay::none;
+  if (optimizer == "sgd") train.learning_rate = parity_rate;
+  const OptimizerRule& rule = optimizer_rule(optimizer);
+  if (rule.defaults.epsilon)
+    train.hyper.epsilon = std::max(train.hyper.epsilon.value_or(*rule.defaults.epsilon), rule.parity_epsilon);
+  ParityRun result;
+  result.optimizer = std::move(optimizer);
+  result.tolerance = tolerance_of(scenario.compute_type(), scenario);
+  result.judges_parameters = judges_parameters;
+  const StepProgram step = compile(scenario);
+  const std::uint32_t gradient_steps = judges_parameters ? parity::steps : 1;
+  std::optional<ParityErrors> twin;
+  if (step.arrivals_ahead()) {
+    count.begin(result.optimizer + ", the plan and its arrivals replayed");
+    const ComparedArrivals compared(step, settings, gradient_steps);
+    result.errors = compared.errors();
+    if (!parity::is_within_tolerance(result)) twin = compared.twin_errors();
+  } else {
+    const StepProgram alone = compile(reference_of(scenario));
+    Recording reference, run;
+    count.begin(result.optimizer + ", one rank");
+    record(alone, settings, reference, count);
+    count.begin(result.optimizer + ", the plan");
+    record(step, settings, run, count);
+    result.errors = compare(run, reference, step, gradient_steps);
+    if (!parity::is_within_tolerance(result)) {
+      Recording changed;
+      count.begin(result.optimizer + ", one rank with weights changed by one rounding");
+      record(alone, settings, changed, count, true);
+      twin = compare(changed, reference, alone, gradient_steps);
+    }
+  }
+  parity::judge(result, twin);
+  return result;
+}
+
+}  // namespace
+
+Scenario reference_of(const Scenario& scenario) {
+  Scenario reference = scenario;
+  reference.plan.micro_batches *= scenario.plan.data;
+  reference.plan.data = reference.plan.tensor = reference.plan.pipeline = reference.plan.virtual_stages = 1;
+  reference.plan.schedule = ScheduleKind::one_f_one_b;
+  reference.plan.zero = 0;
+  reference.plan.offload = Offload::none;
+  reference.plan.data_parallel = DataParallel::all_reduce;
+  reference.plan.servers = 1;
+  reference.plan.staleness = 0;
+  reference.plan.recompute = Recompute::none;
+  reference.plan.sequence_parallel = false;
+  reference.fault = {};
+  return reference;
+}
+
+VerifyResult verify(const Scenario& scenario, const RunSettings& settings, const Progress& progress) {
+  VerifyResult result;
+  const bool is_replayed = compile(scenario).arrivals_ahead().has_value();
+  Count count(progress, (scenario.train.optimizer == "sgd" ? 1 : 2) * (is_replayed ? 1 : 2));
+  result.replayed = scenario.plan.has_servers() && scenario.plan.staleness > 0;
+  result.runs.push_back(run_parity(scenario, settings, "sgd", true, count));
+  if (const std::string& own = scenario.train.optimizer; own != "sgd")
+    result.runs.push_back(run_parity(scenario, settings, own, scenario.compute_type() == DType::f64, count));
+  result.outcome = parity::outcome_of(result.runs);
+  result.passed = result.outcome == Outcome::equal;
+  return result;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,97 @@
+// Is it the same training? A plan's run against one rank that accumulates the same micro-batches in the same order; or,
+// with asynchronous parameter servers, against the contributions that arrived, computed and applied one after the
+// other.
+//
+// What is said is what was proved:
+// - equal: losses, gradients and parameters differ by no more than a bound, and every tensor has moved far enough for
+//   its difference to mean something. A tensor that moved by fewer than ten roundings of its type counts when it did
+//   move and has the same bits as the reference's: a missing or a wrongly scaled update would have left others.
+// - different: something differs by more than its bound. A NaN is more than any bound.
+// - not shown: nothing differs by more than it may, but not all of it can be judged, and `reason` says why: tensors
+//   that moved too little and differ in their last bits, or a training that amplifies roundings until nothing can be
+//   compared. It proves neither.
+//
+// The bound is the tolerance of the plan's precision. Where that is exceeded, roundings may be all that differs: some
+// trainings are chaotic, and multiply any error from step to step. So the reference is trained once more as a twin,
+// each of its initial weights changed by one rounding, and a step may differ by ParityRun::over_twin times what the
+// twin has come to differ by, if that is more than the tolerance. A step whose bound is above ParityRun::still_shows
+// proves nothing, unless it is within the tolerance. A training of which the first two steps can be judged, with the
+// update between them, is called equal; the text says how many steps that was.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/progress/progress.hpp"
+#include "engine/execute/run/job.hpp"
+#include "engine/plan/scenario/scenario.hpp"
+
+namespace rankscope {
+
+enum class Outcome : std::uint8_t { equal, different, not_shown };
+/// "equal", "different", "not shown".
+std::string_view name_of(Outcome outcome);
+
+/// Of one step: the loss, and the gradients' worst with its name.
+struct StepErrors {
+  double loss = 0, gradient = 0;
+  std::string where;
+};
+
+/// Of parameters after some steps.
+struct UpdateErrors {
+  double worst = 0;
+  std::string where;
+  int tensors = 0, bit_equal = 0;  ///< compared, and those without any difference
+  int unmoved = 0;                 ///< that moved too little to show anything
+  std::string unmoved_one;         ///< the name of one of them, with the rank
+};
+
+/// The worst relative differences found. Gradients and losses: Frobenius norm of the difference over the reference's
+/// (over its block's for a tensor whose own is next to nothing). Parameters: over the norm of the accumulated
+/// update, after what storing them in their type alone rounds away (u·‖p‖ a step, u the unit roundoff): a layer norm's
+/// weight of 1 that moves by 5e-4 keeps only four digits of its update in fp32.
+struct ParityErrors {
+  double losses = 0, gradients = 0;  ///< of all steps
+  std::string worst_gradient;        ///< its name, with the rank and step
+  std::vector<StepErrors> steps;
+  UpdateErrors first_update;  ///< after the first step; nothing for asynchronous servers
+  UpdateErrors parameters;    ///< after the last step
+};
+
+struct ParityRun {
+  static constexpr double over_twin = 10, still_shows = 5e-2;
+
+  std::string optimizer;
+  double tolerance = 0;
+  bool judges_parameters = true;  ///< false: losses, and the first step's gradients, alone
+  ParityErrors errors;
+  std::vector<double> growth;  ///< [step]: how far the twin is off by then; empty where the tolerance decided
+  int judged_steps = 0;        ///< whose bounds still show something
+  Outcome outcome = Outcome::not_shown;
+  bool passed = false;  ///< equal
+  std::string reason;   ///< of any other outcome than equal
+};
+
+struct VerifyResult {
+  Outcome outcome = Outcome::not_shown;
+  bool replayed = false;  ///< compared with its own arrivals, computed serially, instead of with one rank
+  bool passed = false;    ///< equal
+  std::vector<ParityRun> runs;
+};
+
+/// Runs the scenario's plan and its reference for five steps at a constant rate: with SGD at one that moves every
+/// tensor (0.1), and, when the scenario trains with another optimizer, with that too (in fp64 as strictly; else by
+/// losses and first-step gradients), its epsilon at least OptimizerRule::parity_epsilon. Tolerances: fp64 1e-12 (of a
+/// resnet 1e-11), fp32 1e-5, bf16 and fp16 2e-2 (3e-2 with tensor parallelism). Throws RunFailure, PlanError.
+VerifyResult verify(const Scenario& scenario, const RunSettings& settings, const Progress& progress = {});
+
+/// The plan's reference: one rank, the same micro-batches.
+Scenario reference_of(const Scenario& scenario);
+
+std::string to_text(const VerifyResult& result);
+/// `passed`, `outcome` and `reason`, the worst errors of all runs (null: a NaN), and a row for each run.
+nlohmann::json to_json(const VerifyResult& result);
+
+}  // namespace rankscope

@@ -1,0 +1,32 @@
+// Verifying asynchronous parameter servers. What such a run does depends on who came when, so there is no one rank to
+// compare it with. But given the order in which each server served the contributions of its workers, everything else
+// follows: the run is watched, and that order is gone through once more, serially, without servers. For this folder's
+// own files.
+#pragma once
+#include <memory>
+
+#include "engine/execute/run/job.hpp"
+#include "engine/prove/verify/verify.hpp"
+
+namespace rankscope {
+
+/// A run of the program (StepProgram::arrivals_ahead) for parity::steps steps, and its replay.
+class ComparedArrivals {
+ public:
+  /// Runs both. Throws RunFailure when the run fails, or when a server has let a worker be further ahead than the
+  /// bound. References must outlive it.
+  ComparedArrivals(const StepProgram& step, const RunSettings& settings, std::uint32_t gradient_steps);
+  ~ComparedArrivals();
+
+  /// Each contribution's gradients, as the server received them (those of the first `gradient_steps` steps), the
+  /// losses, and the parameters of servers and workers at the end.
+  ParityErrors errors() const;
+  /// The same of a second replay, each initial weight changed by one rounding.
+  ParityErrors twin_errors() const;
+
+ private:
+  struct Both;
+  std::unique_ptr<Both> both_;
+};
+
+}  // namespace rankscope

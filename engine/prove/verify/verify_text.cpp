@@ -1,0 +1,101 @@
+// What verify found, for people and for programs.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/prove/verify/parity.hpp"
+#include "engine/prove/verify/verify.hpp"
+
+namespace rankscope {
+namespace {
+
+std::string words_of(const ParityRun& run, const std::string& truth) {
+  switch (run.outcome) {
+    case Outcome::equal: return "equals " + truth;
+    case Outcome::different: return "DIFFERS from " + truth;
+    case Outcome::not_shown: break;
+  }
+  return "NOT SHOWN to equal " + truth;
+}
+
+/// JSON has no NaN: null.
+nlohmann::json number(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); }
+
+nlohmann::json row_of(const ParityRun& run) {
+  nlohmann::json growth = nlohmann::json::array();
+  for (const double by_then : run.growth) growth.push_back(number(by_then));
+  return {{"optimizer", run.optimizer},
+          {"outcome", name_of(run.outcome)},
+          {"reason", run.reason.empty() ? nlohmann::json(nullptr) : nlohmann::json(run.reason)},
+          {"losses", number(run.errors.losses)},
+          {"gradients", number(run.errors.gradients)},
+          {"parameters", run.judges_parameters ? number(run.errors.parameters.worst) : nlohmann::json(nullptr)},
+          {"tolerance", run.tolerance},
+          {"twin", growth},
+          {"judged_steps", run.judged_steps}};
+}
+
+}  // namespace
+
+std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::equal: return "equal";
+    case Outcome::different: return "different";
+    case Outcome::not_shown: break;
+  }
+  return "not shown";
+}
+
+std::string to_text(const VerifyResult& result) {
+  const std::string truth = result.replayed ? "its arrivals, replayed serially" : "one rank";
+  const auto at = [](const std::string& worst) { return worst.empty() ? worst : " (" + worst + ")"; };
+  std::string text;
+  for (const ParityRun& run : result.runs) {
+    const ParityErrors& e = run.errors;
+    text += fmt::format("{:<9} {}  losses {:.1e}  gradients {:.1e}{}  ", run.optimizer, words_of(run, truth), e.losses,
+                        e.gradients, at(e.worst_gradient));
+    text += run.judges_parameters ? fmt::format("parameters {:.1e}{}", e.parameters.worst, at(e.parameters.where))
+                                  : std::string("parameters not judged");
+    text += fmt::format("  tolerance {:.0e}  {} of {} tensors bit-equal\n", run.tolerance, e.parameters.bit_equal,
+                        e.parameters.tensors);
+    if (!run.reason.empty()) text += fmt::format("{:<9} because {}\n", "", run.reason);
+    if (!run.growth.empty())
+      text += fmt::format(
+          "{:<9} judged against {:.0f} times what one rounding of each weight changes in the reference: {} by the last "
+          "step; {} of {} steps show something\n",
+          "", ParityRun::over_twin, fmt::format("{:.1e}", run.growth.back()), run.judged_steps, run.growth.size());
+  }
+  return text;
+}
+
+nlohmann::json to_json(const VerifyResult& result) {
+  double losses = 0, gradients = 0, parameters = 0, tolerance = 0;
+  int tensors = 0, bit_equal = 0;
+  nlohmann::json reason, rows = nlohmann::json::array();
+  const auto raise = [](double& to, double error) {
+    if (parity::is_worse(error, to)) to = error;
+  };
+  for (const ParityRun& run : result.runs) {
+    tolerance = std::max(tolerance, run.tolerance);
+    tensors += run.errors.parameters.tensors;
+    bit_equal += run.errors.parameters.bit_equal;
+    raise(losses, run.errors.losses);
+    raise(gradients, run.errors.gradients);
+    if (run.judges_parameters) raise(parameters, run.errors.parameters.worst);
+    if (reason.is_null() && run.outcome == result.outcome && !run.reason.empty()) reason = run.reason;
+    rows.push_back(row_of(run));
+  }
+  return {{"passed", result.passed},
+          {"outcome", name_of(result.outcome)},
+          {"reason", reason},
+          {"replayed", result.replayed},
+          {"losses", number(losses)},
+          {"gradients", number(gradients)},
+          {"parameters", number(parameters)},
+          {"tolerance", tolerance},
+          {"tensors", tensors},
+          {"bit_equal", bit_equal},
+          {"runs", rows}};
+}
+
+}  // namespace rankscope

@@ -1,0 +1,81 @@
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "engine/base/host/excerpt.hpp"
+#include "engine/base/host/file_lock.hpp"
+#include "engine/base/host/memory.hpp"
+#include "engine/base/host/threads.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+TEST_CASE("an excerpt keeps both ends of a long value and says how long it is") {
+  CHECK(excerpt("short") == "short");
+  CHECK(excerpt(std::string(80, 'a')) == std::string(80, 'a'));
+  const std::string text = excerpt("begin" + std::string(3000, 'a') + "end");
+  CHECK(text.substr(0, 5) == "begin");
+  CHECK(text.find("end (3008 characters)") != std::string::npos);
+  CHECK(text.size() < 110);
+  CHECK(excerpt("two\nlines\x07") == "two lines ");
+  std::string umlauts;
+  for (int i = 0; i < 100; ++i) umlauts += "\xc3\xa4";
+  for (std::size_t most = 20; most < 40; ++most) {
+    const std::string cut = excerpt(umlauts, most);
+    const std::size_t middle = cut.find("…");
+    REQUIRE(middle != std::string::npos);
+    CHECK(middle % 2 == 0);
+  }
+}
+
+TEST_CASE("a message is one line of bounded length, and apostrophes are no quotes") {
+  CHECK(message_line("a file's name is 'x.toml'; it isn't there") == "a file's name is 'x.toml'; it isn't there");
+  const std::string much(3000, 'y');
+  const std::string line = message_line("unknown schedule '" + much + "'; the plan's known: gpipe");
+  CHECK(line.find("unknown schedule 'yyy") == 0);
+  CHECK(line.find("(3000 characters)'; the plan's known: gpipe") != std::string::npos);
+  CHECK(line.size() < 200);
+  CHECK(message_line("--keep: " + much + " is wrong").size() < 300);
+  std::string words;
+  while (words.size() < 5000) words += "word ";
+  CHECK(message_line(words).size() < 1300);
+  CHECK(message_line("an open quote '" + much).size() < 300);
+}
+
+TEST_CASE("a file is locked once, whoever asks, and free when the holder is gone") {
+  const std::string path = (std::filesystem::temp_directory_path() / ("lock-" + std::to_string(getpid()))).string();
+  std::string trouble;
+  {
+    const FileLock held = FileLock::take(path, trouble);
+    CHECK(held.is_held());
+    CHECK(trouble.empty());
+    const FileLock second = FileLock::take(path, trouble);
+    CHECK(!second.is_held());
+    CHECK(trouble.find("process " + std::to_string(getpid()) + " on ") == 0);
+    CHECK(trouble.find(" has it") != std::string::npos);
+  }
+  CHECK(FileLock::take(path, trouble).is_held());
+  CHECK(trouble.empty());
+  std::filesystem::remove(path);
+  CHECK(!FileLock::take("/nonexistent/lock", trouble).is_held());
+  CHECK(trouble.find("/nonexistent/lock: No such file") == 0);
+}
+
+TEST_CASE("available memory is more than nothing and says what limits it") {
+  const AvailableMemory available = available_memory();
+  CHECK(available.bytes > 0);
+  CHECK(!available.limited_by.empty());
+  CHECK(bytes_text(0) == "0 bytes");
+  CHECK(bytes_text(3.5 * 1024 * 1024 * 1024) == "3.5 GiB");
+}
+
+TEST_CASE("threads that can be made are made, and helpers may be fewer") {
+  CHECK_NOTHROW(check_threads(20, "a test"));
+  std::atomic<int> count = 0;
+  {
+    const auto helpers = start_helpers(3, [&] { ++count; });
+    CHECK(helpers.size() == 3);
+  }
+  CHECK(count == 3);
+}

@@ -1,0 +1,308 @@
+// One rank of a world made by mpirun; mpi_test runs it. The argument says what happens to this world. What comes out
+// wrong, and the errors that a rank ends with, are printed in lines that begin with the rank.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "engine/plan/collective/cost.hpp"
+#include "engine/execute/comm/mpi.hpp"
+#include "engine/plan/mesh/rank_grid.hpp"
+#include "kernels/device/host.hpp"
+#include "tests/engine/execute/comm/collective_calls.hpp"
+#include "tests/engine/execute/comm/collective_cases.hpp"
+
+using namespace rankscope;
+using namespace rankscope::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Wrong = std::vector<std::string>;
+
+constexpr DType types[] = {DType::f64, DType::f32, DType::bf16, DType::f16, DType::i32, DType::u8};
+
+std::vector<int> everyone(World& world) {
+  std::vector<int> ranks;
+  for (int r = 0; r < world.size(); ++r) ranks.push_back(r);
+  return ranks;
+}
+
+void append(Wrong& all, const Wrong& more) { all.insert(all.end(), more.begin(), more.end()); }
+
+Wrong run_cases(World& world) {
+  Wrong wrong;
+  for (const char* algorithm : algorithms) {
+    const auto group = world.group(everyone(world), Lane::data, algorithm);
+    for (DType type : types)
+      for (std::int64_t elements : {0, 1, 7, 1000}) append(wrong, wrong_collectives(*group, type, elements));
+    append(wrong, wrong_collectives(*group, DType::f32, 100'003));
+    const std::string name = algorithm;
+    for (DType type : {DType::f32, DType::bf16, DType::f64})
+      append(wrong, wrong_bits(*group, world, type, name == "ring"));
+    if (name == "auto" && world.size() > 1 && group->wire_bytes().sent != -1)
+      wrong.push_back("bytes of MPI's own collectives are claimed to be known");
+  }
+  for (std::int64_t elements : {0, 5, 1000}) append(wrong, wrong_ring_bytes(world, elements));
+  for (std::int64_t elements : {0, 1, 1000, 100'003})
+    append(wrong, wrong_messages(*world.group(everyone(world), Lane::forward_send, "auto"), elements));
+  if (world.size() > 2) append(wrong, wrong_arrivals(world));
+  // Two groups side by side, one of them not beginning with rank 0.
+  std::vector<int> odd_or_even;
+  for (int r = world.rank() % 2; r < world.size(); r += 2) odd_or_even.push_back(r);
+  append(wrong, wrong_collectives(*world.group(odd_or_even, Lane::tensor, "ring"), DType::f32, 100));
+  return wrong;
+}
+
+// Memory that is not the host's, as far as a communicator can tell; what it copies is counted.
+class Elsewhere final : public Device {
+ public:
+  class Counting final : public Queue {
+   public:
+    void* handle() const override { return nullptr; }
+    void copy(void* to, const void* from, std::int64_t bytes) override {
+      ++copies;
+      here_.copy(to, from, bytes);
+    }
+    void fill(void* to, std::uint8_t byte, std::int64_t bytes) override { here_.fill(to, byte, bytes); }
+    void sum(DType type, std::span<void* const> into, std::span<const void* const> parts,
+             std::int64_t elements) override {
+      here_.sum(type, into, parts, elements);
+    }
+    Mark mark() override { return nullptr; }
+    void wait_for(const Mark&) override {}
+    std::atomic<int> copies = 0;
+
+   private:
+    HostQueue here_;
+  };
+  std::string_view name() const override { return "elsewhere"; }
+  bool is_host() const override { return false; }
+  void use() override {}
+  Memory reserve(std::int64_t bytes) override { return host_.reserve(bytes); }
+  Memory reserve_host(std::int64_t bytes) override { return host_.reserve(bytes); }
+  std::unique_ptr<Queue> make_queue() override { return std::make_unique<Counting>(); }
+  std::int64_t context_bytes() const override { return 0; }
+  bool fit_clock() override { return true; }
+  std::int64_t clock_uncertainty_ns() const override { return 0; }
+
+ private:
+  HostDevice host_;
+};
+
+Wrong run_staged(World& world) {
+  Wrong wrong;
+  Elsewhere device;
+  Elsewhere::Counting queue;
+  for (const char* algorithm : {"auto", "ring"}) {
+    const auto group = world.group(everyone(world), Lane::data, algorithm);
+    group->run_on(device, queue);
+    for (DType type : types)
+      for (std::int64_t elements : {0, 7}) append(wrong, wrong_collectives(*group, type, elements));
+    append(wrong, wrong_messages(*group, 1000));
+  }
+  if (queue.copies == 0) wrong.push_back("nothing was copied to memory that MPI reaches");
+  return wrong;
+}
+
+// Every member's bytes, counted at MPI's messages, beside its transfers.
+Wrong run_bytes(World& world) {
+  Wrong wrong;
+  const int n = world.size();
+  for (const std::string algorithm : algorithms) {
+    if (algorithm == "auto") continue;
+    const auto group = world.group(everyone(world), Lane::data, algorithm);
+    for (OpKind kind : collectives)
+      for (int root : {0, n - 1}) {
+        Buffers b(kind, DType::f32, n, 103);
+        const WireBytes before = group->wire_bytes();
+        call(*group, b, root);
+        const WireBytes after = group->wire_bytes();
+        const WireCount list = count_wire(transfers_of(kind, *algorithm_named(algorithm), n, b.elements, root), n);
+        if (after.sent - before.sent != 4 * list.sent[group->index()] ||
+            after.received - before.received != 4 * list.received[group->index()])
+          wrong.push_back(algorithm + " " + std::string(name_of(kind)) + " sent " +
+                          std::to_string(after.sent - before.sent) + " and received " +
+                          std::to_string(after.received - before.received) + " bytes");
+      }
+  }
+  return wrong;
+}
+
+// As many lanes at once as a rank of a real plan has: those of a tensor and a data group, and of all ranks.
+Wrong run_lanes(World& world) {
+  const RankGrid grid{2, 2, 1};
+  struct Of {
+    Lane lane;
+    GroupKind group;
+    const char* algorithm;
+  };
+  const Of of[] = {{Lane::tensor, GroupKind::tensor, "auto"},      {Lane::data, GroupKind::data, "ring"},
+                   {Lane::zero_gather, GroupKind::data, "auto"},   {Lane::zero_reduce, GroupKind::world, "tree"},
+                   {Lane::forward_send, GroupKind::world, "auto"}, {Lane::backward_send, GroupKind::world, "auto"}};
+  std::vector<std::unique_ptr<Communicator>> groups;
+  for (const Of& one : of)
+    groups.push_back(world.group(grid.group_of(world.rank(), one.group), one.lane, one.algorithm));
+  std::vector<Wrong> of_lane(groups.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    threads.emplace_back([&, i] {
+      try {
+        for (int round = 0; round < 3; ++round) append(of_lane[i], wrong_collectives(*groups[i], DType::f32, 200));
+        append(of_lane[i], wrong_messages(*groups[i], 500));
+      } catch (const std::exception& error) {
+        of_lane[i].push_back(error.what());
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  Wrong all;
+  for (const auto& some : of_lane) append(all, some);
+  return all;
+}
+
+// Rank 1 comes 100 ms late to everything, by the hook: nobody's bytes move before.
+Wrong run_late(World& world) {
+  Wrong wrong;
+  auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
+  auto expect_late = [&](const char* what, std::int64_t call_ns, std::int64_t active_ns) {
+    if (active_ns < call_ns + 60'000'000 || active_ns > now())
+      wrong.push_back(std::string(what) + " became active " + std::to_string(active_ns - call_ns) +
+                      " ns after the call");
+  };
+  for (const char* algorithm : {"auto", "ring"}) {
+    const auto group = world.group(everyone(world), Lane::data, algorithm);
+    float value = 1;
+    world.exchange("all begin together");
+    std::int64_t call = now();
+    expect_late("an all_reduce", call, group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}}).active_ns);
+    world.exchange("all begin together");
+    call = now();
+    if (world.rank() == 0) expect_late("a send", call, group->send({&value, DType::f32, {1}}, 1).active_ns);
+    if (world.rank() == 1) expect_late("a receive", call, group->receive({&value, DType::f32, {1}}, 0).active_ns);
+  }
+  return wrong;
+}
+
+Wrong run_missing(World& world) {
+  const auto group = world.group(everyone(world), Lane::data, "auto");
+  float value = 1;
+  if (world.rank() != 1 && world.rank() != 3) group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}});
+  std::this_thread::sleep_for(2s);  // not there, yet alive
+  return {};
+}
+
+Wrong run_missing_receiver(World& world) {
+  const auto group = world.group(everyone(world), Lane::forward_send, "auto");
+  float value = 1;
+  if (world.rank() == 0) group->send({&value, DType::f32, {1}}, 1);
+  std::this_thread::sleep_for(2s);
+  return {};
+}
+
+Wrong run_different(World& world) {
+  const auto group = world.group(everyone(world), Lane::data, "auto");
+  float values[2] = {};
+  group->collective({OpKind::all_reduce, {values, DType::f32, {world.rank() == 2 ? 2 : 1}}});
+  return {};
+}
+
+Wrong run_different_kind(World& world) {
+  const auto group = world.group(everyone(world), Lane::tensor, "ring");
+  Buffers b(world.rank() == 1 ? OpKind::all_gather : OpKind::reduce_scatter, DType::f32, world.size(), 12);
+  call(*group, b, 0);
+  return {};
+}
+
+Wrong run_different_ends(World& world) {
+  const auto group = world.group(everyone(world), Lane::forward_send, "auto");
+  float data[3] = {};
+  if (world.rank() == 0) group->send({data, DType::f32, {3}}, 1);
+  if (world.rank() == 1) group->receive({data, DType::f32, {2}}, 0);
+  return {};
+}
+
+// Rank 2 is killed, or hangs, between two phases of a ring: see main.
+Wrong run_in_ring(World& world) {
+  const auto group = world.group(everyone(world), Lane::data, "ring");
+  Buffers b(OpKind::all_reduce, DType::f32, world.size(), 1000);
+  call(*group, b, 0);
+  return {};
+}
+
+Wrong run_abort(World& world) {
+  const auto data = world.group(everyone(world), Lane::data, "auto");
+  const auto ring = world.group(everyone(world), Lane::tensor, "ring");
+  float value = 1;
+  const View view{&value, DType::f32, {1}};
+  if (world.rank() == 0) data->collective({OpKind::all_reduce, view});
+  if (world.rank() == 1) ring->receive(view, 2);
+  if (world.rank() == 2) ring->collective({OpKind::all_gather, {nullptr, DType::f32, {0}}, view});  // throws by itself
+  if (world.rank() == 3) world.exchange("here");
+  return {};
+}
+
+Wrong run_killed(World& world) {
+  const auto group = world.group(everyone(world), Lane::data, "auto");
+  float value = 1;
+  group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}});
+  if (world.rank() == 2) std::raise(SIGKILL);
+  group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}});
+  return {};
+}
+
+const std::map<std::string, std::function<Wrong(World&)>> modes = {
+    {"cases", run_cases},
+    {"staged", run_staged},
+    {"lanes", run_lanes},
+    {"late", run_late},
+    {"missing", run_missing},
+    {"missing-receiver", run_missing_receiver},
+    {"different", run_different},
+    {"bytes", run_bytes},
+    {"different-kind", run_different_kind},
+    {"different-ends", run_different_ends},
+    {"killed-in-ring", run_in_ring},
+    {"missing-in-ring", run_in_ring},
+    {"abort", run_abort},
+    {"killed", run_killed},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  CommOptions options;
+  if (mode.starts_with("missing")) options.time_limit = 500ms;
+  if (mode == "late")
+    options.before = [](int rank, Lane, const char*) {
+      if (rank == 1) std::this_thread::sleep_for(100ms);
+    };
+  if (mode.ends_with("in-ring"))
+    options.before_phase = [&](int rank, Lane, const char*, int phase) {
+      if (rank != 2 || phase != 3) return;
+      if (mode == "killed-in-ring") std::raise(SIGKILL);
+      std::this_thread::sleep_for(4s);
+    };
+  int status = 0;
+  std::unique_ptr<World> world;
+  try {
+    world = mpi_world(options);
+    for (const std::string& line : modes.at(mode)(*world)) {
+      std::printf("rank %d: %s\n", world->rank(), line.c_str());
+      status = 1;
+    }
+  } catch (const std::exception& error) {
+    std::printf("rank %d ends: %s\n", world ? world->rank() : -1, error.what());
+    std::fflush(stdout);
+    if (world) world->abort("rank " + std::to_string(world->rank()) + " failed: " + error.what());
+    std::this_thread::sleep_for(1s);  // as a worker does: let the others say their last word
+    mpi_abort(1);
+  }
+  return status;
+}

@@ -1,0 +1,51 @@
+// A member of one of the emulated libnccl's communicators. For its own files.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/execute/comm/nccl_library.hpp"
+#include "tests/engine/execute/comm/nccl/emulated_meeting.hpp"
+#include "tests/engine/execute/comm/nccl/emulated_profiler.hpp"
+
+namespace emulated_nccl {
+
+using rankscope::comm::NcclResult;
+
+class Communicator {
+ public:
+  Communicator(const std::string& meeting, int ranks, int rank, const char* name);
+
+  int ranks() const { return meeting_.ranks(); }
+  NcclResult state() const;
+  NcclResult enqueue(const Collective& call, void* stream);
+  /// Of one group.
+  NcclResult enqueue(const std::vector<Post>& posts, void* stream);
+  bool has_work_on_streams() const { return on_streams_ > 0; }
+  void abort() {
+    aborted_ = true;
+    meeting_.give_up();
+  }
+
+  std::atomic<bool> finalised{false};
+  std::atomic<int> inside{0};  ///< calls under way
+
+ private:
+  using Run = std::function<Met(const Meeting::Stop& stop)>;
+  /// On a stream it waits there; else the caller asks whether it is done.
+  NcclResult enqueue(std::vector<ProfiledWork> works, Run run, void* stream);
+  void go(std::vector<ProfiledWork> works, const Run& run);
+  bool is_cut_off() const;
+
+  Meeting meeting_;
+  std::shared_ptr<Profiler> profiler_;  ///< null: there is no plug-in
+  std::uint64_t next_ = 0;
+  std::atomic<NcclResult> error_{NcclResult::success};
+  std::atomic<bool> aborted_{false};
+  std::atomic<int> on_streams_{0}, off_streams_{0};
+};
+
+}  // namespace emulated_nccl

@@ -1,0 +1,275 @@
+// What happens inside NCCL's collectives and messages, as the emulated library's proxy thread tells it some time later,
+// beside what the emulated device did.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include "engine/execute/comm/clock.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/execute/comm/nccl/emulated.hpp"
+#include "tests/engine/execute/comm/nccl/ranks.hpp"
+#include "tests/engine/execute/comm/nccl/stream_device.hpp"
+
+using namespace rankscope;
+using namespace rankscope::test;
+using namespace std::chrono_literals;
+using emulated_nccl::Telling;
+using emulated_nccl::ToldEvent;
+
+namespace {
+
+template <class Function>
+Function* emulated_function(const char* name) {
+  void* library = dlopen(RANKSCOPE_EMULATED_NCCL, RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+void tell_so(const Telling& telling) {
+  emulated_function<decltype(emulated_nccl_telling)>("emulated_nccl_telling")(telling);
+}
+std::vector<ToldEvent> told() {
+  std::vector<ToldEvent> events;
+  emulated_function<decltype(emulated_nccl_told)>("emulated_nccl_told")(events);
+  return events;
+}
+
+/// NCCL_PROFILER_PLUGIN while it lives.
+class Heard {
+ public:
+  explicit Heard(const char* plugin) {
+    unsetenv("NCCL_PROFILER_PLUGIN");
+    if (plugin != nullptr) setenv("NCCL_PROFILER_PLUGIN", plugin, 1);
+    hear_nccl_phases();
+    told();
+  }
+  ~Heard() {
+    unsetenv("NCCL_PROFILER_PLUGIN");
+    tell_so({});
+  }
+};
+
+CommOptions recording() {
+  CommOptions options;
+  options.record_phases = true;
+  return options;
+}
+
+/// All that becomes known of a rank's calls, and how many of them had been when the device was done with them.
+struct Known {
+  std::vector<LatePhase> phases;
+  std::size_t at_the_end = 0;
+};
+
+std::map<int, Known> run_calls(const std::string& algorithm, int n,
+                               const std::function<void(Communicator& group, StreamQueue& queue)>& calls) {
+  std::map<int, Known> known;
+  std::mutex mutex;
+  const auto errors = run_nccl_ranks(n, recording(), [&](World& world) {
+    StreamDevice device;
+    StreamQueue queue;
+    std::vector<int> all;
+    for (int r = 0; r < n; ++r) all.push_back(r);
+    const auto group = world.group(all, Lane::data, algorithm);
+    group->run_on(device, queue);
+    calls(*group, queue);
+    queue.mark()->wait();
+    Known mine;
+    mine.phases = group->late_phases();
+    mine.at_the_end = mine.phases.size();
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (group->awaits_late_phases() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(20ms);  // transfers are not counted beforehand
+    for (const LatePhase& late : group->late_phases()) mine.phases.push_back(late);
+    {
+      const std::lock_guard lock(mutex);
+      known[world.rank()] = std::move(mine);
+    }
+    world.exchange("nobody leaves before all are done");
+  });
+  CHECK(errors == std::vector<std::string>(static_cast<std::size_t>(n)));
+  return known;
+}
+
+/// That every event that was told is there once, as a phase of the call that its work was, and nothing else.
+void check_against(const std::vector<ToldEvent>& events, const std::map<int, Known>& known,
+                   const std::function<std::uint64_t(std::uint64_t work)>& call_of) {
+  std::size_t phases = 0;
+  for (const auto& [rank, of_rank] : known) phases += of_rank.phases.size();
+  CHECK(phases == events.size());
+  for (const ToldEvent& event : events) {
+    const bool is_kernel = event.step < 0, has_peer = event.peer >= 0;
+    PhaseRecord expected;
+    expected.phase = event.step + 1;
+    expected.chunk = event.channel;
+    const bool sends = is_kernel ? event.function == "Send" : event.is_send;
+    expected.from = !has_peer ? -1 : sends ? event.rank : event.peer;
+    expected.to = !has_peer ? -1 : sends ? event.peer : event.rank;
+    expected.bytes = is_kernel ? -1 : static_cast<std::int64_t>(event.bytes);
+    int found = 0;
+    for (const LatePhase& late : known.at(event.rank).phases) {
+      const PhaseRecord& p = late.phase;
+      if (late.call != call_of(event.work) ||
+          std::tie(p.phase, p.chunk, p.from, p.to, p.bytes) !=
+              std::tie(expected.phase, expected.chunk, expected.from, expected.to, expected.bytes))
+        continue;
+      ++found;
+      // The device's timer is known but for the quickest telling, which is no later than this event's own; the proxy
+      // thread's own times are the host's.
+      INFO(event.function << " " << event.work << " of rank " << event.rank << ", channel " << event.channel
+                          << ", step " << event.step);
+      if (is_kernel) {
+        CHECK(p.end_ns - p.begin_ns == event.end_ns - event.begin_ns);
+        CHECK(p.begin_ns >= event.begin_ns);
+        CHECK(p.begin_ns <= event.begin_ns + event.late_ns);
+      } else {
+        CHECK(p.begin_ns >= event.begin_ns);
+        CHECK(p.end_ns <= event.end_ns);
+      }
+    }
+    CHECK(found == 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("channels and transfers of NCCL's collectives become phases of the calls that they belong to") {
+  const Heard heard(nullptr);
+  const int n = 3, rounds = 6;
+  Telling telling;
+  telling.version = GENERATE(4, 5);
+  telling.network = GENERATE(false, true);
+  tell_so(telling);
+  const auto known = run_calls("auto", n, [&](Communicator& group, StreamQueue&) {
+    static thread_local std::vector<float> data(300), gathered(900);
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      group.name_calls(100 + i);
+      if (i % 2 == 0) group.collective({OpKind::all_reduce, {data.data(), DType::f32, {300}}});
+      if (i % 2 == 1)
+        group.collective({OpKind::all_gather, {gathered.data(), DType::f32, {900}}, {data.data(), DType::f32, {300}}});
+    }
+  });
+  const auto events = told();
+  const auto channels = static_cast<std::size_t>(telling.channels);
+  CHECK(events.size() == n * rounds * channels * (telling.network ? 1 + 4 : 1));
+  check_against(events, known, [](std::uint64_t work) { return 100 + work; });
+}
+
+TEST_CASE("works that NCCL leaves untold have no phases, and others' phases stay with their own calls") {
+  const Heard heard(nullptr);
+  const int n = 2, rounds = 9;
+  Telling telling;
+  telling.untold_every = 3;
+  tell_so(telling);
+  const auto known = run_calls("auto", n, [&](Communicator& group, StreamQueue&) {
+    static thread_local std::vector<float> data(64);
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      group.name_calls(i);
+      group.collective(
+          {OpKind::all_reduce,
+           {data.data(), DType::f32, {64}}});  // the same every time: nothing but the time tells them apart
+    }
+  });
+  const auto events = told();
+  CHECK(events.size() == static_cast<std::size_t>(n * (rounds - rounds / 3) * telling.channels));
+  check_against(events, known, [](std::uint64_t work) { return work; });
+  for (const auto& [rank, of_rank] : known)
+    for (const LatePhase& late : of_rank.phases) CHECK(late.call % 3 != 2);
+}
+
+TEST_CASE("phases are told after the call has returned and the device is done, in any order") {
+  const Heard heard(nullptr);
+  Telling telling;
+  telling.channels = 8;
+  telling.latest_us = 50'000;
+  tell_so(telling);
+  const auto known = run_calls("auto", 2, [](Communicator& group, StreamQueue& queue) {
+    static thread_local std::vector<float> data(10);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      group.name_calls(i);
+      queue.sleep(2ms);
+      group.collective({OpKind::all_reduce, {data.data(), DType::f32, {10}}});
+    }
+  });
+  const auto events = told();
+  CHECK(events.size() == 2 * 3 * 8);
+  check_against(events, known, [](std::uint64_t work) { return work; });
+  for (const auto& [rank, of_rank] : known) {
+    CHECK(of_rank.at_the_end < of_rank.phases.size());
+    CHECK_FALSE(
+        std::is_sorted(of_rank.phases.begin(), of_rank.phases.end(), [](const LatePhase& a, const LatePhase& b) {
+          return std::tie(a.call, a.phase.chunk) < std::tie(b.call, b.phase.chunk);
+        }));
+  }
+}
+
+TEST_CASE("messages, and collectives that are made of messages, know the peers of their channels") {
+  const Heard heard(nullptr);
+  const Telling telling;
+  tell_so(telling);
+  const int n = 3;
+  const auto known = run_calls("auto", n, [&](Communicator& group, StreamQueue&) {
+    static thread_local std::vector<float> sent(300), received(300);
+    const int me = group.index();
+    group.name_calls(7);
+    group.collective({OpKind::all_to_all, {sent.data(), DType::f32, {300}}, {received.data(), DType::f32, {300}}});
+    group.name_calls(8);
+    if (me == 0) group.send({sent.data(), DType::f32, {50}}, 2);
+    if (me == 2) group.receive({received.data(), DType::f32, {50}}, 0);
+  });
+  const auto events = told();
+  // All to all: a message to each other member and one from it.
+  CHECK(events.size() == (n * (n - 1) * 2 + 2) * static_cast<std::size_t>(telling.channels));
+  check_against(events, known, [](std::uint64_t work) { return work < 4 ? 7 : 8; });
+}
+
+TEST_CASE("a transparent collective's phases are those that it executed, and nothing of NCCL's messages beside") {
+  const Heard heard(nullptr);
+  std::array<std::size_t, 2> executed{};
+  const auto known = run_calls("ring", 2, [&](Communicator& group, StreamQueue&) {
+    static thread_local std::vector<float> data(10);
+    group.name_calls(1);
+    group.collective({OpKind::all_reduce, {data.data(), DType::f32, {10}}});
+    executed[static_cast<std::size_t>(group.index())] = group.last_phases().size();
+    group.name_calls(2);
+    if (group.index() == 0) group.send({data.data(), DType::f32, {10}}, 1);
+    if (group.index() == 1) group.receive({data.data(), DType::f32, {10}}, 0);
+  });
+  CHECK(executed == std::array<std::size_t, 2>{2, 2});
+  const auto events = told();
+  CHECK(events.size() == 4);  // the message's channels, at both ends
+  for (const auto& [rank, of_rank] : known) {
+    CHECK(of_rank.phases.size() == 2);
+    for (const LatePhase& late : of_rank.phases) CHECK(late.call == 2);
+  }
+}
+
+TEST_CASE("the environment turns NCCL's telling off, and a communicator that records nothing asks for nothing") {
+  const auto reduce = [](Communicator& group, StreamQueue&) {
+    static thread_local std::vector<float> data(10);
+    group.name_calls(1);
+    group.collective({OpKind::all_reduce, {data.data(), DType::f32, {10}}});
+  };
+  {
+    const Heard heard("none");
+    for (const auto& [rank, of_rank] : run_calls("auto", 2, reduce)) CHECK(of_rank.phases.empty());
+    CHECK(told().empty());
+  }
+  const Heard heard(nullptr);
+  const auto errors = run_nccl_ranks(2, {}, [&](World& world) {
+    StreamDevice device;
+    StreamQueue queue;
+    const auto group = world.group({0, 1}, Lane::data, "auto");
+    group->run_on(device, queue);
+    reduce(*group, queue);
+    queue.mark()->wait();
+    world.exchange("nobody leaves before all are done");
+  });
+  CHECK(errors == std::vector<std::string>(2));
+  CHECK(told().empty());
+}

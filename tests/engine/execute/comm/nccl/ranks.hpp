@@ -1,0 +1,28 @@
+// Ranks of an nccl world in one process: started up by loopback, over the emulated library.
+#pragma once
+#include "engine/execute/comm/nccl.hpp"
+#include "tests/engine/execute/comm/ranks.hpp"
+
+namespace rankscope::test {
+
+inline NcclOptions emulated() { return {RANKSCOPE_EMULATED_NCCL}; }
+
+inline std::vector<std::string> run_nccl_ranks(int n, const CommOptions& options,
+                                               const std::function<void(World&)>& body) {
+  const auto hub = make_loopback(n, options);
+  std::vector<std::string> errors(static_cast<std::size_t>(n));
+  std::vector<std::thread> threads;
+  for (int r = 0; r < n; ++r)
+    threads.emplace_back([&, r] {
+      try {
+        const auto mine = nccl_world(world(hub, r), options, emulated());
+        body(*mine);
+      } catch (const std::exception& error) {
+        errors[static_cast<std::size_t>(r)] = error.what();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  return errors;
+}
+
+}  // namespace rankscope::test

@@ -1,0 +1,422 @@
+// Whole plans over the nccl communicator, on emulated GPUs' streams and an emulated library: the real executor,
+// binding, kernels' sources and communicators.
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include "engine/execute/comm/loopback.hpp"
+#include "engine/execute/comm/nccl.hpp"
+#include "engine/prove/verify/verify.hpp"
+#include "kernels/cpu/cpu.hpp"
+#include "kernels/cuda/cuda.hpp"
+#include "kernels/cuda/queue_device.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/execute/comm/nccl/emulated.hpp"
+#include "tests/kernels/cuda/emulated/runtime.hpp"
+
+using namespace rankscope;
+using namespace std::chrono_literals;
+
+namespace {
+
+template <class Function>
+Function* emulated_function(const char* name) {
+  void* library = dlopen(RANKSCOPE_EMULATED_NCCL, RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+std::string misuse() { return emulated_function<decltype(emulated_nccl_misuse)>("emulated_nccl_misuse")(); }
+
+void enqueue_on_gpu(void* stream, std::function<void()> work) {
+  if (emulated::enqueue_waiting(stream, std::move(work)) != cudaSuccess) std::abort();
+}
+
+std::shared_ptr<const Platform> emulated_gpu(int index) {
+  return std::make_shared<Platform>(
+      Platform{kernels::cuda_device(index), kernels::cuda_kernels(), kernels::cpu_kernels()});
+}
+
+/// Ranks share the first GPU.
+RunSettings on_one_gpu(std::uint32_t steps) {
+  emulated::set_pace({.seed = 5, .greatest_delay_us = 50});
+  RunSettings settings;
+  settings.platform = emulated_gpu(0);
+  settings.steps = steps;
+  return settings;
+}
+
+/// A GPU for each rank.
+RunSettings over_emulated_nccl(std::uint32_t steps) {
+  emulated_function<decltype(emulated_nccl_streams)>("emulated_nccl_streams")(enqueue_on_gpu, emulated::transfer);
+  RunSettings settings = on_one_gpu(steps);
+  settings.platform = nullptr;
+  settings.platform_of = emulated_gpu;
+  settings.over = [comm = settings.comm](std::unique_ptr<World> threads) {
+    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+  };
+  return settings;
+}
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+struct Plan {
+  std::string schedule;
+  int data, tensor, pipeline, zero;
+  std::string collective;
+};
+
+Scenario scenario_of(const Plan& plan) {
+  Scenario s;
+  s.title = "over nccl";
+  s.model = {"gpt", 2, 16, 2, 8, 32, true, 0.1};
+  s.plan.schedule = plan.schedule;
+  s.plan.data = plan.data;
+  s.plan.tensor = plan.tensor;
+  s.plan.pipeline = plan.pipeline;
+  s.plan.zero = plan.zero;
+  s.plan.collective = plan.collective;
+  s.plan.micro_batches = 2;
+  s.plan.bucket_mib = 0.005;
+  s.train.global_batch = 2 * plan.data;
+  s.train.optimizer = "sgd";
+  s.train.clip = 0.5;
+  return s;
+}
+
+std::string text_of(const Plan& p) {
+  return p.schedule + " data " + std::to_string(p.data) + " tensor " + std::to_string(p.tensor) + " pipeline " +
+         std::to_string(p.pipeline) + " ZeRO " + std::to_string(p.zero) + " " + p.collective;
+}
+
+class Told : public RankObserver {
+ public:
+  /// Called at every span.
+  std::function<void()> at_span = [] {};
+  void memory(Lane, const MemorySample&) override {}
+  void span(Lane, const Span& span) override {
+    const std::lock_guard lock(mutex_);
+    at_span();
+    spans[{span.rank, span.step, span.op}] = span;
+  }
+  void phase(Lane, const PhaseSpan& phase) override {
+    const std::lock_guard lock(mutex_);
+    phases[{phase.rank, phase.step, phase.op}].push_back(phase);
+  }
+  void step_done(const StepSummary& summary, const StepTrace&) override {
+    const std::lock_guard lock(mutex_);
+    if (!std::isnan(summary.loss)) losses[{summary.rank, summary.step}] = summary.loss;
+    norms[{summary.rank, summary.step}] = summary.gradient_square_norm;
+    peaks[summary.rank] = summary.peak_bytes;
+  }
+  std::map<std::pair<int, std::uint32_t>, double> losses, norms;
+  std::map<int, ClassBytes> peaks;                     ///< of the last step
+  using Place = std::tuple<int, std::uint32_t, OpId>;  ///< rank, step and op
+  std::map<Place, Span> spans;
+  std::map<Place, std::vector<PhaseSpan>> phases;
+
+ private:
+  std::mutex mutex_;
+};
+
+/// The members that NCCL gives a group take memory of the device, as real ones do.
+class TakingWorld : public World {
+ public:
+  explicit TakingWorld(std::unique_ptr<World> inner) : inner_(std::move(inner)) {}
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  std::string_view name() const override { return inner_->name(); }
+  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) override {
+    emulated::take(taken_by_each);
+    ++groups;
+    return inner_->group(std::move(members), lane, algorithm);
+  }
+  std::vector<std::string> exchange(const std::string& mine) override { return inner_->exchange(mine); }
+  void abort(const std::string& why) override { inner_->abort(why); }
+  void throw_if_failed() override { inner_->throw_if_failed(); }
+  static constexpr std::int64_t taken_by_each = 5 << 20;
+  static inline std::atomic<int> groups{0};
+
+ private:
+  std::unique_ptr<World> inner_;
+};
+
+}  // namespace
+
+TEST_CASE("what NCCL takes of a GPU's memory while it comes up is workspace, and not the context's") {
+  const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 1, 0, "auto"}));
+  RunSettings settings = over_emulated_nccl(2);
+  settings.over = [](std::unique_ptr<World> threads) {
+    return std::make_unique<TakingWorld>(nccl_world(std::move(threads), {}, {RANKSCOPE_EMULATED_NCCL}));
+  };
+  Told told;
+  TakingWorld::groups = 0;
+  run_loopback(step, settings, [&](int) { return &told; });
+  REQUIRE(TakingWorld::groups > 0);
+  const std::int64_t taken = TakingWorld::groups / 2 * TakingWorld::taken_by_each;  // of each rank's device
+  for (const auto& [rank, peaks] : told.peaks) {
+    const std::int64_t workspace = peaks[static_cast<std::size_t>(MemoryClass::workspace)];
+    CHECK(workspace >= taken);
+    CHECK(workspace < taken + TakingWorld::taken_by_each);
+    CHECK(peaks[static_cast<std::size_t>(MemoryClass::context)] < (32 << 20) + (1 << 20));
+  }
+}
+
+TEST_CASE("over nccl every plan trains the same model as one rank, with a GPU for each rank, within NCCL's rules") {
+  const Plan plan =
+      GENERATE(Plan{"1f1b", 2, 1, 1, 0, "auto"}, Plan{"1f1b", 2, 1, 2, 1, "auto"}, Plan{"gpipe", 1, 2, 2, 0, "auto"},
+               Plan{"1f1b", 4, 1, 1, 3, "auto"}, Plan{"1f1b", 2, 2, 1, 2, "tree"}, Plan{"zb-h1", 2, 1, 2, 0, "ring"});
+  RunSettings settings = over_emulated_nccl(1);
+  const bool meet = plan.zero == 0;  // with and without meeting on the host
+  settings.over = [meet](std::unique_ptr<World> threads) {
+    CommOptions comm;
+    comm.stamp_arrivals = meet;
+    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+  };
+  settings.stress.poison = true;
+  const VerifyResult result = verify(scenario_of(plan), settings);
+  INFO(text_of(plan) << "\n" << to_text(result));
+  CHECK(result.passed);
+  CHECK(misuse() == "");
+}
+
+TEST_CASE("what ranks on GPUs of their own lose over nccl is what they lose on one that they share") {
+  const Plan plan = GENERATE(Plan{"1f1b", 2, 1, 2, 0, "auto"}, Plan{"1f1b", 2, 2, 1, 2, "auto"});
+  INFO(text_of(plan));
+  const StepProgram step = compile(scenario_of(plan));
+  Told shared, own;
+  run_loopback(step, on_one_gpu(3), [&](int) { return &shared; });
+  run_loopback(step, over_emulated_nccl(3), [&](int) { return &own; });
+  REQUIRE(own.losses.size() == shared.losses.size());
+  REQUIRE(own.losses.size() >= 3);
+  for (const auto& [place, loss] : shared.losses) CHECK(own.losses.at(place) == Approx(loss).epsilon(1e-5));
+  for (const auto& [place, norm] : shared.norms) CHECK(own.norms.at(place) == Approx(norm).epsilon(1e-4));
+  CHECK(misuse() == "");
+}
+
+TEST_CASE("what NCCL tells of its inside is told of the op that called it, of every rank and step") {
+  const Plan plan =
+      GENERATE(Plan{"1f1b", 2, 1, 2, 0, "auto"}, Plan{"1f1b", 4, 1, 1, 3, "auto"}, Plan{"gpipe", 2, 1, 2, 0, "ring"});
+  INFO(text_of(plan));
+  const StepProgram step = compile(scenario_of(plan));
+  const std::uint32_t steps = 3;
+  RunSettings settings = over_emulated_nccl(steps);
+  settings.over = [](std::unique_ptr<World> threads) {
+    CommOptions comm;
+    comm.record_phases = true;
+    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+  };
+  std::mutex mutex;
+  std::vector<std::shared_ptr<const Platform>> platforms;
+  settings.platform_of = [&](int rank) {
+    const std::lock_guard lock(mutex);
+    return platforms.emplace_back(emulated_gpu(rank));
+  };
+  // Of all fits of the devices' clocks: a busy machine's may be bad ones.
+  std::int64_t uncertainty_ns = 0;
+  const emulated_nccl::Telling telling;
+  hear_nccl_phases();
+  settings.start_ns = now_ns();
+  Told told;
+  told.at_span = [&] {
+    const std::lock_guard lock(mutex);
+    for (const auto& platform : platforms)
+      uncertainty_ns = std::max(uncertainty_ns, platform->device->clock_uncertainty_ns());
+  };
+  run_loopback(step, settings, [&](int) { return &told; });
+  unsetenv("NCCL_PROFILER_PLUGIN");
+  std::size_t expected_ops = 0;
+  for (const RankProgram& program : step.all_programs())
+    for (const Op& op : program.ops) {
+      const bool is_message = op.id.kind() == OpKind::send || op.id.kind() == OpKind::receive;
+      const bool is_library = plan.collective == "auto";
+      if (!is_communication(op.id.kind())) continue;
+      if (is_collective(op.id.kind()) && step.grid.group_of(program.rank, op.group).size() < 2) continue;
+      for (std::uint32_t s = 0; s < steps; ++s) {
+        const Told::Place place{program.rank, s, op.id};
+        INFO(to_token(op.id) << " of rank " << program.rank << " in step " << s);
+        ++expected_ops;
+        REQUIRE(told.phases.contains(place));
+        const std::vector<PhaseSpan>& phases = told.phases.at(place);
+        const Span& span = told.spans.at(place);
+        if (!is_message && !is_library) {
+          for (const PhaseSpan& phase : phases) CHECK(phase.bytes > 0);  // executed, transfer by transfer
+          continue;
+        }
+        CHECK(phases.size() == static_cast<std::size_t>(telling.channels));
+        for (const PhaseSpan& phase : phases) {
+          const int sends = op.id.kind() == OpKind::send ? program.rank : op.peer;
+          CHECK(phase.from == (is_message ? sends : -1));
+          CHECK(phase.to == (is_message ? (sends == program.rank ? op.peer : program.rank) : -1));
+          CHECK(phase.bytes == -1);
+          // On the device within the op, but for what the device's clock is off by, and the quickest telling of its
+          // timer.
+          CHECK(phase.begin_ns >= span.begin_ns - uncertainty_ns);
+          CHECK(phase.end_ns <= span.end_ns + uncertainty_ns + 1000ll * telling.latest_us + 5'000'000);
+        }
+      }
+    }
+  CHECK(told.phases.size() == expected_ops);
+  CHECK(misuse() == "");
+}
+
+TEST_CASE("with every edge between streams missing, plans over nccl do not train the same model") {
+  const RunSettings settings = over_emulated_nccl(1);
+  emulated::set_pace({.seed = 5, .greatest_delay_us = 50, .ignores_waits = true});
+  bool passed = true;
+  try {
+    passed = verify(scenario_of({"1f1b", 2, 1, 2, 0, "auto"}), settings).passed;
+  } catch (const RunFailure&) {
+    passed = false;
+  }
+  CHECK_FALSE(passed);
+  misuse();
+}
+
+TEST_CASE("a rank that fails in the midst of a run over nccl ends the others, streams and all, and is named") {
+  const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 2, 0, "auto"}));
+  RunSettings settings = over_emulated_nccl(50);
+  std::atomic<int> calls{0};
+  settings.over = [&calls](std::unique_ptr<World> threads) {
+    CommOptions comm;
+    comm.before = [&calls](int rank, Lane lane, const char*) {
+      if (rank == 1 && lane == Lane::data && ++calls == 20) throw std::runtime_error("planted");
+    };
+    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  int failed = -1;
+  std::string why;
+  try {
+    run_loopback(step, settings, {});
+  } catch (const RunFailure& failure) {
+    failed = failure.rank;
+    why = failure.what();
+  }
+  CHECK(failed == 1);
+  CHECK_THAT(why, ContainsText("planted"));
+  CHECK(std::chrono::steady_clock::now() - begin < 40s);  // the limit of a wait is a minute
+  misuse();                                               // ranks could not leave in order
+}
+
+TEST_CASE("a peer that is gone while its collective is on the device ends the run with the call and its peers named") {
+  const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 1, 0, "auto"}));
+  RunSettings settings = over_emulated_nccl(1000);
+  std::atomic<int> calls{0};
+  const auto lose = emulated_function<decltype(emulated_nccl_lose)>("emulated_nccl_lose");
+  settings.over = [&](std::unique_ptr<World> threads) {
+    CommOptions comm;
+    comm.stamp_arrivals = false;
+    comm.before = [&](int rank, Lane lane, const char*) {
+      if (rank == 1 && lane == Lane::data && ++calls == 20) lose(1);
+    };
+    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+  };
+  std::string why;
+  try {
+    run_loopback(step, settings, {});
+  } catch (const RunFailure& failure) {
+    why = failure.what();
+  }
+  lose(-1);
+  CHECK_THAT(why, ContainsText("on lane data"));
+  CHECK_THAT(why, ContainsText("remote process exited"));
+  misuse();
+}
+
+// A GPU gives memory back once all that was launched on it is done: here rank 0's all_reduce on another lane, for which
+// rank 1 comes only after the one that asks for more memory.
+// A device may give memory only when its queues' work is done, which may be to wait for a peer.
+TEST_CASE("what ranks need of their GPUs over nccl is reserved before the first of them begins a step") {
+  const char* const collective = GENERATE("auto", "ring", "tree", "halving-doubling", "naive");
+  const Plan plan = GENERATE_REF(Plan{"1f1b", 4, 1, 1, 0, collective}, Plan{"1f1b", 2, 1, 2, 0, collective},
+                                 Plan{"1f1b", 4, 1, 1, 3, collective}, Plan{"1f1b", 2, 2, 1, 0, collective});
+  Scenario scenario = scenario_of(plan);
+  // Gathers and scatters, too.
+  if (plan.data == 4 && plan.zero == 0) scenario.plan.data_parallel = GENERATE("all-reduce", "main-device");
+  INFO(text_of(plan) << ", " << scenario.plan.data_parallel);
+  const StepProgram step = compile(scenario);
+  std::barrier together(step.grid.size());
+  std::mutex mutex;
+  std::map<int, std::array<std::uint64_t, 2>> reserved;
+  run_loopback(
+      step, over_emulated_nccl(2), [](int) { return nullptr; },
+      [&](RankRun& run, int rank) {
+        together.arrive_and_wait();  // all have what they need
+        const std::uint64_t before = emulated::counts().allocations;
+        together.arrive_and_wait();
+        run.run(0, 2);
+        const std::lock_guard lock(mutex);
+        reserved[rank] = {before, emulated::counts().allocations};
+      });
+  CHECK(reserved.size() == static_cast<std::size_t>(step.grid.size()));
+  for (const auto& [rank, counts] : reserved) CHECK(counts[0] == counts[1]);
+  CHECK(misuse() == "");
+}
+
+TEST_CASE("a collective that needs more memory than the one before does not wait for another lane's peer") {
+  over_emulated_nccl(1);
+  CommOptions comm;
+  comm.stamp_arrivals = false;
+  comm.time_limit = 5s;
+  const auto hub = make_loopback(2, comm);
+  std::array<std::string, 2> errors;
+  std::vector<std::jthread> ranks;
+  for (int rank = 0; rank < 2; ++rank)
+    ranks.emplace_back([&, rank] {
+      try {
+        const auto device = kernels::cuda_device(rank);
+        device->use();
+        const auto mine = nccl_world(world(hub, rank), comm, {RANKSCOPE_EMULATED_NCCL});
+        const auto other = mine->group({0, 1}, Lane::zero_gather, "auto"),
+                   ring = mine->group({0, 1}, Lane::data, "ring");
+        const auto other_queue = device->make_queue(), ring_queue = device->make_queue();
+        other->run_on(*device, *other_queue);
+        ring->run_on(*device, *ring_queue);
+        const Memory memory = device->reserve(8192);
+        ring_queue->fill(memory.get(), 0, 8192);
+        const auto sum = [&](Communicator& group, std::int64_t elements) {
+          group.collective(
+              {OpKind::all_reduce, {memory.get() + (&group == other.get() ? 4096 : 0), DType::f32, {elements}}});
+        };
+        if (rank == 0) sum(*other, 8);
+        sum(*ring, 8);
+        sum(*ring, 1000);
+        ring_queue->mark()->wait();
+        if (rank == 1) sum(*other, 8);
+        other_queue->mark()->wait();
+        mine->throw_if_failed();
+        mine->exchange("nobody leaves before all are done");
+      } catch (const std::exception& error) {
+        errors[static_cast<std::size_t>(rank)] = error.what();
+      }
+    });
+  ranks.clear();
+  CHECK(errors == std::array<std::string, 2>{});
+}
+
+TEST_CASE("a plan with more ranks than there are GPUs is refused before it runs") {
+  CHECK_THROWS_WITH(over_nccl({}, emulated::gpu_count + 1), ContainsText("needs a GPU for each rank: the plan has 5"));
+}
+
+TEST_CASE("an emulated GPU takes work from threads that use it only, as CUDA does") {
+  const auto first = kernels::cuda_device(0), second = kernels::cuda_device(1);
+  second->use();
+  const auto queue = second->make_queue();
+  first->use();
+  CHECK_THROWS_AS(queue->fill(second->reserve(64).get(), 0, 64), DeviceError);
+  CHECK_THROWS_AS(queue->mark(), DeviceError);
+  second->use();
+  CHECK_NOTHROW(queue->mark()->wait());
+}

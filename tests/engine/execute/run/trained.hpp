@@ -1,0 +1,87 @@
+// Runs a scenario, perhaps from a checkpoint, and keeps what it has made.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/execute/checkpoint/checkpoint.hpp"
+#include "engine/plan/model/part.hpp"
+#include "engine/execute/run/job.hpp"
+#include "kernels/tensor/element.hpp"
+#include "tests/comparison.hpp"
+
+namespace rankscope::testing {
+
+/// By parameter's name: the whole of it, in the model's own order.
+using Weights = std::map<std::string, std::vector<double>>;
+
+struct Trained {
+  /// As the optimizer keeps them: masters where there are any.
+  Weights weights;
+  /// Every parameter and state that lives across steps, byte by byte: by rank and the buffer's name.
+  std::map<std::string, std::vector<std::byte>> memory;
+  /// By rank that updates with one: scale, steps since it has changed, updates made.
+  std::map<int, std::array<double, 3>> loss_scale;
+};
+
+/// Trains to the scenario's end, from `resume` if it is given, and writes checkpoints to `folder` unless it is empty.
+inline Trained train(const Scenario& scenario, const std::string& folder, const Checkpoint* resume = nullptr) {
+  const StepProgram step = compile(scenario);
+  Trained trained;
+  std::mutex mutex;
+  RunSettings settings;
+  settings.steps = static_cast<std::uint32_t>(scenario.train.steps);
+  settings.checkpoint_folder = folder;
+  settings.resume = resume;
+  settings.first_step = resume ? static_cast<std::uint32_t>(resume->steps_done()) : 0;
+  const bool has_masters = accumulation_type(step.model.type) != step.model.type;
+  const auto keep = [&](const RankRun& run, int rank, BufferIndex b) {
+    const Buffer& buffer = run.program().buffers[b];
+    const View view = run.view(b);
+    // A main device's replicas are told what it has become with the next step.
+    if (buffer.role == BufferRole::loss_scale && step.updates(rank)) {
+      const auto* state = view.as<double>();
+      trained.loss_scale[rank] = {state[0], state[1], state[2]};
+    }
+    if (!buffer.persistent || buffer.parameter < 0 || buffer.role == BufferRole::gradient) return;
+    trained.memory[std::to_string(rank) + " " + buffer.name].assign(view.as<std::byte>(),
+                                                                    view.as<std::byte>() + view.bytes());
+    const bool master = buffer.role == BufferRole::master;
+    const bool weights = buffer.role == BufferRole::parameter && buffer.piece == step.updates_pieces();
+    if (!step.updates(rank) || !(has_masters ? master : weights)) return;
+    const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(buffer.parameter)];
+    std::vector<double>& values = trained.weights[spec.name];
+    values.resize(static_cast<std::size_t>(spec.whole.elements()));
+    for (const ElementRun& r :
+         element_runs(spec, step.grid.coordinates_of(rank).tensor, buffer.first, buffer.shape.elements()))
+      for (std::int64_t i = 0; i < r.count && !r.is_padding(); ++i)
+        values[static_cast<std::size_t>(r.global + i)] = element(view, r.local + i);
+  };
+  run_loopback(
+      step, settings, [](int) { return nullptr; },
+      [&](RankRun& run, int rank) {
+        run.run(settings.first_step, settings.steps - settings.first_step);
+        const std::lock_guard lock(mutex);
+        for (BufferIndex b = 0; b < run.program().buffers.size(); ++b) keep(run, rank, b);
+      });
+  return trained;
+}
+
+/// The largest error of any tensor, over the tensor's largest weight; infinite where one model lacks a tensor, where a
+/// weight is NaN, and where there is no model at all.
+inline double difference(const Weights& actual, const Weights& expected) {
+  if (actual.size() != expected.size() || expected.empty()) return std::numeric_limits<double>::infinity();
+  test::LargestError worst;
+  for (const auto& [name, values] : expected) {
+    const auto other = actual.find(name);
+    if (other == actual.end() || values.empty()) return std::numeric_limits<double>::infinity();
+    worst.add(test::largest_relative_error(other->second, values));
+  }
+  return worst.value();
+}
+
+}  // namespace rankscope::testing

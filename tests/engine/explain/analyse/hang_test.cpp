@@ -1,0 +1,183 @@
+#include "engine/explain/analyse/hang.hpp"
+
+#include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/layout/simulate.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/explain/analyse/missing_rank.hpp"
+#include "tests/engine/explain/analyse/timelines.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+std::vector<RankProgram> replicas(int n) {
+  std::vector<RankProgram> programs(static_cast<std::size_t>(n));
+  for (int r = 0; r < n; ++r) {
+    RankProgram& program = programs[static_cast<std::size_t>(r)];
+    program.rank = r;
+    const OpIndex f = add_op(program, "F:c0:m0");
+    const OpIndex b = add_op(program, "B:c0:m0", {});
+    (void)f;
+    const OpIndex a = add_collective(program, "ALLREDUCE.data_gradient:c0:i0", GroupKind::data, 64, {b});
+    add_op(program, "OPT:c0:.update", {a});
+  }
+  return programs;
+}
+
+}  // namespace
+
+TEST_CASE("of four replicas the one that does not come to the all-reduce is named, and what it is in") {
+  const auto programs = replicas(4);
+  const RankGrid grid{1, 4, 1};
+  const auto run = simulate(programs, grid, unit_costs(1000), 3);
+  const auto spans = told(programs, grid, run.spans, 2, parse_token("B:c0:m0").value(), 1);
+  const Standstill still = where_ranks_are(programs, grid, spans, 0, 3, {});
+  CHECK(still.late == std::vector<int>{2});
+  CHECK_FALSE(still.cycle);
+  REQUIRE(still.meetings.size() == 1);
+  const Meeting& meeting = still.meetings.front();
+  CHECK(to_token(meeting.op) == "ALLREDUCE.data_gradient:c0:i0");
+  CHECK(meeting.step == 1);
+  CHECK(meeting.members == std::vector<int>{0, 1, 2, 3});
+  CHECK(meeting.missing() == std::vector<int>{2});
+  for (const int rank : {0, 1, 3}) {
+    const LanePlace* data = still.find(rank, Lane::data);
+    REQUIRE(data != nullptr);
+    CHECK(data->entered);
+    CHECK(data->left_step == 0);
+    CHECK(data->next_step == 1);
+    const LanePlace* compute = still.find(rank, Lane::compute);
+    CHECK(to_token(compute->left) == "B:c0:m0");
+    CHECK(to_token(compute->next) == "OPT:c0:.update");
+    CHECK_FALSE(compute->entered);
+    CHECK(to_token(compute->held_by) == "ALLREDUCE.data_gradient:c0:i0");
+  }
+  const LanePlace* away = still.find(2, Lane::data);
+  CHECK_FALSE(away->entered);
+  CHECK(to_token(away->held_by) == "B:c0:m0");
+  CHECK(sentence_of(still, {}) == "Rank 2 does not come: it is in B:c0:m0 of step 1. Ranks 0, 1 and 3 wait for it.");
+}
+
+TEST_CASE("in a pipeline all others wait, through each other, for the stage that stopped") {
+  const auto programs = pipeline_programs(one_f_one_b_schedule({4, 1, 8}));
+  const RankGrid grid{1, 1, 4};
+  const auto run = simulate(programs, grid, unit_costs(1000), 2);
+  for (const int gone : {0, 1, 2, 3}) {
+    const OpId stops = parse_token("B:c" + std::to_string(gone) + ":m3").value();
+    const auto spans = told(programs, grid, run.spans, gone, stops, 1);
+    const Standstill still = where_ranks_are(programs, grid, spans, 0, 2, {});
+    INFO("stage " << gone);
+    CHECK(still.late == std::vector<int>{gone});
+    REQUIRE(still.own_work(gone) != nullptr);
+    CHECK(still.own_work(gone)->next == stops);
+    CHECK(still.own_work(gone)->next_step == 1);
+    for (const int other : {0, 1, 2, 3})
+      if (other != gone) CHECK(still.own_work(other) == nullptr);
+  }
+}
+
+TEST_CASE("a rank that has told nothing at all is late to the first thing that others do with it") {
+  const auto programs = replicas(2);
+  const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 10), span(0, "B:c0:m0", 10, 30)};
+  const Standstill still = where_ranks_are(programs, {1, 2, 1}, spans, 0, 5, {});
+  CHECK(still.late == std::vector<int>{1});
+  CHECK(to_token(still.own_work(1)->next) == "F:c0:m0");
+  CHECK(still.last_event_ns == 30);
+}
+
+TEST_CASE("a rank whose last events never came is late too: others have left what it seems to be in") {
+  const auto programs = replicas(3);
+  const RankGrid grid{1, 3, 1};
+  const auto run = simulate(programs, grid, unit_costs(1000), 3);
+  // Rank 1 stopped in step 2's backward, and what it did from step 1's reduction on it has not told.
+  auto spans = told(programs, grid, run.spans, 1, parse_token("B:c0:m0").value(), 2);
+  const OpId reduce = parse_token("ALLREDUCE.data_gradient:c0:i0").value();
+  std::erase_if(spans, [&](const Span& s) {
+    return s.rank == 1 && (s.step == 2 || (s.step == 1 && (s.op == reduce || s.op.kind() == OpKind::optimizer)));
+  });
+  const Standstill still = where_ranks_are(programs, grid, spans, 0, 3, {});
+  CHECK(still.late == std::vector<int>{1});
+  CHECK(sentence_of(still, {}) ==
+        "Rank 1 does not come: nothing has come from it since B:c0:m0 of step 1. Ranks 0 and 2 wait for it.");
+}
+
+TEST_CASE("who failed by itself is late, whatever the others were doing when they were told") {
+  const auto programs = replicas(3);
+  const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 10)};
+  const std::vector<End> ends = {{0, false, -1, "waited for rank 1", true}, {1, false, -1, "killed", false}};
+  const Standstill still = where_ranks_are(programs, {1, 3, 1}, spans, 0, 5, ends);
+  CHECK(still.late == std::vector<int>{1});
+  CHECK(sentence_of(still, ends).find("Rank 1 does not come: killed.") == 0);
+}
+
+TEST_CASE("programs that wait for each other in a circle are told from a late rank") {
+  std::vector<RankProgram> programs(2);
+  for (int r = 0; r < 2; ++r) {
+    RankProgram& program = programs[static_cast<std::size_t>(r)];
+    program.rank = r;
+    const bool first = r == 0;
+    const OpIndex got =
+        add_message(program, first ? "RECV.pipeline_backward:c0:m0" : "RECV.pipeline_forward:c1:m0", 1 - r, 8);
+    const OpIndex f = add_op(program, first ? "F:c0:m0" : "F:c1:m0", {got});
+    add_message(program, first ? "SEND.pipeline_forward:c0:m0" : "SEND.pipeline_backward:c1:m0", 1 - r, 8, {f});
+  }
+  const Standstill still = where_ranks_are(programs, {1, 1, 2}, {}, 0, 1, {});
+  CHECK(still.cycle);
+  CHECK(still.late == std::vector<int>{0, 1});
+}
+
+TEST_CASE("a run that has done all its steps waits for nobody") {
+  const auto programs = replicas(2);
+  const auto run = simulate(programs, {1, 2, 1}, unit_costs(1000), 2);
+  const Standstill still = where_ranks_are(programs, {1, 2, 1}, run.spans, 0, 2, {});
+  CHECK(still.meetings.empty());
+  CHECK(still.late.empty());
+  for (const LanePlace& lane : still.lanes) CHECK_FALSE(lane.next.valid());
+  CHECK(sentence_of(still, {}).empty());
+}
+
+TEST_CASE("a worker of an asynchronous server that stops is late to those whom the bound on staleness holds back") {
+  const Scenario scenario = parse_scenario(
+      "[model]\nlayers = 2\nwidth = 32\nheads = 2\ncontext = 16\nvocabulary = 64\n[plan]\ndata = 4\n"
+      "data_parallel = \"parameter-server\"\nservers = 1\nstaleness = 2\n[train]\nglobal_batch = 16\n",
+      "servers.toml");
+  const StepProgram step = compile(scenario);
+  const std::vector<RankProgram> programs = step.all_programs();
+  const RankGrid& grid = step.grid;
+  const int server = 4;
+  const auto ahead = static_cast<std::uint32_t>(programs[server].arrivals_ahead.value());
+  const std::uint32_t stops = 2, last = stops + ahead;
+  const auto run = simulate(programs, grid, unit_costs(step.model, step.first_segment), static_cast<int>(last) + 3);
+  // Rank 2 never begins step 2. The others are served up to the bound, then compute one step more and push in vain.
+  const auto told_by = [&](std::uint32_t others_until) {
+    std::vector<Span> spans;
+    for (const Span& span : run.spans) {
+      const bool of_two = span.rank == 2 || (span.rank == server && span.op.fields().micro_batch == 2);
+      const bool computes = span.rank != server && span.op.lane() != Lane::server;
+      if (span.step < (of_two ? stops : others_until + 1) || (!of_two && computes && span.step == others_until + 1))
+        spans.push_back(span);
+    }
+    return spans;
+  };
+  const Standstill still = where_ranks_are(programs, grid, told_by(last), 0, 100, {});
+  CHECK(still.late == std::vector<int>{2});
+  REQUIRE(still.held_back.size() == 1);
+  CHECK(still.held_back[0].server == server);
+  CHECK(still.held_back[0].oldest == stops);
+  CHECK(still.held_back[0].last == last);
+  CHECK(still.held_back[0].workers == std::vector<int>{2});
+  REQUIRE(still.meetings.size() == 3);
+  for (const Meeting& meeting : still.meetings) CHECK(meeting.missing() == std::vector<int>{server});
+  const std::string sentence = sentence_of(still, {});
+  INFO(sentence);
+  CHECK(sentence.find("Rank 2 does not come: it is in ") == 0);
+  CHECK(sentence.find(" of step 2. Ranks 0, 1 and 3 wait for it.") != std::string::npos);
+
+  // Before the bound is met nobody waits: the server takes what comes.
+  const Standstill moving = where_ranks_are(programs, grid, told_by(last - 1), 0, 100, {});
+  CHECK(moving.meetings.empty());
+  CHECK(moving.held_back.empty());
+  CHECK(moving.late.empty());
+}

@@ -1,0 +1,89 @@
+#include "engine/explain/analyse/step_index.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/layout/simulate.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+using namespace rankscope::analysis;
+
+namespace {
+
+/// Two steps of a plan with every kind of group, as simulated.
+struct Simulated {
+  StepProgram step =
+      compile(parse_scenario("[model]\nlayers = 4\n[plan]\ntensor = 2\ndata = 3\npipeline = 2\nzero = 1\nmicro_batches "
+                             "= 3\n[train]\nclip = 1.0\n"
+                             "global_batch = 18\n",
+                             "s.toml"));
+  std::vector<RankProgram> programs = step.all_programs();
+  std::vector<Span> spans = simulate(programs, step.grid, modelled_costs(step.scenario, step.model), 2).spans;
+};
+
+}  // namespace
+
+TEST_CASE("of those who meet, the one that came last is told, of several the first rank, and to nobody itself") {
+  Simulated s;
+  std::mt19937 random(7);
+  for (Span& span : s.spans) {  // whoever comes when; some at the same time
+    const std::int64_t length = span.end_ns - span.begin_ns;
+    span.begin_ns = span.active_ns = 1000 * static_cast<std::int64_t>(random() % 50);
+    span.end_ns = span.begin_ns + length;
+  }
+  const StepIndex index(s.programs, s.step.grid, s.spans, 0);
+  int meetings = 0;
+  for (SpanAt at = 0; at < static_cast<SpanAt>(index.spans().size()); ++at) {
+    const Span& span = index[at];
+    if (!is_collective(span.op.kind())) continue;
+    const Op& op = index.program(span.rank).ops[static_cast<std::size_t>(index.op_index(at))];
+    const std::vector<int> group = s.step.grid.group_of(span.rank, op.group);
+    CHECK(index.first_of_group(span.rank, op.group) == group.front());
+    SpanAt last = none;
+    for (const int member : group) {
+      const SpanAt theirs = member == span.rank ? none : index.find(member, op.id, span.step);
+      if (theirs != none && (last == none || index[theirs].begin_ns > index[last].begin_ns)) last = theirs;
+    }
+    REQUIRE(index.last_to_come(at) == last);
+    meetings += last != none;
+  }
+  CHECK(meetings > 500);
+}
+
+TEST_CASE("in whatever order spans come, an index is the same") {
+  Simulated s;
+  const StepIndex ordered(s.programs, s.step.grid, s.spans, 1);
+  std::shuffle(s.spans.begin(), s.spans.end(), std::mt19937(3));
+  const StepIndex index(s.programs, s.step.grid, s.spans, 1);
+  CHECK(index.missing() == 0);
+  for (int rank = 0; rank < index.ranks(); ++rank) {
+    const auto& compute = index.compute(rank);
+    REQUIRE(compute.size() == ordered.compute(rank).size());
+    for (std::size_t i = 0; i < compute.size(); ++i) {
+      REQUIRE(index[compute[i]] == ordered[ordered.compute(rank)[i]]);
+      REQUIRE((i == 0 || index[compute[i - 1]].begin_ns <= index[compute[i]].begin_ns));
+    }
+  }
+}
+
+TEST_CASE("every op is found by its number and by its id, on the ranks that have it") {
+  Simulated s;
+  const StepIndex index(s.programs, s.step.grid, s.spans, 1);
+  for (int rank = 0; rank < index.ranks(); ++rank)
+    for (std::size_t i = 0; i < index.program(rank).ops.size(); ++i) {
+      const OpId id = index.program(rank).ops[i].id;
+      const SpanAt at = index.find(rank, static_cast<std::int32_t>(i), 1);
+      REQUIRE(at != none);
+      REQUIRE(index[at].op == id);
+      REQUIRE(index[at].rank == rank);
+      REQUIRE(index.find(rank, id, 1) == at);
+    }
+  const OpId first_stage = s.programs.front().ops.front().id;
+  CHECK(index.find(0, first_stage, 1) != none);
+  CHECK(index.find(index.ranks() - 1, first_stage, 1) == none);
+  CHECK(index.find(index.ranks(), first_stage, 1) == none);
+}

@@ -1,0 +1,142 @@
+// The peak that MFU is a share of, as a kernel set is asked for it.
+#include <cmath>
+#include <fstream>
+#include <set>
+
+#include "engine/prove/calibrate/peak.hpp"
+#include "engine/prove/calibrate/stored_peak.hpp"
+#include "kernels/tensor/element.hpp"
+#include "tests/catch.hpp"
+#include "tests/temporary_directory.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+/// What a million values of a matrix are: uniform in [-1, 1) has mean 0 and mean square 1/3.
+struct Spread {
+  explicit Spread(const View& matrix) {
+    const std::int64_t n = matrix.elements();
+    std::set<double> values;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double x = element(matrix, i);
+      mean += x / static_cast<double>(n);
+      mean_square += x * x / static_cast<double>(n);
+      if (i < 10'000) values.insert(x);
+    }
+    distinct = values.size();
+  }
+  double mean = 0, mean_square = 0;
+  std::size_t distinct = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the peak is measured on random matrices: zeros and constants are quicker on a GPU than what is trained on") {
+  Platform platform = *open_platform("cpu");
+  std::vector<Spread> seen;
+  const auto prepare = platform.kernels.linear_forward.make;
+  static decltype(seen)* into = nullptr;  // a row of the table is a plain function
+  static decltype(platform.kernels.linear_forward.make) own = nullptr;
+  into = &seen, own = prepare;
+  platform.kernels.linear_forward.make = [](const kernels::LinearSpec& spec, const kernels::Options& options) {
+    auto op = own(spec, options);
+    op.launch = [launch = op.launch](View y, View x, View w, View b, View r, const kernels::Stream& stream) {
+      if (into->empty()) into->insert(into->end(), {Spread(x), Spread(w)});
+      launch(y, x, w, b, r, stream);
+    };
+    return op;
+  };
+  for (const DType type : {DType::f32, DType::bf16}) {
+    INFO(name_of(type));
+    seen.clear();
+    CHECK(measure_peak(type, platform, {.least_seconds = 0, .most_seconds = 0}).best.device > 0);
+    REQUIRE(seen.size() == 2);
+    for (const Spread& matrix : seen) {
+      CHECK(std::abs(matrix.mean) < 0.01);
+      CHECK(std::abs(matrix.mean_square - 1.0 / 3) < 0.01);
+      CHECK(matrix.distinct > 400);  // bf16 has some five hundred in each half
+    }
+  }
+}
+
+namespace {
+
+constexpr const char* now = "2026-11-23T12:00:00Z";
+
+/// A peak of this machine as it would be stored, with these rates.
+StoredPeak stored(const Platform& platform, double flops) {
+  PeakMeasurement measured;
+  measured.best = {flops, flops};
+  measured.size = 384;
+  measured.samples = 100;
+  measured.spread = 0.001;
+  return {{this_machine(), platform.libraries, 1, "fp32"}, measured, "2026-01-01T00:00:00Z"};
+}
+
+}  // namespace
+
+TEST_CASE("a stored peak stays as it is from start to start, of its machine, libraries, threads and precision alone") {
+  const testing::TemporaryDirectory folder;
+  const PeakStore store(folder.path() / "rankscope" / "peaks.json");
+  const auto platform = open_platform("cpu");
+  CHECK_THAT(platform->libraries, ContainsText("oneDNN "));
+  CHECK_THAT(platform->libraries, ContainsText("OpenBLAS "));
+  constexpr double above_any_core = 1e14;
+  REQUIRE(store.put(stored(*platform, above_any_core)) == "");
+  for (int start = 0; start < 2; ++start) {
+    const MachinePeak found = peak_of_machine(DType::f32, *platform, store, false, now);
+    CHECK_FALSE(found.measured_now);
+    CHECK(found.peak.measured.best.device == above_any_core);
+    CHECK(found.peak.utc == "2026-01-01T00:00:00Z");
+    CHECK(found.now.device > 0);  // it was checked
+    CHECK(found.now.device < above_any_core);
+  }
+  PeakKey other = stored(*platform, 1).key;
+  other.threads = 2;
+  CHECK_FALSE(store.find(other));
+  other = stored(*platform, 1).key;
+  other.libraries = "oneDNN 1.0.0";
+  CHECK_FALSE(store.find(other));
+  other = stored(*platform, 1).key;
+  other.machine.host = "elsewhere";
+  CHECK_FALSE(store.find(other));
+}
+
+TEST_CASE("a peak that a start exceeds, that was not steady, or that is wanted again, is measured again and stored") {
+  const testing::TemporaryDirectory folder;
+  const PeakStore store(folder.path() / "peaks.json");
+  const auto platform = open_platform("cpu");
+  StoredPeak before = stored(*platform, 1e6);  // less than any machine does
+  bool again = false;
+  SECTION("exceeded") {}
+  SECTION("not steady") { before.measured.spread = 0.2; }
+  SECTION("wanted again") {
+    before = stored(*platform, 1e14);
+    again = true;
+  }
+  REQUIRE(store.put(before) == "");
+  const MachinePeak found = peak_of_machine(DType::f32, *platform, store, again, now);
+  CHECK(found.measured_now);
+  CHECK(found.peak.utc == now);
+  CHECK(found.peak.measured.best.device > 1e6);
+  CHECK(found.peak.measured.best.device < 1e14);
+  CHECK(found.peak.measured.samples > 3);
+  const auto after = store.find(before.key);
+  REQUIRE(after);
+  CHECK(after->measured.best.device == Approx(found.peak.measured.best.device));
+  CHECK(store.all().size() == 1);
+}
+
+TEST_CASE("a damaged store of peaks is none, and where nothing can be stored that is said") {
+  const testing::TemporaryDirectory folder;
+  const auto platform = open_platform("cpu");
+  const PeakStore store(folder.path() / "peaks.json");
+  REQUIRE(store.put(stored(*platform, 2e9)) == "");
+  std::ofstream(store.file()) << "[{\"host\": 3}, {\"cpu\"";
+  CHECK(store.all().empty());
+  CHECK(store.put(stored(*platform, 2e9)) == "");
+  CHECK(store.all().size() == 1);
+  CHECK_THAT(PeakStore("/dev/null/peaks.json").put(stored(*platform, 2e9)), ContainsText("cannot write /dev/null"));
+  CHECK_THAT(PeakStore({}).put(stored(*platform, 2e9)), ContainsText("HOME"));
+}

@@ -1,0 +1,193 @@
+// Every plan of the matrix trains what one rank trains, under delays and with all memory poisoned that nobody should
+// look at; and holds the memory that its program says.
+#include <array>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "engine/explain/analyse/report.hpp"
+#include "engine/execute/run/job.hpp"
+#include "engine/prove/verify/verify.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/execute/run/summaries.hpp"
+#include "tests/engine/prove/verify/matrix/plans.hpp"
+#include "tests/judged.hpp"
+#include "tests/slowness.hpp"
+
+using namespace rankscope;
+using namespace rankscope::testing;
+
+namespace {
+
+// Which plans are run: all of them. Sanitizers take so many times as long, and look for what pairs of options share.
+constexpr std::size_t every = rankscope::test::slowness;
+
+RunSettings troubled(std::uint64_t seed, std::int64_t greatest_delay_ns = 100'000) {
+  RunSettings settings;
+  settings.stress = {seed, greatest_delay_ns, true};
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("a covering array has every pair that is possible, and says which are not") {
+  // Three options; the second's value 1 excludes the first's value 0.
+  const auto is_valid = [](const Row& row) { return !(row[0] == 0 && row[1] == 1); };
+  const CoveringArray array = covering_array({2, 3, 4}, is_valid, 0, 1);
+  CHECK(array.impossible == std::vector<Pair>{{0, 0, 1, 1}});
+  CHECK(array.pairs == 2 * 3 + 2 * 4 + 3 * 4 - 1);
+  std::set<std::array<int, 2>> first_two;
+  for (const Row& row : array.rows) {
+    CHECK(is_valid(row));
+    first_two.insert({row[0], row[1]});
+  }
+  CHECK(first_two.size() == 5);
+  CHECK(array.rows.size() <= 20);
+}
+
+TEST_CASE("the pairs of options that no plan of the matrix has are those that are known to be impossible") {
+  const std::map<std::string, std::string> known = impossible_pairs();  // with the reason
+  std::set<std::string> missing;
+  for (const Pair& pair : plan_matrix().impossible) missing.insert(describe(pair));
+  for (const std::string& pair : missing) {
+    INFO("refused, but not in impossible.txt: " << pair);
+    CHECK(known.contains(pair));
+  }
+  for (const auto& [pair, reason] : known) {
+    INFO("in impossible.txt (" << reason << "), but a plan has it: " << pair);
+    CHECK(missing.contains(pair));
+  }
+  // Every other pair of values of two options is in some plan.
+  int all = 0, options_before = 0;
+  for (const PlanOption& option : plan_options()) {
+    all += options_before * static_cast<int>(option.values.size());
+    options_before += static_cast<int>(option.values.size());
+  }
+  CHECK(plan_matrix().pairs + static_cast<int>(known.size()) == all);
+}
+
+TEST_CASE("every plan of the matrix trains the same model as one rank, whatever is delayed") {
+  const CoveringArray& matrix = plan_matrix();
+  std::set<int> ranks;
+  REQUIRE(matrix.rows.size() >= 150);
+  for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
+    const Scenario s = scenario_of(matrix.rows[i]);
+    ranks.insert(s.plan.ranks());
+    if (i % every != 0) continue;
+    const VerifyResult result = verify(s, troubled(i));
+    INFO("plan " << i << ": " << describe(matrix.rows[i]) << "\n" << to_text(result));
+    CHECK(result.passed);
+  }
+  CHECK(*ranks.begin() == 1);
+  CHECK(*ranks.rbegin() == 16);
+}
+
+TEST_CASE(
+    "every rank of every plan holds the bytes that its program says, whatever is late, and sends them where it says") {
+  const CoveringArray& matrix = plan_matrix();
+  for (std::size_t i = 0; i < matrix.rows.size(); i += every) {
+    const Row& row = matrix.rows[i];
+    const Scenario s = scenario_of(row);
+    const StepProgram step = compile(s);
+    Summaries summaries;
+    RunSettings settings = troubled(i, 300'000);  // whatever is late
+    settings.steps = i % 4 == 0 ? 2 : 1;  // of some plans also the step that begins while another one ends
+    run_loopback(step, settings, [&](int) { return &summaries; });
+    REQUIRE(summaries.all.size() == settings.steps * static_cast<std::size_t>(step.grid.size()));
+    RunFacts facts;
+    facts.plan = s.plan;
+    facts.grid = step.grid;
+    facts.programs = step.all_programs();
+    facts.summaries = summaries.all;
+    for (const LinkReport& link : make_report(facts).links) {
+      INFO(describe(row) << ", from " << link.from << " to " << link.to);
+      CHECK(link.bytes == link.predicted);
+    }
+    for (const StepSummary& summary : summaries.all) {
+      const MemoryProfile profile = memory_profile(facts.programs[static_cast<std::size_t>(summary.rank)]);
+      INFO(describe(row) << ", rank " << summary.rank << ", step " << summary.step);
+      for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer,
+                                       MemoryClass::activations, MemoryClass::buffers})
+        CHECK(summary.peak_bytes[static_cast<std::size_t>(memory)] ==
+              profile.peak_by_class[static_cast<std::size_t>(memory)]);
+      const std::int64_t scratch = summary.peak_bytes[static_cast<std::size_t>(MemoryClass::workspace)];
+      CHECK(summary.peak_total_bytes - scratch == profile.peak);
+    }
+  }
+}
+
+TEST_CASE("a norm counted twice and a gather that is read too early are caught") {
+  struct Planted {
+    const char* plant;
+    int zero;
+  };
+  const auto planted =
+      GENERATE(Planted{"norm_counted_twice", 0}, Planted{"norm_counted_twice", 2}, Planted{"early_gather_read", 3});
+#ifdef __SANITIZE_THREAD__
+  if (planted.zero == 3) return test::not_judged("a gather read too early: a race, for which the sanitizer ends the test");
+#endif
+  Scenario s;
+  s.model = {"gpt", 4, 16, 2, 8, 64, true, 0.0};
+  s.plan.data = 2;
+  s.plan.pipeline = 2;
+  s.plan.micro_batches = 2;
+  s.plan.zero = planted.zero;
+  s.plan.precision = "fp64";
+  s.train.global_batch = 4;
+  s.train.clip = 0.1;
+  CHECK(verify(s, troubled(1)).passed);
+  s.fault.plant = planted.plant;
+  const VerifyResult result = verify(s, troubled(1, 2'000'000));  // who does not wait for a gather is early
+  INFO(planted.plant << "\n" << to_text(result));
+  CHECK_FALSE(result.passed);
+}
+
+TEST_CASE("ranks of one process share no memory: what one does to its own, no other sees") {
+  Scenario s = scenario_of(plan_matrix().rows.front());
+  s.plan = {};
+  s.plan.data = 2;
+  s.train.global_batch = 2;
+  const StepProgram step = compile(s);
+  RunSettings settings;
+  settings.steps = 1;
+  std::mutex mutex;
+  std::condition_variable met;
+  int finished = 0;
+  bool looked = false, poisoned = false;
+  std::vector<std::byte> before, after;
+  const auto content = [](RankRun& run) {
+    std::vector<std::byte> bytes;
+    for (BufferIndex b = 0; b < run.program().buffers.size(); ++b) {
+      const View view = run.view(b);
+      bytes.insert(bytes.end(), view.as<std::byte>(), view.as<std::byte>() + view.bytes());
+    }
+    return bytes;
+  };
+  run_loopback(
+      step, settings, [](int) { return nullptr; },
+      [&](RankRun& run, int rank) {
+        run.run(0, 1);
+        std::unique_lock lock(mutex);
+        ++finished;
+        met.notify_all();
+        met.wait(lock, [&] { return finished == 2; });
+        if (rank == 0) {
+          before = content(run);
+          looked = true;
+          met.notify_all();
+          met.wait(lock, [&] { return poisoned; });
+          after = content(run);
+        } else {
+          met.wait(lock, [&] { return looked; });
+          for (BufferIndex b = 0; b < run.program().buffers.size(); ++b) {
+            const View view = run.view(b);
+            std::fill_n(view.as<std::byte>(), view.bytes(), std::byte{0xFF});
+          }
+          poisoned = true;
+          met.notify_all();
+        }
+      });
+  CHECK(!before.empty());
+  CHECK(before == after);
+}

@@ -1,0 +1,91 @@
+// The folders are the architecture: no file of engine/ includes one of its own floor's other rooms, or of a floor above.
+// resources/manual/architecture.md draws the floors.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = RANKSCOPE_SOURCE_DIR;
+
+const std::map<std::string, int> floors = {{"base", 0},    {"op", 0},      {"plan", 1},  {"predict", 2}, {"lesson", 2},
+                                           {"explain", 3}, {"execute", 3}, {"prove", 4}, {"worker", 5}};
+
+struct Include {
+  std::string file;      ///< from the root
+  std::string included;  ///< as it is written
+};
+
+std::vector<Include> includes_below(const fs::path& folder) {
+  std::vector<Include> all;
+  for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+    const std::string end = entry.path().extension().string();
+    if (end != ".cpp" && end != ".hpp" && end != ".cu" && end != ".cuh") continue;
+    std::ifstream text(entry.path());
+    constexpr std::string_view begin = "#include \"";
+    for (std::string line; std::getline(text, line);)
+      if (line.starts_with(begin))
+        all.push_back({fs::relative(entry.path(), root).string(),
+                       line.substr(begin.size(), line.find('"', begin.size()) - begin.size())});
+  }
+  return all;
+}
+
+/// "plan" of "engine/plan/mesh/rank_grid.hpp"; empty for what is not in engine/.
+std::string room_of(const std::string& path) {
+  constexpr std::string_view engine = "engine/";
+  if (!path.starts_with(engine)) return {};
+  return path.substr(engine.size(), path.find('/', engine.size()) - engine.size());
+}
+
+bool starts_with_any(const std::string& text, std::initializer_list<const char*> beginnings) {
+  for (const char* beginning : beginnings)
+    if (text.starts_with(beginning)) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("every folder of engine/ is a room with a floor") {
+  for (const auto& entry : fs::directory_iterator(root / "engine"))
+    if (entry.is_directory()) CHECK(floors.contains(entry.path().filename().string()));
+}
+
+TEST_CASE("a room of engine/ includes itself and floors below it, nothing else") {
+  const std::vector<Include> all = includes_below("engine");
+  REQUIRE(all.size() > 1000);
+  for (const auto& [file, included] : all) {
+    const std::string from = room_of(file), to = room_of(included);
+    if (to.empty() || to == from) continue;
+    INFO(file << " includes " << included);
+    REQUIRE(floors.contains(to));
+    CHECK(floors.at(to) < floors.at(from));
+  }
+}
+
+TEST_CASE("kernels include nothing but kernels, and only the window includes the window") {
+  for (const auto& [file, included] : includes_below("kernels")) {
+    INFO(file << " includes " << included);
+    CHECK_FALSE(starts_with_any(included, {"engine/", "telemetry/", "app/"}));
+  }
+  for (const char* folder : {"engine", "telemetry"})
+    for (const auto& [file, included] : includes_below(folder)) {
+      INFO(file << " includes " << included);
+      CHECK_FALSE(included.starts_with("app/"));
+    }
+}
+
+TEST_CASE("the window includes nothing that runs: no communicator, no executor, no kernel for GPUs") {
+  for (const auto& [file, included] : includes_below("app")) {
+    INFO(file << " includes " << included);
+    // A prediction adds what this machine's kernels would ask for as scratch; that part links no communicator.
+    if (included == "engine/execute/run/scratch.hpp") continue;
+    CHECK_FALSE(starts_with_any(included, {"engine/execute/", "engine/prove/", "engine/worker/", "kernels/cuda/"}));
+  }
+}
