@@ -215,6 +215,51 @@ std::string reason_in(const std::deque<std::string>& said) {
   return {};
 }
 
+/// ZeroMQ ends the process where it gets no thread.
+void check_own_threads(const Scenario& scenario, const RunRequest& request) {
+  constexpr int own_threads = 4, of_launcher = 4, most_ranks = 64;
+  const bool launches = request.communicator != "loopback" && !request.launched;
+  const auto here = ranks_here(scenario, request);
+  check_threads(own_threads + (launches ? of_launcher + std::min(here ? here->count() : 0, most_ranks) : 0),
+                launches ? "the run's supervisor, with the processes that it starts," : "the run's supervisor");
+}
+
+std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenario& scenario) {
+  std::vector<std::string> environment = environment_of(job), more = launch_environment(job.request);
+  environment.insert(environment.end(), more.begin(), more.end());
+  // The device clock counts the CPU time of the thread that calls a kernel. It must not spin until the others of its
+  // team are done, who on a busy machine may not even run: their wait is no cost of the op.
+  const bool may_count_cpu_time =
+      job.request.clock == "device" || (job.request.clock == "auto" && has_few_cores(scenario, job.request));
+  if (may_count_cpu_time && job.request.threads > 1 && std::getenv("OMP_WAIT_POLICY") == nullptr)
+    environment.emplace_back("OMP_WAIT_POLICY=passive");
+  return environment;
+}
+
+/// What became of the run, in words.
+struct Conclusion {
+  Verdict verdict;
+  bool has_reason = false;  ///< a process has said on standard error why it could not begin, or why it ended
+};
+Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std::deque<std::string>& said,
+                    const RunRequest& request) {
+  Verdict verdict = watch.verdict(ended.exit);
+  const std::string when =
+      verdict.last_step < 0 ? " before it finished a step" : " after step " + std::to_string(verdict.last_step);
+  if (!verdict.ok && ended.silence)
+    verdict.message = (ended.silence->rank < 0 ? "the run" : "rank " + std::to_string(ended.silence->rank)) + " ended" +
+                      when + ": " + ended.silence->why;
+  if (const auto silent = ended.silent.find(verdict.rank); silent != ended.silent.end() && !verdict.explained)
+    verdict.message += ": it had been silent since " + silent->second;
+  const std::string reason = verdict.ok || verdict.explained ? "" : reason_in(said);
+  if (!reason.empty()) verdict.message = verdict.rank < 0 ? reason : verdict.message + ": " + reason;
+  // A launcher ends all its processes when one is lost, and when it is asked to stop.
+  if (stop_asked && !verdict.ok && !(request.launched && verdict.died))
+    verdict.message =
+        (request.launched ? "stopped by " + request.launched->launcher : std::string(stopped_by_request)) + when;
+  return {verdict, !reason.empty()};
+}
+
 /// "trace.mcap" and 2: "trace.2.mcap".
 std::string numbered(const std::string& path, int number) {
   const fs::path p(path);
@@ -277,12 +322,7 @@ bool stop_was_asked() { return stop_asked; }
 Attempt run_session(const Scenario& scenario, const RunRequest& request, const Progress& progress) {
   check_clock(scenario, request);
   need_descriptors(scenario.plan.ranks(), request.communicator);
-  // ZeroMQ ends the process where it gets no thread.
-  constexpr int own_threads = 4, of_launcher = 4, most_ranks = 64;
-  const bool launches = request.communicator != "loopback" && !request.launched;
-  const auto here = ranks_here(scenario, request);
-  check_threads(own_threads + (launches ? of_launcher + std::min(here ? here->count() : 0, most_ranks) : 0),
-                launches ? "the run's supervisor, with the processes that it starts," : "the run's supervisor");
+  check_own_threads(scenario, request);
   const SessionDirectory directory;
   const SessionId session = new_session_id();
   fs::create_directory(directory.path() / "spool");
@@ -313,15 +353,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
 
   const CoreTicks before = CoreTicks::now();
-  std::vector<std::string> environment = environment_of(job), more = launch_environment(request);
-  environment.insert(environment.end(), more.begin(), more.end());
-  // The device clock counts the CPU time of the thread that calls a kernel. It must not spin until the others of its
-  // team are done, who on a busy machine may not even run: their wait is no cost of the op.
-  const bool may_count_cpu_time =
-      job.request.clock == "device" || (job.request.clock == "auto" && has_few_cores(scenario, request));
-  if (may_count_cpu_time && request.threads > 1 && std::getenv("OMP_WAIT_POLICY") == nullptr)
-    environment.emplace_back("OMP_WAIT_POLICY=passive");
-  ChildProcess child(worker_command(scenario, request), environment);
+  ChildProcess child(worker_command(scenario, request), environment_of_child(job, scenario));
   std::deque<std::string> said;
   const ChildEnd ended =
       run_child(child, watch, places_of(request, child.pid(), directory.path()), said, {scenario, request, progress});
@@ -338,20 +370,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
     any_step = any_step || watch.last_step(rank) >= 0;
     watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
   }
-  Verdict verdict = watch.verdict(ended.exit);
-  if (!verdict.ok && ended.silence)
-    verdict.message = (ended.silence->rank < 0 ? "the run" : "rank " + std::to_string(ended.silence->rank)) +
-                      " ended after step " + std::to_string(verdict.last_step) + ": " + ended.silence->why;
-  if (const auto silent = ended.silent.find(verdict.rank); silent != ended.silent.end() && !verdict.explained)
-    verdict.message += ": it had been silent since " + silent->second;
-  // A process may have said on standard error why it could not begin, or why it ended.
-  const std::string reason = verdict.ok || verdict.explained ? "" : reason_in(said);
-  if (!reason.empty()) verdict.message = verdict.rank < 0 ? reason : verdict.message + ": " + reason;
-  // A launcher ends all its processes when one is lost, and when it is asked to stop.
-  if (stop_asked && !verdict.ok && !(request.launched && verdict.died))
-    verdict.message =
-        (request.launched ? "stopped by " + request.launched->launcher : std::string(stopped_by_request)) +
-        (verdict.last_step < 0 ? " before it finished a step" : " after step " + std::to_string(verdict.last_step));
+  const auto [verdict, has_reason] = conclude(watch, ended, said, request);
   if (request.launched) {
     if (!verdict.ok) say_at_the_end("rankscope-engine: " + verdict.message + "\n", *request.launched);
     relay.finish(5s);
@@ -377,8 +396,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
   attempt.lost_a_rank = !verdict.ok;
   if (verdict.ok) return attempt;
   if (!request.launched) attempt.message = verdict.message;
-  if (verdict.rank < 0 && !stop_asked && reason.empty() && !ended.silence)
-    attempt.said.assign(said.begin(), said.end());
+  if (verdict.rank < 0 && !stop_asked && !has_reason && !ended.silence) attempt.said.assign(said.begin(), said.end());
   return attempt;
 }
 
