@@ -15,11 +15,14 @@ bool same_plan(const std::optional<Scenario>& a, const std::optional<Scenario>& 
   return a->plan == b->plan && a->train == b->train;
 }
 
+/// Those of another recording are no change of a person's.
+bool same_marks(const MarkPage& a, const MarkPage& b) { return a.recording != b.recording || a.marks == b.marks; }
+
 }  // namespace
 
 bool LookHistory::Look::same_as(const Look& other) const {
   return visible == other.visible && range == other.range && selected == other.selected && step == other.step &&
-         layout == other.layout && same_plan(scenario, other.scenario);
+         layout == other.layout && same_plan(scenario, other.scenario) && same_marks(marks, other.marks);
 }
 
 LookHistory::LookHistory(SharedState& state, Session& session, Layout layout, int pause_ms, QObject* parent)
@@ -41,9 +44,23 @@ LookHistory::LookHistory(SharedState& state, Session& session, Layout layout, in
 }
 
 LookHistory::Look LookHistory::look_now() const {
-  return {state_.visible(), state_.selected_range(), state_.selected(),
-          state_.step(),    session_.scenario(),     arranged_,
-          state_.shown(),   state_.follow(),         {}};
+  return {state_.visible(),
+          state_.selected_range(),
+          state_.selected(),
+          state_.step(),
+          session_.scenario(),
+          arranged_,
+          marks_ ? marks_->page() : MarkPage{},
+          state_.shown(),
+          state_.follow(),
+          {}};
+}
+
+void LookHistory::keep_marks(MarkBook& book) {
+  marks_ = &book;
+  connect(&book, &MarkBook::changed, this, &LookHistory::note);
+  connect(&book, &MarkBook::replaced, this, [this] { now_.marks = marks_->page(); });
+  now_.marks = book.page();
 }
 
 bool LookHistory::can_go(const std::vector<Look>& places) const {
@@ -63,6 +80,7 @@ QString LookHistory::undo_words() const {
   const Look& before = pending() && !now.same_as(now_) ? now_ : past_.empty() ? now_ : past_.back();
   if (!same_plan(before.scenario, now.scenario)) return tr("plan");
   if (before.layout != now.layout) return tr("layout");
+  if (!same_marks(before.marks, now.marks)) return tr("mark");
   if (!(before.selected == now.selected)) return tr("selection");
   if (!(before.range == now.range)) return tr("range");
   if (before.step != now.step) return tr("step");
@@ -105,7 +123,8 @@ void LookHistory::settle() {
   if (next.same_as(now_)) return emit changed();
   // A run that is followed moves by itself; so does a picture that plays.
   const bool own = state_.follow() == Follow::held && !state_.playing();
-  const bool other_things = !same_plan(next.scenario, now_.scenario) || next.layout != now_.layout;
+  const bool other_things =
+      !same_plan(next.scenario, now_.scenario) || next.layout != now_.layout || !same_marks(next.marks, now_.marks);
   if (own || other_things || !(next.selected == now_.selected) || !(next.range == now_.range)) {
     past_.push_back(std::move(now_));
     if (past_.size() > most_places) past_.erase(past_.begin());
@@ -155,6 +174,7 @@ void LookHistory::restore(const Look& look) {
     session_.edit(*look.scenario);
   if (layout_.restore && look.layout != arranged_) layout_.restore(look.layout);
   arranged_ = look.layout;
+  if (marks_ != nullptr) marks_->restore(look.marks);
   state_.set_shown(look.shown);
   state_.set_follow(session_.active() ? Follow::held : look.follow);
   state_.set_step(look.step);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Undo for what one looks at: the step, the visible range, the chosen op and range, the plan's edits and the window's
-// layout. What follows quickly on each other (a drag, turning a wheel) is one step back. What a run does by itself,
-// when one follows it, is nothing to undo.
+// Undo for what one looks at: the step, the visible range, the chosen op and range, the plan's edits, the marks of the
+// recording and the window's layout. What follows quickly on each other (a drag, turning a wheel) is one step back.
+// What a run does by itself, when one follows it, is nothing to undo.
 //
 // A place holds all of it, with the plan's run: going back to a plan brings back the run, zoom and selection that it
 // had when it was left. While a run is under way no other plan can come back.
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/models/shared_state.hpp"
+#include "app/session/mark_book.hpp"
 #include "app/session/session.hpp"
 
 namespace rankscope::app {
@@ -28,6 +29,8 @@ class LookHistory : public QObject {
   };
   /// `pause_ms`: so long nothing must change until what is there counts as a place to go back to.
   LookHistory(SharedState& state, Session& session, Layout layout, int pause_ms = 400, QObject* parent = nullptr);
+  /// Marks come back as well. The book outlives this.
+  void keep_marks(MarkBook& book);
 
   bool can_undo() const;
   bool can_redo() const;
@@ -50,6 +53,7 @@ class LookHistory : public QObject {
     std::optional<std::uint32_t> step;
     std::optional<Scenario> scenario;
     QByteArray layout;
+    MarkPage marks;
     Obtained shown = Obtained::measured;
     Follow follow = Follow::last_step;
     SessionContent content;  ///< as of the moment when the plan was left; empty of a place before which it stayed
@@ -68,6 +72,7 @@ class LookHistory : public QObject {
   SharedState& state_;
   Session& session_;
   Layout layout_;
+  MarkBook* marks_ = nullptr;
   QTimer timer_;
   std::vector<Look> past_, future_;
   Look now_;

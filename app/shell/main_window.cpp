@@ -322,7 +322,7 @@ void MainWindow::add_log(const QString& text, bool bad) {
 QString MainWindow::log_text() const { return log_->toPlainText(); }
 
 bool MainWindow::settled() const {
-  if (!session_.settled() || !plan_->settled()) return false;
+  if (!session_.settled() || !plan_->settled() || !marks_.settled()) return false;
   for (const auto& [name, view] : views_)
     if (view->isVisible() && !view->settled()) return false;
   return true;

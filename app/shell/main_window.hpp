@@ -9,6 +9,7 @@
 #include "app/models/palette.hpp"
 #include "app/models/shared_state.hpp"
 #include "app/session/class_room.hpp"
+#include "app/session/mark_book.hpp"
 #include "app/session/session.hpp"
 #include "app/shell/choice_palette.hpp"
 
@@ -75,6 +76,7 @@ class MainWindow : public QMainWindow {
   /// Nothing is under way that would change the picture.
   bool settled() const;
 
+  MarkBook& marks() { return marks_; }
   ClassRoom& class_room() { return room_; }
   /// Opens a class, or joins one; what is wrong is said in the log. Empty: all went well.
   QString teach(const QString& join_file, const QString& address);
@@ -98,6 +100,7 @@ class MainWindow : public QMainWindow {
   void make_class_actions(QMenu* menu);
   void make_find_actions(QMenu* menu);  ///< find, copy, print, the manual and About
   void make_undo_actions(QMenu* menu);
+  void make_mark_actions(QMenu* menu);
   void make_layout();
   void add_view(const QString& name, const QString& title, DataView* view);
   QWidget* find_view(const QString& name) const;
@@ -123,8 +126,15 @@ class MainWindow : public QMainWindow {
   void fill_recent();
   void open_dialog();
   void show_palette();
+  void show_choices(const QString& name, const QString& placeholder,
+                    std::function<Choices(const QString&)> choices_for);
   Choices choices_for(const QString& query);
+  Choices marks_for(const QString& query);
   void go_to(const Found& found);
+  void go_to(const TraceMark& mark);
+  void mark_now();
+  void edit_mark(const TraceMark& place);  ///< asks for the note; a mark of that place is changed
+  void put_mark(const TraceMark& old, const std::optional<TraceMark>& mark);
   void print_view();
   void show_help();
   QAction* add_panel_action(QWidget* panel, const QString& name, const QKeySequence& key);
@@ -137,6 +147,7 @@ class MainWindow : public QMainWindow {
   bool remember_;
   SharedState state_;
   Session session_;
+  MarkBook marks_{session_};
   ClassRoom room_{state_, session_};
   Navigator navigator_;
   QAction *run_ = nullptr, *stop_ = nullptr, *palette_ = nullptr, *help_ = nullptr;

@@ -106,6 +106,7 @@ void MainWindow::make_actions() {
   for (QAction* action : {save_, picture, present_, theme, palette_, help_}) menu_->addAction(action);
   menu_->addSeparator();
   make_undo_actions(menu_);
+  make_mark_actions(menu_);
   make_find_actions(menu_);
   make_class_actions(menu_->addMenu(tr("Class")));
   menu_->addSeparator();

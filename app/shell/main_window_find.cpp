@@ -51,12 +51,9 @@ QString lesson_title(const std::filesystem::path& file) {
 }  // namespace
 
 void MainWindow::make_find_actions(QMenu* menu) {
-  QAction* find = add_action(tr("Find an op, a rank, a tensor or a lesson…"), QKeySequence::Find, [this] {
-    auto* palette = new ChoicePalette(
-        tr("Find"), tr("Find an op, a rank, a tensor or a lesson…"),
-        [this](const QString& query) { return choices_for(query); }, this);
-    palette->move(mapToGlobal(QPoint((width() - palette->width()) / 2, 64)));
-    palette->show();
+  QAction* find = add_action(tr("Find an op, a rank, a tensor, a mark or a lesson…"), QKeySequence::Find, [this] {
+    show_choices(tr("Find"), tr("Find an op, a rank, a tensor, a mark or a lesson…"),
+                 [this](const QString& query) { return choices_for(query); });
   });
   QAction* copy = add_action(tr("Copy what is selected"), QKeySequence::Copy, [this] {
     const QString text = active_view()->selected_text();
@@ -75,8 +72,15 @@ void MainWindow::make_find_actions(QMenu* menu) {
   for (QAction* action : {find, copy, print, manual, about}) menu->addAction(action);
 }
 
+void MainWindow::show_choices(const QString& name, const QString& placeholder,
+                              std::function<Choices(const QString&)> choices_for) {
+  auto* palette = new ChoicePalette(name, placeholder, std::move(choices_for), this);
+  palette->move(mapToGlobal(QPoint((width() - palette->width()) / 2, 64)));
+  palette->show();
+}
+
 Choices MainWindow::choices_for(const QString& query) {
-  Choices choices;
+  Choices choices = marks_for(query);
   const std::string words = query.toStdString();
   if (query.trimmed().isEmpty()) {
     choices.note = tr("Words of a name, in any order: “backward m3 rank 2”, “c_fc weight”, “zero”");

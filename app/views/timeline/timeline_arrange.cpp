@@ -122,6 +122,11 @@ void TimelineView::fill_op_menu(QMenu& menu, const ShownBox& box) {
   menu.addAction(tr("Copy its details"), this, [this] { QGuiApplication::clipboard()->setText(selected_text()); });
   menu.addAction(tr("Zoom to it"), this, [this] { navigator_.fit(); });
   menu.addAction(tr("Set range to it"), this, [this] { navigator_.selection_to_range(); });
+  if (can_mark_)
+    menu.addAction(tr("Mark it…"), this, [this, box] {
+      emit new_mark_wanted(
+          {{box.box.begin_ns, box.box.end_ns}, box.lane.obtained, box.box.step, box.lane.rank, box.box.first_op, {}});
+    });
   for (const auto& [view, title] :
        {std::pair{"memory", tr("Show its rank's memory")}, std::pair{"program", tr("Show it in the program")},
         std::pair{"collectives", tr("Show its transfers")}})
@@ -133,6 +138,7 @@ void TimelineView::fill_op_menu(QMenu& menu, const ShownBox& box) {
 void TimelineView::fill_menu(QMenu& menu, QPoint at) {
   if (lanes_.empty()) return;
   if (const auto box = box_at(at); box && box->row != RowKind::ghost && box->box.op.valid()) fill_op_menu(menu, *box);
+  fill_mark_menu(menu, at);
   if (const RankBand* band = band_at(at.y()); band != nullptr && at.y() >= scene_.layout.plot.top()) {
     const RankBand chosen = *band;
     if (chosen.group < 0) {

@@ -22,8 +22,11 @@ constexpr double wheel_zoom_per_eighth = 0.00186;
 
 void TimelineView::hover(QPoint at) {
   scene_.hover.reset();
-  setCursor(scene_.layout.labels.contains(at) ? Qt::PointingHandCursor : Qt::ArrowCursor);
-  if (const auto box = box_at(at)) {
+  const auto mark = mark_card(at);
+  setCursor(mark || scene_.layout.labels.contains(at) ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  if (mark) {
+    scene_.hover = mark;
+  } else if (const auto box = box_at(at)) {
     scene_.hover = HoverCard{at, details_of_box(*box), box};
   } else if (const FrameBubble* bubble = bubble_at(at)) {
     scene_.hover =
@@ -82,7 +85,8 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   if (scene_.layout.overview.contains(at) && !state().visible().empty()) {
     gesture_ = Gesture::overview;
     mouseMoveEvent(event);
-  } else if (scene_.layout.plot.contains(at) || scene_.layout.axis.contains(at) || scene_.layout.labels.contains(at)) {
+  } else if (scene_.layout.plot.contains(at) || scene_.layout.axis.contains(at) || scene_.layout.labels.contains(at) ||
+             mark_at(at)) {
     gesture_ = Gesture::pressed;
   }
 }
@@ -99,6 +103,7 @@ void TimelineView::click(QPoint at) {
     if (const RankBand* band = band_at(at.y())) toggle(RankBand(*band));
     return;
   }
+  if (const auto mark = mark_at(at)) return emit mark_wanted(*mark);
   state().set_selected_range({});
   const auto box = box_at(at);
   if (box && box->row != RowKind::ghost)

@@ -61,6 +61,7 @@ void TimelinePainter::paint() {
   selection();
   scroll_bar();
   p_.restore();
+  marks();
   cursor();
   details();
   card();

@@ -18,6 +18,7 @@
 #include "app/models/span_details.hpp"
 #include "app/models/time_axis.hpp"
 #include "app/views/timeline/timeline_layout.hpp"
+#include "telemetry/trace/marks.hpp"
 
 namespace rankscope::app {
 
@@ -87,6 +88,9 @@ struct TimelineScene {
   std::optional<ShownBox> selected;
   std::vector<MessageLink> links;
   std::optional<HoverCard> hover;
+  std::vector<TraceMark> marks;
+  /// Whether a mark is of the visible time.
+  bool shows(const TraceMark& mark) const;
   PixelScale scale() const { return {visible, static_cast<double>(layout.plot.width())}; }
 };
 
@@ -114,6 +118,7 @@ class TimelinePainter {
   void range();
   void selection();
   void links();
+  void marks();
   void cursor();
   QString cursor_label() const;
   std::optional<QRectF> cursor_flag() const;

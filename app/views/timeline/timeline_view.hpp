@@ -24,6 +24,9 @@ class QKeyEvent;
 
 namespace rankscope::app {
 
+/// What is marked, in short: "step 3 · B:c2:m3 on rank 2".
+QString words_of(const TraceMark& mark);
+
 class TimelineView : public DataView {
   Q_OBJECT
  public:
@@ -54,6 +57,9 @@ class TimelineView : public DataView {
   /// Does what the key says; false for a key that means nothing here. For a window whose focus is elsewhere.
   bool press(int key);
 
+  /// Shown as flags; `can_mark`: more can be made.
+  void set_marks(const std::vector<TraceMark>& marks, bool can_mark);
+
   /// What is said, and what hint given, while there is nothing to show.
   void set_empty_words(const QString& title, const QString& hint);
 
@@ -70,6 +76,11 @@ class TimelineView : public DataView {
   void described(const QString& text);
   /// The person wants the selected op to be seen in that view.
   void view_wanted(const QString& name);
+  /// What a person does with marks: by their places in what set_marks() was given, and a new one without a note.
+  void mark_wanted(std::size_t mark);
+  void mark_change_wanted(std::size_t mark);
+  void mark_delete_wanted(std::size_t mark);
+  void new_mark_wanted(const TraceMark& mark);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -113,6 +124,11 @@ class TimelineView : public DataView {
   const RankBand* band_at(int y) const;  ///< y of the widget
   std::optional<HoverCard> group_card(QPoint at) const;
 
+  // timeline_marks.cpp
+  std::optional<std::size_t> mark_at(QPoint at) const;
+  std::optional<HoverCard> mark_card(QPoint at) const;
+  void fill_mark_menu(QMenu& menu, QPoint at);
+
   // timeline_input.cpp: what a person does
   void hover(QPoint at);
   void click(QPoint at);
@@ -132,7 +148,7 @@ class TimelineView : public DataView {
   RowChoice choice_;
   Grouping grouping_ = Grouping::automatic;
   std::vector<LaneSet> lanes_;
-  bool with_prediction_ = false, legend_line_ = false;
+  bool with_prediction_ = false, legend_line_ = false, can_mark_ = false;
   TimeRange step_range_;               ///< of the present step
   const void* planned_for_ = nullptr;  ///< the hello that scene_.plan was read from
 

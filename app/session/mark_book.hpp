@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The marks of the recording that is open, or of the run that was recorded here and has ended. What is changed is
+// changed at once here, and saved in the recording on another thread, one change after the other; what cannot be saved
+// is taken back.
+#pragma once
+#include <QObject>
+#include <QThreadPool>
+#include <memory>
+#include <vector>
+
+#include "app/session/session.hpp"
+#include "telemetry/trace/marks.hpp"
+
+namespace rankscope::app {
+
+/// The marks of one recording, to come back to.
+struct MarkPage {
+  QString recording;
+  std::vector<TraceMark> marks;
+  bool operator==(const MarkPage&) const = default;
+};
+
+class MarkBook : public QObject {
+  Q_OBJECT
+ public:
+  explicit MarkBook(const Session& session, QObject* parent = nullptr);
+  /// Waits until all is saved.
+  ~MarkBook() override;
+
+  /// In the order of time.
+  const std::vector<TraceMark>& marks() const { return page_.marks; }
+  const MarkPage& page() const { return page_; }
+  /// Whether there is a recording that marks can be kept in; where not, why() says so.
+  bool can_mark() const { return !page_.recording.isEmpty() && !reading_; }
+  QString why_not() const;
+  void set(std::vector<TraceMark> marks);
+  /// As they were; nothing where another recording is open now.
+  void restore(const MarkPage& page);
+  /// False while something is read or saved.
+  bool settled() const { return under_way_ == 0; }
+
+ signals:
+  void changed();   ///< marks(), or whether there can be any
+  void replaced();  ///< by what a recording holds, not by a person's change
+  void not_saved(const QString& why);
+
+ private:
+  /// What the recording holds: known on the worker's thread alone.
+  using OnDisk = std::shared_ptr<std::vector<TraceMark>>;
+  struct Outcome {
+    OnDisk on_disk;
+    std::vector<TraceMark> marks;  ///< of the recording, afterwards
+    QString why;                   ///< it could not be saved; empty: it was
+  };
+  void look();  ///< at the session: which recording?
+  void save();
+  void take(const Outcome& outcome, bool read);
+  template <class Work>
+  void start(Work work, bool read);
+
+  const Session& session_;
+  MarkPage page_;
+  OnDisk on_disk_;
+  bool reading_ = false;
+  int under_way_ = 0;
+  QThreadPool worker_;  ///< one thread, so that changes are saved in their order
+};
+
+}  // namespace rankscope::app
