@@ -1,40 +1,48 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/choice_palette.hpp"
 
-#include <QHBoxLayout>
+#include <QApplication>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPainter>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
-
-#include "app/views/common/elided_label.hpp"
 
 namespace rankscope::app {
 namespace {
 
 constexpr QSize palette_size(560, 380);
+constexpr int item_height = 28;
+constexpr int hint_role = Qt::UserRole, hint_gap = 16, item_padding = 8;  ///< the padding as the style sheet says
 
-/// A line with its hint at the right.
-QWidget* line_of(const Choice& choice, QWidget* parent) {
-  auto* line = new QWidget(parent);
-  auto* row = new QHBoxLayout(line);
-  row->setContentsMargins(6, 2, 6, 2);
-  auto* text = new ElidedLabel(line);
-  text->set_text(choice.text);
-  auto* hint = new QLabel(choice.hint, line);
-  hint->setProperty("role", QStringLiteral("dim"));
-  row->addWidget(text, 1);
-  row->addWidget(hint);
-  return line;
-}
+/// A line with its hint at the right, which the text gives way to.
+class LineWithHint : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem line = option;
+    initStyleOption(&line, index);
+    const QString hint = index.data(hint_role).toString();
+    const QRect room = line.rect.adjusted(item_padding, 0, -item_padding, 0);
+    const int taken = hint.isEmpty() ? 0 : line.fontMetrics.horizontalAdvance(hint) + hint_gap;
+    line.text = line.fontMetrics.elidedText(line.text, Qt::ElideRight, std::max(0, room.width() - taken));
+    line.widget->style()->drawControl(QStyle::CE_ItemViewItem, &line, painter, line.widget);
+    const bool chosen = line.state & QStyle::State_Selected;
+    painter->setFont(line.font);
+    // The window's: a style sheet fades the list's own.
+    painter->setPen(QApplication::palette().color(chosen ? QPalette::HighlightedText : QPalette::PlaceholderText));
+    painter->drawText(room, Qt::AlignRight | Qt::AlignVCenter, hint);
+  }
+};
 
 }  // namespace
 
 ChoicePalette::ChoicePalette(const QString& name, const QString& placeholder,
                              std::function<Choices(const QString&)> choices_for, QWidget* parent)
-    : QDialog(parent, Qt::Popup),
+    : QDialog(parent, Qt::Dialog | Qt::FramelessWindowHint),
       choices_for_(std::move(choices_for)),
       line_(new QLineEdit(this)),
       list_(new QListWidget(this)),
@@ -47,6 +55,8 @@ ChoicePalette::ChoicePalette(const QString& name, const QString& placeholder,
   line_->installEventFilter(this);
   list_->setFocusPolicy(Qt::NoFocus);
   list_->setFrameShape(QFrame::NoFrame);
+  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  list_->setItemDelegate(new LineWithHint(list_));
   list_->setAccessibleName(tr("%1: what matches").arg(name));
   note_->setProperty("role", QStringLiteral("dim"));
   note_->setWordWrap(true);
@@ -73,11 +83,11 @@ void ChoicePalette::fill(const QString& query) {
   choices_ = choices_for_(query);
   list_->clear();
   for (const Choice& choice : choices_.list) {
-    auto* item = new QListWidgetItem(list_);
-    QWidget* line = line_of(choice, list_);
-    item->setSizeHint(line->sizeHint());
-    item->setData(Qt::AccessibleTextRole, choice.hint.isEmpty() ? choice.text : choice.text + QStringLiteral(", ") + choice.hint);
-    list_->setItemWidget(item, line);
+    auto* item = new QListWidgetItem(choice.text, list_);
+    item->setData(hint_role, choice.hint);
+    item->setSizeHint(QSize(0, item_height));
+    item->setData(Qt::AccessibleTextRole,
+                  choice.hint.isEmpty() ? choice.text : choice.text + QStringLiteral(", ") + choice.hint);
   }
   list_->setCurrentRow(0);
   note_->setText(choices_.note);
@@ -89,6 +99,11 @@ void ChoicePalette::choose() {
   const auto take = row >= 0 ? choices_.list[row].take : std::function<void()>();
   close();
   if (take) take();
+}
+
+bool ChoicePalette::event(QEvent* event) {
+  if (event->type() == QEvent::WindowDeactivate) close();
+  return QDialog::event(event);
 }
 
 bool ChoicePalette::eventFilter(QObject* watched, QEvent* event) {

@@ -24,6 +24,8 @@ struct Choices {
   QString note;  ///< under the list: why it is empty, or that there is more
 };
 
+/// Closed as soon as another window is active. It is no Qt::Popup: these Qt leaves out of what a screen reader is told
+/// of (topLevelObjects() in qaccessibleobject.cpp).
 class ChoicePalette : public QDialog {
   Q_OBJECT
  public:
@@ -34,6 +36,7 @@ class ChoicePalette : public QDialog {
   QString note() const;
 
  protected:
+  bool event(QEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:

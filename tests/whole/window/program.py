@@ -164,13 +164,13 @@ class Program:
     def command(self, words):
         """Types into the command palette, which has every command of the menus, and takes the first that it finds."""
         self.desktop.key("ctrl+k")
-        wait_for("the command palette opens", self.has_popup)
+        self.wait_for("Command", "dialog")
         self.desktop.type(words)
         self.desktop.key("Return")
-        wait_for("the command palette closes", lambda: not self.has_popup())
+        wait_for("the command palette closes", lambda: not self.find("Command", "dialog"))
 
     def has_popup(self):
-        """Whether a second window of the program is shown: its popups are not in the tree that a screen reader reads."""
+        """Whether a second window of the program is shown: lists that a field opens are not in a screen reader's tree."""
         found = run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)])
         return len(found.stdout.split()) > 1
 

@@ -61,6 +61,7 @@ def see_a_recording(binary, folder, desktop, file):
         desktop.key("w", "w", "w")
         wait_for("'W' zooms", lambda: open(desktop.picture("after-zoom"), "rb").read() != open(before, "rb").read())
         desktop.key("f")
+        find_an_op(program, desktop)
         desktop.key("question")
         wait_for("'?' shows the keys", program.has_popup)
         desktop.key("Escape")
@@ -75,6 +76,21 @@ def see_a_recording(binary, folder, desktop, file):
         raise
     finally:
         program.kill()
+
+
+def find_an_op(program, desktop):
+    """Ctrl+F's list is read to whoever cannot see it: what it is, and what it has found."""
+    desktop.key("ctrl+f")
+    program.wait_for("Find", "dialog")
+    desktop.type("B:c1:m2 ")
+
+    def first():
+        found = program.find("Find: what matches")
+        return found.node.get_child_at_index(0).get_name() if found and found.node.get_child_count() > 0 else ""
+
+    wait_for(lambda: f"the list tells of an op of these words; it says '{first()}'", lambda: first().startswith("B:c1:m2"))
+    desktop.key("Escape")
+    wait_for("Esc closes the list", lambda: not program.find("Find", "dialog"))
 
 
 def press_range(desktop, x, to_x, y):
