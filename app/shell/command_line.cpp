@@ -5,6 +5,7 @@
 #include <QRegularExpression>
 #include <algorithm>
 
+#include "app/shell/view_list.hpp"
 #include "app/views/common/save_view.hpp"
 #include "engine/descent/surface.hpp"
 
@@ -82,10 +83,8 @@ struct Options {
 
 QStringList view_names() {
   QStringList names;
-  for (const char* name : {"timeline", "memory", "range", "collectives", "training", "scaling", "paths", "validation",
-                           "grid", "topology", "program", "hang", "compare", "plan", "lab"})
-    names << QLatin1String(name);
-  return names;
+  for (const ViewKind& kind : view_kinds()) names << QLatin1String(kind.name);
+  return names << QStringLiteral("plan") << QStringLiteral("lab");
 }
 
 CommandLine parse_command_line(const QStringList& arguments) {

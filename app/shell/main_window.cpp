@@ -24,22 +24,16 @@
 #include "app/shell/presentation.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/shell/view_list.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/own_keys.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/compare/compare_view.hpp"
-#include "app/views/grid/grid_view.hpp"
 #include "app/views/hang/hang_view.hpp"
-#include "app/views/memory/memory_view.hpp"
 #include "app/views/paths/paths_view.hpp"
 #include "app/views/program/program_view.hpp"
-#include "app/views/range/range_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
-#include "app/views/topology/topology_view.hpp"
-#include "app/views/traffic/traffic_view.hpp"
-#include "app/views/training/training_view.hpp"
-#include "app/views/validation/validation_view.hpp"
 #include "engine/scenario/read.hpp"
 
 namespace rankscope::app {
@@ -136,32 +130,25 @@ void MainWindow::make_layout() {
   plan_ = new PlanPanel(session_, workspace_);
   gap_ = new GapStrip(session_.figures(), workspace_);
   status_ = new StatusLine(session_, centre_);
-  timeline_ = new TimelineView(state_, session_, navigator_, &session_.insights(), workspace_);
+  const ViewParts parts{state_, session_, navigator_, workspace_};
+  for (const ViewKind& kind : view_kinds()) views_[QLatin1String(kind.name)] = kind.make(parts);
+  const auto take = [this]<class View>(View*& view, const char* name) {
+    view = static_cast<View*>(views_.at(QLatin1String(name)));
+  };
+  take(timeline_, "timeline");
   workspace_->set_upper(timeline_, gap_, gap_->sizeHint().height());
   workspace_->add_panel(tr("Lesson"), QStringLiteral("Ctrl+B"), SidePanel::Side::left, lab_);
   workspace_->add_panel(tr("Plan"), QStringLiteral("Ctrl+J"), SidePanel::Side::right, plan_);
   plan_->set_heading_visible(false);  // the panel's own
   connect(gap_, &GapStrip::open_wanted, workspace_, &Workspace::set_shares_open);
 
-  const auto add = [&](const char* name, const QString& title, DataView* view) {
-    add_view(QLatin1String(name), title, view);
-  };
-  FiguresModel& figures = session_.figures();
-  add("timeline", tr("Time line"), timeline_);
-  add("memory", tr("Memory"), new MemoryView(state_, session_, &session_.insights(), workspace_));
-  add("range", tr("Range"), new RangeView(state_, session_, figures, workspace_));
-  add("collectives", tr("Collectives"), new TrafficView(state_, session_, figures, workspace_));
-  add("training", tr("Training"), new TrainingView(state_, session_, figures, workspace_));
-  scaling_ = new ScalingView(state_, session_, workspace_);
-  add("scaling", tr("Scaling"), scaling_);
+  for (const ViewKind& kind : view_kinds()) add_view(kind, views_[QLatin1String(kind.name)]);
+  take(scaling_, "scaling");
+  take(paths_, "paths");
+  take(program_, "program");
+  take(hang_, "hang");
+  take(compare_, "compare");
   connect(scaling_, &ScalingView::log, this, &MainWindow::add_log);
-  paths_ = new PathsView(state_, session_, session_.paths(), workspace_);
-  add("paths", tr("Paths"), paths_);
-  add("validation", tr("Validation"), new ValidationView(state_, session_, workspace_));
-  add("grid", tr("Grid"), new GridView(state_, session_, figures, workspace_));
-  add("topology", tr("Topology"), new TopologyView(state_, session_, figures, workspace_));
-  program_ = new ProgramView(state_, session_, workspace_);
-  add("program", tr("Program"), program_);
   connect(plan_, &PlanPanel::text_wanted, this, [this] {
     workspace_->bring(program_);
     program_->show_program(-1);
@@ -172,14 +159,10 @@ void MainWindow::make_layout() {
     if (const auto chosen = state_.selected(); chosen && find_view(name) == program_)
       program_->show_op(chosen->rank, chosen->op);
   });
-  hang_ = new HangView(state_, session_, figures, workspace_);
-  add("hang", tr("Hang"), hang_);
   connect(hang_, &HangView::hang_told, this, [this](bool hangs) {
     workspace_->set_title(hang_, hangs ? tr("Hang ⚠") : tr("Hang"));
     if (hangs) add_log(hang_->title() + QLatin1Char('\n') + hang_->words(), true);
   });
-  compare_ = new CompareView(state_, session_, navigator_, workspace_);
-  add("compare", tr("Compare"), compare_);
   log_ = new QPlainTextEdit(workspace_);
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(kept_log_lines);
@@ -281,36 +264,30 @@ void MainWindow::take_no_lesson() {
 
 void MainWindow::take_answers() {
   std::set<PlanRow> hidden;
-  bool shares = false, memory = false, traffic = false, training = false, paths = false, open_questions = false;
+  std::uint8_t veiled = 0;
+  bool open_questions = false;
   for (const Answer& answer : lab_->answers()) {
     if (answer.open() || lab_->shows_anyway()) continue;
     if (answer.of_paths()) {
-      paths = true;
+      veiled |= shows::paths;
       continue;
     }
     open_questions = true;
     const QString path = QString::fromStdString(answer.question.answer_from);
     const auto rows = rows_telling(path);
     hidden.insert(rows.begin(), rows.end());
-    shares = shares || shares_telling(path);
-    memory = memory || rows.count(PlanRow::peak_memory) > 0;
-    traffic = traffic || rows.count(PlanRow::sent) > 0;
-    training = training || training_telling(path);
+    if (shares_telling(path)) veiled |= shows::shares;
+    if (rows.count(PlanRow::peak_memory) > 0) veiled |= shows::memory;
+    if (rows.count(PlanRow::sent) > 0) veiled |= shows::traffic;
+    if (training_telling(path)) veiled |= shows::training;
   }
   const QString until = lab_->hidden_words();
   plan_->set_hidden(hidden, until);
   plan_->set_advice_veil(open_questions ? until : QString());
+  const bool shares = (veiled & shows::shares) != 0;
   gap_->set_veil(shares ? until : QString());
   session_.insights().set_veiled(shares);
-  views_[QStringLiteral("memory")]->set_veiled(memory);
-  views_[QStringLiteral("collectives")]->set_veiled(traffic);
-  views_[QStringLiteral("grid")]->set_veiled(shares || memory);
-  views_[QStringLiteral("range")]->set_veiled(shares);
-  views_[QStringLiteral("topology")]->set_veiled(traffic);
-  views_[QStringLiteral("program")]->set_veiled(shares);
-  views_[QStringLiteral("training")]->set_veiled(training);
-  paths_->set_veiled(paths);
-  compare_->set_veiled(shares || memory || traffic || training);
+  for (const ViewKind& kind : view_kinds()) views_[QLatin1String(kind.name)]->set_veiled((kind.shows & veiled) != 0);
 }
 
 void MainWindow::add_log(const QString& text, bool bad) {

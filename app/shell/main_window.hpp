@@ -34,6 +34,7 @@ class ScalingView;
 class StatusLine;
 class TimelineView;
 class TopBar;
+struct ViewKind;
 class Workspace;
 
 class MainWindow : public QMainWindow {
@@ -102,7 +103,7 @@ class MainWindow : public QMainWindow {
   void make_undo_actions(QMenu* menu);
   void make_mark_actions(QMenu* menu);
   void make_layout();
-  void add_view(const QString& name, const QString& title, DataView* view);
+  void add_view(const ViewKind& kind, DataView* view);
   QWidget* find_view(const QString& name) const;
   void notice_active(QWidget* widget);
   void save_dialog(const QString& view, const QString& title);

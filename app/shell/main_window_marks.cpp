@@ -15,6 +15,7 @@
 #include "app/shell/banner.hpp"
 #include "app/shell/look_history.hpp"
 #include "app/shell/main_window.hpp"
+#include "app/shell/status_line.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 
@@ -48,7 +49,10 @@ void MainWindow::make_mark_actions(QMenu* menu) {
   menu->addAction(mark);
   menu->addAction(list);
   history_->keep_marks(marks_);
-  const auto take = [this] { timeline_->set_marks(marks_.marks(), marks_.can_mark()); };
+  const auto take = [this] {
+    timeline_->set_marks(marks_.marks(), marks_.can_mark());
+    status_->set_marks(marks_.marks().size());
+  };
   connect(&marks_, &MarkBook::changed, this, take);
   connect(&marks_, &MarkBook::not_saved, this, [this](const QString& why) {
     banner_->say(mark_subject, BannerKind::error, tr("Not saved: %1").arg(why));

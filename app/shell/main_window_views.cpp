@@ -15,6 +15,7 @@
 #include "app/shell/presentation.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/shell/view_list.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
@@ -29,8 +30,8 @@ constexpr int widest_panel = 720;  // lines of a lesson longer than this cannot 
 
 }  // namespace
 
-void MainWindow::add_view(const QString& name, const QString& title, DataView* view) {
-  views_[name] = view;
+void MainWindow::add_view(const ViewKind& kind, DataView* view) {
+  const QString title = tr(kind.title);
   view->setAccessibleName(title);
   if (view != timeline_) workspace_->add_tab(title, view);
   connect(view, &DataView::show_anyway_wanted, lab_, &LabPanel::show_anyway);

@@ -62,6 +62,12 @@ void StatusLine::describe(const QString& words) {
   right_->setVisible(!words.isEmpty());
 }
 
+void StatusLine::set_marks(std::size_t marks) {
+  if (marks == marks_) return;
+  marks_ = marks;
+  take_in();
+}
+
 void StatusLine::take_in() {
   const auto view = session_.view();
   QStringList words;
@@ -94,6 +100,7 @@ void StatusLine::take_in() {
                   ? file.fileName() + size
                   : (connected ? tr("recording to %1") : tr("recorded to %1")).arg(file.fileName() + size));
   }
+  if (marks_ > 0) words << (marks_ == 1 ? tr("1 mark") : tr("%1 marks").arg(marks_)) + tr(" (Ctrl+Shift+D)");
   const QString line = words.join(QStringLiteral("  ·  "));
   left_->set_text(line);
   setToolTip(session_.recording().isEmpty() ? line : line + QLatin1Char('\n') + session_.recording());

@@ -16,6 +16,8 @@ class StatusLine : public QWidget {
   QString left_text() const { return left_->whole_text(); }
   /// The op under the pointer; empty: none.
   void describe(const QString& words);
+  /// How many marks the recording has.
+  void set_marks(std::size_t marks);
 
  private:
   void take_in();
@@ -23,6 +25,7 @@ class StatusLine : public QWidget {
   Session& session_;
   ElidedLabel *left_, *right_;
   QTimer limit_;
+  std::size_t marks_ = 0;
 };
 
 }  // namespace rankscope::app

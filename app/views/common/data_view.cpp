@@ -8,6 +8,7 @@
 #include <QTableView>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/tool_tip.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -61,6 +62,25 @@ void DataView::set_presentation(double scale) {
   update();
 }
 
+ViewTable DataView::table() const {
+  ViewTable table = rows_shown();
+  if (is_hidden()) table.rows.clear();
+  return table;
+}
+
+void DataView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(interface_font());
+  painter.fillRect(rect(), color(colours().ground));
+  if (!is_hidden()) return paint(painter);
+  paint_empty(painter, rect().adjusted(0, 0, 0, -veil_button_room), colours(), veil_words(), {});
+}
+
+bool DataView::event(QEvent* event) {
+  return shows_tip(event, this, [this](QPoint at) { return is_hidden() ? QString() : tip_at(at); }) ||
+         QWidget::event(event);
+}
+
 QString DataView::selected_text() const {
   if (veiled_) return {};
   for (const QTableView* rows : findChildren<QTableView*>())
@@ -94,11 +114,6 @@ void DataView::set_veiled(bool veiled) {
     static_cast<VeilButton*>(show_anyway_)->place();
   }
   update();
-}
-
-void paint_veil(QPainter& painter, const QRectF& area, const Palette& colours) {
-  paint_empty(painter, area.adjusted(0, 0, 0, -veil_button_room), colours,
-              DataView::tr("Hidden until you answer the question on the left and run."), {});
 }
 
 void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,

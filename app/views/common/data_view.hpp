@@ -29,8 +29,8 @@ class DataView : public QWidget, public TableSource {
   virtual void set_theme(Theme theme);
   /// False while an answer from a worker thread is under way: a picture taken now would be out of date.
   virtual bool settled() const { return true; }
-  /// What it shows, for CSV; nothing while it is veiled. No titles: it is no table.
-  ViewTable table() const override { return {}; }
+  /// What it shows, for CSV; no rows while it is veiled. No titles: it is no table.
+  ViewTable table() const final;
   /// What is selected in it, as text to copy: the chosen row of its table; where nothing is chosen, the whole table. A
   /// line a row, cells between tabs. Empty while it is veiled or shows nothing.
   virtual QString selected_text() const;
@@ -52,16 +52,29 @@ class DataView : public QWidget, public TableSource {
   void show_anyway_wanted();
 
  protected:
-  virtual void on_veil() {}
+  /// What it shows beside its children: on its ground, in the interface's font. Not asked for while it is veiled.
+  virtual void paint(QPainter&) {}
+  /// What a tool tip says at that place of it; empty: none. Not asked for while it is veiled.
+  virtual QString tip_at(QPoint) const { return {}; }
+  /// All that table() is of.
+  virtual ViewTable rows_shown() const { return {}; }
+  /// Places its parts, and hides those that are not to be seen: again at every change of its size and of the veil.
+  virtual void arrange() {}
+  virtual void on_veil() { arrange(); }
+  virtual QString veil_words() const { return tr("Hidden until you answer the question on the left and run."); }
   /// False where only some words of it are veiled: then there is nothing to be shown all the same.
   virtual bool veils_all() const { return true; }
   /// Adds what a person can do with what is at that place.
   virtual void fill_menu(QMenu&, QPoint) {}
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent*) override { arrange(); }
+  bool event(QEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
   SharedState& state() const { return state_; }
   SnapshotSource& source() const { return source_; }
 
  private:
+  bool is_hidden() const { return veiled_ && veils_all(); }
   SharedState& state_;
   SnapshotSource& source_;
   const Palette* colours_;
@@ -69,9 +82,6 @@ class DataView : public QWidget, public TableSource {
   QPushButton* show_anyway_ = nullptr;  ///< null until it is veiled for the first time
   double presentation_ = 1;
 };
-
-/// What a veiled view says.
-void paint_veil(QPainter& painter, const QRectF& area, const Palette& colours);
 
 /// In the middle of `area`: what is missing, and beneath it what would fill the view.
 void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,

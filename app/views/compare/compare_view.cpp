@@ -95,8 +95,6 @@ bool CompareView::settled() const {
          (!time_a_->isVisible() || time_a_->settled());
 }
 
-void CompareView::compare_by(CompareBy by) { by_->setCurrentIndex(static_cast<int>(by)); }
-
 void CompareView::fill_menu() {
   menu_->clear();
   const KeptRun& previous = session_.previous();
@@ -219,14 +217,10 @@ void CompareView::take_figures() {
   update();
 }
 
-void CompareView::on_veil() { arrange(); }
-
 void CompareView::showEvent(QShowEvent* event) {
   DataView::showEvent(event);
   align();
 }
-
-void CompareView::resizeEvent(QResizeEvent*) { arrange(); }
 
 void CompareView::arrange() {
   const bool there = other_.there() && !veiled();
@@ -257,11 +251,7 @@ void CompareView::arrange() {
     part->setVisible(there && both);
 }
 
-void CompareView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
-  if (veiled()) return paint_veil(painter, rect(), colours());
+void CompareView::paint(QPainter& painter) {
   if (other_.there()) return;
   if (other_.reading())
     return paint_empty(painter, rect(), colours(), tr("Reading %1").arg(other_.name()),

@@ -27,20 +27,18 @@ class CompareView : public DataView {
 
   void set_theme(Theme theme) override;
   bool settled() const override;
-  ViewTable table() const override { return veiled() ? ViewTable{} : table_of(rows_); }
   OtherRun& other() { return other_; }
   /// The second run's own state: coupled with the window's.
   SharedState& other_state() { return other_state_; }
-  void compare_by(CompareBy by);
   const RowsModel& rows() const { return rows_; }
   QString words() const { return words_->whole_text(); }
   /// Reads a recording to compare with.
   void open(const QString& trace);
 
  protected:
-  void on_veil() override;
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void arrange() override;
+  ViewTable rows_shown() const override { return table_of(rows_); }
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
 
  private:
@@ -54,7 +52,6 @@ class CompareView : public DataView {
   void follow_other();
   void couple_selection(const SharedState& from, SharedState& to, const StoreView& run, Obtained obtained,
                         std::optional<std::uint32_t> step);
-  void arrange();
   std::optional<TimeRange> step_of_a() const;
   std::optional<TimeRange> step_of_b() const;
 

@@ -2,11 +2,9 @@
 #include "app/views/grid/grid_view.hpp"
 
 #include <QHeaderView>
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QSignalBlocker>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -74,10 +72,6 @@ void GridView::take() {
   arrange();
   update();
 }
-
-void GridView::on_veil() { arrange(); }
-
-void GridView::resizeEvent(QResizeEvent*) { arrange(); }
 
 void GridView::showEvent(QShowEvent* event) {
   DataView::showEvent(event);
@@ -157,12 +151,8 @@ void GridView::paint_scale(QPainter& painter) const {
   painter.setFont(interface_font());
 }
 
-void GridView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
+void GridView::paint(QPainter& painter) {
   const RankGrid grid = grid_of(*figures_.latest());
-  if (veiled()) return paint_veil(painter, rect(), colours());
   if (grid.size() < 1) {
     paint_empty(
         painter, rect(), colours(), tr("No ranks to show yet"),
@@ -247,7 +237,7 @@ QString GridView::why_unknown() const {
 }
 
 QString GridView::describe(int cell) const {
-  if (veiled() || cell < 0 || cell >= fold_.shown.size()) return {};
+  if (cell < 0 || cell >= fold_.shown.size()) return {};
   const Figures& figures = *figures_.latest();
   const RankGrid grid = grid_of(figures);
   const std::vector<int> ranks = fold_.ranks_of(cell);
@@ -291,9 +281,8 @@ QString GridView::describe(int cell) const {
          members(GroupKind::tensor, tr("tensor group"));
 }
 
-ViewTable GridView::table() const {
+ViewTable GridView::rows_shown() const {
   ViewTable table{{tr("rank"), tr("stage"), tr("replica"), tr("tensor")}, {}};
-  if (veiled()) return {};
   const Figures& figures = *figures_.latest();
   const RankGrid grid = grid_of(figures);
   std::vector<std::vector<double>> values;
@@ -329,11 +318,6 @@ void GridView::leaveEvent(QEvent*) {
   update();
 }
 
-bool GridView::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return DataView::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  QToolTip::showText(help->globalPos(), describe(layout_now().rank_at(help->pos())), this);
-  return true;
-}
+QString GridView::tip_at(QPoint at) const { return describe(layout_now().rank_at(at)); }
 
 }  // namespace rankscope::app

@@ -15,8 +15,6 @@ class GridView : public DataView {
   Q_OBJECT
  public:
   GridView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
-  /// Every quantity of every rank.
-  ViewTable table() const override;
   GridQuantity quantity() const { return quantity_; }
   void set_quantity(GridQuantity quantity);
   /// The cells as painted now, of the grid that is shown.
@@ -27,17 +25,17 @@ class GridView : public DataView {
   void set_theme(Theme theme) override;
 
  protected:
-  void on_veil() override;
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void arrange() override;
+  /// Every quantity of every rank.
+  ViewTable rows_shown() const override;
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
-  bool event(QEvent* event) override;
+  QString tip_at(QPoint at) const override;
 
  private:
   void take();
-  void arrange();
   void fit_columns();
   void paint_scale(QPainter& painter) const;
   void paint_cells(QPainter& painter, const GridLayout& layout) const;

@@ -155,11 +155,8 @@ void HangView::select_lane(int row) {
   if (lane.left.valid()) state().set_selected(SpanRef{lane.rank, lane.left_step, lane.left, Obtained::measured});
 }
 
-void HangView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.fillRect(rect(), color(colours().ground));
+void HangView::paint(QPainter& painter) {
   if (picture_.ran) return;
-  painter.setFont(interface_font());
   paint_empty(painter, rect(), colours(), title_->text(), words_->text());
 }
 

@@ -30,15 +30,15 @@ class HangView : public DataView {
   const RowsModel& meetings() const { return meetings_->rows(); }
   const RowsModel& lanes() const { return lanes_->rows(); }
   RowsTable* lane_table() { return lanes_; }
-  /// Where every lane stands.
-  ViewTable table() const override { return table_of(lanes_->rows()); }
 
  signals:
   /// A live run hangs, or moves again.
   void hang_told(bool hangs);
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
+  /// Where every lane stands.
+  ViewTable rows_shown() const override { return table_of(lanes_->rows()); }
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
 
  private:

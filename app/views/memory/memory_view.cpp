@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/memory/memory_view.hpp"
 
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
-#include <QToolTip>
-#include <array>
 #include <cmath>
 
 #include "app/models/run_plan.hpp"
@@ -14,6 +11,7 @@
 #include "app/views/common/axis.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
+#include "app/views/memory/memory_classes.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -22,18 +20,6 @@ constexpr int header_height = 34, title_height = 20, axis_width = 56, foot_heigh
 constexpr int top = header_height + title_height + 6;
 constexpr int widest_bar = 56, narrowest_bar = 6;
 constexpr int list_from = 860, narrowest_list = 300, widest_list = 440;  // a view this wide has room for the list
-constexpr std::size_t listed_in_tip = 6;
-
-QString name(MemoryClass memory) { return label_of(memory); }
-
-constexpr std::array device_classes{MemoryClass::parameters,  MemoryClass::gradients, MemoryClass::optimizer,
-                                    MemoryClass::activations, MemoryClass::buffers,   MemoryClass::workspace,
-                                    MemoryClass::context};
-static_assert(device_classes.size() + 1 == memory_class_count);
-
-double of(const ClassBytes& bytes, MemoryClass memory) {
-  return static_cast<double>(bytes[static_cast<std::size_t>(memory)]);
-}
 
 }  // namespace
 
@@ -115,11 +101,6 @@ void MemoryView::showEvent(QShowEvent* event) {
   refresh();
 }
 
-void MemoryView::resizeEvent(QResizeEvent* event) {
-  DataView::resizeEvent(event);
-  refresh();
-}
-
 QRect MemoryView::alive_area() const {
   // A folded plan has no programs, whose buffers could be listed.
   if (width() < list_from || programs_ == nullptr || alike_ > 1) return {};
@@ -146,11 +127,7 @@ double MemoryView::y_of(double bytes, const QRect& area) const {
   return area.bottom() + 1 - bytes / std::max(1.0, axis_bytes()) * area.height();
 }
 
-void MemoryView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
-  if (veiled()) return paint_veil(painter, rect(), colours());
+void MemoryView::paint(QPainter& painter) {
   if (picture_.empty()) {
     paint_empty(
         painter, rect(), colours(), tr("No memory to show yet"),
@@ -172,7 +149,7 @@ void MemoryView::paintEvent(QPaintEvent*) {
     if (memory == MemoryClass::host ? !picture_.has_host : memory == MemoryClass::context && !picture_.has_context)
       continue;
     entries.emplace_back(color_of(memory, colours()),
-                         memory == MemoryClass::host ? tr("host (not the device's)") : name(memory));
+                         memory == MemoryClass::host ? tr("host (not the device's)") : label_of(memory));
   }
   paint_legend(painter, QPointF(legend_left, 8), width() - view_margin - legend_left, colours(), entries);
 }
@@ -361,87 +338,6 @@ void MemoryView::look_at_moment() {
   for (const RankPeak& peak : picture_.peaks)
     if (peak.rank == picture_.rank) at_peak = alive_while(peak.op, peak.rank, tr("at the peak"));
   alive_ = std::move(at_peak);
-}
-
-ViewTable MemoryView::table() const {
-  ViewTable table{{tr("rank"), tr("at, ns; or its peak")}, {}};
-  for (int i = 0; i < memory_class_count; ++i) table.titles << tr("%1, bytes").arg(name(static_cast<MemoryClass>(i)));
-  table.titles << tr("device's sum, bytes") << tr("predicted sum, bytes");
-  if (veiled()) return table;
-  const auto add = [&](int rank, const QString& at, const ClassBytes& bytes, std::int64_t predicted) {
-    QStringList row{QString::number(rank), at};
-    for (const std::int64_t part : bytes) row << plain(part);
-    table.rows.push_back(row << plain(device_sum(bytes)) << (predicted < 0 ? QString() : plain(predicted)));
-  };
-  for (const RankPeak& peak : picture_.peaks) add(peak.rank, tr("peak"), peak.bytes, peak.predicted);
-  const double columns = static_cast<double>(picture_.columns.size());
-  for (std::size_t i = 0; i < picture_.columns.size(); ++i) {
-    const double share = static_cast<double>(i) / columns;
-    const std::int64_t time =
-        picture_.range.begin_ns + std::llround(share * static_cast<double>(picture_.range.length()));
-    if (picture_.columns[i].state == MemoryColumn::State::known)
-      add(picture_.rank, plain(time), picture_.columns[i].bytes, picture_.predicted[i]);
-  }
-  return table;
-}
-
-QString MemoryView::text_at(QPoint at) const {
-  if (veiled()) return {};
-  const QRect time = time_area(), bars = peak_area();
-  const ClassBytes* bytes = nullptr;
-  OpId op;
-  int rank = picture_.rank;
-  QString title;
-  std::int64_t predicted = -1;
-  if (time.contains(at) && static_cast<std::size_t>(at.x() - time.left()) < picture_.columns.size()) {
-    const auto index = static_cast<std::size_t>(at.x() - time.left());
-    const MemoryColumn& column = picture_.columns[index];
-    if (column.state == MemoryColumn::State::unknown)
-      return tr("%1: not known, detail was lost here").arg(name_of(rank_));
-    if (column.state != MemoryColumn::State::known) return {};
-    bytes = &column.bytes;
-    op = column.op;
-    title = name_of(picture_.rank);
-    predicted = picture_.predicted[index];
-  } else if (bars.contains(at) && !picture_.peaks.empty()) {
-    const auto index =
-        static_cast<std::size_t>(at.x() - bars.left()) * picture_.peaks.size() / static_cast<std::size_t>(bars.width());
-    if (index >= picture_.peaks.size()) return {};
-    bytes = &picture_.peaks[index].bytes;
-    op = picture_.peaks[index].op;
-    rank = picture_.peaks[index].rank;
-    title = tr("%1 at its peak").arg(name_of(picture_.peaks[index].rank));
-    predicted = picture_.peaks[index].predicted;
-  }
-  if (bytes == nullptr) return {};
-  QString text = QStringLiteral("<b>%1</b> &nbsp; %2").arg(title, text::bytes(static_cast<double>(device_sum(*bytes))));
-  if (predicted >= 0) text += tr(" &nbsp; predicted %1").arg(text::bytes(static_cast<double>(predicted)));
-  text += QStringLiteral("<table>");
-  const auto row = [&](const QString& what, MemoryClass memory) {
-    text +=
-        QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>").arg(what, text::bytes(of(*bytes, memory)));
-  };
-  for (auto memory = device_classes.rbegin(); memory != device_classes.rend(); ++memory)
-    if (*memory != MemoryClass::context || picture_.has_context) row(name(*memory), *memory);
-  if (of(*bytes, MemoryClass::host) > 0) row(tr("in the host's memory"), MemoryClass::host);
-  text += QStringLiteral("</table>");
-  const AliveList list = alive_while(op, rank, {});
-  if (list.buffers.empty()) return text;
-  text += tr("alive while %1 runs:<table>").arg(QString::fromStdString(to_token(op)));
-  for (std::size_t i = 0; i < list.buffers.size() && i < listed_in_tip; ++i)
-    text += QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>")
-                .arg(QString::fromStdString(list.buffers[i].name).toHtmlEscaped(),
-                     text::bytes(static_cast<double>(list.buffers[i].bytes)));
-  text += QStringLiteral("</table>");
-  if (list.buffers.size() > listed_in_tip) text += tr("and %1 more").arg(list.buffers.size() - listed_in_tip);
-  return text;
-}
-
-bool MemoryView::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return DataView::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  QToolTip::showText(help->globalPos(), text_at(help->pos()), this);
-  return true;
 }
 
 void MemoryView::mouseMoveEvent(QMouseEvent* event) {

@@ -29,19 +29,19 @@ class MemoryView : public DataView {
   /// The list of what is alive; empty where there is no room for it.
   QRect alive_area() const;
   const AliveList& alive() const { return alive_; }
-  /// Every rank at its peak, then the shown rank over the visible time.
-  ViewTable table() const override;
   /// The top of the axis, bytes.
   double axis_bytes() const;
 
  protected:
+  /// Every rank at its peak, then the shown rank over the visible time.
+  ViewTable rows_shown() const override;
   void on_veil() override { refresh_ranks(); }
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void paint(QPainter& painter) override;
+  void arrange() override { refresh(); }
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
-  bool event(QEvent* event) override;
+  QString tip_at(QPoint at) const override;
   void showEvent(QShowEvent* event) override;
 
  private:
@@ -53,7 +53,6 @@ class MemoryView : public DataView {
   void paint_time_axis(QPainter& painter, const QRect& area) const;
   void paint_peaks(QPainter& painter) const;
   void paint_axis(QPainter& painter, const QRect& area, bool labels) const;
-  QString text_at(QPoint at) const;
   void look_at_moment();  ///< what is alive at the cursor, else at the peak
   AliveList alive_while(OpId op, int rank, const QString& moment) const;
   double y_of(double bytes, const QRect& area) const;

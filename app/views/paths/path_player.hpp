@@ -24,7 +24,6 @@ class PathPlayer : public QWidget {
   bool playing() const { return timer_.isActive(); }
   /// From the beginning where it stands at the end.
   void set_playing(bool playing);
-  QToolButton* play_button() { return play_; }
 
  signals:
   void step_changed(int step);

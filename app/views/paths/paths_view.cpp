@@ -235,13 +235,6 @@ void PathsView::take_step(int step) {
   update();
 }
 
-void PathsView::on_veil() { arrange(); }
-
-void PathsView::resizeEvent(QResizeEvent* event) {
-  DataView::resizeEvent(event);
-  arrange();
-}
-
 // Controls above; at the left the picture with its player, at the right the loss and under it the table. Where it is
 // narrow the picture alone, where it is low the table without the loss, and lower still the picture without its player,
 // which keys move as well.
@@ -374,13 +367,7 @@ Plot PathsView::plot() const {
   return plot;
 }
 
-void PathsView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
-  if (veiled())
-    return paint_empty(painter, rect().adjusted(0, 0, 0, -34), colours(),
-                       tr("Hidden until you answer the questions on the left."), {});
+void PathsView::paint(QPainter& painter) {
   const QRectF area = plot_area();
   if (area.isEmpty() || !paths_) return;
   if (model_.drawn().empty())
@@ -423,9 +410,9 @@ void PathsView::fill_menu(QMenu& menu, QPoint at) {
   });
 }
 
-ViewTable PathsView::table() const {
+ViewTable PathsView::rows_shown() const {
   ViewTable table{{tr("optimizer"), tr("rate"), tr("step"), tr("x"), tr("y"), tr("loss")}, {}};
-  if (veiled() || !paths_) return table;
+  if (!paths_) return table;
   for (const OptimizerPath& path : paths_->each) {
     if (model_.drawn().count(path.optimizer) == 0) continue;
     for (std::size_t t = 0; t < path.points.size(); ++t)

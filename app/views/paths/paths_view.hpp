@@ -29,7 +29,6 @@ class PathsView : public DataView {
   void set_theme(Theme theme) override;
   void set_presentation(double scale) override;
   bool settled() const override;
-  ViewTable table() const override;
   QString own_source() const override;
 
   /// Shows these paths: surface, rates and all else; those optimizers are drawn which it names.
@@ -51,10 +50,11 @@ class PathsView : public DataView {
   QRectF plot_area() const;
 
  protected:
-  void on_veil() override;
+  void arrange() override;
+  ViewTable rows_shown() const override;
+  QString veil_words() const override { return tr("Hidden until you answer the questions on the left."); }
   void fill_menu(QMenu& menu, QPoint at) override;
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -75,7 +75,6 @@ class PathsView : public DataView {
   void ask();
   void take_answer();
   void take_step(int step);
-  void arrange();
   void fit_columns(int room);
   std::string surface_name() const;
   Chosen& chosen() { return chosen_[surface_name()]; }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/paths/surface_picture.hpp"
 
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +11,7 @@
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
+#include "app/views/common/tool_tip.hpp"
 #include "app/views/paths/optimizer_look.hpp"
 
 namespace rankscope::app {
@@ -325,14 +324,7 @@ void SurfacePicture::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 bool SurfacePicture::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  const QString words = words_at(help->pos());
-  if (words.isEmpty())
-    QToolTip::hideText();
-  else
-    QToolTip::showText(help->globalPos(), words, this);
-  return true;
+  return shows_tip(event, this, [this](QPoint at) { return words_at(at); }) || QWidget::event(event);
 }
 
 }  // namespace rankscope::app

@@ -45,10 +45,6 @@ double share(double value, double low, double high, bool logarithmic) {
   return logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
 }
 
-double value_at(double at, double low, double high, bool logarithmic) {
-  return logarithmic ? low * std::pow(high / low, at) : low + at * (high - low);
-}
-
 QString words_of(const PlotAxis& axis, double value) {
   return axis.words ? axis.words(value) : QString::number(value, 'g', 6);
 }
@@ -156,14 +152,6 @@ void paint_names(QPainter& painter, const QRectF& area, const Palette& colours, 
 QPointF PlotScale::at(double x, double y) const {
   return {inner.left() + inner.width() * share(x, x_low, x_high, log_x),
           inner.bottom() - inner.height() * share(y, y_low, y_high, log_y)};
-}
-
-double PlotScale::y_at(double pixel) const {
-  return value_at((inner.bottom() - pixel) / inner.height(), y_low, y_high, log_y);
-}
-
-double PlotScale::x_at(double pixel) const {
-  return value_at((pixel - inner.left()) / inner.width(), x_low, x_high, log_x);
 }
 
 PlotScale scale_of(const Plot& plot, const QRectF& area) {

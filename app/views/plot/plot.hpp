@@ -43,15 +43,12 @@ struct Plot {
   std::vector<PlotSeries> series;
 };
 
-/// Where things stand in `area`: the inner rectangle, and from values to it and back.
+/// Where things stand in `area`: the inner rectangle, and from values to it.
 struct PlotScale {
   QRectF inner;
   double x_low = 0, x_high = 1, y_low = 0, y_high = 1;
   bool log_x = false, log_y = false;
   QPointF at(double x, double y) const;
-  /// The value at a height.
-  double y_at(double pixel) const;
-  double x_at(double pixel) const;
 };
 PlotScale scale_of(const Plot& plot, const QRectF& area);
 

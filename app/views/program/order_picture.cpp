@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/program/order_picture.hpp"
 
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 
 #include "app/views/common/axis.hpp"
 #include "app/views/common/style.hpp"
+#include "app/views/common/tool_tip.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope::app {
@@ -125,19 +124,16 @@ void OrderPicture::mousePressEvent(QMouseEvent* event) {
 }
 
 bool OrderPicture::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  const auto* help = static_cast<QHelpEvent*>(event);
-  if (const UnitOp* op = op_at(help->pos()))
-    QToolTip::showText(help->globalPos(),
-                       tr("%1, units %2 to %3 of %4. A click finds it in the text.")
-                           .arg(QString::fromStdString(to_token(op->op)))
-                           .arg(op->begin)
-                           .arg(op->end)
-                           .arg(end_),
-                       this);
-  else
-    QToolTip::hideText();
-  return true;
+  const auto words_at = [this](QPoint at) {
+    const UnitOp* op = op_at(at);
+    return op == nullptr ? QString()
+                         : tr("%1, units %2 to %3 of %4. A click finds it in the text.")
+                               .arg(QString::fromStdString(to_token(op->op)))
+                               .arg(op->begin)
+                               .arg(op->end)
+                               .arg(end_);
+  };
+  return shows_tip(event, this, words_at) || QWidget::event(event);
 }
 
 }  // namespace rankscope::app

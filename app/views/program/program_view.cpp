@@ -270,8 +270,6 @@ void ProgramView::showEvent(QShowEvent* event) {
   take_programs();
 }
 
-void ProgramView::resizeEvent(QResizeEvent*) { arrange(); }
-
 void ProgramView::arrange() {
   const bool there = session_.scenario().has_value();
   for (QWidget* part : {static_cast<QWidget*>(which_), static_cast<QWidget*>(words_), static_cast<QWidget*>(text_)})
@@ -292,10 +290,7 @@ void ProgramView::arrange() {
   picture_->setGeometry(view_margin, top + text_height + picture_gap, width() - 2 * view_margin, std::max(pictured, 0));
 }
 
-void ProgramView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
+void ProgramView::paint(QPainter& painter) {
   if (!session_.scenario())
     paint_empty(painter, rect(), colours(), tr("No program yet"),
                 tr("Open a scenario: the order of every stage's forwards and backwards stands here as text, and can be "

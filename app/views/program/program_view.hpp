@@ -36,10 +36,10 @@ class ProgramView : public DataView {
   void show_op(int rank, OpId op);
 
  protected:
+  void arrange() override;
   void on_veil() override { request_check(); }
   bool veils_all() const override { return false; }
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
 
  private:
@@ -51,7 +51,6 @@ class ProgramView : public DataView {
   void mark();
   void find_in_text(OpId op);
   void fill(const QString& text);
-  void arrange();
   bool editable() const;
 
   Session& session_;

@@ -66,11 +66,9 @@ void RangeView::refresh() {
   latest_.request([request = std::move(request)] { return look_at_range(request); });
 }
 
-void RangeView::on_veil() { arrange(); }
-
 // Every row names its rank, where on the screen it stands once: in a file rows are sorted and filtered.
-ViewTable RangeView::table() const {
-  if (veiled() || !picture_.analysis) return {{tr("rank"), tr("as"), tr("length, s")}, {}};
+ViewTable RangeView::rows_shown() const {
+  if (!picture_.analysis) return {{tr("rank"), tr("as"), tr("length, s")}, {}};
   return plain_table(*picture_.analysis, state().shown());
 }
 
@@ -78,8 +76,6 @@ void RangeView::showEvent(QShowEvent* event) {
   DataView::showEvent(event);
   refresh();
 }
-
-void RangeView::resizeEvent(QResizeEvent*) { arrange(); }
 
 void RangeView::arrange() {
   const bool there = picture_.analysis.has_value() && !veiled();
@@ -123,11 +119,7 @@ void RangeView::arrange() {
   gap_->setGeometry(gap_->x(), top + left_height, gap_->width(), height_of_whole_rows(*gap_, room - left_height));
 }
 
-void RangeView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
-  if (veiled()) return paint_veil(painter, rect(), colours());
+void RangeView::paint(QPainter& painter) {
   if (picture_.analysis) return;
   if (const Report* report = figures_.latest()->shown(); report != nullptr && report->folded)
     return paint_empty(

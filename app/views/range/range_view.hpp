@@ -21,17 +21,15 @@ class RangeView : public DataView {
   const RangePicture& picture() const { return picture_; }
   const RowsModel& shares() const { return shares_->rows(); }
   const RowsModel& gap() const { return gap_->rows(); }
-  ViewTable table() const override;
 
  protected:
-  void on_veil() override;
-  void paintEvent(QPaintEvent* event) override;
+  void arrange() override;
+  ViewTable rows_shown() const override;
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void refresh();
-  void arrange();
 
   FiguresModel& figures_;
   RangePicture picture_;

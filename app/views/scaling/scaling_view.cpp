@@ -5,10 +5,8 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QHeaderView>
-#include <QHelpEvent>
 #include <QPainter>
 #include <QTimer>
-#include <QToolTip>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,56 +24,8 @@ constexpr int control_height = 30, line = 18, least_plot = 180, least_choice = 9
 constexpr int wanted_height = 440;                           ///< with the table
 constexpr int least_for_table = 330, least_for_words = 220;  ///< heights: the charts go before them
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
-constexpr int most_share_ticks = 6;
 constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
 const char* const keys[] = {"plan.data", "plan.tensor", "plan.pipeline"};
-
-/// "1,024" has no room at an axis: "1.02k".
-QString short_number(double value) {
-  if (value >= 1e6) return QString::number(value / 1e6, 'g', 3) + QStringLiteral("M");
-  return value >= 1e4 ? QString::number(value / 1e3, 'g', 3) + QStringLiteral("k") : QString::number(value, 'g', 4);
-}
-
-PlotSeries series_of(const ScalingCurves& curves, const QString& name, PlotSeries::Mark mark, Argb colour,
-                     double ScalingSide::*value, const ScalingSide ScalingAt::*side, bool with_help) {
-  PlotSeries series{name, mark, colour, {}};
-  for (const ScalingAt& at : curves.points) {
-    const double y = (at.*side).*value;
-    if (!std::isfinite(y)) continue;
-    PlotPoint point{at.ranks, y, 0, 0, {}};
-    if (with_help) {
-      point.help = QObject::tr("%1 · %2 ranks\nstep %3, predicted %4\n%5 %6, predicted %7")
-                       .arg(at.name)
-                       .arg(at.ranks)
-                       .arg(text::seconds(at.run.step_seconds), text::seconds(at.predicted.step_seconds),
-                            text::number(at.run.rate), curves.rate_name, text::number(at.predicted.rate));
-      if (value == &ScalingSide::rate) {
-        point.low = at.rate_low;
-        point.high = at.rate_high;
-      }
-    }
-    series.points.push_back(point);
-  }
-  return series;
-}
-
-/// What the rates would be if every rank brought as much as those of the first point: the first that was measured, if
-/// more than one were.
-PlotSeries ideal_of(const ScalingCurves& curves, Argb colour) {
-  PlotSeries series{QObject::tr("ideal"), PlotSeries::Mark::dashed, colour, {}};
-  const bool ran = std::count_if(curves.points.begin(), curves.points.end(),
-                                 [](const ScalingAt& at) { return std::isfinite(at.run.rate); }) > 1;
-  double rate = std::nan(""), ranks = 1;
-  for (const ScalingAt& at : curves.points) {
-    if (!std::isfinite(rate)) {
-      rate = ran && std::isfinite(at.run.rate) ? at.run.rate : at.predicted.rate;
-      ranks = at.ranks;
-    }
-    if (std::isfinite(at.run.rate) || std::isfinite(at.predicted.rate))
-      series.points.push_back({at.ranks, rate * at.ranks / ranks, 0, 0, {}});
-  }
-  return series;
-}
 
 /// What tells one run's costs from another's, and that all of them have come; empty where nothing ran.
 QString name_of_costs(const Session& session, const Figures& figures) {
@@ -186,13 +136,6 @@ void ScalingView::choose(const QString& key, Scaling scaling) {
   what_->setCurrentIndex(0);
   key_->setCurrentText(key);
   how_->setCurrentIndex(scaling == Scaling::strong ? 0 : 1);
-  stale_ = true;
-  refresh();
-}
-
-void ScalingView::choose_published(const QString& file) {
-  for (std::size_t i = 0; i < published_.size(); ++i)
-    if (published_[i].file == file.toStdString()) what_->setCurrentIndex(static_cast<int>(i) + 2);
   stale_ = true;
   refresh();
 }
@@ -340,48 +283,6 @@ void ScalingView::take_measured(bool ok, const QString& reason) {
     }());
 }
 
-std::vector<Plot> ScalingView::plots() const {
-  const Argb ran = colours().accent, predicted = colours().of(SpanClass::transfer);
-  const bool published = !curves_.has_efficiency && !curves_.run_name.isEmpty();
-  using Mark = PlotSeries::Mark;
-  const auto both = [&](Plot& plot, double ScalingSide::*value) {
-    const bool alone = std::any_of(curves_.points.begin(), curves_.points.end(), [](const ScalingAt& at) {
-      return std::isfinite(at.predicted.rate) && !std::isfinite(at.run.rate);
-    });
-    plot.series.push_back(
-        series_of(curves_, tr("predicted"), Mark::line, predicted, value, &ScalingAt::predicted, false));
-    if (alone || published)
-      plot.series.push_back(series_of(curves_, {}, Mark::rings, predicted, value, &ScalingAt::predicted, true));
-    if (!curves_.run_name.isEmpty())
-      plot.series.push_back(series_of(curves_, curves_.run_name, Mark::dots, ran, value, &ScalingAt::run, true));
-  };
-  Plot rate, share;
-  rate.title = tr("%1 by ranks").arg(curves_.rate_name);
-  rate.x = {true, {}, {}, short_number, {}, tr("ranks")};
-  for (const ScalingAt& at : curves_.points)
-    if (std::isfinite(at.run.rate) || std::isfinite(at.predicted.rate)) rate.x.ticks.push_back(at.ranks);
-  rate.y = {!published, published ? std::optional(0.0) : std::nullopt, {}, short_number, {}};
-  if (!published) rate.series.push_back(ideal_of(curves_, colours().dim));
-  both(rate, &ScalingSide::rate);
-  share.x = rate.x;
-  if (curves_.has_efficiency) {
-    share.title = tr("Efficiency by ranks");
-    // More than all where ranks that do not compute are counted, or caches help: still within the frame.
-    double most = 1.05;
-    for (const ScalingAt& at : curves_.points)
-      for (const ScalingSide* side : {&at.predicted, &at.run})
-        if (std::isfinite(side->efficiency)) most = std::max(most, side->efficiency * 1.05);
-    share.y = {false, 0.0, most, [](double y) { return QString::number(y * 100) + QStringLiteral(" %"); }, {}};
-    share.y.ticks = round_ticks(0, most, most_share_ticks);  // steps of 20 %: the air above has none
-    both(share, &ScalingSide::efficiency);
-  } else {
-    share.title = tr("Step by ranks");
-    share.y = {true, {}, {}, text::seconds, {}};
-    both(share, &ScalingSide::step_seconds);
-  }
-  return {rate, share};
-}
-
 std::vector<QRectF> ScalingView::plot_areas() const {
   const double top = control_height + (height() >= least_for_words ? 2 * line : 0) + 12;
   const double height_now = (height() >= least_for_table ? table_->y() : height()) - top - 4;
@@ -389,15 +290,11 @@ std::vector<QRectF> ScalingView::plot_areas() const {
   return {QRectF(view_margin, top, each, height_now), QRectF(2 * view_margin + each, top, each, height_now)};
 }
 
-void ScalingView::on_veil() { arrange(); }
-
 void ScalingView::showEvent(QShowEvent* event) {
   DataView::showEvent(event);
   // As a window opens every view is shown, and those behind other tabs are hidden again.
   if (stale_) QTimer::singleShot(0, this, &ScalingView::refresh);
 }
-
-void ScalingView::resizeEvent(QResizeEvent*) { arrange(); }
 
 void ScalingView::arrange() {
   int x = view_margin;
@@ -461,11 +358,7 @@ int ScalingView::table_height() {
   return height_of_whole_rows(*table_, height() - control_height - 2 * line - 16 - least_plot);
 }
 
-void ScalingView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
-  if (veiled()) return paint_veil(painter, rect(), colours());
+void ScalingView::paint(QPainter& painter) {
   const QRectF below(0, control_height + 8, width(), height() - control_height - 8);
   if (measuring()) return paint_empty(painter, below, colours(), tr("The engine measures"), progress_);
   if (!curves_.failure.isEmpty())
@@ -479,18 +372,12 @@ void ScalingView::paintEvent(QPaintEvent*) {
   for (std::size_t i = 0; i < shown.size(); ++i) paint_plot(painter, areas[i], colours(), shown[i]);
 }
 
-bool ScalingView::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return DataView::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
+QString ScalingView::tip_at(QPoint at) const {
   const auto shown = plots();
   const auto areas = plot_areas();
   for (std::size_t i = 0; i < shown.size(); ++i)
-    if (const PlotPoint* point = point_near(shown[i], areas[i], help->pos())) {
-      QToolTip::showText(help->globalPos(), point->help, this);
-      return true;
-    }
-  QToolTip::hideText();
-  return true;
+    if (const PlotPoint* point = point_near(shown[i], areas[i], at)) return point->help;
+  return {};
 }
 
 }  // namespace rankscope::app

@@ -29,13 +29,10 @@ class ScalingView : public DataView {
   bool settled() const override {
     return !(stale_ && isVisible()) && latest_.settled() && tables_.settled() && !measuring();
   }
-  ViewTable table() const override { return veiled() ? ViewTable{} : table_of(rows_); }
   /// A sweep's recording; what is wrong with it is said in the view.
   void open_sweep(const QString& file);
   /// Of this plan: the key that grows, and how.
   void choose(const QString& key, Scaling scaling);
-  /// One of the published tables by the name of its file.
-  void choose_published(const QString& file);
   /// Runs the plan on 1, 2, 4, … ranks; the answer comes as a sweep.
   void measure();
   void stop_measuring();
@@ -51,11 +48,11 @@ class ScalingView : public DataView {
   void log(const QString& words, bool bad);
 
  protected:
-  void on_veil() override;
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void arrange() override;
+  ViewTable rows_shown() const override { return table_of(rows_); }
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
-  bool event(QEvent* event) override;
+  QString tip_at(QPoint at) const override;
 
  private:
   enum class What : std::uint8_t { plan, sweep, published };
@@ -66,7 +63,6 @@ class ScalingView : public DataView {
   void take_figures();
   void choose_file();
   void take_measured(bool ok, const QString& reason);
-  void arrange();
   int table_height();
   What what() const;
 

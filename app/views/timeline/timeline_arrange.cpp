@@ -187,7 +187,7 @@ std::optional<HoverCard> TimelineView::group_card(QPoint at) const {
   return card;
 }
 
-ViewTable TimelineView::table() const {
+ViewTable TimelineView::rows_shown() const {
   ViewTable table{{tr("rank"), tr("lane"), tr("step"), tr("op"), tr("obtained"), tr("begin, ns"), tr("moving from, ns"),
                    tr("end, ns")},
                   {}};

@@ -291,14 +291,4 @@ void TimelineView::leaveEvent(QEvent*) {
   update();
 }
 
-void TimelineView::focusInEvent(QFocusEvent* event) {
-  DataView::focusInEvent(event);
-  update();
-}
-
-void TimelineView::focusOutEvent(QFocusEvent* event) {
-  DataView::focusOutEvent(event);
-  update();
-}
-
 }  // namespace rankscope::app

@@ -77,7 +77,7 @@ struct TimelineScene {
   TimeRange visible, selected_range, overview_range;
   std::int64_t origin_ns = 0;  ///< what the axis counts from
   std::optional<std::int64_t> cursor;
-  bool playing = false, presentation = false, focused = false;
+  bool playing = false;
   int scroll = 0;
   double device_scale = 1;
   std::shared_ptr<const TimelineRows> rows;

@@ -373,7 +373,6 @@ void TimelineView::paintEvent(QPaintEvent*) {
   scene_.selected_range = state().selected_range();
   scene_.cursor = state().cursor();
   scene_.playing = state().playing();
-  scene_.focused = hasFocus();
   scene_.device_scale = devicePixelRatioF() * presentation();
   QPainter painter(this);
   // Filling what a frame covers would cost as much as drawing it.
@@ -396,7 +395,7 @@ void TimelineView::set_empty_words(const QString& title, const QString& hint) {
   if (lanes_.empty()) update();
 }
 
-void TimelineView::resizeEvent(QResizeEvent*) {
+void TimelineView::arrange() {
   lay_out();
   place_legend();
 }

@@ -37,8 +37,6 @@ class TimelineView : public DataView {
 
   void set_theme(Theme theme) override;
   void set_presentation(double scale) override;
-  /// The spans of the visible time.
-  ViewTable table() const override;
   Grouping grouping() const { return grouping_; }
   void set_grouping(Grouping grouping);
   /// To the next way of grouping that the plan has.
@@ -83,8 +81,10 @@ class TimelineView : public DataView {
   void new_mark_wanted(const TraceMark& mark);
 
  protected:
+  /// The spans of the visible time.
+  ViewTable rows_shown() const override;
   void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void arrange() override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
@@ -92,8 +92,6 @@ class TimelineView : public DataView {
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void leaveEvent(QEvent* event) override;
-  void focusInEvent(QFocusEvent* event) override;
-  void focusOutEvent(QFocusEvent* event) override;
   void showEvent(QShowEvent* event) override;
   void fill_menu(QMenu& menu, QPoint at) override;
 

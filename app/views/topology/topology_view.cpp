@@ -2,10 +2,8 @@
 #include "app/views/topology/topology_view.hpp"
 
 #include <QHeaderView>
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -89,8 +87,6 @@ void TopologyView::showEvent(QShowEvent* event) {
   refresh();
 }
 
-void TopologyView::resizeEvent(QResizeEvent*) { arrange(); }
-
 // The drawing, under it the table by kind, and where the drawing keeps a good height all units.
 void TopologyView::arrange() {
   const bool there = topology_.failure.isEmpty() && !topology_.loads.empty() && !veiled();
@@ -122,11 +118,7 @@ QRectF TopologyView::area() const {
 
 TopologyLayout TopologyView::layout_now() const { return lay_out_topology(topology_, area()); }
 
-void TopologyView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
-  if (veiled()) return paint_veil(painter, rect(), colours());
+void TopologyView::paint(QPainter& painter) {
   if (!topology_.failure.isEmpty() || topology_.loads.empty())
     return paint_empty(painter, rect(), colours(), tr("No links to show"),
                        topology_.failure.isEmpty()
@@ -244,16 +236,11 @@ void TopologyView::leaveEvent(QEvent*) {
   update();
 }
 
-bool TopologyView::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip || veiled() || topology_.loads.empty()) return DataView::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  const auto [level, unit] = layout_now().at(help->pos());
-  if (level >= 0)
-    QToolTip::showText(help->globalPos(),
-                       describe(topology_, static_cast<std::size_t>(level), static_cast<std::size_t>(unit)), this);
-  else
-    QToolTip::hideText();
-  return true;
+QString TopologyView::tip_at(QPoint at) const {
+  if (topology_.loads.empty()) return {};
+  const auto [level, unit] = layout_now().at(at);
+  if (level < 0) return {};
+  return describe(topology_, static_cast<std::size_t>(level), static_cast<std::size_t>(unit));
 }
 
 }  // namespace rankscope::app

@@ -18,22 +18,20 @@ class TopologyView : public DataView {
 
   void set_theme(Theme theme) override;
   bool settled() const override { return latest_.settled(); }
-  ViewTable table() const override { return veiled() ? ViewTable{} : table_of(table_->rows()); }
   const Topology& topology() const { return topology_; }
   TopologyLayout layout_now() const;
 
  protected:
-  void on_veil() override { arrange(); }
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void arrange() override;
+  ViewTable rows_shown() const override { return table_of(table_->rows()); }
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
-  bool event(QEvent* event) override;
+  QString tip_at(QPoint at) const override;
 
  private:
   void refresh();
-  void arrange();
   QRectF area() const;
   Argb fill_of(double share) const;
   void paint_scale(QPainter& painter) const;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/traffic/heat_map.hpp"
 
-#include <QHelpEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
+#include "app/views/common/tool_tip.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -233,10 +232,7 @@ void HeatMap::paintEvent(QPaintEvent*) {
 }
 
 bool HeatMap::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  QToolTip::showText(help->globalPos(), words_at(help->pos()), this);
-  return true;
+  return shows_tip(event, this, [this](QPoint at) { return words_at(at); }) || QWidget::event(event);
 }
 
 }  // namespace rankscope::app

@@ -79,12 +79,11 @@ void TrafficView::set_presentation(double scale) {
   map_->set_smallest(presents() ? interface_pixels : 11);
 }
 
-ViewTable TrafficView::table() const {
+ViewTable TrafficView::rows_shown() const {
   ViewTable table{{tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count a sender and step"),
                    tr("sent a sender, bytes"), tr("predicted a sender, bytes"), tr("waiting a rank, s"),
                    tr("transfer a sender, s"), tr("bus bandwidth, bytes/s")},
                   {}};
-  if (veiled()) return table;
   for (const TrafficLine& line : model_.lines())
     table.rows.push_back({text::utf8(name_of(line.purpose)), text::utf8(name_of(line.kind)),
                           line.members > 0 ? QString::number(line.members) : QString(), line.algorithm,
@@ -214,10 +213,6 @@ void TrafficView::take_row() {
   refresh();
 }
 
-void TrafficView::on_veil() { arrange(); }
-
-void TrafficView::resizeEvent(QResizeEvent*) { arrange(); }
-
 QRect TrafficView::table_area() const {
   const int header = table_->horizontalHeader()->sizeHint().height();
   const int wanted = header + model_.rowCount() * row_height + 6, most = std::max(60, height() * 2 / 5);
@@ -289,11 +284,7 @@ void TrafficView::arrange() {
   player_->setGeometry(left);
 }
 
-void TrafficView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
-  if (veiled()) return paint_veil(painter, rect(), colours());
+void TrafficView::paint(QPainter& painter) {
   if (model_.rowCount() > 0) {
     if (height() < least_for_all) return;
     painter.setPen(color(colours().line));

@@ -22,19 +22,18 @@ class TrafficView : public DataView {
   TrafficView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
   void set_theme(Theme theme) override;
   void set_presentation(double scale) override;
-  /// One line per purpose and op.
-  ViewTable table() const override;
   bool settled() const override { return latest_.settled(); }
   const TrafficModel& model() const { return model_; }
-  QTableView* table() { return table_; }
+  QTableView* list() { return table_; }
   ExchangePlayer* player() { return player_; }
   HeatMap* heat_map() { return map_; }
   QComboBox* instances() { return instances_; }
 
  protected:
-  void on_veil() override;
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void arrange() override;
+  /// One line per purpose and op.
+  ViewTable rows_shown() const override;
+  void paint(QPainter& painter) override;
 
  private:
   /// What is played: an op of a rank in the chosen step.
@@ -58,7 +57,6 @@ class TrafficView : public DataView {
   void deliver(Answer answer);
   void take_selection();  ///< the shared one
   void take_row();
-  void arrange();
   void spread_columns();
   QRect table_area() const;
 

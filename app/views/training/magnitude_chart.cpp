@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/training/magnitude_chart.hpp"
 
-#include <QHelpEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,6 +9,7 @@
 #include "app/views/common/axis.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
+#include "app/views/common/tool_tip.hpp"
 #include "app/views/training/chart_labels.hpp"
 #include "engine/analyse/magnitudes.hpp"
 #include "kernels/tensor/magnitude.hpp"
@@ -149,20 +148,16 @@ std::vector<double> MagnitudeChart::shares() const {
 }
 
 bool MagnitudeChart::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip || !filled()) return QWidget::event(event);
-  const auto* help = static_cast<QHelpEvent*>(event);
-  const QPoint at = bars_->mapFrom(this, help->pos());
-  const int exponent = bars_->exponent_at(at.x());
-  if (!bars_->rect().contains(at) || exponent < first_shown || exponent > last_shown) {
-    QToolTip::hideText();
-    return true;
-  }
-  QToolTip::showText(help->globalPos(),
-                     tr("from %1 up to %2: %3 of all")
-                         .arg(power_of_two(exponent), power_of_two(exponent + 1),
-                              share_text(shares()[static_cast<std::size_t>(exponent - first_shown)])),
-                     this);
-  return true;
+  return shows_tip(event, this, [this](QPoint at) { return words_at(at); }) || QWidget::event(event);
+}
+
+QString MagnitudeChart::words_at(QPoint at) const {
+  const QPoint over_bars = bars_->mapFrom(this, at);
+  const int exponent = bars_->exponent_at(over_bars.x());
+  if (!filled() || !bars_->rect().contains(over_bars) || exponent < first_shown || exponent > last_shown) return {};
+  return tr("from %1 up to %2: %3 of all")
+      .arg(power_of_two(exponent), power_of_two(exponent + 1),
+           share_text(shares()[static_cast<std::size_t>(exponent - first_shown)]));
 }
 
 }  // namespace rankscope::app

@@ -41,6 +41,7 @@ class MagnitudeChart : public QWidget {
 
  private:
   class Bars;
+  QString words_at(QPoint at) const;
   MagnitudeData data_;
   Bars* bars_;
   QLabel* note_;

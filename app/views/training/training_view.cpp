@@ -174,11 +174,10 @@ void TrainingView::refresh() {
   update();
 }
 
-ViewTable TrainingView::table() const {
+ViewTable TrainingView::rows_shown() const {
   ViewTable table{{tr("step"), tr("loss, nats per token"), tr("gradient norm"), tr("learning rate"), tr("loss scale"),
                    tr("tokens per second"), tr("MFU, %"), tr("power, W"), tr("HFU, %")},
                   {}};
-  if (veiled()) return table;
   for (const TrainingRow& row : rows()) {
     QStringList cells{QString::number(row.step)};
     for (const double value : row.values) cells << plain(value);
@@ -216,11 +215,6 @@ void TrainingView::arrange() {
   }
 }
 
-void TrainingView::resizeEvent(QResizeEvent* event) {
-  DataView::resizeEvent(event);
-  arrange();
-}
-
 void TrainingView::show_magnitudes() {
   MagnitudeData shown;
   const auto latest = figures_.latest();
@@ -241,11 +235,7 @@ void TrainingView::mark_step() {
     chart->mark_step(step ? std::optional<double>(static_cast<double>(*step)) : std::nullopt);
 }
 
-void TrainingView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
-  if (veiled()) return paint_veil(painter, rect(), colours());
+void TrainingView::paint(QPainter& painter) {
   if (scroll_->isHidden())
     paint_empty(
         painter, rect(), colours(), tr("Nothing has trained yet"),

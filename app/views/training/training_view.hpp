@@ -26,21 +26,19 @@ class TrainingView : public DataView {
   void set_theme(Theme theme) override;
   bool settled() const override { return !limit_.isActive() || !waiting_; }
 
-  /// By step: all curves, and HFU.
-  ViewTable table() const override;
   const CurveChart& chart(Curve curve) const { return *charts_[static_cast<std::size_t>(curve)]; }
   const MagnitudeChart& magnitudes() const { return *magnitudes_; }
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
+  void arrange() override;
+  /// By step: all curves, and HFU.
+  ViewTable rows_shown() const override;
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
-  void on_veil() override { arrange(); }
 
  private:
   CurveChart& of(Curve curve) { return *charts_[static_cast<std::size_t>(curve)]; }
   std::vector<TrainingRow> rows() const { return training_rows(*figures_.latest(), *source().view()); }
-  void arrange();
   void request();
   void refresh();
   void mark_step();

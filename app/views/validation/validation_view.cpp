@@ -2,11 +2,9 @@
 #include "app/views/validation/validation_view.hpp"
 
 #include <QHeaderView>
-#include <QHelpEvent>
 #include <QItemSelectionModel>
 #include <QPainter>
 #include <QTimer>
-#include <QToolTip>
 #include <algorithm>
 
 #include "app/views/common/style.hpp"
@@ -141,12 +139,7 @@ void ValidationView::arrange() {
   for (QLabel* label : {source_, constants_}) label->setVisible(there && tells);
 }
 
-void ValidationView::resizeEvent(QResizeEvent*) { arrange(); }
-
-void ValidationView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours().ground));
+void ValidationView::paint(QPainter& painter) {
   if (!answer_.failure.isEmpty())
     return paint_empty(painter, rect(), colours(), tr("The published rows cannot be predicted"), answer_.failure);
   const ValidatedTable* now = chosen();
@@ -157,16 +150,12 @@ void ValidationView::paintEvent(QPaintEvent*) {
     paint_plot(painter, area, colours(), plot_of(*now, colours()));
 }
 
-bool ValidationView::event(QEvent* event) {
+QString ValidationView::tip_at(QPoint at) const {
   const ValidatedTable* now = chosen();
-  if (event->type() != QEvent::ToolTip || now == nullptr) return DataView::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
+  if (now == nullptr) return {};
   const Plot plot = plot_of(*now, colours());
-  if (const PlotPoint* point = point_near(plot, plot_area(), help->pos()))
-    QToolTip::showText(help->globalPos(), point->help, this);
-  else
-    QToolTip::hideText();
-  return true;
+  const PlotPoint* point = point_near(plot, plot_area(), at);
+  return point != nullptr ? point->help : QString();
 }
 
 }  // namespace rankscope::app

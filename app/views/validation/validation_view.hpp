@@ -18,7 +18,6 @@ class ValidationView : public DataView {
 
   void set_theme(Theme theme) override;
   bool settled() const override { return asked_ ? latest_.settled() : !isVisible(); }
-  ViewTable table() const override { return table_of(rows_); }
   QString own_source() const override { return tr("SIMULATED, beside what was published"); }
   const RowsModel& tables() const { return tables_; }
   const RowsModel& rows() const { return rows_; }
@@ -26,10 +25,11 @@ class ValidationView : public DataView {
   QRectF plot_area() const;
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void arrange() override;
+  ViewTable rows_shown() const override { return table_of(rows_); }
+  void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
-  bool event(QEvent* event) override;
+  QString tip_at(QPoint at) const override;
 
  private:
   struct Answer {
@@ -39,7 +39,6 @@ class ValidationView : public DataView {
   void ask();  ///< once, when it is seen first
   void take(Answer answer);
   void choose(int table);
-  void arrange();
   bool is_wide() const { return width() >= 900; }  ///< the list stands beside what is chosen of it
   const ValidatedTable* chosen() const;
 

@@ -76,8 +76,8 @@ TEST_CASE("A click on a line of the table plays an op of it, and the map counts 
   Place p;
   const int gradients = p.row(Purpose::data_gradient);
   REQUIRE(gradients >= 0);
-  const QModelIndex index = p.view->table()->model()->index(gradients, 0);
-  QTest::mouseClick(p.view->table()->viewport(), Qt::LeftButton, {}, p.view->table()->visualRect(index).center());
+  const QModelIndex index = p.view->list()->model()->index(gradients, 0);
+  QTest::mouseClick(p.view->list()->viewport(), Qt::LeftButton, {}, p.view->list()->visualRect(index).center());
   p.settle();
   const GroupExchange* played = p.view->player()->exchange();
   REQUIRE(played != nullptr);
@@ -93,7 +93,7 @@ TEST_CASE("A click on a line of the table plays an op of it, and the map counts 
   CHECK(map->shown(0, 2) == 0);
 
   const int messages = p.row(Purpose::pipeline_forward);
-  p.view->table()->selectRow(messages);
+  p.view->list()->selectRow(messages);
   p.settle();
   CHECK(p.view->player()->exchange()->kind == OpKind::send);
   CHECK(p.view->heat_map()->matrix()->shown(0, 2) > 0);
@@ -194,16 +194,16 @@ TEST_CASE("The map names its axes, and nothing of the view's words is cut or hid
     CHECK(QRectF(p.view->rect()).adjusted(-1, -1, 1, 1).contains(text.box));
   }
   // Every title of the table has the width that it needs.
-  const QHeaderView* header = p.view->table()->horizontalHeader();
+  const QHeaderView* header = p.view->list()->horizontalHeader();
   for (int column = 0; column < TrafficModel::column_count; ++column)
     CHECK((header->isSectionHidden(column) || header->sectionSize(column) >= header->sectionSizeHint(column)));
-  CHECK(header->length() <= p.view->table()->viewport()->width());
+  CHECK(header->length() <= p.view->list()->viewport()->width());
 }
 
 TEST_CASE("What belongs together stands together: the diagram of a message over its times, the buttons under both") {
   Place p;
   p.view->resize(1280, 800);
-  p.view->table()->selectRow(p.row(Purpose::pipeline_forward));
+  p.view->list()->selectRow(p.row(Purpose::pipeline_forward));
   p.settle();
   const ExchangePlayer* player = p.view->player();
   REQUIRE(player->exchange()->size() == 2);
@@ -218,15 +218,15 @@ TEST_CASE("What belongs together stands together: the diagram of a message over 
 TEST_CASE("Where there is little room one part is seen at a time, and its button brings it") {
   Place p;
   p.view->resize(700, 260);
-  CHECK(p.view->table()->isVisible());
+  CHECK(p.view->list()->isVisible());
   CHECK_FALSE(p.view->player()->isVisible());
   CHECK_FALSE(p.view->heat_map()->isVisible());
   for (QToolButton* button : p.view->findChildren<QToolButton*>())
     if (button->text() == "Rank to rank") QTest::mouseClick(button, Qt::LeftButton);
-  CHECK_FALSE(p.view->table()->isVisible());
+  CHECK_FALSE(p.view->list()->isVisible());
   CHECK(p.view->heat_map()->isVisible());
   p.view->resize(1200, 760);
-  CHECK(p.view->table()->isVisible());
+  CHECK(p.view->list()->isVisible());
   CHECK(p.view->player()->isVisible());
   CHECK(p.view->heat_map()->isVisible());
 }
@@ -234,7 +234,7 @@ TEST_CASE("Where there is little room one part is seen at a time, and its button
 TEST_CASE("A veiled view shows none of its parts") {
   Place p;
   p.view->set_veiled(true);
-  CHECK_FALSE(p.view->table()->isVisible());
+  CHECK_FALSE(p.view->list()->isVisible());
   CHECK_FALSE(p.view->player()->isVisible());
   CHECK_FALSE(p.view->heat_map()->isVisible());
 }
@@ -280,19 +280,19 @@ TEST_CASE("Every number beside the map stands around the middle of its rank's ce
 
 TEST_CASE("Of a plan that has not run the table leaves out what was sent: the prediction is what there is") {
   Place p;
-  CHECK(p.view->table()->isColumnHidden(TrafficModel::sent));
-  CHECK_FALSE(p.view->table()->isColumnHidden(TrafficModel::predicted));
-  CHECK_FALSE(p.view->table()->isColumnHidden(TrafficModel::algorithm));  // its collectives have one
+  CHECK(p.view->list()->isColumnHidden(TrafficModel::sent));
+  CHECK_FALSE(p.view->list()->isColumnHidden(TrafficModel::predicted));
+  CHECK_FALSE(p.view->list()->isColumnHidden(TrafficModel::algorithm));  // its collectives have one
 }
 
 TEST_CASE("A table that scrolls its rows has all its columns beside the bar") {
   Place p("data = 2\ntensor = 2\npipeline = 2\nmicro_batches = 4");
   REQUIRE(p.view->model().rowCount() >= 6);
   p.view->resize(1040, 460);
-  CHECK(wait_until([&] { return p.view->table()->verticalScrollBar()->maximum() > 0; }));
-  CHECK(wait_until([&] { return p.view->table()->horizontalScrollBar()->maximum() == 0; }));
-  CHECK(p.view->table()->viewport()->height() % p.view->table()->rowHeight(0) == 0);  // no row is cut
-  CHECK(p.view->table()->horizontalHeader()->length() <= p.view->table()->viewport()->width());
+  CHECK(wait_until([&] { return p.view->list()->verticalScrollBar()->maximum() > 0; }));
+  CHECK(wait_until([&] { return p.view->list()->horizontalScrollBar()->maximum() == 0; }));
+  CHECK(p.view->list()->viewport()->height() % p.view->list()->rowHeight(0) == 0);  // no row is cut
+  CHECK(p.view->list()->horizontalHeader()->length() <= p.view->list()->viewport()->width());
 }
 
 TEST_CASE("All that is known of an opaque collective is told, with its reasons, in a presentation too") {
@@ -304,7 +304,7 @@ TEST_CASE("All that is known of an opaque collective is told, with its reasons, 
   p.view->set_presentation(size.width() == 1040 ? 24.0 / 13 : 1);
   for (std::size_t row = 0; row < p.view->model().lines().size(); ++row) {
     if (!is_collective(p.view->model().lines()[row].kind)) continue;
-    p.view->table()->selectRow(static_cast<int>(row));
+    p.view->list()->selectRow(static_cast<int>(row));
     p.settle();
     const GroupExchange* exchange = p.view->player()->exchange();
     REQUIRE(exchange != nullptr);
@@ -343,7 +343,7 @@ TEST_CASE("What a cell of a ring's members is stands there in a presentation too
   const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 585), QSize(1920, 1080));
   p.view->resize(size);
   p.view->set_presentation(size.width() == 1040 ? 24.0 / 13 : 1);
-  p.view->table()->selectRow(p.row(Purpose::data_gradient));
+  p.view->list()->selectRow(p.row(Purpose::data_gradient));
   p.settle();
   REQUIRE(p.view->player()->exchange()->size() == 4);
   const QString said = p.said();

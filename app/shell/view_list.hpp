@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window's views in one table: their names, their titles, how they are made, and what they show.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "app/models/navigator.hpp"
+#include "app/session/session.hpp"
+#include "app/views/common/data_view.hpp"
+
+namespace rankscope::app {
+
+/// What a question can be about. A view that shows it is veiled until the question is answered.
+namespace shows {
+inline constexpr std::uint8_t shares = 1, memory = 2, traffic = 4, training = 8, paths = 16;
+}  // namespace shows
+
+/// What views are made of.
+struct ViewParts {
+  SharedState& state;
+  Session& session;
+  Navigator& navigator;
+  QWidget* parent;
+};
+
+struct ViewKind {
+  const char *name, *title;  ///< for --view; on its tab
+  std::uint8_t shows;        ///< of namespace shows, together
+  DataView* (*make)(const ViewParts& parts);
+};
+
+/// In the order of the window: the time line, then the tabs.
+std::span<const ViewKind> view_kinds();
+
+}  // namespace rankscope::app
