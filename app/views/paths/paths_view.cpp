@@ -43,7 +43,8 @@ PathsView::PathsView(SharedState& state, SnapshotSource& source, PathCache& cach
       source_(new ElidedLabel(this)),
       picture_(new SurfacePicture(this)),
       player_(new PathPlayer(this)),
-      table_(new QTableView(this)) {
+      table_(new QTableView(this)),
+      chart_(new PlotChart(this)) {
   setMinimumSize(320, 140);
   setProperty(plays_property, true);
   setProperty(wanted_height_property, wanted_height);
@@ -71,6 +72,7 @@ PathsView::PathsView(SharedState& state, SnapshotSource& source, PathCache& cach
   });
   connect(&model_, &PathsModel::drawn_changed, this, [this] {
     picture_->set_drawn(model_.drawn());
+    arrange();
     update();
   });
   connect(&model_, &PathsModel::rate_wanted, this, [this](const std::string& optimizer, double rate) {
@@ -140,6 +142,7 @@ void PathsView::set_theme(Theme theme) {
   DataView::set_theme(theme);
   picture_->set_theme(colours());
   model_.set_theme(colours());
+  show_plot();
 }
 
 QString PathsView::own_source() const {
@@ -232,7 +235,7 @@ void PathsView::take_answer() {
 void PathsView::take_step(int step) {
   picture_->set_step(step);
   model_.set_step(step);
-  update();
+  show_plot();
 }
 
 // Controls above; at the left the picture with its player, at the right the loss and under it the table. Where it is
@@ -274,13 +277,14 @@ void PathsView::arrange() {
   table_->setVisible(shown && two);
   picture_->setGeometry(0, upper, wide, std::max(0, height() - upper - (plays ? player_height : 0)));
   player_->setGeometry(0, height() - player_height, wide, player_height);
-  if (!two) return;
+  if (!two) return show_plot();
   table_->resize(side - cell_inset, table_->height());
   const int room = height() - upper - 6;
   const int all = height_of_whole_rows(*table_, room);
   const bool scrolls = all < height_of_whole_rows(*table_, 10'000);
   fit_columns(side - cell_inset - (scrolls ? scroll_bar : 0));
   table_->setGeometry(wide, height() - all - 6, side - cell_inset, all);
+  show_plot();
 }
 
 // As wide as their words may become, so that nothing moves while it plays; where columns have no room, those go first
@@ -367,13 +371,15 @@ Plot PathsView::plot() const {
   return plot;
 }
 
+void PathsView::show_plot() {
+  chart_->setVisible(!veiled() && paths_ && !plot_area().isEmpty() && !model_.drawn().empty());
+  chart_->setGeometry(plot_area().toRect());
+  if (chart_->isVisibleTo(this)) chart_->show_plot(plot(), colours());
+}
+
 void PathsView::paint(QPainter& painter) {
-  const QRectF area = plot_area();
-  if (area.isEmpty() || !paths_) return;
-  if (model_.drawn().empty())
+  if (const QRectF area = plot_area(); !area.isEmpty() && paths_ && model_.drawn().empty())
     paint_empty(painter, area, colours(), tr("No optimizer is ticked"), tr("Tick one in the table below."));
-  else
-    paint_plot(painter, area, colours(), plot());
 }
 
 void PathsView::keyPressEvent(QKeyEvent* event) {

@@ -17,7 +17,7 @@
 #include "app/views/paths/path_player.hpp"
 #include "app/views/paths/paths_model.hpp"
 #include "app/views/paths/surface_picture.hpp"
-#include "app/views/plot/plot.hpp"
+#include "app/views/plot/plot_chart.hpp"
 
 namespace rankscope::app {
 
@@ -76,6 +76,7 @@ class PathsView : public DataView {
   void take_answer();
   void take_step(int step);
   void fit_columns(int room);
+  void show_plot();
   std::string surface_name() const;
   Chosen& chosen() { return chosen_[surface_name()]; }
 
@@ -89,6 +90,7 @@ class PathsView : public DataView {
   PathPlayer* player_;
   PathsModel model_;
   QTableView* table_;
+  PlotChart* chart_;
   QTimer patience_;                       ///< a box that is stepped through asks for its last value alone
   std::map<std::string, Chosen> chosen_;  ///< by surface
   std::shared_ptr<const Paths> paths_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A small chart as a value and its picture: curves and points over one axis, linear or logarithmic. What stands where
-// is plain arithmetic, so that it can be tested and asked by the pointer. No widgets.
+// A small chart as a value: curves and points over one axis, linear or logarithmic. What stands where is plain
+// arithmetic, so that it can be tested and asked by the pointer. No widgets: plot_chart.hpp draws it.
 #pragma once
 #include <QPointF>
 #include <QRectF>
@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "app/models/palette.hpp"
-
-class QPainter;
 
 namespace rankscope::app {
 
@@ -52,11 +50,16 @@ struct PlotScale {
 };
 PlotScale scale_of(const Plot& plot, const QRectF& area);
 
+/// Of the lines over the inner rectangle; without a title its line is free.
+inline constexpr int plot_title_height = 20, plot_legend_height = 20;
+
 /// Round values within the axis' ends: 1, 2, 5, 10, … where it is logarithmic (decades alone where these crowd, equal
 /// steps where it spans less than a decade or so).
 std::vector<double> ticks_of(double low, double high, bool logarithmic, int most);
 
-void paint_plot(QPainter& painter, const QRectF& area, const Palette& colours, const Plot& plot);
+/// The axis' own ticks, or round ones, within these ends; and what stands at one.
+std::vector<double> shown_ticks(const PlotAxis& axis, double low, double high, int most);
+QString tick_words(const PlotAxis& axis, double tick);
 
 /// The dot within some pixels of `at`; null where there is none.
 const PlotPoint* point_near(const Plot& plot, const QRectF& area, QPointF at);

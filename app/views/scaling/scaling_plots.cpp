@@ -61,7 +61,7 @@ PlotSeries ideal_of(const ScalingCurves& curves, Argb colour) {
 
 }  // namespace
 
-std::vector<Plot> ScalingView::plots() const {
+std::array<Plot, 2> ScalingView::plots() const {
   const Argb ran = colours().accent, predicted = colours().of(SpanClass::transfer);
   const bool published = !curves_.has_efficiency && !curves_.run_name.isEmpty();
   using Mark = PlotSeries::Mark;

@@ -60,6 +60,7 @@ ScalingView::ScalingView(SharedState& state, Session& session, QWidget* parent)
       open_(new QPushButton(this)),
       formula_(new ElidedLabel(this)),
       source_(new ElidedLabel(this)),
+      charts_{new PlotChart(this), new PlotChart(this)},
       rows_({}, reason_column + 1),
       table_(new QTableView(this)),
       latest_([this](ScalingCurves curves) { take_curves(std::move(curves)); }),
@@ -130,6 +131,7 @@ ScalingView::What ScalingView::what() const {
 void ScalingView::set_theme(Theme theme) {
   DataView::set_theme(theme);
   rows_.set_theme(theme);
+  show_plots();
 }
 
 void ScalingView::choose(const QString& key, Scaling scaling) {
@@ -230,6 +232,7 @@ void ScalingView::take_curves(ScalingCurves curves) {
   rows_.set_rows(scaling_rows(curves_));
   formula_->set_text(curves_.formula);
   source_->set_text(curves_.source);
+  show_plots();
   arrange();
   update();
 }
@@ -283,11 +286,9 @@ void ScalingView::take_measured(bool ok, const QString& reason) {
     }());
 }
 
-std::vector<QRectF> ScalingView::plot_areas() const {
-  const double top = control_height + (height() >= least_for_words ? 2 * line : 0) + 12;
-  const double height_now = (height() >= least_for_table ? table_->y() : height()) - top - 4;
-  const double each = (width() - 3.0 * view_margin) / 2;
-  return {QRectF(view_margin, top, each, height_now), QRectF(2 * view_margin + each, top, each, height_now)};
+void ScalingView::show_plots() {
+  const auto shown = plots();
+  for (std::size_t i = 0; i < shown.size(); ++i) charts_[i]->show_plot(shown[i], colours());
 }
 
 void ScalingView::showEvent(QShowEvent* event) {
@@ -336,6 +337,13 @@ void ScalingView::arrange() {
   formula_->setVisible(there && height() >= least_for_words);
   source_->setVisible(there && height() >= least_for_words);
   table_->setVisible(there && height() >= least_for_table);
+  const int top = control_height + (height() >= least_for_words ? 2 * line : 0) + 12;
+  const int high = (height() >= least_for_table ? table_->y() : height()) - top - 4;
+  const int wide = (width() - 3 * view_margin) / 2;
+  for (int i = 0; i < 2; ++i) {
+    charts_[static_cast<std::size_t>(i)]->setGeometry(view_margin + i * (wide + view_margin), top, wide, high);
+    charts_[static_cast<std::size_t>(i)]->setVisible(there && !measuring());
+  }
 }
 
 /// Of whole rows, as many as leave the charts their room.
@@ -367,17 +375,6 @@ void ScalingView::paint(QPainter& painter) {
     return paint_empty(painter, below, colours(), latest_.settled() ? tr("No plan is open") : tr("Predicting…"),
                        tr("Open a scenario, and its plan is predicted on 1, 2, 4, … ranks; or open a sweep that "
                           "rankscope-engine has recorded; or choose what others have published."));
-  const auto shown = plots();
-  const auto areas = plot_areas();
-  for (std::size_t i = 0; i < shown.size(); ++i) paint_plot(painter, areas[i], colours(), shown[i]);
-}
-
-QString ScalingView::tip_at(QPoint at) const {
-  const auto shown = plots();
-  const auto areas = plot_areas();
-  for (std::size_t i = 0; i < shown.size(); ++i)
-    if (const PlotPoint* point = point_near(shown[i], areas[i], at)) return point->help;
-  return {};
 }
 
 }  // namespace rankscope::app

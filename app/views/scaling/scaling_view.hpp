@@ -6,12 +6,13 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QTableView>
+#include <array>
 
 #include "app/session/engine_child.hpp"
 #include "app/session/session.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
-#include "app/views/plot/plot.hpp"
+#include "app/views/plot/plot_chart.hpp"
 #include "app/views/scaling/scaling_curves.hpp"
 
 namespace rankscope::app {
@@ -40,9 +41,8 @@ class ScalingView : public DataView {
 
   const ScalingCurves& curves() const { return curves_; }
   const RowsModel& rows() const { return rows_; }
-  /// The two charts as painted now, left to right.
-  std::vector<Plot> plots() const;
-  std::vector<QRectF> plot_areas() const;
+  /// The two charts, left to right.
+  const std::array<PlotChart*, 2>& charts() const { return charts_; }
 
  signals:
   void log(const QString& words, bool bad);
@@ -52,7 +52,6 @@ class ScalingView : public DataView {
   ViewTable rows_shown() const override { return table_of(rows_); }
   void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
-  QString tip_at(QPoint at) const override;
 
  private:
   enum class What : std::uint8_t { plan, sweep, published };
@@ -64,12 +63,15 @@ class ScalingView : public DataView {
   void choose_file();
   void take_measured(bool ok, const QString& reason);
   int table_height();
+  std::array<Plot, 2> plots() const;
+  void show_plots();
   What what() const;
 
   Session& session_;
   QComboBox *what_, *key_, *how_;
   QPushButton *measure_, *open_;
   ElidedLabel *formula_, *source_;
+  std::array<PlotChart*, 2> charts_;
   RowsModel rows_;
   QTableView* table_;
   ScalingCurves bare_, curves_;  ///< as they were made, and with the point that ran

@@ -28,6 +28,7 @@ ValidationView::ValidationView(SharedState& state, SnapshotSource& source, QWidg
       row_list_(new QTableView(this)),
       source_(new QLabel(this)),
       constants_(new QLabel(this)),
+      chart_(new PlotChart(this)),
       latest_([this](Answer answer) { take(std::move(answer)); }) {
   setMinimumSize(320, 140);
   setMouseTracking(true);
@@ -55,6 +56,11 @@ void ValidationView::set_theme(Theme theme) {
   DataView::set_theme(theme);
   tables_.set_theme(theme);
   rows_.set_theme(theme);
+  show_plot();
+}
+
+void ValidationView::show_plot() {
+  if (const ValidatedTable* now = chosen()) chart_->show_plot(plot_of(*now, colours()), colours());
 }
 
 void ValidationView::showEvent(QShowEvent* event) {
@@ -99,6 +105,7 @@ void ValidationView::choose(int table) {
     constants_->setText(tr("Constants: %1").arg(QString::fromStdString(now->constants)) + QLatin1Char('\n') +
                         error_words(*now));
   }
+  show_plot();
   arrange();
   update();
 }
@@ -137,25 +144,16 @@ void ValidationView::arrange() {
   fit_rows(*row_list_);
   for (QWidget* part : {static_cast<QWidget*>(table_list_), static_cast<QWidget*>(row_list_)}) part->setVisible(there);
   for (QLabel* label : {source_, constants_}) label->setVisible(there && tells);
+  chart_->setGeometry(plot_area().toRect());
+  chart_->setVisible(there && plot_area().height() > least_plot);
 }
 
 void ValidationView::paint(QPainter& painter) {
   if (!answer_.failure.isEmpty())
     return paint_empty(painter, rect(), colours(), tr("The published rows cannot be predicted"), answer_.failure);
-  const ValidatedTable* now = chosen();
-  if (now == nullptr)
-    return paint_empty(painter, rect(), colours(), tr("Predicting what others have measured…"),
-                       tr("Every published row under scenarios/published is predicted from the cluster's file."));
-  if (const QRectF area = plot_area(); area.height() > least_plot)
-    paint_plot(painter, area, colours(), plot_of(*now, colours()));
-}
-
-QString ValidationView::tip_at(QPoint at) const {
-  const ValidatedTable* now = chosen();
-  if (now == nullptr) return {};
-  const Plot plot = plot_of(*now, colours());
-  const PlotPoint* point = point_near(plot, plot_area(), at);
-  return point != nullptr ? point->help : QString();
+  if (chosen() == nullptr)
+    paint_empty(painter, rect(), colours(), tr("Predicting what others have measured…"),
+                tr("Every published row under scenarios/published is predicted from the cluster's file."));
 }
 
 }  // namespace rankscope::app

@@ -7,6 +7,7 @@
 
 #include "app/session/latest.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/plot/plot_chart.hpp"
 #include "app/views/validation/validation_rows.hpp"
 
 namespace rankscope::app {
@@ -29,7 +30,6 @@ class ValidationView : public DataView {
   ViewTable rows_shown() const override { return table_of(rows_); }
   void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
-  QString tip_at(QPoint at) const override;
 
  private:
   struct Answer {
@@ -39,6 +39,7 @@ class ValidationView : public DataView {
   void ask();  ///< once, when it is seen first
   void take(Answer answer);
   void choose(int table);
+  void show_plot();
   bool is_wide() const { return width() >= 900; }  ///< the list stands beside what is chosen of it
   const ValidatedTable* chosen() const;
 
@@ -48,6 +49,7 @@ class ValidationView : public DataView {
   RowsModel tables_, rows_;
   QTableView *table_list_, *row_list_;
   QLabel *source_, *constants_;
+  PlotChart* chart_;
   Latest<Answer> latest_;
 };
 

@@ -262,29 +262,33 @@ TEST_CASE("The charts' points lie where the numbers say") {
   view.open_sweep(written(folder, known_sweep()));
   REQUIRE(wait_until([&] { return view.settled() && !view.curves().points.empty(); }, 60000));
   CHECK(view.rows().rowCount() == 4);
-  const auto plots = view.plots();
-  const auto areas = view.plot_areas();
-  REQUIRE(plots.size() == 2);
+  const auto& charts = view.charts();
   // Efficiency runs from 0 to 105 %: 80 % of two ranks lies 25/105 below the top, in the middle between 1 and 4.
-  const PlotScale scale = scale_of(plots[1], areas[1]);
+  const Plot& efficiency = charts[1]->plot();
+  const PlotScale scale = scale_of(efficiency, charts[1]->rect());
   const QPointF at = scale.at(2, 0.8);
   CHECK(at.y() == Approx(scale.inner.top() + scale.inner.height() * 0.25 / 1.05));
   CHECK(at.x() == Approx(scale.inner.center().x()).margin(0.5));
+  // And there the chart has its dot: in the run's colour, with nothing of it further on.
+  const QImage picture = charts[1]->grab().toImage().convertToFormat(QImage::Format_RGB32);
+  const QRgb ran = QColor(palette_of(Theme::dark).accent).rgb();
+  CHECK(picture.pixel(at.toPoint()) == ran);
+  CHECK(picture.pixel(at.toPoint() + QPoint(12, 12)) != ran);
   // Ticks are 0, 20, … 100 %, however high the chart is; the air above them has none.
-  REQUIRE(plots[1].y.ticks.size() == 6);
-  for (std::size_t i = 0; i < 6; ++i) CHECK(plots[1].y.ticks[i] == Approx(0.2 * static_cast<double>(i)));
-  const PlotPoint* near = point_near(plots[1], areas[1], at + QPointF(2, 1));
+  REQUIRE(efficiency.y.ticks.size() == 6);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(efficiency.y.ticks[i] == Approx(0.2 * static_cast<double>(i)));
+  const PlotPoint* near = point_near(efficiency, charts[1]->rect(), at + QPointF(2, 1));
   REQUIRE(near != nullptr);
   CHECK(near->help.contains("plan.data=2"));
-  CHECK(point_near(plots[1], areas[1], at + QPointF(40, 0)) == nullptr);
-  for (const QRectF& area : areas) CHECK(QRectF(view.rect()).contains(area));
+  CHECK(point_near(efficiency, charts[1]->rect(), at + QPointF(40, 0)) == nullptr);
+  for (const PlotChart* chart : charts) CHECK(view.rect().contains(chart->geometry()));
   view.resize(670, 160);  // as in the window's dock
-  for (const QRectF& area : view.plot_areas()) {
-    CHECK(QRectF(view.rect()).contains(area));
-    CHECK(area.height() > 90);
+  for (const PlotChart* chart : charts) {
+    CHECK(view.rect().contains(chart->geometry()));
+    CHECK(chart->height() > 90);
   }
   // No number of ranks stands at an axis without a point over it: three ranks were refused.
-  for (const Plot& plot : plots) CHECK(plot.x.ticks == std::vector<double>{1, 2, 4});
+  for (const PlotChart* chart : charts) CHECK(chart->plot().x.ticks == std::vector<double>{1, 2, 4});
 }
 
 TEST_CASE("The table has whole rows and no bar beneath, and a refusal is told whole") {

@@ -89,25 +89,17 @@ TEST_CASE("A tick beyond its axis is not painted, and an axis' name has room of 
   plot.series = {{"a", PlotSeries::Mark::line, 0xff0000ff, {{1, 1, 0, 0, {}}, {4, 2, 0, 0, {}}}}};
   const QRectF area(0, 0, 300, 200);
   const PlotScale bare = scale_of(plot, area);
-  class Page : public QWidget {
-   public:
-    explicit Page(const Plot& what) : plot_(what) { resize(900, 200); }
-    void paintEvent(QPaintEvent*) override {
-      QPainter painter(this);
-      paint_plot(painter, QRectF(0, 0, 300, 200), palette_of(Theme::light), plot_);
-    }
-
-   private:
-    const Plot& plot_;
-  };
   plot.x.name = "ranks";
   plot.y.name = "tokens / s";
   const PlotScale named = scale_of(plot, area);
   CHECK(named.inner.bottom() < bare.inner.bottom());
   CHECK(named.inner.left() > bare.inner.left());
-  Page page(plot);
+  PlotChart chart;
+  chart.resize(300, 200);
+  chart.show_plot(plot, palette_of(Theme::light));
+  chart.show();
   QStringList words;
-  for (const PaintedText& text : painted_texts(page)) {
+  for (const PaintedText& text : painted_texts(chart)) {
     words << text.words;
     INFO(text.words.toStdString());
     CHECK(text.box.right() <= 300);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A plot as a Qt chart. Where things stand is the plot's own arithmetic (scale_of()), which the chart is told; axes are
+// category axes over the values or their logarithms, because no other axis of Qt's has ticks and labels of our choice.
+#pragma once
+#include <QCategoryAxis>
+#include <QChartView>
+#include <QLabel>
+#include <QXYSeries>
+#include <vector>
+
+#include "app/views/plot/plot.hpp"
+
+namespace rankscope::app {
+
+class PlotChart : public QWidget {
+  Q_OBJECT
+ public:
+  explicit PlotChart(QWidget* parent = nullptr);
+  void show_plot(Plot plot, const Palette& colours);
+  const Plot& plot() const { return plot_; }
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  bool event(QEvent* event) override;  ///< tool tips of points
+
+ private:
+  /// One series of the chart: a curve, its dots, or a bar through a dot.
+  struct Piece {
+    PlotSeries::Mark mark;
+    Argb colour;
+    QString name;
+    QList<QPointF> points;
+  };
+  std::vector<Piece> pieces() const;
+  void draw();
+  void draw_axis(QCategoryAxis& axis, const PlotAxis& shown, double low, double high, int most) const;
+
+  Plot plot_;
+  const Palette* colours_;
+  QChartView* view_;
+  QLabel* title_;
+  QCategoryAxis *x_, *y_;
+  std::vector<PlotSeries::Mark> marks_;  ///< of the series, in order
+  std::vector<QXYSeries*> series_;       ///< the chart's
+};
+
+}  // namespace rankscope::app
