@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/choice_palette.hpp"
 
+#include <QApplication>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -31,7 +32,8 @@ class LineWithHint : public QStyledItemDelegate {
     line.widget->style()->drawControl(QStyle::CE_ItemViewItem, &line, painter, line.widget);
     const bool chosen = line.state & QStyle::State_Selected;
     painter->setFont(line.font);
-    painter->setPen(line.palette.color(chosen ? QPalette::HighlightedText : QPalette::PlaceholderText));
+    // The window's: a style sheet fades the list's own.
+    painter->setPen(QApplication::palette().color(chosen ? QPalette::HighlightedText : QPalette::PlaceholderText));
     painter->drawText(room, Qt::AlignRight | Qt::AlignVCenter, hint);
   }
 };

@@ -27,11 +27,11 @@ DataView* of_session(const ViewParts& p) {
   return new View(p.state, p.session, p.parent);
 }
 
-constexpr std::uint8_t nothing = 0;
+constexpr std::uint8_t no_subject = 0;
 
-const ViewKind kinds[] = {
+const ViewKind every_view[] = {
     // The time line names no bubble while its insights are veiled.
-    {"timeline", QT_TR_NOOP("Time line"), nothing,
+    {"timeline", QT_TR_NOOP("Time line"), no_subject,
      [](const ViewParts& p) -> DataView* {
        return new TimelineView(p.state, p.session, p.navigator, &p.session.insights(), p.parent);
      }},
@@ -42,20 +42,20 @@ const ViewKind kinds[] = {
     {"range", QT_TR_NOOP("Range"), shows::shares, of_figures<RangeView>},
     {"collectives", QT_TR_NOOP("Collectives"), shows::traffic, of_figures<TrafficView>},
     {"training", QT_TR_NOOP("Training"), shows::training, of_figures<TrainingView>},
-    {"scaling", QT_TR_NOOP("Scaling"), nothing, of_session<ScalingView>},
+    {"scaling", QT_TR_NOOP("Scaling"), no_subject, of_session<ScalingView>},
     {"paths", QT_TR_NOOP("Paths"), shows::paths,
      [](const ViewParts& p) -> DataView* { return new PathsView(p.state, p.session, p.session.paths(), p.parent); }},
-    {"validation", QT_TR_NOOP("Validation"), nothing, of_session<ValidationView>},
+    {"validation", QT_TR_NOOP("Validation"), no_subject, of_session<ValidationView>},
     {"grid", QT_TR_NOOP("Grid"), shows::shares | shows::memory, of_figures<GridView>},
     {"topology", QT_TR_NOOP("Topology"), shows::traffic, of_figures<TopologyView>},
     {"program", QT_TR_NOOP("Program"), shows::shares, of_session<ProgramView>},
-    {"hang", QT_TR_NOOP("Hang"), nothing, of_figures<HangView>},
+    {"hang", QT_TR_NOOP("Hang"), no_subject, of_figures<HangView>},
     {"compare", QT_TR_NOOP("Compare"), shows::shares | shows::memory | shows::traffic | shows::training,
      [](const ViewParts& p) -> DataView* { return new CompareView(p.state, p.session, p.navigator, p.parent); }},
 };
 
 }  // namespace
 
-std::span<const ViewKind> view_kinds() { return kinds; }
+std::span<const ViewKind> view_kinds() { return every_view; }
 
 }  // namespace rankscope::app

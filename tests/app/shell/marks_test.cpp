@@ -46,13 +46,13 @@ void write_note(MainWindow& window, const QString& note) {
 }
 
 /// Keys are the window's: without a window manager it does not get the keyboard back from a dialog by itself.
-void press(MainWindow& window, Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::ControlModifier) {
+void press(MainWindow& window, const QKeySequence& keys) {
   window.activateWindow();
   REQUIRE(wait_until([&] { return window.isActiveWindow(); }));
-  QTest::keyClick(&window, key, modifiers);
+  QTest::keySequence(&window, keys);
 }
 
-void press_mark(MainWindow& window) { press(window, Qt::Key_D); }
+void press_mark(MainWindow& window) { press(window, Qt::CTRL | Qt::Key_D); }
 
 /// The notes in the file, once all is saved.
 std::vector<std::string> notes_in(MainWindow& window, const QString& path) {
@@ -97,7 +97,7 @@ TEST_CASE("Ctrl+D marks the chosen op; who opens the recording sees the note, fi
   auto& timeline = timeline_of(*window);
   REQUIRE(window->marks().marks() == std::vector{mark});
   // Found by its words, and gone to.
-  press(*window, Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+  press(*window, Qt::CTRL | Qt::SHIFT | Qt::Key_D);
   ChoicePalette* list = window->findChild<ChoicePalette*>();
   REQUIRE(list != nullptr);
   CHECK(list->shown() == QStringList{"waits here, why?"});
@@ -136,9 +136,9 @@ TEST_CASE("A mark is changed, deleted and undone, and the recording goes with it
   REQUIRE(open_dialog(*window) != nullptr);
   button_named(*open_dialog(*window), "Delete")->click();
   CHECK(notes_in(*window, path).empty());
-  press(*window, Qt::Key_Z);
+  press(*window, QKeySequence::Undo);
   CHECK(notes_in(*window, path) == Notes{"second"});
-  press(*window, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+  press(*window, QKeySequence::Redo);
   CHECK(notes_in(*window, path).empty());
   // A moment, by the menu of the time line; and away by its flag's menu.
   window->state().set_selected_range({});
