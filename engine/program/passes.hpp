@@ -62,8 +62,8 @@ RankProgram add_checkpoint(RankProgram program, const StepProgram& step);
 RankProgram plant_fault(RankProgram program, const StepProgram& step);
 /// The fault "early_gather_read", which is one of the edges.
 RankProgram plant_missing_edge(RankProgram program, const StepProgram& step);
-/// Gives every buffer its offset: persistent ones side by side, the others by size into the gaps of their lifetimes, views
-/// where they lie.
+/// Gives every buffer its offset: persistent ones side by side, the others by size into the gaps of their lifetimes,
+/// views where they lie.
 RankProgram place_buffers(RankProgram program);
 /// `after` and `after_previous` from the uses: who reads what another lane wrote, or writes where another lane read or
 /// wrote, comes after it — by address, so reused memory is covered as well. Edges implied by others are left out.
@@ -104,18 +104,12 @@ RankProgram drop_buffers(RankProgram program, const std::vector<bool>& marked);
 RankProgram insert_ops(RankProgram program, std::vector<Insertion> insertions);
 
 /// Positions in SegmentSpec's operand lists.
-inline std::size_t forward_output_at(const SegmentSpec& s, std::size_t i) {
-  return s.inputs.size() + s.parameters.size() + i;
-}
 inline std::size_t backward_kept_at(const SegmentSpec& s, std::size_t i) { return s.gradient_inputs.size() + i; }
 inline std::size_t backward_parameter_at(const SegmentSpec& s, std::size_t i) {
   return backward_kept_at(s, s.kept.size()) + i;
 }
 inline std::size_t backward_gradient_output_at(const SegmentSpec& s, std::size_t i) {
   return backward_parameter_at(s, s.parameters.size()) + i;
-}
-inline std::size_t backward_parameter_gradient_at(const SegmentSpec& s, std::size_t i) {
-  return backward_gradient_output_at(s, s.gradient_outputs.size()) + i;
 }
 /// Of the input gradient's operands, the first of those it writes; the gradients of parameters come last in all three.
 inline std::size_t input_gradient_output_at(const SegmentSpec& s, std::size_t i) {

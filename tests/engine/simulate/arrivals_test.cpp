@@ -5,6 +5,7 @@
 #include "engine/program/compile.hpp"
 #include "engine/simulate/emulate.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/simulate/pipelines.hpp"
 
 using namespace rankscope;
 
