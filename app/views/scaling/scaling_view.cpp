@@ -190,13 +190,6 @@ void ScalingView::choose(const QString& key, Scaling scaling) {
   refresh();
 }
 
-void ScalingView::choose_published(const QString& file) {
-  for (std::size_t i = 0; i < published_.size(); ++i)
-    if (published_[i].file == file.toStdString()) what_->setCurrentIndex(static_cast<int>(i) + 2);
-  stale_ = true;
-  refresh();
-}
-
 void ScalingView::open_sweep(const QString& file) {
   sweep_file_ = file;
   fill_choices();

@@ -34,8 +34,6 @@ class ScalingView : public DataView {
   void open_sweep(const QString& file);
   /// Of this plan: the key that grows, and how.
   void choose(const QString& key, Scaling scaling);
-  /// One of the published tables by the name of its file.
-  void choose_published(const QString& file);
   /// Runs the plan on 1, 2, 4, … ranks; the answer comes as a sweep.
   void measure();
   void stop_measuring();
