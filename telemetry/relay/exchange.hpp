@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "telemetry/event/encoded.hpp"
+#include "telemetry/event/sequence_set.hpp"
 #include "telemetry/relay/detail_ring.hpp"
 #include "telemetry/relay/reliable_log.hpp"
-#include "telemetry/stream/sequence_set.hpp"
 
 namespace rankscope {
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "telemetry/event/sequence_set.hpp"
 #include "telemetry/relay/exchange.hpp"
 #include "telemetry/relay/spool_follower.hpp"
-#include "telemetry/stream/sequence_set.hpp"
 
 namespace rankscope {
 

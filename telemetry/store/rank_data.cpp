@@ -34,29 +34,6 @@ void StepTimes::add(const StepTimes& other, std::int64_t by) {
   last_end_ns = std::max(last_end_ns, other.last_end_ns + by);
 }
 
-void SeenNumbers::insert(std::uint64_t number) {
-  const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), number,
-                                      [](std::uint64_t s, const auto& interval) { return s < interval.first; });
-  const bool joins_before = after != intervals_.begin() && std::prev(after)->second + 1 >= number;
-  const bool joins_after = after != intervals_.end() && after->first == number + 1;
-  if (joins_before && joins_after) {
-    std::prev(after)->second = after->second;
-    intervals_.erase(after);
-  } else if (joins_before) {
-    std::prev(after)->second = std::max(std::prev(after)->second, number);
-  } else if (joins_after) {
-    after->first = number;
-  } else {
-    intervals_.insert(after, {number, number});
-  }
-}
-
-bool SeenNumbers::holds(std::uint64_t first, std::uint64_t last) const {
-  const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), first,
-                                      [](std::uint64_t s, const auto& interval) { return s < interval.first; });
-  return after != intervals_.begin() && std::prev(after)->second >= last;
-}
-
 bool RankData::add(std::span<const Span> spans, Obtained obtained) {
   const auto way = static_cast<std::size_t>(obtained);
   bool changed = false;
@@ -172,7 +149,7 @@ bool RankData::received(std::uint64_t sequence) {
 std::vector<Gap> RankData::open_gaps() const {
   std::vector<Gap> open;
   for (const Gap& gap : gaps_)
-    if (gap.first_sequence == 0 || !sequences_.holds(gap.first_sequence, gap.last_sequence)) open.push_back(gap);
+    if (gap.first_sequence == 0 || !sequences_.contains({gap.first_sequence, gap.last_sequence})) open.push_back(gap);
   std::sort(open.begin(), open.end(), [](const Gap& a, const Gap& b) {
     return std::tie(a.begin_ns, a.end_ns, a.first_sequence, a.events) <
            std::tie(b.begin_ns, b.end_ns, b.first_sequence, b.events);

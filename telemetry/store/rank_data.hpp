@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "telemetry/event/run_totals.hpp"
+#include "telemetry/event/sequence_set.hpp"
 #include "telemetry/store/lane_column.hpp"
 #include "telemetry/store/memory_column.hpp"
 
@@ -39,21 +40,6 @@ struct StoredPhase {
 struct StepPhases {
   std::shared_ptr<std::vector<StoredPhase>> rows;
   std::uint64_t epoch = 0;
-};
-
-/// Numbers of messages, or of steps, that have come, as closed intervals.
-class SeenNumbers {
- public:
-  void insert(std::uint64_t number);
-  bool holds(std::uint64_t first, std::uint64_t last) const;
-  template <class Visit>  // visit(number), in order
-  void for_each(Visit visit) const {
-    for (const auto& [first, last] : intervals_)
-      for (std::uint64_t number = first; number <= last; ++number) visit(number);
-  }
-
- private:
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals_;
 };
 
 struct RankView {
@@ -120,7 +106,7 @@ class RankData {
   std::array<std::array<std::unique_ptr<LaneColumn>, lane_count>, obtained_count> lanes_;
   std::vector<Gap> gaps_;
   std::optional<Gap> evicted_;
-  SeenNumbers sequences_;
+  SequenceSet sequences_;
   std::shared_ptr<const RankView> view_;
 };
 

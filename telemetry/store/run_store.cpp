@@ -48,7 +48,6 @@ struct RunStore::State {
   mutable std::mutex mutex;
   std::int64_t keep_bytes;
   std::optional<SessionId> session;
-  std::int64_t foreign = 0;
   std::shared_ptr<const Hello> hello;
   std::pair<std::int32_t, std::uint64_t> hello_from;
   RanksData ranks;
@@ -56,14 +55,13 @@ struct RunStore::State {
   RankData* last = nullptr;  // spans of one rank come in runs
   std::int32_t last_rank = 0;
   std::vector<End> ends;
-  std::array<SeenNumbers, obtained_count> steps;
+  std::array<SequenceSet, obtained_count> steps;
   std::uint64_t revision = 0;
   std::int64_t rows_since_eviction = 0;
   std::shared_ptr<const StoreView> view;
 
   bool is_ours(const SessionId& from) {
     if (!session) session = from;
-    if (*session != from) ++foreign;
     return *session == from;
   }
 
@@ -124,7 +122,7 @@ struct RunStore::State {
   }
   bool take(const SpanBatch& event, const Message&) {
     bool changed = false;
-    SeenNumbers& present = steps[static_cast<std::size_t>(event.obtained)];
+    SequenceSet& present = steps[static_cast<std::size_t>(event.obtained)];
     for (auto first = event.spans.begin(); first != event.spans.end();) {
       const auto end = std::find_if(first, event.spans.end(), [&](const Span& span) {
         return span.rank != first->rank || span.step != first->step;
@@ -183,7 +181,7 @@ void RunStore::accept_outline(const Envelope& from, Obtained obtained,
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
   if (!state.is_ours(from.session)) return;
-  SeenNumbers& present = state.steps[static_cast<std::size_t>(obtained)];
+  SequenceSet& present = state.steps[static_cast<std::size_t>(obtained)];
   for (const EncodedMessage::StepExtent& step : steps) {
     state.rank(step.rank).outline(step, obtained);
     present.insert(step.step);
@@ -215,11 +213,6 @@ std::shared_ptr<const StoreView> RunStore::view() const {
 std::int64_t RunStore::detail_bytes() const {
   const std::lock_guard lock(state_->mutex);
   return state_->held_bytes();
-}
-
-std::int64_t RunStore::foreign_count() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->foreign;
 }
 
 }  // namespace rankscope

@@ -116,8 +116,7 @@ class RunStore : public EventSink {
                       std::int64_t events);
   /// Any thread. Costs what changed since the last call, not what is there.
   std::shared_ptr<const StoreView> view() const;
-  std::int64_t detail_bytes() const;   ///< memory that detail takes, what snapshots alone still hold not counted
-  std::int64_t foreign_count() const;  ///< messages of other sessions
+  std::int64_t detail_bytes() const;  ///< memory that detail takes, what snapshots alone still hold not counted
 
  private:
   struct State;

@@ -95,8 +95,8 @@ class View final : public StoreView {
 
   std::vector<std::uint32_t> steps(Obtained obtained) const override {
     std::vector<std::uint32_t> steps;
-    content_.steps[static_cast<std::size_t>(obtained)].for_each(
-        [&](std::uint64_t step) { steps.push_back(static_cast<std::uint32_t>(step)); });
+    for (const auto& [first, last] : content_.steps[static_cast<std::size_t>(obtained)].intervals())
+      for (std::uint64_t step = first; step <= last; ++step) steps.push_back(static_cast<std::uint32_t>(step));
     return steps;
   }
 

@@ -14,7 +14,7 @@ struct StoreContent {
   std::map<std::int32_t, std::shared_ptr<const RankView>> ranks;
   std::vector<End> ends;
   std::shared_ptr<const FoldedSteps> folded;  ///< null: nothing is
-  std::array<SeenNumbers, obtained_count> steps;
+  std::array<SequenceSet, obtained_count> steps;
   std::uint64_t revision = 0;
 };
 

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 
 namespace rankscope {
@@ -181,22 +180,6 @@ Join read_join_file(const std::string& path) {
   if (join.holds_secret() && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
       (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     throw JoinError(path + ": others may read this file and its secret; it should have mode 0600");
-  return join;
-}
-
-Join join_from_argument(const std::string& argument) {
-  if (argument == "-") return parse_join(read_all(std::cin));
-  if (starts(argument, "env:")) {
-    const char* value = std::getenv(argument.c_str() + 4);
-    if (!value) throw JoinError("the environment has no variable '" + argument.substr(4) + "' with a join string");
-    return parse_join(value);
-  }
-  if (!starts(argument, scheme) && argument.find("://") == std::string::npos) return read_join_file(argument);
-  const Join join = parse_join(argument);
-  if (join.secured() || join.holds_secret())
-    throw JoinError(
-        "a join string holds a secret, and every user of this machine can read argument lists; put it into a file of "
-        "mode 0600 and name the file, or pass - and write it to standard input, or env:NAME");
   return join;
 }
 

@@ -55,10 +55,6 @@ void write_join_file(const std::string& path, const Join& join);
 /// Throws JoinError, also when the file holds a secret and others may read it.
 Join read_join_file(const std::string& path);
 
-/// What a person typed: a JOIN-FILE, "-" (standard input), "env:NAME", or an endpoint without keys. A join string with
-/// a secret is refused, because every user of the machine can read argument lists.
-Join join_from_argument(const std::string& argument);
-
 /// True for ipc, inproc and tcp to 127.0.0.0/8, ::1 or localhost.
 bool is_this_machine(std::string_view endpoint);
 /// Throws JoinError when `endpoint` reaches beyond this machine and there are no keys, when its transport is none of

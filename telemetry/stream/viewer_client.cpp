@@ -9,8 +9,8 @@
 #include <zmq.hpp>
 
 #include "engine/base/host/threads.hpp"
+#include "telemetry/event/sequence_set.hpp"
 #include "telemetry/stream/link.hpp"
-#include "telemetry/stream/sequence_set.hpp"
 #include "telemetry/stream/viewer_history.hpp"
 
 namespace rankscope {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "telemetry/stream/sequence_set.hpp"
+#include "telemetry/event/sequence_set.hpp"
 
 namespace rankscope {
 

@@ -21,9 +21,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::string& path() const { return beside_.empty() ? target_ : beside_; }  ///< what to write to
-  /// Whether path() is a file that a writer may go back in.
-  bool is_ordinary() const { return !beside_.empty(); }
-  void commit();  ///< Throws std::runtime_error.
+  void commit();                                                                   ///< Throws std::runtime_error.
 
  private:
   std::string output_, target_, beside_;

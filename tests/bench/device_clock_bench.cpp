@@ -11,16 +11,17 @@
 #include <cstdio>
 #include <mutex>
 
-#include "engine/explain/analyse/step_analysis.hpp"
-#include "engine/prove/calibrate/calibrate.hpp"
 #include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/core_ticks.hpp"
 #include "engine/execute/run/emulated_clock.hpp"
 #include "engine/execute/run/job.hpp"
+#include "engine/explain/analyse/step_analysis.hpp"
 #include "engine/plan/scenario/read.hpp"
-#include "engine/predict/network/link.hpp"
+#include "engine/predict/cost/calibration.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/layout/simulate.hpp"
+#include "engine/predict/network/link.hpp"
+#include "engine/prove/calibrate/calibrate.hpp"
 
 namespace {
 
@@ -125,19 +126,10 @@ void verdict(const char* what, const char* a_name, const char* b_name, double li
 
 /// The step of these programs laid out from costs measured one rank at a time, seconds.
 double step_from_costs_alone(const StepProgram& step, const std::vector<RankProgram>& programs) {
-  std::vector<std::vector<std::int64_t>> samples;
-  for (const RankProgram& program : programs) samples.emplace_back(program.ops.size(), -1);
-  for (const RankProgram& program : programs) {
-    std::vector<std::vector<std::int64_t>> of_op(program.ops.size());
-    for (const CostSample& sample : measure_alone(step, program.rank, 8)) of_op[sample.op].push_back(sample.ns);
-    for (std::size_t op = 0; op < of_op.size(); ++op)
-      samples[static_cast<std::size_t>(program.rank)][op] = median_of(of_op[op]);
-  }
-  const auto costs = costs_by_signature(programs, samples);
-  Costs alone;
-  alone.compute_ns = [&](const RankProgram& program, const Op& op) {
-    return costs[static_cast<std::size_t>(program.rank)][static_cast<std::size_t>(&op - program.ops.data())];
-  };
+  std::vector<CostSample> samples;
+  for (const RankProgram& program : programs)
+    for (const CostSample& sample : measure_alone(step, program.rank, 8)) samples.push_back(sample);
+  Costs alone = calibrated_costs(calibrate(programs, samples, {}), modelled_costs(step.scenario, step.model));
   alone.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
   return analyse_simulation(programs, step.grid, simulate(programs, step.grid, alone, 2)).seconds();
 }

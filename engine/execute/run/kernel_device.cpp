@@ -6,11 +6,12 @@
 #include <optional>
 #include <span>
 
+#include "engine/execute/data/sampler.hpp"
 #include "engine/execute/layers/initialise.hpp"
 #include "engine/execute/optimizer/loss_scale.hpp"
 #include "engine/execute/optimizer/optimizer.hpp"
-#include "engine/plan/program/passes.hpp"
 #include "engine/execute/run/device.hpp"
+#include "engine/plan/program/passes.hpp"
 #include "kernels/device/host_tensor.hpp"
 #include "kernels/update.hpp"
 
@@ -178,8 +179,7 @@ class KernelDevice : public ComputeDevice {
     LaunchContext context;
     context.step = step;
     context.seed = train.seed;
-    context.first_sample = std::int64_t{step} * train.global_batch +
-                           (std::int64_t{data} * plan.micro_batches + micro_batch) * step_.model.micro_batch_size;
+    context.first_sample = batch_shape(step_.scenario).first_sample(step, data, micro_batch);
     // Read by launches of the compute lane, on which it is changed too: nothing else needs to order them.
     context.loss_scale = scale ? scale->scale() : 1.0;
     context.update = scale ? scale->updates() : step - static_cast<std::uint64_t>(updates_left_out_);

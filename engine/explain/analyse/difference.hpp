@@ -19,7 +19,6 @@ enum class DifferenceKind : std::uint8_t {
   compute,  ///< each rank's compute and recomputation
   idle,     ///< each rank's bubble
 };
-inline constexpr int difference_kind_count = 5;
 
 struct DifferenceSide {
   double seconds = std::numeric_limits<double>::quiet_NaN();

@@ -53,7 +53,6 @@ enum class BubbleCause : std::uint8_t {
   overhead,               ///< nobody was waited for: launching, waking up, loading a batch; a server's own update
   unknown,                ///< spans that would tell are missing
 };
-inline constexpr int bubble_cause_count = 11;
 std::string_view name_of(BubbleCause cause);
 
 /// An idle stretch of a rank's compute lane, with one cause. The stretches of a rank are disjoint, ordered, and cover

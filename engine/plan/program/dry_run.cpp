@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/plan/program/communication.hpp"
+#include "engine/plan/program/wait_chain.hpp"
 
 namespace rankscope {
 namespace {
@@ -124,20 +125,16 @@ class DryRun {
     return hop;
   }
 
-  // Follows who waits for whom from one stuck lane until a lane comes again: that is the circle. Of it the places are
-  // named at which one rank waits for another.
+  // Of who waits for whom from one stuck lane on, the places are named at which one rank waits for another.
   std::string describe(std::size_t rank, std::size_t lane) const {
-    std::vector<Hop> hops;
-    const auto known = [&] {
-      return std::find_if(hops.begin(), hops.end(), [&](const Hop& h) { return h.rank == rank && h.lane == lane; });
+    using Place = std::pair<std::size_t, std::size_t>;
+    const auto next = [&](const Place& at) -> std::optional<Place> {
+      const Hop hop = hop_from(at.first, at.second);
+      return hop.missing.empty() ? std::optional(Place(hop.next_rank, hop.next_lane)) : std::nullopt;
     };
-    while (known() == hops.end()) {
-      hops.push_back(hop_from(rank, lane));
-      if (!hops.back().missing.empty()) break;
-      rank = hops.back().next_rank;
-      lane = hops.back().next_lane;
-    }
-    if (hops.back().missing.empty()) hops.erase(hops.begin(), known());
+    std::vector<Hop> hops;
+    for (const auto& [its_rank, its_lane] : wait_chain(Place(rank, lane), next))
+      hops.push_back(hop_from(its_rank, its_lane));
     const std::string missing = hops.back().missing;
     std::erase_if(hops, [](const Hop& h) { return h.rank == h.next_rank && h.missing.empty(); });
     std::string text = "deadlock: ";

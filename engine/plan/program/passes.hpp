@@ -104,18 +104,12 @@ RankProgram drop_buffers(RankProgram program, const std::vector<bool>& marked);
 RankProgram insert_ops(RankProgram program, std::vector<Insertion> insertions);
 
 /// Positions in SegmentSpec's operand lists.
-inline std::size_t forward_output_at(const SegmentSpec& s, std::size_t i) {
-  return s.inputs.size() + s.parameters.size() + i;
-}
 inline std::size_t backward_kept_at(const SegmentSpec& s, std::size_t i) { return s.gradient_inputs.size() + i; }
 inline std::size_t backward_parameter_at(const SegmentSpec& s, std::size_t i) {
   return backward_kept_at(s, s.kept.size()) + i;
 }
 inline std::size_t backward_gradient_output_at(const SegmentSpec& s, std::size_t i) {
   return backward_parameter_at(s, s.parameters.size()) + i;
-}
-inline std::size_t backward_parameter_gradient_at(const SegmentSpec& s, std::size_t i) {
-  return backward_gradient_output_at(s, s.gradient_outputs.size()) + i;
 }
 /// Of the input gradient's operands, the first of those it writes; the gradients of parameters come last in all three.
 inline std::size_t input_gradient_output_at(const SegmentSpec& s, std::size_t i) {

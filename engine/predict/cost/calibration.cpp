@@ -1,7 +1,5 @@
 #include "engine/predict/cost/calibration.hpp"
 
-#include <unordered_set>
-
 namespace rankscope {
 
 Calibration calibrate(const std::vector<RankProgram>& programs, const std::vector<CostSample>& samples, Link link) {
@@ -30,19 +28,6 @@ Costs calibrated_costs(Calibration calibration, Costs otherwise) {
     return found != calibration.ops.end() ? found->second.ns : otherwise(program, op);
   };
   return costs;
-}
-
-std::vector<std::string> uncalibrated(const Calibration& calibration, const std::vector<RankProgram>& programs) {
-  std::vector<std::string> missing;
-  std::unordered_set<OpSignature> seen;
-  for (const RankProgram& program : programs)
-    for (const Op& op : program.ops) {
-      if (is_communication(op.id.kind())) continue;
-      const OpSignature signature = signature_of(program, op);
-      if (!calibration.ops.count(signature) && seen.insert(signature).second)
-        missing.push_back(describe_signature(program, op));
-    }
-  return missing;
 }
 
 }  // namespace rankscope

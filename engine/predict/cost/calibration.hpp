@@ -33,7 +33,4 @@ Calibration calibrate(const std::vector<RankProgram>& programs, const std::vecto
 /// Messages and collectives take the calibration's link.
 Costs calibrated_costs(Calibration calibration, Costs otherwise);
 
-/// What the programs do that was not measured, in describe_signature's words, each once.
-std::vector<std::string> uncalibrated(const Calibration& calibration, const std::vector<RankProgram>& programs);
-
 }  // namespace rankscope

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <unordered_map>
 
 #include "engine/predict/layout/layout.hpp"
-#include "engine/predict/cost/signature.hpp"
 
 namespace rankscope {
 
@@ -102,31 +100,6 @@ Simulation emulate(const std::vector<RankProgram>& programs, const RankGrid& gri
     result.end_ns = one.end_ns;
   }
   return result;
-}
-
-std::vector<std::array<std::vector<OpIndex>, lane_count>> program_order(const std::vector<RankProgram>& programs) {
-  std::vector<std::array<std::vector<OpIndex>, lane_count>> order;
-  for (const RankProgram& program : programs) order.push_back(program.lanes());
-  return order;
-}
-
-std::vector<std::vector<std::int64_t>> costs_by_signature(const std::vector<RankProgram>& programs,
-                                                          std::vector<std::vector<std::int64_t>> samples) {
-  std::unordered_map<OpSignature, std::vector<std::int64_t>> by_signature;
-  std::vector<std::vector<OpSignature>> signatures(programs.size());
-  for (std::size_t rank = 0; rank < programs.size(); ++rank)
-    for (std::size_t i = 0; i < programs[rank].ops.size(); ++i) {
-      signatures[rank].push_back(signature_of(programs[rank], programs[rank].ops[i]));
-      if (samples.at(rank).at(i) >= 0) by_signature[signatures[rank].back()].push_back(samples[rank][i]);
-    }
-  std::unordered_map<OpSignature, std::int64_t> medians;
-  for (auto& [signature, values] : by_signature) medians[signature] = median(std::move(values));
-  for (std::size_t rank = 0; rank < programs.size(); ++rank)
-    for (std::size_t i = 0; i < programs[rank].ops.size(); ++i) {
-      const auto found = medians.find(signatures[rank][i]);
-      samples[rank][i] = found == medians.end() ? -1 : found->second;
-    }
-  return samples;
 }
 
 }  // namespace rankscope

@@ -16,7 +16,7 @@ struct ExecutedStep {
   std::uint32_t step = 0;
   /// [rank][lane]: indices into the rank's ops, in the order in which they ran; every op once.
   std::vector<std::array<std::vector<OpIndex>, lane_count>> order;
-  /// [rank][op]: nanoseconds, such as costs_by_signature makes them; communications are ignored.
+  /// [rank][op]: nanoseconds; communications are ignored.
   std::vector<std::vector<std::int64_t>> cost_ns;
   /// [rank]: of each contribution that an asynchronous server served, in this step's order on its lane, how many of any
   /// step it had served before. Empty where there is no such server.
@@ -44,14 +44,5 @@ class Emulator {
 /// The same for steps that are all there.
 Simulation emulate(const std::vector<RankProgram>& programs, const RankGrid& grid,
                    const std::vector<ExecutedStep>& steps, const Costs& costs);
-
-/// The order of program order: what an executor does that never reorders.
-std::vector<std::array<std::vector<OpIndex>, lane_count>> program_order(const std::vector<RankProgram>& programs);
-
-/// Replaces every sample by the median over all ops of its signature, over all ranks: equal work has one cost. Samples
-/// of -1 (not measured) take part in no median and get their signature's; -1 where no sample has it. [rank][op] in, the
-/// same out.
-std::vector<std::vector<std::int64_t>> costs_by_signature(const std::vector<RankProgram>& programs,
-                                                          std::vector<std::vector<std::int64_t>> samples);
 
 }  // namespace rankscope

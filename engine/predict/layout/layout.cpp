@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "engine/plan/program/wait_chain.hpp"
+
 namespace rankscope::simulation {
 
 Layout::Layout(const Graph& graph)
@@ -308,20 +310,14 @@ Node Layout::waits_for(LaneNumber number) const {
   return node;
 }
 
-// Follows who waits for whom from a stuck lane until a lane comes again: that is the cycle. Each lane waits for one
-// other lane at a time, so a chain that does not end must close.
+// A chain that ends does so at an op that its lane never runs again: the executed order lacks it.
 void Layout::report_deadlock() const {
   LaneNumber lane = 0;
   while (!is_stuck(lane)) ++lane;
-  std::vector<LaneNumber> chain;
-  while (std::find(chain.begin(), chain.end(), lane) == chain.end()) {
-    chain.push_back(lane);
-    lane = graph_.lane[waits_for(lane)];
-    if (!is_stuck(lane)) break;  // an op that its lane never runs again: the executed order lacks it
-  }
-  const auto cycle = std::find(chain.begin(), chain.end(), lane);
-  if (cycle != chain.end()) chain.erase(chain.begin(), cycle);
-
+  const std::vector<LaneNumber> chain = wait_chain(lane, [&](LaneNumber at) -> std::optional<LaneNumber> {
+    const LaneNumber next = graph_.lane[waits_for(at)];
+    return is_stuck(next) ? std::optional(next) : std::nullopt;
+  });
   std::string text = "deadlock in step " + std::to_string(open_.front().number) + ": ";
   for (std::size_t i = 0; i < chain.size(); ++i) {
     const Node other = waits_for(chain[i]);

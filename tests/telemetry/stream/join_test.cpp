@@ -72,7 +72,6 @@ TEST_CASE("a join file is readable by its owner alone, and refused when it is no
   REQUIRE(stat(path.c_str(), &info) == 0);
   CHECK((info.st_mode & 0777) == 0600);
   CHECK(read_join_file(path) == join);
-  CHECK(join_from_argument(path) == join);
   REQUIRE(chmod(path.c_str(), 0640) == 0);
   CHECK_THROWS_AS(read_join_file(path), JoinError);
   // Without a secret there is nothing to hide.
@@ -80,15 +79,6 @@ TEST_CASE("a join file is readable by its owner alone, and refused when it is no
   REQUIRE(chmod(path.c_str(), 0644) == 0);
   CHECK(read_join_file(path).endpoint == "tcp://host:1");
   CHECK_THROWS_AS(read_join_file(directory.file("absent")), JoinError);
-}
-
-TEST_CASE("a secret is taken from the environment and not from the argument list") {
-  const Join join = secured("tcp://host:7070");
-  setenv("RANKSCOPE_TEST_JOIN", to_string(join).c_str(), 1);
-  CHECK(join_from_argument("env:RANKSCOPE_TEST_JOIN") == join);
-  CHECK_THROWS_AS(join_from_argument("env:RANKSCOPE_NO_SUCH_VARIABLE"), JoinError);
-  CHECK_THROWS_AS(join_from_argument(to_string(join)), JoinError);
-  CHECK(join_from_argument("tcp://127.0.0.1:9").endpoint == "tcp://127.0.0.1:9");
 }
 
 TEST_CASE("publishing beyond this machine needs keys") {

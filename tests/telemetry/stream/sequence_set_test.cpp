@@ -1,4 +1,4 @@
-#include "telemetry/stream/sequence_set.hpp"
+#include "telemetry/event/sequence_set.hpp"
 
 #include <algorithm>
 #include <random>

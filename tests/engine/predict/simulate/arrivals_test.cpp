@@ -5,6 +5,7 @@
 #include "engine/plan/program/compile.hpp"
 #include "engine/predict/layout/emulate.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/predict/simulate/pipelines.hpp"
 
 using namespace rankscope;
 

@@ -204,9 +204,6 @@ TEST_CASE("a calibrated op costs the median of its signature's samples; others c
   const OpIndex other = op_at("F:c0:m0:b0.qkv");
   CHECK(costs.compute_ns(programs[0], programs[0].ops[other]) ==
         modelled_costs(scenario, step.model).compute_ns(programs[0], programs[0].ops[other]));
-  for (const std::string& missing : uncalibrated(calibration, programs))
-    CHECK(missing.find("forward attention") == std::string::npos);
-  CHECK(uncalibrated(calibration, programs).size() > 5);
 }
 
 TEST_CASE("signatures tell apart what differs in kind, segment, shape, type or access") {

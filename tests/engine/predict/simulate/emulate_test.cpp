@@ -100,23 +100,3 @@ TEST_CASE("an executed order that lacks an op, doubles one, or deadlocks is refu
   std::reverse(compute.begin(), compute.end());
   CHECK(refusal().find("deadlock in step 4") == 0);
 }
-
-TEST_CASE("costs by signature: equal work has the median cost on every rank, unmeasured ops take it too") {
-  auto programs = pipeline_programs(make_schedule("gpipe", {2, 1, 3}));
-  std::vector<std::vector<std::int64_t>> samples;
-  std::int64_t value = 100;
-  for (const RankProgram& program : programs) {
-    auto& row = samples.emplace_back();
-    for (const Op& op : program.ops)
-      row.push_back(op.id.kind() == OpKind::forward ? (value += 10) : op.id.kind() == OpKind::backward ? 77 : -1);
-  }
-  // Six forwards measured 110 … 160; drop one.
-  for (std::size_t i = 0; i < samples[1].size(); ++i)
-    if (samples[1][i] == 160) samples[1][i] = -1;
-  const auto costs = costs_by_signature(programs, samples);
-  for (std::size_t r = 0; r < 2; ++r)
-    for (std::size_t i = 0; i < costs[r].size(); ++i) {
-      const OpKind kind = programs[r].ops[i].id.kind();
-      CHECK(costs[r][i] == (kind == OpKind::forward ? 130 : kind == OpKind::backward ? 77 : -1));
-    }
-}

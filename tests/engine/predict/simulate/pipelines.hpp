@@ -1,5 +1,6 @@
 // Programs for tests of time: pipelines folded to chunks, with messages of a stated size, and single ops.
 #pragma once
+#include <array>
 #include <exception>
 #include <string>
 #include <vector>
@@ -41,6 +42,14 @@ inline OpIndex add_collective(RankProgram& program, const std::string& token, Gr
   program.ops[at].group = group;
   program.ops[at].uses = {{add_bytes(program, bytes), Access::accumulate}};
   return at;
+}
+
+/// The order of the programs themselves: what an executor does that never reorders.
+inline std::vector<std::array<std::vector<OpIndex>, lane_count>> program_order(
+    const std::vector<RankProgram>& programs) {
+  std::vector<std::array<std::vector<OpIndex>, lane_count>> order;
+  for (const RankProgram& program : programs) order.push_back(program.lanes());
+  return order;
 }
 
 /// What `act` threw; empty if it did not.

@@ -1,5 +1,7 @@
 #include "engine/predict/layout/simulate.hpp"
 
+#include <random>
+#include "engine/plan/program/dry_run.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/predict/simulate/pipelines.hpp"
@@ -233,4 +235,32 @@ TEST_CASE("a program folded to chunks takes as long as one of segments") {
     if (!is_communication(span.op.kind())) continue;
     CHECK(span_of(unfolded, span.rank, to_token(span.op), span.step) == span);
   }
+}
+
+TEST_CASE("the dry run and the layout call the same orders deadlocks") {
+  // Exchanges two ops in a program's order, which others may come after.
+  const auto exchange = [](RankProgram& program, OpIndex a, OpIndex b) {
+    std::swap(program.ops[a], program.ops[b]);
+    for (Op& op : program.ops)
+      for (OpIndex& before : op.after) before = before == a ? b : before == b ? a : before;
+  };
+  std::mt19937 random(1);
+  const RankGrid grid{1, 1, 3};
+  int stuck = 0;
+  constexpr int rounds = 300;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<RankProgram> programs = pipeline_programs(make_schedule(round % 2 ? "1f1b" : "gpipe", {3, 1, 3}));
+    for (int change = 0; change < round % 4; ++change) {
+      RankProgram& program = programs[random() % programs.size()];
+      const auto any = [&] { return static_cast<OpIndex>(random() % program.ops.size()); };
+      exchange(program, any(), any());
+    }
+    const bool is_deadlock = find_deadlock(programs, grid).has_value();
+    const std::string what = message_of([&] { simulate(programs, grid, costs_of(1000, {10, 3.0}), 2); });
+    INFO(what);
+    REQUIRE(is_deadlock == (what.find("deadlock in step") == 0));
+    stuck += is_deadlock;
+  }
+  CHECK(stuck > rounds / 10);
+  CHECK(stuck < rounds * 9 / 10);
 }

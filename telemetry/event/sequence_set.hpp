@@ -1,4 +1,4 @@
-// Which of a sender's sequence numbers have come: few intervals, whatever the order, however often.
+// Which numbers have come, a sender's messages or steps: few intervals, whatever the order, however often.
 #pragma once
 #include <cstdint>
 #include <iterator>
@@ -50,9 +50,11 @@ class SequenceSet {
     intervals_[interval.first] = interval.last;
   }
 
-  bool contains(std::uint64_t number) const {
-    const auto next = intervals_.upper_bound(number);
-    return next != intervals_.begin() && number <= std::prev(next)->second;
+  bool contains(std::uint64_t number) const { return contains({number, number}); }
+  /// All of them.
+  bool contains(Interval interval) const {
+    const auto next = intervals_.upper_bound(interval.first);
+    return next != intervals_.begin() && interval.last <= std::prev(next)->second;
   }
 
   /// What is missing within [first, last].
