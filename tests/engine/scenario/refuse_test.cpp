@@ -29,8 +29,7 @@ TEST_CASE("unknown tables and keys are refused where they stand, with the neares
       {"[zzzzzzzz]\n",
        {},
        "s.toml:1:2: unknown table [zzzzzzzz]; there is [model], [data], [plan], [train], [cluster], [software], "
-       "[software], [fault] and [lab], "
-       "and the key title"},
+       "[fault] and [lab], and the key title"},
       {"pipeline = 4\n", {}, "s.toml:1:1: unknown key 'pipeline' outside tables; it belongs in [plan]"},
       {"plan = 4\n", {}, "s.toml:1:1: plan is an integer; it is a table: write [plan] and its keys below"},
       {"[[plan]]\npipeline = 4\n", {}, "s.toml:1:3: plan is an array; it is a table: write [plan] and its keys below"},
