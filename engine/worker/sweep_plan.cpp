@@ -86,7 +86,7 @@ class Points {
     SweepPoint point;
     point.keys = keys;
     Scenario unchecked = base_;
-    for (const Override& given : keys) set_value(unchecked, given, "--over " + given.key + "=" + given.value);
+    for (const Override& given : keys) set_known(unchecked, given);
     const std::int64_t ranks = ranks_of(unchecked.plan);
     if (first_ranks_ == 0) first_ranks_ = ranks;
     point.ranks = static_cast<std::int32_t>(ranks);
@@ -107,6 +107,15 @@ class Points {
   }
 
  private:
+  /// A name that there is none of changes nothing here: it is refused with the point.
+  static void set_known(Scenario& scenario, const Override& given) {
+    try {
+      set_value(scenario, given, "--over " + given.key + "=" + given.value);
+    } catch (const ScenarioError&) {
+      if (choices(given.key).empty()) throw;
+    }
+  }
+
   bool grow_batch(std::int64_t ranks, std::vector<Override>& overrides, SweepPoint& point) const {
     const int first = base_.train.global_batch;
     const std::int64_t batch = weak_batch(first, ranks, first_ranks_);

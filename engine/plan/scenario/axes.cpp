@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/plan/scenario/choices.hpp"
 #include "engine/plan/scenario/document.hpp"
 
 namespace rankscope {
@@ -45,7 +46,8 @@ Axis parse_axis(const std::string& text) {
     if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
       refuse_axis(text,
                   "the value " + value + " stands there twice; one of them is enough (--repeat N runs each N times)");
-    set_value(scratch, {axis.key, value}, "--over " + text);
+    // A name that there is none of is a point all the same: the plan's checks judge it.
+    if (choices(axis.key).empty()) set_value(scratch, {axis.key, value}, "--over " + text);
     axis.values.push_back(value);
   }
   return axis;

@@ -30,12 +30,12 @@ std::optional<double> number(const Field& field) {
 
 }  // namespace
 
-Complaint unknown_name(const Key& key, const std::string& name) {
-  std::vector<std::string> known = choices(key.path());
+Complaint unknown_name(const std::string& key, const std::string& name) {
+  std::vector<std::string> known = choices(key);
   std::erase(known, "");
   const std::string near = nearest(name, known);
-  return {{key.path()},
-          "unknown " + std::string(key.name) + " '" + name + "'; " +
+  return {{key},
+          "unknown " + key.substr(key.find('.') + 1) + " '" + name + "'; " +
               (near.empty() ? "" : "did you mean '" + near + "'? ") + "there is " + listed(known)};
 }
 
@@ -51,7 +51,7 @@ std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
     if (!word) continue;
     const std::vector<std::string> known = choices(key.path());
     if (!known.empty() && std::find(known.begin(), known.end(), **word) == known.end())
-      return unknown_name(key, **word);
+      return unknown_name(key.path(), **word);
   }
   const std::string& source = scenario.data.source;
   const bool file = source.starts_with("text:") || source.starts_with("tokens:");

@@ -8,16 +8,14 @@
 
 namespace rankscope {
 
-struct Key;  // keys.hpp
-
 /// Why a scenario is refused.
 struct Complaint {
   std::vector<std::string> keys;  ///< "table.name", the likeliest culprit first
   std::string what;               ///< "what is wrong; what would be right"
 };
 
-/// About a name that a key's set (choices) does not have.
-Complaint unknown_name(const Key& key, const std::string& name);
+/// About a name that the set of a key ("plan.schedule") does not have.
+Complaint unknown_name(const std::string& key, const std::string& name);
 /// A number's or a name's own limits: the key's range, and the values that there are.
 std::optional<Complaint> complaint_about_values(const Scenario& scenario);
 /// Rules between values: what divides what.

@@ -42,7 +42,7 @@ std::optional<Complaint> complaint_about_names(const Places& places) {
   if (!places.unknown.empty())
     for (const Key& key : scenario_keys())
       if (const auto found = places.unknown.find(key.path()); found != places.unknown.end())
-        return unknown_name(key, found->second);
+        return unknown_name(key.path(), found->second);
   return std::nullopt;
 }
 
@@ -351,7 +351,7 @@ std::string full_key(const std::string& typed, const std::string& at) { return k
 void set_value(Scenario& scenario, const Override& given, const std::string& at) {
   const Key& key = key_of(given, at);
   if (const auto unknown = put(key.field(scenario), key.name, given.value, at))
-    refuse(at, unknown_name(key, *unknown).what);
+    refuse(at, unknown_name(key.path(), *unknown).what);
 }
 
 Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides, const FurtherCheck& further) {

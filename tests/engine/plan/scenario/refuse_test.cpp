@@ -27,8 +27,8 @@ TEST_CASE("unknown tables and keys are refused where they stand, with the neares
       {"[modle]\nlayers = 4\n", {}, "s.toml:1:2: unknown table [modle]; did you mean [model]?"},
       {"[zzzzzzzz]\n",
        {},
-       "s.toml:1:2: unknown table [zzzzzzzz]; there is [model], [data], [plan], [train], [cluster], [fault] and [lab], "
-       "and the key title"},
+       "s.toml:1:2: unknown table [zzzzzzzz]; there is [model], [data], [plan], [train], [cluster], [software], "
+       "[fault] and [lab], and the key title"},
       {"pipeline = 4\n", {}, "s.toml:1:1: unknown key 'pipeline' outside tables; it belongs in [plan]"},
       {"plan = 4\n", {}, "s.toml:1:1: plan is an integer; it is a table: write [plan] and its keys below"},
       {"[[plan]]\npipeline = 4\n", {}, "s.toml:1:3: plan is an array; it is a table: write [plan] and its keys below"},

@@ -138,11 +138,11 @@ TEST_CASE("messages between nodes have a share of the ports of their own, and se
   CHECK(message_cost(c, 0, 8).seconds(1e9) == Approx(10e-6 + 1e9 / 2.5e9));
   CHECK(message_cost(c, 5, 2).seconds(1e9) == Approx(2e-6 + 1e9 / 50e9));
   const double once = stage_message_cost(c, 0, 8, ranks(1, 1, 8)).seconds(1e6);
-  c.serial_messages = true;
+  c.software.serial_messages = true;
   CHECK(stage_message_cost(c, 0, 8, ranks(1, 1, 8)).seconds(1e6) == Approx(2 * once));
-  c.split_transfers = true;
+  c.software.split_transfers = true;
   const double split = stage_message_cost(c, 0, 8, ranks(8, 1, 8)).seconds(1e6);
-  c.serial_messages = false;
+  c.software.serial_messages = false;
   CHECK(split == Approx(2 * stage_message_cost(c, 0, 8, ranks(8, 1, 8)).seconds(1e6)));
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("a second protocol carries short tensors over shorter hops, and leaves
 
 TEST_CASE("an activation split over tensor ranks crosses the network once, and is gathered within the node") {
   ClusterSpec c = small();
-  c.split_transfers = true;
+  c.software.split_transfers = true;
   const auto group = ranks(8, 1, 8);
   CHECK(stage_message_cost(c, 0, 8, group).seconds(8e8) ==
         Approx(10e-6 + 1e8 / 5e9 + collective_seconds(c, Route::ring, OpKind::all_gather, group, 8e8)).margin(2e-6));
