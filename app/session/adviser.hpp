@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What would help: predicts the plans beside the one that is looked at (engine/explain/facts/alternatives), on a worker thread.
+// What would help: predicts the plans beside the one that is looked at (engine/explain/facts/alternatives), on a worker
+// thread.
 #pragma once
 #include <QTimer>
 #include <atomic>

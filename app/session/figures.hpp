@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The numbers that stand beside the pictures, all made by engine/explain/analyse, off the GUI thread. Views read them here.
+// The numbers that stand beside the pictures, all made by engine/explain/analyse, off the GUI thread. Views read them
+// here.
 #pragma once
 #include <QObject>
 #include <memory>

@@ -5,8 +5,8 @@
 
 namespace rankscope::app {
 
-/// As engine/explain/facts decides: emulated where hello names the device clock and something was emulated, else measured; the
-/// prediction where there is nothing else.
+/// As engine/explain/facts decides: emulated where hello names the device clock and something was emulated, else
+/// measured; the prediction where there is nothing else.
 Obtained headline_of(const StoreView& view);
 
 }  // namespace rankscope::app

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "app/session/forecast.hpp"
+#include "engine/execute/run/scratch.hpp"
 #include "engine/explain/facts/forecast.hpp"
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/op/words.hpp"
-#include "engine/execute/run/scratch.hpp"
+#include "engine/plan/scenario/lost_node.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/fold/folded.hpp"
-#include "engine/plan/scenario/lost_node.hpp"
 
 namespace rankscope::app {
 namespace {

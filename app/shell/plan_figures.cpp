@@ -54,7 +54,8 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
                    text::unknown(), text::number(tokens_per_second(figures, predicted_step)),
                    text::number(tokens_per_second(figures, run_step)), tr("Of a step over the median step")});
   lines.push_back(
-      {PlanRow::bubble, tr("bubble (median step)"), text::percent(of_either([](const Report& r) { return r.bubble.ideal; })),
+      {PlanRow::bubble, tr("bubble (median step)"),
+       text::percent(of_either([](const Report& r) { return r.bubble.ideal; })),
        text::percent(of_either([](const Report& r) { return r.bubble.predicted; })),
        text::percent(of_run([](const Report& r) { return r.bubble.measured; })),
        tr("Of a run, of the steady step whose bubble is the median. The time line tells the chosen step's")});

@@ -40,7 +40,7 @@ void ProofSection::take_in() {
   const bool runs = state == Proof::State::running;
   words_->setText(!proof_.words().isEmpty() ? proof_.words()
                   : runs                    ? tr("Training five steps under this plan and on one rank…")
-                         : tr("Not checked yet. Trains 5 steps on one rank and compares."));
+                                            : tr("Not checked yet. Trains 5 steps on one rank and compares."));
   words_->setProperty("role", state == Proof::State::passed   ? QStringLiteral("good")
                               : state == Proof::State::failed ? QStringLiteral("bad")
                                                               : QStringLiteral("dim"));

@@ -121,9 +121,9 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
   if (kind == op_kind_count) return fail("unknown kind '" + std::string(head) + "'");
   f.kind = static_cast<OpKind>(kind);
   if (!may_have(f.kind, f.purpose))
-    return fail(f.purpose == Purpose::none ? "a communication names its purpose, as in SEND.pipeline_forward"
-                                           : std::string(name_of(f.kind)) + " has no purpose '" +
-                                                 std::string(name_of(f.purpose)) + "'");
+    return fail(f.purpose == Purpose::none
+                    ? "a communication names its purpose, as in SEND.pipeline_forward"
+                    : std::string(name_of(f.kind)) + " has no purpose '" + std::string(name_of(f.purpose)) + "'");
   while (!rest.empty()) {
     std::string_view part = next();
     if (part.empty()) return fail("an empty field");

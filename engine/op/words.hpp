@@ -1,5 +1,5 @@
-// How messages and reports write a count with its noun, and a number with its unit. Sentences are made with fmt::format.
-// What is not known, nan, is a dash.
+// How messages and reports write a count with its noun, and a number with its unit. Sentences are made with
+// fmt::format. What is not known, nan, is a dash.
 #pragma once
 #include <fmt/format.h>
 

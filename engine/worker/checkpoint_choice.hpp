@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "engine/execute/checkpoint/checkpoint.hpp"
 #include "engine/base/host/file_lock.hpp"
+#include "engine/execute/checkpoint/checkpoint.hpp"
 #include "engine/worker/worker.hpp"
 
 namespace rankscope {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iostream>
 
-#include "engine/execute/checkpoint/checkpoint.hpp"
-#include "engine/execute/data/dataset.hpp"
 #include "engine/base/host/excerpt.hpp"
 #include "engine/base/host/memory.hpp"
+#include "engine/execute/checkpoint/checkpoint.hpp"
+#include "engine/execute/data/dataset.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/job_to_join.hpp"

@@ -8,15 +8,15 @@
 #include <numeric>
 #include <sstream>
 
-#include "engine/explain/analyse/scaling.hpp"
-#include "engine/prove/calibrate/machine.hpp"
-#include "engine/prove/calibrate/measure_ops.hpp"
-#include "engine/op/words.hpp"
 #include "engine/base/progress/progress_line.hpp"
 #include "engine/execute/run/core_ticks.hpp"
+#include "engine/explain/analyse/scaling.hpp"
+#include "engine/explain/validate/validate.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/measured.hpp"
 #include "engine/plan/scenario/read.hpp"
-#include "engine/explain/validate/validate.hpp"
+#include "engine/prove/calibrate/machine.hpp"
+#include "engine/prove/calibrate/measure_ops.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/supervise.hpp"
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/execute/optimizer/walk.hpp"
+#include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "kernels/cpu/cpu.hpp"

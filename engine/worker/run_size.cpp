@@ -6,13 +6,13 @@
 #include <string_view>
 #include <thread>
 
-#include "engine/prove/calibrate/peak.hpp"
-#include "engine/explain/facts/prediction.hpp"
 #include "engine/base/host/memory.hpp"
-#include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/execute/run/platform.hpp"
-#include "engine/predict/fold/folded.hpp"
+#include "engine/explain/facts/prediction.hpp"
+#include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/predict/cost/ledger.hpp"
+#include "engine/predict/fold/folded.hpp"
+#include "engine/prove/calibrate/peak.hpp"
 #include "engine/worker/launch.hpp"
 
 namespace rankscope {

@@ -12,15 +12,15 @@
 #include <map>
 #include <thread>
 
-#include "engine/execute/checkpoint/checkpoint.hpp"
-#include "engine/execute/comm/nccl.hpp"
-#include "engine/explain/facts/facts.hpp"
 #include "engine/base/host/file_lock.hpp"
 #include "engine/base/host/threads.hpp"
 #include "engine/base/progress/progress_line.hpp"
+#include "engine/execute/checkpoint/checkpoint.hpp"
+#include "engine/execute/comm/nccl.hpp"
 #include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/core_ticks.hpp"
 #include "engine/execute/run/platform.hpp"
+#include "engine/explain/facts/facts.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/worker/checkpoint_choice.hpp"
 #include "engine/worker/child.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/explain/facts/facts.hpp"
 #include "engine/base/progress/progress.hpp"
+#include "engine/explain/facts/facts.hpp"
 #include "engine/worker/worker.hpp"
 
 namespace rankscope {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <thread>
 
+#include "engine/execute/run/platform.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/program/compile.hpp"
-#include "engine/execute/run/platform.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/stages.hpp"

@@ -1,9 +1,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/progress/progress_line.hpp"
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/explain/facts/sweep_file.hpp"
-#include "engine/base/progress/progress_line.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "telemetry/cli/commands.hpp"
 

@@ -16,8 +16,9 @@ inline constexpr std::string_view session_metadata = "rankscope";
 inline constexpr std::string_view run_metadata = "run";
 inline constexpr std::string_view relay_metadata = "relay";  ///< what the relay met; at the end
 inline constexpr std::string_view forged_key = "forged";
-inline constexpr std::string_view mark_metadata = "mark";            ///< one record each (marks.hpp)
-inline constexpr std::string_view sweep_topic = "/rankscope/sweep";  ///< of a JSON trace (engine/explain/facts/sweep_file.hpp)
+inline constexpr std::string_view mark_metadata = "mark";  ///< one record each (marks.hpp)
+inline constexpr std::string_view sweep_topic =
+    "/rankscope/sweep";  ///< of a JSON trace (engine/explain/facts/sweep_file.hpp)
 
 /// MCAP has checksums of chunks and of the summary. These cover the rest that says what a recording is: in each of the
 /// metadata records one of its other values, and in the session's one of all bytes of the file before it.

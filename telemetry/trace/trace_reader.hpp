@@ -71,8 +71,8 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
                 DamageReport* damage = nullptr);
 
 /// Writes what can be read of `from`, its marks with it, as a new, whole trace, which takes its name when it is whole.
-/// `damage` says what could not be read; `options.progress` cannot end it. Throws TraceError for `from`, when `to` can't
-/// be created or is `from` itself, and std::runtime_error when writing fails.
+/// `damage` says what could not be read; `options.progress` cannot end it. Throws TraceError for `from`, when `to`
+/// can't be created or is `from` itself, and std::runtime_error when writing fails.
 void recover_trace(const std::string& from, const std::string& to, DamageReport* damage = nullptr,
                    const ReadTraceOptions& options = {});
 

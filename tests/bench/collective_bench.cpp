@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "engine/plan/collective/cost.hpp"
 #include "engine/execute/comm/loopback.hpp"
+#include "engine/plan/collective/cost.hpp"
 #include "tests/engine/execute/comm/collective_calls.hpp"
 
 using namespace rankscope;

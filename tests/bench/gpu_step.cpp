@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/plan/optimizer_rule/rule.hpp"
-#include "engine/plan/program/passes.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/execute/run/scratch.hpp"
+#include "engine/plan/optimizer_rule/rule.hpp"
+#include "engine/plan/program/passes.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "kernels/cuda/device.hpp"
 

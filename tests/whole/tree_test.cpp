@@ -1,5 +1,5 @@
-// The folders are the architecture: no file of engine/ includes one of its own floor's other rooms, or of a floor above.
-// resources/manual/architecture.md draws the floors.
+// The folders are the architecture: no file of engine/ includes one of its own floor's other rooms, or of a floor
+// above. resources/manual/architecture.md draws the floors.
 #include <filesystem>
 #include <fstream>
 #include <map>

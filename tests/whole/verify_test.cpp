@@ -41,8 +41,7 @@ TEST_CASE("verify ends with 0 for the same training, 1 for another one, and 3 wh
 TEST_CASE("the peak of memory is the predicted one, to the byte, in every run of a pipeline") {
   const Folder folder;
   for (int i = 0; i < 4; ++i) {
-    const Ended ended =
-        engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "3", "--json"}));
+    const Ended ended = engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "3", "--json"}));
     INFO(ended.err);
     REQUIRE(ended.status == 0);
     for (const json& rank : parse_json(ended.out)["memory"])

@@ -103,8 +103,8 @@ std::vector<std::vector<Cell>> summary_rows(const Figures& a, const Figures& b) 
   rows.push_back(share_row(tr("HFU"), of_a.hfu, of_b.hfu, Better::neither));
   rows.push_back(row(tr("peak memory"), peak_of(a), peak_of(b), text::bytes, Better::less));
   const bool by_rank = !of_a.links.empty() && !of_b.links.empty();
-  rows.push_back(row(by_rank ? tr("most sent by a rank") : tr("sent by a rank"), sent_of(a, by_rank), sent_of(b, by_rank),
-                     text::bytes, Better::less));
+  rows.push_back(row(by_rank ? tr("most sent by a rank") : tr("sent by a rank"), sent_of(a, by_rank),
+                     sent_of(b, by_rank), text::bytes, Better::less));
   rows.push_back(row(
       tr("ranks"), of_a.ranks, of_b.ranks, [](double value) { return QString::number(value); }, Better::neither));
   rows.push_back(row(tr("last loss"), loss_of(a), loss_of(b), number, Better::less));

@@ -134,7 +134,8 @@ QStringList meeting_titles() {
 }
 
 QStringList lane_titles() {
-  return {tr("rank"), tr("lane"), tr("group"), tr("last finished op · step"), tr("current op · step"), tr("since"), tr("why")};
+  return {tr("rank"),  tr("lane"), tr("group"), tr("last finished op · step"), tr("current op · step"),
+          tr("since"), tr("why")};
 }
 
 HangPicture look_for_hang(const StoreView& run, const RunContext* context) {

@@ -9,9 +9,9 @@
 #include "app/views/common/cluster_words.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/explain/facts/prediction.hpp"
+#include "engine/explain/validate/validate.hpp"
 #include "engine/plan/model/model.hpp"
 #include "engine/plan/scenario/read.hpp"
-#include "engine/explain/validate/validate.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -65,8 +65,8 @@ class Checkpoint {
   std::int64_t steps_done() const { return steps_done_; }
   const Scenario& scenario() const { return scenario_; }
 
-  /// fp16's state (engine/execute/optimizer/loss_scale.hpp): scale, steps since it has changed, updates made. Nullopt when the
-  /// run, and those that it went on from, had none.
+  /// fp16's state (engine/execute/optimizer/loss_scale.hpp): scale, steps since it has changed, updates made. Nullopt
+  /// when the run, and those that it went on from, had none.
   std::optional<std::array<double, 3>> loss_scale() const;
   /// Steps done that an overflow left out: so many updates less than steps has an optimizer counted.
   std::int64_t updates_left_out() const;

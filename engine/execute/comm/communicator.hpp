@@ -12,7 +12,8 @@
 // Sums are taken in the tensor's own type, those of bf16 and fp16 in fp32, rounded once per call of the library's
 // algorithm (per addition under mpi) and once per hop of a transparent one; i32 and u8 wrap around. Their order is
 // fixed, whoever comes first: member order for loopback's "auto", the transfer list's for a transparent algorithm
-// (engine/plan/collective/transfer.hpp), and MPI's own for mpi's "auto", which depends on the group's and the tensor's size.
+// (engine/plan/collective/transfer.hpp), and MPI's own for mpi's "auto", which depends on the group's and the tensor's
+// size.
 //
 // Parts are equal. A tensor that size() does not divide is padded by whoever cuts it up (as ZeRO's shards are); only
 // broadcast, reduce and all_reduce take any number of elements, and cut it themselves into chunks that may differ by

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/plan/collective/transfer.hpp"
 #include "engine/execute/comm/communicator.hpp"
 #include "engine/execute/comm/growing.hpp"
 #include "engine/execute/comm/options.hpp"
+#include "engine/plan/collective/transfer.hpp"
 #include "kernels/device/host.hpp"
 
 namespace rankscope::comm {

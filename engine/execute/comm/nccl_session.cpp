@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/execute/comm/clock.hpp"
 #include "engine/base/host/threads.hpp"
+#include "engine/execute/comm/clock.hpp"
 
 namespace rankscope::comm {
 

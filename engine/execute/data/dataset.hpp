@@ -22,7 +22,8 @@ class Dataset {
   virtual ~Dataset() = default;
 
   /// Writes samples [first_sample, first_sample + samples): `tokens` and `targets` are [samples, context], the target
-  /// of a position is the token after it. (Of images see images.hpp.) Safe to call from several threads. Throws DataError.
+  /// of a position is the token after it. (Of images see images.hpp.) Safe to call from several threads. Throws
+  /// DataError.
   virtual void fill(std::int64_t first_sample, int samples, std::int32_t* tokens, std::int32_t* targets) const = 0;
 
   /// The least mean loss, in nats per token, that any predictor can have which sees a sample's tokens up to the one

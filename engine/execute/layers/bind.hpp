@@ -1,7 +1,7 @@
 // Binding: from a segment and its operands in memory to something that can be launched again and again.
 //
-// Operand order is the contract in engine/plan/model/model.hpp. Binding does all that can be done once (oneDNN primitives,
-// workspaces); launching allocates nothing.
+// Operand order is the contract in engine/plan/model/model.hpp. Binding does all that can be done once (oneDNN
+// primitives, workspaces); launching allocates nothing.
 #pragma once
 #include <cstdint>
 #include <functional>

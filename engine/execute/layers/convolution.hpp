@@ -1,4 +1,5 @@
-// What the segments of a residual network have in common (engine/plan/model/resnet_rows.hpp). Internal to engine/execute/layers.
+// What the segments of a residual network have in common (engine/plan/model/resnet_rows.hpp). Internal to
+// engine/execute/layers.
 #pragma once
 #include "engine/execute/layers/layers.hpp"
 

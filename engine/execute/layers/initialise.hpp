@@ -8,9 +8,9 @@
 namespace rankscope {
 
 /// Writes the initial values of elements [first, first + parameter.elements()) of what the rank with coordinate
-/// `tensor` in its tensor group holds of the parameter `spec`; padding is zero. Normal values are drawn in fp64 from the counter-based generator at (seed, spec.global_offset +
-/// index) and then rounded to the view's type, through fp32 where that has 16 bits, so that a master and its copy agree.
-void initialise(View parameter, const ParameterSpec& spec, std::uint64_t seed, std::int64_t first = 0,
-                int tensor = 0);
+/// `tensor` in its tensor group holds of the parameter `spec`; padding is zero. Normal values are drawn in fp64 from
+/// the counter-based generator at (seed, spec.global_offset + index) and then rounded to the view's type, through fp32
+/// where that has 16 bits, so that a master and its copy agree.
+void initialise(View parameter, const ParameterSpec& spec, std::uint64_t seed, std::int64_t first = 0, int tensor = 0);
 
 }  // namespace rankscope

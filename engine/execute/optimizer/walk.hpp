@@ -1,5 +1,5 @@
-// Optimizers on surfaces of two parameters (engine/lesson/descent): the same rules, bound and launched as training does, on a
-// tensor of two elements.
+// Optimizers on surfaces of two parameters (engine/lesson/descent): the same rules, bound and launched as training
+// does, on a tensor of two elements.
 #pragma once
 #include "engine/lesson/descent/path.hpp"
 #include "engine/plan/scenario/scenario.hpp"

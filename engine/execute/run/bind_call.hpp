@@ -3,14 +3,14 @@
 #include <functional>
 
 #include "engine/execute/comm/communicator.hpp"
-#include "engine/plan/program/program.hpp"
 #include "engine/execute/run/arena.hpp"
+#include "engine/plan/program/program.hpp"
 
 namespace rankscope {
 
 /// The call that `op` of `program` stands for, on the buffers that it names by the rules of
-/// engine/plan/program/communication.hpp. `communicator` is the op's (CommTable::of), and expects the call from now on; it
-/// and the arena must outlive the call. Throws std::invalid_argument when the op breaks those rules.
+/// engine/plan/program/communication.hpp. `communicator` is the op's (CommTable::of), and expects the call from now on;
+/// it and the arena must outlive the call. Throws std::invalid_argument when the op breaks those rules.
 std::function<CommResult()> bind_call(const RankProgram& program, const Op& op, const RankGrid& grid,
                                       const Arena& arena, Communicator& communicator);
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "engine/execute/checkpoint/checkpoint.hpp"
-#include "engine/plan/program/compile.hpp"
 #include "engine/execute/run/arena.hpp"
+#include "engine/plan/program/compile.hpp"
 
 namespace rankscope {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/execute/comm/communicator.hpp"
-#include "engine/plan/program/program.hpp"
 #include "engine/execute/run/lane_queues.hpp"
+#include "engine/plan/program/program.hpp"
 
 namespace rankscope {
 

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "engine/execute/layers/bind.hpp"
-#include "engine/plan/program/compile.hpp"
 #include "engine/execute/run/arena.hpp"
 #include "engine/execute/run/lane_queues.hpp"
 #include "engine/execute/run/platform.hpp"
+#include "engine/plan/program/compile.hpp"
 #include "kernels/tensor/magnitude.hpp"
 
 namespace rankscope {

@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/plan/program/ledger.hpp"
 #include "engine/execute/run/observer.hpp"
+#include "engine/plan/program/ledger.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 #include "engine/predict/layout/emulate.hpp"
 

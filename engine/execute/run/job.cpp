@@ -5,9 +5,9 @@
 #include <thread>
 #include <vector>
 
+#include "engine/base/host/threads.hpp"
 #include "engine/execute/comm/loopback.hpp"
 #include "engine/execute/comm/nccl.hpp"
-#include "engine/base/host/threads.hpp"
 
 namespace rankscope {
 namespace {

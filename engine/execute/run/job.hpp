@@ -7,8 +7,8 @@
 #include <string>
 
 #include "engine/execute/comm/options.hpp"
-#include "engine/plan/program/compile.hpp"
 #include "engine/execute/run/rank_run.hpp"
+#include "engine/plan/program/compile.hpp"
 
 namespace rankscope {
 

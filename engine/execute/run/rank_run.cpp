@@ -9,11 +9,11 @@
 #include <thread>
 
 #include "engine/execute/optimizer/optimizer.hpp"
-#include "engine/plan/program/communication.hpp"
-#include "engine/plan/program/passes.hpp"
 #include "engine/execute/run/bind_call.hpp"
 #include "engine/execute/run/checkpoint_tensors.hpp"
 #include "engine/execute/run/clock.hpp"
+#include "engine/plan/program/communication.hpp"
+#include "engine/plan/program/passes.hpp"
 
 namespace rankscope {
 namespace {

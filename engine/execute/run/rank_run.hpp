@@ -10,8 +10,6 @@
 #include "engine/execute/comm/communicator.hpp"
 #include "engine/execute/data/dataset.hpp"
 #include "engine/execute/power/power.hpp"
-#include "engine/plan/program/compile.hpp"
-#include "engine/plan/program/ledger.hpp"
 #include "engine/execute/run/arena.hpp"
 #include "engine/execute/run/comm_table.hpp"
 #include "engine/execute/run/device.hpp"
@@ -19,6 +17,8 @@
 #include "engine/execute/run/executor.hpp"
 #include "engine/execute/run/observer.hpp"
 #include "engine/execute/run/stress.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/plan/program/ledger.hpp"
 #include "kernels/device/host_tensor.hpp"
 
 namespace rankscope {

@@ -2,8 +2,8 @@
 #pragma once
 #include <span>
 
-#include "engine/plan/program/compile.hpp"
 #include "engine/execute/run/platform.hpp"
+#include "engine/plan/program/compile.hpp"
 
 namespace rankscope {
 

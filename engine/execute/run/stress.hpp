@@ -6,9 +6,9 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/plan/program/program.hpp"
 #include "engine/execute/run/arena.hpp"
 #include "engine/execute/run/lane_queues.hpp"
+#include "engine/plan/program/program.hpp"
 
 namespace rankscope {
 

@@ -246,9 +246,9 @@ std::string busiest_link(const Report& report) {
     known += !std::isnan(link.bytes);
     alike += std::abs(link.bytes - link.predicted) < 0.5;
   }
-  std::string text =
-      fmt::format("  {}; busiest {} → {}: ", counted(std::ssize(report.links), "rank-to-rank link"), most.from, most.to) +
-      bytes(most.bytes) + ", predicted " + bytes(most.predicted);
+  std::string text = fmt::format("  {}; busiest {} → {}: ", counted(std::ssize(report.links), "rank-to-rank link"),
+                                 most.from, most.to) +
+                     bytes(most.bytes) + ", predicted " + bytes(most.predicted);
   if (known > 0) text += fmt::format("; {} of {} counted as predicted", alike, known);
   return text + "\n";
 }

@@ -8,8 +8,8 @@
 #include "engine/plan/program/passes.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
-#include "engine/predict/layout/simulate.hpp"
 #include "engine/predict/cost/software.hpp"
+#include "engine/predict/layout/simulate.hpp"
 
 namespace rankscope {
 namespace {

@@ -1,5 +1,5 @@
-// What is known about a plan or a run, gathered for engine/explain/analyse: the one way from a scenario or a store to RunFacts,
-// for the command line, for `rankscope-trace stats` and for the window.
+// What is known about a plan or a run, gathered for engine/explain/analyse: the one way from a scenario or a store to
+// RunFacts, for the command line, for `rankscope-trace stats` and for the window.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "engine/op/words.hpp"
+#include "engine/plan/scenario/lost_node.hpp"
 #include "engine/plan/scenario/read.hpp"
-#include "engine/predict/cost/modelled_costs.hpp"
-#include "engine/predict/fold/folded.hpp"
 #include "engine/predict/cost/goodput.hpp"
 #include "engine/predict/cost/host_copies.hpp"
-#include "engine/plan/scenario/lost_node.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/fold/folded.hpp"
 
 namespace rankscope {
 namespace {

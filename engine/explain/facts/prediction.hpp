@@ -20,7 +20,8 @@ void check_size(const StepProgram& step);
 /// this engine's programs do not have there, and nothing that sets ranks apart.
 bool is_folded(const StepProgram& step);
 
-/// What adds to programs what only others know: kernels' scratch (engine/execute/run/scratch.hpp). Not asked of what is folded.
+/// What adds to programs what only others know: kernels' scratch (engine/execute/run/scratch.hpp). Not asked of what is
+/// folded.
 using Prepare = std::function<void(const StepProgram&, std::span<RankProgram>)>;
 
 /// Throws PlanError for a plan of too many ops that cannot be folded, std::runtime_error when it deadlocks, and

@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "engine/explain/analyse/step_analysis.hpp"
+#include "engine/explain/validate/validate.hpp"
 #include "engine/plan/model/model.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
-#include "engine/predict/layout/simulate.hpp"
 #include "engine/predict/fold/folded.hpp"
-#include "engine/predict/network/library_lists.hpp"
 #include "engine/predict/fold/plan_folder.hpp"
-#include "engine/explain/validate/validate.hpp"
+#include "engine/predict/layout/simulate.hpp"
+#include "engine/predict/network/library_lists.hpp"
 
 namespace rankscope {
 namespace {

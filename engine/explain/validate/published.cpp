@@ -75,8 +75,8 @@ std::string text_of(const std::string& file, const toml::node& value) {
   refuse(file, value, "a scenario's value is a text, a number, true or false");
 }
 
-/// The scenario's keys of a row, a choice or what all rows have: tables model, plan, train, cluster, software within it. What it
-/// is to be divided by is another scenario's.
+/// The scenario's keys of a row, a choice or what all rows have: tables model, plan, train, cluster, software within
+/// it. What it is to be divided by is another scenario's.
 void add_keys(std::vector<Override>& keys, const std::string& file, const toml::table& from) {
   for (const auto& [table, content] : from)
     if (const toml::table* values = content.as_table(); values && table.str() != "against")

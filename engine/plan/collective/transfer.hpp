@@ -1,7 +1,7 @@
 // Collectives as data: the transfers between the members of a group that make one up, phase by phase.
 //
-// The same list is executed (engine/execute/comm), costed and drawn. All numbers count elements, not bytes, and members are
-// indices into the group. A list works on one buffer per member, in place:
+// The same list is executed (engine/execute/comm), costed and drawn. All numbers count elements, not bytes, and members
+// are indices into the group. A list works on one buffer per member, in place:
 //
 //   broadcast, reduce, all_reduce   the tensor, `elements` long, cut into n chunks (chunk_range)
 //   scatter, gather, all_gather,    the whole, `elements` long, which is n equal parts; chunk i is member i's part.

@@ -138,7 +138,8 @@ struct WorkSpec {
   std::size_t weight = 0;        ///< of a convolution: position in SegmentSpec::parameters
 };
 
-/// One segment of the model: its place, its operands, its work, its cost. What each computes is in engine/execute/layers.
+/// One segment of the model: its place, its operands, its work, its cost. What each computes is in
+/// engine/execute/layers.
 ///
 /// A backward may be split in two, for schedules that run its halves apart; a half may not exist. A layer norm's
 /// parameters have their gradients with that of its input.

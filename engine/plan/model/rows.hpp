@@ -1,7 +1,7 @@
 // What a kind of model is made of, as rows: its parameters, the shapes of its tensors, and its segments. gpt_rows.hpp
 // and resnet_rows.hpp are such tables, and nothing else says what they say: make_segments turns rows into a Model, and
-// programs, layers and the simulator read that. Internal to the room, but for engine/execute/layers, which proves that each
-// segment has an implementation.
+// programs, layers and the simulator read that. Internal to the room, but for engine/execute/layers, which proves that
+// each segment has an implementation.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,8 +1,9 @@
 // The optimizers, one row each: which states a parameter needs, which keys it takes, and which rule updates it.
 //
 // To add one: write its mathematics (kernels/update.hpp says where) and give it a row in rule.cpp. A new
-// hyper-parameter is a member of HyperParameters and of kernels::UpdateStep, and a row of engine/plan/scenario/keys.cpp.
-// Programs, memory, costs, the keys' checks and verify follow from the row; tests/engine/execute/optimizer checks its numbers.
+// hyper-parameter is a member of HyperParameters and of kernels::UpdateStep, and a row of
+// engine/plan/scenario/keys.cpp. Programs, memory, costs, the keys' checks and verify follow from the row;
+// tests/engine/execute/optimizer checks its numbers.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/plan/mesh/rank_grid.hpp"
 #include "engine/op/memory_class.hpp"
 #include "engine/op/op_id.hpp"
+#include "engine/plan/mesh/rank_grid.hpp"
 #include "kernels/tensor/type.hpp"
 
 namespace rankscope {

@@ -1,6 +1,6 @@
 // A value out of a closed set of names: in the program an enumeration, in files and messages a word. A set has one
-// table of its names, in the enumerators' order: word_table<E> (engine/plan/scenario/scenario.hpp has those of a scenario's
-// keys).
+// table of its names, in the enumerators' order: word_table<E> (engine/plan/scenario/scenario.hpp has those of a
+// scenario's keys).
 #pragma once
 #include <cstddef>
 #include <cstdint>

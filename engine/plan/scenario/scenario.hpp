@@ -91,7 +91,8 @@ struct TrainSpec {
   int global_batch = 8;  ///< samples per step over all data-parallel ranks
   int steps = 20;
   std::string optimizer = "adamw";  ///< one of engine/plan/optimizer_rule
-  double learning_rate = 3e-4;  ///< the greatest: after the warm-up, before the decay (engine/execute/optimizer/learning_rate)
+  double learning_rate =
+      3e-4;  ///< the greatest: after the warm-up, before the decay (engine/execute/optimizer/learning_rate)
   int warmup_steps = 0;
   Choice<Decay> decay = Decay::none;
   double min_learning_rate = 0;  ///< where the decay ends

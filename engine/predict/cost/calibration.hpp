@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/predict/cost/signature.hpp"
 #include "engine/predict/cost/costs.hpp"
+#include "engine/predict/cost/signature.hpp"
 
 namespace rankscope {
 

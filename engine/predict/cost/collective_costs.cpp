@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/predict/network/link.hpp"
 #include "engine/predict/network/laid_out.hpp"
+#include "engine/predict/network/link.hpp"
 #include "engine/predict/network/network.hpp"
 
 namespace rankscope {

@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "engine/plan/mesh/rank_grid.hpp"
-#include "engine/predict/network/link.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/network/link.hpp"
 
 namespace rankscope {
 

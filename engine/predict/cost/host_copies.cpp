@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/predict/network/link.hpp"
 #include "engine/predict/cost/device.hpp"
+#include "engine/predict/network/link.hpp"
 
 namespace rankscope {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "engine/predict/network/link.hpp"
 #include "engine/predict/cost/ledger.hpp"
 #include "engine/predict/cost/resnet_kernels.hpp"
+#include "engine/predict/network/link.hpp"
 
 namespace rankscope {
 namespace {

@@ -1,10 +1,10 @@
 // The kernels that a segment launches, each a product or bytes through memory, and the seconds they take together.
 //
-// What a segment computes is in engine/execute/layers; here is how software divides it into kernels: norms, GELU, and the sums
-// of a residual branch with its bias and dropout are a kernel each that reads its inputs and writes its outputs once
-// (Narayanan et al. 2021, section 4.2). software.attention says whether scores stay on the chip, software.fused whether
-// the loss is a kernel of its own, software.accumulation how weights' gradients are summed over micro-batches,
-// software.persistent_norm which kernels its layer norms are.
+// What a segment computes is in engine/execute/layers; here is how software divides it into kernels: norms, GELU, and
+// the sums of a residual branch with its bias and dropout are a kernel each that reads its inputs and writes its
+// outputs once (Narayanan et al. 2021, section 4.2). software.attention says whether scores stay on the chip,
+// software.fused whether the loss is a kernel of its own, software.accumulation how weights' gradients are summed over
+// micro-batches, software.persistent_norm which kernels its layer norms are.
 #pragma once
 #include <vector>
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/plan/model/model.hpp"
 #include "engine/op/kind.hpp"
+#include "engine/plan/model/model.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 
 namespace rankscope {

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "engine/predict/network/link.hpp"
 #include "engine/predict/cost/collective_costs.hpp"
 #include "engine/predict/cost/device.hpp"
 #include "engine/predict/cost/kernels.hpp"
-#include "engine/predict/network/network.hpp"
 #include "engine/predict/cost/stage_ledger.hpp"
+#include "engine/predict/network/link.hpp"
+#include "engine/predict/network/network.hpp"
 
 namespace rankscope {
 namespace {

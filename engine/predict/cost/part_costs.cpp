@@ -2,9 +2,9 @@
 
 #include <numeric>
 
-#include "engine/predict/network/link.hpp"
 #include "engine/plan/program/communication.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/network/link.hpp"
 
 namespace rankscope {
 

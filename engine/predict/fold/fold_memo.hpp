@@ -14,10 +14,10 @@
 
 #include "engine/plan/mesh/rank_grid.hpp"
 #include "engine/plan/model/model.hpp"
-#include "engine/predict/fold/folded.hpp"
-#include "engine/predict/fold/folded_schedule.hpp"
 #include "engine/predict/cost/kernels.hpp"
 #include "engine/predict/cost/stage_ledger.hpp"
+#include "engine/predict/fold/folded.hpp"
+#include "engine/predict/fold/folded_schedule.hpp"
 
 namespace rankscope {
 

@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/cost/device.hpp"
 #include "engine/predict/cost/host_copies.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/network/network.hpp"
 
 namespace rankscope {

@@ -2,8 +2,8 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/predict/fold/folded_plan.hpp"
 #include "engine/predict/cost/host_copies.hpp"
+#include "engine/predict/fold/folded_plan.hpp"
 
 namespace rankscope {
 namespace {

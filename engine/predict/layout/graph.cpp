@@ -4,9 +4,9 @@
 #include <bit>
 #include <stdexcept>
 
-#include "engine/predict/network/link.hpp"
 #include "engine/plan/program/communication.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/network/link.hpp"
 
 namespace rankscope::simulation {
 namespace {

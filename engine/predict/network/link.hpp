@@ -4,8 +4,8 @@
 #include <functional>
 #include <span>
 
-#include "engine/plan/collective/transfer.hpp"
 #include "engine/op/kind.hpp"
+#include "engine/plan/collective/transfer.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 
 namespace rankscope {

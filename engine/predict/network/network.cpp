@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "engine/predict/network/link.hpp"
 #include "engine/predict/network/laid_out.hpp"
+#include "engine/predict/network/link.hpp"
 
 namespace rankscope {
 namespace {

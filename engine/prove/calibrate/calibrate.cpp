@@ -10,8 +10,8 @@
 #include "engine/base/host/threads.hpp"
 #include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/rank_run.hpp"
-#include "engine/predict/network/link.hpp"
 #include "engine/predict/cost/collective_costs.hpp"
+#include "engine/predict/network/link.hpp"
 
 namespace rankscope {
 namespace {

@@ -1,7 +1,7 @@
 // One calibration of the machine: what its kernels cost for one rank alone, from which any plan is predicted.
 #pragma once
-#include "engine/plan/program/compile.hpp"
 #include "engine/execute/run/platform.hpp"
+#include "engine/plan/program/compile.hpp"
 #include "engine/predict/cost/calibration.hpp"
 
 namespace rankscope {

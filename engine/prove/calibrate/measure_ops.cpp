@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/prove/calibrate/calibrate.hpp"
 #include "engine/plan/program/compile.hpp"
-#include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/cost/measured.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/prove/calibrate/calibrate.hpp"
 
 namespace rankscope {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/prove/calibrate/calibrate.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/cost/part_costs.hpp"
+#include "engine/prove/calibrate/calibrate.hpp"
 
 namespace rankscope {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "engine/plan/model/balance.hpp"
 #include "engine/execute/run/platform.hpp"
+#include "engine/plan/model/balance.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 
 namespace rankscope {

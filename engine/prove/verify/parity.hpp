@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/plan/model/part.hpp"
-#include "engine/plan/program/compile.hpp"
 #include "engine/execute/run/observer.hpp"
 #include "engine/execute/run/rank_run.hpp"
+#include "engine/plan/model/part.hpp"
+#include "engine/plan/program/compile.hpp"
 #include "engine/prove/verify/verify.hpp"
 
 namespace rankscope::parity {

@@ -6,8 +6,8 @@
 #include "engine/execute/comm/nccl.hpp"
 #include "engine/execute/data/dataset.hpp"
 #include "engine/execute/run/platform.hpp"
-#include "engine/plan/scenario/resources.hpp"
 #include "engine/plan/scenario/lost_node.hpp"
+#include "engine/plan/scenario/resources.hpp"
 #include "engine/worker/run_size.hpp"
 
 namespace rankscope::command {

@@ -6,8 +6,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/prove/calibrate/stored_peak.hpp"
 #include "engine/op/words.hpp"
+#include "engine/prove/calibrate/stored_peak.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/provenance.hpp"
 

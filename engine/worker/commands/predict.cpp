@@ -1,8 +1,8 @@
 // `rankscope-engine plan`: what a step consists of, and what it would cost. Nothing runs.
 #include <iostream>
 
-#include "engine/explain/facts/prediction.hpp"
 #include "engine/execute/run/scratch.hpp"
+#include "engine/explain/facts/prediction.hpp"
 #include "engine/plan/scenario/lost_node.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/plan_text.hpp"

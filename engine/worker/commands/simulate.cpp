@@ -2,14 +2,14 @@
 // its recording, labelled simulated.
 #include <map>
 
-#include "engine/prove/calibrate/calibrate.hpp"
-#include "engine/prove/calibrate/stored_peak.hpp"
+#include "engine/execute/run/scratch.hpp"
 #include "engine/explain/facts/forecast.hpp"
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/op/words.hpp"
-#include "engine/execute/run/scratch.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/layout/simulate.hpp"
+#include "engine/prove/calibrate/calibrate.hpp"
+#include "engine/prove/calibrate/stored_peak.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/provenance.hpp"

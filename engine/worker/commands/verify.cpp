@@ -4,10 +4,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "engine/explain/facts/prediction.hpp"
 #include "engine/base/progress/progress_line.hpp"
 #include "engine/execute/run/platform.hpp"
 #include "engine/execute/run/scratch.hpp"
+#include "engine/explain/facts/prediction.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/run_size.hpp"

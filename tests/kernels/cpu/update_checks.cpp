@@ -175,7 +175,8 @@ void check_sophia(const SetUnderTest& set, DType type) {
 }
 
 void check_adam8bit(const SetUnderTest& set, DType type) {
-  // From states of nothing the step is AdamW's first; the quantiser has tests of its own (tests/engine/execute/optimizer).
+  // From states of nothing the step is AdamW's first; the quantiser has tests of its own
+  // (tests/engine/execute/optimizer).
   for (const std::int64_t n : {1, 255, 256, 257, 40000}) {
     const Subject s(n, type);
     const std::int64_t blocks = (n + quantised_block - 1) / quantised_block;

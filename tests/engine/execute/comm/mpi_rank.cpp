@@ -11,8 +11,8 @@
 #include <map>
 #include <thread>
 
-#include "engine/plan/collective/cost.hpp"
 #include "engine/execute/comm/mpi.hpp"
+#include "engine/plan/collective/cost.hpp"
 #include "engine/plan/mesh/rank_grid.hpp"
 #include "kernels/device/host.hpp"
 #include "tests/engine/execute/comm/collective_calls.hpp"

@@ -4,8 +4,8 @@
 #include <complex>
 #include <nlohmann/json.hpp>
 
-#include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/lesson/lab/lab.hpp"
+#include "engine/plan/optimizer_rule/rule.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "tests/catch.hpp"
 

@@ -4,16 +4,16 @@
 #include <map>
 #include <thread>
 
-#include "engine/explain/analyse/report.hpp"
 #include "engine/execute/comm/loopback.hpp"
+#include "engine/execute/run/comm_table.hpp"
+#include "engine/execute/run/executor.hpp"
+#include "engine/explain/analyse/report.hpp"
 #include "engine/plan/program/communication.hpp"
 #include "engine/plan/program/dry_run.hpp"
 #include "engine/plan/program/passes.hpp"
-#include "engine/execute/run/comm_table.hpp"
-#include "engine/execute/run/executor.hpp"
-#include "engine/predict/network/link.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/layout/simulate.hpp"
+#include "engine/predict/network/link.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

@@ -1,7 +1,7 @@
 // A main device with its replicas, and synchronous parameter servers with their workers, train the same model as one
 // rank; what that costs is where its link says.
-#include "engine/plan/program/communication.hpp"
 #include "engine/execute/run/job.hpp"
+#include "engine/plan/program/communication.hpp"
 #include "engine/plan/scenario/check.hpp"
 #include "engine/prove/verify/verify.hpp"
 #include "tests/catch.hpp"

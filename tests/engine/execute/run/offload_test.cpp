@@ -2,8 +2,8 @@
 #include <map>
 #include <mutex>
 
-#include "engine/plan/program/dry_run.hpp"
 #include "engine/execute/run/job.hpp"
+#include "engine/plan/program/dry_run.hpp"
 #include "engine/prove/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/execute/run/summaries.hpp"

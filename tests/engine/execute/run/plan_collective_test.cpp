@@ -1,13 +1,13 @@
 // plan.collective decides how every collective of a plan is done: in the engine, in its prediction and in the report.
 #include <mutex>
 
-#include "engine/explain/analyse/report.hpp"
-#include "engine/prove/calibrate/calibrate.hpp"
-#include "engine/plan/collective/cost.hpp"
 #include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/job.hpp"
-#include "engine/predict/network/link.hpp"
+#include "engine/explain/analyse/report.hpp"
+#include "engine/plan/collective/cost.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/network/link.hpp"
+#include "engine/prove/calibrate/calibrate.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

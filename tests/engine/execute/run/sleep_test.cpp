@@ -4,9 +4,9 @@
 #include <mutex>
 #include <thread>
 
-#include "engine/explain/analyse/step_analysis.hpp"
 #include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/job.hpp"
+#include "engine/explain/analyse/step_analysis.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "tests/catch.hpp"
 #include "tests/judged.hpp"

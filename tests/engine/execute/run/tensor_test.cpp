@@ -1,5 +1,6 @@
-// What tensor ranks, with and without sequence parallelism, do beyond the matrix of plans (tests/engine/prove/verify/matrix),
-// which holds every pair of theirs with a precision, schedule, stage of ZeRO, recomputation, optimizer, and so on.
+// What tensor ranks, with and without sequence parallelism, do beyond the matrix of plans
+// (tests/engine/prove/verify/matrix), which holds every pair of theirs with a precision, schedule, stage of ZeRO,
+// recomputation, optimizer, and so on.
 #include <cmath>
 #include <string_view>
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/execute/checkpoint/checkpoint.hpp"
-#include "engine/plan/model/part.hpp"
 #include "engine/execute/run/job.hpp"
+#include "engine/plan/model/part.hpp"
 #include "kernels/tensor/element.hpp"
 #include "tests/comparison.hpp"
 

@@ -1,5 +1,5 @@
-// That ZeRO trains the same model as one rank the matrix of plans shows (tests/engine/prove/verify/matrix); here: that where
-// sums are taken in the same order it has the same bits as plain data parallelism, and that faults are caught.
+// That ZeRO trains the same model as one rank the matrix of plans shows (tests/engine/prove/verify/matrix); here: that
+// where sums are taken in the same order it has the same bits as plain data parallelism, and that faults are caught.
 #include <map>
 #include <mutex>
 

@@ -6,8 +6,8 @@
 
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
-#include "engine/predict/layout/simulate.hpp"
 #include "engine/predict/fold/folded.hpp"
+#include "engine/predict/layout/simulate.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/plan/scenario/read.hpp"
 #include "engine/explain/validate/leave_one_out.hpp"
+#include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_directory.hpp"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/execute/data/dataset.hpp"
-#include "engine/plan/model/model.hpp"
 #include "engine/lesson/lab/lab.hpp"
+#include "engine/plan/model/model.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/plan/scenario/resources.hpp"
 #include "engine/plan/schedule/schedule.hpp"

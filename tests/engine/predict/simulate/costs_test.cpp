@@ -1,6 +1,6 @@
-#include "engine/predict/network/link.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/layout/simulate.hpp"
+#include "engine/predict/network/link.hpp"
 
 #include <algorithm>
 #include <cmath>

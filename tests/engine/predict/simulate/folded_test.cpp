@@ -6,8 +6,8 @@
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
-#include "engine/predict/layout/simulate.hpp"
 #include "engine/predict/cost/software.hpp"
+#include "engine/predict/layout/simulate.hpp"
 #include "tests/catch.hpp"
 #include "tests/slowness.hpp"
 

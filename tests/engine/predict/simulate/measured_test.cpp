@@ -5,8 +5,8 @@
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/measured.hpp"
 #include "engine/plan/scenario/read.hpp"
-#include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/cost/kernels.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_directory.hpp"
 

@@ -5,10 +5,10 @@
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
+#include "engine/predict/cost/software.hpp"
 #include "engine/predict/fold/folded.hpp"
 #include "engine/predict/fold/plan_folder.hpp"
 #include "engine/predict/layout/simulate.hpp"
-#include "engine/predict/cost/software.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

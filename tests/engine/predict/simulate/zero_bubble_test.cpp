@@ -5,10 +5,10 @@
 
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/read.hpp"
-#include "engine/predict/layout/bubble_span.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
-#include "engine/predict/layout/simulate.hpp"
 #include "engine/predict/fold/folded.hpp"
+#include "engine/predict/layout/bubble_span.hpp"
+#include "engine/predict/layout/simulate.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/predict/simulate/pipelines.hpp"
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/prove/calibrate/calibrate.hpp"
-#include "engine/prove/calibrate/measured_stages.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/check.hpp"
 #include "engine/predict/cost/part_costs.hpp"
+#include "engine/prove/calibrate/calibrate.hpp"
+#include "engine/prove/calibrate/measured_stages.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <map>
 
-#include "engine/plan/collective/transfer.hpp"
 #include "engine/execute/comm/nccl_library.hpp"
+#include "engine/plan/collective/transfer.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/execute/comm/collective_calls.hpp"
 #include "tests/engine/execute/comm/collective_cases.hpp"

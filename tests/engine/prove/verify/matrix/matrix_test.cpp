@@ -6,8 +6,8 @@
 #include <mutex>
 #include <set>
 
-#include "engine/explain/analyse/report.hpp"
 #include "engine/execute/run/job.hpp"
+#include "engine/explain/analyse/report.hpp"
 #include "engine/prove/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/execute/run/summaries.hpp"
@@ -92,7 +92,7 @@ TEST_CASE(
     const StepProgram step = compile(s);
     Summaries summaries;
     RunSettings settings = troubled(i, 300'000);  // whatever is late
-    settings.steps = i % 4 == 0 ? 2 : 1;  // of some plans also the step that begins while another one ends
+    settings.steps = i % 4 == 0 ? 2 : 1;          // of some plans also the step that begins while another one ends
     run_loopback(step, settings, [&](int) { return &summaries; });
     REQUIRE(summaries.all.size() == settings.steps * static_cast<std::size_t>(step.grid.size()));
     RunFacts facts;
@@ -125,7 +125,8 @@ TEST_CASE("a norm counted twice and a gather that is read too early are caught")
   const auto planted =
       GENERATE(Planted{"norm_counted_twice", 0}, Planted{"norm_counted_twice", 2}, Planted{"early_gather_read", 3});
 #ifdef __SANITIZE_THREAD__
-  if (planted.zero == 3) return test::not_judged("a gather read too early: a race, for which the sanitizer ends the test");
+  if (planted.zero == 3)
+    return test::not_judged("a gather read too early: a race, for which the sanitizer ends the test");
 #endif
   Scenario s;
   s.model = {"gpt", 4, 16, 2, 8, 64, true, 0.0};
