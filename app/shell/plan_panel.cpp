@@ -145,7 +145,7 @@ void PlanPanel::add_fields(QGridLayout& form) {
   add_choice(
       form, tr("schedule"), tr("In which order a stage runs forwards and backwards; by-hand: as the text says"),
       choices("plan.schedule"), [](const Scenario& s) { return s.plan.schedule.name(); },
-      [](Scenario& s, const std::string& v) { choose_schedule(s.plan, Choice<ScheduleKind>(v)); });
+      [](Scenario& s, const std::string& v) { choose_schedule(s.plan, rankscope::Choice<ScheduleKind>(v)); });
   keys_.insert("plan.schedule");
   form.addWidget(as_text_, form.rowCount(), 1, Qt::AlignRight);
   add_key(form, "plan.recompute", tr("recompute"), tr("Which activations are computed again instead of being kept"));

@@ -11,7 +11,7 @@ bool CutSink::wanted(std::uint32_t step, TimeRange time, std::int64_t offset_ns)
 
 bool CutSink::wants(const TraceMark& mark) const {
   if (!mark.step && (limits_.first_step || limits_.last_step)) return false;
-  return wanted(mark.step.value_or(0), mark.time.begin_ns, mark.time.end_ns);
+  return wanted(mark.step.value_or(0), mark.time, 0);
 }
 
 void CutSink::accept(const Message& message) {

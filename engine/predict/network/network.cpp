@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 int rails_of(const ClusterSpec& cluster) { return cluster.rails > 0 ? cluster.rails : cluster.devices_per_node; }
 
@@ -76,8 +76,8 @@ double share_of(const ClusterSpec& cluster, const NetworkLevel& level, int membe
 
 /// The bytes/s at which a ring runs when of a node's ports a share is used.
 double slowest_way_out(const ClusterSpec& cluster, std::span<const int> members, double inter_share) {
-  if (members.size() < 2) return infinite;
-  double bandwidth = infinite;
+  if (members.size() < 2) return no_limit;
+  double bandwidth = no_limit;
   for (const NetworkLevel& level : levels_of(cluster, inter_share)) {
     if (level.devices > 1 && within_one(members, level.devices)) break;
     for_each_unit(members, level.devices, [&](int count, int unit) {
@@ -89,7 +89,7 @@ double slowest_way_out(const ClusterSpec& cluster, std::span<const int> members,
 
 /// An edge of a ring before its bytes and protocol are known.
 struct Edge {
-  double rate = infinite;  ///< bytes/s of one phase's transfer, with those beside it
+  double rate = no_limit;  ///< bytes/s of one phase's transfer, with those beside it
   bool leaves_card = true, leaves_node = false;
 };
 
@@ -180,7 +180,7 @@ double tree_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol
 /// The faster of the cluster's protocols.
 template <class Seconds>
 double with_best_protocol(std::span<const Protocol> protocols, Seconds seconds) {
-  double best = infinite;
+  double best = no_limit;
   for (const Protocol& protocol : protocols) best = std::min(best, seconds(protocol));
   return best;
 }
