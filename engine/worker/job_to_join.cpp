@@ -73,7 +73,8 @@ void report_once() {
 void report_again() { std::cerr.rdbuf(std::clog.rdbuf()); }
 
 void let_rank_0_report() {
-  constexpr auto patience = std::chrono::seconds(3);  // the launcher ends this process when rank 0's has ended
+  // The launcher ends this process when rank 0's has ended, which may take seconds on a busy machine.
+  constexpr auto patience = std::chrono::seconds(8);
   if (std::cerr.rdbuf() == nullptr) std::this_thread::sleep_for(patience);
 }
 
