@@ -49,7 +49,10 @@ int run_in_job(RunLine given) {
     prepare_device(given.request);
     WorkerJob job;
     job.request = given.request;
-    return run_worker(job);
+    const int status = run_worker(job);
+    // Dismissed: rank 0 has yet to report why, and the launcher ends all when the first process ends.
+    if (status == bad_input) report_once();
+    return status;
   }
   const int launcher_errors = continue_as_supervisor();
   if (given.request.launched->launcher == "mpirun") given.request.launched->launcher_errors = launcher_errors;
