@@ -80,7 +80,7 @@ std::span<const OptimizerRule> optimizer_rules() {
        .kernel = UpdateRule::adafactor,
        .defaults = {.weight_decay = 0.0, .epsilon = 1e-30, .beta2_decay = 0.8, .epsilon2 = 1e-3, .update_clip = 1.0},
        .states = means_by_row_and_column,
-       .parity_epsilon = 1e-12,  // it stands beside the square
+       .parity_epsilon = 1e-12,  // it is added to the square
        .grain = 0,
        .gradient_passes = 3,
        .parameter_passes = 2},

@@ -64,7 +64,7 @@ const OptimizerRule& optimizer_rule(std::string_view name);
 /// Every state of a target, the master (if it needs one) first.
 std::vector<StateSpec> states_of(const OptimizerRule& rule, const UpdateTarget& target);
 
-/// What a launch is told of the optimizer's own numbers.
+/// The numbers of the optimizer that a launch receives.
 kernels::UpdateStep step_with(const HyperParameters& hyper);
 
 }  // namespace rankscope

@@ -1,6 +1,6 @@
 // A dry run under rendezvous: finds deadlocks, and messages without a counterpart, before anything starts.
 //
-// The layout of engine/predict comes upon deadlocks too, of the order that it is given. It stands above this and needs
+// The layout of engine/predict finds deadlocks too, those of the order that it is given. It stands above this and needs
 // costs, and a graph that is refused where an op has no counterpart, of which the dry run says who waits for it. Both
 // find the same orders to be deadlocks: tests/engine/predict/simulate holds them to it.
 #pragma once
