@@ -78,7 +78,7 @@ Launch bind_half(const Model& model, const SegmentSpec& segment, const char* dir
                  const kernels::KernelSet& kernels, Workspace& workspace) {
   if (into.size() != parameters.size())
     throw std::invalid_argument(describe(segment, direction) + " has " + std::to_string(parameters.size()) +
-                                " parameters and received " + std::to_string(into.size()) +
+                                " parameters and was told of " + std::to_string(into.size()) +
                                 " whether to write or add their gradients");
   std::vector<IntoGradient> of_all(segment.parameters.size(), IntoGradient::write);
   for (std::size_t i = 0; i < parameters.size(); ++i) of_all[static_cast<std::size_t>(parameters[i])] = into[i];
