@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/figures.hpp"
 
+#include <QCoreApplication>
+
 namespace rankscope::app {
 
 void FiguresModel::set(std::shared_ptr<const Figures> figures) {
   latest_ = figures ? std::move(figures) : std::make_shared<const Figures>();
   emit changed();
+}
+
+QString run_column_name(const Figures& figures) {
+  const bool emulated = figures.run && figures.run->obtained == Obtained::emulated;
+  return emulated ? QCoreApplication::translate("Figures", "emulated")
+                  : QCoreApplication::translate("Figures", "measured");
 }
 
 }  // namespace rankscope::app

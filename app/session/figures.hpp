@@ -3,6 +3,7 @@
 // here.
 #pragma once
 #include <QObject>
+#include <QString>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,5 +53,8 @@ class FiguresModel : public QObject {
  private:
   std::shared_ptr<const Figures> latest_ = std::make_shared<Figures>();
 };
+
+/// How the run's figures were obtained, as a column's name: "measured", "emulated".
+QString run_column_name(const Figures& figures);
 
 }  // namespace rankscope::app

@@ -65,7 +65,7 @@ SourceSpec classify_source(const QString& text) {
 }
 
 QString default_lab() {
-  const auto files = lab_files();
+  const auto files = resource_files("labs");
   const auto usual =
       std::find_if(files.begin(), files.end(), [](const auto& f) { return f.stem() == "pipeline-1f1b"; });
   if (usual != files.end()) return QString::fromStdString(usual->string());

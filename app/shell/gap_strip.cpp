@@ -33,21 +33,6 @@ bool folded(const Figures& figures) { return figures.shown() != nullptr && figur
 
 }  // namespace
 
-Argb color_of(TimeClass time, const Palette& p) {
-  switch (time) {
-    case TimeClass::compute: return p.of(SpanClass::forward);
-    case TimeClass::recompute: return p.of(SpanClass::recompute);
-    case TimeClass::tensor: return p.of(SpanClass::collective, Lane::tensor);
-    case TimeClass::pipeline: return p.of(SpanClass::transfer);
-    case TimeClass::data: return p.of(SpanClass::collective);
-    case TimeClass::zero: return p.of(SpanClass::collective, Lane::zero_gather);
-    case TimeClass::optimizer: return p.of(SpanClass::optimizer);
-    case TimeClass::bubble: return p.hatch;
-    case TimeClass::other: return p.of(SpanClass::other);
-  }
-  return p.text;
-}
-
 QString label_of(TimeClass time, bool serves) {
   switch (time) {
     case TimeClass::tensor: return GapStrip::tr("exposed tensor communication");

@@ -68,7 +68,6 @@ class GapStrip : public QWidget {
   QString veil_;
 };
 
-Argb color_of(TimeClass time, const Palette& palette);
 /// `serves`: by parameter servers.
 QString label_of(TimeClass time, bool serves);
 

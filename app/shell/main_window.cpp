@@ -19,7 +19,7 @@
 #include "app/session/headline.hpp"
 #include "app/shell/banner.hpp"
 #include "app/shell/gap_strip.hpp"
-#include "app/shell/lab_panel.hpp"
+#include "app/lesson/lab_panel.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/presentation.hpp"
 #include "app/shell/status_line.hpp"

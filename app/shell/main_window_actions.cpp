@@ -10,7 +10,7 @@
 #include <QSettings>
 
 #include "app/shell/command_palette.hpp"
-#include "app/shell/lab_panel.hpp"
+#include "app/lesson/lab_panel.hpp"
 #include "app/shell/look_history.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
@@ -82,7 +82,7 @@ void MainWindow::make_actions() {
   for (const Grouping grouping : every_grouping)
     groupings << add_action(QLatin1String(words_of(grouping)), {},
                             [this, grouping] { timeline_->set_grouping(grouping); });
-  for (const auto& lab : lab_files()) {
+  for (const auto& lab : resource_files("labs")) {
     const QString file = QString::fromStdString(lab.string());
     add_action(tr("Open lab: %1").arg(QFileInfo(file).completeBaseName()), {},
                [this, file] { MainWindow::open(file); });

@@ -7,7 +7,7 @@
 #include <QPlainTextEdit>
 
 #include "app/session/own_addresses.hpp"
-#include "app/shell/lab_panel.hpp"
+#include "app/lesson/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
@@ -52,7 +52,7 @@ void MainWindow::make_class_actions(QMenu* menu) {
   take();
   // A file that is none of the labs here is not opened: names come from outside.
   connect(&room_, &ClassRoom::lab_wanted, this, [this](const QString& name) {
-    for (const auto& file : lab_files())
+    for (const auto& file : resource_files("labs"))
       if (QString::fromStdString(file.stem().string()) == name) return open(QString::fromStdString(file.string()));
   });
   connect(&room_, &ClassRoom::view_wanted, this, [this](const QString& name) {

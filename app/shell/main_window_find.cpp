@@ -93,7 +93,7 @@ Choices MainWindow::choices_for(const QString& query) {
         find_in([this](std::int32_t rank) { return session_.insights().program(rank); }, *plan, words, most_found);
   for (const Found& found : findings.found)
     choices.list << Choice{QString::fromStdString(found.title), kind_of(found), [this, found] { go_to(found); }};
-  for (const auto& file : lab_files())
+  for (const auto& file : resource_files("labs"))
     if (const QString title = lesson_title(file); has_words(title.toStdString(), words))
       choices.list << Choice{title, tr("lesson"), [this, name = QString::fromStdString(file.string())] { open(name); }};
   if (choices.list.isEmpty())

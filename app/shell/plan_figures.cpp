@@ -97,8 +97,4 @@ bool shares_telling(const QString& path) {
 
 bool training_telling(const QString& path) { return path.startsWith(QLatin1String("steps.")); }
 
-QString run_column_name(const Figures& figures) {
-  return figures.run && figures.run->obtained == Obtained::emulated ? tr("emulated") : tr("measured");
-}
-
 }  // namespace rankscope::app

@@ -27,7 +27,4 @@ bool shares_telling(const QString& report_path);
 /// True where the training view's curves would.
 bool training_telling(const QString& report_path);
 
-/// What the last column holds: "measured", "emulated".
-QString run_column_name(const Figures& figures);
-
 }  // namespace rankscope::app

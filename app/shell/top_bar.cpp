@@ -23,7 +23,7 @@
 #include "app/views/common/elided_label.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "engine/lesson/lab/lab.hpp"
+#include "engine/lesson/lab/course.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -182,13 +182,14 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   row->addWidget(palette_);
   row->addWidget(help_);
 
-  QString group;
   int number = 0;
-  for (const Lab& lab : all_labs()) {
-    if (const QString own = text::utf8(group_of(lab)); own != group) add_heading(group = own);
-    scenarios_->addItem(tr("%1  %2").arg(++number).arg(QString::fromStdString(lab.title)),
-                        QString::fromStdString(lab.file));
-    scenarios_->setItemData(scenarios_->count() - 1, QString::fromStdString(lab.summary), Qt::ToolTipRole);
+  for (const LabGroup& group : read_library().groups) {
+    add_heading(QString::fromStdString(group.title));
+    for (const Lab& lab : group.labs) {
+      scenarios_->addItem(tr("%1  %2").arg(++number).arg(QString::fromStdString(lab.title)),
+                          QString::fromStdString(lab.file));
+      scenarios_->setItemData(scenarios_->count() - 1, QString::fromStdString(lab.summary), Qt::ToolTipRole);
+    }
   }
   labs_end_ = scenarios_->count();
   scenarios_->setCurrentIndex(-1);

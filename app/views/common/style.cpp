@@ -25,6 +25,21 @@ QString hex(Argb argb) { return color(argb).name(); }
 
 }  // namespace
 
+Argb color_of(TimeClass time, const Palette& p) {
+  switch (time) {
+    case TimeClass::compute: return p.of(SpanClass::forward);
+    case TimeClass::recompute: return p.of(SpanClass::recompute);
+    case TimeClass::tensor: return p.of(SpanClass::collective, Lane::tensor);
+    case TimeClass::pipeline: return p.of(SpanClass::transfer);
+    case TimeClass::data: return p.of(SpanClass::collective);
+    case TimeClass::zero: return p.of(SpanClass::collective, Lane::zero_gather);
+    case TimeClass::optimizer: return p.of(SpanClass::optimizer);
+    case TimeClass::bubble: return p.hatch;
+    case TimeClass::other: return p.of(SpanClass::other);
+  }
+  return p.text;
+}
+
 Argb color_of(MemoryClass memory, const Palette& palette) {
   switch (memory) {
     case MemoryClass::parameters: return palette.of(SpanClass::recompute);

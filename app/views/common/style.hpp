@@ -7,6 +7,7 @@
 #include <QString>
 
 #include "app/models/palette.hpp"
+#include "engine/explain/analyse/step_analysis.hpp"
 #include "engine/plan/program/program.hpp"
 
 namespace rankscope::app {
@@ -20,6 +21,7 @@ inline QColor faded(Argb argb, double opacity) {
 
 /// The memory classes' colours: those of what fills them (gradients like backward, activations like forward, …).
 Argb color_of(MemoryClass memory, const Palette& palette);
+Argb color_of(TimeClass time, const Palette& palette);
 QString label_of(MemoryClass memory);
 
 /// Pixels of the interface font, and of the smallest letters of a presentation.

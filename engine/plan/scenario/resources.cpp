@@ -79,10 +79,10 @@ std::vector<std::string> known_clusters(const fs::path& scenario_file) {
   return {names.begin(), names.end()};
 }
 
-std::vector<fs::path> lab_files() {
+std::vector<fs::path> resource_files(const std::string& kind) {
   std::map<std::string, fs::path> by_name;
   for (const fs::path& folder : resource_folders())
-    for (const fs::path& file : toml_files(folder / "labs")) by_name.emplace(file.filename().string(), file);
+    for (const fs::path& file : toml_files(folder / kind)) by_name.emplace(file.filename().string(), file);
   std::vector<fs::path> files;
   for (const auto& [name, file] : by_name) files.push_back(file);
   return files;

@@ -21,7 +21,7 @@ std::vector<std::string> known_clusters(const std::filesystem::path& scenario_fi
 /// the resource folders; empty when there is neither.
 std::filesystem::path find_scenario(const std::string& named);
 
-/// The files labs/*.toml of the resource folders, by name; of two with one name the better folder's.
-std::vector<std::filesystem::path> lab_files();
+/// The files KIND/*.toml of the resource folders ("labs", "courses"), by name; of two with one name the better folder's.
+std::vector<std::filesystem::path> resource_files(const std::string& kind);
 
 }  // namespace rankscope

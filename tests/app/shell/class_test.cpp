@@ -5,9 +5,9 @@
 #include <QTest>
 #include <algorithm>
 
-#include "app/shell/lab_panel.hpp"
+#include "app/lesson/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
-#include "app/shell/share_guess.hpp"
+#include "app/lesson/share_guess.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 

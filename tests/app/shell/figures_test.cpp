@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/shell/answer.hpp"
+#include "app/lesson/answer.hpp"
 #include "app/shell/command_palette.hpp"
 #include "app/shell/gap_words.hpp"
 #include "app/shell/plan_figures.hpp"

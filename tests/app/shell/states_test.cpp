@@ -10,10 +10,10 @@
 
 #include "app/shell/banner.hpp"
 #include "app/shell/gap_words.hpp"
-#include "app/shell/lab_panel.hpp"
+#include "app/lesson/lab_panel.hpp"
 #include "app/shell/plan_panel.hpp"
-#include "app/shell/share_guess.hpp"
-#include "app/shell/sketch.hpp"
+#include "app/lesson/share_guess.hpp"
+#include "app/lesson/sketch.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/views/memory/memory_view.hpp"

@@ -13,7 +13,7 @@
 
 #include "app/shell/command_line.hpp"
 #include "app/shell/command_palette.hpp"
-#include "app/shell/lab_panel.hpp"
+#include "app/lesson/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/status_line.hpp"
@@ -55,15 +55,6 @@ TEST_CASE("A lab opens with its lesson, its prediction, and its answers hidden")
   REQUIRE(asks_for_bubble);
   CHECK(window->plan_panel().cell_text(PlanRow::bubble, 0) == "?");
   CHECK(window->plan_panel().cell_text(PlanRow::step, 1).contains("ms"));
-}
-
-TEST_CASE("A lesson is read in three parts: up to its questions, how to run, and what answers them") {
-  const LessonParts parts = parts_of("## Read\na\n## Predict\nb\n## Run\nc\n## Compare\nd\n## Explain\ne\n");
-  CHECK(parts.before == "## Read\na\n## Predict\nb");
-  CHECK(parts.run == "## Run\nc");
-  CHECK(parts.after == "## Compare\nd\n## Explain\ne");
-  CHECK(parts_of("just text").before == "just text");
-  CHECK(parts_of("just text").after.isEmpty());
 }
 
 TEST_CASE("Keeping a guess before the run does not open the answer") {

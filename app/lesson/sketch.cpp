@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/shell/sketch.hpp"
+#include "app/lesson/sketch.hpp"
 
 #include <QKeyEvent>
 #include <QMouseEvent>

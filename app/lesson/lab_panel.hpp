@@ -11,19 +11,12 @@
 #include "app/session/class_room.hpp"
 #include "app/session/figures.hpp"
 #include "app/session/path_cache.hpp"
-#include "app/shell/answer.hpp"
+#include "app/lesson/answer.hpp"
 
 class QLabel;
 class QTextBrowser;
 
 namespace rankscope::app {
-
-/// A lesson by what may be read when: up to its questions; how to run; and what would answer them ("Compare",
-/// "Explain").
-struct LessonParts {
-  QString before, run, after;
-};
-LessonParts parts_of(const QString& markdown);
 
 class LabPanel : public QScrollArea {
   Q_OBJECT

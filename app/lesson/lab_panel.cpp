@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/shell/lab_panel.hpp"
+#include "app/lesson/lab_panel.hpp"
 
 #include <QFileInfo>
 #include <QPushButton>
-#include <QRegularExpression>
 #include <QScrollBar>
 #include <QTextBrowser>
 #include <QTimer>
@@ -11,10 +10,11 @@
 #include <cmath>
 #include <utility>
 
-#include "app/shell/lab_label.hpp"
-#include "app/shell/lesson_text.hpp"
-#include "app/shell/plan_figures.hpp"
+#include "app/lesson/lab_label.hpp"
+#include "app/lesson/lesson_text.hpp"
 #include "app/views/common/style.hpp"
+#include "engine/lesson/lab/course.hpp"
+#include "engine/lesson/lab/experiment.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -37,20 +37,6 @@ QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
 }
 
 }  // namespace
-
-LessonParts parts_of(const QString& markdown) {
-  static const QRegularExpression run(QStringLiteral("^## Run\\s*$"), QRegularExpression::MultilineOption);
-  static const QRegularExpression after(QStringLiteral("^## (Compare|Explain)\\s*$"),
-                                        QRegularExpression::MultilineOption);
-  const qsizetype after_at = markdown.indexOf(after);
-  const QString told_before = after_at < 0 ? markdown : markdown.left(after_at);
-  const qsizetype run_at = told_before.indexOf(run);
-  LessonParts parts;
-  parts.before = (run_at < 0 ? told_before : told_before.left(run_at)).trimmed();
-  parts.run = run_at < 0 ? QString() : told_before.mid(run_at).trimmed();
-  parts.after = after_at < 0 ? QString() : markdown.mid(after_at).trimmed();
-  return parts;
-}
 
 LabPanel::LabPanel(FiguresModel& figures, ClassRoom* room, QWidget* parent)
     : QScrollArea(parent), figures_(figures), room_(room), labs_(all_labs()), colours_(&palette_of(Theme::dark)) {
@@ -170,13 +156,13 @@ void LabPanel::add_way_to_questions() {
 }
 
 void LabPanel::add_lesson() {
-  const LessonParts parts = parts_of(QString::fromStdString(lab_->text));
-  add_text(parts.before);
+  const LessonParts parts = parts_of(lab_->text);
+  add_text(QString::fromStdString(parts.before));
   for (std::size_t i = 0; i < answers_.size(); ++i) add_question(i);
-  add_text(parts.run);
+  add_text(QString::fromStdString(parts.run));
   const bool told = std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.open(); });
-  if (told || shows_anyway_) return add_text(parts.after);
-  if (parts.after.isEmpty()) return;
+  if (told || shows_anyway_) return add_text(QString::fromStdString(parts.after));
+  if (parts.after.empty()) return;
   layout_->addWidget(make_label(answered_by_looking() ? tr("Compare and Explain unlock after you answer.")
                                                       : tr("Compare and Explain unlock after you answer and run."),
                                 "dim", page_));

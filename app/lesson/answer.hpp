@@ -7,6 +7,7 @@
 
 #include "engine/explain/analyse/report.hpp"
 #include "engine/lesson/descent/path.hpp"
+#include "engine/lesson/lab/judge.hpp"
 #include "engine/lesson/lab/lab.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 
@@ -44,8 +45,6 @@ QString value_text(const Question& question, double value);
 /// What was typed, as it was typed: "27 %".
 QString guess_text(const Question& question, double value);
 
-/// close: within what is allowed, but far off for a value so small.
-enum class Grade { right, close, wrong };
 /// Of an answer that is open.
 Grade grade_of(const Answer& answer);
 /// "Right (2.7 points off; 4 allowed)", "3.4 MiB too high (3 allowed)".

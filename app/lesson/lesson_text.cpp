@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/shell/lesson_text.hpp"
+#include "app/lesson/lesson_text.hpp"
 
 #include <QTextBlock>
 #include <QTextCursor>

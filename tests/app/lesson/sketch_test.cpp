@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A guess that one draws: with the pointer, and with keys alone.
-#include "app/shell/sketch.hpp"
+#include "app/lesson/sketch.hpp"
 
 #include <QTest>
 

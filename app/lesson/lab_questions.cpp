@@ -8,11 +8,10 @@
 #include <QTimer>
 #include <numeric>
 
-#include "app/shell/lab_label.hpp"
-#include "app/shell/lab_panel.hpp"
-#include "app/shell/plan_figures.hpp"
-#include "app/shell/share_guess.hpp"
-#include "app/shell/sketch.hpp"
+#include "app/lesson/lab_label.hpp"
+#include "app/lesson/lab_panel.hpp"
+#include "app/lesson/share_guess.hpp"
+#include "app/lesson/sketch.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {

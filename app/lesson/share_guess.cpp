@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/shell/share_guess.hpp"
+#include "app/lesson/share_guess.hpp"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/shell/gap_strip.hpp"
 #include "app/views/common/own_keys.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"

@@ -1,0 +1,56 @@
+// Courses: which labs belong together, in which order. One file each in scenarios/courses; `natural` has all labs, and
+// is the order of every list. Data only.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/lesson/lab/lab.hpp"
+
+namespace rankscope {
+
+struct CourseSection {
+  std::string title;
+  std::vector<std::string> labs;  ///< names of their files
+  bool operator==(const CourseSection&) const = default;
+};
+
+struct Course {
+  std::string file, title;
+  std::string summary;  ///< one sentence: for whom, and what about
+  std::string teacher;  ///< notes for whoever teaches it, in Markdown
+  std::vector<CourseSection> sections;
+  std::string name() const;
+  /// The labs of all sections, in order.
+  std::vector<std::string> labs() const;
+  bool operator==(const Course&) const = default;
+};
+
+inline constexpr const char* natural_course = "natural";
+
+/// Throws ScenarioError with position.
+Course read_course(const std::string& path);
+Course parse_course(const std::string& text, const std::string& name);
+
+/// A section of the natural order with its lessons.
+struct LabGroup {
+  std::string title;
+  std::vector<Lab> labs;
+};
+
+/// What can be taught here.
+struct Library {
+  std::vector<LabGroup> groups;  ///< sections of the natural order; labs that it does not name are in a last group
+  std::vector<Course> courses;   ///< natural first, then by name
+  std::vector<std::string> refused;  ///< files that cannot be read: one line each
+  /// Null where there is none of that name.
+  const Lab* lab(const std::string& name) const;
+  const Course* course(const std::string& name) const;
+  /// In the order of the list.
+  std::vector<const Lab*> labs() const;
+};
+
+/// Reads all labs and courses of the resource folders (resources.hpp), a person's own included. Throws nothing for a
+/// file that is wrong: it is left out, and named in `refused`.
+Library read_library();
+
+}  // namespace rankscope

@@ -1,0 +1,74 @@
+#include "engine/lesson/lab/glossary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "engine/lesson/lab/fields.hpp"
+#include "engine/plan/scenario/resources.hpp"
+
+namespace rankscope {
+namespace {
+
+std::string lower(std::string_view word) {
+  std::string result(word);
+  for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return result;
+}
+
+Glossary glossary_of(const document::Table& root, const std::string& name) {
+  Fields fields(root, "the glossary");
+  std::vector<Term> terms;
+  std::set<std::string> names, symbols;
+  for (const auto& [table, at] : fields.tables("term")) {
+    Fields own(*table, "[[term]]");
+    Term term;
+    term.name = own.text("name", at, true);
+    term.also = own.texts("also");
+    term.symbol = own.text("symbol", at, false);
+    term.means = own.text("means", at, true);
+    term.source = own.text("source", at, false);
+    term.see = own.text("see", at, false);
+    own.refuse_others();
+    std::vector<std::string> forms = term.also;
+    forms.push_back(term.name);
+    for (const std::string& form : forms)
+      if (!names.insert(lower(form)).second) document::refuse(at, fmt::format("'{}' is defined twice", form));
+    if (!term.symbol.empty() && !symbols.insert(term.symbol).second)
+      document::refuse(at, fmt::format("the symbol '{}' is defined twice", term.symbol));
+    terms.push_back(std::move(term));
+  }
+  fields.refuse_others();
+  if (terms.empty()) document::refuse(name + ":1:1", "a glossary without terms; write [[term]] with name and means");
+  return Glossary(std::move(terms));
+}
+
+}  // namespace
+
+const Term* Glossary::find(std::string_view word) const {
+  for (const Term& term : terms_)
+    if (!term.symbol.empty() && term.symbol == word) return &term;
+  const std::string wanted = lower(word);
+  for (const Term& term : terms_)
+    if (lower(term.name) == wanted ||
+        std::any_of(term.also.begin(), term.also.end(), [&](const std::string& form) { return lower(form) == wanted; }))
+      return &term;
+  return nullptr;
+}
+
+Glossary parse_glossary(const std::string& text, const std::string& name) {
+  return glossary_of(document::parse(text, name), name);
+}
+
+Glossary read_glossary() {
+  for (const auto& folder : resource_folders()) {
+    const auto file = folder / "glossary.toml";
+    std::error_code error;
+    if (std::filesystem::is_regular_file(file, error)) return glossary_of(document::parse_file(file.string()), file.string());
+  }
+  return {};
+}
+
+}  // namespace rankscope

@@ -1,0 +1,126 @@
+#include "engine/lesson/lab/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rankscope {
+namespace {
+
+constexpr double close_share = 0.25;  ///< of the value itself: what is farther off is not simply right
+constexpr double least_points = 1;    ///< of shares: so little is never far off
+
+/// An answer in another unit than the question's: what it is off by; empty where it is not.
+std::string unit_mistake(const Question& question, double guess, double truth) {
+  if (question.unit.empty() || guess == 0 || truth == 0) return {};
+  const double allowed = question.tolerance;
+  if (question.unit == "%" && std::fabs(guess * 100 - truth) <= allowed && std::fabs(guess) <= 1)
+    return "That is a fraction of 1; the question asks for percent.";
+  for (const double factor : {1e3, 1024.0, 1e6, 1048576.0, 1e9}) {
+    if (std::fabs(guess / factor - truth) <= std::min(allowed, 0.01 * std::fabs(truth)))
+      return fmt::format("That is {:.0f} times too large; the question asks for {}.", factor, question.unit);
+    if (std::fabs(guess * factor - truth) <= std::min(allowed, 0.01 * std::fabs(truth)))
+      return fmt::format("That is {:.0f} times too small; the question asks for {}.", factor, question.unit);
+  }
+  return {};
+}
+
+Reply judge_number(const Question& question, double guess, double truth) {
+  Reply reply;
+  reply.off = guess - truth;
+  const double off = std::fabs(reply.off);
+  // A hair more than the tolerance, as 27.3 - 0.3 is not 27.0 in binary.
+  if (off <= question.tolerance * (1 + 1e-9)) {
+    const double little = question.unit == "%" ? least_points : 0;
+    reply.grade = off <= std::max(close_share * std::fabs(truth), little) ? Grade::right : Grade::close;
+    return reply;
+  }
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const Mistake& mistake : question.mistakes) {
+    const auto* near = std::get_if<double>(&mistake.near);
+    if (near == nullptr) continue;
+    const double distance = std::fabs(guess - *near);
+    if (distance > mistake_range(question, *near, truth) || distance >= nearest) continue;
+    nearest = distance;
+    reply.because = mistake.because;
+  }
+  if (reply.because.empty()) reply.because = unit_mistake(question, guess, truth);
+  return reply;
+}
+
+Reply judge_drawing(const Question& question, const std::vector<double>& drawn, const std::vector<double>& truth) {
+  Reply reply;
+  reply.off = mean_distance(drawn, truth);
+  if (reply.off <= question.tolerance) {
+    reply.grade = Grade::right;
+    return reply;
+  }
+  for (const Mistake& mistake : question.mistakes)
+    if (const auto* near = std::get_if<std::vector<double>>(&mistake.near);
+        near != nullptr && mean_distance(drawn, *near) <= question.tolerance)
+      reply.because = mistake.because;
+  return reply;
+}
+
+Reply judge_point(const Question& question, const PointedOp& pointed, const OpPattern& truth) {
+  Reply reply;
+  if (truth.matches(pointed)) {
+    reply.grade = Grade::right;
+    return reply;
+  }
+  for (const Mistake& mistake : question.mistakes)
+    if (const auto* near = std::get_if<OpPattern>(&mistake.near);
+        near != nullptr && near->matches(pointed) && reply.because.empty())
+      reply.because = mistake.because;
+  return reply;
+}
+
+/// An option, or items in an order.
+template <class Value>
+Reply judge_same(const Question& question, const Value& given, const Value& truth) {
+  Reply reply;
+  if (given == truth) {
+    reply.grade = Grade::right;
+    return reply;
+  }
+  for (const Mistake& mistake : question.mistakes)
+    if (const auto* near = std::get_if<Value>(&mistake.near); near != nullptr && *near == given)
+      reply.because = mistake.because;
+  return reply;
+}
+
+}  // namespace
+
+double mean_distance(const std::vector<double>& drawn, const std::vector<double>& series) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < std::min(drawn.size(), series.size()); ++i) {
+    if (!std::isfinite(series[i]) || !std::isfinite(drawn[i])) continue;
+    sum += std::fabs(drawn[i] - series[i]);
+    ++count;
+  }
+  return count > 0 ? sum / static_cast<double>(count) : std::nan("");
+}
+
+double mistake_range(const Question& question, double mistake, double truth) {
+  return std::min(question.tolerance, std::max(0.0, std::fabs(mistake - truth) - question.tolerance));
+}
+
+Reply judge(const Question& question, const Attempt& attempt, const Target& truth) {
+  if (attempt.index() != truth.index()) return {};
+  switch (question.kind) {
+    case QuestionKind::number: return judge_number(question, std::get<double>(attempt), std::get<double>(truth));
+    case QuestionKind::choice: return judge_same(question, std::get<std::string>(attempt), std::get<std::string>(truth));
+    case QuestionKind::order:
+      return judge_same(question, std::get<std::vector<std::string>>(attempt),
+                        std::get<std::vector<std::string>>(truth));
+    case QuestionKind::draw:
+      return judge_drawing(question, std::get<std::vector<double>>(attempt), std::get<std::vector<double>>(truth));
+    case QuestionKind::point: return judge_point(question, std::get<PointedOp>(attempt), std::get<OpPattern>(truth));
+  }
+  return {};
+}
+
+}  // namespace rankscope

@@ -1,0 +1,67 @@
+#include "engine/lesson/lab/question.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "engine/op/words.hpp"
+
+namespace rankscope {
+namespace {
+
+template <class Value>
+bool agrees(const std::optional<Value>& wanted, Value value) {
+  return !wanted || *wanted == value;
+}
+
+/// A fixed order of strings that says nothing about their meaning (FNV-1a).
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = 14695981039346656037ull;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211ull;
+  return hash;
+}
+
+}  // namespace
+
+std::string_view name_of(QuestionKind kind) {
+  switch (kind) {
+    case QuestionKind::number: return "number";
+    case QuestionKind::choice: return "choice";
+    case QuestionKind::order: return "order";
+    case QuestionKind::draw: return "draw";
+    case QuestionKind::point: return "point";
+  }
+  return "";
+}
+
+bool OpPattern::matches(const PointedOp& pointed) const {
+  const OpFields fields = pointed.op.fields();
+  return agrees(rank, pointed.rank) && agrees(chunk, fields.chunk) && agrees(micro_batch, fields.micro_batch) &&
+         agrees(kind, fields.kind) && agrees(purpose, fields.purpose);
+}
+
+std::string words_of(const OpPattern& pattern) {
+  std::string words = pattern.kind ? std::string(name_of(*pattern.kind)) : "an op";
+  if (pattern.purpose) words += fmt::format(" ({})", name_of(*pattern.purpose));
+  if (pattern.micro_batch) words += fmt::format(" of micro-batch {}", *pattern.micro_batch);
+  if (pattern.chunk) words += fmt::format(" of chunk {}", *pattern.chunk);
+  if (pattern.rank) words += fmt::format(" on rank {}", *pattern.rank);
+  return words;
+}
+
+std::optional<Target> known_answer(const Question& question) {
+  if (question.answer) return question.answer;
+  if (question.formula_value) return Target(*question.formula_value);
+  return std::nullopt;
+}
+
+std::vector<std::string> shuffled(const Question& question) {
+  std::vector<std::string> items = question.options;
+  std::sort(items.begin(), items.end(),
+            [](const std::string& a, const std::string& b) { return hash_of(a) < hash_of(b); });
+  if (items == question.options && items.size() > 1) std::rotate(items.begin(), items.begin() + 1, items.end());
+  return items;
+}
+
+}  // namespace rankscope

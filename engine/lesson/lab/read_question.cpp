@@ -1,0 +1,285 @@
+#include "engine/lesson/lab/read_question.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/lesson/lab/expression.hpp"
+#include "engine/lesson/lab/fields.hpp"
+#include "engine/lesson/lab/lab.hpp"
+#include "engine/lesson/lab/read_paths.hpp"
+#include "engine/plan/scenario/keys.hpp"
+#include "engine/plan/scenario/read.hpp"
+
+namespace rankscope {
+namespace {
+
+using document::Array;
+using document::Item;
+using document::refuse;
+using document::Table;
+using document::Value;
+
+struct Unit {
+  std::string_view name;
+  double scale;
+};
+constexpr Unit units[] = {
+    {"", 1},          {"%", 100},  {"ms", 1e3},  {"s", 1}, {"KiB", 1.0 / 1024}, {"MiB", 1.0 / (1 << 20)},
+    {"GFLOP/s", 1e3}, {"nats", 1}, {"steps", 1},
+};
+constexpr QuestionKind kinds[] = {QuestionKind::number, QuestionKind::choice, QuestionKind::order, QuestionKind::draw,
+                                  QuestionKind::point};
+
+double scale_of(const std::string& unit, const Fields& fields) {
+  std::vector<std::string> known;
+  for (const Unit& one : units) {
+    if (one.name == unit) return one.scale;
+    if (!one.name.empty()) known.emplace_back(one.name);
+  }
+  refuse(fields.at("unit"), fmt::format("unknown unit '{}'; known: {}", unit, listed(known)));
+}
+
+/// The kind as it is named; where it is not, a path with "*" is drawn and all else is a number.
+QuestionKind kind_of_question(const std::string& named, const std::string& answer_from, const Fields& fields) {
+  if (named.empty())
+    return answer_from.find(".*.") != std::string::npos ? QuestionKind::draw : QuestionKind::number;
+  std::vector<std::string> known;
+  for (const QuestionKind kind : kinds) {
+    if (name_of(kind) == named) return kind;
+    known.emplace_back(name_of(kind));
+  }
+  refuse(fields.at("kind"), fmt::format("unknown kind '{}'; known: {}", named, listed(known)));
+}
+
+double number_of(const Value& value, std::string_view key) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value.content)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&value.content)) return *real;
+  std::string why = fmt::format("it is {}", document::kind_of(value));
+  if (const auto* text = std::get_if<std::string>(&value.content))
+    if (const auto result = evaluate(*text, &why)) return *result;
+  refuse(value.at, fmt::format("{} takes a number or arithmetic in quotes, such as \"100 * 3/11\"; {}", key, why));
+}
+
+std::string option_of(const Value& value, std::string_view key, const std::vector<std::string>& options) {
+  const auto* text = std::get_if<std::string>(&value.content);
+  if (text == nullptr) refuse(value.at, fmt::format("{} is {}; it is one of the options", key, kind_of(value)));
+  if (std::find(options.begin(), options.end(), *text) == options.end())
+    refuse(value.at, fmt::format("{} is '{}', which is none of the options: {}", key, *text, listed(options)));
+  return *text;
+}
+
+std::vector<std::string> items_of(const Value& value, std::string_view key, const std::vector<std::string>& options) {
+  const auto* list = std::get_if<Array>(&value.content);
+  if (list == nullptr) refuse(value.at, fmt::format("{} is {}; it is the items in an order", key, kind_of(value)));
+  std::vector<std::string> items;
+  for (const Value& entry : *list) items.push_back(option_of(entry, key, options));
+  std::vector<std::string> sorted = items, all = options;
+  std::sort(sorted.begin(), sorted.end());
+  std::sort(all.begin(), all.end());
+  if (sorted != all) refuse(value.at, fmt::format("{} has other items than 'items'; give each of them once", key));
+  return items;
+}
+
+std::vector<double> series_of(const Value& value, std::string_view key) {
+  const auto* list = std::get_if<Array>(&value.content);
+  if (list == nullptr) refuse(value.at, fmt::format("{} is {}; it is a list of numbers", key, kind_of(value)));
+  std::vector<double> series;
+  for (const Value& entry : *list) series.push_back(number_of(entry, key));
+  return series;
+}
+
+std::optional<OpKind> op_kind_named(const std::string& name) {
+  for (int i = 0; i < op_kind_count; ++i)
+    if (name_of(static_cast<OpKind>(i)) == name) return static_cast<OpKind>(i);
+  return std::nullopt;
+}
+
+std::optional<Purpose> purpose_named(const std::string& name) {
+  for (int i = 1; i < purpose_count; ++i)
+    if (name_of(static_cast<Purpose>(i)) == name) return static_cast<Purpose>(i);
+  return std::nullopt;
+}
+
+OpPattern pattern_of(const Value& value, std::string_view key) {
+  const auto* table = std::get_if<Table>(&value.content);
+  if (table == nullptr)
+    refuse(value.at, fmt::format("{} is {}; write it as {{ rank = 3, kind = \"forward\", micro_batch = 0 }}", key,
+                                 kind_of(value)));
+  Fields fields(*table, std::string(key));
+  OpPattern pattern;
+  const auto index = [&](const char* name) -> std::optional<int> {
+    if (!fields.has(name)) return fields.take(name), std::nullopt;
+    return static_cast<int>(fields.number(name, 0));
+  };
+  pattern.rank = index("rank");
+  pattern.chunk = index("chunk");
+  pattern.micro_batch = index("micro_batch");
+  if (const std::string name = fields.text("kind", value.at, false); !name.empty()) {
+    pattern.kind = op_kind_named(name);
+    if (!pattern.kind) refuse(fields.at("kind"), fmt::format("there is no kind of op '{}'", name));
+  }
+  if (const std::string name = fields.text("purpose", value.at, false); !name.empty()) {
+    pattern.purpose = purpose_named(name);
+    if (!pattern.purpose) refuse(fields.at("purpose"), fmt::format("there is no purpose '{}'", name));
+  }
+  fields.refuse_others();
+  if (pattern == OpPattern{}) refuse(value.at, fmt::format("{} fits every op; give rank, kind or micro_batch", key));
+  return pattern;
+}
+
+Target target_of(const Question& question, const Value& value, std::string_view key) {
+  switch (question.kind) {
+    case QuestionKind::number: return number_of(value, key);
+    case QuestionKind::choice: return option_of(value, key, question.options);
+    case QuestionKind::order: return items_of(value, key, question.options);
+    case QuestionKind::draw: return series_of(value, key);
+    case QuestionKind::point: return pattern_of(value, key);
+  }
+  return 0.0;
+}
+
+/// As --set takes it.
+std::string setting_of(const Item& item) {
+  const std::string key = full_key(item.key, item.at);
+  if (const auto* flag = std::get_if<bool>(&item.value.content)) return fmt::format("{}={}", key, *flag);
+  if (const auto* integer = std::get_if<std::int64_t>(&item.value.content)) return fmt::format("{}={}", key, *integer);
+  if (const auto* real = std::get_if<double>(&item.value.content)) return fmt::format("{}={}", key, plain(*real));
+  if (const auto* text = std::get_if<std::string>(&item.value.content)) return fmt::format("{}={}", key, *text);
+  refuse(item.at, fmt::format("{} is {}; it takes what --set takes", item.key, document::kind_of(item.value)));
+}
+
+std::optional<Variant> variant_of(Fields& fields) {
+  const Table* table = fields.table("set", "{ micro_batches = 16 }");
+  const bool runs = fields.flag("run", false);
+  if (table == nullptr) {
+    if (fields.has("run")) refuse(fields.at("run"), "run says how the variant of 'set' is obtained; give set, too");
+    return std::nullopt;
+  }
+  Variant variant;
+  variant.runs = runs;
+  Scenario scratch;
+  for (const Item& item : *table) {
+    variant.settings.push_back(setting_of(item));
+    set_value(scratch, parse_override(variant.settings.back()), item.at);
+  }
+  if (variant.settings.empty()) refuse(fields.at("set"), "set changes no key; write it as { micro_batches = 16 }");
+  return variant;
+}
+
+std::optional<Evidence> evidence_of(Fields& fields) {
+  constexpr std::string_view example = "{ view = \"memory\", rank = 0 }";
+  const Table* table = fields.table("evidence", example);
+  if (table == nullptr) return std::nullopt;
+  Fields own(*table, "evidence");
+  Evidence evidence;
+  evidence.view = own.text("view", fields.at("evidence"), true);
+  evidence.op = own.text("op", fields.at("evidence"), false);
+  if (own.has("step")) evidence.step = static_cast<int>(own.number("step", 0));
+  if (own.has("rank")) evidence.rank = static_cast<int>(own.number("rank", 0));
+  own.take("step");
+  own.take("rank");
+  own.refuse_others();
+  return evidence;
+}
+
+std::vector<Mistake> mistakes_of(const Question& question, Fields& fields) {
+  std::vector<Mistake> mistakes;
+  for (const auto& [table, at] : fields.tables("mistakes")) {
+    Fields own(*table, "mistakes");
+    const Item* near = own.take("near");
+    if (near == nullptr) refuse(at, "a mistake needs 'near', by which it is recognised");
+    mistakes.push_back({target_of(question, near->value, "near"), own.text("because", at, true)});
+    own.refuse_others();
+  }
+  return mistakes;
+}
+
+/// answer_from, and what it is about: a report, the report of each rank or step, or paths on a surface.
+void check_source(const Question& question, const Fields& fields) {
+  if (question.answer_from.empty()) return;
+  const std::string at = fields.at("answer_from");
+  if (question.paths.has_value() != is_path_value(question.answer_from)) {
+    if (question.paths)
+      refuse(at, fmt::format("paths have no '{}'; name one of their values, such as \"paths.sgd.reached\"",
+                             question.answer_from));
+    refuse(at, fmt::format("'{}' is of optimizers on a surface; say which, such as paths = {{ surface = \"ravine\", "
+                           "rates = {{ sgd = 0.1 }} }}",
+                           question.answer_from));
+  }
+  if (!question.paths && !is_report_value(question.answer_from))
+    refuse(at, fmt::format("the report has no '{}'; name one of its values, such as \"bubble.measured\"",
+                           question.answer_from));
+  const bool series = question.answer_from.find(".*.") != std::string::npos;
+  if (series != question.drawn())
+    refuse(at, series ? fmt::format("'{}' is a value for each rank or step; its kind is draw", question.answer_from)
+                      : fmt::format("'{}' is one number, which is not drawn; its kind is number",
+                                    question.answer_from));
+}
+
+/// The keys that belong to each other, and to the kind.
+void check_keys(const Question& question, const Table& table, const Fields& fields, const std::string& at) {
+  const auto place = [&](const char* key) { return document::find(table, key) ? fields.at(key) : at; };
+  const bool is_number = question.kind == QuestionKind::number;
+  const bool needs_source = is_number || question.drawn();
+  if (needs_source && question.answer_from.empty() && !question.answer)
+    refuse(at, "nothing says what is right; give answer_from, such as \"bubble.measured\", or answer");
+  if (!needs_source && !question.answer && question.kind != QuestionKind::order)
+    refuse(at, fmt::format("the key 'answer' is missing; it is what is right of a {} question", name_of(question.kind)));
+  if (!needs_source && !question.answer_from.empty())
+    refuse(place("answer_from"), fmt::format("a {} question has 'answer', not 'answer_from'", name_of(question.kind)));
+  if (question.formula_value && !is_number)
+    refuse(place("formula"), "formula is of a number; its kind is another");
+  if (question.formula_value && question.answer)
+    refuse(place("formula"), "both 'answer' and 'formula' say what is right; keep one");
+  if ((question.kind == QuestionKind::choice || question.kind == QuestionKind::order) && question.options.size() < 2)
+    refuse(at, question.kind == QuestionKind::choice ? "a choice needs two options or more; write options = [\"…\", \"…\"]"
+                                                     : "an order needs two items or more; write items = [\"…\", \"…\"]");
+  if (question.drawn() != (question.most > 0))
+    refuse(question.drawn() ? at : place("most"),
+           question.drawn()
+               ? "a drawn answer needs 'most', the top of what one draws on, in the question's unit"
+               : fmt::format("most is the top of what one draws on, and '{}' is one number; take it away, or ask for a "
+                             "value of each, such as \"memory.*.activations\"",
+                             question.answer_from));
+  if (needs_source && question.tolerance <= 0)
+    refuse(place("tolerance"),
+           "a prediction is never exactly right; give a tolerance greater than 0, in the question's unit");
+}
+
+}  // namespace
+
+Question read_question(const Table& table, const std::string& at) {
+  Fields fields(table, "[[lab.questions]]");
+  Question question;
+  question.ask = fields.text("ask", at, true);
+  question.unit = fields.text("unit", at, false);
+  question.answer_from = fields.text("answer_from", at, false);
+  question.kind = kind_of_question(fields.text("kind", at, false), question.answer_from, fields);
+  // What a run gives must be converted; a number that the file states may have any unit: "days", "GB".
+  if (!question.unit.empty() && !question.answer_from.empty()) question.scale = scale_of(question.unit, fields);
+  question.options = fields.texts(question.kind == QuestionKind::order ? "items" : "options");
+  question.tolerance = fields.number("tolerance", 0);
+  question.most = fields.number("most", 0);
+  question.hint = fields.text("hint", at, false);
+  question.why = fields.text("why", at, false);
+  if (const Item* formula = fields.take("formula")) {
+    const auto* text = std::get_if<std::string>(&formula->value.content);
+    question.formula_value = number_of(formula->value, "formula");
+    question.formula = text != nullptr ? *text : plain(*question.formula_value);
+  }
+  if (const Item* answer = fields.take("answer")) question.answer = target_of(question, answer->value, "answer");
+  if (question.kind == QuestionKind::order && !question.answer) question.answer = question.options;
+  question.mistakes = mistakes_of(question, fields);
+  question.variant = variant_of(fields);
+  question.evidence = evidence_of(fields);
+  const Item* paths = fields.take("paths");
+  fields.refuse_others();
+  if (paths != nullptr) question.paths = read_path_request(*paths, question.answer_from);
+  check_source(question, fields);
+  check_keys(question, table, fields, at);
+  return question;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,119 @@
+// The keys of [[lab.questions]]: every kind, and what makes no question.
+#include "engine/lesson/lab/question.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "engine/lesson/lab/lab.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+std::string lab_with(const std::string& question) {
+  return "title = \"A lab\"\n[lab]\nsummary = \"One sentence.\"\ntext = \"Words.\"\n[[lab.questions]]\nask = \"?\"\n" +
+         question;
+}
+
+Question question_of(const std::string& text) {
+  const auto lab = parse_lab(lab_with(text), "lab.toml");
+  REQUIRE(lab.has_value());
+  REQUIRE(lab->questions.size() == 1);
+  return lab->questions.front();
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_lab(lab_with(text), "lab.toml");
+  } catch (const ScenarioError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("A number may have a formula, a variant, usual mistakes, a hint and evidence") {
+  const Question question = question_of(R"(unit = "%"
+formula = "100 * 3/19"
+answer_from = "bubble.ideal"
+set = { micro_batches = 16 }
+tolerance = 1
+mistakes = [{ near = "100 * 3/16", because = "A share of the useful time." }, { near = 27.3, because = "Eight." }]
+hint = "Count the steps of a stage."
+why = "3/19"
+evidence = { view = "timeline", rank = 3, step = 2, op = "F:c3:m0" }
+)");
+  CHECK(question.kind == QuestionKind::number);
+  CHECK(question.formula_value == Approx(300.0 / 19));
+  CHECK(std::get<double>(*known_answer(question)) == Approx(300.0 / 19));
+  REQUIRE(question.variant.has_value());
+  CHECK(question.variant->settings == std::vector<std::string>{"plan.micro_batches=16"});
+  CHECK_FALSE(question.variant->runs);
+  REQUIRE(question.mistakes.size() == 2);
+  CHECK(std::get<double>(question.mistakes[0].near) == 18.75);
+  CHECK(question.mistakes[1].because == "Eight.");
+  REQUIRE(question.evidence.has_value());
+  CHECK(*question.evidence == Evidence{"timeline", 2, 3, "F:c3:m0"});
+}
+
+TEST_CASE("Choices, orders and ops state what is right") {
+  const Question choice = question_of(R"(kind = "choice"
+options = ["forward", "backward"]
+answer = "backward"
+mistakes = [{ near = "forward", because = "It keeps them." }]
+)");
+  CHECK(std::get<std::string>(*known_answer(choice)) == "backward");
+  CHECK(choice.options.size() == 2);
+  const Question order = question_of(R"(kind = "order"
+items = ["forward", "backward", "update"]
+)");
+  CHECK(std::get<std::vector<std::string>>(*known_answer(order)) ==
+        std::vector<std::string>{"forward", "backward", "update"});
+  std::vector<std::string> mixed = shuffled(order);
+  CHECK(mixed != order.options);
+  CHECK(std::is_permutation(mixed.begin(), mixed.end(), order.options.begin(), order.options.end()));
+  const Question point = question_of(R"(kind = "point"
+answer = { rank = 3, kind = "forward", micro_batch = 0 }
+)");
+  const OpPattern wanted{.rank = 3, .micro_batch = 0, .kind = OpKind::forward};
+  CHECK(std::get<OpPattern>(*known_answer(point)) == wanted);
+  CHECK(words_of(wanted) == "forward of micro-batch 0 on rank 3");
+  CHECK(wanted.matches({3, *parse_token("F:c3:m0:b7.qkv")}));
+  CHECK_FALSE(wanted.matches({2, *parse_token("F:c3:m0")}));
+  CHECK_FALSE(wanted.matches({3, *parse_token("B:c3:m0")}));
+}
+
+TEST_CASE("Without a formula a run says what is right; a stated number may have any unit") {
+  CHECK_FALSE(known_answer(question_of("unit = \"%\"\nanswer_from = \"bubble.measured\"\ntolerance = 2\n")));
+  CHECK(std::get<double>(*known_answer(question_of("unit = \"days\"\nanswer = 34\ntolerance = 2\n"))) == 34);
+}
+
+TEST_CASE("What makes no question is refused with its place") {
+  struct Row {
+    std::string text, message;
+  };
+  const Row rows[] = {
+      {"tolerance = 2\n",
+       "lab.toml:5:1: nothing says what is right; give answer_from, such as \"bubble.measured\", or answer"},
+      {"kind = \"essay\"\n",
+       "lab.toml:7:1: unknown kind 'essay'; known: number, choice, order, draw and point"},
+      {"kind = \"choice\"\noptions = [\"a\", \"b\"]\n",
+       "lab.toml:5:1: the key 'answer' is missing; it is what is right of a choice question"},
+      {"kind = \"choice\"\noptions = [\"a\"]\nanswer = \"a\"\n",
+       "lab.toml:5:1: a choice needs two options or more; write options = [\"…\", \"…\"]"},
+      {"answer_from = \"memory.*.peak\"\nkind = \"number\"\ntolerance = 2\n",
+       "lab.toml:7:1: 'memory.*.peak' is a value for each rank or step; its kind is draw"},
+      {"answer = 3\nformula = \"1 + 2\"\ntolerance = 1\n",
+       "lab.toml:8:1: both 'answer' and 'formula' say what is right; keep one"},
+      {"answer = 3\ntolerance = 1\nrun = true\n",
+       "lab.toml:9:1: run says how the variant of 'set' is obtained; give set, too"},
+      {"kind = \"point\"\nanswer = { }\n",
+       "lab.toml:8:10: answer fits every op; give rank, kind or micro_batch"},
+  };
+  for (const Row& row : rows) CHECK(error_of(row.text) == row.message);
+  CHECK(error_of("answer = 3\ntolerance = 1\nset = { micro_batchs = 16 }\n").find("micro_batches") != std::string::npos);
+  CHECK(error_of("kind = \"choice\"\noptions = [\"a\", \"b\"]\nanswer = \"c\"\n").find("'c'") != std::string::npos);
+}
