@@ -63,7 +63,8 @@ std::optional<double> value_in(const json& root, const QString& path) {
 }
 
 double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(std::max<std::size_t>(values.size(), 1));
+  return std::accumulate(values.begin(), values.end(), 0.0) /
+         static_cast<double>(std::max<std::size_t>(values.size(), 1));
 }
 
 /// "forward → backward → update".

@@ -33,7 +33,8 @@ QJsonValue json_of(const Attempt& attempt) {
   if (const auto* op = std::get_if<PointedOp>(&attempt))
     return QJsonObject{{rank_key, op->rank}, {op_key, QString::fromStdString(to_token(op->op))}};
   QJsonArray items;
-  for (const std::string& item : std::get<std::vector<std::string>>(attempt)) items.append(QString::fromStdString(item));
+  for (const std::string& item : std::get<std::vector<std::string>>(attempt))
+    items.append(QString::fromStdString(item));
   return items;
 }
 
@@ -93,18 +94,19 @@ AnswerBook::AnswerBook(QString file) : file_(std::move(file)) {
   const QString aside = file_ + QStringLiteral(".unreadable");
   QFile::remove(aside);
   const bool moved = QFile::rename(file_, aside);
-  trouble_ = tr("Your answers in %1 cannot be read (%2); %3")
-                 .arg(file_, error.error == QJsonParseError::NoError ? tr("of another version") : error.errorString(),
-                      moved ? tr("the file is now %1.").arg(QFileInfo(aside).fileName()) : tr("new ones are not kept."));
+  trouble_ =
+      tr("Your answers in %1 cannot be read (%2); %3")
+          .arg(file_, error.error == QJsonParseError::NoError ? tr("of another version") : error.errorString(),
+               moved ? tr("the file is now %1.").arg(QFileInfo(aside).fileName()) : tr("new ones are not kept."));
   if (!moved) file_.clear();
 }
 
 void AnswerBook::fill(const QString& lab, Answer& answer) const {
-  const QJsonObject kept =
-      labs_.value(lab).toObject().value(QString::fromStdString(answer.question.ask)).toObject();
+  const QJsonObject kept = labs_.value(lab).toObject().value(QString::fromStdString(answer.question.ask)).toObject();
   for (const QJsonValue& one : kept.value(tries_key).toArray()) {
     const QJsonObject object = one.toObject();
-    if (auto attempt = attempt_of(object.value(answer_key), answer.question.kind); attempt && answer.tries.size() < most_tries)
+    if (auto attempt = attempt_of(object.value(answer_key), answer.question.kind);
+        attempt && answer.tries.size() < most_tries)
       answer.tries.push_back({std::move(*attempt), object.value(at_key).toString()});
   }
   if (answer.tries.empty()) return;
@@ -119,8 +121,7 @@ QString AnswerBook::keep(const QString& lab, const Answer& answer) {
     questions.remove(key);
   } else {
     QJsonArray tries;
-    for (const Try& one : answer.tries)
-      tries.append(QJsonObject{{at_key, one.at}, {answer_key, json_of(one.attempt)}});
+    for (const Try& one : answer.tries) tries.append(QJsonObject{{at_key, one.at}, {answer_key, json_of(one.attempt)}});
     QJsonObject kept{{tries_key, tries}};
     if (answer.told) kept.insert(told_key, json_of(*answer.told));
     if (answer.told) kept.insert(by_key, answer.told_by);
@@ -137,12 +138,13 @@ QString AnswerBook::keep(const QString& lab, const Answer& answer) {
 }
 
 std::size_t AnswerBook::answered(const Lab& lab) const {
-  return static_cast<std::size_t>(std::count_if(lab.questions.begin(), lab.questions.end(), [&](const Question& question) {
-    Answer answer;
-    answer.question = question;
-    fill(QString::fromStdString(lab.name()), answer);
-    return answer.open();
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(lab.questions.begin(), lab.questions.end(), [&](const Question& question) {
+        Answer answer;
+        answer.question = question;
+        fill(QString::fromStdString(lab.name()), answer);
+        return answer.open();
+      }));
 }
 
 }  // namespace rankscope::app

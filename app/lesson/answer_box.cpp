@@ -186,9 +186,7 @@ void PointBox::set_chosen(std::optional<PointedOp> chosen) {
   emit changed();
 }
 
-std::optional<Attempt> PointBox::attempt() const {
-  return chosen_ ? std::optional<Attempt>(*chosen_) : std::nullopt;
-}
+std::optional<Attempt> PointBox::attempt() const { return chosen_ ? std::optional<Attempt>(*chosen_) : std::nullopt; }
 
 AnswerBox* make_answer_box(const Question& question, std::optional<PointedOp> chosen, QWidget* parent) {
   switch (question.kind) {

@@ -179,7 +179,8 @@ void LabPanel::fit_width() {
 
 // A lesson is longer than the panel: whoever does not read to its end would not know why the answers are hidden.
 void LabPanel::add_way_to_questions() {
-  const auto open = std::count_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.wants_try(); });
+  const auto open =
+      std::count_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.wants_try(); });
   if (open == 0) return;
   const QString when = answered_by_looking() ? tr("before you look") : tr("before you run");
   auto* way =
@@ -298,7 +299,11 @@ void LabPanel::add_next_lab() {
 std::optional<Target> LabPanel::value_of(const Question& question, const Report& report) const {
   const QString from = QString::fromStdString(question.answer_from);
   if (!question.drawn()) {
-    const auto value = report_value(report, from);
+    auto value = report_value(report, from);
+    // Of a simulation nothing is measured: what it predicts is its answer.
+    constexpr QLatin1String measured(".measured");
+    if (!value && from.endsWith(measured))
+      value = report_value(report, from.chopped(measured.size()) + QStringLiteral(".predicted"));
     return value ? std::optional<Target>(*value * question.scale) : std::nullopt;
   }
   std::vector<double> series = report_series(report, from);
@@ -343,9 +348,7 @@ bool LabPanel::is_asked_about(const Question& question) const {
 
 void LabPanel::take_figures() {
   const auto figures = figures_.latest();
-  const Report* run = figures->run                       ? &*figures->run
-                      : simulated_ && figures->predicted ? &*figures->predicted
-                                                         : nullptr;
+  const Report* run = figures->run ? &*figures->run : simulated_ && figures->predicted ? &*figures->predicted : nullptr;
   bool changed = std::exchange(waits_for_size_, false) && figures->scenario;
   for (Answer& answer : answers_) {
     const auto told = told_of(answer, run);

@@ -35,6 +35,11 @@ bool is_unit(const QString& text, qsizetype at) {
   return before >= 0 && before < at - 1 && (text[before].isDigit() || text[before] == QLatin1Char('%'));
 }
 
+/// Letters that are words of the language before they are symbols.
+bool is_word(const QString& letters) {
+  return letters == QLatin1String("a") || letters == QLatin1String("A") || letters == QLatin1String("I");
+}
+
 QString definition_of(const Term& term) {
   QString words = QStringLiteral("<b>%1</b>").arg(QString::fromStdString(term.name).toHtmlEscaped());
   if (!term.symbol.empty() && term.symbol != term.name)
@@ -171,15 +176,15 @@ void LessonText::mark_terms() {
       std::optional<Term> term;
       for (std::size_t count = std::min<std::size_t>(longest_term, words.size() - i); count > 0 && !term; --count) {
         const std::string form = text.mid(begin, words[i + count - 1].capturedEnd() - begin).toStdString();
-        const bool symbol = count == 1 && words[i].capturedLength() <= 2;
+        const bool symbol = count == 1 && words[i].capturedLength() <= 2 && !is_word(words[i].captured());
         if (symbol && !is_unit(text, begin)) term = symbol_term(form);
         if (const Term* found = glossary_.find(form); !term && found != nullptr && found->symbol != form) term = *found;
         taken = count;
       }
       if (!term) continue;
       if (seen.insert(term->name).second)
-        mark(block.position() + static_cast<int>(begin),
-             static_cast<int>(words[i + taken - 1].capturedEnd() - begin), *term);
+        mark(block.position() + static_cast<int>(begin), static_cast<int>(words[i + taken - 1].capturedEnd() - begin),
+             *term);
       i += taken - 1;
     }
   }

@@ -19,9 +19,7 @@ QPushButton* make_button(const QString& words, QWidget* parent) {
   return button;
 }
 
-bool is_share(const Question& question) {
-  return question.kind == QuestionKind::number && question.unit == "%";
-}
+bool is_share(const Question& question) { return question.kind == QuestionKind::number && question.unit == "%"; }
 
 QString answer_path(const Question& question) { return QString::fromStdString(question.answer_from); }
 
@@ -47,8 +45,8 @@ void QuestionCard::add_tries(const Answer& answer, const CardContext& context) {
   const Question& question = answer.question;
   if (answer.tries.empty() || answer.open()) return;
   const Attempt& last = answer.tries.back().attempt;
-  const QString kept = question.drawn() ? tr("Drawing saved.")
-                                        : tr("Your answer: %1.").arg(attempt_words(question, last));
+  const QString kept =
+      question.drawn() ? tr("Drawing saved.") : tr("Your answer: %1.").arg(attempt_words(question, last));
   if (answer.waits()) {
     if (is_share(question)) {
       auto* drawn = new ShareGuess(*context.colours, part_of_step(answer_path(question)), this);

@@ -144,8 +144,8 @@ void WelcomePage::focus_first() { (continue_->isVisibleTo(this) ? continue_ : fi
 
 void WelcomePage::refresh(const QString& continue_name) {
   continue_->setVisible(!continue_name.isEmpty());
-  continue_->setText(continue_->fontMetrics().elidedText(tr("Continue: %1").arg(continue_name), Qt::ElideRight,
-                                                         ways_width - 70));
+  continue_->setText(
+      continue_->fontMetrics().elidedText(tr("Continue: %1").arg(continue_name), Qt::ElideRight, ways_width - 70));
   continue_->setToolTip(continue_name);
   list_labs();
 }
@@ -179,8 +179,10 @@ void WelcomePage::list_labs() {
       row->addStretch(1);
       const std::size_t answered = book_.answered(*lab), asked = lab->questions.size();
       QString state;
-      if (answered > 0) state = answered == asked ? tr("✓ answered") : tr("%1 of %2 answered").arg(answered).arg(asked);
-      else if (lab->minutes > 0) state = tr("%1 min").arg(lab->minutes);
+      if (answered > 0)
+        state = answered == asked ? tr("✓ answered") : tr("%1 of %2 answered").arg(answered).arg(asked);
+      else if (lab->minutes > 0)
+        state = tr("%1 min").arg(lab->minutes);
       auto* words = make_label(state, answered == asked && asked > 0 ? "good" : "dim", labs_);
       words->setWordWrap(false);
       row->addWidget(words);

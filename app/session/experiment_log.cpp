@@ -10,9 +10,7 @@ constexpr std::size_t most_rows = 40;  ///< each holds a run
 constexpr qsizetype most_lines = 400;  ///< that are kept of a command's output
 
 /// How what the session shows was obtained: where nothing ran, simulated.
-Obtained obtained_in(const Figures& figures) {
-  return figures.run ? figures.run->obtained : Obtained::simulated;
-}
+Obtained obtained_in(const Figures& figures) { return figures.run ? figures.run->obtained : Obtained::simulated; }
 
 /// "plan.micro_batches=16, train.steps=3".
 QString changes_of(const Session& session) {
@@ -83,7 +81,8 @@ void ExperimentLog::take_figures() {
   if (row == nullptr || figures->shown() == nullptr || (figures->run && !over)) return;
   if (row->figures == figures && row->state == ExperimentRow::State::done) return;
   row->figures = figures;
-  row->state = session_.refusal().isEmpty() || figures->shown() ? ExperimentRow::State::done : ExperimentRow::State::failed;
+  row->state =
+      session_.refusal().isEmpty() || figures->shown() ? ExperimentRow::State::done : ExperimentRow::State::failed;
   row->output = session_.refusal();
   row->content = session_.content();
   row->kept = kept_run(session_);
@@ -118,7 +117,9 @@ void ExperimentLog::take_end(bool ok, const QString& reason) {
   if (child_row_ < rows_.size() && !rows_[child_row_].is_plan()) {
     ExperimentRow& row = rows_[child_row_];
     row.state = ok ? ExperimentRow::State::done : ExperimentRow::State::failed;
-    if (!ok && said_.isEmpty()) said_ << (session_.engine_program().isEmpty() ? tr("rankscope-engine is neither beside this program nor on PATH.") : reason);
+    if (!ok && said_.isEmpty())
+      said_ << (session_.engine_program().isEmpty() ? tr("rankscope-engine is neither beside this program nor on PATH.")
+                                                    : reason);
     row.output = said_.join(QLatin1Char('\n'));
   }
   emit changed();

@@ -17,7 +17,7 @@ namespace rankscope::app {
 
 struct ExperimentRow {
   enum class State : std::uint8_t { pending, done, failed };
-  QString name;              ///< "micro_batches=16", a whole command; "the lesson's plan"
+  QString name;  ///< "micro_batches=16", a whole command; "the lesson's plan"
   State state = State::pending;
   Obtained obtained = Obtained::simulated;
   std::optional<Scenario> scenario;        ///< of a plan; empty for other commands

@@ -36,12 +36,13 @@ std::shared_ptr<const Prediction> VariantCache::get(const QString& file, const Q
   }
   made_[key] = nullptr;
   ++under_way_;
-  QtConcurrent::run([file = file.toStdString(), overrides] { return predict_variant(file, overrides); })
-      .then(this, [this, key](std::shared_ptr<const Prediction> prediction) {
-        made_[key] = std::move(prediction);
-        --under_way_;
-        emit changed();
-      });
+  QtConcurrent::run([file = file.toStdString(), overrides] {
+    return predict_variant(file, overrides);
+  }).then(this, [this, key](std::shared_ptr<const Prediction> prediction) {
+    made_[key] = std::move(prediction);
+    --under_way_;
+    emit changed();
+  });
   return nullptr;
 }
 

@@ -17,10 +17,10 @@
 #include <algorithm>
 #include <array>
 
+#include "app/lesson/lab_panel.hpp"
 #include "app/session/headline.hpp"
 #include "app/shell/banner.hpp"
 #include "app/shell/gap_strip.hpp"
-#include "app/lesson/lab_panel.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/presentation.hpp"
 #include "app/shell/status_line.hpp"
@@ -229,13 +229,15 @@ void MainWindow::take_shown() {
 void MainWindow::take_lab() {
   std::optional<Lab> lab;
   QString title, summary;
+  lesson_trouble_.clear();
   const auto& scenario = session_.scenario();
   if (scenario) title = QString::fromStdString(scenario->title);
   if (session_.spec().kind == SourceKind::scenario) {
     try {
       lab = read_lab(session_.spec().text.toStdString());
     } catch (const ScenarioError& error) {
-      add_log(QString::fromUtf8(error.what()), true);
+      lesson_trouble_ = QString::fromUtf8(error.what());
+      add_log(lesson_trouble_, true);
     }
     if (lab) summary = QString::fromStdString(lab->summary);
   }
@@ -264,7 +266,8 @@ void MainWindow::take_lab() {
 void MainWindow::take_no_lesson() {
   const auto& predicted = session_.predicted();
   const bool too_large = session_.spec().kind == SourceKind::scenario && predicted && !predicted->folded.empty();
-  lab_->set_no_lesson(too_large                       ? tr("Too large to run here; shown is a simulation.")
+  lab_->set_no_lesson(!lesson_trouble_.isEmpty()      ? tr("The lesson cannot be read: %1").arg(lesson_trouble_)
+                      : too_large                     ? tr("Too large to run here; shown is a simulation.")
                       : !session_.refusal().isEmpty() ? tr("This plan cannot run: %1").arg(session_.refusal())
                                                       : QString());
 }

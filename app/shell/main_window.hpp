@@ -186,6 +186,7 @@ class MainWindow : public QMainWindow {
   CompareView* compare_ = nullptr;
   ExperimentsView* experiments_ = nullptr;
   WelcomePage* welcome_ = nullptr;
+  QString lesson_trouble_;  ///< why the lesson of the open scenario cannot be read; empty: it can
   LookHistory* history_ = nullptr;
   ScalingView* scaling_ = nullptr;
   PathsView* paths_ = nullptr;

@@ -9,8 +9,8 @@
 #include <QMimeData>
 #include <QSettings>
 
-#include "app/shell/command_palette.hpp"
 #include "app/lesson/lab_panel.hpp"
+#include "app/shell/command_palette.hpp"
 #include "app/shell/look_history.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"

@@ -6,8 +6,8 @@
 #include <QMenu>
 #include <QPlainTextEdit>
 
-#include "app/session/own_addresses.hpp"
 #include "app/lesson/lab_panel.hpp"
+#include "app/session/own_addresses.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"

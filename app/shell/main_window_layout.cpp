@@ -6,8 +6,8 @@
 #include <QScreen>
 #include <QSettings>
 
-#include "app/shell/gap_strip.hpp"
 #include "app/lesson/lab_panel.hpp"
+#include "app/shell/gap_strip.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/workspace.hpp"

@@ -41,10 +41,20 @@ bool is_own(const Experiment& experiment, const QString& file) {
   return named.isEmpty() || named == QFileInfo(file).completeBaseName();
 }
 
+/// That op, or where data are finer than its name the first of its parts: a lesson says "the backward of micro-batch
+/// 0", and a run has one span for each segment of each block.
+std::optional<OpId> op_there(const StoreView& view, int rank, std::uint32_t step, OpId op, Obtained obtained) {
+  if (view.find(rank, step, op, obtained)) return op;
+  for (const Span& span : view.step_spans(obtained, step))
+    if (span.rank == rank && (folded_to_chunk(span.op) == op || folded_to_block(span.op) == op)) return span.op;
+  return std::nullopt;
+}
+
 }  // namespace
 
 void MainWindow::make_lesson_actions() {
   experiments_ = static_cast<ExperimentsView*>(views_.at(QStringLiteral("experiments")));
+  for (const std::string& refused : lab_->library().refused) add_log(QString::fromStdString(refused), true);
   connect(lab_, &LabPanel::evidence_wanted, this, &MainWindow::show_evidence);
   connect(lab_, &LabPanel::experiment_wanted, this, &MainWindow::try_experiment);
   connect(lab_, &LabPanel::log, this, &MainWindow::add_log);
@@ -78,9 +88,7 @@ bool MainWindow::welcomes() const { return welcome_->isVisibleTo(this); }
 void MainWindow::set_welcome(bool shown) {
   if (shown) welcome_->refresh(last_source_name());
   welcome_->setVisible(shown);
-  for (QWidget* other :
-       {static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
-    other->setVisible(!shown);
+  for (QWidget* other : {static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)}) other->setVisible(!shown);
   if (shown) welcome_->focus_first();
 }
 
@@ -97,9 +105,10 @@ void MainWindow::show_evidence(const Evidence& evidence) {
   const auto op = parse_token(evidence.op);
   if (!op) return;
   const auto step = state_.step() ? state_.step() : last_whole_step(*steps, state_.shown());
-  if (!step || !steps->find(rank, *step, *op, state_.shown())) return;
+  const auto there = step ? op_there(*steps, rank, *step, *op, state_.shown()) : std::nullopt;
+  if (!there) return;
   state_.set_selected_range({});
-  state_.set_selected(SpanRef{rank, *step, *op, state_.shown()});
+  state_.set_selected(SpanRef{rank, *step, *there, state_.shown()});
   state_.hold();
 }
 

@@ -6,8 +6,8 @@
 #include <QPlainTextEdit>
 #include <QSettings>
 
-#include "app/shell/banner.hpp"
 #include "app/lesson/lab_panel.hpp"
+#include "app/shell/banner.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/shell/workspace.hpp"

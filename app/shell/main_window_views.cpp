@@ -8,8 +8,8 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
-#include "app/shell/banner.hpp"
 #include "app/lesson/lab_panel.hpp"
+#include "app/shell/banner.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/presentation.hpp"

@@ -16,7 +16,9 @@ namespace {
 
 constexpr int numbers_from = 2, control_height = 30, least_output = 90;
 
-QString as_percent(double share) { return std::isfinite(share) ? QString::number(100 * share, 'f', 1) : text::unknown(); }
+QString as_percent(double share) {
+  return std::isfinite(share) ? QString::number(100 * share, 'f', 1) : text::unknown();
+}
 
 /// Of the rank that needs most, MiB.
 QString peak_words(const Report& report, bool simulated) {
@@ -58,9 +60,9 @@ ExperimentsView::ExperimentsView(SharedState& state, Session& session, QWidget* 
     : DataView(state, session, parent),
       session_(session),
       log_(session),
-      table_(new RowsTable({tr("experiment"), tr("obtained"), tr("step, ms"), tr("bubble, %"), tr("peak memory, MiB"),
-                            tr("MFU, %")},
-                           numbers_from, tr("Experiments with this scenario"), this)),
+      table_(new RowsTable(
+          {tr("experiment"), tr("obtained"), tr("step, ms"), tr("bubble, %"), tr("peak memory, MiB"), tr("MFU, %")},
+          numbers_from, tr("Experiments with this scenario"), this)),
       words_(new QLabel(this)),
       output_(new QPlainTextEdit(this)),
       again_(new QPushButton(tr("Show"), this)),
@@ -106,7 +108,8 @@ void ExperimentsView::refresh() {
 std::vector<std::size_t> ExperimentsView::chosen() const {
   std::vector<std::size_t> rows;
   for (const QModelIndex& index : table_->selectionModel()->selectedRows())
-    if (static_cast<std::size_t>(index.row()) < log_.rows().size()) rows.push_back(static_cast<std::size_t>(index.row()));
+    if (static_cast<std::size_t>(index.row()) < log_.rows().size())
+      rows.push_back(static_cast<std::size_t>(index.row()));
   std::sort(rows.begin(), rows.end());
   return rows;
 }
@@ -168,8 +171,9 @@ void ExperimentsView::arrange() {
 
 void ExperimentsView::paint(QPainter& painter) {
   if (!log_.rows().empty()) return;
-  paint_empty(painter, rect(), colours(), tr("No experiment yet"),
-              tr("A command of the lesson that you click, and every run, becomes a row here. Two rows can be compared."));
+  paint_empty(
+      painter, rect(), colours(), tr("No experiment yet"),
+      tr("A command of the lesson that you click, and every run, becomes a row here. Two rows can be compared."));
 }
 
 }  // namespace rankscope::app

@@ -39,8 +39,8 @@ struct LabGroup {
 
 /// What can be taught here.
 struct Library {
-  std::vector<LabGroup> groups;  ///< sections of the natural order; labs that it does not name are in a last group
-  std::vector<Course> courses;   ///< natural first, then by name
+  std::vector<LabGroup> groups;      ///< sections of the natural order; labs that it does not name are in a last group
+  std::vector<Course> courses;       ///< natural first, then by name
   std::vector<std::string> refused;  ///< files that cannot be read: one line each
   /// Null where there is none of that name.
   const Lab* lab(const std::string& name) const;

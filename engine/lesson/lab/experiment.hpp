@@ -10,9 +10,10 @@ namespace rankscope {
 /// One command line of a lesson. A line that begins with --set, or with … and --set, is the lesson's own scenario with
 /// these keys changed.
 struct Experiment {
-  std::string line;      ///< as it is printed, without the blanks around it
-  std::string command;   ///< of rankscope-engine: "run", "simulate", "verify", "sweep", "search", "paths"; empty: --set alone
-  std::string scenario;  ///< as it is named in the line; empty: the lesson's own
+  std::string line;  ///< as it is printed, without the blanks around it
+  std::string
+      command;  ///< of rankscope-engine: "run", "simulate", "verify", "sweep", "search", "paths"; empty: --set alone
+  std::string scenario;               ///< as it is named in the line; empty: the lesson's own
   std::vector<std::string> settings;  ///< "micro_batches=16", of each --set
   std::vector<std::string> others;    ///< all other arguments, in their order: "--checkpoint", "ck"
   bool operator==(const Experiment&) const = default;

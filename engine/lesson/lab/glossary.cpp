@@ -66,7 +66,8 @@ Glossary read_glossary() {
   for (const auto& folder : resource_folders()) {
     const auto file = folder / "glossary.toml";
     std::error_code error;
-    if (std::filesystem::is_regular_file(file, error)) return glossary_of(document::parse_file(file.string()), file.string());
+    if (std::filesystem::is_regular_file(file, error))
+      return glossary_of(document::parse_file(file.string()), file.string());
   }
   return {};
 }

@@ -112,7 +112,8 @@ Reply judge(const Question& question, const Attempt& attempt, const Target& trut
   if (attempt.index() != truth.index()) return {};
   switch (question.kind) {
     case QuestionKind::number: return judge_number(question, std::get<double>(attempt), std::get<double>(truth));
-    case QuestionKind::choice: return judge_same(question, std::get<std::string>(attempt), std::get<std::string>(truth));
+    case QuestionKind::choice:
+      return judge_same(question, std::get<std::string>(attempt), std::get<std::string>(truth));
     case QuestionKind::order:
       return judge_same(question, std::get<std::vector<std::string>>(attempt),
                         std::get<std::vector<std::string>>(truth));

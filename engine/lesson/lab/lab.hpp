@@ -13,13 +13,13 @@ namespace rankscope {
 struct Lab {
   std::string title;  ///< the scenario's
   std::string file;
-  int order = 0;        ///< among labs that are in no course, ascending
-  std::string summary;  ///< one sentence for the list
-  std::string text;     ///< the lesson, in Markdown
-  std::string view;     ///< of the window, that the lesson is about and opens; empty: none in particular
-  int minutes = 0;      ///< that it takes in a class; 0: not stated
+  int order = 0;                   ///< among labs that are in no course, ascending
+  std::string summary;             ///< one sentence for the list
+  std::string text;                ///< the lesson, in Markdown
+  std::string view;                ///< of the window, that the lesson is about and opens; empty: none in particular
+  int minutes = 0;                 ///< that it takes in a class; 0: not stated
   std::vector<std::string> needs;  ///< names of labs that come before it
-  std::string teacher;  ///< notes for whoever teaches it, in Markdown
+  std::string teacher;             ///< notes for whoever teaches it, in Markdown
   /// Symbols that this lesson defines itself, beside the glossary's or in another sense: "M", "bytes moved".
   std::map<std::string, std::string> symbols;
   std::vector<Question> questions;

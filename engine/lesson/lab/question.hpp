@@ -63,9 +63,9 @@ struct Variant {
 
 /// Where one sees why: what is shown with the reason.
 struct Evidence {
-  std::string view;        ///< by its name: "memory"
+  std::string view;  ///< by its name: "memory"
   std::optional<int> step, rank;
-  std::string op;          ///< its token; empty: none is selected
+  std::string op;  ///< its token; empty: none is selected
   bool operator==(const Evidence&) const = default;
 };
 

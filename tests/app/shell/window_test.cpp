@@ -11,9 +11,9 @@
 #include <QTest>
 #include <algorithm>
 
+#include "app/lesson/lab_panel.hpp"
 #include "app/shell/command_line.hpp"
 #include "app/shell/command_palette.hpp"
-#include "app/lesson/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/status_line.hpp"
@@ -132,7 +132,7 @@ TEST_CASE(
   lab.keep(0, 99.0);
   const Report& told = *window->session().figures().latest()->predicted;
   REQUIRE(lab.answers()[0].open());
-  CHECK(*lab.answers()[0].told_number() == *report_value(told, "bubble.measured") * 100);
+  CHECK(*lab.answers()[0].told_number() == *report_value(told, "bubble.predicted") * 100);
   const std::vector<double> answers{*lab.answers()[0].told_number()};
   CHECK_FALSE(window->plan_panel().cell_text(PlanRow::step, 1).contains('?'));
   Scenario other = *window->session().scenario();
@@ -166,8 +166,7 @@ TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by th
   for (const Answer& answer : lab.answers())
     if (answer.of_paths()) shown = *answer.question.paths;
   links.back()->click();
-  REQUIRE(
-      wait_until([&] { return paths->settled() && paths->paths() && paths->paths()->request == shown; }));
+  REQUIRE(wait_until([&] { return paths->settled() && paths->paths() && paths->paths()->request.surface == shown.surface; }));
   // The keys that play are the paths' own while these have the focus.
   window->activateWindow();
   paths->setFocus();

@@ -5,7 +5,8 @@
 using namespace rankscope;
 
 TEST_CASE("A lesson's command lines are read with their settings") {
-  const auto run = experiment_of("    rankscope-engine run scenarios/labs/walls.toml --set train.steps=3 --record x.mcap");
+  const auto run =
+      experiment_of("    rankscope-engine run scenarios/labs/walls.toml --set train.steps=3 --record x.mcap");
   REQUIRE(run.has_value());
   CHECK(run->command == "run");
   CHECK(run->scenario == "scenarios/labs/walls.toml");
@@ -24,7 +25,8 @@ TEST_CASE("A lesson's command lines are read with their settings") {
 }
 
 TEST_CASE("Only lines of code are commands") {
-  const auto all = experiments_in("rankscope-engine run a\n\n    rankscope-engine simulate b\n    x = 3\n    --set data=2\n");
+  const auto all =
+      experiments_in("rankscope-engine run a\n\n    rankscope-engine simulate b\n    x = 3\n    --set data=2\n");
   REQUIRE(all.size() == 2);
   CHECK(all[0].command == "simulate");
   CHECK(all[1].settings == std::vector<std::string>{"data=2"});

@@ -64,5 +64,6 @@ TEST_CASE("What is no arithmetic is refused with the place where it ends") {
                 std::string powers;
                 for (int i = 0; i < 100000; ++i) powers += "1^";
                 return powers + "1";
-              }()).has_value());
+              }())
+                  .has_value());
 }

@@ -98,8 +98,7 @@ TEST_CASE("What makes no question is refused with its place") {
   const Row rows[] = {
       {"tolerance = 2\n",
        "lab.toml:5:1: nothing says what is right; give answer_from, such as \"bubble.measured\", formula or answer"},
-      {"kind = \"essay\"\n",
-       "lab.toml:7:1: unknown kind 'essay'; known: number, choice, order, draw and point"},
+      {"kind = \"essay\"\n", "lab.toml:7:1: unknown kind 'essay'; known: number, choice, order, draw and point"},
       {"kind = \"choice\"\noptions = [\"a\", \"b\"]\n",
        "lab.toml:5:1: the key 'answer' is missing; it is what is right of a choice question"},
       {"kind = \"choice\"\noptions = [\"a\"]\nanswer = \"a\"\n",
@@ -110,10 +109,10 @@ TEST_CASE("What makes no question is refused with its place") {
        "lab.toml:8:1: both 'answer' and 'formula' say what is right; keep one"},
       {"answer = 3\ntolerance = 1\nrun = true\n",
        "lab.toml:9:1: run says how the variant of 'set' is obtained; give set, too"},
-      {"kind = \"point\"\nanswer = { }\n",
-       "lab.toml:8:10: answer fits every op; give rank, kind or micro_batch"},
+      {"kind = \"point\"\nanswer = { }\n", "lab.toml:8:10: answer fits every op; give rank, kind or micro_batch"},
   };
   for (const Row& row : rows) CHECK(error_of(row.text) == row.message);
-  CHECK(error_of("answer = 3\ntolerance = 1\nset = { micro_batchs = 16 }\n").find("micro_batches") != std::string::npos);
+  CHECK(error_of("answer = 3\ntolerance = 1\nset = { micro_batchs = 16 }\n").find("micro_batches") !=
+        std::string::npos);
   CHECK(error_of("kind = \"choice\"\noptions = [\"a\", \"b\"]\nanswer = \"c\"\n").find("'c'") != std::string::npos);
 }
