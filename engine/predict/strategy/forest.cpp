@@ -8,6 +8,8 @@
 namespace rankscope {
 namespace {
 
+constexpr std::size_t fewest_to_cut = 3;  ///< known points; two share a leaf, and lend each other their values
+
 /// Of values that are added one by one.
 struct Sum {
   double count = 0, sum = 0, squares = 0;
@@ -19,6 +21,26 @@ struct Sum {
   /// The squared deviations from the mean, together.
   double spread() const { return count > 0 ? std::max(0.0, squares - sum * sum / count) : 0; }
 };
+
+/// The least and the greatest value that points have of a knob.
+struct KnobRange {
+  std::size_t knob;
+  int low, high;
+};
+
+/// Of the knobs in which the points differ.
+std::vector<KnobRange> ranges_of(const Space& space, std::span<const Known> known) {
+  std::vector<KnobRange> ranges;
+  for (std::size_t k = 0; k < space.knobs().size(); ++k) {
+    KnobRange range{k, space.at(known.front().point)[k], space.at(known.front().point)[k]};
+    for (const Known& one : known) {
+      range.low = std::min(range.low, space.at(one.point)[k]);
+      range.high = std::max(range.high, space.at(one.point)[k]);
+    }
+    if (range.low < range.high) ranges.push_back(range);
+  }
+  return ranges;
+}
 
 }  // namespace
 
@@ -54,28 +76,26 @@ void Forest::grow(Tree& tree, std::span<Known> known, SearchRandom& random) cons
     tree[here].value = known.front().value;
     return;
   }
+  if (known.size() < fewest_to_cut) return;
   Node best;
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t k = 0; k < space_.knobs().size(); ++k) {
-    const auto value_of = [&](const Known& one) { return space_.at(one.point)[k]; };
-    const auto [low, high] = std::minmax_element(
-        known.begin(), known.end(), [&](const Known& a, const Known& b) { return value_of(a) < value_of(b); });
-    const int from = value_of(*low), to = value_of(*high);
-    if (from == to) continue;
-    Node node;
-    node.knob = static_cast<int>(k);
-    node.cut = space_.knobs()[k].ordered
-                   ? from + 1 + static_cast<int>(below(static_cast<std::size_t>(to - from), random))
-                   : value_of(known[below(known.size(), random)]);
-    Sum left, right;
-    for (const Known& one : known) (goes_left(node, one.point) ? left : right).add(one.value);
-    if (left.count == 0 || right.count == 0) continue;
-    if (const double spread = left.spread() + right.spread(); spread < least) {
-      least = spread;
-      best = node;
+  const std::vector<KnobRange> ranges = ranges_of(space_, known);
+  while (best.knob < 0 && !ranges.empty())
+    for (const auto& [k, low, high] : ranges) {
+      if (below(2, random) == 0) continue;
+      Node node;
+      node.knob = static_cast<int>(k);
+      node.cut = space_.knobs()[k].ordered
+                     ? low + 1 + static_cast<int>(below(static_cast<std::size_t>(high - low), random))
+                     : space_.at(known[below(known.size(), random)].point)[k];
+      Sum left, right;
+      for (const Known& one : known) (goes_left(node, one.point) ? left : right).add(one.value);
+      if (const double spread = left.spread() + right.spread(); spread < least) {
+        least = spread;
+        best = node;
+      }
     }
-  }
-  if (best.knob < 0) return;  // the same point, known twice with different values: their mean
+  if (best.knob < 0) return;  // the same point, known more than once
   const auto middle =
       std::partition(known.begin(), known.end(), [&](const Known& one) { return goes_left(best, one.point); });
   const auto count = static_cast<std::size_t>(middle - known.begin());

@@ -1,9 +1,9 @@
 // A surrogate: trees that guess a point's value from points whose value is known, and how sure they are.
 //
-// Extremely randomised trees (Geurts, Ernst and Wehenkel 2006, Machine Learning 63): at each node one random cut of
-// every knob is looked at, and the one that leaves least variance is taken; leaves are of one value. Known points are
-// met exactly, and between them the trees disagree: their mean is the guess, their deviation how unsure it is (as in
-// SMAC; Hutter, Hoos and Leyton-Brown 2011, section 4.1).
+// Extremely randomised trees (Geurts, Ernst and Wehenkel 2006, Machine Learning 63): at a node each knob is looked at
+// with an even chance, at one random cut, and the cut that leaves least variance is taken, until a leaf has two points
+// at most. The trees' mean is the guess, their deviation says how unsure it is (as in SMAC; Hutter, Hoos and
+// Leyton-Brown 2011, section 4.1).
 #pragma once
 #include <cstdint>
 #include <random>
