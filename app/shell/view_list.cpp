@@ -9,7 +9,9 @@
 #include "app/views/paths/paths_view.hpp"
 #include "app/views/program/program_view.hpp"
 #include "app/views/range/range_view.hpp"
+#include "app/views/roofline/roofline_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
+#include "app/views/search/search_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "app/views/topology/topology_view.hpp"
 #include "app/views/traffic/traffic_view.hpp"
@@ -44,6 +46,8 @@ const ViewKind every_view[] = {
     {"collectives", QT_TR_NOOP("Collectives"), shows::traffic, of_figures<TrafficView>},
     {"training", QT_TR_NOOP("Training"), shows::training, of_figures<TrainingView>},
     {"scaling", QT_TR_NOOP("Scaling"), no_subject, of_session<ScalingView>},
+    {"search", QT_TR_NOOP("Search"), no_subject, of_session<SearchView>},
+    {"roofline", QT_TR_NOOP("Roofline"), no_subject, of_session<RooflineView>},
     {"paths", QT_TR_NOOP("Paths"), shows::paths,
      [](const ViewParts& p) -> DataView* { return new PathsView(p.state, p.session, p.session.paths(), p.parent); }},
     {"validation", QT_TR_NOOP("Validation"), no_subject, of_session<ValidationView>},

@@ -49,13 +49,13 @@ for run in ${RUNS:-pipeline grid ring servers wide}; do
   fi
   for theme in ${THEMES:-light dark}; do
     for size in ${SIZES:-1280x800 1920x1080}; do
-      for view in ${VIEWS:-window timeline memory range collectives training scaling paths validation grid topology program hang compare plan lab}; do
+      for view in ${VIEWS:-window timeline memory range collectives training scaling search roofline paths validation grid topology program hang compare plan lab}; do
         alone=()
         [ "$view" = window ] || alone=(--view "$view")
         draw "$run-$view-$theme-$size.png" "$source" --theme "$theme" --size "$size" "${alone[@]}"
       done
     done
-    for view in ${VIEWS:-timeline memory range collectives training scaling paths validation grid topology program hang compare}; do
+    for view in ${VIEWS:-timeline memory range collectives training scaling search roofline paths validation grid topology program hang compare}; do
       case $view in window | plan | lab) continue ;; esac
       draw "$run-$view-$theme-presented.png" "$source" --theme "$theme" --size 1920x1080 --view "$view" --presentation
     done

@@ -17,6 +17,7 @@ struct PlotPoint {
   double x = 0, y = 0;
   double low = 0, high = 0;  ///< of a bar through the point; equal: none
   QString help{};            ///< what the pointer over it says
+  int key = -1;              ///< what it stands for: whoever made it knows
 };
 
 struct PlotSeries {
@@ -25,6 +26,7 @@ struct PlotSeries {
   Mark mark = Mark::line;
   Argb colour = 0;
   std::vector<PlotPoint> points;  ///< by x; those that are not finite are left out
+  double size = 8;                ///< of dots and rings, pixels
 };
 
 struct PlotAxis {

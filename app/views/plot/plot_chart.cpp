@@ -18,7 +18,7 @@ namespace {
 
 using Mark = PlotSeries::Mark;
 
-constexpr double line_width = 1.5, dot_size = 8;
+constexpr double line_width = 1.5;
 constexpr int tick_height = 36, tick_width = 56;  ///< room that a tick takes, with air
 constexpr int legend_left = 4;
 
@@ -75,12 +75,12 @@ std::vector<PlotChart::Piece> PlotChart::pieces() const {
     return QPointF(on_axis(x, plot_.x.logarithmic), on_axis(y, plot_.y.logarithmic));
   };
   for (const PlotSeries& series : plot_.series) {
-    Piece piece{series.mark, series.colour, series.name, {}};
+    Piece piece{series.mark, series.colour, series.name, {}, series.size};
     for (const PlotPoint& point : series.points) {
       if (!can_stand(point.x, plot_.x.logarithmic) || !can_stand(point.y, plot_.y.logarithmic)) continue;
       piece.points << place(point.x, point.y);
       if (!is_line(series.mark) && point.high > point.low && can_stand(point.low, plot_.y.logarithmic))
-        pieces.push_back({Mark::line, series.colour, {}, {place(point.x, point.low), place(point.x, point.high)}});
+        pieces.push_back({Mark::line, series.colour, {}, {place(point.x, point.low), place(point.x, point.high)}, 0});
     }
     pieces.push_back(std::move(piece));
   }
@@ -112,7 +112,7 @@ void PlotChart::draw() {
     series.setName(piece.name);
     series.setPen(QPen(colour, line_width, piece.mark == Mark::dashed ? Qt::DashLine : Qt::SolidLine));
     if (auto* dots = qobject_cast<QScatterSeries*>(&series)) {
-      dots->setMarkerSize(dot_size);
+      dots->setMarkerSize(piece.size);
       dots->setBrush(piece.mark == Mark::dots ? colour : color(colours_->ground));
       dots->setBorderColor(colour);
     }

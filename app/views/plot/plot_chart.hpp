@@ -30,6 +30,7 @@ class PlotChart : public QWidget {
     Argb colour;
     QString name;
     QList<QPointF> points;
+    double size = 0;  ///< of dots
   };
   std::vector<Piece> pieces() const;
   void draw();

@@ -1,18 +1,15 @@
 #include "engine/predict/search/search.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
 #include <map>
 #include <mutex>
 #include <stdexcept>
-#include <thread>
 #include <tuple>
 
-#include "engine/base/host/threads.hpp"
 #include "engine/plan/scenario/check.hpp"
 #include "engine/predict/fold/plan_folder.hpp"
+#include "engine/predict/search/on_threads.hpp"
 
 namespace rankscope {
 namespace {
@@ -79,36 +76,6 @@ class Possible {
   std::map<std::tuple<int, int, bool>, bool> known_;
 };
 
-/// Calls work(0) to work(n - 1) on so many threads (0: as many as the machine has), each with a `work` of its own from
-/// `make`; tells `progress`, which may be empty, of each part of "`what`" that begins. Rethrows the first exception.
-template <class Make>
-void on_all_threads(std::size_t n, unsigned threads, const Progress& progress, const std::string& what, Make make) {
-  std::atomic<std::size_t> next{0};
-  std::mutex failure_mutex;
-  std::exception_ptr failure;
-  const auto run = [&] {
-    try {
-      auto work = make();
-      for (std::size_t i = next++; i < n; i = next++) {
-        if (progress)
-          progress(what + " " + std::to_string(i + 1) + " of " + std::to_string(n),
-                   static_cast<double>(i) / static_cast<double>(n));
-        work(i);
-      }
-    } catch (...) {
-      const std::lock_guard lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
-      next = n;
-    }
-  };
-  const unsigned wanted = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-  {
-    const auto team = start_helpers(wanted - 1, run);
-    run();
-  }
-  if (failure) std::rethrow_exception(failure);
-}
-
 }  // namespace
 
 SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads, const Progress& progress) {
@@ -163,17 +130,29 @@ SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads
   return result;
 }
 
-std::vector<LostTime> why_slower(const FoldedStep& faster, const FoldedStep& slower) {
-  std::vector<LostTime> lost = {{"compute", slower.compute - faster.compute},
-                                {"recompute", slower.recompute - faster.recompute},
-                                {"tensor", slower.tensor - faster.tensor},
-                                {"pipeline", slower.pipeline - faster.pipeline},
-                                {"data", slower.data - faster.data},
-                                {"zero", slower.zero - faster.zero},
-                                {"optimizer", slower.optimizer - faster.optimizer},
-                                {"bubble", slower.bubble - faster.bubble}};
+std::vector<PlanSpec> possible_plans(const Scenario& scenario) {
+  std::vector<PlanSpec> plans = all_plans(scenario);
+  std::erase_if(plans, [possible = Possible(scenario)](const PlanSpec& plan) mutable { return !possible(plan); });
+  return plans;
+}
+
+StepParts parts_of(const FoldedStep& step) {
+  return {
+      step.compute, step.recompute, step.tensor, step.pipeline, step.data, step.zero, step.optimizer, step.bubble, 0};
+}
+
+std::vector<LostTime> why_slower(const StepParts& faster, const StepParts& slower) {
+  std::vector<LostTime> lost;
+  for (std::size_t i = 0; i < step_part_names.size(); ++i)
+    lost.push_back({std::string(step_part_names[i]), slower[i] - faster[i]});
   std::stable_sort(lost.begin(), lost.end(),
                    [](const LostTime& a, const LostTime& b) { return a.seconds > b.seconds; });
+  return lost;
+}
+
+std::vector<LostTime> why_slower(const FoldedStep& faster, const FoldedStep& slower) {
+  std::vector<LostTime> lost = why_slower(parts_of(faster), parts_of(slower));
+  std::erase_if(lost, [](const LostTime& one) { return one.part == "other"; });  // a folded step has none
   return lost;
 }
 

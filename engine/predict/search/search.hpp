@@ -4,9 +4,11 @@
 // A plan is given up without a simulation only where a simulated one is at least as fast as its bound and needs no more
 // memory, so that the best plans and the Pareto front are those of all plans.
 #pragma once
+#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/progress/progress.hpp"
@@ -20,6 +22,10 @@ namespace rankscope {
 /// selective, of blocks in groups of every size that makes a difference), sequence parallelism. Of the scenario's plan
 /// they keep everything else.
 std::vector<PlanSpec> all_plans(const Scenario& scenario);
+
+/// Those that the scenario can have: tensor ranks may have rows that they cannot share, or an optimizer that works on
+/// whole tensors.
+std::vector<PlanSpec> possible_plans(const Scenario& scenario);
 
 struct PlanResult {
   PlanSpec plan;
@@ -50,6 +56,13 @@ struct LostTime {
   double seconds = 0;
 };
 std::vector<LostTime> why_slower(const FoldedStep& faster, const FoldedStep& slower);
+
+/// Where a step's time goes, seconds averaged over ranks, whoever predicted it.
+inline constexpr std::array<std::string_view, 9> step_part_names{"compute", "recompute", "tensor", "pipeline", "data",
+                                                                 "zero",    "optimizer", "bubble", "other"};
+using StepParts = std::array<double, step_part_names.size()>;
+StepParts parts_of(const FoldedStep& step);
+std::vector<LostTime> why_slower(const StepParts& faster, const StepParts& slower);
 
 nlohmann::json to_json(const SearchResult& result);
 std::string to_text(const SearchResult& result);

@@ -5,41 +5,70 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/progress/progress_line.hpp"
+#include "engine/execute/run/scratch.hpp"
+#include "engine/explain/facts/laid_out_trials.hpp"
 #include "engine/plan/scenario/lost_node.hpp"
+#include "engine/predict/fold/folded.hpp"
 #include "engine/worker/commands/command.hpp"
 
 namespace rankscope::command {
 namespace {
 
-int search_plans(const Input& input, std::size_t best) {
-  const Scenario scenario = read(input), left = left_to_search(scenario);
-  if (scenario.cluster.lost_node >= 0 && !input.json)
-    std::cout << "node " << scenario.cluster.lost_node << " is lost: plans of " << left.plan.ranks() << " ranks for "
-              << left.train.global_batch << " samples a step\n";
-  const SearchResult result = [&] {
-    ProgressLine line("search");
-    return rankscope::search(left, best, 0, line.progress());
-  }();
-  if (input.json)
+struct SearchRequest {
+  Input input;
+  std::string strategy;  ///< empty: bounded where plans fold, else exhaustive
+  PlanSearch how;
+};
+
+template <class Result>
+int print(const Result& result, bool json) {
+  if (json)
     std::cout << to_json(result).dump(2) << "\n";
   else
     std::cout << to_text(result);
   return result.best.empty() ? failed : 0;
 }
 
+int search_plans(const SearchRequest& request) {
+  const Scenario scenario = read(request.input), left = left_to_search(scenario);
+  if (scenario.cluster.lost_node >= 0 && !request.input.json)
+    std::cout << "node " << scenario.cluster.lost_node << " is lost: plans of " << left.plan.ranks() << " ranks for "
+              << left.train.global_batch << " samples a step\n";
+  const bool folds = std::string_view(why_not_folded(left)).empty();
+  if (request.strategy == "bounded" || (request.strategy.empty() && folds)) {
+    const SearchResult result = [&] {
+      ProgressLine line("search");
+      return search(left, request.how.keep, 0, line.progress());
+    }();
+    return print(result, request.input.json);
+  }
+  PlanSearch how = request.how;
+  how.strategy = strategy_named(request.strategy).value_or(Strategy::exhaustive);
+  const PlanSearchReport report = [&] {
+    ProgressLine line("search");
+    return rankscope::search_plans(trials_of(left, add_host_scratch), how, line.progress());
+  }();
+  return print(report, request.input.json);
+}
+
 }  // namespace
 
 Command search(CLI::App& app) {
-  struct Given {
-    Input input;
-    std::size_t best = 10;
-  };
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<SearchRequest>();
   auto* line = app.add_subcommand(
       "search", "find the best plans for the scenario's model on as many ranks of its cluster; nothing runs");
   add_input(line, given->input);
-  line->add_option("--best", given->best, "how many of the fastest plans to print")->check(whole_number(1));
-  return {line, [given] { return search_plans(given->input, given->best); }};
+  line->add_option("--best", given->how.keep, "how many of the fastest plans to print")->check(whole_number(1));
+  line->add_option(
+          "--strategy", given->strategy,
+          "bounded: every plan, of which those are simulated that may be best (where plans fold, what is done "
+          "if none is named); exhaustive: every plan is tried; random; bayes: a forest of what was tried so far "
+          "says what to try next")
+      ->check(CLI::IsMember({"bounded", "exhaustive", "random", "bayes"}));
+  line->add_option("--budget", given->how.how.budget, "of random and bayes: how many plans to try")
+      ->check(whole_number(1));
+  line->add_option("--seed", given->how.how.seed, "of random and bayes: another seed tries other plans");
+  return {line, [given] { return search_plans(*given); }};
 }
 
 }  // namespace rankscope::command

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/session/plan_searcher.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <exception>
+#include <mutex>
+
+#include "engine/execute/run/scratch.hpp"
+#include "engine/explain/facts/laid_out_trials.hpp"
+#include "engine/plan/scenario/lost_node.hpp"
+#include "engine/predict/search/plan_space.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int below_painting = 10;  // the nice value; helpers that are started inherit it
+constexpr auto progress_every = std::chrono::milliseconds(100);
+
+/// Thrown out of a search that nobody wants any more.
+struct Stopped {};
+
+QString name_for_people(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::exhaustive: return PlanSearcher::tr("exhaustive");
+    case Strategy::random: return PlanSearcher::tr("random");
+    case Strategy::bayes: return PlanSearcher::tr("Bayesian");
+  }
+  return {};
+}
+
+}  // namespace
+
+PlanSearcher::PlanSearcher(QObject* parent) : QObject(parent) {}
+
+PlanSearcher::~PlanSearcher() { end(); }
+
+void PlanSearcher::end() {
+  if (job_) job_->stopped = true;
+  job_ = nullptr;
+  if (thread_.joinable()) thread_.join();
+}
+
+void PlanSearcher::start(const Scenario& scenario, std::size_t budget, std::uint64_t seed) {
+  end();
+  reports_.clear();
+  now_.reset();
+  failure_.clear();
+  progress_words_ = tr("Listing plans…");
+  scenario_ = scenario;
+  running_ = true;
+  job_ = std::make_shared<Job>();
+  thread_ = std::jthread([this, job = job_, scenario, budget, seed] { work(job, scenario, budget, seed); });
+  emit changed();
+}
+
+void PlanSearcher::stop() {
+  if (!running_) return;
+  end();
+  running_ = false;
+  progress_words_.clear();
+  emit changed();
+}
+
+void PlanSearcher::clear() {
+  end();
+  running_ = false;
+  reports_.clear();
+  now_.reset();
+  scenario_.reset();
+  failure_.clear();
+  progress_words_.clear();
+  emit changed();
+}
+
+std::shared_ptr<const PlanSearchReport> PlanSearcher::report(Strategy strategy) const {
+  const auto found = reports_.find(strategy);
+  return found == reports_.end() ? nullptr : found->second;
+}
+
+void PlanSearcher::post(const std::shared_ptr<Job>& job, std::function<void()> take) {
+  // The event dies with this object; the thread has ended before.
+  QMetaObject::invokeMethod(
+      this,
+      [this, job, take = std::move(take)] {
+        if (job != job_) return;
+        take();
+        emit changed();
+      },
+      Qt::QueuedConnection);
+}
+
+void PlanSearcher::work(const std::shared_ptr<Job>& job, const Scenario& scenario, std::size_t budget,
+                        std::uint64_t seed) {
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), below_painting);
+  QString failure;
+  try {
+    const Scenario left = left_to_search(scenario);
+    const PlanTrials trials = trials_of(left, add_host_scratch);
+    const Judgement now = trials.make_judge()(left.plan);
+    post(job, [this, now] { now_ = now; });
+    for (const Strategy strategy : {Strategy::random, Strategy::bayes, Strategy::exhaustive}) {
+      PlanSearch how;
+      how.strategy = strategy;
+      how.how.budget = budget;
+      how.how.seed = seed;
+      // Any of the search's threads says how far it is.
+      std::mutex mutex;
+      auto told = std::chrono::steady_clock::now();
+      const QString name = name_for_people(strategy);
+      auto report =
+          std::make_shared<const PlanSearchReport>(search_plans(trials, how, [&](std::string_view doing, double) {
+            if (job->stopped) throw Stopped{};
+            const std::lock_guard lock(mutex);
+            const auto time = std::chrono::steady_clock::now();
+            if (time - told < progress_every) return;
+            told = time;
+            const QString words =
+                name + QStringLiteral(": ") + QString::fromUtf8(doing.data(), static_cast<int>(doing.size()));
+            post(job, [this, words] { progress_words_ = words; });
+          }));
+      post(job, [this, strategy, report] { reports_[strategy] = report; });
+    }
+  } catch (const Stopped&) {
+    return;  // whoever stopped it knows
+  } catch (const std::exception& error) {
+    failure = QString::fromUtf8(error.what());
+  }
+  post(job, [this, failure] {
+    running_ = false;
+    failure_ = failure;
+    progress_words_.clear();
+  });
+}
+
+bool same_search(const Scenario& searched, const Scenario& now) {
+  if (searched.plan.ranks() != now.plan.ranks()) return false;
+  // What a search chooses of a plan is made the same; the rest must be.
+  const auto rest = [](const PlanSpec& plan) {
+    const Space space = plan_space({PlanSpec{}});
+    return with_values(plan, space.knobs(), space.at(0));
+  };
+  const auto same = [&](auto Scenario::*member) { return searched.*member == now.*member; };
+  return rest(searched.plan) == rest(now.plan) && same(&Scenario::model) && same(&Scenario::cluster) &&
+         same(&Scenario::fault) && searched.train.global_batch == now.train.global_batch &&
+         searched.train.optimizer == now.train.optimizer;
+}
+
+}  // namespace rankscope::app

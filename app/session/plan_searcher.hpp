@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Searches a scenario's plans in the background, by one strategy after the other (engine/predict/search/plan_search):
+// each strategy's report is there as soon as it ends. Nothing runs but predictions, on threads of low priority.
+#pragma once
+#include <QObject>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "engine/predict/search/plan_search.hpp"
+
+namespace rankscope::app {
+
+class PlanSearcher : public QObject {
+  Q_OBJECT
+ public:
+  explicit PlanSearcher(QObject* parent = nullptr);
+  /// Waits for the plan that is being tried.
+  ~PlanSearcher() override;
+
+  /// Drops what was found, and begins: random, Bayesian, exhaustive. `budget` and `seed` are of the first two.
+  void start(const Scenario& scenario, std::size_t budget, std::uint64_t seed);
+  /// What was found so far stays.
+  void stop();
+  /// Forgets what was found, and stops.
+  void clear();
+
+  bool running() const { return running_; }
+  /// "random: plan 12 of 100".
+  QString progress_words() const { return progress_words_; }
+  /// Why there is nothing; empty when all is well.
+  QString failure() const { return failure_; }
+  /// Null while that is not known.
+  std::shared_ptr<const PlanSearchReport> report(Strategy strategy) const;
+  bool empty() const { return reports_.empty(); }
+  /// What is searched; none before the first start.
+  const std::optional<Scenario>& scenario() const { return scenario_; }
+  /// Of the scenario's own plan.
+  const std::optional<Judgement>& now() const { return now_; }
+
+ signals:
+  void changed();
+
+ private:
+  struct Job {
+    std::atomic<bool> stopped{false};
+    std::uint64_t number = 0;
+  };
+  void work(const std::shared_ptr<Job>& job, const Scenario& scenario, std::size_t budget, std::uint64_t seed);
+  /// Runs `take` on the GUI thread, unless another search has begun since.
+  void post(const std::shared_ptr<Job>& job, std::function<void()> take);
+  void end();
+
+  std::shared_ptr<Job> job_;
+  std::jthread thread_;
+  std::optional<Scenario> scenario_;
+  std::optional<Judgement> now_;
+  std::map<Strategy, std::shared_ptr<const PlanSearchReport>> reports_;
+  QString progress_words_, failure_;
+  bool running_ = false;
+};
+
+/// Whether what was found of `searched` holds for `now`: the same training on as many ranks of the same machine,
+/// however the plan divides it.
+bool same_search(const Scenario& searched, const Scenario& now);
+
+}  // namespace rankscope::app

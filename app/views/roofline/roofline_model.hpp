@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the roofline view shows, as values: points of the step that ran and of its prediction, and the roof over them.
+// No widgets.
+#pragma once
+#include "app/models/palette.hpp"
+#include "app/session/session.hpp"
+#include "app/views/common/rows_model.hpp"
+#include "app/views/common/view_table.hpp"
+#include "app/views/plot/plot.hpp"
+#include "engine/explain/analyse/roofline.hpp"
+
+namespace rankscope::app {
+
+struct RooflinePicture {
+  std::vector<RooflinePoint> ran;        ///< empty where nothing did
+  std::vector<RooflinePoint> predicted;  ///< of the prediction
+  QString ran_name;                      ///< how they were obtained: "measured", "emulated"
+  Roof roof;
+  QString roof_words;  ///< where its two figures are from
+  QString missing;     ///< why there is nothing to show; empty where there is
+  std::optional<std::uint32_t> step;
+
+  bool empty() const { return ran.empty() && predicted.empty(); }
+  /// What the table is of: what ran, else what was predicted.
+  const std::vector<RooflinePoint>& told() const { return ran.empty() ? predicted : ran; }
+};
+
+/// `measured_roof`: the FLOP/s that the run's machine has reached in products, where the run says them; else those of
+/// the cluster's file.
+RooflinePicture roofline_of(Session& session, bool measured_roof);
+/// Whether the run that is open says what its machine's peak is.
+bool has_measured_roof(Session& session);
+
+/// "forward up", of a folded op "forward".
+QString op_name(const RooflinePoint& point);
+Plot roofline_plot(const RooflinePicture& picture, const Palette& colours);
+QStringList roofline_titles();
+std::vector<std::vector<Cell>> roofline_rows(const RooflinePicture& picture);
+/// The same for a file, of what ran and of what was predicted.
+ViewTable roofline_table(const RooflinePicture& picture);
+
+}  // namespace rankscope::app

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/roofline/roofline_view.hpp"
+
+#include <QHeaderView>
+#include <QPainter>
+#include <QTimer>
+#include <algorithm>
+
+#include "app/views/common/style.hpp"
+#include "app/views/common/table_height.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int control_height = 28, gap = 8;
+constexpr int wanted_height = 400;
+constexpr int beside = 900;           ///< from this width on the table is at the chart's right
+constexpr int least_for_below = 380;  ///< heights: below it the narrow view has no table
+
+}  // namespace
+
+RooflineView::RooflineView(SharedState& state, Session& session, QWidget* parent)
+    : DataView(state, session, parent),
+      session_(session),
+      roof_(new QComboBox(this)),
+      words_(new ElidedLabel(this)),
+      chart_(new PlotChart(this)),
+      table_(new RowsTable(roofline_titles(), 1, tr("Ops of the step"), this)) {
+  setMinimumSize(320, 140);
+  setProperty(wanted_height_property, wanted_height);
+  roof_->setAccessibleName(tr("Which roof"));
+  roof_->addItems({tr("Roof as measured"), tr("Roof of the cluster's file")});
+  roof_->setToolTip(
+      tr("Measured: the best product that the run's machine has reached (rankscope-engine peak). The "
+         "memory's bandwidth is the cluster's in both."));
+  words_->setProperty("role", QStringLiteral("dim"));
+  connect(roof_, &QComboBox::activated, this, &RooflineView::refresh);
+  connect(&session.figures(), &FiguresModel::changed, this, &RooflineView::refresh);
+  connect(&session, &Session::scenario_changed, this, &RooflineView::refresh);
+}
+
+void RooflineView::refresh() {
+  if (!isVisible()) return;
+  picture_ = roofline_of(session_, roof_->currentIndex() == 0);
+  show_picture();
+}
+
+void RooflineView::show_picture() {
+  words_->set_text(picture_.roof_words);
+  chart_->show_plot(roofline_plot(picture_, colours()), colours());
+  table_->set_rows(roofline_rows(picture_));
+  arrange();
+  update();
+}
+
+void RooflineView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  table_->set_theme(theme);
+  show_picture();
+}
+
+void RooflineView::set_presentation(double scale) {
+  DataView::set_presentation(scale);
+  arrange();
+}
+
+void RooflineView::showEvent(QShowEvent* event) {
+  DataView::showEvent(event);
+  // As a window opens every view is shown, and those behind other tabs are hidden again.
+  QTimer::singleShot(0, this, &RooflineView::refresh);
+}
+
+void RooflineView::arrange() {
+  const bool there = !picture_.empty() && !veiled();
+  const bool chooses = there && has_measured_roof(session_);
+  roof_->setVisible(chooses);
+  roof_->setGeometry(view_margin, 6, roof_->sizeHint().width(), control_height);
+  const int x = chooses ? view_margin + roof_->sizeHint().width() + gap : view_margin;
+  words_->setVisible(there);
+  words_->setGeometry(x, 6, std::max(0, width() - x - view_margin), control_height);
+  const int top = 6 + control_height + 4, high = std::max(40, height() - top - 4);
+  const bool right = width() >= beside, below = !right && height() >= least_for_below;
+  chart_->setVisible(there);
+  table_->setVisible(there && (right || below));
+  if (right) {
+    QMetaObject::invokeMethod(table_->horizontalHeader(), "resizeSections", Qt::DirectConnection);
+    const int wide = std::min(table_->horizontalHeader()->length() + 20, width() / 2);
+    table_->resize(wide, high);
+    table_->setGeometry(width() - wide - view_margin, top, wide, std::min(high, table_->height_of(1000)));
+    chart_->setGeometry(0, top, width() - wide - view_margin - gap, high);
+  } else if (below) {
+    const int rows = std::min(table_->height_of(6), high / 2);
+    table_->setGeometry(cell_inset, height() - rows - 4, width() - view_margin - cell_inset, rows);
+    chart_->setGeometry(0, top, width(), high - rows - gap);
+  } else {
+    chart_->setGeometry(0, top, width(), high);
+  }
+}
+
+void RooflineView::paint(QPainter& painter) {
+  if (!picture_.empty()) return;
+  paint_empty(painter, rect(), colours(), tr("No kernels to show"), picture_.missing);
+}
+
+}  // namespace rankscope::app

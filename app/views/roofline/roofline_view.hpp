@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The roofline view: kinds of ops of the chosen step as points of FLOP per byte against FLOP/s, both logarithmic, under
+// the roof of the machine. Dots ran, rings are predicted.
+#pragma once
+#include <QComboBox>
+
+#include "app/session/session.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/common/elided_label.hpp"
+#include "app/views/common/rows_table.hpp"
+#include "app/views/plot/plot_chart.hpp"
+#include "app/views/roofline/roofline_model.hpp"
+
+namespace rankscope::app {
+
+class RooflineView : public DataView {
+  Q_OBJECT
+ public:
+  RooflineView(SharedState& state, Session& session, QWidget* parent = nullptr);
+
+  void set_theme(Theme theme) override;
+  void set_presentation(double scale) override;
+  const RooflinePicture& picture() const { return picture_; }
+  const PlotChart& chart() const { return *chart_; }
+  const RowsModel& rows() const { return table_->rows(); }
+
+ protected:
+  void arrange() override;
+  void paint(QPainter& painter) override;
+  void showEvent(QShowEvent* event) override;
+  ViewTable rows_shown() const override { return roofline_table(picture_); }
+
+ private:
+  void refresh();
+  void show_picture();
+
+  Session& session_;
+  RooflinePicture picture_;
+  QComboBox* roof_;
+  ElidedLabel* words_;
+  PlotChart* chart_;
+  RowsTable* table_;
+};
+
+}  // namespace rankscope::app

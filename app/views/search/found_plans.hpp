@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a search has found, as values: all plans that were tried by any strategy, and words about one of them. No
+// widgets.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "app/views/common/rows_model.hpp"
+#include "app/views/common/view_table.hpp"
+#include "engine/predict/search/plan_search.hpp"
+
+namespace rankscope::app {
+
+using SearchReports = std::map<Strategy, std::shared_ptr<const PlanSearchReport>>;
+
+struct FoundPlans {
+  std::vector<Knob> knobs;
+  std::vector<PlanPoint> points;
+  std::vector<std::size_t> best;   ///< of points: those that fit, fastest first; of an exhaustive search its best ones
+  std::vector<std::size_t> front;  ///< of points, by time
+  std::vector<double> importance;  ///< [knob]; empty: not known
+  QString importance_words;        ///< of what it is, and how it was obtained
+  double device_bytes = 0;
+  int global_batch = 0;
+
+  bool empty() const { return points.empty(); }
+  const PlanPoint* fastest() const { return best.empty() ? nullptr : &points[best.front()]; }
+  /// The point that is this plan; none where it was not tried, or another one stands for it.
+  std::optional<std::size_t> point_of(std::size_t number) const;
+};
+
+/// Of an exhaustive search all that it reports; without one what the others have tried, each plan once.
+FoundPlans merged(const SearchReports& reports);
+
+QString name_for_people(Strategy strategy);
+/// "t4 p16 d2 zb-h1 m320 b1 zero1 recompute none sp".
+QString plan_name(const FoundPlans& found, const PlanPoint& point);
+/// Why it is not the fastest: by how much it is slower, and where that time goes; of a plan out of memory how much is
+/// missing.
+QString why_not_this(const FoundPlans& found, std::size_t point);
+
+/// Rows of the table beside the chart: time, memory, knobs and parts of the step, of this plan and of the fastest one.
+std::vector<std::vector<Cell>> plan_rows(const FoundPlans& found, std::size_t point);
+/// Every point with its numbers and knobs, for a file.
+ViewTable plans_table(const FoundPlans& found);
+/// "random 100 tries: 257 s · Bayesian …": how near each strategy came.
+QString result_words(const SearchReports& reports);
+
+}  // namespace rankscope::app

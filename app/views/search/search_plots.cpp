@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The charts of the search view as values.
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/common/text.hpp"
+#include "app/views/search/search_view.hpp"
+
+namespace rankscope::app {
+namespace {
+
+using Mark = PlotSeries::Mark;
+
+constexpr double small_dot = 4, front_dot = 7, ring = 13;
+
+QString tip_of(const FoundPlans& found, std::size_t at) {
+  const PlanPoint& point = found.points[at];
+  const bool fits = point.fate == Fate::fits;
+  QString words = plan_name(found, point) + QLatin1Char('\n') +
+                  (fits ? text::tr("step %1, memory %2") : text::tr("step at least %1, needs %2: out of memory"))
+                      .arg(text::seconds(point.seconds), text::bytes(point.bytes));
+  if (point.together > 1)
+    words += QLatin1Char('\n') + text::tr("stands for %1 plans that are nearly the same")
+                                     .arg(text::count(static_cast<std::int64_t>(point.together)));
+  return words + QLatin1Char('\n') + text::tr("Click: its numbers");
+}
+
+PlotPoint point_at(const FoundPlans& found, std::size_t at) {
+  const PlanPoint& point = found.points[at];
+  return {point.seconds, point.bytes, 0, 0, tip_of(found, at), static_cast<int>(at)};
+}
+
+QString short_count(double value) {
+  if (value >= 1e6) return QString::number(value / 1e6, 'g', 3) + QStringLiteral("M");
+  return value >= 1e4 ? QString::number(value / 1e3, 'g', 3) + QStringLiteral("k") : QString::number(value, 'g', 4);
+}
+
+}  // namespace
+
+Plot SearchView::plans_plot() const {
+  Plot plot;
+  plot.title = tr("Plans: memory against time of a step");
+  plot.x = {true, {}, {}, text::seconds, {}, tr("time of a step")};
+  plot.y = {true, {}, {}, text::bytes, {}, tr("memory of the fullest device")};
+  PlotSeries lost{tr("out of memory"), Mark::dots, mixed(colours().ground, colours().bad, 0.75F), {}, small_dot};
+  PlotSeries fits{
+      tr("fits"), Mark::dots, mixed(colours().ground, colours().of(SpanClass::forward), 0.8F), {}, small_dot};
+  double from = 1e300, to = 0;
+  for (std::size_t i = 0; i < found_.points.size(); ++i) {
+    const PlanPoint& point = found_.points[i];
+    from = std::min(from, point.seconds);
+    to = std::max(to, point.seconds);
+    (point.fate == Fate::fits ? fits : lost).points.push_back(point_at(found_, i));
+  }
+  plot.series.push_back(std::move(lost));
+  plot.series.push_back(std::move(fits));
+  if (found_.device_bytes > 0 && !plot.series.front().points.empty())
+    plot.series.push_back({tr("a device's memory"),
+                           Mark::dashed,
+                           colours().bad,
+                           {{from, found_.device_bytes, 0, 0, {}}, {to, found_.device_bytes, 0, 0, {}}}});
+  PlotSeries line{{}, Mark::line, colours().accent, {}},
+      front{tr("Pareto front"), Mark::dots, colours().accent, {}, front_dot};
+  for (const std::size_t i : found_.front) {
+    // Down from one to the next: between them no plan is both.
+    if (!line.points.empty()) line.points.push_back({found_.points[i].seconds, line.points.back().y, 0, 0, {}});
+    line.points.push_back({found_.points[i].seconds, found_.points[i].bytes, 0, 0, {}});
+    front.points.push_back(point_at(found_, i));
+  }
+  plot.series.push_back(std::move(line));
+  plot.series.push_back(std::move(front));
+  if (const auto& now = searcher_.now(); now && now->fate != Fate::refused)
+    plot.series.push_back({tr("the open plan"),
+                           Mark::rings,
+                           colours().text,
+                           {{now->seconds, now->bytes, 0, 0,
+                             tr("The plan that was open when the search began:\nstep %1, memory %2")
+                                 .arg(text::seconds(now->seconds), text::bytes(now->bytes))}},
+                           ring - 3});
+  if (chosen_) {
+    PlotPoint point = point_at(found_, *chosen_);
+    plot.series.push_back({tr("chosen"), Mark::rings, colours().of(SpanClass::backward), {point}, ring});
+    point.help.clear();
+    plot.series.push_back({{}, Mark::dots, colours().of(SpanClass::backward), {point}, front_dot});
+  }
+  return plot;
+}
+
+Plot SearchView::tries_plot() const {
+  Plot plot;
+  plot.title = tr("Best so far, by plans tried");
+  plot.x = {true, {}, {}, short_count, {}, tr("plans tried")};
+  plot.y = {false, {}, {}, text::seconds, {}, {}};
+  const std::pair<Strategy, Argb> looks[] = {{Strategy::random, colours().of(SpanClass::transfer)},
+                                             {Strategy::bayes, colours().accent},
+                                             {Strategy::exhaustive, colours().dim}};
+  for (const auto& [strategy, colour] : looks) {
+    const auto at = reports_.find(strategy);
+    if (at == reports_.end()) continue;
+    const PlanSearchReport& report = *at->second;
+    PlotSeries series{name_for_people(strategy), Mark::line, colour, {}};
+    for (const Improvement& step : report.trajectory) {
+      const double seconds = report.points[step.point].seconds, tried = static_cast<double>(step.tried);
+      if (!series.points.empty()) series.points.push_back({tried, series.points.back().y, 0, 0, {}});
+      series.points.push_back({tried, seconds, 0, 0, {}});
+    }
+    if (!series.points.empty())
+      series.points.push_back({static_cast<double>(report.tried), series.points.back().y, 0, 0, {}});
+    plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/search/search_view.hpp"
+
+#include <QHeaderView>
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+
+#include "app/views/common/cluster_words.hpp"
+#include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
+#include "app/views/common/word_button.hpp"
+#include "engine/predict/search/plan_space.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr int control_height = 28, line = 18, gap = 8;
+constexpr int wanted_height = 440;
+constexpr int plan_width = 300, three_columns = 1000, two_columns = 560;
+constexpr int least_for_source = 240;
+constexpr int bars_share = 52;  ///< per cent of the middle column
+
+}  // namespace
+
+SearchView::SearchView(SharedState& state, Session& session, QWidget* parent)
+    : DataView(state, session, parent),
+      session_(session),
+      search_(new QPushButton(this)),
+      use_(new QPushButton(tr("Use this plan"), this)),
+      fastest_(new QPushButton(tr("Fastest"), this)),
+      budget_(new QSpinBox(this)),
+      seed_(new QSpinBox(this)),
+      words_(new ElidedLabel(this)),
+      source_(new ElidedLabel(this)),
+      plans_(new PlotChart(this)),
+      tries_(new PlotChart(this)),
+      bars_(new ImportanceBars(this)),
+      name_(new ElidedLabel(this)),
+      why_(new QLabel(this)),
+      table_(new RowsTable({QString(), tr("chosen"), tr("fastest")}, 1, tr("The chosen plan"), this)),
+      sides_(new QButtonGroup(this)) {
+  setMinimumSize(320, 140);
+  setProperty(wanted_height_property, wanted_height);
+  make_controls();
+  connect(&searcher_, &PlanSearcher::changed, this, &SearchView::take_search);
+  connect(&session, &Session::scenario_changed, this, &SearchView::take_scenario);
+  connect(&session, &Session::state_changed, this, &SearchView::take_scenario);
+  take_scenario();
+}
+
+void SearchView::make_controls() {
+  for (QSpinBox* box : {budget_, seed_}) {
+    box->setButtonSymbols(QAbstractSpinBox::NoButtons);
+    box->setKeyboardTracking(false);
+    box->setFont(number_font());
+  }
+  budget_->setRange(1, 10000);
+  budget_->setValue(100);
+  budget_->setSuffix(tr(" tries"));
+  budget_->setAccessibleName(tr("Tries of random and Bayesian search"));
+  budget_->setToolTip(tr("How many plans random and Bayesian search try; exhaustive search tries all"));
+  seed_->setRange(0, 999999);
+  seed_->setValue(1);
+  seed_->setPrefix(tr("seed "));
+  seed_->setAccessibleName(tr("Seed of random and Bayesian search"));
+  seed_->setToolTip(tr("Another seed tries other plans; both strategies begin with the same ten"));
+  for (ElidedLabel* label : {words_, source_}) label->setProperty("role", QStringLiteral("dim"));
+  why_->setWordWrap(true);
+  why_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  use_->setToolTip(tr("Changes the plan so; undo (Ctrl+Z) takes it back"));
+  fastest_->setToolTip(tr("Chooses the fastest plan that fits"));
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+  const std::pair<Side, QString> sides[] = {
+      {plan_side, tr("Plan")}, {tries_side, tr("Tries")}, {knobs_side, tr("Knobs")}};
+  for (const auto& [side, name] : sides) {
+    QToolButton* button = word_button(this, name, {});
+    button->setCheckable(true);
+    button->setChecked(side == plan_side);
+    sides_->addButton(button, side);
+  }
+  plans_->installEventFilter(this);
+  connect(search_, &QPushButton::clicked, this, [this] { searcher_.running() ? stop() : start(); });
+  connect(use_, &QPushButton::clicked, this, &SearchView::use_chosen);
+  connect(fastest_, &QPushButton::clicked, this, [this] {
+    if (!found_.best.empty()) choose_point(found_.best.front());
+  });
+  connect(sides_, &QButtonGroup::idClicked, this, [this] { arrange(); });
+}
+
+void SearchView::choose(int budget, int seed) {
+  budget_->setValue(budget);
+  seed_->setValue(seed);
+}
+
+void SearchView::start() {
+  if (!can_search()) return;
+  chosen_.reset();
+  searcher_.start(*session_.scenario(), static_cast<std::size_t>(budget_->value()),
+                  static_cast<std::uint64_t>(seed_->value()));
+}
+
+// What was found holds as long as the training is the same.
+void SearchView::take_scenario() {
+  const auto& now = session_.scenario();
+  if (searcher_.scenario() && (!now || !same_search(*searcher_.scenario(), *now))) searcher_.clear();
+  source_->set_text(own_source());
+  arrange();
+  update();
+}
+
+void SearchView::take_search() {
+  SearchReports reports;
+  for (const Strategy strategy : every_strategy)
+    if (auto report = searcher_.report(strategy)) reports[strategy] = std::move(report);
+  const bool grown = reports != reports_;
+  if (grown) {
+    const std::optional<std::size_t> number = chosen_ ? std::optional(found_.points[*chosen_].number) : std::nullopt;
+    reports_ = std::move(reports);
+    found_ = merged(reports_);
+    chosen_ = number ? found_.point_of(*number) : std::nullopt;
+    // Why the second loses is what one asks first.
+    if (!chosen_ && !found_.best.empty()) chosen_ = found_.best[found_.best.size() > 1 ? 1 : 0];
+  }
+  words_->set_text(searcher_.running() ? searcher_.progress_words() : result_words(reports_));
+  source_->set_text(own_source());
+  if (grown) show_found();
+  arrange();
+  update();
+}
+
+void SearchView::set_theme(Theme theme) {
+  DataView::set_theme(theme);
+  table_->set_theme(theme);
+  show_found();
+}
+
+void SearchView::set_presentation(double scale) {
+  DataView::set_presentation(scale);
+  arrange();
+}
+
+QString SearchView::own_source() const {
+  if (reports_.empty()) return {};
+  return tr("SIMULATED: every plan is predicted from the figures of cluster '%1', %2; nothing ran")
+      .arg(QString::fromStdString(searcher_.scenario() ? searcher_.scenario()->cluster.spec : std::string()),
+           QString::fromStdString(reports_.begin()->second->judged));
+}
+
+void SearchView::show_found() {
+  std::vector<ImportanceBar> bars;
+  for (std::size_t k = 0; k < found_.importance.size(); ++k)
+    if (found_.knobs[k].values.size() > 1)
+      bars.push_back({QString::fromStdString(found_.knobs[k].name).replace(QLatin1Char('_'), QLatin1Char(' ')),
+                      found_.importance[k]});
+  bars_->show_bars(
+      std::move(bars),
+      found_.importance_words +
+          tr(". Knobs that limit each other, as tensor, pipeline and data, share what they decide, so that "
+             "the sum may be more than 100 %."),
+      colours());
+  tries_->show_plot(tries_plot(), colours());
+  show_chosen();
+}
+
+void SearchView::show_chosen() {
+  plans_->show_plot(plans_plot(), colours());
+  if (!chosen_) {
+    name_->set_text({});
+    why_->clear();
+    table_->set_rows({});
+    return;
+  }
+  name_->set_text(plan_name(found_, found_.points[*chosen_]));
+  why_->setText(why_not_this(found_, *chosen_));
+  table_->set_rows(plan_rows(found_, *chosen_));
+}
+
+void SearchView::choose_point(std::size_t point) {
+  if (point >= found_.points.size()) return;
+  chosen_ = point;
+  show_chosen();
+  arrange();
+}
+
+void SearchView::use_chosen() {
+  if (!chosen_ || !session_.scenario()) return;
+  Scenario scenario = *session_.scenario();
+  scenario.plan = with_values(scenario.plan, found_.knobs, found_.points[*chosen_].values);
+  session_.edit(scenario);
+}
+
+bool SearchView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == plans_ && event->type() == QEvent::MouseButtonPress) {
+    const auto* mouse = static_cast<QMouseEvent*>(event);
+    const PlotPoint* point = point_near(plans_->plot(), plans_->rect(), mouse->position());
+    if (mouse->button() == Qt::LeftButton && point != nullptr && point->key >= 0) {
+      choose_point(static_cast<std::size_t>(point->key));
+      return true;
+    }
+  }
+  return DataView::eventFilter(watched, event);
+}
+
+// Controls above; at the left the plans, at the right the chosen one, between them the tries over the knobs. Where it
+// is narrower than that, one of these three at the right, and narrower still the plans alone.
+void SearchView::arrange() {
+  const bool shown = !veiled(), there = shown && !found_.empty();
+  search_->setText(searcher_.running() ? tr("Stop") : tr("Search"));
+  search_->setEnabled(searcher_.running() || can_search());
+  search_->setToolTip(can_search() ? tr("Predicts plans for the same training on as many ranks; nothing runs")
+                                   : tr("Open a scenario: its plans are searched"));
+  int x = view_margin;
+  const auto place = [&](QWidget* control, int wide) {
+    control->setVisible(shown);
+    control->setGeometry(x, 6, wide, control_height);
+    x += wide + gap;
+  };
+  place(search_, 84);
+  place(budget_, 96);
+  place(seed_, 96);
+  words_->setVisible(shown && width() - x > 80);
+  words_->setGeometry(x, 6, std::max(0, width() - x - view_margin), control_height);
+  const bool says_source = there && !presents() && height() >= least_for_source;
+  source_->setVisible(says_source);
+  source_->setGeometry(view_margin, 6 + control_height + 2, width() - 2 * view_margin, line);
+
+  const int top = 6 + control_height + 6 + (says_source ? line + 2 : 0);
+  const int high = std::max(40, height() - top - 4);
+  const bool three = width() >= three_columns, two = width() >= two_columns;
+  const int right = two ? (three ? plan_width : std::max(270, width() * 42 / 100)) : 0;
+  const int middle = three ? (width() - right) * 42 / 100 : 0;
+  const int left = width() - right - middle;
+  const int side = sides_->checkedId();
+  plans_->setVisible(there);
+  plans_->setGeometry(0, top, left, high);
+  int y = top;
+  for (QAbstractButton* button : sides_->buttons()) {
+    button->setVisible(there && two && !three);
+    button->setGeometry(left + gap + static_cast<int>(sides_->id(button)) * 76, y, 72, 24);
+  }
+  if (two && !three) y += 30;
+  const bool plan = there && two && chosen_ && (three || side == plan_side);
+  const bool tries = there && two && (three || side == tries_side),
+             knobs = there && two && (three || side == knobs_side);
+  tries_->setVisible(tries);
+  bars_->setVisible(knobs);
+  if (three) {
+    const int bars_high = high * bars_share / 100;
+    tries_->setGeometry(left, top, middle, high - bars_high);
+    bars_->setGeometry(left + gap, top + high - bars_high + 4, middle - 2 * gap, bars_high - 4);
+  } else {
+    tries_->setGeometry(left, y, right, std::max(40, height() - y - 4));
+    bars_->setGeometry(left, y, right - view_margin, std::max(40, height() - y - 4));
+  }
+  for (QWidget* part : std::initializer_list<QWidget*>{name_, why_, use_, fastest_, table_}) part->setVisible(plan);
+  if (!plan) return;
+  const int column = left + middle + gap, wide = right - gap - view_margin;
+  name_->setGeometry(column, y, wide, line + 2);
+  y += line + 4;
+  const int words_high = std::min(why_->heightForWidth(wide), high / 3);
+  why_->setGeometry(column, y, wide, words_high);
+  y += words_high + 6;
+  use_->setGeometry(column, y, 116, control_height);
+  use_->setEnabled(session_.spec().kind == SourceKind::scenario && !session_.active());
+  fastest_->setGeometry(column + 116 + gap, y, 84, control_height);
+  y += control_height + 6;
+  table_->setGeometry(column - cell_padding, y, wide + cell_padding, std::max(30, height() - y - 4));
+}
+
+void SearchView::paint(QPainter& painter) {
+  if (!found_.empty()) return;
+  const QRectF below(0, control_height + 8, width(), height() - control_height - 8);
+  if (searcher_.running()) return paint_empty(painter, below, colours(), tr("Searching…"), searcher_.progress_words());
+  if (!searcher_.failure().isEmpty())
+    return paint_empty(painter, below, colours(), tr("These plans cannot be searched"), searcher_.failure());
+  if (!can_search())
+    return paint_empty(painter, below, colours(), tr("No plan is open"),
+                       tr("Open a scenario, and its plans can be searched here."));
+  paint_empty(
+      painter, below, colours(), tr("Nothing has been searched yet"),
+      tr("Search predicts plans that train the same on %1 ranks, by random, Bayesian and exhaustive search, and "
+         "shows them as points of time against memory. Nothing runs.")
+          .arg(session_.scenario()->plan.ranks()));
+}
+
+}  // namespace rankscope::app

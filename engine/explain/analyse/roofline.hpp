@@ -1,0 +1,39 @@
+// The kernels of a step under a roofline (Williams, Waterman and Patterson 2009, CACM 52:4): what each kind of op
+// computes for a byte that it moves, how fast it was, and how fast its machine lets it be at most.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/plan/program/compile.hpp"
+#include "telemetry/event/event.hpp"
+
+namespace rankscope {
+
+/// Ops of one kind and segment on all ranks of a step; of a folded op the segment is `whole`.
+struct RooflinePoint {
+  OpKind kind = OpKind::forward;
+  Segment segment = Segment::whole;
+  double flops = 0, bytes = 0;  ///< of one op, on average: the model's products; every operand once
+  double seconds = 0;           ///< of one op, the median
+  double all_seconds = 0;       ///< of all together
+  int ops = 0;
+  double intensity() const { return flops / bytes; }  ///< FLOP per byte
+  double rate() const { return flops / seconds; }     ///< FLOP/s
+};
+
+/// By kind and segment, those that take most of the step first. Ops of the model alone, and of these such as have
+/// FLOPs: a chart of logarithms has no place for the others.
+std::vector<RooflinePoint> roofline_points(const StepProgram& step, const std::vector<Span>& spans);
+
+/// A machine's two limits; 0: not known.
+struct Roof {
+  double flops = 0;      ///< FLOP/s of one device
+  double bandwidth = 0;  ///< bytes/s of its memory
+  /// FLOP/s that an op of so many FLOP per byte can reach.
+  double at(double intensity) const;
+  /// FLOP per byte from which on arithmetic is the limit.
+  double ridge() const { return flops / bandwidth; }
+  bool known() const { return flops > 0 && bandwidth > 0; }
+};
+
+}  // namespace rankscope

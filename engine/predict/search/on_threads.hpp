@@ -1,0 +1,45 @@
+// One list of work, shared by threads. For this folder's own files.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "engine/base/host/threads.hpp"
+#include "engine/base/progress/progress.hpp"
+
+namespace rankscope {
+
+/// Calls work(0) to work(n - 1) on so many threads (0: as many as the machine has), each with a `work` of its own from
+/// `make`; tells `progress`, which may be empty, of each part of "`what`" that begins. Rethrows the first exception.
+template <class Make>
+void on_all_threads(std::size_t n, unsigned threads, const Progress& progress, const std::string& what, Make make) {
+  std::atomic<std::size_t> next{0};
+  std::mutex failure_mutex;
+  std::exception_ptr failure;
+  const auto run = [&] {
+    try {
+      auto work = make();
+      for (std::size_t i = next++; i < n; i = next++) {
+        if (progress)
+          progress(what + " " + std::to_string(i + 1) + " of " + std::to_string(n),
+                   static_cast<double>(i) / static_cast<double>(n));
+        work(i);
+      }
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+      next = n;
+    }
+  };
+  const unsigned wanted = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  {
+    const auto team = start_helpers(wanted - 1, run);
+    run();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace rankscope

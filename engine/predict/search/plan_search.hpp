@@ -1,0 +1,87 @@
+// Plans tried one after the other by a strategy (engine/predict/strategy), as one would try them on a machine: a plan
+// that runs out of memory is a failure, which costs a try and gives no time.
+//
+// search.hpp's own search finds the best plans and the front without trying them all; here the way there matters: how
+// good the best is after so many tries, what failed, and which knobs decide.
+#pragma once
+#include <limits>
+
+#include "engine/predict/search/search.hpp"
+#include "engine/predict/strategy/explore.hpp"
+
+namespace rankscope {
+
+enum class Fate : std::uint8_t { fits, out_of_memory, refused };
+std::string_view name_of(Fate fate);
+
+/// What became of a plan.
+struct Judgement {
+  Fate fate = Fate::refused;
+  /// Of a step; of a plan out of memory what its step would take at least, NaN where that is not known.
+  double seconds = std::numeric_limits<double>::quiet_NaN();
+  double bytes = std::numeric_limits<double>::quiet_NaN();  ///< of the fullest device
+  StepParts parts{};                                        ///< of the step; zero for one that does not fit
+};
+using Judge = std::function<Judgement(const PlanSpec&)>;
+
+/// The plans of a scenario, and who says what becomes of them.
+struct PlanTrials {
+  Scenario scenario;
+  std::vector<PlanSpec> plans;
+  std::function<Judge()> make_judge;  ///< one for each thread
+  std::string judged;                 ///< how: "folded by symmetry", …
+};
+/// Folds plans; of one out of memory the bound alone. Throws std::invalid_argument where that cannot be
+/// (why_not_folded). For others: laid_out_trials of engine/explain/facts.
+PlanTrials folded_trials(const Scenario& scenario);
+
+/// A plan in a report: one that was tried, and how many others have nearly the same time and memory.
+struct PlanPoint {
+  std::size_t number = 0;  ///< of the plan among all
+  Fate fate = Fate::fits;
+  double seconds = 0, bytes = 0;
+  StepParts parts{};
+  std::vector<int> values;   ///< [knob]
+  std::size_t together = 1;  ///< plans that this point stands for
+};
+
+/// After so many tries the best plan so far was another one.
+struct Improvement {
+  std::size_t tried = 0;
+  std::size_t point = 0;  ///< of the report's points
+};
+
+struct PlanSearchReport {
+  std::string strategy, judged;
+  std::uint64_t seed = 0;
+  int ranks = 0, global_batch = 0;
+  double device_bytes = 0;
+  std::size_t plans = 0, tried = 0, out_of_memory = 0, refused = 0;
+  std::vector<Knob> knobs;
+  /// [knob] importance.hpp's first-order index of the logarithm of a step's time over the plans that fit; empty where
+  /// fewer than two do.
+  std::vector<double> importance;
+  bool importance_is_exact = false;  ///< of all plans that fit; else of all plans, as a forest guesses them
+  /// Tried plans with a time. Of thousands one for each cell of a grid over time and memory, the fastest; those of the
+  /// lists below are all here.
+  std::vector<PlanPoint> points;
+  std::vector<std::size_t> best, front;  ///< of points, by time
+  std::vector<Improvement> trajectory;
+  double seconds = 0;  ///< that the search took
+};
+
+struct PlanSearch {
+  Strategy strategy = Strategy::exhaustive;
+  Exploration how;
+  std::size_t keep = 10;  ///< of the best
+  unsigned threads = 0;   ///< of the exhaustive search; 0: as many as the machine has
+};
+
+PlanSearchReport search_plans(const PlanTrials& trials, const PlanSearch& how, const Progress& progress = {});
+
+nlohmann::json to_json(const PlanSearchReport& report);
+/// Throws std::invalid_argument where it is none.
+PlanSearchReport plan_search_from_json(const std::string& text);
+std::string to_text(const PlanSearchReport& report);
+
+}  // namespace rankscope

@@ -1,0 +1,14 @@
+// Plans as points of a space: what a search can choose of a plan, with the keys' names.
+#pragma once
+#include "engine/plan/scenario/scenario.hpp"
+#include "engine/predict/strategy/space.hpp"
+
+namespace rankscope {
+
+/// Knobs as settings_of names them, with the values that occur; point i is plans[i].
+Space plan_space(const std::vector<PlanSpec>& plans);
+
+/// `plan` with these values of the knobs. Throws std::invalid_argument for a knob or a value that a plan does not have.
+PlanSpec with_values(PlanSpec plan, const std::vector<Knob>& knobs, std::span<const int> values);
+
+}  // namespace rankscope

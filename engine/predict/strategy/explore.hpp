@@ -1,0 +1,44 @@
+// Strategies that look for the point of a space with the least value: which to try next.
+//
+//   exhaustive  every point, in the space's order
+//   random      points in a random order, none twice (Bergstra and Bengio 2012)
+//   bayes       a forest of what is known so far guesses the rest; next is the point of the greatest expected
+//               improvement (Jones, Schonlau and Welch 1998) times the probability that it does not fail, which a
+//               second forest guesses (Gardner et al. 2014). Begins as `random` with the same seed does. DeepHyper
+//               searches training plans in this way (Dash et al. 2023, arXiv 2312.12705)
+//
+// One seed gives one order of points, on every machine.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "engine/predict/strategy/space.hpp"
+
+namespace rankscope {
+
+enum class Strategy : std::uint8_t { exhaustive, random, bayes };
+inline constexpr Strategy every_strategy[] = {Strategy::exhaustive, Strategy::random, Strategy::bayes};
+std::string_view name_of(Strategy strategy);
+std::optional<Strategy> strategy_named(std::string_view name);
+
+/// A point's value, which must be positive; empty where trying it failed.
+using TryPoint = std::function<std::optional<double>(std::size_t point)>;
+
+struct Exploration {
+  std::size_t budget = 100;  ///< points that are tried, at most; of `exhaustive` all are
+  std::uint64_t seed = 1;
+  std::size_t first = 10;  ///< random points before the first guess
+  std::size_t looked_at =
+      2000;  ///< points whose improvement is guessed, drawn anew each time; and as many near the best
+};
+
+/// Calls `attempt` for one point after the other; returns them in this order. What it throws ends the search.
+std::vector<std::size_t> explore(const Space& space, Strategy strategy, const Exploration& how,
+                                 const TryPoint& attempt);
+
+/// Of a value guessed as a normal distribution, by how much it is expected to be below `best` (0 where it is not).
+double expected_improvement(double mean, double deviation, double best);
+
+}  // namespace rankscope

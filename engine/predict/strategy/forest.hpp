@@ -1,0 +1,51 @@
+// A surrogate: trees that guess a point's value from points whose value is known, and how sure they are.
+//
+// Extremely randomised trees (Geurts, Ernst and Wehenkel 2006, Machine Learning 63): at a node each knob is looked at
+// with an even chance, at one random cut, and the cut that leaves least variance is taken, until a leaf has two points
+// at most. The trees' mean is the guess, their deviation says how unsure it is (as in SMAC; Hutter, Hoos and
+// Leyton-Brown 2011, section 4.1).
+#pragma once
+#include <cstdint>
+#include <random>
+
+#include "engine/predict/strategy/space.hpp"
+
+namespace rankscope {
+
+/// The standard fixes what this generator gives, so that a seed gives the same everywhere; its distributions are not
+/// used, since those differ between libraries.
+using SearchRandom = std::mt19937_64;
+/// 0 … n - 1; n > 0.
+std::size_t below(std::size_t n, SearchRandom& random);
+
+struct Known {
+  std::size_t point = 0;
+  double value = 0;
+};
+
+struct Guess {
+  double mean = 0, deviation = 0;
+};
+
+class Forest {
+ public:
+  /// `known` is not empty. The space must outlive it.
+  Forest(const Space& space, const std::vector<Known>& known, std::uint64_t seed, int trees = 64);
+  Guess guess(std::size_t point) const;
+
+ private:
+  struct Node {
+    int knob = -1;     ///< that is cut; -1: a leaf
+    int cut = 0;       ///< goes left: below it, or equal to it where values have no order
+    int right = 0;     ///< the left child is the next node
+    double value = 0;  ///< of a leaf
+  };
+  using Tree = std::vector<Node>;
+  void grow(Tree& tree, std::span<Known> known, SearchRandom& random) const;
+  bool goes_left(const Node& node, std::size_t point) const;
+
+  const Space& space_;
+  std::vector<Tree> trees_;
+};
+
+}  // namespace rankscope

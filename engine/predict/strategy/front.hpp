@@ -1,0 +1,16 @@
+// The Pareto front of points that are to be small in two respects.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace rankscope {
+
+struct TwoCosts {
+  double first = 0, second = 0;
+};
+
+/// Indices of the points that no other one is at most equal to in both respects and less in one, by `first`; of points
+/// that are equal in both the first one.
+std::vector<std::size_t> pareto_front(const std::vector<TwoCosts>& points);
+
+}  // namespace rankscope

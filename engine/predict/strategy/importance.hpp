@@ -1,0 +1,22 @@
+// How much each knob alone decides a value: first-order Sobol' indices (Sobol' 1993; Saltelli et al. 2008, chapter 4).
+//
+//   importance(knob) = Var(mean of the value over the points with one and the same setting of the knob) / Var(value)
+//
+// Exact where every point is known. Where only some are, a forest guesses the others first (functional ANOVA of a
+// random forest: Hutter, Hoos and Leyton-Brown 2014). Where knobs are free of each other the indices add up to 1 at
+// most, and what is missing is what they do together; where one limits the other (tensor × pipeline × data is the
+// number of ranks) both are given what they share, and the sum may be more.
+#pragma once
+#include <cstdint>
+
+#include "engine/predict/strategy/forest.hpp"
+
+namespace rankscope {
+
+/// [knob], 0 … 1, of the known points as they are, each counted once; 0 for all where values do not differ.
+std::vector<double> first_order_indices(const Space& space, const std::vector<Known>& known);
+
+/// The same of all points of the space, as a forest guesses them from `known`; 0 for all where nothing is known.
+std::vector<double> guessed_indices(const Space& space, const std::vector<Known>& known, std::uint64_t seed);
+
+}  // namespace rankscope
