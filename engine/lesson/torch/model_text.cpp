@@ -6,8 +6,8 @@ namespace rankscope::python {
 std::string tensor_layers(const Subject& subject) {
   if (!subject.tensor_ranks()) return {};
   return section("Tensor parallel: layers of which each rank has a share") +
-         R"PY(# What torch.distributed.tensor.parallel calls ColwiseParallel and RowwiseParallel, written out. (Its own ones cut a matrix
-# into TENSOR equal stretches; here q, k and v lie on top of each other in one, and a rank has some heads of each.)
+         R"PY(# What torch.distributed.tensor.parallel calls ColwiseParallel and RowwiseParallel, written out: those cut a matrix into
+# TENSOR stretches, and here q, k and v lie on top of each other in one, of which a rank has some heads each.
 def sum_of_ranks(x):
     x = x.clone()
     dist.all_reduce(x, group=tensor_group)
@@ -28,7 +28,7 @@ class Enter(torch.autograd.Function):
 
 
 class Sum(torch.autograd.Function):
-    """Behind shares that each have a part of a sum (Megatron-LM's g): the all-reduce of the purpose `tensor` in a forward."""
+    """Behind shares that each have a part of a sum (Megatron-LM's g): the all-reduce of a forward."""
 
     @staticmethod
     def forward(ctx, x):
@@ -86,7 +86,7 @@ class OwnWords(nn.Module):
 
 
 def loss_of(logits, targets):
-    """Mean over all tokens, in nats, of logits of which each rank has its words: the ranks exchange three numbers a token
+    """Mean over all tokens, in nats, of logits of which each rank has its words: ranks exchange three numbers a token
     (purpose `loss`), not the logits."""
     greatest = logits.detach().amax(dim=-1)
     dist.all_reduce(greatest, dist.ReduceOp.MAX, group=tensor_group)
@@ -94,7 +94,17 @@ def loss_of(logits, targets):
     own, row = own_words(targets)
     of_target = Sum.apply(logits.gather(-1, row[..., None])[..., 0] * own)
     return (Sum.apply(logits.exp().sum(dim=-1)).log() - of_target).mean()
-)PY";
+
+
+def share_layers(gpt):
+    """Whole heads and the MLP's columns on each rank, then a sum over the ranks; and the vocabulary."""
+    for block in gpt.h:
+        block.attn["c_attn"] = ColumnLinear(block.attn["c_attn"], groups=3)
+        block.attn["c_proj"] = RowLinear(block.attn["c_proj"])
+        block.mlp["c_fc"] = ColumnLinear(block.mlp["c_fc"])
+        block.mlp["c_proj"] = RowLinear(block.mlp["c_proj"])
+    gpt.wte = OwnWords(gpt.wte)
+)PY" + (subject.model().tied ? "" : "    gpt.lm_head = OwnWords(gpt.lm_head)\n");
 }
 
 namespace {

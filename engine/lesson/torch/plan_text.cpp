@@ -1,6 +1,8 @@
 // Who has what, and who talks to whom: [plan] in the words of torch.distributed.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/lesson/torch/pieces.hpp"
 #include "engine/plan/scenario/keys.hpp"
 
@@ -22,6 +24,7 @@ std::string schedule_class(const PlanSpec& plan) {
 std::string imports(const Subject& subject) {
   std::string text =
       subject.accumulates() && subject.replicas() && !subject.fully_sharded() ? "import contextlib\n" : "";
+  if (subject.ranks() > 1) text += "import gc\n";
   text += "import itertools\nimport math\n\nimport numpy as np\nimport torch\n";
   if (subject.ranks() > 1) text += "import torch.distributed as dist\n";
   text += "import torch.nn as nn\nimport torch.nn.functional as F\n";
@@ -37,10 +40,10 @@ std::string imports(const Subject& subject) {
 
 const char* words_of_replicas(const Subject& subject) {
   switch (subject.zero()) {
-    case 1: return "replicas: DistributedDataParallel averages gradients; each updates a share (plan.zero = 1)";
-    case 2: return "replicas that share gradients and optimizer states (plan.zero = 2): fully_shard";
-    case 3: return "replicas that share everything between uses (plan.zero = 3): fully_shard";
-    default: return "replicas: DistributedDataParallel averages their gradients in buckets";
+    case 1: return "DistributedDataParallel; plan.zero = 1: ZeroRedundancyOptimizer";
+    case 2: return "replicas; plan.zero = 2: fully_shard, parameters kept until backward";
+    case 3: return "replicas; plan.zero = 3: fully_shard";
+    default: return "DistributedDataParallel averages gradients in buckets";
   }
 }
 
@@ -71,21 +74,6 @@ std::string constants(const Subject& subject) {
   return text;
 }
 
-/// The shares of this rank.
-std::string own_tensor_shares(const Subject& subject) {
-  if (!subject.tensor_ranks()) return {};
-  std::string text = R"PY(
-for block in gpt.h:  # tensor parallel: whole heads, and the MLP's columns; then a sum over the ranks
-    block.attn["c_attn"] = ColumnLinear(block.attn["c_attn"], groups=3)
-    block.attn["c_proj"] = RowLinear(block.attn["c_proj"])
-    block.mlp["c_fc"] = ColumnLinear(block.mlp["c_fc"])
-    block.mlp["c_proj"] = RowLinear(block.mlp["c_proj"])
-gpt.wte = OwnWords(gpt.wte)  # vocabulary parallel
-)PY";
-  if (!subject.model().tied) text += "gpt.lm_head = OwnWords(gpt.lm_head)\n";
-  return text;
-}
-
 /// What wraps `module` for the data group.
 std::string replica_of(const Subject& subject, const std::string& module) {
   return fmt::format("DistributedDataParallel({}, process_group=mesh.get_group(\"data\"), bucket_cap_mb={})", module,
@@ -106,10 +94,10 @@ std::string own_replica(const Subject& subject) {
           : "# ZeRO 2: gradients are reduced and scattered (purpose `zero_gradient`), and a rank updates its share. "
             "fully_shard gathers\n# parameters before forward and keeps them until backward is over "
             "(`zero_parameter`).\n";
-  const std::string options =
-      fmt::format("mesh=mesh[\"data\"], reshard_after_forward={}", resharded ? "True" : "False");
-  text += "for block in gpt.h:\n    fully_shard(block, " + options + ")\n";
-  return text + "model = fully_shard(gpt, " + options + ")\n";
+  return text + fmt::format(
+                    "for model in [*gpt.h, gpt]:  # the blocks, then the rest with all of them\n"
+                    "    fully_shard(model, mesh=mesh[\"data\"], reshard_after_forward={})\n",
+                    resharded ? "True" : "False");
 }
 
 std::string own_stage(const Subject& subject) {
@@ -144,11 +132,8 @@ std::string own_stage(const Subject& subject) {
                         plan.micro_batches > 1 ? "MICRO_BATCHES" : "1", plan.schedule.name());
   if (subject.model().tied)
     text += R"PY(
-# The first and the last stage each have a copy of the token matrix, and add their gradients of it (purpose `embedding`).
-for ends in mesh.mesh[[0, -1]].reshape(2, -1).T.tolist():
-    group = dist.new_group(ends)
-    if dist.get_rank() in ends:
-        embedding_group = group
+# The first and the last stage each have a copy of the token matrix, and add their gradients (purpose `embedding`).
+embedding_group, _ = dist.new_subgroups_by_enumeration(mesh.mesh[[0, -1]].reshape(2, -1).T.tolist())
 )PY";
   return text;
 }
@@ -165,10 +150,11 @@ std::string head(const Subject& subject) {
   const int ranks = subject.ranks();
   std::string text = "#!/usr/bin/env python3\n# " + one_line(subject.scenario.title) + "\n#\n";
   text +=
-      "# The same training in PyTorch, written by rankscope-engine export-torch: the same initial weights, samples and "
-      "steps. It\n# prints the loss of each step, which differs from that of `rankscope-engine run` by roundings "
-      "alone. "
-      "It needs PyTorch\n# 2.6 or newer and numpy (pip install torch numpy), and no GPU.\n#\n";
+      "# The same training in PyTorch, written by `rankscope-engine export-torch`: same initial weights, same samples, "
+      "same\n"
+      "# steps. It prints the loss of each step, which differs from `rankscope-engine run`'s by roundings alone. It "
+      "needs\n"
+      "# PyTorch 2.6 or newer and numpy (pip install torch numpy), and no GPU.\n#\n";
   text += ranks > 1 ? fmt::format(
                           "#     torchrun --nproc-per-node {} THIS_FILE      # ranks are processes, gloo carries "
                           "their messages\n",
@@ -207,8 +193,8 @@ std::string ranks(const Subject& subject) {
 }
 
 std::string plan(const Subject& subject) {
-  std::string text = section("The plan: what this rank has of the model") + "gpt = GPT()\nset_initial_weights(gpt)\n" +
-                     own_tensor_shares(subject);
+  std::string text = section("The plan: what this rank has of the model") + "gpt = GPT()\nset_initial_weights(gpt)\n";
+  if (subject.tensor_ranks()) text += "share_layers(gpt)\n";
   if (subject.stages()) return text + own_stage(subject);
   return text + own_replica(subject) + "parameters = list(model.named_parameters())\n";
 }

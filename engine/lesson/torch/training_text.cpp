@@ -72,8 +72,8 @@ std::string clip_function(const Subject& subject) {
   text += counted.empty()
               ? fmt::format("        square += {}.double().square().sum()\n", gradient)
               : fmt::format("        if counts(name):\n            square += {}.double().square().sum()\n", gradient);
-  text += fmt::format("    for name in ({}{}):\n        dist.all_reduce(square, group=mesh.get_group(name))\n",
-                      fmt::join(groups, ", "), groups.size() == 1 ? "," : "");
+  for (const std::string& group : groups)
+    text += fmt::format("    dist.all_reduce(square, group=mesh.get_group({}))\n", group);
   text +=
       "    factor = min(1.0, CLIP / (math.sqrt(square.item()) + 1e-6))\n"
       "    for _, p in parameters:\n        p.grad.mul_(factor)\n";
@@ -118,21 +118,38 @@ std::string pass(const Subject& subject) {
   return text + "        loss += part_loss.detach()\n";
 }
 
-/// The loop's end: the loss over all replicas, printed by one rank.
-std::string print_loss(const Subject& subject) {
-  std::string mean;
+/// The end of a step: the loss over all replicas, on the ranks that know it.
+std::string step_loss(const Subject& subject) {
+  std::string text;
   if (subject.stages())
-    mean = subject.plan().schedule == ScheduleKind::naive ? "torch.stack(losses).sum()" : "torch.stack(losses).mean()";
-  const char* in = subject.stages() ? "    " : "";
-  std::string text = subject.stages() ? "    if stage == PIPELINE - 1:\n        loss = " + mean + ".detach()\n" : "";
-  if (subject.replicas())
-    text += fmt::format("{0}    loss /= DATA\n{0}    dist.all_reduce(loss, group=mesh.get_group(\"data\"))\n", in);
+    text +=
+        fmt::format("    if stage < PIPELINE - 1:\n        return None\n    loss = torch.stack(losses).{}().detach()\n",
+                    subject.plan().schedule == ScheduleKind::naive ? "sum" : "mean");
+  if (subject.replicas()) text += "    loss /= DATA\n    dist.all_reduce(loss, group=mesh.get_group(\"data\"))\n";
+  return text + "    return loss\n";
+}
+
+/// One of the ranks that know the loss prints it.
+std::string print_loss(const Subject& subject) {
   std::vector<std::string> who;
+  if (subject.stages()) who.emplace_back("stage == PIPELINE - 1");
   if (subject.replicas()) who.emplace_back("data_rank == 0");
   if (subject.tensor_ranks()) who.emplace_back("tensor_rank == 0");
-  if (!who.empty()) text += fmt::format("{}    if {}:\n", in, fmt::join(who, " and "));
-  return text + fmt::format("{}{}    print(f\"step {{step:5d}}  loss {{loss.item():.7f}}\", flush=True)\n", in,
-                            who.empty() ? "" : "    ");
+  const char* print = "print(f\"step {step:5d}  loss {loss.item():.7f}\", flush=True)\n";
+  const std::string line =
+      who.empty() ? std::string("    ") + print : fmt::format("    if {}:\n        {}", fmt::join(who, " and "), print);
+  return "\n\nlanguage = Language()\nfor step in range(STEPS):\n    loss = train_step(step)\n" + line;
+}
+
+std::string leave(const Subject& subject) {
+  if (subject.ranks() == 1) return {};
+  std::string names = subject.stages() ? "schedule, stages, chunks" : "gpt, model";
+  names += ", parameters, groups, optimizer, mesh";
+  if (subject.tensor_ranks()) names += ", tensor_group";
+  if (subject.stages() && subject.model().tied) names += ", embedding_group";
+  return "\n# PyTorch may abort where a process group outlives the interpreter: what uses one goes first.\n"
+         "dist.barrier()\ndel " +
+         names + "\ngc.collect()\ndist.destroy_process_group()\n";
 }
 
 }  // namespace
@@ -153,7 +170,7 @@ std::string optimizer(const Subject& subject) {
         "# ZeRO 1: each replica has the states of a share, updates it, and sends it to the others (purpose "
         "`zero_parameter`).\n"
         "optimizer = ZeroRedundancyOptimizer(\n    groups, optimizer_class=torch.optim.{}, "
-        "process_group=mesh.get_group(\"data\"), {}{}\n)\n",
+        "process_group=mesh.get_group(\"data\"),\n    {}{},\n)\n",
         rule.name, rate, rule.options);
   else
     text += fmt::format("optimizer = torch.optim.{}(groups, {}{})\n", rule.name, rate, rule.options);
@@ -165,7 +182,9 @@ std::string optimizer(const Subject& subject) {
 }
 
 std::string train_steps(const Subject& subject) {
-  std::string text = section("Training") + "language = Language()\n\nfor step in range(STEPS):\n";
+  std::string text = section("Training") +
+                     "def train_step(step):\n"
+                     "    \"\"\"Forward, backward and update; the loss before it, in nats per token.\"\"\"\n";
   if (subject.replicas())
     text +=
         "    count = GLOBAL_BATCH // DATA  # of this replica\n"
@@ -180,9 +199,7 @@ std::string train_steps(const Subject& subject) {
                                     : "    torch.nn.utils.clip_grad_norm_([p for _, p in parameters], CLIP)\n";
   if (subject.rate_changes())
     text += "    for group in optimizer.param_groups:\n        group[\"lr\"] = learning_rate(step)\n";
-  text += "    optimizer.step()\n" + print_loss(subject);
-  if (subject.ranks() > 1) text += "\ndist.destroy_process_group()\n";
-  return text;
+  return text + "    optimizer.step()\n" + step_loss(subject) + print_loss(subject) + leave(subject);
 }
 
 }  // namespace rankscope::python
