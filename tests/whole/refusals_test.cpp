@@ -125,7 +125,8 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
       {{}, "rankscope-engine: ", {"subcommand is required", "--help"}},
       {{"frobnicate"},
        "rankscope-engine: ",
-       {"no command 'frobnicate'", "plan, simulate, run, verify, sweep, validate, search, paths, peak and export"}},
+       {"no command 'frobnicate'",
+        "plan, simulate, run, verify, sweep, validate, search, paths, peak, export and export-torch"}},
       {{"search", file, "--best", "0"}, "rankscope-engine: --best: ", {"'0'", "from 1"}},
       {{"run"}, "rankscope-engine: ", {"SCENARIO is required"}},
       {{"plan", file, "more"}, "rankscope-engine: ", {"more"}},
@@ -169,6 +170,21 @@ TEST_CASE("paths that cannot be walked are refused by what was typed, with what 
       {{"paths", "--set", "momentum=2"}, "--set train.momentum=2: ", {"less than 1"}},
       {{"paths", "--set", "layers=2"}, "--set layers=2: ", {"takes it"}},
       {{"paths", "--optimizer", "sgd", "--set", "momentum=0.5"}, "--set momentum=0.5: ", {"none of sgd takes it"}},
+  };
+  for (const Refused& row : rows) check(folder, row);
+}
+
+TEST_CASE("what has no script in PyTorch is refused by its key, and a file that cannot be written by its name") {
+  const Folder folder;
+  const std::string pipeline = lab("pipeline-1f1b");
+  const std::vector<Refused> rows{
+      {{"export-torch", lab("pipeline-zb-h1")},
+       lab("pipeline-zb-h1") + ":",
+       {"plan.schedule: there is no PyTorch script of \"zb-h1\"", "\"1f1b\""}},
+      {{"export-torch", pipeline, "--set", "precision=bf16"}, "--set precision=bf16: ", {"\"fp32\" or \"fp64\""}},
+      {{"export-torch", pipeline, "--set", "layers=1"}, "--set layers=1: ", {"layers"}},
+      {{"export-torch", pipeline, "-o", "DIR"}, "rankscope-engine: -o DIR: ", {"cannot be written"}},
+      {{"export-torch"}, "rankscope-engine: ", {"SCENARIO is required"}},
   };
   for (const Refused& row : rows) check(folder, row);
 }

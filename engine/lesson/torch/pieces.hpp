@@ -1,0 +1,48 @@
+// The sections of a script, in its order. Each is text that uses names of those before it; only what a plan needs is
+// there, so that the script of a simple plan is a simple one.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/plan/scenario/scenario.hpp"
+
+namespace rankscope::python {
+
+/// What a section asks about a scenario.
+struct Subject {
+  const Scenario& scenario;
+  std::vector<int> layers;  ///< of each chunk
+
+  const ModelSpec& model() const { return scenario.model; }
+  const PlanSpec& plan() const { return scenario.plan; }
+  const TrainSpec& train() const { return scenario.train; }
+  int ranks() const { return plan().ranks(); }
+  bool replicas() const { return plan().data > 1; }
+  bool tensor_ranks() const { return plan().tensor > 1; }
+  bool stages() const { return plan().pipeline > 1; }
+  /// ZeRO's stage; one rank has nobody to share with.
+  int zero() const { return replicas() ? plan().zero : 0; }
+  bool fully_sharded() const { return zero() >= 2; }
+  bool accumulates() const { return plan().micro_batches > 1 && !stages(); }
+  bool recomputes() const { return plan().recompute == Recompute::blocks; }
+  bool clips() const { return train().clip > 0; }
+  /// torch.nn.utils.clip_grad_norm_ knows no tensor ranks and no stages.
+  bool clips_by_hand() const { return clips() && (tensor_ranks() || stages()); }
+  bool rate_changes() const { return train().warmup_steps > 0 || train().decay != Decay::none; }
+};
+
+std::string head(const Subject& subject);         ///< what it is, imports and the scenario's numbers
+std::string ranks(const Subject& subject);        ///< the process group and the grid; nothing for one rank
+std::string random_numbers();                     ///< the engine's generator
+std::string language();                           ///< the synthetic data
+std::string tensor_layers(const Subject&);        ///< layers of which each rank has a share; nothing for whole ones
+std::string model(const Subject& subject);        ///< the GPT
+std::string weights(const Subject& subject);      ///< what it begins with
+std::string plan(const Subject& subject);         ///< who has what of it
+std::string optimizer(const Subject& subject);    ///< with its rate and the gradients' norm
+std::string train_steps(const Subject& subject);  ///< the loop
+
+/// "# ---- title ----…", as wide as the script may be, with two empty lines before and one behind.
+std::string section(const std::string& title);
+
+}  // namespace rankscope::python
