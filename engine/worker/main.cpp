@@ -22,9 +22,9 @@ using command::Command;
 using command::failed;
 
 std::vector<Command> add_commands(CLI::App& app) {
-  return {command::plan(app),  command::simulate(app),     command::run(app),    command::verify(app),
-          command::sweep(app), command::validate(app),     command::search(app), command::paths(app),
-          command::peak(app),  command::export_model(app), command::worker(app)};
+  return {command::plan(app),  command::simulate(app),     command::run(app),     command::verify(app),
+          command::sweep(app), command::validate(app),     command::search(app),  command::paths(app),
+          command::peak(app),  command::export_model(app), command::lessons(app), command::worker(app)};
 }
 
 /// The names of those that are listed: "plan, simulate and run".

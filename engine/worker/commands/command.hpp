@@ -32,6 +32,7 @@ Command search(CLI::App& app);
 Command paths(CLI::App& app);
 Command peak(CLI::App& app);
 Command export_model(CLI::App& app);
+Command lessons(CLI::App& app);
 Command worker(CLI::App& app);
 
 /// What commands on a scenario are given.
