@@ -26,7 +26,15 @@
     }
     return {rank: lane.rank, lane: lane.lane, n, begin, active, end, op, step, until};
   };
-  const kinds = data.kinds.map(kind => ({...kind, lanes: kind.lanes.map(decodeLane)}));
+  const sums = differences => {
+    const values = new Float64Array(differences.length);
+    let sum = 0;
+    for (let i = 0; i < values.length; ++i) values[i] = sum += differences[i];
+    return values;
+  };
+  const decodeMemory = memory => ({rank: memory.rank, times: sums(memory.times),
+                                   classes: memory.classes.map(c => ({...c, values: sums(c.values)}))});
+  const kinds = data.kinds.map(kind => ({...kind, lanes: kind.lanes.map(decodeLane), memory: kind.memory.map(decodeMemory)}));
 
   // Words and numbers.
   const ms = ns => {
@@ -119,6 +127,31 @@
     return 10 * power;
   };
 
+  // Ops of one pass of a micro-batch that touch each other have its number in their middle, unless they have names.
+  const drawMicroBatches = (paint, row, wide) => {
+    const lane = row.lane, touching = 2 * (to - from) / wide;
+    paint.textAlign = "center";
+    for (let i = firstVisible(lane.until, from); i < lane.n && lane.begin[i] < to;) {
+      const first = data.ops[lane.op[i]];
+      let next = i + 1, longest = lane.end[i] - lane.begin[i];
+      while (next < lane.n && lane.begin[next] - lane.end[next - 1] < touching && data.ops[lane.op[next]][1] === first[1] &&
+             data.ops[lane.op[next]][4] === first[4]) {
+        longest = Math.max(longest, lane.end[next] - lane.begin[next]);
+        ++next;
+      }
+      const x = Math.max(left, xOf(lane.begin[i], wide)), x2 = xOf(lane.end[next - 1], wide), label = String(first[4]);
+      const named = longest / (to - from) * wide > 60;
+      if (first[4] >= 0 && !named && x2 - x > paint.measureText(label).width + 5) {
+        paint.fillStyle = colours[first[1]];
+        paint.fillRect((x + x2) / 2 - paint.measureText(label).width / 2 - 2, row.y + 4, paint.measureText(label).width + 4, 12);
+        paint.fillStyle = colour("--ground");
+        paint.fillText(label, (x + x2) / 2, row.y + 14);
+      }
+      i = next;
+    }
+    paint.textAlign = "left";
+  };
+
   const drawTimeline = () => {
     const [paint, wide] = prepared(at("timeline"), height);
     makeHatch(paint);
@@ -152,14 +185,12 @@
         paint.fillRect(xa, row.y, Math.max(x2 - xa, 0.8), row.high);
         drawnTo = Math.max(xa + 0.8, x2);
         ++drawn;
-        if (row.lane.lane !== 0 || x2 - xa < 16) continue;
-        const label = op[4] >= 0 ? String(op[4]) : op[2];
-        const room = x2 - xa - 4;
+        if (row.lane.lane !== 0 || x2 - xa < 30 || paint.measureText(op[0]).width > x2 - xa - 5) continue;
         paint.fillStyle = colour("--ground");
-        if (paint.measureText(op[0]).width < room) paint.fillText(op[0], xa + 3, row.y + 14);
-        else if (paint.measureText(label).width < room) paint.fillText(label, xa + 3, row.y + 14);
+        paint.fillText(op[0], xa + 3, row.y + 14);
       }
       if (row.lane.lane !== 0) continue;
+      drawMicroBatches(paint, row, wide);
       for (const step of kind.steps) {
         if (step.end < from || step.begin > to) continue;
         for (const one of step.stretches) {

@@ -82,6 +82,22 @@ std::string without_answers(std::string_view markdown) {
   return result;
 }
 
+std::string with_folded_answers(std::string_view html) {
+  constexpr std::string_view begin = "<blockquote>\n<p>Answer:", end = "</blockquote>";
+  std::string result;
+  for (std::size_t at = 0; at < html.size();) {
+    const std::size_t from = html.find(begin, at), to = from == std::string_view::npos ? from : html.find(end, from);
+    result += html.substr(at, from == std::string_view::npos ? from : from - at);
+    if (to == std::string_view::npos) break;
+    const std::size_t words = from + begin.size();
+    result.append("<details><summary>Answer</summary>\n<p>")
+        .append(html.substr(words, to - words))
+        .append("</details>");
+    at = to + end.size();
+  }
+  return result;
+}
+
 std::string with_heading_level(std::string_view markdown, int level) {
   std::string result;
   each_line(markdown, [&](std::string_view line) {

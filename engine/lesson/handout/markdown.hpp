@@ -18,6 +18,8 @@ std::string escaped_html(std::string_view text);
 std::string without_view_links(std::string_view markdown);
 /// Without the block quotes that begin with "Answer:".
 std::string without_answers(std::string_view markdown);
+/// Of HTML: such quotes unfold by a click.
+std::string with_folded_answers(std::string_view html);
 /// Headings of the second level become those of `level`.
 std::string with_heading_level(std::string_view markdown, int level);
 
