@@ -193,13 +193,13 @@
       drawMicroBatches(paint, row, wide);
       for (const step of kind.steps) {
         if (step.end < from || step.begin > to) continue;
-        for (const one of step.stretches) {
+        for (const one of step.idle) {
           if (one[0] !== row.rank || one[1] + one[2] < from || one[1] > to) continue;
           const x = xOf(one[1], wide), w = xOf(one[1] + one[2], wide) - x;
           if (w < 1) continue;
           paint.fillStyle = hatch;
           paint.fillRect(x, row.y, w, row.high);
-          const cause = data.causes[one[3]];
+          const cause = data.causes[one[3][0][0]];  // the longest
           if (paint.measureText(cause).width + 8 > w) continue;
           paint.fillStyle = colour("--card");
           paint.fillRect(x + 3, row.y + 3, paint.measureText(cause).width + 4, 14);
@@ -236,6 +236,7 @@
       }
     }
     document.body.dataset.drawn = drawn;
+    document.body.dataset.range = Math.round(from) + " " + Math.round(to);  // for whoever looks from outside
     drawAxis();
   };
 
@@ -329,11 +330,13 @@
     lines.push(kind.words);
     return [op[0], lines];
   };
-  const linesOfStretch = one => {
-    const lines = ["idle for " + ms(one[2]) + " on rank " + one[0] + ", counted as " + data.times[one[6]]];
-    if (one[4] >= 0) lines.push("waits for " + (one[5] >= 0 ? data.ops[one[5]][0] + " on " : "") + "rank " + one[4]);
+  const linesOfIdle = one => {
+    const lines = ["idle for " + ms(one[2]) + " on rank " + one[0]];
+    for (const [cause, length, rank, op, time] of one[3])
+      lines.push((one[3].length > 1 ? ms(length) + " " + data.causes[cause] + ", " : "") + "counted as " + data.times[time] +
+                 (rank >= 0 ? ": waits for " + (op >= 0 ? data.ops[op][0] + " on " : "") + "rank " + rank : ""));
     lines.push(kind.words);
-    return [data.causes[one[3]], lines];
+    return [data.causes[one[3][0][0]], lines];
   };
   const thingAt = (x, y, wide) => {
     const row = rows.find(r => y >= r.y - 1 && y < r.y + r.high + 1);
@@ -343,8 +346,8 @@
     if (i >= 0) return {row, lane: row.lane, i, words: linesOfSpan(row.lane, i)};
     if (row.lane.lane !== 0) return null;
     for (const step of kind.steps)
-      for (const one of step.stretches)
-        if (one[0] === row.rank && one[1] <= time && one[1] + one[2] >= time) return {row, words: linesOfStretch(one)};
+      for (const one of step.idle)
+        if (one[0] === row.rank && one[1] <= time && one[1] + one[2] >= time) return {row, words: linesOfIdle(one)};
     return null;
   };
   const showDetails = thing => {
@@ -439,7 +442,9 @@
     if (kind.memory.some(m => String(m.rank) === before)) ranks.value = before;
     const seen = new Set();
     for (const lane of kind.lanes) for (let i = 0; i < lane.n; ++i) seen.add(data.ops[lane.op[i]][1]);
-    legendOf(at("legend"), [...seen].sort().map(c => [colours[c], data.classes[c]]).concat([["", "idle, with its cause", true]]));
+    const others = [["", "idle, with its cause", true]];
+    if (kind.gaps.length) others.push([colour("--unknown"), "unknown: data is missing"]);
+    legendOf(at("legend"), [...seen].sort().map(c => [colours[c], data.classes[c]]).concat(others));
     const classes = new Map();
     for (const m of kind.memory) for (const c of m.classes) classes.set(c.class, c.name);
     legendOf(at("memory-legend"), [...classes].sort((a, b) => a[0] - b[0]).map(([c, name]) => [memoryColours[c], name]));

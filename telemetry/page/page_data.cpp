@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "engine/explain/analyse/figure_json.hpp"
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/lesson/handout/markdown.hpp"
 #include "engine/op/words.hpp"
@@ -64,6 +65,7 @@ std::string about(const Hello& hello, const Report& report, const std::string& f
   else
     words += fmt::format(" Run on {}, by {}{}.", hello.device, hello.communicator,
                          hello.started_utc.empty() ? "" : ", begun " + hello.started_utc);
+  if (report.folded) words += " A row is one rank of a stage, whose ranks are all alike.";
   return file.empty() ? words : words + " From the recording " + file + ".";
 }
 
@@ -105,6 +107,18 @@ std::string limits_of(const std::vector<PageSteps>& kinds, std::size_t most_span
   return "";
 }
 
+/// Of a folded prediction the mean over all ranks is known, and every step is alike.
+void add_folded_shares(json& kind, const Report& report) {
+  if (!report.folded || !report.predicted) return;
+  json shares = json::array();
+  for (int t = 0; t < time_class_count; ++t) shares.push_back(figure::known(report.time[static_cast<TimeClass>(t)]));
+  for (json& step : kind["steps"]) {
+    step["workers"] = report.predicted->workers;
+    step["bubble"] = figure::known(report.bubble.predicted);
+    step["shares"] = shares;
+  }
+}
+
 /// What a run's programs are; null of a folded prediction, whose ranks stand for others.
 std::optional<RunContext> context_for(const StoreView& run) {
   const Hello& hello = *run.hello();
@@ -129,6 +143,7 @@ json page_data(const StoreView& run, const PageOptions& options) {
   for (const Obtained one : obtained) {
     steps.push_back(choose_steps(run, one, options.most_spans));
     kinds.push_back(page_kind(run, steps.back(), context ? &*context : nullptr, losses, words_of(one, report), ops));
+    add_folded_shares(kinds.back(), report);
   }
   json lanes = json::array(), times = json::array(), cause_words = json::array();
   for (int lane = 0; lane < lane_count; ++lane) lanes.push_back(spaced(name_of(static_cast<Lane>(lane))));

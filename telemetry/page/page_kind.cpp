@@ -83,22 +83,46 @@ json memory_json(const std::vector<MemorySample>& samples, int rank, std::int64_
           {"classes", std::move(classes)}};
 }
 
-/// One for each cause: an idle stretch is cut wherever what it waits for is another op. The last of these ended it.
-json stretches_json(const StepAnalysis& step, std::int64_t base, const PageOps& ops) {
-  std::vector<BubbleStretch> joined;
+/// Idle stretches of a rank that touch each other, with their causes: a stretch is cut wherever what it waits for is
+/// another op, and causes may alternate.
+struct IdleBlock {
+  std::int32_t rank = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::map<std::pair<BubbleCause, TimeClass>, BubbleStretch> causes;  ///< begin 0, end their length together; the last
+                                                                      ///< that was waited for
+};
+
+std::vector<IdleBlock> idle_blocks(const StepAnalysis& step) {
+  std::vector<IdleBlock> blocks;
   for (const BubbleStretch& one : step.stretches) {
-    const bool goes_on = !joined.empty() && joined.back().rank == one.rank && joined.back().end_ns == one.begin_ns &&
-                         joined.back().cause == one.cause && joined.back().time == one.time;
-    const std::int64_t begin = goes_on ? joined.back().begin_ns : one.begin_ns;
-    if (goes_on) joined.pop_back();
-    joined.push_back(one);
-    joined.back().begin_ns = begin;
+    if (blocks.empty() || blocks.back().rank != one.rank || blocks.back().end_ns != one.begin_ns)
+      blocks.push_back({one.rank, one.begin_ns, one.begin_ns, {}});
+    IdleBlock& block = blocks.back();
+    block.end_ns = one.end_ns;
+    BubbleStretch& together = block.causes[{one.cause, one.time}];
+    const std::int64_t length = together.end_ns + one.length_ns();
+    together = one;
+    together.begin_ns = 0;
+    together.end_ns = length;
   }
-  json stretches = json::array();
-  for (const BubbleStretch& one : joined)
-    stretches.push_back({one.rank, one.begin_ns - base, one.length_ns(), static_cast<int>(one.cause),
-                         one.waits_for_rank, ops.find(one.waits_for_op), static_cast<int>(one.time)});
-  return stretches;
+  return blocks;
+}
+
+/// [rank, begin, length, [[cause, length, rank waited for, op waited for, counted as] …, the longest first]].
+json idle_json(const StepAnalysis& step, std::int64_t base, const PageOps& ops) {
+  json idle = json::array();
+  for (const IdleBlock& block : idle_blocks(step)) {
+    std::vector<BubbleStretch> causes;
+    for (const auto& [key, one] : block.causes) causes.push_back(one);
+    std::stable_sort(causes.begin(), causes.end(),
+                     [](const BubbleStretch& a, const BubbleStretch& b) { return a.end_ns > b.end_ns; });
+    json parts = json::array();
+    for (const BubbleStretch& one : causes)
+      parts.push_back({static_cast<int>(one.cause), one.end_ns, one.waits_for_rank, ops.find(one.waits_for_op),
+                       static_cast<int>(one.time)});
+    idle.push_back({block.rank, block.begin_ns - base, block.end_ns - block.begin_ns, std::move(parts)});
+  }
+  return idle;
 }
 
 json step_json(std::uint32_t number, TimeRange range, std::int64_t base,
@@ -112,7 +136,7 @@ json step_json(std::uint32_t number, TimeRange range, std::int64_t base,
           {"bubble", nullptr},
           {"bubble_span", nullptr},
           {"shares", nullptr},
-          {"stretches", json::array()}};
+          {"idle", json::array()}};
 }
 
 void add_analysis(json& to, const StepAnalysis& step, std::int64_t base, const PageOps& ops) {
@@ -122,7 +146,7 @@ void add_analysis(json& to, const StepAnalysis& step, std::int64_t base, const P
   to["bubble"] = known(step.bubble);
   to["bubble_span"] = known(step.bubble_span);
   to["shares"] = std::move(shares);
-  to["stretches"] = stretches_json(step, base, ops);
+  to["idle"] = idle_json(step, base, ops);
 }
 
 }  // namespace

@@ -131,8 +131,14 @@ TEST_CASE("a page states the recording's report, to the printed digits") {
   // What is idle and counted as bubble is that share of the step time times the ranks.
   const auto bubble = std::find(data["times"].begin(), data["times"].end(), "bubble") - data["times"].begin();
   double idle = 0;
-  for (const json& one : (*step)["stretches"])
-    if (one[6] == bubble) idle += one[2].get<double>();
+  for (const json& one : (*step)["idle"]) {
+    double parts = 0;
+    for (const json& part : one[3]) {
+      parts += part[1].get<double>();
+      if (part[4] == bubble) idle += part[1].get<double>();
+    }
+    CHECK(parts == one[2].get<double>());
+  }
   CHECK(idle / (4 * ((*step)["end"].get<double>() - (*step)["begin"].get<double>())) ==
         Approx((*step)["bubble"].get<double>()).margin(1e-6));
 }
@@ -218,6 +224,20 @@ TEST_CASE("a recorded prediction becomes a page that says that nothing ran") {
   CHECK(data["lesson"].get<std::string>().find("<h2>") != std::string::npos);  // the lab's own text
 }
 
+TEST_CASE("a recorded prediction of thousands of ranks has the shares of its report") {
+  const Folder folder;
+  const std::string trace = (folder / "predicted.mcap").string();
+  REQUIRE(engine(folder, {"simulate", "gpt3-175b", "--record", trace}).status == 0);
+  const json data = data_in(exported(folder, trace));
+  const json report = only_object(trace_tool(folder, {"stats", trace, "--json"}));
+  REQUIRE(report["folded"] == true);
+  const json& step = data["kinds"][0]["steps"][0];
+  CHECK(step["workers"] == report["ranks"]);
+  CHECK(step["bubble"] == report["bubble"]["predicted"]);
+  CHECK(figure_of(data, "bubble-predicted") == percent(report["bubble"]["predicted"]));
+  CHECK(data["about"].get<std::string>().find("one rank of a stage") != std::string::npos);
+}
+
 TEST_CASE("a browser opens the page from disk, and shows the report's bubble and the op that a link names") {
   const std::string program = browser();
   if (program.empty()) {
@@ -237,4 +257,63 @@ TEST_CASE("a browser opens the page from disk, and shows the report's bubble and
   CHECK(dom.find("RECV.pipeline_forward:c2:m1: receive (pipeline forward) of chunk 2, micro-batch 1 on rank 2, forward "
                  "receive "
                  "lane, step 3") != std::string::npos);
+}
+
+TEST_CASE("in a browser the wheel zooms, a drag moves, keys do both, and the pointer shows an op's details") {
+  const std::string program = browser();
+  if (program.empty()) {
+    WARN("skipped: there is no browser here (chromium, chromium-browser or google-chrome in PATH)");
+    return;
+  }
+  const Folder folder;
+  const std::string page = exported(folder, recording(folder, 4));
+  // What a person would do, one after the other, each when the page has drawn; what is then shown is kept on its body.
+  const std::string acts = R"(<script>
+const canvas = document.getElementById("timeline"), box = canvas.getBoundingClientRect();
+const point = (type, x, y, more) => canvas.dispatchEvent(new PointerEvent(type, {clientX: box.left + x, clientY: box.top + y, bubbles: true, pointerId: 1, ...more}));
+canvas.setPointerCapture = () => {};
+const acts = [
+  ["begin", () => {}],
+  ["all", () => document.dispatchEvent(new KeyboardEvent("keydown", {key: "f"}))],
+  ["zoomed", () => canvas.dispatchEvent(new WheelEvent("wheel", {deltaY: -800, clientX: box.left + 600, clientY: box.top + 10, bubbles: true, cancelable: true}))],
+  ["moved", () => { point("pointerdown", 600, 10); point("pointermove", 500, 10); point("pointerup", 500, 10); }],
+  ["key", () => document.dispatchEvent(new KeyboardEvent("keydown", {key: "d"}))],
+  ["hovered", () => { for (let x = 120; x < box.width && document.getElementById("tip").hidden; x += 3) point("pointermove", x, 12); }],
+];
+const act = i => {
+  if (i === acts.length) { document.body.dataset.tip = document.getElementById("tip").textContent; return; }
+  acts[i][1]();
+  setTimeout(() => { document.body.dataset[acts[i][0]] = document.body.dataset.range; act(i + 1); }, 100);
+};
+act(0);
+</script></body>)";
+  std::string text = contents(page);
+  text.replace(text.rfind("</body>"), 7, acts);
+  // Without a display a browser draws few frames.
+  text.insert(text.find("<body>") + 6, "<script>window.requestAnimationFrame = draw => setTimeout(draw, 16);</script>");
+  const std::string dom = dom_of(folder, program, "file://" + folder.file("acts.html", text));
+  const auto range_after = [&](const std::string& name) {
+    const std::size_t at = dom.find("data-" + name + "=\"");
+    INFO(name);
+    REQUIRE(at != std::string::npos);
+    std::istringstream numbers(dom.substr(at + name.size() + 7, 60));
+    double from = 0, to = 0;
+    numbers >> from >> to;
+    return std::pair(from, to);
+  };
+  const auto length = [](const std::pair<double, double>& range) { return range.second - range.first; };
+  const auto begin = range_after("begin"), all = range_after("all"), zoomed = range_after("zoomed"),
+             moved = range_after("moved"), key = range_after("key");
+  CHECK(length(all) > 2 * length(begin));  // one step of four, then all of them
+  CHECK(length(zoomed) < length(all) / 2);
+  CHECK(zoomed.first > all.first);
+  CHECK(length(moved) == Approx(length(zoomed)).epsilon(1e-6));
+  CHECK(moved.first > zoomed.first);
+  CHECK(key.first > moved.first);
+  const std::size_t tip = dom.find("data-tip=\"");
+  REQUIRE(tip != std::string::npos);
+  const std::string words = dom.substr(tip + 10, 300);
+  INFO(words);
+  CHECK(words.find(" on rank 0") != std::string::npos);
+  CHECK(words.find("emulated") != std::string::npos);
 }
