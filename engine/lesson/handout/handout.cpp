@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace rankscope {
 namespace {
 
@@ -11,10 +13,19 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return text;
 }
 
+/// Four digits, or a whole number with all of them: "27.27", "196,608".
+std::string number_words(double value) {
+  const double size = std::fabs(value);
+  if (size < 1e4 || size >= 1e15) return fmt::format("{:.4g}", value);
+  std::string digits = fmt::format("{:.0f}", size);
+  for (auto at = std::ssize(digits) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  return value < 0 ? "-" + digits : digits;
+}
+
 }  // namespace
 
 std::string value_words(const Question& question, double value) {
-  return fmt::format("{:.4g}", value) + (question.unit.empty() ? "" : " " + question.unit);
+  return number_words(value) + (question.unit.empty() ? "" : " " + question.unit);
 }
 
 std::string target_words(const Question& question, const Target& target) {
@@ -23,7 +34,7 @@ std::string target_words(const Question& question, const Target& target) {
   if (const auto* items = std::get_if<std::vector<std::string>>(&target)) return joined(*items, " → ");
   if (const auto* pattern = std::get_if<OpPattern>(&target)) return words_of(*pattern);
   std::vector<std::string> values;
-  for (const double value : std::get<std::vector<double>>(target)) values.push_back(fmt::format("{:.4g}", value));
+  for (const double value : std::get<std::vector<double>>(target)) values.push_back(number_words(value));
   return joined(values, ", ") + (question.unit.empty() ? "" : " " + question.unit);
 }
 

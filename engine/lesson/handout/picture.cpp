@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, memory_class_count> memory_colours = {
 
 constexpr int width = 720, left = 64, right = 12, drawn = width - left - right;
 constexpr int most_rows = 16;
+constexpr double least_shift = 0.7;  ///< of a box's end behind the one before: less cannot be seen
 constexpr std::string_view ink = "#1b2430", faint = "#d5d9e0", soft = "#566172";
 
 std::string opened(int height, const std::string& words) {
@@ -160,15 +161,26 @@ Picture draw_timeline(const DrawnStep& step) {
     const double y = top + rank * row;
     body += label(left - 8, y + 14, "end", fmt::format("rank {}", rank));
     body += box(left, y + 3, drawn, 14, "#f3f4f6");
-    for (const bool compute : {true, false})
+    for (const bool compute : {true, false}) {
+      const double top_of = compute ? y + 3 : y + 19, high = compute ? 14 : 4;
+      std::array<std::string, span_class_count> boxes;  // one path for each colour: a step may have thousands
+      std::string numbers;
+      double drawn_to = -1;
       for (const Stretch& one : stretches_of(step, rank, compute)) {
         const auto kind = static_cast<std::size_t>(one.kind);
-        seen[kind] = true;
         const double x = time.x(one.begin_ns), w = std::max(time.x(one.end_ns) - x, 0.4);
-        body += box(x, compute ? y + 3 : y + 19, w, compute ? 14 : 4, class_colours[kind]);
+        if (x + w < drawn_to + least_shift) continue;
+        drawn_to = x + w;
+        seen[kind] = true;
+        boxes[kind] += fmt::format("M{:.1f} {:.0f}h{:.1f}v{:.0f}h-{:.1f}z", x, top_of, w, high, w);
         if (compute && one.micro_batch >= 0 && w > 7 * static_cast<double>(std::to_string(one.micro_batch).size()))
-          body += label(x + w / 2, y + 14, "middle", std::to_string(one.micro_batch), "#fff");
+          numbers += label(x + w / 2, y + 14, "middle", std::to_string(one.micro_batch), "#fff");
       }
+      for (std::size_t kind = 0; kind < boxes.size(); ++kind)
+        if (!boxes[kind].empty())
+          body += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", class_colours[kind], boxes[kind]);
+      body += numbers;
+    }
   }
   std::vector<std::pair<std::string_view, std::string_view>> names;
   for (std::size_t c = 0; c < seen.size(); ++c)

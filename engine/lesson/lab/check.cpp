@@ -20,7 +20,9 @@ constexpr std::string_view views[] = {"timeline", "memory", "range",      "colle
                                       "scaling",  "paths",  "validation", "grid",        "topology",
                                       "program",  "hang",   "compare",    "plan",        "lab"};
 
-std::string short_number(double value) { return fmt::format("{:.4g}", value); }
+std::string short_number(double value) {
+  return fmt::format(fmt::runtime(std::fabs(value) < 1e4 ? "{:.4g}" : "{:.0f}"), value);
+}
 
 /// "27.27 %", "3.1 MiB".
 std::string in_unit(double value, const Question& question) {

@@ -105,10 +105,22 @@ bool is_enumeration(const Line& line, std::ptrdiff_t at) {
          (line[at - 1] == '\n' || is_blank(line[at - 2]));
 }
 
-/// "8 x 64".
+/// "8 x 64", "h x 3h".
 bool is_times(const Line& line, std::ptrdiff_t at) {
-  return line[at] == 'x' && is_blank(line[at - 1]) && is_digit(line[at - 2]) && is_blank(line[at + 1]) &&
-         is_digit(line[at + 2]);
+  if (line[at] != 'x' || !is_blank(line[at - 1]) || !is_blank(line[at + 1])) return false;
+  const auto is_factor = [&](std::ptrdiff_t of, std::ptrdiff_t beyond) {
+    return is_digit(line[of]) || (is_letter(line[of]) && !is_letter(line[beyond]));
+  };
+  return is_factor(at - 2, at - 3) && is_factor(at + 2, at + 3);
+}
+
+/// "press F", "key W".
+bool is_key(const Line& line, std::ptrdiff_t at) {
+  if (!is_capital(line[at]) || line[at - 1] != ' ') return false;
+  std::string before;
+  for (std::ptrdiff_t i = at - 2; is_letter(line[i]) && before.size() < 8; --i)
+    before.insert(0, 1, static_cast<char>(line[i]));
+  return before == "press" || before == "Press" || before == "key" || before == "keys";
 }
 
 bool is_symbol(const Line& line, std::ptrdiff_t at) {
@@ -119,8 +131,19 @@ bool is_symbol(const Line& line, std::ptrdiff_t at) {
   if (line[at - 1] == '_' || line[at + 1] == '_') return false;
   if (letter == 'a' || letter == 'A' || letter == 'I') return false;
   return !is_unit_of_number(line, at) && !is_rate(line, at) && !is_abbreviation(line, at) &&
-         !is_part_of_name(line, at) && !is_enumeration(line, at) && !is_times(line, at) && !is_form(line, at) &&
-         !is_exponent(line, at);
+         !is_part_of_name(line, at) && !is_enumeration(line, at) && !is_times(line, at) && !is_key(line, at) &&
+         !is_form(line, at) && !is_exponent(line, at);
+}
+
+/// A line of code that is no formula: a command, or of a programming language.
+bool is_program(std::string_view line) {
+  if (!line.starts_with("    ")) return false;
+  if (experiment_of(line)) return true;
+  for (std::size_t i = 1; i + 1 < line.size(); ++i) {
+    const auto is_name = [&](std::size_t at) { return is_ascii(static_cast<unsigned char>(line[at])); };
+    if ((line[i] == '_' || line[i] == '.') && is_name(i - 1) && is_name(i + 1)) return true;
+  }
+  return line.find("import ") != std::string_view::npos;
 }
 
 /// Without commands, code in backquotes and the targets of links.
@@ -130,7 +153,7 @@ std::string prose_of(std::string_view markdown) {
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
     const std::string_view line = rest.substr(0, end);
-    if (!(line.starts_with("    ") && experiment_of(line))) prose.append(line);
+    if (!is_program(line)) prose.append(line);
     prose += '\n';
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   }

@@ -45,6 +45,15 @@ TEST_CASE("the instructor's edition has answers, tolerances, reasons, mistakes a
     }
 }
 
+TEST_CASE("large numbers have all their digits, in groups") {
+  Question question;
+  CHECK(value_words(question, 196608) == "196,608");
+  CHECK(value_words(question, 1234567.4) == "1,234,567");
+  CHECK(value_words(question, 27.2727) == "27.27");
+  question.unit = "MiB";
+  CHECK(value_words(question, -0.0625) == "-0.0625 MiB");
+}
+
 TEST_CASE("an order is printed shuffled") {
   const std::string page = handout_html(sample_handout(false));
   const std::size_t forward = page.find("</span>forward"), backward = page.find("</span>backward"),

@@ -209,6 +209,8 @@ TEST_CASE("symbols are single letters that stand for a quantity, and nothing els
       {"ZB-H1, GPT-3, C++, e.g. J. Smith, the rank's head, don't, F:c0, (a) and b)", {"b"}},
       {"code `x` and [words](view:memory?rank=q) and in a V", {}},
       {"    rankscope-engine run k --set z=1\n    … --set w=2", {}},
+      {"    h x 3h + y x W\n    y = x + 1; press F, the key W", {"h", "y", "W", "x"}},
+      {"    i = int(os.environ[\"LOCAL_RANK\"])\n    torch.cuda.set_device(i)", {}},
       {"FLOP/s and MiB/s, n/s", {"n", "s"}},
   };
   for (const auto& [text, symbols] : cases) {
