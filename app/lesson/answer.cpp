@@ -2,18 +2,16 @@
 #include "app/lesson/answer.hpp"
 
 #include <QCoreApplication>
-#include <QStringList>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "app/models/span_details.hpp"
 #include "app/views/common/text.hpp"
+#include "engine/explain/analyse/report_value.hpp"
 
 namespace rankscope::app {
 namespace {
-
-using nlohmann::json;
 
 QString tr(const char* text) { return QCoreApplication::translate("Answer", text); }
 
@@ -24,42 +22,6 @@ QString off_text(const Question& question, double off) {
   if (question.unit == "%") return tr("%1 points").arg(QString::number(off, 'f', 1));
   const QString number = off >= 99.5 || off == std::round(off) ? text::number(off) : QString::number(off, 'g', 2);
   return question.unit.empty() ? number : number + QChar(0xA0) + QString::fromStdString(question.unit);
-}
-
-/// The list's entry that is about `name`: its rank, its purpose, its optimizer, or else its place.
-const json* entry_of(const json& list, const QString& name) {
-  bool is_number = false;
-  const int number = name.toInt(&is_number);
-  for (const json& entry : list) {
-    if (!entry.is_object()) continue;
-    if (is_number && entry.contains("rank") && entry["rank"] == number) return &entry;
-    for (const char* key : {"purpose", "optimizer"})
-      if (entry.contains(key) && entry[key] == name.toStdString()) return &entry;
-  }
-  if (is_number && number >= 0 && static_cast<std::size_t>(number) < list.size() &&
-      (list.empty() || !list.front().is_object() || !list.front().contains("rank")))
-    return &list[static_cast<std::size_t>(number)];
-  return nullptr;
-}
-
-/// The number at a path through objects and lists.
-std::optional<double> value_in(const json& root, const QString& path) {
-  const json* at = &root;
-  for (const QString& key : path.split(QLatin1Char('.'))) {
-    if (at->is_object()) {
-      const auto found = at->find(key.toStdString());
-      if (found == at->end()) return std::nullopt;
-      at = &*found;
-    } else if (at->is_array()) {
-      at = entry_of(*at, key);
-      if (at == nullptr) return std::nullopt;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (!at->is_number()) return std::nullopt;
-  const double value = at->get<double>();
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 double mean_of(const std::vector<double>& values) {
@@ -85,23 +47,15 @@ QString op_words(const PointedOp& pointed) {
 }  // namespace
 
 std::optional<double> report_value(const Report& report, const QString& path) {
-  return value_in(to_json(report), path);
+  return value_at(report, path.toStdString());
 }
 
-std::optional<double> path_value(const Paths& paths, const QString& path) { return value_in(to_json(paths), path); }
+std::optional<double> path_value(const Paths& paths, const QString& path) {
+  return value_at(to_json(paths), path.toStdString());
+}
 
 std::vector<double> report_series(const Report& report, const QString& path) {
-  const QStringList keys = path.split(QLatin1Char('.'));
-  std::vector<double> series;
-  if (keys.size() != 3 || keys[1] != QLatin1String("*")) return series;
-  const json root = to_json(report);
-  const auto list = root.find(keys[0].toStdString());
-  if (list == root.end() || !list->is_array()) return series;
-  for (const json& entry : *list) {
-    const auto value = entry.find(keys[2].toStdString());
-    series.push_back(value != entry.end() && value->is_number() ? value->get<double>() : std::nan(""));
-  }
-  return series;
+  return series_at(report, path.toStdString());
 }
 
 std::size_t series_size(const std::optional<Scenario>& scenario, const QString& path) {

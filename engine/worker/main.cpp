@@ -24,7 +24,8 @@ using command::failed;
 std::vector<Command> add_commands(CLI::App& app) {
   return {command::plan(app),  command::simulate(app),     command::run(app),          command::verify(app),
           command::sweep(app), command::validate(app),     command::search(app),       command::paths(app),
-          command::peak(app),  command::export_model(app), command::export_torch(app), command::worker(app)};
+          command::peak(app),  command::export_model(app), command::export_torch(app), command::lessons(app),
+          command::worker(app)};
 }
 
 /// The names of those that are listed: "plan, simulate and run".

@@ -8,9 +8,12 @@
 #include <optional>
 #include <set>
 
+#include "engine/lesson/lab/lab.hpp"
 #include "telemetry/cli/commands.hpp"
+#include "telemetry/cli/explained.hpp"
 #include "telemetry/cli/op_bytes.hpp"
 #include "telemetry/export/export.hpp"
+#include "telemetry/page/page.hpp"
 #include "telemetry/trace/output_file.hpp"
 
 namespace rankscope {
@@ -91,6 +94,27 @@ void export_folder(const StoreView& run, const std::string& folder, ExportOption
 
 }  // namespace
 
+namespace {
+
+/// The text of the lesson whose scenario was recorded: a recording has its title.
+std::string lesson_of(const StoreView& run) {
+  for (const Lab& lab : all_labs())
+    if (lab.title == run.hello()->title) return lab.text;
+  return "";
+}
+
+std::string page_for(const StoreView& run, const ExportRequest& request, const ExportOptions& options) {
+  check_explained(run, request.trace);
+  PageOptions page;
+  page.file = std::filesystem::path(request.trace).filename().string();
+  page.lesson = lesson_of(run);
+  page.obtained = options.obtained;
+  page.bytes = options.bytes;
+  return explained(request.trace, [&] { return page_of(run, page); });
+}
+
+}  // namespace
+
 int export_trace(const ExportRequest& request) {
   ExportOptions options;
   if (!request.obtained.empty())
@@ -120,7 +144,9 @@ int export_trace(const ExportRequest& request) {
     if (!file) throw InputError(request.output + ": cannot be written");
   }
   std::ostream& out = output ? file : std::cout;
-  if (request.format == "csv") {
+  if (request.format == "html") {
+    out << page_for(*view, request, options);
+  } else if (request.format == "csv") {
     export_csv(*view, out, options);
   } else {
     export_chrome(*view, out, options);

@@ -4,8 +4,8 @@
 #include "engine/base/progress/progress_line.hpp"
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/explain/facts/sweep_file.hpp"
-#include "engine/plan/scenario/read.hpp"
 #include "telemetry/cli/commands.hpp"
+#include "telemetry/cli/explained.hpp"
 
 namespace rankscope {
 
@@ -46,19 +46,8 @@ int show_stats(const std::string& trace, bool json) {
   read_shown(trace, store, damage);
   tell_damage(trace, damage);
   const auto view = store.view();
-  if (!view->hello()) throw InputError(trace + ": the run's first message is missing, so its numbers mean nothing");
-  if (view->hello()->scenario_toml.empty())
-    throw InputError(trace + ": it carries no scenario, so what its numbers should be compared with is unknown");
-  Report report;
-  try {
-    report = report_of(*view);
-  } catch (const ScenarioError& error) {
-    throw InputError(trace + ": its scenario: " + error.what());
-  } catch (const PlanError& error) {
-    throw InputError(trace + ": its plan: " + error.what());
-  } catch (const std::invalid_argument& error) {
-    throw InputError(trace + ": its program: " + error.what());
-  }
+  check_explained(*view, trace);
+  Report report = explained(trace, [&] { return report_of(*view); });
   report.forged_messages = read_trace_info(trace).forged;
   if (json) {
     std::cout << to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";

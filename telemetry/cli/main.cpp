@@ -55,10 +55,10 @@ int run(int argc, char** argv) {
   auto* export_command = app.add_subcommand("export", "convert for other programs");
   add_trace(export_command, exporting.trace);
   export_command
-      ->add_option("--format", exporting.format,
-                   "chrome (JSON, opened by Perfetto), csv, or hta (a folder with a file for each rank, for "
-                   "HolisticTraceAnalysis)")
-      ->check(CLI::IsMember({"chrome", "csv", "hta"}));
+      ->add_option("--format,--as", exporting.format,
+                   "chrome (JSON, opened by Perfetto), csv, hta (a folder with a file for each rank, for "
+                   "HolisticTraceAnalysis), or html (one page with time line, memory and shares, opened from disk)")
+      ->check(CLI::IsMember({"chrome", "csv", "hta", "html"}));
   export_command->add_option("-o,--output", exporting.output,
                              "file to write, or folder of hta; - or nothing: standard output");
   export_command->add_option("--obtained", exporting.obtained, "only spans obtained so")

@@ -33,6 +33,7 @@ Command paths(CLI::App& app);
 Command peak(CLI::App& app);
 Command export_model(CLI::App& app);
 Command export_torch(CLI::App& app);
+Command lessons(CLI::App& app);
 Command worker(CLI::App& app);
 
 /// What commands on a scenario are given.

@@ -37,11 +37,11 @@ TEST_CASE("bad input is one line on standard error and exit status 2") {
   write_trace(trace, small_run());
   put_contents(text, "no trace at all, whatever the name says");
   for (const std::string& arguments :
-       {"info " + none, "info " + text, "stats " + trace, "export " + none, "recover " + text + " -o " + (folder / "o"),
-        "cut " + trace + " -o " + (folder / "o"), "cut " + trace + " --steps 5:2 -o " + (folder / "o"),
-        "cut " + trace + " --from x -o " + (folder / "o"), "replay " + trace + " --speed fast", "replay " + none,
-        "replay " + trace + " --publish tcp://0.0.0.0:5555", "export " + trace + " --format pdf", std::string("polish"),
-        std::string()}) {
+       {"info " + none, "info " + text, "stats " + trace, "export " + none, "export " + trace + " --as html",
+        "recover " + text + " -o " + (folder / "o"), "cut " + trace + " -o " + (folder / "o"),
+        "cut " + trace + " --steps 5:2 -o " + (folder / "o"), "cut " + trace + " --from x -o " + (folder / "o"),
+        "replay " + trace + " --speed fast", "replay " + none, "replay " + trace + " --publish tcp://0.0.0.0:5555",
+        "export " + trace + " --format pdf", std::string("polish"), std::string()}) {
     const Run result = run(folder, arguments);
     CAPTURE(arguments, result.errors);
     CHECK(result.status == 2);

@@ -1,0 +1,111 @@
+#include "engine/explain/analyse/report_value.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace rankscope {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string> keys_of(const std::string& path) {
+  std::vector<std::string> keys;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = path.find('.', begin);
+    keys.push_back(path.substr(begin, end - begin));
+    if (end == std::string::npos) return keys;
+    begin = end + 1;
+  }
+}
+
+/// The list's entry that is about `name`: its rank, its purpose, its optimizer, or else its place.
+const json* entry_of(const json& list, const std::string& name) {
+  int number = -1;
+  const auto [end, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool is_number = bad == std::errc{} && end == name.data() + name.size();
+  for (const json& entry : list) {
+    if (!entry.is_object()) continue;
+    if (is_number && entry.contains("rank") && entry["rank"] == number) return &entry;
+    for (const char* key : {"purpose", "optimizer"})
+      if (entry.contains(key) && entry[key] == name) return &entry;
+  }
+  const bool has_ranks = !list.empty() && list.front().is_object() && list.front().contains("rank");
+  if (is_number && number >= 0 && static_cast<std::size_t>(number) < list.size() && !has_ranks)
+    return &list[static_cast<std::size_t>(number)];
+  return nullptr;
+}
+
+std::optional<double> number_in(const json& value) {
+  if (!value.is_number()) return std::nullopt;
+  const double number = value.get<double>();
+  return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+std::vector<double> series_in(const json& root, const std::string& path) {
+  const std::vector<std::string> keys = keys_of(path);
+  std::vector<double> series;
+  if (keys.size() != 3 || keys[1] != "*") return series;
+  const auto list = root.find(keys[0]);
+  if (list == root.end() || !list->is_array()) return series;
+  for (const json& entry : *list) {
+    const auto value = entry.find(keys[2]);
+    series.push_back(value != entry.end() ? number_in(*value).value_or(std::nan("")) : std::nan(""));
+  }
+  return series;
+}
+
+/// What stands where nothing ran is null, and its prediction beside it.
+json with_predictions(const Report& report) {
+  json root = to_json(report);
+  for (const char* name : {"bubble", "bubble_span"})
+    if (root[name]["measured"].is_null()) root[name]["measured"] = root[name]["predicted"];
+  for (json& row : root["memory"]) {
+    const json predicted = row["predicted"];
+    for (const auto& [key, value] : predicted.items())
+      if (row.contains(key) && row[key].is_null()) row[key] = value;
+  }
+  for (json& row : root["traffic"])
+    if (row["bytes_per_rank"].is_null()) row["bytes_per_rank"] = row["predicted"];
+  if (root["step_seconds"].is_null() && std::isfinite(report.predicted_step_seconds))
+    root["step_seconds"] = report.predicted_step_seconds;
+  return root;
+}
+
+}  // namespace
+
+std::optional<double> value_at(const json& root, const std::string& path) {
+  const json* at = &root;
+  for (const std::string& key : keys_of(path)) {
+    if (at->is_object()) {
+      const auto found = at->find(key);
+      if (found == at->end()) return std::nullopt;
+      at = &*found;
+    } else if (at->is_array()) {
+      at = entry_of(*at, key);
+      if (at == nullptr) return std::nullopt;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return number_in(*at);
+}
+
+std::optional<double> value_at(const Report& report, const std::string& path) {
+  return value_at(to_json(report), path);
+}
+
+std::vector<double> series_at(const Report& report, const std::string& path) {
+  return series_in(to_json(report), path);
+}
+
+std::optional<double> simulated_value_at(const Report& report, const std::string& path) {
+  return value_at(with_predictions(report), path);
+}
+
+std::vector<double> simulated_series_at(const Report& report, const std::string& path) {
+  return series_in(with_predictions(report), path);
+}
+
+}  // namespace rankscope

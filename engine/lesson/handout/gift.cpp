@@ -1,0 +1,120 @@
+#include "engine/lesson/handout/gift.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/lesson/handout/markdown.hpp"
+#include "engine/lesson/lab/judge.hpp"
+
+namespace rankscope {
+namespace {
+
+/// The characters that GIFT reads as marks, with a backslash in front; lines joined.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\n') {
+      result += ' ';
+      continue;
+    }
+    if (std::string_view("~=#{}:\\").find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string feedback(const std::string& text) { return text.empty() ? "" : "#" + escaped(without_view_links(text)); }
+
+/// Of all answers, right or wrong.
+std::string general_feedback(const Question& question) {
+  return question.why.empty() ? "" : "\t####" + escaped(without_view_links(question.why)) + "\n";
+}
+
+std::string number(double value) { return fmt::format("{:.10g}", value); }
+
+std::string asked(const Question& question) {
+  std::string text = "[markdown]" + escaped(without_view_links(question.ask));
+  if (question.kind == QuestionKind::number && !question.unit.empty())
+    text += escaped(fmt::format(" (in {})", question.unit == "%" ? "percent" : question.unit));
+  return text;
+}
+
+std::string numerical(const Question& question, double truth) {
+  std::string text = fmt::format("{{#\n\t={}:{}\n", number(truth), number(question.tolerance));
+  for (const Mistake& mistake : question.mistakes) {
+    const auto* near = std::get_if<double>(&mistake.near);
+    if (near == nullptr) continue;
+    text += fmt::format("\t=%0%{}:{}{}\n", number(*near), number(mistake_range(question, *near, truth)),
+                        feedback(mistake.because));
+  }
+  return text + general_feedback(question) + "}\n";
+}
+
+std::string choice(const std::vector<std::string>& options, const std::string& right, const Question& question) {
+  std::string text = "{\n";
+  for (const std::string& option : options) {
+    std::string because;
+    for (const Mistake& mistake : question.mistakes)
+      if (const auto* near = std::get_if<std::string>(&mistake.near); near != nullptr && *near == option)
+        because = mistake.because;
+    text += fmt::format("\t{}{}{}\n", option == right ? '=' : '~', escaped(option), feedback(because));
+  }
+  return text + general_feedback(question) + "}\n";
+}
+
+/// Moodle matches three pairs or more; an order of two is a choice.
+std::string order(const std::vector<std::string>& items, const Question& question) {
+  if (items.size() < 3) {
+    const std::string right = items.front() + ", then " + items.back(),
+                      wrong = items.back() + ", then " + items.front();
+    return choice({std::min(right, wrong), std::max(right, wrong)}, right, question);
+  }
+  std::string text = "{\n";
+  for (std::size_t i = 0; i < items.size(); ++i) text += fmt::format("\t={}. -> {}\n", i + 1, escaped(items[i]));
+  return text + general_feedback(question) + "}\n";
+}
+
+}  // namespace
+
+Quiz gift(const Handout& handout) {
+  Quiz quiz;
+  quiz.text = "// " + escaped(handout.title) + "\n\n";
+  for (const Sheet& sheet : handout.sheets) {
+    const Lab& lab = sheet.lab;
+    // A slash in a category begins another below it.
+    std::string category = handout.sheets.size() > 1 ? handout.title + "\n" + lab.title : lab.title;
+    std::replace(category.begin(), category.end(), '/', '-');
+    std::replace(category.begin(), category.end(), '\n', '/');
+    quiz.text += "$CATEGORY: Rankscope/" + category + "\n\n";
+    for (std::size_t i = 0; i < lab.questions.size(); ++i) {
+      const Question& question = lab.questions[i];
+      const std::string name = fmt::format("{} {}", lab.name(), i + 1);
+      std::optional<Target> truth = known_answer(question);
+      if (!truth && i < sheet.simulated.size()) truth = sheet.simulated[i];
+      std::string answers;
+      if (question.drawn()) {
+        quiz.left_out.push_back(name + ", which is drawn");
+      } else if (question.kind == QuestionKind::point) {
+        quiz.left_out.push_back(name + ", which is pointed at");
+      } else if (!truth) {
+        quiz.left_out.push_back(name + ", which only a run answers");
+      } else if (question.kind == QuestionKind::number) {
+        answers = numerical(question, std::get<double>(*truth));
+      } else if (question.kind == QuestionKind::choice) {
+        answers = choice(question.options, std::get<std::string>(*truth), question);
+      } else {
+        answers = order(std::get<std::vector<std::string>>(*truth), question);
+      }
+      if (answers.empty()) continue;
+      ++quiz.asked;
+      quiz.text += "::" + escaped(name) + "::" + asked(question) + answers + "\n";
+    }
+  }
+  if (!quiz.left_out.empty())
+    quiz.text += fmt::format("// Left out: {} ({})\n", quiz.left_out.size(), fmt::join(quiz.left_out, "; "));
+  return quiz;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,49 @@
+// Lessons on paper: hand-outs with room for the answers, and the instructor's edition with the answers. Pure: pictures
+// and simulated values are brought.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/lesson/handout/picture.hpp"
+#include "engine/lesson/lab/lab.hpp"
+
+namespace rankscope {
+
+/// One lesson of a hand-out.
+struct Sheet {
+  Lab lab;
+  std::vector<Picture> pictures{};
+  /// [question]: what a simulation gives, in its unit; nullopt where nothing simulates it.
+  std::vector<std::optional<Target>> simulated{};
+  std::size_t ranks = 1, steps = 1;  ///< how many values one draws for a question of each
+  std::string unsimulated{};         ///< why there are no pictures; empty where there are
+};
+
+struct Handout {
+  std::string title;      ///< of the course, or of the one lesson
+  std::string summary{};  ///< of a course
+  std::string teacher{};  ///< of a course: notes for whoever teaches it
+  std::vector<Sheet> sheets{};
+  bool answers = false;  ///< the instructor's edition
+};
+
+/// One page for the browser and for paper; everything is inside. Before *Run* it has the text and the questions with
+/// their room, so that nobody reads on before the prediction; then the run, the pictures and the comparison.
+std::string handout_html(const Handout& handout);
+/// The same in Markdown. `image` gives the address of a picture's file.
+std::string handout_markdown(const Handout& handout,
+                             const std::function<std::string(const Sheet&, const Picture&)>& image);
+
+/// What is right of a question, in its unit: "27.3 %"; "a → b → c". Empty where nothing says so without a run.
+std::string answer_words(const Question& question, const std::optional<Target>& simulated);
+/// "4 % more or less are accepted", and beside the lesson's own arithmetic what is simulated. Empty: nothing to say.
+std::string accepted_words(const Question& question, const std::optional<Target>& simulated);
+/// What a mistake is recognised by, as answer_words has it.
+std::string target_words(const Question& question, const Target& target);
+/// "27.3 %".
+std::string value_words(const Question& question, double value);
+
+}  // namespace rankscope

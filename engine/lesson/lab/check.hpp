@@ -1,0 +1,36 @@
+// What is wrong with a lesson that reads well: an answer that its text gives away, a tolerance that accepts anything or
+// refuses the lesson's own arithmetic, a symbol that nobody defined, a name that there is none of. Pure.
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/lesson/lab/course.hpp"
+#include "engine/lesson/lab/glossary.hpp"
+#include "engine/lesson/lab/lab.hpp"
+
+namespace rankscope {
+
+/// The views of the window, as [lab] view, evidence and links name them.
+std::span<const std::string_view> view_names();
+
+/// What a lesson is held against.
+struct CheckAgainst {
+  Glossary glossary{};
+  std::vector<std::string> labs{};  ///< names of all that there are
+  /// What a simulation of the question's scenario gives, in the question's unit; nullopt where nothing simulates it
+  /// (a loss). What it throws becomes a fault. Empty: nothing is simulated.
+  std::function<std::optional<double>(const Lab&, const Question&)> simulated{};
+  /// The same for a question that is drawn; empty where nothing simulates it.
+  std::function<std::vector<double>(const Lab&, const Question&)> simulated_series{};
+};
+
+/// One line each: "FILE:question 2: what is wrong; what would be right". Empty where nothing is.
+std::vector<std::string> faults_of(const Lab& lab, const CheckAgainst& against);
+/// Names of labs that there are none of, or that are in it twice.
+std::vector<std::string> faults_of(const Course& course, const std::vector<std::string>& labs);
+
+}  // namespace rankscope

@@ -1,0 +1,134 @@
+#include "engine/lesson/lab/check_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "engine/lesson/lab/symbols.hpp"
+#include "engine/op/op_id.hpp"
+#include "engine/plan/scenario/keys.hpp"
+#include "engine/plan/scenario/read.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+
+/// What follows each --set: "micro_batches=16"; quotes keep blanks. A line may end between the two.
+std::vector<std::string> settings_in(std::string_view text) {
+  constexpr std::string_view option = "--set";
+  std::vector<std::string> settings;
+  for (std::size_t at = text.find(option); at != std::string_view::npos; at = text.find(option, at)) {
+    at += option.size();
+    const std::size_t begin = text.find_first_not_of(blanks, at);
+    if (begin == at || begin == std::string_view::npos) continue;  // "--setting", or nothing behind it
+    std::string setting;
+    bool quoted = false;
+    for (at = begin; at < text.size(); ++at) {
+      const char c = text[at];
+      if (c == '"') {
+        quoted = !quoted;
+        continue;
+      }
+      if (c == '`' || (!quoted && blanks.find(c) != std::string_view::npos)) break;
+      setting += c;
+    }
+    while (!setting.empty() && std::string_view(",.;:)").find(setting.back()) != std::string_view::npos)
+      setting.pop_back();
+    // "`--set` changes a key": no setting.
+    if (text[begin] != '`' && setting.find('=') != std::string::npos) settings.push_back(std::move(setting));
+  }
+  return settings;
+}
+
+/// A value that stands for others.
+bool is_placeholder(const std::string& value) {
+  return value.empty() || value.find("…") != std::string::npos || value.find('<') != std::string::npos ||
+         std::all_of(value.begin(), value.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+void check_setting(const std::string& setting, std::vector<std::string>& faults) {
+  const std::string at = "--set " + setting;
+  try {
+    const Override given = parse_override(setting);
+    full_key(given.key, at);
+    if (is_placeholder(given.value)) return;
+    Scenario scratch;
+    set_value(scratch, given, at);
+  } catch (const ScenarioError& error) {
+    faults.emplace_back(error.what());
+  }
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// The parameters behind the question mark of a link.
+void check_parameters(std::string_view link, std::string_view parameters, std::vector<std::string>& faults) {
+  while (!parameters.empty()) {
+    const std::size_t end = parameters.find('&');
+    const std::string_view one = parameters.substr(0, end);
+    const std::size_t equals = one.find('=');
+    const std::string_view key = one.substr(0, equals);
+    const std::string_view value = equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1);
+    std::string why;
+    if (key == "step") {
+      if (!is_number(value) && value != "last") why = "step takes a number or \"last\"";
+    } else if (key == "rank") {
+      if (!is_number(value)) why = "rank takes a number";
+    } else if (key == "op") {
+      std::string error;
+      if (!parse_token(value, &error)) why = "op takes a token, such as F:c0:m0; " + error;
+    } else {
+      why = fmt::format("there is no parameter '{}'; there are step, rank and op", key);
+    }
+    if (!why.empty()) faults.push_back(fmt::format("the link '{}': {}", link, why));
+    parameters = end == std::string_view::npos ? std::string_view() : parameters.substr(end + 1);
+  }
+}
+
+void check_links(std::string_view text, std::span<const std::string_view> views, std::vector<std::string>& faults) {
+  constexpr std::string_view begin = "](view:";
+  for (std::size_t at = text.find(begin); at != std::string_view::npos; at = text.find(begin, at + 1)) {
+    const std::size_t from = at + 2, end = text.find(')', from);
+    if (end == std::string_view::npos) break;
+    const std::string_view link = text.substr(from, end - from);
+    const std::size_t question = link.find('?');
+    const std::string name(link.substr(
+        begin.size() - 2, question == std::string_view::npos ? std::string_view::npos : question - (begin.size() - 2)));
+    if (std::find(views.begin(), views.end(), name) == views.end())
+      faults.push_back(fmt::format("the link '{}': {}", link, no_such("view", name, {views.begin(), views.end()})));
+    if (question != std::string_view::npos) check_parameters(link, link.substr(question + 1), faults);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> undefined_symbols(std::string_view text, const std::map<std::string, std::string>& own,
+                                           const Glossary& glossary) {
+  std::vector<std::string> symbols = symbols_in(text);
+  std::erase_if(symbols, [&](const std::string& symbol) {
+    return own.count(symbol) > 0 || std::any_of(glossary.terms().begin(), glossary.terms().end(),
+                                                [&](const Term& term) { return term.symbol == symbol; });
+  });
+  return symbols;
+}
+
+std::vector<std::string> faults_of_text(std::string_view text, std::span<const std::string_view> views) {
+  std::vector<std::string> faults;
+  std::set<std::string> seen;
+  for (const std::string& setting : settings_in(text))
+    if (seen.insert(setting).second) check_setting(setting, faults);
+  check_links(text, views, faults);
+  return faults;
+}
+
+std::string no_such(std::string_view kind, const std::string& name, const std::vector<std::string>& known) {
+  const std::string near = nearest(name, known);
+  return fmt::format("there is no {} '{}'; {}", kind, name,
+                     near.empty() ? "known: " + listed(known) : "did you mean '" + near + "'?");
+}
+
+}  // namespace rankscope

@@ -1,0 +1,24 @@
+// The names that a lesson's text uses: symbols, keys after --set, links into the window. For check.cpp.
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/lesson/lab/glossary.hpp"
+
+namespace rankscope {
+
+/// Symbols of a text (symbols.hpp) that neither the lesson nor the glossary defines.
+std::vector<std::string> undefined_symbols(std::string_view text, const std::map<std::string, std::string>& own,
+                                           const Glossary& glossary);
+
+/// Each --set of a text whose key no scenario has, or whose value that key cannot have; each link to a view that there
+/// is none of, or with a parameter that links do not have. "what is wrong; what would be right".
+std::vector<std::string> faults_of_text(std::string_view text, std::span<const std::string_view> views);
+
+/// "there is no lab 'wals'; did you mean 'walls'?"
+std::string no_such(std::string_view kind, const std::string& name, const std::vector<std::string>& known);
+
+}  // namespace rankscope

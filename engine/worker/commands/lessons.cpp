@@ -1,0 +1,322 @@
+// `rankscope-engine lessons`: what can be taught here, hand-outs and quizzes for it, and what is wrong with a lesson.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/host/excerpt.hpp"
+#include "engine/lesson/handout/gift.hpp"
+#include "engine/lesson/lab/check.hpp"
+#include "engine/op/words.hpp"
+#include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/keys.hpp"
+#include "engine/plan/scenario/resources.hpp"
+#include "engine/worker/commands/command.hpp"
+#include "engine/worker/lesson_predictions.hpp"
+#include "telemetry/trace/output_file.hpp"
+
+namespace rankscope::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LessonsRequest {
+  bool json = false;
+  std::string lab, course, as = "html", output;
+  bool answers = false;
+  std::vector<std::string> files;
+};
+
+// list
+
+void report_refused(const Library& library) {
+  for (const std::string& line : library.refused) std::cerr << message_line(line) << "\n";
+}
+
+nlohmann::ordered_json json_of(const Library& library) {
+  nlohmann::ordered_json groups = nlohmann::ordered_json::array(), courses = nlohmann::ordered_json::array();
+  int number = 0;
+  for (const LabGroup& group : library.groups) {
+    nlohmann::ordered_json labs = nlohmann::ordered_json::array();
+    for (const Lab& lab : group.labs)
+      labs.push_back(
+          {{"number", ++number},
+           {"name", lab.name()},
+           {"title", lab.title},
+           {"summary", lab.summary},
+           {"minutes", lab.minutes > 0 ? nlohmann::ordered_json(lab.minutes) : nlohmann::ordered_json(nullptr)},
+           {"needs", lab.needs},
+           {"questions", lab.questions.size()},
+           {"file", lab.file}});
+    groups.push_back({{"title", group.title}, {"labs", labs}});
+  }
+  for (const Course& course : library.courses)
+    courses.push_back(
+        {{"name", course.name()}, {"title", course.title}, {"summary", course.summary}, {"labs", course.labs()}});
+  return {{"groups", groups}, {"courses", courses}, {"refused", library.refused}};
+}
+
+int list_lessons(const LessonsRequest& request) {
+  const Library library = read_library();
+  if (request.json) {
+    std::cout << json_of(library).dump(2) << "\n";
+    return 0;
+  }
+  report_refused(library);
+  std::size_t widest = 0;
+  for (const Lab* lab : library.labs()) widest = std::max(widest, lab->name().size());
+  for (const Course& course : library.courses) widest = std::max(widest, course.name().size());
+  int number = 0;
+  for (const LabGroup& group : library.groups) {
+    std::cout << (number > 0 ? "\n" : "") << group.title << "\n";
+    for (const Lab& lab : group.labs)
+      std::cout << fmt::format("{:4}  {:<{}}  {:>7}  {}\n", ++number, lab.name(), widest,
+                               lab.minutes > 0 ? fmt::format("{} min", lab.minutes) : "", lab.title);
+  }
+  if (!library.courses.empty()) std::cout << "\nCourses (lessons export --course NAME)\n";
+  for (const Course& course : library.courses)
+    std::cout << fmt::format("      {:<{}}  {:>7}  {}\n", course.name(), widest,
+                             counted(std::ssize(course.labs()), "lab"), course.title);
+  return 0;
+}
+
+// export
+
+Lab lab_named(const std::string& named, const Library& library) {
+  std::error_code none;
+  if (fs::is_regular_file(named, none)) {
+    if (auto lab = read_lab(named)) return *std::move(lab);
+    throw ScenarioError(named + ":1:1: there is no lesson in it; add the table [lab] with summary and text");
+  }
+  if (const Lab* lab = library.lab(named)) return *lab;
+  std::vector<std::string> known;
+  for (const Lab* lab : library.labs()) known.push_back(lab->name());
+  const std::string near = nearest(named, known);
+  throw ScenarioError("there is no lab '" + excerpt(named) + "'; " +
+                      (near.empty() ? "see rankscope-engine lessons list" : "did you mean '" + near + "'?"));
+}
+
+/// The course's, or the one lab; without pictures and values.
+Handout chosen(const LessonsRequest& request, const Library& library) {
+  Handout handout;
+  handout.answers = request.answers;
+  if (request.course.empty()) {
+    Lab lab = lab_named(request.lab, library);
+    handout.title = lab.title;
+    handout.sheets.push_back(Sheet{std::move(lab)});
+    return handout;
+  }
+  const Course* course = library.course(request.course);
+  if (course == nullptr) {
+    std::vector<std::string> known;
+    for (const Course& one : library.courses) known.push_back(one.name());
+    throw ScenarioError("there is no course '" + excerpt(request.course) + "'; " +
+                        (known.empty() ? "none is installed" : "there is " + listed(known)));
+  }
+  handout.title = course->title;
+  handout.summary = course->summary;
+  handout.teacher = course->teacher;
+  for (const std::string& name : course->labs()) handout.sheets.push_back(Sheet{lab_named(name, library)});
+  return handout;
+}
+
+/// Pictures, and what simulations give. What cannot be simulated is left out and named.
+void simulate_into(Sheet& sheet, LessonPredictions& predictions, bool pictures) {
+  const Lab& lab = sheet.lab;
+  const auto try_it = [&](const auto& what) {
+    try {
+      what();
+    } catch (const std::exception& error) {
+      sheet.unsimulated = "This lesson's step is not simulated here: " + message_line(error.what());
+      std::cerr << lab.file << ": " << message_line(error.what()) << "\n";
+    }
+  };
+  try_it([&] {
+    const Scenario& scenario = predictions.scenario(lab);
+    sheet.ranks = static_cast<std::size_t>(scenario.plan.ranks());
+    sheet.steps = static_cast<std::size_t>(scenario.train.steps);
+    if (pictures) sheet.pictures = predictions.pictures(lab);
+  });
+  for (const Question& question : lab.questions) {
+    std::optional<Target> simulated;
+    if (!question.answer_from.empty())
+      try_it([&] {
+        if (question.drawn()) {
+          const auto series = predictions.series(lab, question);
+          if (!series.empty()) simulated = series;
+        } else if (const auto value = predictions.value(lab, question)) {
+          simulated = *value;
+        }
+      });
+    sheet.simulated.push_back(std::move(simulated));
+  }
+}
+
+/// Beside the hand-out: "one-step-timeline.svg" in the folder "handout.pictures" of "handout.md".
+struct PictureFiles {
+  fs::path folder;
+  fs::path path(const Sheet& sheet, const Picture& picture) const {
+    return folder / (sheet.lab.name() + "-" + picture.name + ".svg");
+  }
+};
+
+void write_file(const fs::path& path, const std::string& text) {
+  OutputFile output(path.string(), {});
+  std::ofstream file(output.path(), std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) throw std::runtime_error(path.string() + ": writing failed");
+  output.commit();
+}
+
+std::string markdown_of(const Handout& handout, const std::string& output) {
+  const bool beside = !output.empty();
+  const PictureFiles files{fs::path(output).replace_extension(".pictures")};
+  if (beside) fs::create_directories(files.folder);
+  Handout shown = handout;
+  if (!beside)  // there is no folder to put them in
+    for (Sheet& sheet : shown.sheets) sheet.pictures.clear();
+  for (const Sheet& sheet : shown.sheets)
+    for (const Picture& picture : sheet.pictures) write_file(files.path(sheet, picture), picture.svg);
+  return handout_markdown(shown, [&](const Sheet& sheet, const Picture& picture) {
+    return (files.folder.filename() / files.path(sheet, picture).filename()).string();
+  });
+}
+
+int export_lessons(const LessonsRequest& request) {
+  if (request.lab.empty() == request.course.empty())
+    throw ScenarioError(
+        "lessons export takes a lab or --course NAME, one of the two; see rankscope-engine lessons list");
+  const std::string output = request.output == "-" ? "" : request.output;
+  const Library library = read_library();
+  Handout handout = chosen(request, library);
+  LessonPredictions predictions;
+  const bool pictures = request.as == "html" || (request.as == "md" && !output.empty());
+  for (Sheet& sheet : handout.sheets) simulate_into(sheet, predictions, pictures);
+  if (request.as == "md" && output.empty())
+    std::cerr << "rankscope-engine: pictures are files beside the Markdown; name that with -o FILE to have them\n";
+  std::string text;
+  if (request.as == "gift") {
+    const Quiz quiz = gift(handout);
+    std::cerr << counted(quiz.asked, "question")
+              << (quiz.left_out.empty() ? "" : fmt::format("; left out: {}", fmt::join(quiz.left_out, "; "))) << "\n";
+    text = quiz.text;
+  } else {
+    text = request.as == "html" ? handout_html(handout) : markdown_of(handout, output);
+  }
+  if (!output.empty())
+    write_file(output, text);
+  else
+    std::cout << text << std::flush;
+  return 0;
+}
+
+// check
+
+struct Checked {
+  std::vector<std::string> faults;
+  int lessons = 0, courses = 0;
+};
+
+/// A course has sections; all else is read as a lesson.
+bool is_course(const std::string& file) { return fs::path(file).parent_path().filename() == "courses"; }
+
+void check_file(const std::string& named, const CheckAgainst& against, Checked& checked) {
+  try {
+    if (is_course(named)) {
+      const auto faults = faults_of(read_course(named), against.labs);
+      checked.faults.insert(checked.faults.end(), faults.begin(), faults.end());
+      ++checked.courses;
+      return;
+    }
+    const fs::path file = find_scenario(named);
+    const std::string path = file.empty() ? named : file.string();
+    const auto lab = read_lab(path);
+    if (!lab) throw ScenarioError(path + ":1:1: there is no lesson in it; add the table [lab] with summary and text");
+    read_scenario(path);  // what it trains must be readable, too
+    const auto faults = faults_of(*lab, against);
+    checked.faults.insert(checked.faults.end(), faults.begin(), faults.end());
+    ++checked.lessons;
+  } catch (const ScenarioError& error) {
+    checked.faults.emplace_back(error.what());
+  }
+}
+
+std::vector<std::string> names_of_labs(const LessonsRequest& request, const Library& library) {
+  std::vector<std::string> names;
+  for (const Lab* lab : library.labs()) names.push_back(lab->name());
+  for (const std::string& file : request.files)  // those that are checked together may need each other
+    if (!is_course(file)) names.push_back(fs::path(file).stem().string());
+  return names;
+}
+
+int check_lessons(const LessonsRequest& request) {
+  const Library library = read_library();
+  LessonPredictions predictions;
+  CheckAgainst against;
+  against.glossary = read_glossary();
+  against.labs = names_of_labs(request, library);
+  against.simulated = [&](const Lab& lab, const Question& question) { return predictions.value(lab, question); };
+  against.simulated_series = [&](const Lab& lab, const Question& question) {
+    return predictions.series(lab, question);
+  };
+  std::vector<std::string> files = request.files;
+  if (files.empty()) {
+    for (const char* kind : {"labs", "courses"})
+      for (const fs::path& file : resource_files(kind)) files.push_back(file.string());
+  }
+  Checked checked;
+  for (const std::string& file : files) check_file(file, against, checked);
+  if (request.json) {
+    std::cout << nlohmann::ordered_json{{"lessons", checked.lessons},
+                                        {"courses", checked.courses},
+                                        {"faults", checked.faults}}
+                     .dump(2)
+              << "\n";
+  } else {
+    for (const std::string& fault : checked.faults) std::cout << message_line(fault) << "\n";
+    std::cerr << counted(checked.lessons, "lesson") << " and " << counted(checked.courses, "course") << " checked, "
+              << counted(std::ssize(checked.faults), "fault") << "\n";
+  }
+  return checked.faults.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+Command lessons(CLI::App& app) {
+  const auto given = std::make_shared<LessonsRequest>();
+  auto* line =
+      app.add_subcommand("lessons", "what can be taught here: list it, make hand-outs and quizzes, check a lesson");
+  line->require_subcommand(1);
+
+  auto* list = line->add_subcommand("list", "all lessons in their natural order, by groups, and the courses");
+  add_json(list, given->json);
+
+  auto* out = line->add_subcommand("export", "a hand-out, the instructor's edition, or a Moodle quiz");
+  out->add_option("LAB", given->lab, "a lab's name or file");
+  out->add_option("--course", given->course, "all labs of a course, in one file");
+  out->add_option("--as", given->as,
+                  "html (one file with its pictures), md (Markdown, the pictures in a folder beside it) or gift "
+                  "(questions for Moodle)")
+      ->check(CLI::IsMember({"html", "md", "gift"}));
+  out->add_flag("--answers", given->answers,
+                "the instructor's edition: with answers, tolerances, reasons, usual mistakes and notes");
+  out->add_option("-o,--output", given->output, "file to write; - or nothing: standard output");
+
+  auto* check = line->add_subcommand("check",
+                                     "look for answers that are printed before Run, ranges that accept too much or too "
+                                     "little, symbols without definition, and names that there are none of; status 1 "
+                                     "where there are any");
+  check->add_option("FILE", given->files,
+                    "lessons (a file or a lab's name) and courses; without it all that are installed");
+  add_json(check, given->json);
+
+  return {line, [given, list, out] {
+            return *list ? list_lessons(*given) : *out ? export_lessons(*given) : check_lessons(*given);
+          }};
+}
+
+}  // namespace rankscope::command

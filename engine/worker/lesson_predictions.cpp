@@ -1,0 +1,119 @@
+#include "engine/worker/lesson_predictions.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/execute/run/scratch.hpp"
+#include "engine/explain/analyse/report_value.hpp"
+#include "engine/explain/facts/forecast.hpp"
+#include "engine/plan/scenario/keys.hpp"
+#include "engine/plan/scenario/lost_node.hpp"
+#include "engine/plan/scenario/read.hpp"
+#include "engine/worker/paths.hpp"
+#include "engine/worker/stages.hpp"
+
+namespace rankscope {
+namespace {
+
+/// What is drawn is taken from the events of a simulated run.
+struct Told {
+  std::vector<Span> spans;
+  std::vector<MemorySample> samples;
+  int ranks = 0;
+
+  TellEvent listener() {
+    return [this](int, Event event) {
+      if (auto* hello = std::get_if<Hello>(&event)) ranks = hello->ranks;
+      if (auto* batch = std::get_if<SpanBatch>(&event))
+        spans.insert(spans.end(), batch->spans.begin(), batch->spans.end());
+      if (auto* batch = std::get_if<MemoryBatch>(&event))
+        samples.insert(samples.end(), batch->samples.begin(), batch->samples.end());
+    };
+  }
+};
+
+const std::vector<std::string> no_settings;
+
+/// With what the lesson leaves to the surface.
+PathRequest completed(const PathRequest& asked) {
+  PathsInput input;
+  input.surface = asked.surface;
+  input.condition = asked.condition;
+  input.noise = asked.noise;
+  input.steps = asked.steps;
+  input.seed = asked.seed;
+  input.set = asked.settings;
+  input.optimizers = asked.optimizers;
+  for (const auto& [optimizer, rate] : asked.rates) input.rates.push_back(optimizer + "=" + plain(rate));
+  return path_request(input);
+}
+
+}  // namespace
+
+const LessonPredictions::Prediction& LessonPredictions::of(const Lab& lab, const std::vector<std::string>& settings) {
+  std::string name = lab.file;
+  for (const std::string& setting : settings) name += "\n" + setting;
+  auto& found = known_[name];
+  if (!found) {
+    std::vector<Override> overrides;
+    for (const std::string& setting : settings) overrides.push_back(parse_override(setting));
+    Prediction prediction;
+    prediction.scenario = with_stages(read_scenario(lab.file, overrides), false);
+    prediction.step = predict_with_facts(prediction.scenario, add_host_scratch);
+    found = std::make_shared<const Prediction>(std::move(prediction));
+  }
+  return *found;
+}
+
+std::optional<double> LessonPredictions::value(const Lab& lab, const Question& question) {
+  std::optional<double> value;
+  if (question.paths)
+    value = value_at(to_json(walk_paths(completed(*question.paths))), question.answer_from);
+  else
+    value = simulated_value_at(of(lab, question.variant ? question.variant->settings : no_settings).step.report,
+                               question.answer_from);
+  return value ? std::optional(*value * question.scale) : std::nullopt;
+}
+
+std::vector<double> LessonPredictions::series(const Lab& lab, const Question& question) {
+  // What a prediction says of steps is of one of them.
+  if (question.paths || question.answer_from.starts_with("steps.")) return {};
+  const Prediction& predicted = of(lab, question.variant ? question.variant->settings : no_settings);
+  std::vector<double> series = simulated_series_at(predicted.step.report, question.answer_from);
+  for (double& one : series) one *= question.scale;
+  return series;
+}
+
+const Scenario& LessonPredictions::scenario(const Lab& lab) { return of(lab, no_settings).scenario; }
+
+std::vector<Picture> LessonPredictions::pictures(const Lab& lab) {
+  if (lab.view == "paths") return {};  // what the scenario trains is not what the lesson is about
+  const Prediction& predicted = of(lab, no_settings);
+  const Scenario& scenario = predicted.scenario;
+  Told told;
+  const bool folded = !predicted.step.facts;
+  constexpr int most_stages = 256;
+  if (folded && scenario.plan.pipeline > most_stages) return {};
+  const auto after = after_lost_node(scenario);
+  if (folded)
+    tell_folded_forecast(after ? after->scenario : scenario, predicted.step.report.step_seconds, told.listener());
+  else
+    tell_forecast(after ? after->scenario : scenario, predicted.step.facts->programs,
+                  predicted.step.facts->predicted->spans, told.listener());
+  DrawnStep step;
+  std::uint32_t last = 0;
+  for (const Span& span : told.spans) last = std::max(last, span.step);
+  step.step = static_cast<std::uint32_t>(steady_step(last + 1));
+  step.range = step_range(told.spans, step.step);
+  if (step.range.empty()) return {};
+  step.spans = std::move(told.spans);
+  step.samples = std::move(told.samples);
+  step.ranks = told.ranks;
+  step.note = "simulated, costs of " + predicted.step.report.costs;
+  if (folded) step.note += "; rank s is one of stage s, which has all ranks alike";
+  std::vector<Picture> pictures{draw_timeline(step), draw_memory(step)};
+  std::erase_if(pictures, [](const Picture& picture) { return picture.svg.empty(); });
+  return pictures;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,37 @@
+// What a simulation gives to a lesson: the values that its questions ask for, and pictures of its step.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/explain/facts/prediction.hpp"
+#include "engine/lesson/handout/picture.hpp"
+#include "engine/lesson/lab/lab.hpp"
+
+namespace rankscope {
+
+/// Each scenario is simulated once.
+class LessonPredictions {
+ public:
+  /// In the question's unit: of its variant, of the lesson's own scenario, or of optimizers' paths. nullopt for what no
+  /// simulation knows. Throws as read_scenario and predict_with_facts do.
+  std::optional<double> value(const Lab& lab, const Question& question);
+  std::vector<double> series(const Lab& lab, const Question& question);
+  /// Time line and memory of a step of the lesson's own scenario; none where all ranks of a stage are folded into one
+  /// and there are too many stages to draw, or of a lesson that trains nothing. Throws as value().
+  std::vector<Picture> pictures(const Lab& lab);
+  /// The lesson's own scenario.
+  const Scenario& scenario(const Lab& lab);
+
+ private:
+  struct Prediction {
+    Scenario scenario;
+    StepPrediction step;
+  };
+  const Prediction& of(const Lab& lab, const std::vector<std::string>& settings);
+  std::map<std::string, std::shared_ptr<const Prediction>> known_;  ///< by file and settings
+};
+
+}  // namespace rankscope

@@ -1,0 +1,31 @@
+// A recording as one HTML file, for a course page: time line, memory, the shares of each step and the lesson's text.
+// Opened from disk; it loads nothing, and draws with the JavaScript and canvas beside this header.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope {
+
+struct PageOptions {
+  std::string file;                  ///< name of the recording, as the page states it
+  std::string lesson;                ///< Markdown; empty: none
+  std::optional<Obtained> obtained;  ///< only what was obtained so; else all, what the headline is of first
+  /// More make a page slow: then the last steps that have together no more are in it, one at least, and it says so.
+  std::size_t most_spans = 20'000;
+  /// How many bytes an op of a rank moves; nullopt: none, or unknown.
+  std::function<std::optional<std::int64_t>(int rank, OpId op)> bytes = {};
+};
+
+/// The page. Throws as report_of (engine/explain/facts/prediction.hpp), and std::invalid_argument where there is
+/// nothing to draw.
+std::string page_of(const StoreView& run, const PageOptions& options);
+/// What is embedded in it. Figures are printed as the report prints them.
+nlohmann::json page_data(const StoreView& run, const PageOptions& options);
+
+}  // namespace rankscope

@@ -1,0 +1,126 @@
+// Lessons through the program: listed, checked, and exported.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "tests/catch.hpp"
+#include "tests/whole/json.hpp"
+#include "tests/whole/process.hpp"
+
+using namespace rankscope;
+using namespace rankscope::test;
+
+namespace {
+
+std::string contents(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+/// A lesson whose formula agrees with what a simulation of it gives.
+std::string small_lab(const std::string& formula, const std::string& printed) {
+  return "title = \"Small\"\n[model]\nlayers = 4\nwidth = 64\nheads = 2\ncontext = 16\nvocabulary = 64\n"
+         "[plan]\npipeline = 2\nmicro_batches = 4\nschedule = \"gpipe\"\n[train]\nglobal_batch = 8\n"
+         "[lab]\nsummary = \"Small.\"\ntext = \"\"\"\n## Read\nTwo stages. " +
+         printed +
+         "\n\n## Run\nPress Run.\n\"\"\"\n"
+         "[[lab.questions]]\nask = \"What share of the step is bubble?\"\nunit = \"%\"\nanswer_from = "
+         "\"bubble.ideal\"\n"
+         "formula = \"" +
+         formula + "\"\ntolerance = 2\nhint = \"Count slots.\"\nwhy = \"One fifth.\"\n";
+}
+
+}  // namespace
+
+TEST_CASE("the list numbers every lab in the natural order, by groups") {
+  const Folder folder;
+  const json list = only_object(engine(folder, {"lessons", "list", "--json"}));
+  CHECK(list["refused"].empty());
+  int number = 0;
+  for (const json& group : list["groups"])
+    for (const json& one : group["labs"]) CHECK(one["number"] == ++number);
+  CHECK(number >= 28);
+  const Ended words = engine(folder, {"lessons", "list"});
+  CHECK(words.status == 0);
+  CHECK(has(words.out, list["groups"][0]["title"].get<std::string>() + "\n   1  "));
+  CHECK(has(words.out, "natural"));
+}
+
+TEST_CASE("a lesson without faults ends with status 0, one with a fault with 1 and a line that says what") {
+  const Folder folder;
+  const std::string good = folder.file("small.toml", small_lab("100 * 1/5", ""));
+  const Ended fine = engine(folder, {"lessons", "check", good});
+  INFO(fine.out << fine.err);
+  CHECK(fine.status == 0);
+  CHECK(fine.out.empty());
+  CHECK(has(fine.err, "1 lesson and 0 courses checked, 0 faults"));
+
+  const Ended printed =
+      engine(folder, {"lessons", "check", folder.file("printed.toml", small_lab("100 * 1/5", "It is 20 %."))});
+  CHECK(printed.status == 1);
+  CHECK(std::count(printed.out.begin(), printed.out.end(), '\n') == 1);
+  CHECK(has(printed.out, "printed.toml:question 1: the text prints the answer before Run: '20%'"));
+
+  const Ended wrong = engine(folder, {"lessons", "check", folder.file("wrong.toml", small_lab("100 * 1/4", ""))});
+  CHECK(wrong.status == 1);
+  CHECK(has(wrong.out, "wrong.toml:question 1: 23 to 27 % is accepted, which excludes the simulated 20 %"));
+
+  const Ended unread = engine(folder, {"lessons", "check", folder.file("unread.toml", "title = 3")});
+  CHECK(unread.status == 1);
+  CHECK(has(unread.out, "unread.toml:"));
+}
+
+TEST_CASE("a hand-out has pictures and no answers, the instructor's edition has them") {
+  const Folder folder;
+  const std::string file = folder.file("small.toml", small_lab("100 * 1/5", "")),
+                    page = (folder / "small.html").string();
+  REQUIRE(engine(folder, {"lessons", "export", file, "-o", page}).status == 0);
+  const std::string sheet = contents(page);
+  CHECK(has(sheet, "What share of the step is bubble?"));
+  CHECK_FALSE(has(sheet, "One fifth"));
+  CHECK(has(sheet, "Time line of a step; simulated"));
+  CHECK(has(sheet, "Memory of rank "));
+  const Ended answers = engine(folder, {"lessons", "export", file, "--answers"});
+  CHECK(has(answers.out, "Answer: 20 %"));
+  CHECK(has(answers.out, "One fifth"));
+  REQUIRE(engine(folder, {"lessons", "export", file, "--as", "md", "-o", (folder / "small.md").string()}).status == 0);
+  CHECK(has(contents((folder / "small.md").string()), "](small.pictures/small-timeline.svg)"));
+  CHECK(has(contents((folder / "small.pictures/small-memory.svg").string()), "<svg"));
+}
+
+TEST_CASE("the whole natural course is a hand-out and a quiz") {
+  const Folder folder;
+  const json list = only_object(engine(folder, {"lessons", "list", "--json"}));
+  const Ended page = engine(folder, {"lessons", "export", "--course", "natural"});
+  CHECK(page.status == 0);
+  const Ended quiz = engine(folder, {"lessons", "export", "--course", "natural", "--as", "gift"});
+  CHECK(quiz.status == 0);
+  std::size_t questions = 0, asked = 0;
+  for (const json& group : list["groups"])
+    for (const json& one : group["labs"]) {
+      CHECK(has(page.out, "id=\"" + one["name"].get<std::string>() + "\""));
+      questions += one["questions"].get<std::size_t>();
+    }
+  for (std::size_t at = quiz.out.find("\n::"); at != std::string::npos; at = quiz.out.find("\n::", at + 1)) ++asked;
+  CHECK(asked > questions / 2);
+  CHECK(asked <= questions);
+  CHECK(has(quiz.err, std::to_string(asked) + " questions"));
+}
+
+TEST_CASE("what there is none of is refused in one line") {
+  const Folder folder;
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"lessons", "export", "wals"},
+                                                    {"lessons", "export", "--course", "none"},
+                                                    {"lessons", "export"},
+                                                    {"lessons", "export", "walls", "--as", "pdf"},
+                                                    {"lessons"},
+                                                    {"lessons", "export", "walls", "--course", "natural"}}) {
+    const Ended ended = engine(folder, arguments);
+    INFO(ended.err);
+    CHECK(ended.status == 2);
+    CHECK(ended.out.empty());
+    CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
+  }
+}
