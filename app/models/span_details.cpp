@@ -34,6 +34,7 @@ std::string_view cargo_of(Purpose purpose) {
     case Purpose::data_parameter: return "parameters";
     case Purpose::batch: return "samples";
     case Purpose::offload: return "optimizer states";
+    case Purpose::alone: return "drawn numbers";
   }
   return "";
 }
@@ -74,7 +75,8 @@ std::string phrase_of(OpId op) {
   const OpFields f = op.fields();
   std::string text = f.kind == OpKind::input_gradient ? "backward, input gradient" : with_hyphens(name_of(f.kind));
   if (f.kind == OpKind::weight_gradient) text = "backward, weight gradient";
-  if (f.kind == OpKind::load_batch) text = "load batch";
+  if (f.kind == OpKind::load_batch) text = f.purpose == Purpose::alone ? "load" : "load batch";
+  if (f.kind == OpKind::check) text = "check against the definition";
   if (const auto cargo = cargo_of(f.purpose); !cargo.empty()) text += " of " + std::string(cargo);
   if (f.kind == OpKind::optimizer && f.segment != Segment::whole) text += ", " + std::string(name_of(f.segment));
   return text;
