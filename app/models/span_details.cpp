@@ -99,6 +99,7 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
         return {"waiting for " + whose + "'s transfer", whose + "'s transfer", "waiting"};
       }
       if (stretch.time == TimeClass::bubble) return {"waiting for others' transfers", "waiting"};
+      if (stretch.purpose == Purpose::alone) return {"waiting for the collective", "collective"};
       const bool message =
           stretch.purpose == Purpose::pipeline_forward || stretch.purpose == Purpose::pipeline_backward;
       return {"exposed " + std::string(cargo_of(stretch.purpose)), message ? "exposed send" : "exposed", "exposed"};
