@@ -5,7 +5,9 @@
 #include <QStringList>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
+#include "app/models/span_details.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {
@@ -14,9 +16,6 @@ namespace {
 using nlohmann::json;
 
 QString tr(const char* text) { return QCoreApplication::translate("Answer", text); }
-
-constexpr double close_share = 0.25;  ///< of the value itself: what is farther off is not simply right
-constexpr double least_points = 1;    ///< of shares: so little is never far off
 
 QString plain_number(double value) { return QString::number(value, 'g', 6); }
 
@@ -63,6 +62,25 @@ std::optional<double> value_in(const json& root, const QString& path) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(std::max<std::size_t>(values.size(), 1));
+}
+
+/// "forward → backward → update".
+QString in_order(const std::vector<std::string>& items) {
+  QStringList words;
+  for (const std::string& item : items) words << QString::fromStdString(item);
+  return words.join(QStringLiteral(" → "));
+}
+
+/// "backward, micro-batch 3, rank 2".
+QString op_words(const PointedOp& pointed) {
+  QString words = QString::fromStdString(phrase_of(pointed.op));
+  if (const int micro_batch = pointed.op.fields().micro_batch; micro_batch >= 0)
+    words += tr(", micro-batch %1").arg(micro_batch);
+  return words + tr(", rank %1").arg(pointed.rank);
+}
+
 }  // namespace
 
 std::optional<double> report_value(const Report& report, const QString& path) {
@@ -91,43 +109,40 @@ std::size_t series_size(const std::optional<Scenario>& scenario, const QString& 
                                                                           : scenario->plan.ranks());
 }
 
-double Answer::distance() const {
-  double sum = 0;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < std::min(drawn.size(), series.size()); ++i) {
-    if (!std::isfinite(series[i])) continue;
-    sum += std::fabs(drawn[i] - series[i]);
-    ++count;
-  }
-  return count > 0 ? sum / static_cast<double>(count) : std::nan("");
+std::optional<Target> Answer::truth() const {
+  if (const auto known = known_answer(question)) return known;
+  return told;
 }
 
-bool Answer::right() const {
-  return open() && (question.drawn() ? distance() : std::fabs(*guess - *measured)) <= question.tolerance;
+std::optional<Reply> Answer::reply() const {
+  const auto right = truth();
+  if (tries.empty() || !right) return std::nullopt;
+  return judge(question, tries.back().attempt, *right);
 }
 
-Grade grade_of(const Answer& answer) {
-  if (!answer.right()) return Grade::wrong;
-  if (answer.question.drawn()) return Grade::right;
-  const double off = std::fabs(*answer.guess - *answer.measured);
-  const double little = answer.question.unit == "%" ? least_points : 0;
-  return off <= std::max(close_share * std::fabs(*answer.measured), little) ? Grade::right : Grade::close;
+bool Answer::wants_try() const {
+  if (tries.empty()) return true;
+  const auto said = reply();
+  return said && !said->accepted() && tries.size() < most_tries;
 }
 
-QString verdict_words(const Answer& answer) {
-  const QString allowed = plain_number(answer.question.tolerance);
-  const Grade grade = grade_of(answer);
-  if (answer.question.drawn()) {
-    const QString off = off_text(answer.question, answer.distance());
-    return (grade == Grade::right ? tr("Right (%1 off on average; %2 allowed)") : tr("%1 off on average (%2 allowed)"))
-        .arg(off, allowed);
-  }
-  const double off = *answer.guess - *answer.measured;
-  if (off == 0) return tr("Right (exact)");
-  const QString far = off_text(answer.question, std::fabs(off));
-  if (grade == Grade::right) return tr("Right (%1 off; %2 allowed)").arg(far, allowed);
-  const QString way = off > 0 ? tr("%1 too high").arg(far) : tr("%1 too low").arg(far);
-  return (grade == Grade::close ? tr("Close (%1; %2 allowed)") : tr("%1 (%2 allowed)")).arg(way, allowed);
+std::optional<double> Answer::guess() const {
+  if (tries.empty()) return std::nullopt;
+  const Attempt& last = tries.back().attempt;
+  if (const auto* number = std::get_if<double>(&last)) return *number;
+  if (const auto* drawn = std::get_if<std::vector<double>>(&last)) return mean_of(*drawn);
+  return std::nullopt;
+}
+
+std::optional<double> Answer::told_number() const {
+  if (!told) return std::nullopt;
+  if (const auto* number = std::get_if<double>(&*told)) return *number;
+  if (const auto* series = std::get_if<std::vector<double>>(&*told)) return mean_of(*series);
+  return std::nullopt;
+}
+
+bool Answer::without_run() const {
+  return of_paths() || known_answer(question) || (question.variant && !question.variant->runs);
 }
 
 QString guess_text(const Question& question, double value) {
@@ -140,6 +155,43 @@ QString value_text(const Question& question, double value) {
                          : question.unit == "steps" ? QString::number(value, 'f', value == std::round(value) ? 0 : 1)
                                                     : text::number(value);
   return question.unit.empty() ? number : number + QChar(0xA0) + QString::fromStdString(question.unit);
+}
+
+QString attempt_words(const Question& question, const Attempt& attempt) {
+  if (const auto* number = std::get_if<double>(&attempt)) return guess_text(question, *number);
+  if (const auto* option = std::get_if<std::string>(&attempt)) return QString::fromStdString(*option);
+  if (const auto* items = std::get_if<std::vector<std::string>>(&attempt)) return in_order(*items);
+  if (const auto* op = std::get_if<PointedOp>(&attempt)) return op_words(*op);
+  return tr("your drawing");
+}
+
+QString target_words(const Question& question, const Target& target) {
+  if (const auto* number = std::get_if<double>(&target)) return value_text(question, *number);
+  if (const auto* option = std::get_if<std::string>(&target)) return QString::fromStdString(*option);
+  if (const auto* items = std::get_if<std::vector<std::string>>(&target)) return in_order(*items);
+  if (const auto* pattern = std::get_if<OpPattern>(&target)) return QString::fromStdString(words_of(*pattern));
+  return {};
+}
+
+QString verdict_words(const Answer& answer) {
+  const auto reply = answer.reply();
+  if (!reply) return {};
+  const Question& question = answer.question;
+  const bool number = question.kind == QuestionKind::number;
+  if (answer.wants_try()) {
+    const QString wrong = !number ? tr("Not right.") : reply->off > 0 ? tr("Too high.") : tr("Too low.");
+    return wrong + QLatin1Char(' ') + tr("One more try.");
+  }
+  if (!number && !question.drawn()) return reply->accepted() ? tr("Right") : tr("Not right");
+  const QString allowed = plain_number(question.tolerance);
+  const QString far = off_text(question, std::fabs(reply->off));
+  if (question.drawn())
+    return (reply->accepted() ? tr("Right (%1 off on average; %2 allowed)") : tr("%1 off on average (%2 allowed)"))
+        .arg(far, allowed);
+  if (reply->off == 0) return tr("Right (exact)");
+  if (reply->grade == Grade::right) return tr("Right (%1 off; %2 allowed)").arg(far, allowed);
+  const QString way = reply->off > 0 ? tr("%1 too high").arg(far) : tr("%1 too low").arg(far);
+  return (reply->grade == Grade::close ? tr("Close (%1; %2 allowed)") : tr("%1 (%2 allowed)")).arg(way, allowed);
 }
 
 }  // namespace rankscope::app

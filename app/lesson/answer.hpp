@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A lesson's questions and what became of them: the guess is kept before the run, and compared after it. No widgets.
+// A lesson's questions and what became of them: what a person tried, what is right, and what is said about it. No
+// widgets.
 #pragma once
 #include <QString>
 #include <optional>
@@ -25,29 +26,55 @@ std::vector<double> report_series(const Report& report, const QString& path);
 /// How many values one draws for a path of a series: ranks, or steps. 0 while that is not known.
 std::size_t series_size(const std::optional<Scenario>& scenario, const QString& path);
 
+/// After so many answers the right one is shown.
+inline constexpr std::size_t most_tries = 2;
+
+/// What a person answered, once.
+struct Try {
+  Attempt attempt;
+  QString at;  ///< UTC, "2026-11-24T09:30:00Z"
+  bool operator==(const Try&) const = default;
+};
+
 struct Answer {
   Question question;
-  std::vector<double> drawn;   ///< of a drawn question; then `guess` is their mean
-  std::vector<double> series;  ///< what was measured of it; `measured` is their mean
-  /// Mean distance of what was drawn from what was measured, in the unit; NaN of a question that is not drawn.
-  double distance() const;
-  std::optional<double> guess;     ///< in the question's unit; kept for good once given
-  std::optional<double> measured;  ///< in the question's unit
-  /// The answer may be shown: a guess was kept, and there was a run after it.
-  bool open() const { return guess && measured; }
-  bool right() const;
+  std::vector<Try> tries;  ///< in order; none is ever changed
+  /// What a run, a simulation or a path gave, in the question's unit: a number, or a value for each rank or step.
+  std::optional<Target> told;
+  QString told_by;  ///< how `told` was obtained: "Run", "Simulation", "Computed"
+
+  /// What answers are compared with: what the lesson states, else `told`.
+  std::optional<Target> truth() const;
+  /// About the last answer; nullopt where there is none, or where nothing says yet what is right.
+  std::optional<Reply> reply() const;
+  /// An answer may be given: the first, or another after a wrong one.
+  bool wants_try() const;
+  /// An answer was given, and a run must say whether it is right.
+  bool waits() const { return !tries.empty() && !truth(); }
+  /// Right, or no try is left: what was asked for may be shown.
+  bool open() const { return reply() && !wants_try(); }
+  bool right() const { return reply() && reply()->accepted(); }
+  /// What was typed, or the mean of what was drawn; nullopt for the other kinds, and without an answer.
+  std::optional<double> guess() const;
+  /// `told` as one number: of a series its mean.
+  std::optional<double> told_number() const;
   /// It is about a surface: nothing has to run for it.
   bool of_paths() const { return question.paths.has_value(); }
+  /// It is answered without a run of the lesson's scenario: its truth is stated, simulated, or of a surface.
+  bool without_run() const;
 };
 
 /// "31.0 %", "43.4 ms": a value in the question's unit.
 QString value_text(const Question& question, double value);
 /// What was typed, as it was typed: "27 %".
 QString guess_text(const Question& question, double value);
+/// What a person answered, in words: "27 %", an option, items with arrows between them, an op.
+QString attempt_words(const Question& question, const Attempt& attempt);
+/// What is right, in words.
+QString target_words(const Question& question, const Target& target);
 
-/// Of an answer that is open.
-Grade grade_of(const Answer& answer);
-/// "Right (2.7 points off; 4 allowed)", "3.4 MiB too high (3 allowed)".
+/// Of the last answer, where it is judged: "Right (2.7 points off; 4 allowed)", "3.4 MiB too high (3 allowed)"; while
+/// another try is left "Too high. One more try.", which does not give the answer away.
 QString verdict_words(const Answer& answer);
 
 }  // namespace rankscope::app

@@ -4,7 +4,6 @@
 #include <QFileInfo>
 #include <QPushButton>
 #include <QScrollBar>
-#include <QTextBrowser>
 #include <QTimer>
 #include <algorithm>
 #include <cmath>
@@ -12,9 +11,9 @@
 
 #include "app/lesson/lab_label.hpp"
 #include "app/lesson/lesson_text.hpp"
+#include "app/lesson/question_card.hpp"
 #include "app/views/common/style.hpp"
-#include "engine/lesson/lab/course.hpp"
-#include "engine/lesson/lab/experiment.hpp"
+#include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -36,10 +35,24 @@ QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
   return result + line;
 }
 
+/// A glossary that is damaged leaves terms without their definitions, and nothing else.
+Glossary installed_glossary() {
+  try {
+    return read_glossary();
+  } catch (const ScenarioError&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 LabPanel::LabPanel(FiguresModel& figures, ClassRoom* room, QWidget* parent)
-    : QScrollArea(parent), figures_(figures), room_(room), labs_(all_labs()), colours_(&palette_of(Theme::dark)) {
+    : QScrollArea(parent),
+      figures_(figures),
+      room_(room),
+      library_(read_library()),
+      glossary_(installed_glossary()),
+      colours_(&palette_of(Theme::dark)) {
   setObjectName(QStringLiteral("leftPanel"));
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
@@ -61,15 +74,36 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
     answers_.clear();
     told_to_class_.clear();
     if (lab_)
-      for (const Question& question : lab_->questions) answers_.emplace_back().question = question;
+      for (const Question& question : lab_->questions) {
+        Answer& answer = answers_.emplace_back();
+        answer.question = question;
+        book_.fill(lab_name(), answer);
+      }
   }
+  if (another) take_figures();
   rebuild();
   emit answers_changed();
 }
 
 std::optional<Lab> LabPanel::lab_titled(const std::string& title) const {
-  const auto found = std::find_if(labs_.begin(), labs_.end(), [&](const Lab& lab) { return lab.title == title; });
-  return found == labs_.end() ? std::nullopt : std::optional(*found);
+  for (const Lab* lab : library_.labs())
+    if (lab->title == title) return *lab;
+  return std::nullopt;
+}
+
+void LabPanel::set_answer_file(const QString& file) {
+  book_ = AnswerBook(file);
+  if (!book_.trouble().isEmpty()) emit log(book_.trouble(), true);
+}
+
+void LabPanel::set_variants(VariantCache* variants) {
+  variants_ = variants;
+  if (variants_ != nullptr) connect(variants_, &VariantCache::changed, this, &LabPanel::take_figures);
+}
+
+void LabPanel::set_selected(std::optional<PointedOp> selected) {
+  selected_ = selected;
+  for (QuestionCard* card : cards_) card->set_chosen(selected);
 }
 
 void LabPanel::set_no_lesson(const QString& words) {
@@ -91,6 +125,7 @@ void LabPanel::set_theme(Theme theme) {
 void LabPanel::rebuild() {
   if (!place_) place_ = verticalScrollBar()->value();
   class_updates_.clear();
+  cards_.clear();
   first_question_ = first_input_ = nullptr;
   class_line_ = nullptr;
   page_ = new QWidget;
@@ -98,10 +133,11 @@ void LabPanel::rebuild() {
   layout_->setContentsMargins(16, 16, 16, 16);
   layout_->setSpacing(8);
   if (lab_) {
-    const auto here = std::find_if(labs_.begin(), labs_.end(), [&](const Lab& lab) { return lab.file == lab_->file; });
-    if (here != labs_.end())
+    const std::vector<const Lab*> labs = library_.labs();
+    const auto here = std::find_if(labs.begin(), labs.end(), [&](const Lab* lab) { return lab->file == lab_->file; });
+    if (here != labs.end())
       layout_->addWidget(
-          make_label(tr("LAB %1 OF %2").arg(here - labs_.begin() + 1).arg(labs_.size()), "caption", page_));
+          make_label(tr("LAB %1 OF %2").arg(here - labs.begin() + 1).arg(labs.size()), "caption", page_));
   }
   if (room_ != nullptr && (room_->teaching() || room_->attending())) {
     class_line_ = make_label(room_->words(), "caption", page_);
@@ -143,7 +179,7 @@ void LabPanel::fit_width() {
 
 // A lesson is longer than the panel: whoever does not read to its end would not know why the answers are hidden.
 void LabPanel::add_way_to_questions() {
-  const auto open = std::count_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return !answer.guess; });
+  const auto open = std::count_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.wants_try(); });
   if (open == 0) return;
   const QString when = answered_by_looking() ? tr("before you look") : tr("before you run");
   auto* way =
@@ -157,11 +193,11 @@ void LabPanel::add_way_to_questions() {
 
 void LabPanel::add_lesson() {
   const LessonParts parts = parts_of(lab_->text);
-  add_text(QString::fromStdString(parts.before));
+  add_text(parts.before);
   for (std::size_t i = 0; i < answers_.size(); ++i) add_question(i);
-  add_text(QString::fromStdString(parts.run));
+  add_text(parts.run);
   const bool told = std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.open(); });
-  if (told || shows_anyway_) return add_text(QString::fromStdString(parts.after));
+  if (told || shows_anyway_) return add_text(parts.after);
   if (parts.after.empty()) return;
   layout_->addWidget(make_label(answered_by_looking() ? tr("Compare and Explain unlock after you answer.")
                                                       : tr("Compare and Explain unlock after you answer and run."),
@@ -180,28 +216,48 @@ void LabPanel::show_anyway() {
   emit answers_changed();
 }
 
-void LabPanel::add_text(const QString& markdown) {
-  if (markdown.isEmpty()) return;
+void LabPanel::add_text(const std::string& markdown) {
+  if (markdown.empty()) return;
   auto* text = new LessonText(page_);
   text->setAccessibleName(tr("The lesson"));
-  text->set_lesson(markdown);
+  text->set_lesson(QString::fromStdString(markdown), glossary_, lab_->symbols, *colours_);
+  connect(text, &LessonText::experiment_wanted, this, &LabPanel::experiment_wanted);
+  connect(text, &LessonText::view_wanted, this, &LabPanel::evidence_wanted);
+  connect(text, &LessonText::lab_wanted, this, [this](const QString& name) {
+    if (const Lab* lab = library_.lab(name.toStdString())) emit lab_wanted(QString::fromStdString(lab->file));
+  });
   layout_->addWidget(text);
 }
 
 QString LabPanel::told_by(const Answer& answer) const {
   if (answer.of_paths()) return tr("computed");
+  if (answer.question.variant && !answer.question.variant->runs) return tr("simulated");
   const auto figures = figures_.latest();
   return simulated_ && !figures->run ? tr("simulated") : run_column_name(*figures);
 }
 
 QString LabPanel::source_name(const Answer& answer) const {
   if (answer.of_paths()) return tr("Computed");
+  if (answer.question.variant && !answer.question.variant->runs) return tr("Simulation");
   return simulated_ && !figures_.latest()->run ? tr("Simulation") : tr("Run");
 }
 
 bool LabPanel::answered_by_looking() const {
-  return simulated_ ||
-         std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.of_paths(); });
+  return simulated_ || std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) {
+           return answer.of_paths() || (answer.question.variant && !answer.question.variant->runs);
+         });
+}
+
+QString LabPanel::waits_for(const Answer& answer) const {
+  if (answer.of_paths()) return tr("Computing the paths…");
+  const auto& variant = answer.question.variant;
+  if (variant && variant->runs) {
+    QStringList settings;
+    for (const std::string& setting : variant->settings) settings << QString::fromStdString(setting);
+    return tr("Run with %1 to check.").arg(settings.join(QStringLiteral(", ")));
+  }
+  if (simulated_ || variant) return tr("Simulating…");
+  return edited_ ? tr("Reset the plan to the lesson's and press Run to check.") : tr("Press Run to check.");
 }
 
 QString LabPanel::hidden_words() const {
@@ -225,53 +281,86 @@ void LabPanel::take_class() {
 }
 
 void LabPanel::add_next_lab() {
-  for (std::size_t i = 0; i + 1 < labs_.size(); ++i) {
-    if (labs_[i].file != lab_->file) continue;
+  const std::vector<const Lab*> labs = library_.labs();
+  for (std::size_t i = 0; i + 1 < labs.size(); ++i) {
+    if (labs[i]->file != lab_->file) continue;
     auto* next = new QPushButton(page_);
-    const QString title = tr("Next: %1").arg(QString::fromStdString(labs_[i + 1].title));
+    const QString title = tr("Next: %1").arg(QString::fromStdString(labs[i + 1]->title));
     next->setText(in_lines(title, next->fontMetrics(), narrowest_lesson - 26));
     next->setAccessibleName(title);
-    const QString file = QString::fromStdString(labs_[i + 1].file);
+    const QString file = QString::fromStdString(labs[i + 1]->file);
     connect(next, &QPushButton::clicked, this, [this, file] { emit lab_wanted(file); });
     layout_->addWidget(next);
   }
 }
 
-// An answer before the guess would be told by the tables: there it is hidden until the guess is kept.
-std::optional<double> LabPanel::told_of(Answer& answer, const Report* told) const {
-  if (!answer.guess) return std::nullopt;
-  const QString from = QString::fromStdString(answer.question.answer_from);
-  std::optional<double> value;
-  if (answer.of_paths()) {
-    if (const auto paths = paths_ != nullptr ? paths_->get(*answer.question.paths) : nullptr)
-      value = path_value(*paths, from);
-  } else if (told != nullptr && answer.question.drawn()) {
-    answer.series = report_series(*told, from);
-    double sum = 0;
-    for (double& one : answer.series) sum += one *= answer.question.scale;
-    if (answer.series.empty() || !std::isfinite(sum)) return std::nullopt;
-    return sum / static_cast<double>(answer.series.size());
-  } else if (told != nullptr) {
-    value = report_value(*told, from);
+// In the question's unit.
+std::optional<Target> LabPanel::value_of(const Question& question, const Report& report) const {
+  const QString from = QString::fromStdString(question.answer_from);
+  if (!question.drawn()) {
+    const auto value = report_value(report, from);
+    return value ? std::optional<Target>(*value * question.scale) : std::nullopt;
   }
-  return value ? std::optional(*value * answer.question.scale) : std::nullopt;
+  std::vector<double> series = report_series(report, from);
+  double sum = 0;
+  for (double& one : series) sum += one *= question.scale;
+  return series.empty() || !std::isfinite(sum) ? std::nullopt : std::optional<Target>(std::move(series));
+}
+
+// An answer before the guess would be given away by the tables: there it is hidden until the guess is kept.
+std::optional<Target> LabPanel::told_of(const Answer& answer, const Report* run) const {
+  const Question& question = answer.question;
+  if (answer.tries.empty() || question.answer_from.empty()) return std::nullopt;
+  if (answer.of_paths()) {
+    const auto paths = paths_ != nullptr ? paths_->get(*question.paths) : nullptr;
+    const auto value = paths ? path_value(*paths, QString::fromStdString(question.answer_from)) : std::nullopt;
+    return value ? std::optional<Target>(*value * question.scale) : std::nullopt;
+  }
+  if (question.variant && !question.variant->runs) {
+    QStringList settings;
+    for (const std::string& setting : question.variant->settings) settings << QString::fromStdString(setting);
+    const auto predicted =
+        variants_ != nullptr && lab_ ? variants_->get(QString::fromStdString(lab_->file), settings) : nullptr;
+    return predicted && predicted->refusal.empty() ? value_of(question, predicted->report) : std::nullopt;
+  }
+  if (run == nullptr || !is_asked_about(question)) return std::nullopt;
+  return value_of(question, *run);
+}
+
+// A run of another plan than the question's says nothing about it.
+bool LabPanel::is_asked_about(const Question& question) const {
+  if (!question.variant) return !edited_;
+  const auto& ran = figures_.latest()->scenario;
+  if (!ran || !lab_) return false;
+  try {
+    std::vector<Override> settings;
+    for (const std::string& setting : question.variant->settings) settings.push_back(parse_override(setting));
+    return read_scenario(lab_->file, settings) == *ran;
+  } catch (const ScenarioError&) {
+    return false;
+  }
 }
 
 void LabPanel::take_figures() {
   const auto figures = figures_.latest();
-  const Report* told = figures->run                       ? &*figures->run
-                       : simulated_ && figures->predicted ? &*figures->predicted
-                                                          : nullptr;
+  const Report* run = figures->run                       ? &*figures->run
+                      : simulated_ && figures->predicted ? &*figures->predicted
+                                                         : nullptr;
   bool changed = std::exchange(waits_for_size_, false) && figures->scenario;
   for (Answer& answer : answers_) {
-    if (answer.open() && (edited_ || answer.of_paths())) continue;
-    const std::optional<double> measured = told_of(answer, told);
+    const auto told = told_of(answer, run);
     // What was answered once is not hidden again: the plan may be another for a while.
-    if (measured == answer.measured || (!measured && answer.open())) continue;
+    if (!told || told == answer.told) continue;
     // Live, the value moves with every step: only what a person reads as another value redraws the card.
-    changed = changed || !answer.measured || !measured ||
-              value_text(answer.question, *measured) != value_text(answer.question, *answer.measured);
-    answer.measured = measured;
+    const auto before = answer.told_number();
+    const bool was_open = answer.open();
+    answer.told = told;
+    answer.told_by = source_name(answer);
+    const bool same = before && answer.told_number() && was_open == answer.open() &&
+                      value_text(answer.question, *before) == value_text(answer.question, *answer.told_number());
+    if (same) continue;
+    changed = true;
+    store(answer);
   }
   if (!changed) return;
   rebuild();

@@ -7,16 +7,22 @@
 #include <set>
 #include <vector>
 
+#include "app/lesson/answer.hpp"
+#include "app/lesson/answer_book.hpp"
 #include "app/models/palette.hpp"
 #include "app/session/class_room.hpp"
 #include "app/session/figures.hpp"
 #include "app/session/path_cache.hpp"
-#include "app/lesson/answer.hpp"
+#include "app/session/variant_cache.hpp"
+#include "engine/lesson/lab/course.hpp"
+#include "engine/lesson/lab/experiment.hpp"
+#include "engine/lesson/lab/glossary.hpp"
 
 class QLabel;
-class QTextBrowser;
 
 namespace rankscope::app {
+
+class QuestionCard;
 
 class LabPanel : public QScrollArea {
   Q_OBJECT
@@ -28,6 +34,14 @@ class LabPanel : public QScrollArea {
   void set_lab(const std::optional<Lab>& lab, const QString& title, const QString& summary);
   /// Who answers questions about surfaces; null (as at first): nobody does.
   void set_paths(PathCache* paths);
+  /// Who predicts variants; null (as at first): nobody does.
+  void set_variants(VariantCache* variants);
+  /// What is selected in the views: the answer to a question that is pointed at.
+  void set_selected(std::optional<PointedOp> selected);
+  /// Where answers are kept. Before set_lab; without it they are forgotten with the panel.
+  void set_answer_file(const QString& file);
+  const AnswerBook& book() const { return book_; }
+  const Library& library() const { return library_; }
   /// Of those installed; nullopt where there is none.
   std::optional<Lab> lab_titled(const std::string& title) const;
   /// The lesson's; empty where there is none.
@@ -46,10 +60,8 @@ class LabPanel : public QScrollArea {
   bool shows_anyway() const { return shows_anyway_; }
   /// What a scenario without a lesson says; empty: that one may change the plan or run it.
   void set_no_lesson(const QString& words);
-  /// Keeps the guess of that question, as its button does.
-  void keep_guess(std::size_t question, double guess);
-  /// The same of a drawn question.
-  void keep_drawing(std::size_t question, const std::vector<double>& values);
+  /// Keeps an answer to that question, as its button does; ignored where none is wanted any more.
+  void keep(std::size_t question, const Attempt& attempt);
 
  public slots:
   /// Scrolls to the first question that has no answer yet, and puts the keyboard there.
@@ -64,6 +76,12 @@ class LabPanel : public QScrollArea {
   void all_answered();
   /// The paths behind an answer are to be looked at.
   void paths_wanted(const PathRequest& request);
+  /// Where one sees why an answer is right.
+  void evidence_wanted(const Evidence& evidence);
+  /// A command of the lesson's text was clicked.
+  void experiment_wanted(const Experiment& experiment);
+  /// Something that a person should read in the log.
+  void log(const QString& text, bool bad);
   /// A scenario's file was asked for.
   void lab_wanted(const QString& file);
 
@@ -71,48 +89,52 @@ class LabPanel : public QScrollArea {
   void rebuild();
   void fit_width();
   void take_figures();
-  /// What answers it, in its unit; of a drawn one its series is filled in.
-  std::optional<double> told_of(Answer& answer, const Report* told) const;
+  /// What a run, a simulation or a path gives for it, in its unit; nullopt while that is not known.
+  std::optional<Target> told_of(const Answer& answer, const Report* run) const;
+  std::optional<Target> value_of(const Question& question, const Report& report) const;
+  bool is_asked_about(const Question& question) const;
+  /// How `told_of` was obtained: "Run", "Simulation".
+  QString source_name(const Answer& answer) const;
+  /// The same as a column's name: "emulated".
+  QString told_by(const Answer& answer) const;
   void add_lesson();
   void add_way_to_questions();
-  void add_text(const QString& markdown);
+  void add_text(const std::string& markdown);
   void add_question(std::size_t index);
   void add_next_lab();
   void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
-  /// How an answer was obtained: measured, emulated, simulated, or of a surface computed.
-  QString told_by(const Answer& answer) const;
-  /// The same for a sentence: "Run", "Simulation".
-  QString source_name(const Answer& answer) const;
-  QString kept_words(const Answer& answer) const;
-  void add_verdict(const Answer& answer, QVBoxLayout& column, QWidget* card);
-  void submit(const std::function<void()>& keep);
-  /// Whether answers come without a run.
+  QString waits_for(const Answer& answer) const;
+  void submit(std::size_t index, const Attempt& attempt);
+  void forget(std::size_t index);
+  void store(const Answer& answer);
+  /// Whether answers arrive without a run.
   bool answered_by_looking() const;
-  void add_drawn(const Answer& answer, QVBoxLayout& column, QWidget* card);
-  void add_sketch(std::size_t index, QVBoxLayout& column, QWidget* card);
-  void add_guess(std::size_t index, QVBoxLayout& column, QWidget* card);
   void take_class();
   QString lab_name() const;
 
   FiguresModel& figures_;
   ClassRoom* room_;
   PathCache* paths_ = nullptr;
+  VariantCache* variants_ = nullptr;
   std::set<std::size_t> told_to_class_;               ///< questions whose answers the teacher shows to all
   std::vector<std::function<void()>> class_updates_;  ///< of what the cards say of the class
   QLabel* class_line_ = nullptr;
   bool was_teaching_ = false;
-  const std::vector<Lab> labs_;  ///< all that are installed
+  const Library library_;
+  const Glossary glossary_;
+  AnswerBook book_;
   std::optional<Lab> lab_;
   QString title_, summary_, no_lesson_;
   std::vector<Answer> answers_;
+  std::vector<QuestionCard*> cards_;
+  std::optional<PointedOp> selected_;
   bool edited_ = false, simulated_ = false, shows_anyway_ = false;
   bool waits_for_size_ = false;  ///< a question to be drawn has no axis yet
   std::optional<int> place_;     ///< where the panel will be scrolled to, while a new page is laid out
   QWidget* page_ = nullptr;
-  QWidget* first_question_ = nullptr;  ///< the card of the first that has no answer yet
+  QWidget* first_question_ = nullptr;  ///< the card of the first that wants an answer
   QWidget* first_input_ = nullptr;     ///< where that one is answered
   QVBoxLayout* layout_ = nullptr;
-  QTextBrowser* text_ = nullptr;
   const Palette* colours_;
 };
 

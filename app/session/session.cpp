@@ -20,11 +20,7 @@ constexpr int reading_frame_interval_ms = 1500, reading_analysis_interval_ms = 4
 /// A longer run than that is not held on to when it is left: its recording can be opened instead.
 constexpr std::int64_t most_kept_events = 5'000'000;
 
-bool is_about(const Prediction& prediction, const Scenario& scenario) {
-  const Scenario& about = prediction.scenario;
-  return about.plan == scenario.plan && about.train == scenario.train && about.model == scenario.model &&
-         about.file == scenario.file;
-}
+bool is_about(const Prediction& prediction, const Scenario& scenario) { return prediction.scenario == scenario; }
 
 }  // namespace
 
@@ -174,7 +170,7 @@ void Session::edit(const Scenario& scenario) {
   run_outdated_ = store_ != nullptr;
   failure_.clear();
   outcome_.clear();
-  use_scenario(scenario, !(scenario.plan == file_scenario_->plan && scenario.train == file_scenario_->train));
+  use_scenario(scenario, !(scenario == *file_scenario_));
 }
 
 void Session::drop_run() {

@@ -63,8 +63,9 @@ int run(int argc, char** argv) {
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   QApplication::setFont(interface_font());
 
-  // What is named is opened; where nothing is, the window goes on with what was open when it was closed.
-  const bool again = line.source.isEmpty() && !picture && !line.run;
+  // What is named is opened; where nothing is, one is asked what to begin with. A picture of a view is of some lab.
+  const bool welcome = line.source.isEmpty() && !line.run && line.surface.isEmpty() && line.view.isEmpty() &&
+                       line.compare.isEmpty() && line.teach.isEmpty() && line.attend.isEmpty();
   const SourceSpec spec = classify_source(line.source.isEmpty() ? default_lab() : line.source);
   if (line.run && spec.kind != SourceKind::scenario)
     return complain(2, "--run needs a scenario; " + line.source.toStdString() + " is none");
@@ -75,8 +76,8 @@ int run(int argc, char** argv) {
   MainWindow window(options, theme, !picture);
   if (picture) window.resize(line.size);
   window.show();
-  if (again)
-    window.open_again(spec.text);
+  if (welcome)
+    window.show_welcome();
   else
     window.open(spec);
   if (!line.surface.isEmpty()) window.show_paths({.surface = line.surface.toStdString()});

@@ -11,6 +11,7 @@
 #include <QLocale>
 #include <QPlainTextEdit>
 #include <QSpinBox>
+#include <QStandardPaths>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -69,6 +70,8 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   setWindowTitle(tr("Rankscope"));
   setAcceptDrops(true);
   make_layout();
+  make_lesson_actions();
+  make_welcome();
   make_actions();
   make_opening();
   connect(&session_, &Session::state_changed, this, &MainWindow::take_state);
@@ -127,6 +130,10 @@ void MainWindow::make_layout() {
   workspace_ = new Workspace(centre_);
   lab_ = new LabPanel(session_.figures(), &room_, workspace_);
   lab_->set_paths(&session_.paths());
+  lab_->set_variants(&variants_);
+  if (remember_)
+    lab_->set_answer_file(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
+                          QStringLiteral("/answers.json"));
   plan_ = new PlanPanel(session_, workspace_);
   gap_ = new GapStrip(session_.figures(), workspace_);
   status_ = new StatusLine(session_, centre_);
@@ -267,6 +274,8 @@ void MainWindow::take_answers() {
   std::uint8_t veiled = 0;
   bool open_questions = false;
   for (const Answer& answer : lab_->answers()) {
+    // Of another plan, or of no figure: nothing that is shown would answer it.
+    if (answer.question.variant || answer.question.answer_from.empty()) continue;
     if (answer.open() || lab_->shows_anyway()) continue;
     if (answer.of_paths()) {
       veiled |= shows::paths;

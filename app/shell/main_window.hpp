@@ -11,7 +11,10 @@
 #include "app/session/class_room.hpp"
 #include "app/session/mark_book.hpp"
 #include "app/session/session.hpp"
+#include "app/session/variant_cache.hpp"
 #include "app/shell/choice_palette.hpp"
+#include "engine/lesson/lab/experiment.hpp"
+#include "engine/lesson/lab/question.hpp"
 
 class QAction;
 class QMenu;
@@ -21,6 +24,8 @@ namespace rankscope::app {
 
 class Banner;
 class CompareView;
+class ExperimentsView;
+class WelcomePage;
 class DataView;
 class GapStrip;
 class HangView;
@@ -52,8 +57,12 @@ class MainWindow : public QMainWindow {
   /// Opens a file or an endpoint; bad input is shown in the window.
   void open(const QString& text);
   void open(const SourceSpec& spec);
-  /// What was open when the window was closed last; where there was nothing, or it is gone, the other.
-  void open_again(const QString& otherwise);
+  /// What was open when the window was closed last; nothing where it is gone.
+  void open_again();
+  /// The page with the first lesson, the courses and the ways to a run, over everything else until something is open.
+  void show_welcome();
+  bool welcomes() const;
+  WelcomePage& welcome_page() { return *welcome_; }
   /// A recording beside the run, in the compare view.
   void compare_with(const QString& trace);
 
@@ -102,6 +111,13 @@ class MainWindow : public QMainWindow {
   void make_find_actions(QMenu* menu);  ///< find, copy, print, the manual and About
   void make_undo_actions(QMenu* menu);
   void make_mark_actions(QMenu* menu);
+  void make_lesson_actions();
+  void make_welcome();
+  void set_welcome(bool shown);
+  QString last_source_name() const;  ///< empty: nothing was open before
+  void show_evidence(const Evidence& evidence);
+  void try_experiment(const Experiment& experiment);
+  void try_plan(const std::vector<std::string>& settings, bool run);
   void make_layout();
   void add_view(const ViewKind& kind, DataView* view);
   QWidget* find_view(const QString& name) const;
@@ -151,6 +167,7 @@ class MainWindow : public QMainWindow {
   MarkBook marks_{session_};
   ClassRoom room_{state_, session_};
   Navigator navigator_;
+  VariantCache variants_;
   QAction *run_ = nullptr, *stop_ = nullptr, *palette_ = nullptr, *help_ = nullptr;
   QAction *save_ = nullptr, *present_ = nullptr;
   QList<QAction*> commands_;
@@ -167,6 +184,8 @@ class MainWindow : public QMainWindow {
   TimelineView* timeline_ = nullptr;
   HangView* hang_ = nullptr;
   CompareView* compare_ = nullptr;
+  ExperimentsView* experiments_ = nullptr;
+  WelcomePage* welcome_ = nullptr;
   LookHistory* history_ = nullptr;
   ScalingView* scaling_ = nullptr;
   PathsView* paths_ = nullptr;

@@ -35,6 +35,7 @@ QAction* MainWindow::add_action(const QString& name, const QKeySequence& key, co
 
 void MainWindow::make_actions() {
   QAction* open = add_action(tr("Open a scenario or a recording…"), QKeySequence::Open, [this] { open_dialog(); });
+  QAction* welcome = add_action(tr("Welcome page: lessons and courses"), {}, [this] { show_welcome(); });
   run_ = add_action(tr("Run"), Qt::CTRL | Qt::Key_R, [this] { session_.run(); });
   stop_ = add_action(tr("Stop"), Qt::CTRL | Qt::Key_Period, [this] { session_.stop(); });
   QAction* opened = add_action(tr("Open latest recording"), {}, [this] {
@@ -90,6 +91,7 @@ void MainWindow::make_actions() {
   QAction* quit = add_action(tr("Quit"), QKeySequence::Quit, [this] { close(); });
 
   menu_ = new QMenu(this);
+  menu_->addAction(welcome);
   menu_->addAction(open);
   recent_ = menu_->addMenu(tr("Open recent"));
   connect(recent_, &QMenu::aboutToShow, this, &MainWindow::fill_recent);

@@ -48,6 +48,10 @@ QList<QAction*> MainWindow::make_layout_actions() {
 }
 
 bool MainWindow::press_escape() {
+  if (welcomes() && session_.state() != SessionState::empty) {
+    set_welcome(false);
+    return true;
+  }
   if (!workspace_->lower_only()) return false;
   workspace_->set_lower_alone(false);
   timeline_->setFocus();

@@ -217,19 +217,27 @@ void MainWindow::remember_source() const {
   settings.setValue(QStringLiteral("open/plan"), overrides);
 }
 
-void MainWindow::open_again(const QString& otherwise) {
+QString MainWindow::last_source_name() const {
+  if (!remember_) return {};
+  const QString file = QSettings().value(QStringLiteral("open/source")).toString();
+  if (file.isEmpty() || !QFileInfo::exists(file)) return {};
+  for (const Lab* lab : lab_->library().labs())
+    if (QString::fromStdString(lab->file) == file) return QString::fromStdString(lab->title);
+  return QFileInfo(file).fileName();
+}
+
+void MainWindow::open_again() {
   const QSettings settings;
   const QString file = settings.value(QStringLiteral("open/source")).toString();
-  if (!remember_ || file.isEmpty() || !QFileInfo::exists(file)) return open(otherwise);
   const QStringList plan = settings.value(QStringLiteral("open/plan")).toStringList();
   open(file);
-  if (session_.state() == SessionState::failed) return open(otherwise);
+  if (session_.state() == SessionState::failed) return;
   if (plan.isEmpty() || !session_.scenario() || session_.spec().kind != SourceKind::scenario) return;
   Scenario edited = *session_.scenario();
   try {
     for (const QString& key : plan) set_value(edited, parse_override(key.toStdString()), file.toStdString());
   } catch (const ScenarioError& error) {
-    // The plan of another version: the file's own stands.
+    // The plan is of another version: the file's own stays.
     return add_log(QString::fromUtf8(error.what()), true);
   }
   session_.edit(edited);

@@ -2,6 +2,7 @@
 #include "app/shell/view_list.hpp"
 
 #include "app/views/compare/compare_view.hpp"
+#include "app/views/experiments/experiments_view.hpp"
 #include "app/views/grid/grid_view.hpp"
 #include "app/views/hang/hang_view.hpp"
 #include "app/views/memory/memory_view.hpp"
@@ -52,6 +53,7 @@ const ViewKind every_view[] = {
     {"hang", QT_TR_NOOP("Hang"), no_subject, of_figures<HangView>},
     {"compare", QT_TR_NOOP("Compare"), shows::shares | shows::memory | shows::traffic | shows::training,
      [](const ViewParts& p) -> DataView* { return new CompareView(p.state, p.session, p.navigator, p.parent); }},
+    {"experiments", QT_TR_NOOP("Experiments"), shows::shares | shows::memory, of_session<ExperimentsView>},
 };
 
 }  // namespace

@@ -139,6 +139,11 @@ void CompareView::open(const QString& trace) {
   other_.open(trace);
 }
 
+void CompareView::compare_with(const KeptRun& kept) {
+  chosen_ = true;
+  other_.keep(kept);
+}
+
 void CompareView::take_previous() {
   if (chosen_) return;
   if (session_.previous().there())

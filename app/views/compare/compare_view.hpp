@@ -34,6 +34,8 @@ class CompareView : public DataView {
   QString words() const { return words_->whole_text(); }
   /// Reads a recording to compare with.
   void open(const QString& trace);
+  /// Lays something beside the session's that was held on to.
+  void compare_with(const KeptRun& kept);
 
  protected:
   void arrange() override;

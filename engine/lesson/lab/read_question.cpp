@@ -223,8 +223,8 @@ void check_keys(const Question& question, const Table& table, const Fields& fiel
   const auto place = [&](const char* key) { return document::find(table, key) ? fields.at(key) : at; };
   const bool is_number = question.kind == QuestionKind::number;
   const bool needs_source = is_number || question.drawn();
-  if (needs_source && question.answer_from.empty() && !question.answer)
-    refuse(at, "nothing says what is right; give answer_from, such as \"bubble.measured\", or answer");
+  if (needs_source && question.answer_from.empty() && !known_answer(question))
+    refuse(at, "nothing says what is right; give answer_from, such as \"bubble.measured\", formula or answer");
   if (!needs_source && !question.answer && question.kind != QuestionKind::order)
     refuse(at, fmt::format("the key 'answer' is missing; it is what is right of a {} question", name_of(question.kind)));
   if (!needs_source && !question.answer_from.empty())

@@ -45,6 +45,11 @@ std::vector<fs::path> resource_folders() {
     add(set);
     add(fs::path(set) / "scenarios");
   }
+  // A person's own labs and courses, where other programs keep such things, too (XDG Base Directory Specification).
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0')
+    add(fs::path(data) / "rankscope");
+  else if (const char* home = std::getenv("HOME"))
+    add(fs::path(home) / ".local" / "share" / "rankscope");
   std::error_code error;
   if (const fs::path program = fs::read_symlink("/proc/self/exe", error); !error)
     add((program.parent_path() / RANKSCOPE_SCENARIOS_FROM_PROGRAM).lexically_normal());

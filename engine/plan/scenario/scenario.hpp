@@ -254,6 +254,7 @@ struct Scenario {
   DType compute_type() const;
   /// Samples in one micro-batch of one data-parallel rank.
   int micro_batch_size() const { return train.global_batch / (plan.data * plan.micro_batches); }
+  bool operator==(const Scenario&) const = default;
 };
 
 }  // namespace rankscope

@@ -9,6 +9,7 @@
 #include "app/shell/main_window.hpp"
 #include "app/lesson/share_guess.hpp"
 #include "tests/app/session/qt_application.hpp"
+#include "tests/app/shell/window.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -93,16 +94,17 @@ TEST_CASE("Where a student's step takes longer, the same part of it is to be see
 }
 
 TEST_CASE("What students answer is a histogram in the teacher's window, and told to nobody before it is asked for") {
-  const auto teacher = window_on("pipeline-1f1b");
-  const auto ada = window_on("pipeline-1f1b"), grace = window_on("pipeline-1f1b");
   const QTemporaryDir folder;
+  const QString lesson = write_file(folder, "small.toml", small_lesson(bubble_question));
+  const auto teacher = window_on(lesson);
+  const auto ada = window_on(lesson), grace = window_on(lesson);
   const QString join = folder.filePath("class.join");
   REQUIRE(teacher->teach(join, {}).isEmpty());
   REQUIRE(ada->attend(join, "Ada").isEmpty());
   REQUIRE(grace->attend(join, "Grace").isEmpty());
-  ada->lab_panel().keep_guess(0, 27);
-  grace->lab_panel().keep_guess(0, 83);
-  REQUIRE(wait_until([&] { return teacher->class_room().guesses("pipeline-1f1b", 0).size() == 2; }));
+  ada->lab_panel().keep(0, 27.0);
+  grace->lab_panel().keep(0, 83.0);
+  REQUIRE(wait_until([&] { return teacher->class_room().guesses("small", 0).size() == 2; }));
   CHECK(wait_until([&] { return teacher->class_room().words().contains("2 students"); }));
   CHECK(teacher->lab_panel().findChildren<GuessHistogram*>().isEmpty());
   QPushButton* show = nullptr;

@@ -144,19 +144,6 @@ TEST_CASE("A report's value is found by its path, lists by rank or purpose") {
   CHECK_FALSE(report_value(report, "no.such.thing"));
 }
 
-TEST_CASE("An answer opens only after a guess and a run") {
-  Answer answer;
-  answer.question.tolerance = 2;
-  CHECK_FALSE(answer.open());
-  answer.guess = 27;
-  CHECK_FALSE(answer.open());
-  answer.measured = 28.5;
-  CHECK(answer.open());
-  CHECK(answer.right());
-  answer.measured = 31;
-  CHECK_FALSE(answer.right());
-}
-
 TEST_CASE("An open question hides the rows that would answer it, and no others") {
   CHECK(rows_telling("bubble.measured") == std::set<PlanRow>{PlanRow::bubble});
   CHECK(rows_telling("memory.0.activations") == std::set<PlanRow>{PlanRow::peak_memory});

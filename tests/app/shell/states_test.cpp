@@ -2,7 +2,7 @@
 // What the window says of itself: a run's end, a lesson's questions, a class, the list of labs, what was open.
 #include <QComboBox>
 #include <QCoreApplication>
-#include <QDoubleSpinBox>
+#include <QLineEdit>
 #include <QProcess>
 #include <QPushButton>
 #include <QSettings>
@@ -14,9 +14,12 @@
 #include "app/shell/plan_panel.hpp"
 #include "app/lesson/share_guess.hpp"
 #include "app/lesson/sketch.hpp"
+#include "app/lesson/welcome_page.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/shell/workspace.hpp"
 #include "app/views/memory/memory_view.hpp"
+#include "engine/lesson/lab/course.hpp"
 #include "telemetry/classroom/teacher.hpp"
 #include "tests/app/session/recording.hpp"
 #include "tests/app/shell/window.hpp"
@@ -32,13 +35,11 @@ bool has_steps(MainWindow& window, std::size_t steps) {
   return wait_until([&] { return window.session().view()->steps(window.state().shown()).size() > steps; }, 120000);
 }
 
-Answer answer_of(const std::string& unit, double guess, double measured, double tolerance) {
-  Answer answer;
-  answer.question.unit = unit;
-  answer.question.tolerance = tolerance;
-  answer.guess = guess;
-  answer.measured = measured;
-  return answer;
+/// Of the welcome page; null where there is nothing to go on with.
+QAbstractButton* continue_button(MainWindow& window) {
+  for (auto* button : window.welcome_page().findChildren<QAbstractButton*>())
+    if (button->text().startsWith("Continue: ") && button->isVisible()) return button;
+  return nullptr;
 }
 
 /// Share of the bar's middle line that has this colour.
@@ -101,27 +102,38 @@ TEST_CASE("A viewer that leaves a run is detached: the run goes on, and it can b
 }
 
 TEST_CASE("Enter submits an answer, and the keyboard goes to the next question and then to Run") {
-  const auto window = window_on_lab("pipeline-naive");
+  const QTemporaryDir folder;
+  const auto window = window_on_lab(write_file(folder, "l.toml", small_lesson(bubble_question + formula_question)),
+                                    real_engine());
   LabPanel& lab = window->lab_panel();
   REQUIRE(lab.answers().size() == 2);
   REQUIRE(words_in(lab).contains("Question 1 of 2"));
   lab.show_question();
-  for (std::size_t i = 0; i < 2; ++i) {
-    QDoubleSpinBox* box = nullptr;
-    REQUIRE(wait_until([&] { return (box = qobject_cast<QDoubleSpinBox*>(QApplication::focusWidget())) != nullptr; }));
-    QTest::keyClicks(box, i == 0 ? "75" : "25");
-    QTest::keyClick(box, Qt::Key_Return);
-    REQUIRE(wait_until([&] { return lab.answers()[i].guess.has_value(); }));
-    CHECK(lab.answers()[i].guess == (i == 0 ? 75.0 : 25.0));
-  }
+  const auto type = [&](const char* words, std::size_t question, std::size_t tries) {
+    QLineEdit* line = nullptr;
+    REQUIRE(wait_until([&] { return (line = qobject_cast<QLineEdit*>(QApplication::focusWidget())) != nullptr; }));
+    QTest::keyClicks(line, words);
+    QTest::keyClick(line, Qt::Key_Return);
+    REQUIRE(wait_until([&] { return lab.answers()[question].tries.size() == tries; }));
+  };
+  type("75", 0, 1);
+  CHECK(words_in(lab).contains(u("Your answer: 75\u00A0%. Press Run to check.")));
+  type("25", 1, 1);
+  CHECK(words_in(lab).contains("Too high. One more try."));
+  CHECK(words_in(lab).contains("a share of the useful time"));
+  type("100/5", 1, 2);
   REQUIRE(wait_until([&] { return window->top_bar().run_has_focus(); }));
-  CHECK(words_in(lab).contains(u("Your guess: 75\u00A0%. Press Run to check.")));
+  CHECK(lab.answers()[1].right());
+  CHECK(words_in(lab).contains("Right (exact)"));
+  CHECK(words_in(lab).contains("One of five."));
 }
 
 TEST_CASE("A drawing takes its own keys, and Enter submits it") {
-  const auto window = window_on_lab("pipeline-1f1b");
+  const QTemporaryDir folder;
+  const auto window = window_on_lab(write_file(folder, "l.toml", small_lesson(bubble_question + memory_question)),
+                                    real_engine());
   LabPanel& lab = window->lab_panel();
-  lab.keep_guess(0, 27);
+  lab.keep(0, 27.0);
   const auto selected = window->state().selected();
   lab.show_question();
   auto* sketch = lab.findChild<Sketch*>();
@@ -130,20 +142,11 @@ TEST_CASE("A drawing takes its own keys, and Enter submits it") {
   for (int i = 0; i < 5; ++i) QTest::keyClick(sketch, Qt::Key_Up);
   CHECK(sketch->values()[0] > 0);
   CHECK(window->state().selected() == selected);
-  CHECK_FALSE(lab.answers()[1].guess);
+  CHECK(lab.answers()[1].tries.empty());
   QTest::keyClick(sketch, Qt::Key_Return);
-  REQUIRE(wait_until([&] { return lab.answers()[1].guess.has_value(); }));
+  REQUIRE(wait_until([&] { return !lab.answers()[1].tries.empty(); }));
   CHECK(words_in(lab).contains("Drawing saved. Press Run to check."));
   CHECK(wait_until([&] { return window->top_bar().run_has_focus(); }));
-}
-
-TEST_CASE("A verdict says how far off an answer is, which way, and how far it may be") {
-  CHECK(verdict_words(answer_of("%", 27, 29.7, 4)) == "Right (2.7 points off; 4 allowed)");
-  CHECK(verdict_words(answer_of("MiB", 13.4, 10, 3)) == u("3.4\u00A0MiB too high (3 allowed)"));
-  CHECK(verdict_words(answer_of("%", 25, 20, 3)) == "5.0 points too high (3 allowed)");
-  CHECK(verdict_words(answer_of("%", 8, 13.1, 6)) == "Close (5.1 points too low; 6 allowed)");
-  CHECK(verdict_words(answer_of("", 6, 6, 0)) == "Right (exact)");
-  CHECK(grade_of(answer_of("%", 0.4, 1.3, 3)) == Grade::right);  // less than a point is little
 }
 
 TEST_CASE("A share is drawn as what is asked for: compute is coloured, and a bubble is the hatched rest") {
@@ -170,7 +173,8 @@ TEST_CASE("A share is drawn as what is asked for: compute is coloured, and a bub
 }
 
 TEST_CASE("What is hidden behind questions can be shown without an answer") {
-  const auto window = window_on_lab("pipeline-1f1b");
+  const QTemporaryDir folder;
+  const auto window = window_on_lab(write_file(folder, "l.toml", small_lesson(bubble_question + memory_question)));
   auto* memory = window->findChild<MemoryView*>();
   window->view_named("memory");
   REQUIRE(memory->veiled());
@@ -185,7 +189,7 @@ TEST_CASE("What is hidden behind questions can be shown without an answer") {
   CHECK(words_in(window->lab_panel()).contains("Question 1 of 2"));  // they can be answered all the same
   CHECK(button_named(window->lab_panel(), "Submit") != nullptr);
   // Another lesson hides its own.
-  window->open("recomputation");
+  window->open(write_file(folder, "other.toml", small_lesson(memory_question)));
   REQUIRE(is_ready(*window));
   CHECK(memory->veiled());
 }
@@ -193,20 +197,18 @@ TEST_CASE("What is hidden behind questions can be shown without an answer") {
 TEST_CASE("Answers that a run has opened stay open while another plan is looked at") {
   const QTemporaryDir folder;
   const auto window = empty_window(real_engine());
-  window->open(write_file(folder, "lesson.toml",
-                          small_plan(4) +
-                              "[lab]\norder = 90\nsummary = \"How long two stages wait\"\n"
-                              "text = \"## Read\\nOne line.\"\n[[lab.questions]]\nask = \"What share is bubble?\"\n"
-                              "unit = \"%\"\nanswer_from = \"bubble.measured\"\ntolerance = 4\n"
-                              "why = \"It is so.\"\n"));
+  window->open(write_file(folder, "lesson.toml", small_lesson(bubble_question)));
   REQUIRE(is_ready(*window));
   REQUIRE(window->lab_panel().answers().size() == 1);
-  window->lab_panel().keep_guess(0, 50);
+  window->lab_panel().keep(0, 99.0);
   window->session().run();
   REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended && window->settled(); }, 180000));
+  // A wrong answer has another try, which is judged at once: the run is over.
+  CHECK(words_in(window->lab_panel()).contains("Too high. One more try."));
+  window->lab_panel().keep(0, 99.0);
   REQUIRE(window->lab_panel().answers()[0].open());
   const QString words = words_in(window->lab_panel());
-  CHECK(words.contains(u("You: 50.0\u00A0%. Run: ")));
+  CHECK(words.contains(u("You: 99\u00A0%. Run: ")));
   Scenario other = *window->session().scenario();
   other.plan.micro_batches = 8;
   window->session().edit(other);
@@ -229,7 +231,7 @@ TEST_CASE("The list of labs is numbered and grouped, and what was opened goes by
   }
   CHECK(number == static_cast<int>(all_labs().size()));
   CHECK(headings >= 4);
-  CHECK(before.front() == "One device");
+  CHECK(before.front() == QString::fromStdString(read_library().groups.front().title));
   for (const char* name : {"one.mcap", "two.mcap"}) {
     window->open(record(folder.filePath(name), small_scenario(), 3));
     REQUIRE(wait_until([&] { return window->windowTitle().startsWith(name); }));
@@ -246,14 +248,17 @@ TEST_CASE("A window goes on with what was open, its plan as it was edited, and l
   QCoreApplication::setOrganizationName("rankscope-test");
   QCoreApplication::setApplicationName("states");
   QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder.path());
+  qputenv("XDG_DATA_HOME", folder.path().toUtf8());
   SessionOptions options = real_engine();
   options.recordings_folder = folder.filePath("recordings");
   const QString plain = write_file(folder, "plain.toml", small_plan(3));
   {
     const auto window = empty_window(options, true);
-    window->open_again("pipeline-1f1b");
-    REQUIRE(is_ready(*window));
-    CHECK(window->session().spec().text.endsWith("pipeline-1f1b.toml"));  // nothing was open before
+    window->show_welcome();
+    CHECK(window->welcomes());
+    CHECK(button_named(window->welcome_page(), "Begin with the first lesson") != nullptr);
+    CHECK(continue_button(*window) == nullptr);  // nothing was open before
+    CHECK_FALSE(window->workspace().isVisible());
     window->open(plain);
     REQUIRE(is_ready(*window));
     window->session().run();
@@ -269,8 +274,12 @@ TEST_CASE("A window goes on with what was open, its plan as it was edited, and l
   }
   {
     const auto window = empty_window(options, true);
-    window->open_again("pipeline-1f1b");
+    window->show_welcome();
+    REQUIRE(continue_button(*window) != nullptr);
+    continue_button(*window)->click();
     REQUIRE(wait_until([&] { return window->session().predicted() && window->settled(); }));
+    CHECK_FALSE(window->welcomes());
+    CHECK(window->workspace().isVisible());
     CHECK(window->session().spec().text == plain);
     CHECK(window->session().scenario()->plan.micro_batches == 8);
     CHECK(window->session().edited());
@@ -278,9 +287,10 @@ TEST_CASE("A window goes on with what was open, its plan as it was edited, and l
   }
   QFile::remove(plain);
   const auto window = empty_window(options, true);
-  window->open_again("pipeline-1f1b");
-  REQUIRE(is_ready(*window));
-  CHECK(window->session().spec().text.endsWith("pipeline-1f1b.toml"));
+  window->show_welcome();
+  CHECK(continue_button(*window) == nullptr);  // it is gone
+  window->open_again();
+  CHECK(window->session().state() == SessionState::empty);
   CHECK(window->banner().text("opening").isEmpty());
 }
 

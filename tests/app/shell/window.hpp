@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "app/lesson/lab_panel.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/views/common/style.hpp"
 #include "tests/app/session/qt_application.hpp"
@@ -63,6 +64,44 @@ inline QByteArray small_plan(int steps) {
   return "title = \"a small pipeline\"\n[model]\nlayers = 4\nwidth = 32\nheads = 2\ncontext = 16\nvocabulary = 64\n"
          "[plan]\npipeline = 2\nmicro_batches = 4\n[train]\nglobal_batch = 16\nsteps = " +
          QByteArray::number(steps) + "\n";
+}
+
+/// The same with a lesson of these questions ([[lab.questions]] …).
+inline QByteArray small_lesson(const QByteArray& questions, int steps = 4) {
+  return small_plan(steps) +
+         "[lab]\nsummary = \"How long two stages wait\"\ntext = \"\"\"\n## Read\n" +
+         QByteArray("A line of words that is as long as a line of a lesson.\n\n").repeated(40) +
+         "## Run\nPress it.\n## Explain\nSo it is.\n\"\"\"\n" + questions;
+}
+/// Asked as this machine's run answers it.
+inline const QByteArray bubble_question =
+    "[[lab.questions]]\nask = \"What share is bubble?\"\nunit = \"%\"\nanswer_from = \"bubble.measured\"\n"
+    "tolerance = 4\nwhy = \"It is so.\"\n";
+inline const QByteArray memory_question =
+    "[[lab.questions]]\nask = \"Draw the peak of each rank.\"\nunit = \"MiB\"\nanswer_from = \"memory.*.peak\"\n"
+    "most = 8\ntolerance = 1\n";
+inline const QByteArray formula_question =
+    "[[lab.questions]]\nask = \"What share is bubble, by the formula?\"\nunit = \"%\"\nformula = \"100 * 1/5\"\n"
+    "answer_from = \"bubble.measured\"\ntolerance = 1\nhint = \"Count the steps of a stage.\"\n"
+    "mistakes = [{ near = 25, because = \"That is a share of the useful time.\" }]\nwhy = \"One of five.\"\n";
+
+/// The same number for every question that takes one; a drawing of it, or the first option, for the others.
+inline Attempt some_attempt(const Answer& answer, double number) {
+  switch (answer.question.kind) {
+    case QuestionKind::choice: return answer.question.options.front();
+    case QuestionKind::order: return shuffled(answer.question);
+    case QuestionKind::draw: return std::vector<double>(4, number);
+    case QuestionKind::point: return PointedOp{};
+    case QuestionKind::number: break;
+  }
+  return number;
+}
+
+/// Answers everything until nothing wants an answer, or a run must judge.
+inline void answer_all(LabPanel& lab, double number) {
+  for (std::size_t i = 0; i < lab.answers().size(); ++i)
+    for (std::size_t t = 0; t < most_tries && lab.answers()[i].wants_try(); ++t)
+      lab.keep(i, some_attempt(lab.answers()[i], number));
 }
 
 inline SessionOptions real_engine() {

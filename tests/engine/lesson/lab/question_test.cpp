@@ -97,7 +97,7 @@ TEST_CASE("What makes no question is refused with its place") {
   };
   const Row rows[] = {
       {"tolerance = 2\n",
-       "lab.toml:5:1: nothing says what is right; give answer_from, such as \"bubble.measured\", or answer"},
+       "lab.toml:5:1: nothing says what is right; give answer_from, such as \"bubble.measured\", formula or answer"},
       {"kind = \"essay\"\n",
        "lab.toml:7:1: unknown kind 'essay'; known: number, choice, order, draw and point"},
       {"kind = \"choice\"\noptions = [\"a\", \"b\"]\n",

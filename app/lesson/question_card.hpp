@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One question of a lesson as a card: what is asked, where it is answered, and what became of it. Made again whenever
+// its answer changes.
+#pragma once
+#include <QFrame>
+#include <optional>
+
+#include "app/lesson/answer.hpp"
+#include "app/models/palette.hpp"
+
+class QVBoxLayout;
+
+namespace rankscope::app {
+
+class PointBox;
+
+/// What a card needs beside its answer.
+struct CardContext {
+  const Palette* colours = nullptr;
+  QString number;                   ///< "Question 2 of 3"
+  QString told_by;                  ///< of a share's drawn result: "emulated"
+  QString waits_for;                ///< until when an answer is not judged: "Press Run to check."
+  std::size_t series = 0;           ///< how many values are drawn; 0: not known yet
+  std::optional<PointedOp> chosen;  ///< what is selected in the views
+  bool can_run = false;             ///< a variant that is run can be
+};
+
+class QuestionCard : public QFrame {
+  Q_OBJECT
+ public:
+  QuestionCard(const Answer& answer, const CardContext& context, QWidget* parent);
+  /// Where the keyboard goes to answer; null where nothing is to be answered.
+  QWidget* input() const { return input_; }
+  QVBoxLayout& column() { return *column_; }
+  void set_chosen(std::optional<PointedOp> chosen);
+
+ signals:
+  void submitted(const Attempt& attempt);
+  void again_wanted();     ///< the answers are to be forgotten
+  void evidence_wanted();  ///< where one sees why
+  void paths_wanted();
+  void variant_wanted();  ///< the variant is to be run
+
+ private:
+  void add_tries(const Answer& answer, const CardContext& context);
+  void add_drawing(const Answer& answer, const CardContext& context);
+  void add_box(const Answer& answer, const CardContext& context);
+  void add_verdict(const Answer& answer, const CardContext& context);
+  void add_reason(const Answer& answer);
+  void add_link(const QString& words, void (QuestionCard::*wanted)());
+
+  QVBoxLayout* column_;
+  QWidget* input_ = nullptr;
+  PointBox* point_ = nullptr;
+};
+
+/// "Timeline", "Memory": as the window's tabs name the view.
+QString evidence_words(const Evidence& evidence);
+
+}  // namespace rankscope::app

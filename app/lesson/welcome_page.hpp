@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window shows when nothing is open: the first lesson, what was open before, recordings, runs elsewhere, and
+// all lessons by course with what was answered.
+#pragma once
+#include <QScrollArea>
+
+#include "app/lesson/answer_book.hpp"
+#include "engine/lesson/lab/course.hpp"
+
+class QComboBox;
+class QLineEdit;
+class QPushButton;
+class QVBoxLayout;
+
+namespace rankscope::app {
+
+class WelcomePage : public QScrollArea {
+  Q_OBJECT
+ public:
+  WelcomePage(const Library& library, const AnswerBook& book, QWidget* parent);
+  /// What can be gone on with; an empty name: nothing. Lists again what was answered.
+  void refresh(const QString& continue_name);
+  /// The course whose lessons are listed.
+  void choose_course(const QString& name);
+  /// Where the keyboard goes: to what most begin with.
+  void focus_first();
+
+ signals:
+  void lab_wanted(const QString& file);
+  void continue_wanted();
+  void open_wanted();
+  void watch_wanted(const QString& endpoint);
+  void manual_wanted();
+
+ private:
+  QWidget* make_ways(QWidget* parent);
+  QWidget* make_courses(QWidget* parent);
+  void list_labs();
+
+  const Library& library_;
+  const AnswerBook& book_;
+  QPushButton *first_ = nullptr, *continue_ = nullptr;
+  QLineEdit* endpoint_ = nullptr;
+  QComboBox* courses_ = nullptr;
+  QWidget* labs_ = nullptr;
+  QVBoxLayout* labs_place_ = nullptr;
+};
+
+}  // namespace rankscope::app

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/session/experiment_log.hpp"
+
+#include <algorithm>
+
+namespace rankscope::app {
+namespace {
+
+constexpr std::size_t most_rows = 40;  ///< each holds a run
+constexpr qsizetype most_lines = 400;  ///< that are kept of a command's output
+
+/// How what the session shows was obtained: where nothing ran, simulated.
+Obtained obtained_in(const Figures& figures) {
+  return figures.run ? figures.run->obtained : Obtained::simulated;
+}
+
+/// "plan.micro_batches=16, train.steps=3".
+QString changes_of(const Session& session) {
+  QStringList changes = session.overrides();
+  changes.removeAll(QStringLiteral("--set"));
+  return changes.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
+ExperimentLog::ExperimentLog(Session& session, QObject* parent) : QObject(parent), session_(session) {
+  connect(&session.figures(), &FiguresModel::changed, this, &ExperimentLog::take_figures);
+  connect(&session, &Session::state_changed, this, &ExperimentLog::take_figures);
+  connect(&session, &Session::scenario_changed, this, &ExperimentLog::take_scenario);
+}
+
+ExperimentLog::~ExperimentLog() {
+  if (child_) child_->disconnect(this);
+}
+
+void ExperimentLog::take_scenario() {
+  const QString file = session_.spec().kind == SourceKind::scenario ? session_.spec().text : QString();
+  if (file == file_) return;
+  stop();
+  file_ = file;
+  rows_.clear();
+  emit changed();
+}
+
+ExperimentRow* ExperimentLog::row_of(const Scenario& scenario, Obtained obtained) {
+  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const ExperimentRow& row) {
+    return row.scenario == scenario && row.obtained == obtained;
+  });
+  return found == rows_.end() ? nullptr : &*found;
+}
+
+void ExperimentLog::note_plan(const QString& name) {
+  const auto& scenario = session_.scenario();
+  if (!scenario || file_.isEmpty()) return;
+  if (row_of(*scenario, Obtained::simulated) == nullptr) {
+    if (rows_.size() >= most_rows) rows_.erase(rows_.begin());
+    ExperimentRow& row = rows_.emplace_back();
+    row.name = name;
+    row.scenario = scenario;
+  }
+  take_figures();
+  emit changed();
+}
+
+// A run of any plan is a row, also one that was started by its button.
+void ExperimentLog::take_figures() {
+  const auto figures = session_.figures().latest();
+  if (file_.isEmpty() || !figures->scenario || figures->scenario != session_.scenario()) return;
+  const Obtained obtained = obtained_in(*figures);
+  const bool over = session_.state() == SessionState::ended;
+  ExperimentRow* row = row_of(*figures->scenario, obtained);
+  if (row == nullptr && figures->run && over) {
+    const ExperimentRow* predicted = row_of(*figures->scenario, Obtained::simulated);
+    const QString name = predicted != nullptr ? predicted->name
+                         : session_.edited()  ? changes_of(session_)
+                                              : tr("the lesson's plan");
+    if (rows_.size() >= most_rows) rows_.erase(rows_.begin());
+    row = &rows_.emplace_back();
+    row->name = name;
+    row->scenario = figures->scenario;
+    row->obtained = obtained;
+  }
+  if (row == nullptr || figures->shown() == nullptr || (figures->run && !over)) return;
+  if (row->figures == figures && row->state == ExperimentRow::State::done) return;
+  row->figures = figures;
+  row->state = session_.refusal().isEmpty() || figures->shown() ? ExperimentRow::State::done : ExperimentRow::State::failed;
+  row->output = session_.refusal();
+  row->content = session_.content();
+  row->kept = kept_run(session_);
+  row->kept.name = row->name;
+  emit changed();
+}
+
+void ExperimentLog::run_command(const QString& name, const QStringList& arguments) {
+  if (child_ || file_.isEmpty()) return;
+  if (rows_.size() >= most_rows) rows_.erase(rows_.begin());
+  ExperimentRow& row = rows_.emplace_back();
+  row.name = name;
+  child_row_ = rows_.size() - 1;
+  said_.clear();
+  child_ = std::make_unique<EngineChild>(EngineCommand{session_.engine_program(), arguments});
+  connect(child_.get(), &EngineChild::line, this, [this](const QString& text, bool) {
+    if (said_.size() < most_lines) said_ << text;
+  });
+  connect(
+      child_.get(), &EngineChild::ended, this, [this](bool ok, int, const QString& reason) { take_end(ok, reason); },
+      Qt::QueuedConnection);
+  child_->start();
+  emit changed();
+}
+
+void ExperimentLog::stop() {
+  if (child_) child_->stop();
+}
+
+void ExperimentLog::take_end(bool ok, const QString& reason) {
+  child_.release()->deleteLater();
+  if (child_row_ < rows_.size() && !rows_[child_row_].is_plan()) {
+    ExperimentRow& row = rows_[child_row_];
+    row.state = ok ? ExperimentRow::State::done : ExperimentRow::State::failed;
+    if (!ok && said_.isEmpty()) said_ << (session_.engine_program().isEmpty() ? tr("rankscope-engine is neither beside this program nor on PATH.") : reason);
+    row.output = said_.join(QLatin1Char('\n'));
+  }
+  emit changed();
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Predictions of a scenario with some keys changed, by what was asked: made on another thread, and kept. GUI thread
+// only; nothing waits for them.
+#pragma once
+#include <QObject>
+#include <QStringList>
+#include <map>
+#include <memory>
+
+#include "app/session/prediction.hpp"
+
+namespace rankscope::app {
+
+class VariantCache : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+  ~VariantCache() override;
+
+  /// Of the file with these settings ("plan.micro_batches=16"). Null while it is not known: asked for the first time,
+  /// it is made, and `changed` follows. One that cannot be made has a refusal.
+  std::shared_ptr<const Prediction> get(const QString& file, const QStringList& settings);
+  bool settled() const { return under_way_ == 0; }
+
+ signals:
+  void changed();
+
+ private:
+  std::map<QStringList, std::shared_ptr<const Prediction>> made_;  ///< null: under way
+  int under_way_ = 0;
+};
+
+}  // namespace rankscope::app

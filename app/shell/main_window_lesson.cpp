@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a lesson asks of the window: to show where one sees it, to try a plan, and to run a command.
+#include <QFileInfo>
+#include <QVBoxLayout>
+
+#include "app/lesson/lab_panel.hpp"
+#include "app/lesson/welcome_page.hpp"
+#include "app/models/steps.hpp"
+#include "app/shell/banner.hpp"
+#include "app/shell/main_window.hpp"
+#include "app/shell/manual.hpp"
+#include "app/shell/status_line.hpp"
+#include "app/shell/workspace.hpp"
+#include "app/views/compare/compare_view.hpp"
+#include "app/views/experiments/experiments_view.hpp"
+#include "app/views/memory/memory_view.hpp"
+#include "app/views/timeline/timeline_view.hpp"
+#include "engine/plan/scenario/read.hpp"
+
+namespace rankscope::app {
+namespace {
+
+const QString experiment_subject = QStringLiteral("experiment");
+
+/// The setting as a person reads it: "micro_batches=16" for "plan.micro_batches=16".
+QString without_table(const std::string& setting) {
+  const QString words = QString::fromStdString(setting);
+  const auto dot = words.indexOf(QLatin1Char('.')), equals = words.indexOf(QLatin1Char('='));
+  return dot >= 0 && dot < equals ? words.mid(dot + 1) : words;
+}
+
+QString plan_name(const std::vector<std::string>& settings) {
+  QStringList words;
+  for (const std::string& setting : settings) words << without_table(setting);
+  return words.isEmpty() ? MainWindow::tr("the lesson's plan") : words.join(QStringLiteral(", "));
+}
+
+/// The scenario that a command names is the lesson's own.
+bool is_own(const Experiment& experiment, const QString& file) {
+  const QString named = QFileInfo(QString::fromStdString(experiment.scenario)).completeBaseName();
+  return named.isEmpty() || named == QFileInfo(file).completeBaseName();
+}
+
+}  // namespace
+
+void MainWindow::make_lesson_actions() {
+  experiments_ = static_cast<ExperimentsView*>(views_.at(QStringLiteral("experiments")));
+  connect(lab_, &LabPanel::evidence_wanted, this, &MainWindow::show_evidence);
+  connect(lab_, &LabPanel::experiment_wanted, this, &MainWindow::try_experiment);
+  connect(lab_, &LabPanel::log, this, &MainWindow::add_log);
+  connect(&state_, &SharedState::selected_changed, lab_, [this] {
+    const auto selected = state_.selected();
+    lab_->set_selected(selected ? std::optional(PointedOp{selected->rank, selected->op}) : std::nullopt);
+  });
+  connect(experiments_, &ExperimentsView::comparison_wanted, this, [this](const KeptRun& with) {
+    workspace_->bring(compare_);
+    compare_->compare_with(with);
+  });
+}
+
+void MainWindow::make_welcome() {
+  welcome_ = new WelcomePage(lab_->library(), lab_->book(), centre_);
+  static_cast<QVBoxLayout*>(centre_->layout())->insertWidget(2, welcome_, 1);
+  welcome_->hide();
+  connect(welcome_, &WelcomePage::lab_wanted, this, qOverload<const QString&>(&MainWindow::open));
+  connect(welcome_, &WelcomePage::watch_wanted, this, qOverload<const QString&>(&MainWindow::open));
+  connect(welcome_, &WelcomePage::continue_wanted, this, &MainWindow::open_again);
+  connect(welcome_, &WelcomePage::open_wanted, this, &MainWindow::open_dialog);
+  connect(welcome_, &WelcomePage::manual_wanted, this, [this] { show_manual(this); });
+  connect(&session_, &Session::opened, this, [this] { set_welcome(false); });
+}
+
+void MainWindow::show_welcome() { set_welcome(true); }
+
+bool MainWindow::welcomes() const { return welcome_->isVisibleTo(this); }
+
+// The page and what it would cover are never seen together: a click meets the one that is there.
+void MainWindow::set_welcome(bool shown) {
+  if (shown) welcome_->refresh(last_source_name());
+  welcome_->setVisible(shown);
+  for (QWidget* other :
+       {static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
+    other->setVisible(!shown);
+  if (shown) welcome_->focus_first();
+}
+
+void MainWindow::show_evidence(const Evidence& evidence) {
+  QWidget* view = find_view(QString::fromStdString(evidence.view));
+  if (view != nullptr) workspace_->bring(view);
+  const auto steps = session_.view();
+  if (evidence.step) navigator_.show_step(static_cast<std::uint32_t>(*evidence.step));
+  const std::int32_t rank = evidence.rank.value_or(0);
+  if (evidence.rank) {
+    timeline_->reveal(rank);
+    static_cast<MemoryView*>(views_[QStringLiteral("memory")])->set_rank(rank);
+  }
+  const auto op = parse_token(evidence.op);
+  if (!op) return;
+  const auto step = state_.step() ? state_.step() : last_whole_step(*steps, state_.shown());
+  if (!step || !steps->find(rank, *step, *op, state_.shown())) return;
+  state_.set_selected_range({});
+  state_.set_selected(SpanRef{rank, *step, *op, state_.shown()});
+  state_.hold();
+}
+
+void MainWindow::try_experiment(const Experiment& experiment) {
+  if (session_.spec().kind != SourceKind::scenario || session_.active()) return;
+  const QString& file = session_.spec().text;
+  const bool plan = experiment.command.empty() || experiment.command == "simulate" || experiment.command == "run";
+  if (plan && is_own(experiment, file) && experiment.others.empty())
+    return try_plan(experiment.settings, experiment.command == "run");
+  QStringList arguments{QString::fromStdString(experiment.command)};
+  if (!experiment.scenario.empty())
+    arguments << (is_own(experiment, file) ? file : QString::fromStdString(experiment.scenario));
+  for (const std::string& setting : experiment.settings)
+    arguments << QStringLiteral("--set") << QString::fromStdString(setting);
+  for (const std::string& other : experiment.others) arguments << QString::fromStdString(other);
+  workspace_->bring(experiments_);
+  experiments_->log().run_command(QString::fromStdString(experiment.line), arguments);
+}
+
+void MainWindow::try_plan(const std::vector<std::string>& settings, bool run) {
+  banner_->clear(experiment_subject);
+  try {
+    std::vector<Override> overrides;
+    for (const std::string& setting : settings) overrides.push_back(parse_override(setting));
+    session_.edit(read_scenario(session_.spec().text.toStdString(), overrides));
+  } catch (const ScenarioError& error) {
+    const QString why = QString::fromUtf8(error.what());
+    add_log(why, true);
+    return banner_->say(experiment_subject, BannerKind::error, why);
+  }
+  workspace_->bring(experiments_);
+  experiments_->log().note_plan(plan_name(settings));
+  if (!run) return;
+  // A plan is run once it is predicted: a refusal is known then.
+  if (session_.can_run()) return session_.run();
+  auto* once = new QObject(this);
+  connect(&session_, &Session::state_changed, once, [this, once] {
+    if (session_.predicting()) return;
+    once->deleteLater();
+    if (session_.can_run()) session_.run();
+  });
+}
+
+}  // namespace rankscope::app
