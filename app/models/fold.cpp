@@ -150,6 +150,7 @@ std::vector<std::string> labels_of(const Box& box) {
   if (labels.empty() || f.kind == OpKind::optimizer) {
     std::string name(name_of(f.kind));
     std::replace(name.begin(), name.end(), '_', '-');
+    if (f.purpose == Purpose::alone && f.kind == OpKind::load_batch) name = "load";
     labels.insert(labels.begin(), f.index >= 0 ? name + " " + std::to_string(f.index) : name);
     if (f.index >= 0) labels.push_back(std::to_string(f.index));
   }

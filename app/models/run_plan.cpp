@@ -23,6 +23,7 @@ GroupKind group_of(Purpose purpose) {
     case Purpose::data_gradient:
     case Purpose::data_parameter:
     case Purpose::batch:
+    case Purpose::alone:
     case Purpose::zero_parameter:
     case Purpose::zero_gradient: return GroupKind::data;
     case Purpose::tensor:

@@ -34,6 +34,7 @@ std::string_view cargo_of(Purpose purpose) {
     case Purpose::data_parameter: return "parameters";
     case Purpose::batch: return "samples";
     case Purpose::offload: return "optimizer states";
+    case Purpose::alone: return "drawn numbers";
   }
   return "";
 }
@@ -74,7 +75,8 @@ std::string phrase_of(OpId op) {
   const OpFields f = op.fields();
   std::string text = f.kind == OpKind::input_gradient ? "backward, input gradient" : with_hyphens(name_of(f.kind));
   if (f.kind == OpKind::weight_gradient) text = "backward, weight gradient";
-  if (f.kind == OpKind::load_batch) text = "load batch";
+  if (f.kind == OpKind::load_batch) text = f.purpose == Purpose::alone ? "load" : "load batch";
+  if (f.kind == OpKind::check) text = "check against the definition";
   if (const auto cargo = cargo_of(f.purpose); !cargo.empty()) text += " of " + std::string(cargo);
   if (f.kind == OpKind::optimizer && f.segment != Segment::whole) text += ", " + std::string(name_of(f.segment));
   return text;
@@ -97,6 +99,7 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
         return {"waiting for " + whose + "'s transfer", whose + "'s transfer", "waiting"};
       }
       if (stretch.time == TimeClass::bubble) return {"waiting for others' transfers", "waiting"};
+      if (stretch.purpose == Purpose::alone) return {"waiting for the collective", "collective"};
       const bool message =
           stretch.purpose == Purpose::pipeline_forward || stretch.purpose == Purpose::pipeline_backward;
       return {"exposed " + std::string(cargo_of(stretch.purpose)), message ? "exposed send" : "exposed", "exposed"};

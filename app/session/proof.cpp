@@ -68,6 +68,14 @@ Verdict verdict_of(const QByteArray& json) {
                                          [&](const Error& a, const Error& b) { return number(a.key) < number(b.key); });
   Verdict verdict;
   verdict.passed = passed;
+  if (const QJsonObject contents = found.value(QStringLiteral("contents")).toObject(); !contents.isEmpty()) {
+    verdict.shown = true;
+    verdict.words = passed ? Proof::tr("✓ Every rank has what the definition says: %1 numbers in each of %2 steps")
+                                 .arg(contents.value(QStringLiteral("elements")).toInteger())
+                                 .arg(contents.value(QStringLiteral("steps")).toInt())
+                           : Proof::tr("✗ Not as defined: %1").arg(found.value(QStringLiteral("reason")).toString());
+    return verdict;
+  }
   verdict.shown = found.value(QStringLiteral("outcome")).toString() != QStringLiteral("not shown");
   if (!verdict.shown) {
     verdict.words =

@@ -142,7 +142,10 @@ bool GapStrip::serves() const {
 }
 
 QString GapStrip::name_of_piece(const Piece& piece) const {
-  return piece.unknown ? tr("unknown") : label_of(piece.time, serves());
+  if (piece.unknown) return tr("unknown");
+  const auto figures = figures_.latest();
+  const bool alone = figures->scenario && figures->scenario->model.is_collective();
+  return alone && piece.time == TimeClass::data ? tr("the collective") : label_of(piece.time, serves());
 }
 
 QString GapStrip::words_on(const Piece& piece) const {

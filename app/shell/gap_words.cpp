@@ -37,6 +37,7 @@ QString name_of_exchange(Purpose purpose) {
     case Purpose::data_parameter: return tr("parameters to replicas");
     case Purpose::batch: return tr("samples to replicas");
     case Purpose::offload: return tr("offload");
+    case Purpose::alone: return tr("collective");
   }
   return {};
 }

@@ -15,7 +15,7 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 QString tr(const char* text) { return QCoreApplication::translate("PlanFigures", text); }
 
 double tokens_per_second(const Figures& figures, double step_seconds) {
-  if (!figures.scenario || !(step_seconds > 0)) return none;
+  if (!figures.scenario || !(step_seconds > 0) || figures.scenario->model.is_collective()) return none;
   const Scenario& scenario = *figures.scenario;
   return static_cast<double>(scenario.train.global_batch) * scenario.model.tokens_per_sample() / step_seconds;
 }

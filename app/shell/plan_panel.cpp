@@ -22,7 +22,8 @@ namespace rankscope::app {
 namespace {
 
 constexpr int plan_margin = 12, narrowest_plan = 240;
-constexpr int longest_label = 15;  ///< letters of a label that stay in one line: the panel is narrow
+constexpr int most_bytes = 1 << 30;  ///< of a collective alone, that one sets here
+constexpr int longest_label = 15;    ///< letters of a label that stay in one line: the panel is narrow
 
 QLabel* make_label(const QString& words, const char* role, QWidget* parent, Qt::Alignment align = Qt::AlignLeft) {
   auto* label = new QLabel(words, parent);
@@ -127,48 +128,60 @@ void PlanPanel::fit_width() {
 }
 
 void PlanPanel::add_fields(QGridLayout& form) {
+  const Applies trains = [](const Scenario& s) { return !s.model.is_collective(); };
+  const Applies alone = [](const Scenario& s) { return s.model.is_collective(); };
+  const Applies rooted = [](const Scenario& s) {
+    return s.model.is_collective() && has_root(s.model.operation_kind());
+  };
   const Applies servers = [](const Scenario& s) { return s.plan.has_servers(); };
   const Applies staged = [](const Scenario& s) { return s.plan.pipeline > 1 || s.plan.virtual_stages > 1; };
-  add_key(form, "plan.data", tr("data"), tr("Data-parallel replicas"));
-  add_key(form, "plan.tensor", tr("tensor"), tr("Ranks that share every layer"));
+  add_key(form, "model.operation", tr("operation"), tr("The collective that a step is"), alone);
+  add_key(form, "model.bytes", tr("bytes"), tr("The whole tensor's; some collectives cut it into a part for each rank"),
+          alone, most_bytes);
+  add_key(form, "model.root", tr("root"), tr("The rank that sends, or collects"), rooted, 1 << 10);
+  add_key(form, "plan.data", tr("data"), tr("Data-parallel replicas; of a collective alone its ranks"));
+  add_key(form, "plan.tensor", tr("tensor"), tr("Ranks that share every layer"), trains);
   add_key(form, "plan.sequence_parallel", tr("sequence parallel"),
           tr("Tensor ranks share the norms and residual sums too, by positions"),
           [](const Scenario& s) { return s.plan.tensor > 1 || s.plan.sequence_parallel; });
-  add_key(form, "plan.pipeline", tr("pipeline"), tr("Stages that the layers are split over"));
+  add_key(form, "plan.pipeline", tr("pipeline"), tr("Stages that the layers are split over"), trains);
   add_key(form, "plan.virtual", tr("virtual stages"), tr("Chunks of layers a rank holds (interleaved schedules)"),
           staged, 64);
   add_key(form, "plan.stages", tr("layers per stage"),
           tr("even; cost: by what they compute; or the number of layers of each chunk, such as 3 2 2 1"), staged);
-  add_key(form, "plan.micro_batches", tr("micro-batches"), tr("Parts that a replica's batch is cut into, per step"), {},
-          65534);
-  add_key(form, "train.global_batch", tr("global batch"), tr("Samples a step over all replicas"), {}, 1 << 24);
+  add_key(form, "plan.micro_batches", tr("micro-batches"), tr("Parts that a replica's batch is cut into, per step"),
+          trains, 65534);
+  add_key(form, "train.global_batch", tr("global batch"), tr("Samples a step over all replicas"), trains, 1 << 24);
   add_choice(
       form, tr("schedule"), tr("In which order a stage runs forwards and backwards; by-hand: as the text says"),
       choices("plan.schedule"), [](const Scenario& s) { return s.plan.schedule.name(); },
-      [](Scenario& s, const std::string& v) { choose_schedule(s.plan, rankscope::Choice<ScheduleKind>(v)); });
+      [](Scenario& s, const std::string& v) { choose_schedule(s.plan, rankscope::Choice<ScheduleKind>(v)); }, trains);
   keys_.insert("plan.schedule");
   form.addWidget(as_text_, form.rowCount(), 1, Qt::AlignRight);
-  add_key(form, "plan.recompute", tr("recompute"), tr("Which activations are computed again instead of being kept"));
+  add_key(form, "plan.recompute", tr("recompute"), tr("Which activations are computed again instead of being kept"),
+          trains);
   add_key(form, "plan.recompute_blocks", tr("recompute every n-th block"),
           tr("The input of every n-th block of a chunk is kept, and the rest computed again"),
           [](const Scenario& s) { return s.plan.recompute == Recompute::blocks; });
   add_key(form, "plan.precision", tr("precision"), tr("Element type of the computation"));
   add_key(form, "plan.data_parallel", tr("data parallel"),
           tr("Where gradients are summed and parameters updated: on every rank, on a main device, or on parameter "
-             "servers of their own"));
+             "servers of their own"),
+          trains);
   add_key(form, "plan.servers", tr("servers"), tr("Parameter servers; each has an equal part of the parameters"),
           servers);
   add_key(form, "plan.staleness", tr("staleness"),
           tr("Steps whose updates a worker's parameters may lack; 0 is synchronous"), servers, 64);
   add_key(form, "plan.zero", tr("ZeRO stage"),
-          tr("0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too"));
+          tr("0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too"), trains);
   add_key(form, "plan.offload", tr("offload"),
-          tr("What lies in the host's memory: optimizer states, which the host then updates"));
+          tr("What lies in the host's memory: optimizer states, which the host then updates"), trains);
   add_key(form, "plan.collective", tr("collective"),
           tr("Algorithm of collectives: the communicator's own, or one whose phases are shown and bytes counted"));
-  add_key(form, "plan.bucket_mib", tr("bucket, MiB"),
-          tr("Gradients that are reduced together; the first bucket is at most 1 MiB"),
-          [](const Scenario& s) { return s.plan.data > 1 || s.plan.has_servers(); });
+  add_key(
+      form, "plan.bucket_mib", tr("bucket, MiB"),
+      tr("Gradients that are reduced together; the first bucket is at most 1 MiB"),
+      [trains](const Scenario& s) { return trains(s) && (s.plan.data > 1 || s.plan.has_servers()); }, 1 << 20);
 }
 
 void PlanPanel::add_key(QGridLayout& form, const char* path, const QString& name, const QString& help, Applies applies,
@@ -189,7 +202,7 @@ void PlanPanel::add_key(QGridLayout& form, const char* path, const QString& name
   } else if (std::holds_alternative<double*>(field)) {
     add_real(
         form, name, help, [&key](Scenario& s) -> double& { return *std::get<double*>(key.field(s)); },
-        std::move(applies));
+        std::move(applies), std::min<double>(most, key.range.greatest));
   } else if (std::holds_alternative<std::string*>(field)) {
     add_words(
         form, name, help, [&key](Scenario& s) -> std::string& { return *std::get<std::string*>(key.field(s)); },
@@ -244,10 +257,10 @@ class RealBox : public QDoubleSpinBox {
 }  // namespace
 
 void PlanPanel::add_real(QGridLayout& form, const QString& name, const QString& help,
-                         std::function<double&(Scenario&)> value, Applies applies) {
+                         std::function<double&(Scenario&)> value, Applies applies, double most) {
   auto* box = new RealBox(this);
   box->setDecimals(3);
-  box->setRange(0.001, 1e6);
+  box->setRange(0.001, most);
   box->setButtonSymbols(QAbstractSpinBox::NoButtons);
   box->setAlignment(Qt::AlignRight);
   box->setFont(number_font());
@@ -337,7 +350,7 @@ void PlanPanel::take_state() {
   for (const Row& field : fields_) field.box->setEnabled(editable);
   advice_->set_editable(editable);
   take_advice();
-  as_text_->setVisible(session_.scenario().has_value());
+  as_text_->setVisible(session_.scenario() && !session_.scenario()->model.is_collective());
   back_->setVisible(session_.edited());
   back_->setEnabled(editable);
   // What is shown folded is no mistake.

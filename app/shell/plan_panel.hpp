@@ -61,7 +61,7 @@ class PlanPanel : public QScrollArea {
   };
 
   void add_fields(QGridLayout& form);
-  /// A key of the scenario ("plan.data") in a box of its type; whole numbers up to `most`.
+  /// A key of the scenario ("plan.data") in a box of its type; numbers up to `most`.
   void add_key(QGridLayout& form, const char* path, const QString& name, const QString& help, Applies applies = {},
                int most = 4096);
   void add_field(QGridLayout& form, const QString& name, const QString& help, QWidget* box,
@@ -69,7 +69,7 @@ class PlanPanel : public QScrollArea {
   void add_number(QGridLayout& form, const QString& name, const QString& help, int most,
                   std::function<int&(Scenario&)> value, Applies applies = {});
   void add_real(QGridLayout& form, const QString& name, const QString& help, std::function<double&(Scenario&)> value,
-                Applies applies = {});
+                Applies applies, double most);
   void add_words(QGridLayout& form, const QString& name, const QString& help,
                  std::function<std::string&(Scenario&)> value, Applies applies = {});
   void add_choice(QGridLayout& form, const QString& name, const QString& help, const std::vector<std::string>& values,

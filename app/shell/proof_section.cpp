@@ -9,13 +9,16 @@
 namespace rankscope::app {
 
 ProofSection::ProofSection(Session& session, QWidget* parent)
-    : QWidget(parent), session_(session), words_(new QLabel(this)), button_(new QPushButton(this)) {
+    : QWidget(parent),
+      session_(session),
+      heading_(new QLabel(this)),
+      words_(new QLabel(this)),
+      button_(new QPushButton(this)) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(8);
-  auto* heading = new QLabel(tr("Same training?"), this);
-  heading->setProperty("role", QStringLiteral("heading"));
-  column->addWidget(heading);
+  heading_->setProperty("role", QStringLiteral("heading"));
+  column->addWidget(heading_);
   words_->setWordWrap(true);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(words_);
@@ -38,15 +41,20 @@ void ProofSection::take_in() {
   setVisible(session_.spec().kind == SourceKind::scenario);
   const Proof::State state = proof_.state();
   const bool runs = state == Proof::State::running;
+  // A collective alone trains nothing.
+  const bool trains = !session_.scenario() || !session_.scenario()->model.is_collective();
+  heading_->setText(trains ? tr("Same training?") : tr("As defined?"));
   words_->setText(!proof_.words().isEmpty() ? proof_.words()
-                  : runs                    ? tr("Training five steps under this plan and on one rank…")
+                  : !trains                 ? runs ? tr("Running five steps and comparing what every rank has…")
+                                                   : tr("Not checked yet. Runs 5 steps and compares what every rank has.")
+                                  : runs ? tr("Training five steps under this plan and on one rank…")
                                             : tr("Not checked yet. Trains 5 steps on one rank and compares."));
   words_->setProperty("role", state == Proof::State::passed   ? QStringLiteral("good")
                               : state == Proof::State::failed ? QStringLiteral("bad")
                                                               : QStringLiteral("dim"));
   words_->style()->unpolish(words_);
   words_->style()->polish(words_);
-  button_->setText(runs ? tr("Stop") : tr("Verify against one rank"));
+  button_->setText(runs ? tr("Stop") : trains ? tr("Verify against one rank") : tr("Verify against the definition"));
   button_->setEnabled(runs || session_.can_run());
 }
 

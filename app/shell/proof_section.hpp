@@ -22,6 +22,7 @@ class ProofSection : public QWidget {
 
   Session& session_;
   Proof proof_;
+  QLabel* heading_;
   QLabel* words_;
   QPushButton* button_;
 };

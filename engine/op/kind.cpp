@@ -23,6 +23,7 @@ std::string_view name_of(OpKind kind) {
     case OpKind::optimizer: return "optimizer";
     case OpKind::load_batch: return "load_batch";
     case OpKind::checkpoint: return "checkpoint";
+    case OpKind::check: return "check";
   }
   return "?";
 }
@@ -62,6 +63,7 @@ std::string_view name_of(Purpose purpose) {
     case Purpose::data_parameter: return "data_parameter";
     case Purpose::batch: return "batch";
     case Purpose::offload: return "offload";
+    case Purpose::alone: return "alone";
   }
   return "?";
 }
@@ -121,7 +123,8 @@ bool may_have(OpKind kind, Purpose purpose) {
   if (is_communication(kind)) return purpose != Purpose::none && purpose != Purpose::offload;
   if (kind == OpKind::optimizer)
     return purpose == Purpose::none || purpose == Purpose::server || purpose == Purpose::offload;
-  return purpose == Purpose::none || (kind == OpKind::copy && purpose == Purpose::offload);
+  return purpose == Purpose::none || (kind == OpKind::copy && purpose == Purpose::offload) ||
+         (kind == OpKind::load_batch && purpose == Purpose::alone);
 }
 
 bool is_model_compute(OpKind kind) { return kind <= OpKind::recompute; }
@@ -144,6 +147,8 @@ Lane lane_of(OpKind kind, Purpose purpose) {
     case Purpose::batch: return Lane::data;
     case Purpose::server: return Lane::server;
     case Purpose::offload: return kind == OpKind::copy ? Lane::copy : Lane::host;
+    // What it is given is made as a model would compute it: between that and the check the compute lane waits for it.
+    case Purpose::alone: return is_collective(kind) ? Lane::data : Lane::compute;
   }
   return Lane::compute;
 }

@@ -27,8 +27,9 @@ enum class OpKind : std::uint8_t {
   optimizer,
   load_batch,
   checkpoint,
+  check,  ///< what a collective alone has left is compared with its definition
 };
-inline constexpr int op_kind_count = 19;
+inline constexpr int op_kind_count = 20;
 
 /// Ops of one lane run in order; ops of different lanes only by dependency. A lane is a thread on the CPU and a stream
 /// on a GPU, and each communication lane has communicators of its own: with a single in-order communication lane 1F1B
@@ -66,8 +67,9 @@ enum class Purpose : std::uint8_t {
   data_parameter,  ///< from the main device to its replicas
   batch,           ///< samples, from the main device to its replicas
   offload,         ///< between a device and its host
+  alone,           ///< a collective for its own sake (model.kind = "collective"), and what it is given
 };
-inline constexpr int purpose_count = 14;
+inline constexpr int purpose_count = 15;
 
 /// The longest run of kernels without a communication, recomputation or input/weight-gradient boundary inside. Tensor
 /// ranks communicate more often, so theirs are finer: of the same name, what is left of a segment (engine/plan/model).
@@ -149,6 +151,11 @@ bool may_have(OpKind kind, Purpose purpose);
 bool moves_bytes(OpKind kind);
 /// True for a lane whose ops the host runs, on its own memory.
 bool is_on_host(Lane lane);
+/// What is only there so that a collective alone can be checked: on the device clock, where a step is the collective,
+/// it takes no time.
+constexpr bool is_untimed(OpKind kind, Purpose purpose) {
+  return kind == OpKind::check || (kind == OpKind::load_batch && purpose == Purpose::alone);
+}
 /// True for what a device computes for the model: forward, backward and its halves, recompute.
 bool is_model_compute(OpKind kind);
 

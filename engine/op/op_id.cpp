@@ -30,7 +30,7 @@ int unpack(std::uint64_t bits_value, int bits, int at) {
 constexpr std::array<std::string_view, op_kind_count> kind_tokens{
     "F",         "B",       "I",      "W",         "R",      "SEND",      "RECV",
     "BROADCAST", "SCATTER", "REDUCE", "ALLREDUCE", "GATHER", "ALLGATHER", "REDUCESCATTER",
-    "ALLTOALL",  "COPY",    "OPT",    "LOAD",      "CKPT"};
+    "ALLTOALL",  "COPY",    "OPT",    "LOAD",      "CKPT",   "CHECK"};
 
 template <class E>
 std::optional<E> named(std::string_view name, int count) {

@@ -14,6 +14,7 @@
 //   OPT:c2:.update     LOAD:c0:m3
 //   COPY.offload:c2:i1               bucket 1's gradients to the host, for OPT.offload:c2:.update:i1, whose parameters
 //   COPY.offload:c2:.update:i1       come back
+//   LOAD.alone  ALLTOALL.alone  CHECK       a collective by itself: what it is given, itself, what it has left
 #pragma once
 #include <compare>
 #include <cstdint>

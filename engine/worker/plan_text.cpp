@@ -11,6 +11,7 @@
 #include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/program/dry_run.hpp"
+#include "engine/plan/program/passes.hpp"
 
 namespace rankscope {
 namespace {
@@ -49,6 +50,8 @@ std::string optimizer_words(const StepProgram& step) {
 
 std::string plan_text(const StepProgram& step) {
   const PlanSpec& plan = step.scenario.plan;
+  if (step.scenario.model.is_collective())
+    return fmt::format("{}: {}\n", counted(step.grid.size(), "rank"), task_words(step));
   std::string text = fmt::format("{}: data {} × tensor {} × pipeline {}; schedule {}, {} of {} a rank\n",
                                  counted(step.grid.size(), "rank"), plan.data, plan.tensor, plan.pipeline,
                                  plan.schedule.name(), counted(plan.micro_batches, "micro-batch", ending_es),

@@ -64,7 +64,7 @@ std::string long_time(double seconds) {
 
 /// At the rate of large matrix products on all cores: nothing of a step is faster.
 std::string least_time(const StepProgram& step, double flops, const std::string& device, int threads) {
-  if (!is_platform(device)) return {};
+  if (!is_platform(device) || !(flops > 0)) return {};
   constexpr std::int64_t large = 1024;
   const double here = glance_at_peak(step.scenario.compute_type(), *open_platform(device, threads), large).wall;
   const bool on_cpu = device == "cpu";

@@ -86,7 +86,7 @@ class Narrator {
     hello.energy_unknown = energy_unknown;
     hello.headline = job_.request.clock == "device" ? ClockDomain::device : ClockDomain::wall;
     if (platform != nullptr) {
-      hello.entropy_nats = open_dataset(scenario)->entropy_nats();
+      if (const auto dataset = open_dataset(scenario)) hello.entropy_nats = dataset->entropy_nats();
       const MachinePeak peak =
           peak_of_machine(scenario.compute_type(), *platform, PeakStore(peak_file()), false, utc_now());
       hello.peak_flops = peak.peak.measured.best.on(hello.headline);

@@ -24,7 +24,8 @@ SpanClass class_of(OpId op) {
     case OpKind::all_to_all: return SpanClass::collective;
     case OpKind::optimizer: return SpanClass::optimizer;
     case OpKind::load_batch:
-    case OpKind::checkpoint: return SpanClass::other;
+    case OpKind::checkpoint:
+    case OpKind::check: return SpanClass::other;
   }
   return SpanClass::other;
 }

@@ -81,7 +81,7 @@ double sent_of(const Figures& figures, bool by_rank) {
 }
 
 double tokens_of(const Figures& figures) {
-  if (!figures.scenario) return none;
+  if (!figures.scenario || figures.scenario->model.is_collective()) return none;
   return static_cast<double>(figures.scenario->train.global_batch) * figures.scenario->model.tokens_per_sample() /
          figures.shown()->step_seconds;
 }

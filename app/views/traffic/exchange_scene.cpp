@@ -47,6 +47,7 @@ std::vector<QPointF> on_tree(const GroupExchange& exchange, const QRectF& area) 
 }
 
 QString message_words() { return QObject::tr("the sender's bytes move to the receiver"); }
+QString part_words() { return QObject::tr("ranks send parts to others, who keep them"); }
 QString into_own() { return QObject::tr(", and who gets one adds it to its own"); }
 QString into_some() { return QObject::tr("; some are added to what is there"); }
 QString kept() { return QObject::tr(", and who gets one keeps it"); }
@@ -136,6 +137,7 @@ QString phase_words(const GroupExchange& exchange, int phase) {
   }
   if (moves == 0) return QObject::tr("nothing moves in this phase");
   if (!is_collective(exchange.kind)) return message_words();
+  if (exchange.kind == OpKind::all_to_all) return part_words();
   const QString who =
       moves == exchange.size() ? QObject::tr("every rank passes a chunk on") : QObject::tr("some ranks pass chunks on");
   return who + (adds && !copies ? into_own() : adds ? into_some() : kept());
@@ -143,6 +145,7 @@ QString phase_words(const GroupExchange& exchange, int phase) {
 
 QString longest_phase_words(const GroupExchange& exchange) {
   if (!is_collective(exchange.kind)) return message_words();
+  if (exchange.kind == OpKind::all_to_all) return part_words();
   QString longest = kept();
   for (const QString& end : {into_own(), into_some()})
     if (end.size() > longest.size()) longest = end;

@@ -7,7 +7,7 @@ namespace rankscope::app {
 
 std::vector<TrainingRow> training_rows(const Figures& figures, const StoreView& view) {
   std::vector<TrainingRow> rows;
-  if (!figures.run) return rows;
+  if (!figures.run || (figures.scenario && figures.scenario->model.is_collective())) return rows;
   const int ranks = figures.run->ranks;
   const Hello* hello = view.hello();
   for (const StepRow& step : figures.run->steps) {

@@ -236,7 +236,13 @@ void TrainingView::mark_step() {
 }
 
 void TrainingView::paint(QPainter& painter) {
-  if (scroll_->isHidden())
+  if (!scroll_->isHidden()) return;
+  const auto latest = figures_.latest();
+  if (latest->scenario && latest->scenario->model.is_collective())
+    paint_empty(
+        painter, rect(), colours(), tr("A collective alone trains nothing"),
+        tr("Its phases and bytes are in the Collectives view. A scenario with a model has a loss to show here."));
+  else
     paint_empty(
         painter, rect(), colours(), tr("Nothing has trained yet"),
         tr("Press Run: loss, gradient norm and tokens per second appear here step by step. A prediction alone has no "

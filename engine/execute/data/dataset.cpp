@@ -36,6 +36,7 @@ class SyntheticDataset : public Dataset {
 std::unique_ptr<Dataset> open_dataset(const Scenario& scenario) {
   const ModelSpec& model = scenario.model;
   const DataSpec& data = scenario.data;
+  if (model.is_collective()) return nullptr;
   if (model.is_resnet()) return std::make_unique<SyntheticImages>(model.image, model.classes, data.seed);
   if (data.source == "synthetic") return std::make_unique<SyntheticDataset>(model.vocabulary, model.context, data.seed);
   for (const auto& [prefix, coding] :

@@ -40,7 +40,7 @@ class Dataset {
 ///   text:FILE     tokens are the file's bytes; the vocabulary must have at least 256
 ///   tokens:FILE   tokens are 16-bit unsigned integers, little-endian, without a header; each below the vocabulary
 /// Files are read in epochs, each in an order of its own (see token_file.hpp). Relative paths start at the scenario's
-/// folder. Throws DataError.
+/// folder. Null for a collective alone, which has no samples. Throws DataError.
 std::unique_ptr<Dataset> open_dataset(const Scenario& scenario);
 
 }  // namespace rankscope

@@ -71,7 +71,8 @@ class KernelDevice : public ComputeDevice {
       case OpKind::reduce_scatter:
       case OpKind::all_to_all:
       case OpKind::load_batch:
-      case OpKind::checkpoint: break;
+      case OpKind::checkpoint:
+      case OpKind::check: break;
     }
     throw kernels::Unsupported("the kernel set '" + kernels_.name + "' cannot run " + to_token(op.id));
   }

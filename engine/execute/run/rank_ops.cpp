@@ -5,13 +5,17 @@
 
 #include "engine/execute/run/bind_call.hpp"
 #include "engine/execute/run/checkpoint_tensors.hpp"
+#include "engine/execute/run/contents.hpp"
 #include "engine/execute/run/rank_run.hpp"
+#include "engine/plan/program/passes.hpp"
 
 namespace rankscope {
 
 RankRun::BoundOp RankRun::bind(OpIndex index) {
   const Op& op = program_.ops[index];
   if (is_communication(op.id.kind())) return bind_communication(op);
+  if (op.id.fields().purpose == Purpose::alone) return bind_draw(op);
+  if (op.id.kind() == OpKind::check) return bind_check(op);
   if (op.id.kind() == OpKind::load_batch) return bind_load(op);
   if (op.id.kind() == OpKind::checkpoint) return bind_checkpoint(op);
   return [compute = device_->bind(op), copied = program_.payload_bytes(op)](std::uint32_t step) {
@@ -104,6 +108,31 @@ RankRun::BoundOp RankRun::bind_load(const Op& op) {
                               drawn_tokens + r * tokens_of_one, drawn_targets + r * targets_of_one);
     queue.copy(tokens.data, drawn_tokens, tokens.data != nullptr ? tokens.bytes() : 0);
     queue.copy(targets.data, drawn_targets, targets.data != nullptr ? targets.bytes() : 0);
+    return OpOutcome{};
+  };
+}
+
+RankRun::BoundOp RankRun::bind_draw(const Op& op) {
+  const bool is_lost =
+      settings_.step.scenario.fault.plant == Plant::lost_part && program_.rank == losing_rank(task_of(settings_.step));
+  if (!settings_.platform || op.uses.empty() || is_lost) return [](std::uint32_t) { return OpOutcome{}; };
+  const View brought = view(op.uses.front().buffer);
+  return [this, brought, task = task_of(settings_.step), &queue = queues_.of(op.lane())](std::uint32_t step) {
+    const HostTensor numbers = HostTensor::to_write(*compute_, brought);
+    draw_into(numbers.view(), task, program_.rank, step);
+    numbers.write_back(queue);
+    return OpOutcome{};
+  };
+}
+
+RankRun::BoundOp RankRun::bind_check(const Op& op) {
+  if (!settings_.platform || op.uses.empty()) return [](std::uint32_t) { return OpOutcome{}; };
+  const View left = view(op.uses.front().buffer);
+  return [this, left, task = task_of(settings_.step), &queue = queues_.of(op.lane())](std::uint32_t step) {
+    const HostTensor here = HostTensor::read(*compute_, queue, left);
+    const auto wrong = find_wrong(here.view(), task, program_.rank, step);
+    // A rank that is measured alone has nobody to exchange with.
+    if (wrong && communicators_) throw WrongContents(words_of(*wrong, task, program_.rank, step));
     return OpOutcome{};
   };
 }

@@ -209,7 +209,8 @@ void RankRun::record(Done of) {
       step.trace.cpu_ns.assign(program_.ops.size(), 0);
       step.remaining = program_.ops.size();
     }
-    step.trace.cpu_ns[index] = of.cost_ns;
+    const OpFields f = span.op.fields();
+    step.trace.cpu_ns[index] = is_untimed(f.kind, f.purpose) ? 0 : of.cost_ns;
     step.trace.executed[static_cast<std::size_t>(span.op.lane())].push_back(index);
     if (span.op.lane() == main_lane_ || is_on_host(span.op.lane())) step.end_ns = std::max(step.end_ns, span.end_ns);
     if (const auto& executed = step.trace.executed[static_cast<std::size_t>(main_lane_)];
@@ -217,7 +218,6 @@ void RankRun::record(Done of) {
       step.begin_ns = span.begin_ns;
     if (program_.arrivals_ahead && span.op.kind() == OpKind::receive) step.trace.arrivals.push_back(arrivals_++);
     if (index == last_op_) step.values = values_of(span.step);
-    const OpFields f = span.op.fields();
     if (const auto gathered = gathered_losses_.find(index); gathered != gathered_losses_.end()) {
       const std::int64_t count = gathered->second.count;
       const auto* losses =
@@ -299,7 +299,7 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   const bool counts_gradients = has_norm_ && (at.data == 0 || settings_.step.updates_pieces());
   const bool are_a_steps = settings_.platform && !program_.arrivals_ahead;
   if (counts_gradients) summary.gradient_square_norm = record.values.square_norm;
-  if (!are_a_steps) summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
+  if (!are_a_steps || scenario.model.is_collective()) summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
   summary.loss_scale = record.values.loss_scale;
   if (summary.loss_scale > 0) summary.gradient_square_norm /= summary.loss_scale * summary.loss_scale;
   if (counts_gradients && are_a_steps && scenario.train.counts_magnitudes(step))

@@ -85,6 +85,8 @@ class RankRun {
   BoundOp bind(OpIndex index);
   BoundOp bind_communication(const Op& op);
   BoundOp bind_load(const Op& op);
+  BoundOp bind_draw(const Op& op);
+  BoundOp bind_check(const Op& op);
   BoundOp bind_checkpoint(const Op& op);
   OpIndex first_to_come(std::span<const OpIndex> receives) const;
   std::unique_ptr<Dispatch> make_dispatch();

@@ -219,7 +219,8 @@ analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunT
   });
   const double device_seconds = report.step_seconds * report.ranks;
   const analysis::RateInputs inputs{model, hardware, facts.peak_flops};
-  if (!(device_seconds > 0)) return inputs;
+  // A collective alone has no FLOPs, of which no share of a peak is worth telling.
+  if (!(device_seconds > 0) || !facts.task.empty()) return inputs;
   report.tflops_per_device = model / device_seconds * 1e-12;
   if (facts.peak_flops > 0) {
     report.mfu = model / device_seconds / facts.peak_flops;
@@ -291,6 +292,7 @@ Report make_report(const RunFacts& facts) {
   Report report;
   report.title = facts.title;
   report.token_word = facts.token_word;
+  report.task = facts.task;
   report.plan = facts.plan;
   report.ranks = facts.grid.size();
   report.clock = facts.clock;

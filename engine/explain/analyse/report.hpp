@@ -47,6 +47,7 @@ struct RunFacts {
   double hardware_flops = std::numeric_limits<double>::quiet_NaN();  ///< with recomputation
   std::int64_t tokens_per_step = 0;                                  ///< where no summary says so; 0 unknown
   std::string token_word = "token";                                  ///< ModelSpec::token_word
+  std::string task;                                                  ///< of a collective alone: which one, in words
   ClusterSpec cluster;                                               ///< whose power is predicted
   std::string energy_unknown;                                        ///< what the run says why no energy is known
   std::string costs;                                                 ///< Report::costs
@@ -195,6 +196,7 @@ struct EnergyReport {
 struct Report {
   std::string title;
   std::string token_word = "token";  ///< what `tokens` are: of a resnet images
+  std::string task;                  ///< of a collective alone: which one, in words; it trains nothing
   PlanSpec plan;
   std::int32_t ranks = 0;
   ClockDomain clock = ClockDomain::wall;

@@ -34,9 +34,11 @@ std::string head(const Report& report) {
   const PlanSpec& p = report.plan;
   std::string text;
   if (!report.title.empty()) text += report.title + "\n";
-  text += row("plan",
-              fmt::format("data {} x tensor {} x pipeline {}, {}, {}, {}", p.data, p.tensor, p.pipeline,
-                          p.schedule.name(), counted(p.micro_batches, "micro-batch", ending_es), p.precision.name()));
+  text += row("plan", !report.task.empty()
+                          ? report.task
+                          : fmt::format("data {} x tensor {} x pipeline {}, {}, {}, {}", p.data, p.tensor, p.pipeline,
+                                        p.schedule.name(), counted(p.micro_batches, "micro-batch", ending_es),
+                                        p.precision.name()));
   text += row("ranks", std::to_string(report.ranks));
   std::string clock = std::string(name_of(report.obtained)) + ", " + std::string(name_of(report.clock)) + " clock";
   if (report.clock_uncertainty_s > 0) clock += ", ranks' clocks fitted within " + duration(report.clock_uncertainty_s);
@@ -73,8 +75,9 @@ std::string numbers(const Report& report) {
   if (report.steady_steps > 1 && report.representative)
     text += row("", fmt::format("bubble of step {} (median of {} steady steps)", report.representative->step,
                                 report.steady_steps));
-  text += row("MFU, HFU", percent(report.mfu) + ", " + percent(report.hfu) + ", " +
-                              number(report.tflops_per_device, "{:.4g}") + " TFLOP/s per device");
+  if (report.task.empty())
+    text += row("MFU, HFU", percent(report.mfu) + ", " + percent(report.hfu) + ", " +
+                                number(report.tflops_per_device, "{:.4g}") + " TFLOP/s per device");
   text += energy_line(report);
   if (report.slow) text += row("slow rank", to_text(*report.slow));
   constexpr double noticed = 0.02;

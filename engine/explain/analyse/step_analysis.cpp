@@ -113,7 +113,8 @@ TimeClass time_class_of(Purpose purpose) {
     case Purpose::norm:
     case Purpose::server:
     case Purpose::data_parameter:
-    case Purpose::batch: return TimeClass::data;
+    case Purpose::batch:
+    case Purpose::alone: return TimeClass::data;
     case Purpose::offload: return TimeClass::optimizer;
     case Purpose::zero_parameter:
     case Purpose::zero_gradient: return TimeClass::zero;
@@ -141,7 +142,8 @@ TimeClass time_class_of(OpKind kind) {
     case OpKind::all_to_all:
     case OpKind::copy:
     case OpKind::load_batch:
-    case OpKind::checkpoint: return TimeClass::other;
+    case OpKind::checkpoint:
+    case OpKind::check: return TimeClass::other;
   }
   return TimeClass::other;
 }

@@ -17,9 +17,13 @@ constexpr double least_saving = 0.10;  ///< of memory
 
 class Changes {
  public:
-  explicit Changes(const PlanSpec& plan) : plan_(plan) {}
+  explicit Changes(const Scenario& scenario) : plan_(scenario.plan), is_collective_(scenario.model.is_collective()) {}
 
   std::vector<Alternative> all() && {
+    if (is_collective_) {
+      algorithms();
+      return std::move(found_);
+    }
     schedules();
     micro_batches();
     shares();
@@ -118,7 +122,14 @@ class Changes {
       add("all-reduce instead of a main device", [](PlanSpec& plan) { plan.data_parallel = DataParallel::all_reduce; });
   }
 
+  /// All that a collective alone can be changed in, with the same ranks.
+  void algorithms() {
+    for (const std::string_view name : collective_words)
+      if (name != "auto") add(std::string(name), [&](PlanSpec& plan) { plan.collective = name; });
+  }
+
   const PlanSpec& plan_;
+  bool is_collective_;
   std::vector<Alternative> found_;
 };
 
@@ -139,7 +150,7 @@ void predict_into(Alternative& alternative, Scenario scenario) {
 
 }  // namespace
 
-std::vector<Alternative> plans_beside(const Scenario& scenario) { return Changes(scenario.plan).all(); }
+std::vector<Alternative> plans_beside(const Scenario& scenario) { return Changes(scenario).all(); }
 
 Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& go_on) {
   Alternatives result;

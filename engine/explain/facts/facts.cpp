@@ -41,6 +41,7 @@ RunFacts common_facts(const RunContext& context) {
   facts.cluster = scenario.cluster;
   facts.tokens_per_step = std::int64_t{scenario.train.global_batch} * context.step.model.spec.tokens_per_sample();
   facts.token_word = scenario.model.token_word();
+  if (scenario.model.is_collective()) facts.task = task_words(context.step);
   return facts;
 }
 

@@ -20,6 +20,7 @@ Model make_model(const Scenario& scenario) {
   switch (model.spec.kind) {
     case ModelKind::gpt: make_gpt(model, scenario); break;
     case ModelKind::resnet: make_resnet(model, scenario); break;
+    case ModelKind::collective: break;  // nothing to compute with
   }
   return model;
 }
@@ -31,6 +32,7 @@ std::int64_t Model::parameter_count() const {
 }
 
 double Model::model_flops_per_sample() const {
+  if (spec.is_collective()) return 0;
   return spec.is_resnet() ? resnet_flops_per_sample(*this) : gpt_flops_per_sample(spec);
 }
 
@@ -41,14 +43,14 @@ std::int64_t Model::words_of(int rank) const {
 
 int Model::segments_before_blocks() const {
   int count = 0;
-  while (segments[static_cast<std::size_t>(count)].block < 0) ++count;
+  while (count < std::ssize(segments) && segments[static_cast<std::size_t>(count)].block < 0) ++count;
   return count;
 }
 
 int Model::segments_a_block() const {
   const int first = segments_before_blocks();
   int count = 0;
-  while (segments[static_cast<std::size_t>(first + count)].block == 0) ++count;
+  while (first + count < std::ssize(segments) && segments[static_cast<std::size_t>(first + count)].block == 0) ++count;
   return count;
 }
 

@@ -235,7 +235,7 @@ struct Model {
   bool sums_gradient(int parameter) const {
     return sequence_parallel && parameters[static_cast<std::size_t>(parameter)].split.axis < 0;
   }
-  /// Segments in front of the first block, and of each block.
+  /// Segments in front of the first block, and of each block. Of a collective alone there are none.
   int segments_before_blocks() const;
   int segments_a_block() const;
   /// The segment of that kind, of that block (-1: outside the blocks). Asserts that there is one.

@@ -68,7 +68,8 @@ Rule rule_of(OpKind kind, bool is_root) {
     case OpKind::copy:
     case OpKind::optimizer:
     case OpKind::load_batch:
-    case OpKind::checkpoint: break;
+    case OpKind::checkpoint:
+    case OpKind::check: break;
   }
   return {nullptr, nullptr, "is no communication"};
 }

@@ -95,6 +95,7 @@ RankProgram place_and_order(RankProgram program, const StepProgram& step) {
 }  // namespace
 
 RankProgram StepProgram::program_for(int rank) const {
+  if (scenario.model.is_collective()) return place_and_order(collective_alone(*this, rank), *this);
   if (grid.is_server(rank))
     return place_and_order(answer_workers(add_optimizer(serve(*this, rank), *this), *this), *this);
   RankProgram program = expand(*this, rank);
@@ -127,8 +128,8 @@ RankProgram as_in_replica(RankProgram program, int data, const RankGrid& grid) {
 
 std::vector<RankProgram> StepProgram::all_programs() const {
   const PlanSpec& plan = scenario.plan;
-  // Shards, the ranks that write checkpoints, main devices and servers set data ranks apart.
-  const bool alike = grid.data > 1 && grid.servers == 0 && plan.data_parallel == DataParallel::all_reduce &&
+  // Shards, the ranks that write checkpoints, main devices, servers and roots set data ranks apart.
+  const bool alike = grid.data > 1 && !scenario.model.is_collective() && grid.servers == 0 && plan.data_parallel == DataParallel::all_reduce &&
                      plan.zero == 0 && scenario.train.checkpoint_every == 0 && scenario.fault.plant == Plant::none;
   std::vector<RankProgram> programs;
   programs.reserve(static_cast<std::size_t>(grid.size()));

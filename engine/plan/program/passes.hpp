@@ -2,10 +2,18 @@
 // one. They insert ops in program order and say which buffers each one uses; nobody writes dependencies by hand:
 // add_edges derives them from the uses, once, at the end.
 #pragma once
+#include "engine/plan/collective/definition.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/program/program.hpp"
 
 namespace rankscope {
+
+/// Of model.kind "collective", instead of all passes up to add_checkpoint: load, collective, check.
+RankProgram collective_alone(const StepProgram& step, int rank);
+/// What that collective is.
+CollectiveTask task_of(const StepProgram& step);
+/// "one all_to_all a step, ring, of 976.56 KiB in 8 parts of 122.07 KiB".
+std::string task_words(const StepProgram& step);
 
 /// The schedule's compute ops of the rank's chunks, opened into segments, with parameters, gradients and activations.
 /// Chunks that follow each other on one rank share the tensor between them. A gradient that waits for its weight

@@ -10,10 +10,26 @@
 
 namespace rankscope {
 
-enum class ModelKind : std::uint8_t { gpt, resnet };
-inline constexpr std::string_view model_kind_words[] = {"gpt", "resnet"};
+enum class ModelKind : std::uint8_t { gpt, resnet, collective };
+inline constexpr std::string_view model_kind_words[] = {"gpt", "resnet", "collective"};
 template <>
 inline constexpr std::span<const std::string_view> word_table<ModelKind> = model_kind_words;
+
+/// The eight collectives, in OpKind's order.
+enum class Operation : std::uint8_t {
+  broadcast,
+  scatter,
+  reduce,
+  all_reduce,
+  gather,
+  all_gather,
+  reduce_scatter,
+  all_to_all
+};
+inline constexpr std::string_view operation_words[] = {"broadcast", "scatter",    "reduce",         "all-reduce",
+                                                       "gather",    "all-gather", "reduce-scatter", "all-to-all"};
+template <>
+inline constexpr std::span<const std::string_view> word_table<Operation> = operation_words;
 
 enum class ScheduleKind : std::uint8_t { naive, gpipe, one_f_one_b, interleaved, zb_h1, zb_h2, zb_2p, zb_v, by_hand };
 inline constexpr std::string_view schedule_words[] = {"naive", "gpipe", "1f1b", "interleaved", "zb-h1",
@@ -73,7 +89,8 @@ enum class Plant : std::uint8_t {
   unsynchronised_norms,
   unmasked_padding,
   early_gather_read,
-  overflow
+  overflow,
+  lost_part
 };
 inline constexpr std::string_view plant_words[] = {
     "",
@@ -86,6 +103,7 @@ inline constexpr std::string_view plant_words[] = {
     "unmasked_padding",
     "early_gather_read",
     "overflow",
+    "lost_part",
 };
 template <>
 inline constexpr std::span<const std::string_view> word_table<Plant> = plant_words;

@@ -30,6 +30,9 @@ const Key keys[] = {
     {"model", "dropout", FIELD(model.dropout), "probability that an element is dropped", below(0, 1)},
     {"model", "image", FIELD(model.image), "of a resnet: pixels of a side", {1, 4096}},
     {"model", "classes", FIELD(model.classes), "of a resnet: what an image may be", {2, 2048}},
+    {"model", "operation", FIELD(model.operation), "of a collective alone: which one"},
+    {"model", "bytes", FIELD(model.bytes), "of a collective alone: the whole tensor's", {1, 1099511627776.0}},
+    {"model", "root", FIELD(model.root), "of a collective alone: the rank that sends or collects", {0, any_int}},
 
     {"data", "source", FIELD(data.source), "synthetic, text:FILE or tokens:FILE"},
     {"data", "seed", FIELD(data.seed), "draws the language and the order of the data", {0, any_seed}},

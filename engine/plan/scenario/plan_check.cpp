@@ -6,6 +6,7 @@
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/scenario/advice.hpp"
 #include "engine/plan/scenario/check.hpp"
+#include "engine/plan/scenario/collective.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/resnet.hpp"
 
@@ -343,6 +344,11 @@ std::optional<Complaint> fault_complaint(const Scenario& scenario) {
 std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor& advisor) {
   const ModelSpec& model = scenario.model;
   const PlanSpec& plan = scenario.plan;
+  if (auto complaint = collective_complaint(scenario)) return complaint;
+  if (model.is_collective()) {
+    if (auto complaint = cluster_complaint(scenario, advisor)) return complaint;
+    return fault_complaint(scenario);
+  }
   const std::int64_t ranks = std::int64_t{plan.data} * plan.tensor * plan.pipeline;
   if (ranks > most_ranks)
     return Complaint{{"plan.data", "plan.tensor", "plan.pipeline"},

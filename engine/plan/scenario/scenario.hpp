@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/op/kind.hpp"
 #include "engine/plan/mesh/rank_grid.hpp"
 #include "engine/plan/optimizer_rule/hyper_parameters.hpp"
 #include "engine/plan/scenario/choices.hpp"
@@ -26,9 +27,19 @@ struct ModelSpec {
   // Of a resnet.
   int image = 64;    ///< pixels of a side; a sample is one image of three colours
   int classes = 10;  ///< that an image may be of
+  // Of a collective alone: no model at all, but one collective a step, on plan.data ranks by plan.collective.
+  Choice<Operation> operation = Operation::all_reduce;
+  /// Of the whole tensor: what a broadcast or a reduction is of, and what the others cut into a part for each rank.
+  /// Rounded up to whole elements, and to equal parts where there are parts.
+  double bytes = 1 << 20;
+  int root = 0;  ///< of a broadcast, scatter, reduce or gather
   bool is_resnet() const { return kind == ModelKind::resnet; }
+  bool is_collective() const { return kind == ModelKind::collective; }
+  OpKind operation_kind() const {
+    return static_cast<OpKind>(static_cast<int>(OpKind::broadcast) + static_cast<int>(Operation(operation)));
+  }
   /// What is predicted of a sample, and what a loss is a mean over: a gpt's next tokens, or an image's class.
-  int tokens_per_sample() const { return is_resnet() ? 1 : context; }
+  int tokens_per_sample() const { return is_collective() ? 0 : is_resnet() ? 1 : context; }
   /// What one of these is called.
   std::string token_word() const { return is_resnet() ? "image" : "token"; }
   /// What stands in front of the blocks, and behind them.

@@ -220,6 +220,7 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
                       measured = MeasuredOps(scenario.cluster.costs, scenario.plan.precision.name())](
                          const RankProgram& program, const Op& op) -> std::int64_t {
     const OpFields f = op.id.fields();
+    if (is_untimed(f.kind, f.purpose)) return 0;
     if (!is_model_compute(f.kind)) {
       const double moved = moved_bytes(program, op, rule);
       if (const auto known = measured.seconds(f.kind, f.segment, {0, moved})) return std::llround(*known * 1e9);

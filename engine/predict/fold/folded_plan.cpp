@@ -38,6 +38,7 @@ const Split& split_of(const PlanSpec& plan, const Model& model, FoldMemo& memo) 
 }  // namespace
 
 const char* why_not_folded(const Scenario& scenario) {
+  if (scenario.model.is_collective()) return "a collective alone has no blocks";
   if (scenario.model.is_resnet()) return "the blocks of a resnet are not alike";
   if (scenario.plan.data_parallel != DataParallel::all_reduce) return "ranks of a data group are not alike";
   if (scenario.plan.offload != Offload::none && !keeps_gradients_on_host(scenario))

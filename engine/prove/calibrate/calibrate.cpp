@@ -79,6 +79,7 @@ StepProgram with_blocks(const StepProgram& step, int blocks) {
 /// stay there from step to step, and came out 6 % (of four blocks) to 12 % (of eight) too fast, on a Xeon with 2 MiB of
 /// cache a core. Two of large ones do not fit either.
 StepProgram calibration_of(const StepProgram& step) {
+  if (step.scenario.model.is_collective()) return step;  // it computes nothing, on however many ranks
   constexpr double beyond_caches = 32 << 20;
   constexpr int least = 2, most = 8;
   StepProgram calibration = with_blocks(step, least);

@@ -8,6 +8,7 @@
 #include "engine/prove/verify/judgement.hpp"
 #include "engine/prove/verify/parity.hpp"
 #include "engine/prove/verify/verify_arrivals.hpp"
+#include "engine/prove/verify/verify_contents.hpp"
 
 namespace rankscope {
 namespace {
@@ -200,6 +201,7 @@ Scenario reference_of(const Scenario& scenario) {
 }
 
 VerifyResult verify(const Scenario& scenario, const RunSettings& settings, const Progress& progress) {
+  if (scenario.model.is_collective()) return verify_contents(scenario, settings, progress);
   VerifyResult result;
   const bool is_replayed = compile(scenario).arrivals_ahead().has_value();
   Count count(progress, (scenario.train.optimizer == "sgd" ? 1 : 2) * (is_replayed ? 1 : 2));

@@ -19,6 +19,7 @@
 // update between them, is called equal; the text says how many steps that was.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,17 +75,28 @@ struct ParityRun {
   std::string reason;   ///< of any other outcome than equal
 };
 
+/// Of a collective alone, which has nothing to train: what ranks have afterwards is held to its definition.
+struct ContentsProof {
+  OpKind operation = OpKind::all_reduce;
+  int ranks = 0;
+  std::uint32_t steps = 0;
+  std::int64_t elements = 0;  ///< compared in each step, of all ranks
+  std::string wrong;          ///< the first that is not as defined, in words; empty: none
+};
+
 struct VerifyResult {
   Outcome outcome = Outcome::not_shown;
   bool replayed = false;  ///< compared with its own arrivals, computed serially, instead of with one rank
   bool passed = false;    ///< equal
   std::vector<ParityRun> runs;
+  std::optional<ContentsProof> contents{};  ///< in place of runs
 };
 
 /// Runs the scenario's plan and its reference for five steps at a constant rate: with SGD at one that moves every
 /// tensor (0.1), and, when the scenario trains with another optimizer, with that too (in fp64 as strictly; else by
 /// losses and first-step gradients), its epsilon at least OptimizerRule::parity_epsilon. Tolerances: fp64 1e-12 (of a
-/// resnet 1e-11), fp32 1e-5, bf16 and fp16 2e-2 (3e-2 with tensor parallelism). Throws RunFailure, PlanError.
+/// resnet 1e-11), fp32 1e-5, bf16 and fp16 2e-2 (3e-2 with tensor parallelism). Of a
+/// collective alone: verify_contents.hpp. Throws RunFailure, PlanError.
 VerifyResult verify(const Scenario& scenario, const RunSettings& settings, const Progress& progress = {});
 
 /// The plan's reference: one rank, the same micro-batches.

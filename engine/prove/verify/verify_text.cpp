@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/op/words.hpp"
 #include "engine/prove/verify/parity.hpp"
 #include "engine/prove/verify/verify.hpp"
 
@@ -35,6 +36,21 @@ nlohmann::json row_of(const ParityRun& run) {
           {"judged_steps", run.judged_steps}};
 }
 
+std::string text_of(const ContentsProof& proof) {
+  std::string text = fmt::format("{:<9} {} its definition  {} numbers on {} compared in each of {} steps\n",
+                                 name_of(proof.operation), proof.wrong.empty() ? "equals" : "DIFFERS from",
+                                 proof.elements, counted(proof.ranks, "rank"), proof.steps);
+  if (!proof.wrong.empty()) text += fmt::format("{:<9} because {}\n", "", proof.wrong);
+  return text;
+}
+
+nlohmann::json json_of(const ContentsProof& proof) {
+  return {{"operation", name_of(proof.operation)},
+          {"ranks", proof.ranks},
+          {"steps", proof.steps},
+          {"elements", proof.elements}};
+}
+
 }  // namespace
 
 std::string_view name_of(Outcome outcome) {
@@ -49,6 +65,7 @@ std::string_view name_of(Outcome outcome) {
 std::string to_text(const VerifyResult& result) {
   const std::string truth = result.replayed ? "its arrivals, replayed serially" : "one rank";
   const auto at = [](const std::string& worst) { return worst.empty() ? worst : " (" + worst + ")"; };
+  if (result.contents) return text_of(*result.contents);
   std::string text;
   for (const ParityRun& run : result.runs) {
     const ParityErrors& e = run.errors;
@@ -85,17 +102,21 @@ nlohmann::json to_json(const VerifyResult& result) {
     if (reason.is_null() && run.outcome == result.outcome && !run.reason.empty()) reason = run.reason;
     rows.push_back(row_of(run));
   }
+  if (result.contents && !result.contents->wrong.empty()) reason = result.contents->wrong;
+  const bool trains = !result.contents;
+  const auto of_training = [&](double error) { return trains ? number(error) : nlohmann::json(nullptr); };
   return {{"passed", result.passed},
           {"outcome", name_of(result.outcome)},
           {"reason", reason},
           {"replayed", result.replayed},
-          {"losses", number(losses)},
-          {"gradients", number(gradients)},
-          {"parameters", number(parameters)},
+          {"losses", of_training(losses)},
+          {"gradients", of_training(gradients)},
+          {"parameters", of_training(parameters)},
           {"tolerance", tolerance},
           {"tensors", tensors},
           {"bit_equal", bit_equal},
-          {"runs", rows}};
+          {"runs", rows},
+          {"contents", result.contents ? json_of(*result.contents) : nlohmann::json(nullptr)}};
 }
 
 }  // namespace rankscope

@@ -173,7 +173,7 @@ TEST_CASE("names that mean nothing are refused with those that do") {
        {},
        "s.toml:2:1: unknown plant 'tulip'; there is gradient_scale, dropped_micro_batch, skipped_norm_term, "
        "norm_counted_twice, untied_embedding, unsynchronised_norms, unmasked_padding, "
-       "early_gather_read and overflow"},
+       "early_gather_read, overflow and lost_part"},
   };
   for (const Row& row : rows) check(row);
 }

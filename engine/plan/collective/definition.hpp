@@ -1,0 +1,70 @@
+// What the eight collectives mean, element by element, whatever algorithm does them: what a run's contents are held to.
+#pragma once
+#include <cstdint>
+
+#include "engine/op/kind.hpp"
+
+namespace rankscope {
+
+/// One collective of `n` members. `elements` are the whole tensor's: n equal parts where the kind has parts.
+struct CollectiveTask {
+  OpKind kind = OpKind::all_reduce;
+  int n = 1;
+  std::int64_t elements = 0;
+  int root = 0;  ///< a member, where the kind has one
+  std::int64_t part() const { return elements / n; }
+};
+
+/// A tensor of at least so many bytes, of elements of that size, in equal parts where the kind has parts.
+std::int64_t whole_elements(OpKind kind, int n, double bytes, std::int64_t element_bytes);
+
+/// How many elements a member brings, and how many it has afterwards that the definition says something about: none
+/// where only the root has.
+std::int64_t brought_elements(const CollectiveTask& task, int member);
+std::int64_t left_elements(const CollectiveTask& task, int member);
+
+/// Whose part the fault "lost_part" takes away: the root's where the root alone brings something, else the last one's.
+int losing_rank(const CollectiveTask& task);
+
+/// Element `i` of what a member has afterwards, where member m brought `brought(m, j)` as its element j.
+///
+///   broadcast        the root's                      gather, all_gather   part k is what member k brought
+///   reduce           the sum, at the root            reduce_scatter       this member's part of the sum
+///   all_reduce       the sum                         all_to_all           part k is member k's part for this one
+///   scatter          this member's part of the root's
+template <class Brought>
+double left_by_definition(const CollectiveTask& task, int member, std::int64_t i, const Brought& brought) {
+  const std::int64_t part = task.part();
+  const auto sum = [&](std::int64_t at) {
+    double total = 0;
+    for (int m = 0; m < task.n; ++m) total += brought(m, at);
+    return total;
+  };
+  if (task.kind == OpKind::broadcast) return brought(task.root, i);
+  if (task.kind == OpKind::scatter) return brought(task.root, member * part + i);
+  if (task.kind == OpKind::reduce || task.kind == OpKind::all_reduce) return sum(i);
+  if (task.kind == OpKind::reduce_scatter) return sum(member * part + i);
+  const int from = static_cast<int>(i / part);
+  return brought(from, (task.kind == OpKind::all_to_all ? member * part : 0) + i % part);
+}
+
+/// What members bring in a step: small whole numbers, drawn by member, element and step, so that what is missing,
+/// doubled or in a wrong place is seen.
+struct DrawnNumbers {
+  std::uint32_t step = 0;
+  std::uint32_t levels = 2;  ///< 0 … levels - 1; a power of two
+  double operator()(int member, std::int64_t i) const {
+    const auto wide = static_cast<std::uint64_t>(i);
+    auto x = static_cast<std::uint32_t>(wide ^ wide >> 32) * 0x9E3779B1u;
+    x ^= static_cast<std::uint32_t>(member + 1) * 0x85EBCA77u ^ (step + 1) * 0xC2B2AE3Du;
+    x = (x ^ x >> 15) * 0x2C1B3C6Du;
+    x = (x ^ x >> 12) * 0x297A2D39u;
+    return static_cast<double>((x ^ x >> 15) & (levels - 1));
+  }
+};
+
+/// The most levels of which a sum over n members is exact in any order, in a type that counts to 2^digits; 0 where not
+/// even two are.
+std::uint32_t exact_levels(int digits, int n);
+
+}  // namespace rankscope

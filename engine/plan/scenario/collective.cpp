@@ -1,0 +1,70 @@
+#include "engine/plan/scenario/collective.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "engine/op/words.hpp"
+#include "engine/plan/scenario/keys.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr int most_members = 1024;  // an all-to-all of these has a million transfers
+constexpr int most_exact = 256;     // whole numbers that bf16, the coarsest type, can count
+
+constexpr std::array<std::string_view, 3> keys_of_plan{"data", "collective", "precision"};
+
+/// As it stands in a file.
+std::string in_toml(const Key& key, Scenario scenario) {
+  const Field field = key.field(scenario);
+  const bool is_word = std::holds_alternative<std::string*>(field) || std::holds_alternative<AnyChoice*>(field);
+  return is_word ? "\"" + written(field) + "\"" : written(field);
+}
+
+}  // namespace
+
+std::optional<Complaint> collective_complaint(const Scenario& scenario) {
+  const ModelSpec& model = scenario.model;
+  const bool is_planted = scenario.fault.plant == Plant::lost_part;
+  if (!model.is_collective()) {
+    if (!is_planted) return std::nullopt;
+    return Complaint{
+        {"fault.plant", "model.kind"},
+        "the fault \"lost_part\" is of a collective alone; use it with kind = \"collective\" in [model], or "
+        "take it away"};
+  }
+  if (!is_planted && scenario.fault.plant != Plant::none)
+    return Complaint{{"fault.plant", "model.kind"},
+                     "a collective alone has no fault \"" + scenario.fault.plant.name() +
+                         "\" to plant; use plant = \"lost_part\", or take it away"};
+  const Scenario plain_one;
+  for (const Key& key : scenario_keys()) {
+    if (key.table != "plan" || std::find(keys_of_plan.begin(), keys_of_plan.end(), key.name) != keys_of_plan.end())
+      continue;
+    const std::string value = in_toml(key, scenario), right = in_toml(key, plain_one), name(key.name);
+    if (value == right) continue;
+    return Complaint{{key.path(), "model.kind"},
+                     "a collective alone is among plan.data ranks and has no use for " + name + " = " + value +
+                         "; use " + name + " = " + right};
+  }
+  if (scenario.train.checkpoint_every > 0)
+    return Complaint{{"train.checkpoint_every", "model.kind"},
+                     "a collective alone trains nothing that a checkpoint could hold; use checkpoint_every = 0"};
+  const int ranks = scenario.plan.data;
+  if (ranks > most_members)
+    return Complaint{{"plan.data", "model.kind"},
+                     "a collective alone is among at most " + std::to_string(most_members) + " ranks, and data is " +
+                         std::to_string(ranks) + "; data = " + std::to_string(most_members) + " would do"};
+  if (is_sum(model.operation_kind()) && scenario.plan.precision == Precision::bf16 && ranks > most_exact)
+    return Complaint{{"plan.precision", "plan.data"},
+                     "a sum over " + counted(ranks, "rank") + " cannot be checked in bf16, which counts to " +
+                         std::to_string(most_exact) + "; use precision = \"fp32\""};
+  if (has_root(model.operation_kind()) && model.root >= ranks)
+    return Complaint{{"model.root", "plan.data"},
+                     "root " + std::to_string(model.root) + " is none; ranks are numbered 0 to " +
+                         std::to_string(ranks - 1) + ", root = " + std::to_string(ranks - 1) + " is the last"};
+  return std::nullopt;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,14 @@
+// What a scenario of a collective alone can ask for.
+#pragma once
+#include <optional>
+
+#include "engine/plan/scenario/check.hpp"
+#include "engine/plan/scenario/scenario.hpp"
+
+namespace rankscope {
+
+/// What it asks for that there is not, if anything; of other kinds of models, whether it is planted a collective's
+/// fault.
+std::optional<Complaint> collective_complaint(const Scenario& scenario);
+
+}  // namespace rankscope
