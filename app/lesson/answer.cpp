@@ -2,6 +2,7 @@
 #include "app/lesson/answer.hpp"
 
 #include <QCoreApplication>
+#include <QStringList>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>

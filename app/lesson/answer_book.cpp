@@ -18,7 +18,7 @@ constexpr QLatin1String version_key("version"), labs_key("labs"), tries_key("tri
     at_key("at"), told_key("told"), by_key("by"), rank_key("rank"), op_key("op");
 constexpr int version = 1;
 
-QString tr(const char* text) { return QCoreApplication::translate("AnswerBook", text); }
+QString in_book(const char* text) { return QCoreApplication::translate("AnswerBook", text); }
 
 QJsonArray array_of(const std::vector<double>& values) {
   QJsonArray array;
@@ -95,9 +95,10 @@ AnswerBook::AnswerBook(QString file) : file_(std::move(file)) {
   QFile::remove(aside);
   const bool moved = QFile::rename(file_, aside);
   trouble_ =
-      tr("Your answers in %1 cannot be read (%2); %3")
-          .arg(file_, error.error == QJsonParseError::NoError ? tr("of another version") : error.errorString(),
-               moved ? tr("the file is now %1.").arg(QFileInfo(aside).fileName()) : tr("new ones are not kept."));
+      in_book("Your answers in %1 cannot be read (%2); %3")
+          .arg(file_, error.error == QJsonParseError::NoError ? in_book("of another version") : error.errorString(),
+               moved ? in_book("the file is now %1.").arg(QFileInfo(aside).fileName())
+                     : in_book("new ones are not kept."));
   if (!moved) file_.clear();
 }
 
@@ -134,7 +135,7 @@ QString AnswerBook::keep(const QString& lab, const Answer& answer) {
   QSaveFile out(file_);
   const QByteArray bytes = QJsonDocument(QJsonObject{{version_key, version}, {labs_key, labs_}}).toJson();
   if (out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.commit()) return {};
-  return tr("Your answer could not be saved in %1: %2").arg(file_, out.errorString());
+  return in_book("Your answer could not be saved in %1: %2").arg(file_, out.errorString());
 }
 
 std::size_t AnswerBook::answered(const Lab& lab) const {

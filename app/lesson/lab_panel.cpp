@@ -12,7 +12,9 @@
 #include "app/lesson/lab_label.hpp"
 #include "app/lesson/lesson_text.hpp"
 #include "app/lesson/question_card.hpp"
+#include "app/lesson/script_dialog.hpp"
 #include "app/views/common/style.hpp"
+#include "engine/lesson/torch/torch_script.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
@@ -160,6 +162,7 @@ void LabPanel::rebuild() {
         "dim", page_));
   }
   layout_->addStretch(1);
+  if (lab_) add_torch();
   if (lab_) add_next_lab();
   setWidget(page_);
   fit_width();
@@ -279,6 +282,28 @@ void LabPanel::take_class() {
   }
   if (class_line_ != nullptr) class_line_->setText(room_->words());
   for (const auto& update : class_updates_) update();
+}
+
+void LabPanel::add_torch() {
+  Scenario scenario;
+  try {
+    scenario = read_scenario(lab_->file);
+    if (!why_no_torch(scenario).empty()) return;
+  } catch (const std::exception&) {
+    return;  // what is wrong with the file is said where it is opened
+  }
+  auto* link = new QPushButton(tr("The same in PyTorch…"), page_);
+  link->setProperty("role", QStringLiteral("link"));
+  link->setAutoDefault(true);
+  connect(link, &QPushButton::clicked, this, [this, scenario] {
+    try {
+      show_script(this, tr("The same in PyTorch: %1").arg(title_), QString::fromStdString(torch_script(scenario)),
+                  lab_name() + QStringLiteral(".py"));
+    } catch (const std::exception& error) {
+      emit log(QString::fromUtf8(error.what()), true);
+    }
+  });
+  layout_->addWidget(link, 0, Qt::AlignLeft);
 }
 
 void LabPanel::add_next_lab() {

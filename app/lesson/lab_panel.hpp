@@ -102,6 +102,7 @@ class LabPanel : public QScrollArea {
   void add_text(const std::string& markdown);
   void add_question(std::size_t index);
   void add_next_lab();
+  void add_torch();  ///< a link to the plan as a script for PyTorch, where there is one
   void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
   QString waits_for(const Answer& answer) const;
   void submit(std::size_t index, const Attempt& attempt);

@@ -26,7 +26,7 @@ QFrame* make_card(QWidget* parent) {
 
 QVBoxLayout& column_of(QFrame* card) { return *static_cast<QVBoxLayout*>(card->layout()); }
 
-QPushButton* make_button(const QString& words, QWidget* parent) {
+QPushButton* wide_button(const QString& words, QWidget* parent) {
   auto* button = new QPushButton(words, parent);
   button->setAutoDefault(true);
   return button;
@@ -71,9 +71,9 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
 
   auto* lessons = make_card(ways);
   column_of(lessons).addWidget(make_label(tr("Learn"), "heading", lessons));
-  first_ = make_button({}, lessons);
+  first_ = wide_button({}, lessons);
   first_->setProperty("role", QStringLiteral("primary"));
-  continue_ = make_button({}, lessons);
+  continue_ = wide_button({}, lessons);
   column_of(lessons).addWidget(first_);
   column_of(lessons).addWidget(continue_);
   connect(continue_, &QPushButton::clicked, this, &WelcomePage::continue_wanted);
@@ -92,7 +92,7 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
 
   auto* files = make_card(ways);
   column_of(files).addWidget(make_label(tr("Look at a run"), "heading", files));
-  auto* open = make_button(tr("Open a recording or a scenario…"), files);
+  auto* open = wide_button(tr("Open a recording or a scenario…"), files);
   connect(open, &QPushButton::clicked, this, &WelcomePage::open_wanted);
   column_of(files).addWidget(open);
   column_of(files).addWidget(make_label(tr("Watch a run on this machine or on a cluster: its address, or the join "
@@ -102,7 +102,7 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
   endpoint_ = new QLineEdit(files);
   endpoint_->setPlaceholderText(QStringLiteral("tcp://HOST:PORT"));
   endpoint_->setAccessibleName(tr("Address of a run, or its join file"));
-  auto* watch = make_button(tr("Watch"), files);
+  auto* watch = wide_button(tr("Watch"), files);
   watch->setEnabled(false);
   connect(endpoint_, &QLineEdit::textChanged, watch,
           [watch](const QString& text) { watch->setEnabled(!text.trimmed().isEmpty()); });
@@ -114,7 +114,7 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
   row->addWidget(endpoint_, 1);
   row->addWidget(watch);
   column_of(files).addLayout(row);
-  auto* manual = make_button(tr("Manual (F1)"), files);
+  auto* manual = wide_button(tr("Manual (F1)"), files);
   manual->setProperty("role", QStringLiteral("link"));
   connect(manual, &QPushButton::clicked, this, &WelcomePage::manual_wanted);
   column_of(files).addWidget(manual, 0, Qt::AlignLeft);
@@ -169,7 +169,7 @@ void WelcomePage::list_labs() {
       const Lab* lab = library_.lab(name);
       if (lab == nullptr) continue;
       const auto number = std::find(all.begin(), all.end(), lab) - all.begin() + 1;
-      auto* link = make_button(tr("%1  %2").arg(number).arg(QString::fromStdString(lab->title)), labs_);
+      auto* link = wide_button(tr("%1  %2").arg(number).arg(QString::fromStdString(lab->title)), labs_);
       link->setProperty("role", QStringLiteral("link"));
       link->setToolTip(QString::fromStdString(lab->summary));
       connect(link, &QPushButton::clicked, this,

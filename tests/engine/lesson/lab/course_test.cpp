@@ -14,7 +14,7 @@ using namespace rankscope;
 namespace {
 
 template <class Read>
-std::string error_of(Read read) {
+std::string error_from(Read read) {
   try {
     read();
   } catch (const ScenarioError& error) {
@@ -32,9 +32,9 @@ TEST_CASE("A course is sections of labs, in order") {
       "courses/all.toml");
   CHECK(course.name() == "all");
   CHECK(course.labs() == std::vector<std::string>{"b", "a", "c"});
-  CHECK(error_of([] { parse_course("title = \"x\"\nsummary = \"y\"\n", "c.toml"); }) ==
+  CHECK(error_from([] { parse_course("title = \"x\"\nsummary = \"y\"\n", "c.toml"); }) ==
         "c.toml:1:1: a course without sections; write [[section]] with title and labs");
-  CHECK(error_of([] { parse_course("titel = \"x\"\n", "c.toml"); }).find("c.toml:1:1") == 0);
+  CHECK(error_from([] { parse_course("titel = \"x\"\n", "c.toml"); }).find("c.toml:1:1") == 0);
 }
 
 TEST_CASE("A term is found by its name, its other forms and its symbol, and defined once") {
@@ -46,7 +46,7 @@ TEST_CASE("A term is found by its name, its other forms and its symbol, and defi
   CHECK(glossary.find("m")->name == "micro-batch");
   CHECK(glossary.find("M")->name == "stage");
   CHECK(glossary.find("rank") == nullptr);
-  CHECK(error_of([] {
+  CHECK(error_from([] {
           parse_glossary("[[term]]\nname = \"a\"\nmeans = \"x\"\n[[term]]\nname = \"A\"\nmeans = \"y\"\n", "g.toml");
         }) == "g.toml:4:1: 'A' is defined twice");
 }

@@ -24,7 +24,7 @@ Question question_of(const std::string& text) {
   return lab->questions.front();
 }
 
-std::string error_of(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   try {
     parse_lab(lab_with(text), "lab.toml");
   } catch (const ScenarioError& error) {
@@ -111,8 +111,8 @@ TEST_CASE("What makes no question is refused with its place") {
        "lab.toml:9:1: run says how the variant of 'set' is obtained; give set, too"},
       {"kind = \"point\"\nanswer = { }\n", "lab.toml:8:10: answer fits every op; give rank, kind or micro_batch"},
   };
-  for (const Row& row : rows) CHECK(error_of(row.text) == row.message);
-  CHECK(error_of("answer = 3\ntolerance = 1\nset = { micro_batchs = 16 }\n").find("micro_batches") !=
+  for (const Row& row : rows) CHECK(refusal_of(row.text) == row.message);
+  CHECK(refusal_of("answer = 3\ntolerance = 1\nset = { micro_batchs = 16 }\n").find("micro_batches") !=
         std::string::npos);
-  CHECK(error_of("kind = \"choice\"\noptions = [\"a\", \"b\"]\nanswer = \"c\"\n").find("'c'") != std::string::npos);
+  CHECK(refusal_of("kind = \"choice\"\noptions = [\"a\", \"b\"]\nanswer = \"c\"\n").find("'c'") != std::string::npos);
 }

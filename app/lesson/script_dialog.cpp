@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/lesson/script_dialog.hpp"
+
+#include <QClipboard>
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSaveFile>
+#include <QVBoxLayout>
+
+#include "app/lesson/lab_label.hpp"
+#include "app/views/common/style.hpp"
+
+namespace rankscope::app {
+namespace {
+
+constexpr QSize usual_size(760, 560);
+
+/// What went wrong; empty: nothing.
+QString save(const QString& file, const QString& script) {
+  QSaveFile out(file);
+  const QByteArray bytes = script.toUtf8();
+  if (out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.commit()) return {};
+  return QDialog::tr("%1 could not be written: %2").arg(file, out.errorString());
+}
+
+}  // namespace
+
+void show_script(QWidget* parent, const QString& title, const QString& script, const QString& name) {
+  auto* dialog = new QDialog(parent);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(title);
+  dialog->resize(usual_size);
+  auto* column = new QVBoxLayout(dialog);
+  column->addWidget(
+      make_label(QDialog::tr("The same model, weights, samples and optimizer in PyTorch, over gloo. Its first "
+                             "lines say how it is started."),
+                 "dim", dialog));
+  auto* text = new QPlainTextEdit(script, dialog);
+  text->setReadOnly(true);
+  text->setLineWrapMode(QPlainTextEdit::NoWrap);
+  text->setFont(number_font());
+  text->setAccessibleName(QDialog::tr("The script"));
+  column->addWidget(text, 1);
+  auto* trouble = make_label({}, "bad", dialog);
+  trouble->hide();
+  column->addWidget(trouble);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
+  auto* copy = buttons->addButton(QDialog::tr("Copy"), QDialogButtonBox::ActionRole);
+  auto* keep = buttons->addButton(QDialog::tr("Save…"), QDialogButtonBox::ActionRole);
+  QObject::connect(copy, &QPushButton::clicked, dialog, [script] { QGuiApplication::clipboard()->setText(script); });
+  QObject::connect(keep, &QPushButton::clicked, dialog, [dialog, trouble, script, name] {
+    const QString file =
+        QFileDialog::getSaveFileName(dialog, QDialog::tr("Save the script"), name, QDialog::tr("Python (*.py)"));
+    if (file.isEmpty()) return;
+    const QString why = save(file, script);
+    trouble->setText(why);
+    trouble->setVisible(!why.isEmpty());
+  });
+  QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+  column->addWidget(buttons);
+  dialog->show();
+}
+
+}  // namespace rankscope::app
