@@ -125,7 +125,7 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
       {{}, "rankscope-engine: ", {"subcommand is required", "--help"}},
       {{"frobnicate"},
        "rankscope-engine: ",
-       {"no command 'frobnicate'", "plan, simulate, run, verify, sweep, validate, search, paths, peak and export"}},
+       {"no command 'frobnicate'", "plan, simulate, run, verify, sweep, validate, search, paths, peak, export and lessons"}},
       {{"search", file, "--best", "0"}, "rankscope-engine: --best: ", {"'0'", "from 1"}},
       {{"run"}, "rankscope-engine: ", {"SCENARIO is required"}},
       {{"plan", file, "more"}, "rankscope-engine: ", {"more"}},
