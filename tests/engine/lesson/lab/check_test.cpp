@@ -268,6 +268,15 @@ TEST_CASE("a course names labs that there are, each once") {
   check_says(course("\"walls\", \"walls\"").at(0), {"twice"});
 }
 
+TEST_CASE("a term of the glossary points to a lab that there is") {
+  const auto glossary = [](const std::string& see) {
+    return parse_glossary("[[term]]\nname = \"bubble\"\nmeans = \"Idle time.\"\nsee = \"" + see + "\"\n", "g");
+  };
+  CHECK(faults_of(glossary("walls"), {"walls", "zero"}).empty());
+  check_says(faults_of(glossary("wall"), {"walls", "zero"}).at(0),
+             {"term 'bubble'", "'wall'", "did you mean 'walls'?"});
+}
+
 TEST_CASE("a number of a text has its value, its last digit and its unit") {
   const auto numbers = numbers_in("1,627,392 parameters, 6.21 MiB; 4.0 and 8 ms; 27\u00a0%; H100; v2.5; 3.1, 6.2 KiB");
   REQUIRE(numbers.size() == 7);
