@@ -93,7 +93,7 @@ OwnRun run_once(const PublishedRow& row, const Progress& progress) {
   RunRequest request;
   request.clock = on_the_wall(row) ? "wall" : "device";
   const CoreTicks before = CoreTicks::now();
-  const Attempt attempt = run_session(with_absolute_data(scenario), request, progress);
+  const SessionOutcome attempt = run_session(with_absolute_data(scenario), request, progress);
   const double taken = before.taken_since();
   if (attempt.status != 0 || !attempt.facts) throw std::runtime_error(row.name + ": " + attempt.message);
   const SweepRun run = sweep_run(make_report(*attempt.facts), 0, 0);

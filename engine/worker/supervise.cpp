@@ -266,7 +266,7 @@ std::string numbered(const std::string& path, int number) {
   return (p.parent_path() / (p.stem().string() + "." + std::to_string(number) + p.extension().string())).string();
 }
 
-void tell(const Attempt& attempt) {
+void tell(const SessionOutcome& attempt) {
   for (const std::string& line : attempt.said) std::cerr << line << "\n";
   if (!attempt.message.empty()) std::cerr << "rankscope-engine: " << attempt.message << std::endl;
 }
@@ -319,7 +319,7 @@ void stop_on_signals() {
 
 bool stop_was_asked() { return stop_asked; }
 
-Attempt run_session(const Scenario& scenario, const RunRequest& request, const Progress& progress) {
+SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, const Progress& progress) {
   check_clock(scenario, request);
   need_descriptors(scenario.plan.ranks(), request.communicator);
   check_own_threads(scenario, request);
@@ -384,7 +384,7 @@ Attempt run_session(const Scenario& scenario, const RunRequest& request, const P
               << " messages of peers that did not prove to be workers of this run were ignored" << std::endl;
   const std::string not_recorded = recorder.close(relay.status().forged);
 
-  Attempt attempt;
+  SessionOutcome attempt;
   const auto view = digest.view();
   if (view->hello() && any_step) {
     attempt.facts = facts_of_run(*view, context_of(*view));
@@ -411,7 +411,7 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
 
   for (int number = 1;; ++number) {
     if (!request.checkpoint.empty()) remove_partial_checkpoints(request.checkpoint);
-    const Attempt attempt = [&] {
+    const SessionOutcome attempt = [&] {
       ProgressLine line("run");
       return run_session(scenario, request, line.progress());
     }();

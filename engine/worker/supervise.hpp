@@ -23,7 +23,7 @@ void stop_on_signals();
 bool stop_was_asked();
 
 /// What became of a session.
-struct Attempt {
+struct SessionOutcome {
   int status = 0;                 ///< exit status
   bool lost_a_rank = false;       ///< it ended before its last step
   std::optional<RunFacts> facts;  ///< of the steps that it finished, if it finished any
@@ -33,6 +33,6 @@ struct Attempt {
 
 /// One session: starts the workers and waits for their end. What went wrong with them is the outcome's; throws
 /// TraceError, JoinError and std::runtime_error for what could not be started.
-Attempt run_session(const Scenario& scenario, const RunRequest& request, const Progress& progress = {});
+SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, const Progress& progress = {});
 
 }  // namespace rankscope

@@ -39,7 +39,7 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
   };
   try {
     check_fits(compile(scenario), request);
-    const Attempt attempt = run_session(with_absolute_data(scenario), request, progress);
+    const SessionOutcome attempt = run_session(with_absolute_data(scenario), request, progress);
     if (attempt.status != 0)
       return failed(attempt.message + (attempt.said.empty() ? "" : "; last words: " + attempt.said.back()));
     if (!attempt.facts) return failed("it ended before it finished a step");

@@ -140,7 +140,7 @@
         ++next;
       }
       const x = Math.max(left, xOf(lane.begin[i], wide)), x2 = xOf(lane.end[next - 1], wide), label = String(first[4]);
-      const named = longest / (to - from) * wide > 60;
+      const named = longest / (to - from) * (wide - left - right) > paint.measureText(first[0]).width + 5;
       if (first[4] >= 0 && !named && x2 - x > paint.measureText(label).width + 5) {
         paint.fillStyle = colours[first[1]];
         paint.fillRect((x + x2) / 2 - paint.measureText(label).width / 2 - 2, row.y + 4, paint.measureText(label).width + 4, 12);

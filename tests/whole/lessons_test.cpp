@@ -67,6 +67,13 @@ TEST_CASE("a lesson without faults ends with status 0, one with a fault with 1 a
   CHECK(wrong.status == 1);
   CHECK(has(wrong.out, "wrong.toml:question 1: 23 to 27 % is accepted, which excludes the simulated 20 %"));
 
+  const Ended course = engine(folder, {"lessons", "check",
+                                       folder.file("course.toml",
+                                                   "title = \"T\"\nsummary = \"S\"\n"
+                                                   "[[section]]\ntitle = \"One\"\nlabs = [\"wals\"]\n")});
+  CHECK(course.status == 1);
+  CHECK(has(course.out, "course.toml:section 'One': there is no lab 'wals'; did you mean 'walls'?"));
+
   const Ended unread = engine(folder, {"lessons", "check", folder.file("unread.toml", "title = 3")});
   CHECK(unread.status == 1);
   CHECK(has(unread.out, "unread.toml:"));
@@ -111,12 +118,16 @@ TEST_CASE("the whole natural course is a hand-out and a quiz") {
 
 TEST_CASE("what there is none of is refused in one line") {
   const Folder folder;
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"lessons", "export", "wals"},
-                                                    {"lessons", "export", "--course", "none"},
-                                                    {"lessons", "export"},
-                                                    {"lessons", "export", "walls", "--as", "pdf"},
-                                                    {"lessons"},
-                                                    {"lessons", "export", "walls", "--course", "natural"}}) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"lessons", "export", "wals"},
+        {"lessons", "export", "--course", "none"},
+        {"lessons", "export"},
+        {"lessons", "export", "walls", "--as", "pdf"},
+        {"lessons", "export", "walls", "-o", "/"},
+        {"lessons", "export", "walls", "-o", "/no/such/folder/walls.html"},
+        {"lessons", "export", "walls", "--as", "md", "-o", "/proc/walls.md"},
+        {"lessons"},
+        {"lessons", "export", "walls", "--course", "natural"}}) {
     const Ended ended = engine(folder, arguments);
     INFO(ended.err);
     CHECK(ended.status == 2);

@@ -126,7 +126,7 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
       {{"frobnicate"},
        "rankscope-engine: ",
        {"no command 'frobnicate'",
-        "plan, simulate, run, verify, sweep, validate, search, paths, peak, export and export-torch"}},
+        "plan, simulate, run, verify, sweep, validate, search, paths, peak, export, export-torch and lessons"}},
       {{"search", file, "--best", "0"}, "rankscope-engine: --best: ", {"'0'", "from 1"}},
       {{"run"}, "rankscope-engine: ", {"SCENARIO is required"}},
       {{"plan", file, "more"}, "rankscope-engine: ", {"more"}},

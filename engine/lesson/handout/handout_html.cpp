@@ -30,7 +30,7 @@ blockquote { border-left: 4px solid var(--line); margin-left: 0; padding-left: 1
 std::string paragraph(const std::string& html) { return "<p>" + html + "</p>\n"; }
 
 /// Where the answer is written.
-std::string room_for(const Question& question, const Sheet& sheet) {
+std::string html_room_for(const Question& question, const Sheet& sheet) {
   switch (question.kind) {
     case QuestionKind::number:
       return paragraph("Answer: <span class=\"blank\"></span> " + escaped_html(question.unit)) +
@@ -53,7 +53,7 @@ std::string room_for(const Question& question, const Sheet& sheet) {
   return {};
 }
 
-std::string answer_of(const Question& question, const std::optional<Target>& simulated, const Sheet& sheet) {
+std::string html_answer_of(const Question& question, const std::optional<Target>& simulated, const Sheet& sheet) {
   std::string html = "<div class=\"answer\">\n";
   const std::string right = answer_words(question, simulated), accepted = accepted_words(question, simulated);
   html += paragraph(
@@ -80,7 +80,7 @@ std::string answer_of(const Question& question, const std::optional<Target>& sim
   return html + "</div>\n";
 }
 
-std::string text_of(const std::string& markdown, bool answers) {
+std::string html_text_of(const std::string& markdown, bool answers) {
   return html_of(with_heading_level(answers ? markdown : without_answers(markdown), 3));
 }
 
@@ -99,21 +99,21 @@ std::string sheet_html(const Sheet& sheet, const Handout& handout, bool alone) {
   html += about(lab);
   if (handout.answers && !lab.teacher.empty())
     html += "<div class=\"teacher\"><p><b>For the teacher</b></p>\n" + html_of(lab.teacher) + "</div>\n";
-  html += text_of(parts.before, handout.answers);
+  html += html_text_of(parts.before, handout.answers);
   if (!lab.questions.empty()) html += "<h3>Questions</h3>\n";
   for (std::size_t i = 0; i < lab.questions.size(); ++i) {
     const Question& question = lab.questions[i];
     const auto simulated = i < sheet.simulated.size() ? sheet.simulated[i] : std::nullopt;
     html += "<div class=\"question\">\n" + paragraph(fmt::format("<b>{}.</b> ", i + 1) + inline_html_of(question.ask));
-    html += handout.answers && question.kind != QuestionKind::choice ? "" : room_for(question, sheet);
-    if (handout.answers) html += answer_of(question, simulated, sheet);
+    html += handout.answers && question.kind != QuestionKind::choice ? "" : html_room_for(question, sheet);
+    if (handout.answers) html += html_answer_of(question, simulated, sheet);
     html += "</div>\n";
   }
-  html += "<div class=\"after\">\n" + text_of(parts.run, handout.answers);
+  html += "<div class=\"after\">\n" + html_text_of(parts.run, handout.answers);
   for (const Picture& picture : sheet.pictures)
     html += "<figure>" + picture.svg + "<figcaption>" + escaped_html(picture.caption) + "</figcaption></figure>\n";
   if (!sheet.unsimulated.empty()) html += "<p class=\"about\">" + escaped_html(sheet.unsimulated) + "</p>\n";
-  return html + text_of(parts.after, handout.answers) + "</div>\n</section>\n";
+  return html + html_text_of(parts.after, handout.answers) + "</div>\n</section>\n";
 }
 
 }  // namespace

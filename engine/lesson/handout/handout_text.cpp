@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view blank = "\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_";
 
-std::string room_for(const Question& question, const Sheet& sheet) {
+std::string markdown_room_for(const Question& question, const Sheet& sheet) {
   switch (question.kind) {
     case QuestionKind::number:
       return fmt::format("Answer: {} {}\n\nHow:\n\n&nbsp;\n\n&nbsp;\n\n", blank, question.unit);
@@ -38,7 +38,7 @@ std::string cell(std::string text) {
   return text;
 }
 
-std::string answer_of(const Question& question, const std::optional<Target>& simulated) {
+std::string markdown_answer_of(const Question& question, const std::optional<Target>& simulated) {
   const std::string right = answer_words(question, simulated), accepted = accepted_words(question, simulated);
   std::string text = "**Answer: " + (right.empty() ? "only a run gives it" : right) + "**";
   if (!accepted.empty()) text += " (" + accepted + ")";
@@ -56,7 +56,7 @@ std::string answer_of(const Question& question, const std::optional<Target>& sim
   return text;
 }
 
-std::string text_of(const std::string& markdown, bool answers) {
+std::string markdown_text_of(const std::string& markdown, bool answers) {
   return without_view_links(with_heading_level(answers ? markdown : without_answers(markdown), 3)) + "\n\n";
 }
 
@@ -77,19 +77,20 @@ std::string handout_markdown(const Handout& handout,
     if (!lab.needs.empty()) text += fmt::format(" After: {}.", fmt::join(lab.needs, ", "));
     text += "\n\n";
     if (handout.answers && !lab.teacher.empty()) text += "**For the teacher.** " + lab.teacher + "\n\n";
-    text += text_of(parts.before, handout.answers);
+    text += markdown_text_of(parts.before, handout.answers);
     if (!lab.questions.empty()) text += "### Questions\n\n";
     for (std::size_t i = 0; i < lab.questions.size(); ++i) {
       const Question& question = lab.questions[i];
       text += fmt::format("**{}.** {}\n\n", i + 1, question.ask);
-      if (!handout.answers || question.kind == QuestionKind::choice) text += room_for(question, sheet);
-      if (handout.answers) text += answer_of(question, i < sheet.simulated.size() ? sheet.simulated[i] : std::nullopt);
+      if (!handout.answers || question.kind == QuestionKind::choice) text += markdown_room_for(question, sheet);
+      if (handout.answers)
+        text += markdown_answer_of(question, i < sheet.simulated.size() ? sheet.simulated[i] : std::nullopt);
     }
-    text += text_of(parts.run, handout.answers);
+    text += markdown_text_of(parts.run, handout.answers);
     for (const Picture& picture : sheet.pictures)
       text += "![" + picture.caption + "](" + image(sheet, picture) + ")\n\n*" + picture.caption + "*\n\n";
     if (!sheet.unsimulated.empty()) text += sheet.unsimulated + "\n\n";
-    text += text_of(parts.after, handout.answers);
+    text += markdown_text_of(parts.after, handout.answers);
   }
   return text;
 }

@@ -203,4 +203,12 @@ std::vector<std::string> faults_of(const Course& course, const std::vector<std::
   return faults;
 }
 
+std::vector<std::string> faults_of(const Glossary& glossary, const std::vector<std::string>& labs) {
+  std::vector<std::string> faults;
+  for (const Term& term : glossary.terms())
+    if (!term.see.empty() && std::find(labs.begin(), labs.end(), term.see) == labs.end())
+      faults.push_back(fmt::format("glossary.toml:term '{}': see: {}", term.name, no_such("lab", term.see, labs)));
+  return faults;
+}
+
 }  // namespace rankscope

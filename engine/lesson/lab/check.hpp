@@ -33,4 +33,7 @@ std::vector<std::string> faults_of(const Lab& lab, const CheckAgainst& against);
 /// Names of labs that there are none of, or that are in it twice.
 std::vector<std::string> faults_of(const Course& course, const std::vector<std::string>& labs);
 
+/// Terms whose `see` names a lab that there is none of.
+std::vector<std::string> faults_of(const Glossary& glossary, const std::vector<std::string>& labs);
+
 }  // namespace rankscope

@@ -13,15 +13,15 @@
 namespace rankscope {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n";
+constexpr std::string_view blank_letters = " \t\r\n";
 
-/// What follows each --set: "micro_batches=16"; quotes keep blanks. A line may end between the two.
+/// What follows each --set: "micro_batches=16"; quotes keep blank_letters. A line may end between the two.
 std::vector<std::string> settings_in(std::string_view text) {
   constexpr std::string_view option = "--set";
   std::vector<std::string> settings;
   for (std::size_t at = text.find(option); at != std::string_view::npos; at = text.find(option, at)) {
     at += option.size();
-    const std::size_t begin = text.find_first_not_of(blanks, at);
+    const std::size_t begin = text.find_first_not_of(blank_letters, at);
     if (begin == at || begin == std::string_view::npos) continue;  // "--setting", or nothing behind it
     std::string setting;
     bool quoted = false;
@@ -31,7 +31,7 @@ std::vector<std::string> settings_in(std::string_view text) {
         quoted = !quoted;
         continue;
       }
-      if (c == '`' || (!quoted && blanks.find(c) != std::string_view::npos)) break;
+      if (c == '`' || (!quoted && blank_letters.find(c) != std::string_view::npos)) break;
       setting += c;
     }
     while (!setting.empty() && std::string_view(",.;:)").find(setting.back()) != std::string_view::npos)

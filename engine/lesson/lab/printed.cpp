@@ -25,7 +25,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Of a word: letters of other alphabets are several bytes above 127.
 bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_' || static_cast<unsigned char>(c) >= 0xc3; }
 
-std::string lower(std::string_view text) {
+std::string lowered(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
@@ -59,7 +59,7 @@ std::string unit_at(std::string_view text, std::size_t at) {
 std::string word_at(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && (is_letter(text[end]) || (text[end] == '-' && end > at))) ++end;
-  return lower(text.substr(at, end - at));
+  return lowered(text.substr(at, end - at));
 }
 
 /// The end of a number that begins at `at`: digits, groups of three behind commas, decimals.
@@ -81,7 +81,7 @@ bool is_list_mark(std::string_view between) {
   return false;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_ends(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.remove_suffix(1);
   return text;
@@ -93,7 +93,7 @@ struct Place {
 
 /// The unit that a cell ends with: of "step, ms" ms.
 std::string unit_of_head(std::string_view cell) {
-  cell = trimmed(cell);
+  cell = without_ends(cell);
   const std::size_t blank = cell.find_last_of(" ,(");
   return unit_at(cell, blank == std::string_view::npos ? 0 : blank + 1);
 }
@@ -151,7 +151,7 @@ bool is_accepted(double printed, double truth, double tolerance) {
 
 /// The things that "How many THINGS …" asks for.
 std::string counted_noun(const std::string& ask) {
-  const std::string words = lower(ask);
+  const std::string words = lowered(ask);
   constexpr std::string_view many = "how many ";
   const std::size_t at = words.find(many);
   return at == std::string::npos ? std::string() : word_at(words, at + many.size());
@@ -196,7 +196,7 @@ std::optional<std::string> printed_number(const Question& question, double truth
   }
   if (question.unit.empty() && is_common && !noun.empty() && truth >= 1 && truth < number_words.size()) {
     const std::string words = std::string(number_words[static_cast<std::size_t>(truth)]) + " " + noun;
-    if (lower(text).find(words) != std::string::npos) return words;
+    if (lowered(text).find(words) != std::string::npos) return words;
   }
   if (question.unit == "%") return fraction_of(truth / 100, text);
   return std::nullopt;
@@ -205,7 +205,7 @@ std::optional<std::string> printed_number(const Question& question, double truth
 /// With one blank between words, without emphasis, so that line ends do not hide it.
 std::string flat(std::string_view text) {
   std::string result;
-  for (const char c : lower(text)) {
+  for (const char c : lowered(text)) {
     if (c == '*' || c == '`' || c == '_') continue;
     const bool blank = c == ' ' || c == '\n' || c == '\t';
     if (blank && (result.empty() || result.back() == ' ')) continue;
@@ -297,7 +297,7 @@ std::vector<PrintedNumber> numbers_in(std::string_view text) {
     while (at < text.size() && is_word(text[at])) ++at;  // "3D", "2e6": what is glued to it
   }
   for (std::size_t i = numbers.size(); i-- > 1;) {
-    const std::string_view between = trimmed(text.substr(places[i - 1].end, places[i].begin - places[i - 1].end));
+    const std::string_view between = without_ends(text.substr(places[i - 1].end, places[i].begin - places[i - 1].end));
     if (numbers[i - 1].unit.empty() && is_list_mark(between)) numbers[i - 1].unit = numbers[i].unit;
   }
   return numbers;

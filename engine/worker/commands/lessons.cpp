@@ -17,6 +17,7 @@
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/lesson_predictions.hpp"
 #include "telemetry/trace/output_file.hpp"
+#include "telemetry/trace/trace_error.hpp"
 
 namespace rankscope::command {
 namespace {
@@ -163,19 +164,23 @@ struct PictureFiles {
   }
 };
 
-void write_file(const fs::path& path, const std::string& text) {
+void write_file(const fs::path& path, const std::string& text) try {
   OutputFile output(path.string(), {});
   std::ofstream file(output.path(), std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
-  if (!file) throw std::runtime_error(path.string() + ": writing failed");
+  if (!file) throw ScenarioError(path.string() + ": writing failed");
   output.commit();
+} catch (const TraceError& error) {
+  throw ScenarioError(error.what());
 }
 
 std::string markdown_of(const Handout& handout, const std::string& output) {
   const bool beside = !output.empty();
   const PictureFiles files{fs::path(output).replace_extension(".pictures")};
-  if (beside) fs::create_directories(files.folder);
+  std::error_code failed_to_make;
+  if (beside) fs::create_directories(files.folder, failed_to_make);
+  if (failed_to_make) throw ScenarioError(files.folder.string() + ": cannot be made: " + failed_to_make.message());
   Handout shown = handout;
   if (!beside)  // there is no folder to put them in
     for (Sheet& sheet : shown.sheets) sheet.pictures.clear();
@@ -222,7 +227,12 @@ struct Checked {
 };
 
 /// A course has sections; all else is read as a lesson.
-bool is_course(const std::string& file) { return fs::path(file).parent_path().filename() == "courses"; }
+bool is_course(const std::string& file) {
+  std::ifstream text(file);
+  for (std::string line; std::getline(text, line);)
+    if (line.starts_with("[[section]]")) return true;
+  return false;
+}
 
 void check_file(const std::string& named, const CheckAgainst& against, Checked& checked) {
   try {
@@ -269,6 +279,7 @@ int check_lessons(const LessonsRequest& request) {
       for (const fs::path& file : resource_files(kind)) files.push_back(file.string());
   }
   Checked checked;
+  if (request.files.empty()) checked.faults = faults_of(against.glossary, against.labs);
   for (const std::string& file : files) check_file(file, against, checked);
   if (request.json) {
     std::cout << nlohmann::ordered_json{{"lessons", checked.lessons},

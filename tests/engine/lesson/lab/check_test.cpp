@@ -10,7 +10,7 @@ using namespace rankscope;
 namespace {
 
 /// Three eighths of (p - 1)/(m + p - 1): 27.27 %.
-constexpr const char* good = R"(
+constexpr const char* good_lesson = R"(
 title = "A pipeline"
 [lab]
 summary = "A pipeline."
@@ -50,7 +50,7 @@ evidence = {view = "timeline", step = 1}
 )";
 
 std::string with(const std::string& from, const std::string& to) {
-  std::string text = good;
+  std::string text = good_lesson;
   const std::size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
   return text.replace(at, from.size(), to);
@@ -92,8 +92,8 @@ void check_says(const std::string& fault, std::initializer_list<const char*> wor
 }  // namespace
 
 TEST_CASE("a lesson without faults has none, whether or not anything simulates it") {
-  CHECK(faults(good).empty());
-  CHECK(faults(good, {std::nullopt, {}}).empty());
+  CHECK(faults(good_lesson).empty());
+  CHECK(faults(good_lesson, {std::nullopt, {}}).empty());
 }
 
 TEST_CASE("an answer that the text prints before Run is a fault, in any of its forms") {
@@ -157,13 +157,13 @@ TEST_CASE("things that are counted in words are found, other small numbers are n
 }
 
 TEST_CASE("a range that excludes the simulated value is a fault, and says how wide it would have to be") {
-  check_says(fault(good, {33.0, {}}),
+  check_says(fault(good_lesson, {33.0, {}}),
              {"question 1", "23.27 to 31.27 %", "excludes the simulated 33 %", "formula", "5.727 %"});
 }
 
 TEST_CASE("a range that includes a listed mistake is a fault") {
   check_says(fault(with("near = 37.5", "near = 30")), {"question 1", "includes the mistake near 30 %", "2.727 %"});
-  const auto choice = std::string(good) +
+  const auto choice = std::string(good_lesson) +
                       "[[lab.questions]]\nkind = \"choice\"\nask = \"Which?\"\noptions = [\"one\", \"two\"]\n"
                       "answer = \"one\"\nmistakes = [{near = \"one\", because = \"No.\"}]\n";
   check_says(fault(choice), {"question 2", "a mistake is the right answer"});
@@ -177,7 +177,7 @@ TEST_CASE("a range that includes the opposite answer, or half of the value, is a
 
 TEST_CASE("a drawing that a flat line passes is a fault") {
   const auto drawn = [](const char* tolerance) {
-    return std::string(good) +
+    return std::string(good_lesson) +
            "[[lab.questions]]\nask = \"Draw the activations.\"\nunit = \"MiB\"\n"
            "answer_from = \"memory.*.activations\"\nmost = 32\ntolerance = " +
            tolerance + "\n";
@@ -246,7 +246,7 @@ TEST_CASE("a number without hint or why is a fault") {
 }
 
 TEST_CASE("a scenario that cannot be simulated is a fault of the question that asks about it") {
-  const auto lab = parse_lab(good, "a-pipeline.toml");
+  const auto lab = parse_lab(good_lesson, "a-pipeline.toml");
   CheckAgainst against;
   against.labs = {"walls"};
   against.simulated = [](const Lab&, const Question&) -> std::optional<double> {
@@ -266,6 +266,15 @@ TEST_CASE("a course names labs that there are, each once") {
   CHECK(course("\"walls\", \"zero\"").empty());
   check_says(course("\"walls\", \"hero\"").at(0), {"c.toml:section 'One': ", "'hero'", "'zero'"});
   check_says(course("\"walls\", \"walls\"").at(0), {"twice"});
+}
+
+TEST_CASE("a term of the glossary points to a lab that there is") {
+  const auto glossary = [](const std::string& see) {
+    return parse_glossary("[[term]]\nname = \"bubble\"\nmeans = \"Idle time.\"\nsee = \"" + see + "\"\n", "g");
+  };
+  CHECK(faults_of(glossary("walls"), {"walls", "zero"}).empty());
+  check_says(faults_of(glossary("wall"), {"walls", "zero"}).at(0),
+             {"term 'bubble'", "'wall'", "did you mean 'walls'?"});
 }
 
 TEST_CASE("a number of a text has its value, its last digit and its unit") {
