@@ -38,6 +38,43 @@ TEST_CASE("verify ends with 0 for the same training, 1 for another one, and 3 wh
   }
 }
 
+TEST_CASE("a collective alone is proved against its definition, and one that loses a rank's part is not") {
+  const Folder folder;
+  for (const bool lost : {false, true}) {
+    std::vector<std::string> arguments{"verify", lab("collectives-eight"), "--json", "--set", "bytes=4096"};
+    if (lost) arguments.insert(arguments.end(), {"--set", "fault.plant=lost_part"});
+    const Ended ended = engine(folder, arguments);
+    INFO(ended.out << ended.err);
+    CHECK(ended.status == (lost ? 1 : 0));
+    const json found = parse_json(ended.out)["verify"];
+    CHECK(found["outcome"] == (lost ? "different" : "equal"));
+    CHECK(found["contents"]["operation"] == "all_to_all");
+    CHECK(found["contents"]["elements"] == 8 * 1024);
+    CHECK(found["reason"].is_null() != lost);
+    CHECK(found["losses"].is_null());
+  }
+}
+
+TEST_CASE("processes under MPI do every collective, and check what they have") {
+  if (!can_use_mpi()) return;
+  const Folder folder;
+  for (const char* operation :
+       {"broadcast", "scatter", "reduce", "all-reduce", "gather", "all-gather", "reduce-scatter", "all-to-all"})
+    for (const char* algorithm : {"auto", "tree"}) {
+      const auto run = [&](const std::string& more) {
+        return engine(folder, {"run", lab("collectives-eight"), "--comm", "mpi", "--json", "--set", "data=3", "--set",
+                               "bytes=5000", "--set", "root=1", "--set", std::string("operation=") + operation, "--set",
+                               std::string("collective=") + algorithm, "--set", more});
+      };
+      const Ended ended = run("steps=2"), failed = run("fault.plant=lost_part");
+      INFO(operation << " by " << algorithm << "\n" << ended.err << failed.err);
+      CHECK(ended.status == 0);
+      CHECK(parse_json(ended.out)["ranks"] == 3);
+      CHECK(failed.status == 1);
+      CHECK(failed.err.find("by definition") != std::string::npos);
+    }
+}
+
 TEST_CASE("the peak of memory is the predicted one, to the byte, in every run of a pipeline") {
   const Folder folder;
   for (int i = 0; i < 4; ++i) {

@@ -356,6 +356,29 @@ TEST_CASE("Every key of the plan can be changed in its field, and fields that do
   CHECK(window->session().scenario()->plan.bucket_mib == 2.5);
 }
 
+TEST_CASE("The plan of a collective alone has its own fields, and none that train a model") {
+  const auto window = window_on("collectives-eight");
+  PlanPanel& plan = window->plan_panel();
+  for (const char* name : {"operation", "bytes", "data", "precision", "collective"}) {
+    INFO(name);
+    REQUIRE(plan.field_named(name) != nullptr);
+    CHECK(plan.field_named(name)->isVisibleTo(plan.widget()));
+  }
+  for (const char* name : {"root", "tensor", "pipeline", "micro-batches", "global batch", "schedule", "recompute",
+                           "data parallel", "ZeRO stage", "offload", "bucket, MiB"}) {
+    INFO(name);
+    REQUIRE(plan.field_named(name) != nullptr);
+    CHECK_FALSE(plan.field_named(name)->isVisibleTo(plan.widget()));
+  }
+  auto* bytes = qobject_cast<QDoubleSpinBox*>(plan.field_named("bytes"));
+  REQUIRE(bytes != nullptr);
+  CHECK(bytes->value() == 8388608);  // all digits: a field for bytes goes beyond a million
+  Scenario rooted = *window->session().scenario();
+  rooted.model.operation = Operation::scatter;
+  window->session().edit(rooted);
+  CHECK(plan.field_named("root")->isVisibleTo(plan.widget()));
+}
+
 TEST_CASE("A plan's numbers are dragged over powers of two, stepped and typed, and each is predicted at once") {
   const auto window = window_on("pipeline-1f1b");
   Arrangement wide;

@@ -168,7 +168,7 @@ TEST_CASE("names that mean nothing are refused with those that do") {
       {"[train]\ndecay = \"cosin\"\n",
        {},
        "s.toml:2:1: unknown decay 'cosin'; did you mean 'cosine'? there is none, linear and cosine"},
-      {"[model]\nkind = \"bert\"\n", {}, "s.toml:2:1: unknown kind 'bert'; there is gpt and resnet"},
+      {"[model]\nkind = \"bert\"\n", {}, "s.toml:2:1: unknown kind 'bert'; there is gpt, resnet and collective"},
       {"[fault]\nplant = \"tulip\"\n",
        {},
        "s.toml:2:1: unknown plant 'tulip'; there is gradient_scale, dropped_micro_batch, skipped_norm_term, "
