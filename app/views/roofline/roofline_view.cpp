@@ -14,8 +14,9 @@ namespace {
 
 constexpr int control_height = 28, gap = 8;
 constexpr int wanted_height = 400;
-constexpr int beside = 900;           ///< from this width on the table is at the chart's right
-constexpr int least_for_below = 380;  ///< heights: below it the narrow view has no table
+constexpr int table_share = 56, scroll_bar = 18;  ///< per cent of the width, at most; pixels
+constexpr int beside = 640;                       ///< from this width on the table is at the chart's right
+constexpr int least_for_below = 380;              ///< heights: below it the narrow view has no table
 
 }  // namespace
 
