@@ -128,6 +128,7 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
        {"no command 'frobnicate'",
         "plan, simulate, run, verify, sweep, validate, search, paths, peak, export, export-torch and lessons"}},
       {{"search", file, "--best", "0"}, "rankscope-engine: --best: ", {"'0'", "from 1"}},
+      {{"search", file, "--strategy", "clever"}, "rankscope-engine: --strategy: ", {"clever", "bayes"}},
       {{"run"}, "rankscope-engine: ", {"SCENARIO is required"}},
       {{"plan", file, "more"}, "rankscope-engine: ", {"more"}},
       {{"verify", file, "--steps", "3"}, "rankscope-engine: ", {"--steps"}},

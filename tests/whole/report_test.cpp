@@ -256,4 +256,14 @@ TEST_CASE("validate and search print one object each") {
   CHECK(found["best"][0]["step_seconds"] <= found["best"][1]["step_seconds"]);
   CHECK(found["simulated"] <= found["plans"]);
   CHECK(!found["front"].empty());
+
+  const Ended some = engine(folder, {"search", "pipeline-1f1b", "--strategy", "bayes", "--budget", "12", "--json"});
+  CHECK(some.status == 0);
+  const json tried = only_object(some);
+  CHECK(missing(tried, {"strategy", "judged", "plans", "tried", "out_of_memory", "refused", "knobs", "importance",
+                        "points", "best", "front", "trajectory", "runner_up_loses"}) == "");
+  CHECK(tried["tried"] == 12);
+  CHECK(tried["plans"] > 1000);
+  CHECK(tried["trajectory"].back()["step_seconds"] ==
+        tried["points"][tried["best"][0].get<std::size_t>()]["step_seconds"]);
 }

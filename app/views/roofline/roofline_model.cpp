@@ -12,7 +12,7 @@ namespace {
 
 using Mark = PlotSeries::Mark;
 
-constexpr double dot = 9;
+constexpr double dot = 9, slope_shown = 8;
 constexpr OpKind model_kinds[] = {OpKind::forward, OpKind::backward, OpKind::input_gradient, OpKind::weight_gradient,
                                   OpKind::recompute};
 
@@ -106,7 +106,10 @@ Plot roofline_plot(const RooflinePicture& picture, const Palette& colours) {
   Plot plot;
   plot.title = text::tr("Kernels under the roof");
   plot.x = {true, {}, {}, {}, {}, text::tr("FLOP per byte")};
-  plot.y = {true, {}, {}, text::flops, {}, text::tr("speed of one device")};
+  const double unit = picture.roof.flops >= 1e12 ? 1e12 : 1e9;
+  plot.y = {true, {},
+            {},   [unit](double rate) { return QString::number(rate / unit, 'g', 4); },
+            {},   unit > 1e9 ? text::tr("TFLOP/s of a device") : text::tr("GFLOP/s of a device")};
   double low = 1e300, high = 0;
   for (const auto* points : {&picture.ran, &picture.predicted})
     for (const RooflinePoint& point : *points) {
@@ -115,7 +118,7 @@ Plot roofline_plot(const RooflinePicture& picture, const Palette& colours) {
     }
   if (picture.roof.known() && high > 0) {
     const Roof& roof = picture.roof;
-    low = std::min(low, roof.ridge()) / 2;
+    low = std::min(low, roof.ridge() / slope_shown) / 1.5;  // a slope that one sees
     high = std::max(high, roof.ridge()) * 2;
     plot.series.push_back(
         {text::tr("roof"),
@@ -143,8 +146,8 @@ Plot roofline_plot(const RooflinePicture& picture, const Palette& colours) {
 }
 
 QStringList roofline_titles() {
-  return {text::tr("op"),    text::tr("ops"),         text::tr("FLOP/byte"), text::tr("time of one"),
-          text::tr("speed"), text::tr("of the roof"), text::tr("limit")};
+  return {text::tr("op"),    text::tr("FLOP/byte"),   text::tr("speed"), text::tr("of the roof"),
+          text::tr("limit"), text::tr("time of one"), text::tr("ops")};
 }
 
 std::vector<std::vector<Cell>> roofline_rows(const RooflinePicture& picture) {
@@ -152,12 +155,12 @@ std::vector<std::vector<Cell>> roofline_rows(const RooflinePicture& picture) {
   for (const RooflinePoint& point : picture.told())
     rows.push_back(
         {{op_name(point)},
-         {text::count(point.ops)},
          {text::number(point.intensity())},
-         {text::seconds(point.seconds)},
          {text::flops(point.rate())},
          {picture.roof.known() ? text::percent(point.rate() / picture.roof.at(point.intensity())) : text::unknown()},
-         {bound_words(point, picture.roof)}});
+         {bound_words(point, picture.roof)},
+         {text::seconds(point.seconds)},
+         {text::count(point.ops)}});
   return rows;
 }
 

@@ -14,8 +14,9 @@ namespace {
 
 constexpr int control_height = 28, gap = 8;
 constexpr int wanted_height = 400;
-constexpr int beside = 900;           ///< from this width on the table is at the chart's right
-constexpr int least_for_below = 380;  ///< heights: below it the narrow view has no table
+constexpr int table_share = 56, scroll_bar = 18;  ///< per cent of the width, at most; pixels
+constexpr int beside = 640;                       ///< from this width on the table is at the chart's right
+constexpr int least_for_below = 380;              ///< heights: below it the narrow view has no table
 
 }  // namespace
 
@@ -83,12 +84,19 @@ void RooflineView::arrange() {
   chart_->setVisible(there);
   table_->setVisible(there && (right || below));
   if (right) {
-    QMetaObject::invokeMethod(table_->horizontalHeader(), "resizeSections", Qt::DirectConnection);
-    const int wide = std::min(table_->horizontalHeader()->length() + 20, width() / 2);
+    // What says least goes first where there is too little room.
+    QHeaderView& header = *table_->horizontalHeader();
+    const int most = width() * table_share / 100 - scroll_bar;
+    for (int column = 0; column < header.count(); ++column) table_->setColumnHidden(column, false);
+    QMetaObject::invokeMethod(&header, "resizeSections", Qt::DirectConnection);
+    for (int column = header.count() - 1; column > 0 && header.length() > most; --column)
+      table_->setColumnHidden(column, true);
+    const int wide = header.length() + scroll_bar;
     table_->resize(wide, high);
     table_->setGeometry(width() - wide - view_margin, top, wide, std::min(high, table_->height_of(1000)));
     chart_->setGeometry(0, top, width() - wide - view_margin - gap, high);
   } else if (below) {
+    for (int column = 0; column < table_->horizontalHeader()->count(); ++column) table_->setColumnHidden(column, false);
     const int rows = std::min(table_->height_of(6), high / 2);
     table_->setGeometry(cell_inset, height() - rows - 4, width() - view_margin - cell_inset, rows);
     chart_->setGeometry(0, top, width(), high - rows - gap);

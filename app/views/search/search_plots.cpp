@@ -11,7 +11,8 @@ namespace {
 
 using Mark = PlotSeries::Mark;
 
-constexpr double small_dot = 4, front_dot = 7, ring = 13;
+constexpr double small_dot = 3, front_dot = 6, ring = 13;
+constexpr double most_times_fastest = 8, most_times_device = 4;  ///< of the plane that is drawn
 
 QString tip_of(const FoundPlans& found, std::size_t at) {
   const PlanPoint& point = found.points[at];
@@ -23,6 +24,37 @@ QString tip_of(const FoundPlans& found, std::size_t at) {
     words += QLatin1Char('\n') + text::tr("stands for %1 plans that are nearly the same")
                                      .arg(text::count(static_cast<std::int64_t>(point.together)));
   return words + QLatin1Char('\n') + text::tr("Click: its numbers");
+}
+
+/// What of the plane is drawn: where the front is, and what is near it. Plans far beyond would squeeze that.
+struct Shown {
+  double least_seconds = 1e300, most_seconds = 0, least_bytes = 1e300, most_bytes = 0;
+  bool holds(const PlanPoint& point) const { return point.seconds <= most_seconds && point.bytes <= most_bytes; }
+};
+
+Shown shown_of(const FoundPlans& found) {
+  Shown shown;
+  for (const PlanPoint& point : found.points) {
+    shown.least_seconds = std::min(shown.least_seconds, point.seconds);
+    shown.most_seconds = std::max(shown.most_seconds, point.seconds);
+    shown.least_bytes = std::min(shown.least_bytes, point.bytes);
+    shown.most_bytes = std::max(shown.most_bytes, point.bytes);
+  }
+  if (const PlanPoint* fastest = found.fastest())
+    shown.most_seconds = std::min(shown.most_seconds, most_times_fastest * fastest->seconds);
+  if (found.device_bytes > 0)
+    shown.most_bytes =
+        std::min(shown.most_bytes, std::max(most_times_device * found.device_bytes, 2 * shown.least_bytes));
+  return shown;
+}
+
+/// 1, 2, 5, 10, … of a binary unit.
+std::vector<double> byte_ticks(double low, double high) {
+  std::vector<double> ticks;
+  for (double unit = 1; unit < 1e16; unit *= 1024)
+    for (const double factor : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0})
+      if (factor * unit >= low * 0.8 && factor * unit <= high * 1.2) ticks.push_back(factor * unit);
+  return ticks;
 }
 
 PlotPoint point_at(const FoundPlans& found, std::size_t at) {
@@ -41,27 +73,37 @@ Plot SearchView::plans_plot() const {
   Plot plot;
   plot.title = tr("Plans: memory against time of a step");
   plot.x = {true, {}, {}, text::seconds, {}, tr("time of a step")};
-  plot.y = {true, {}, {}, text::bytes, {}, tr("memory of the fullest device")};
+  plot.y = {true, {}, {}, text::bytes, {}, tr("memory of a device")};
   PlotSeries lost{tr("out of memory"), Mark::dots, mixed(colours().ground, colours().bad, 0.75F), {}, small_dot};
   PlotSeries fits{
       tr("fits"), Mark::dots, mixed(colours().ground, colours().of(SpanClass::forward), 0.8F), {}, small_dot};
-  double from = 1e300, to = 0;
+  const Shown shown = shown_of(found_);
+  std::size_t beyond = 0;
   for (std::size_t i = 0; i < found_.points.size(); ++i) {
     const PlanPoint& point = found_.points[i];
-    from = std::min(from, point.seconds);
-    to = std::max(to, point.seconds);
+    if (!shown.holds(point)) {
+      beyond += point.together;
+      continue;
+    }
     (point.fate == Fate::fits ? fits : lost).points.push_back(point_at(found_, i));
   }
-  plot.series.push_back(std::move(lost));
+  if (beyond > 0)
+    plot.title = tr("Plans: memory against time of a step; %1 beyond the edges")
+                     .arg(text::count(static_cast<std::int64_t>(beyond)));
+  plot.y.ticks = byte_ticks(shown.least_bytes, shown.most_bytes);
+  const bool some_lost = !lost.points.empty();
   plot.series.push_back(std::move(fits));
-  if (found_.device_bytes > 0 && !plot.series.front().points.empty())
-    plot.series.push_back({tr("a device's memory"),
-                           Mark::dashed,
-                           colours().bad,
-                           {{from, found_.device_bytes, 0, 0, {}}, {to, found_.device_bytes, 0, 0, {}}}});
+  plot.series.push_back(std::move(lost));
+  if (found_.device_bytes > 0 && some_lost)
+    plot.series.push_back(
+        {tr("limit"),
+         Mark::dashed,
+         colours().bad,
+         {{shown.least_seconds, found_.device_bytes, 0, 0, {}}, {shown.most_seconds, found_.device_bytes, 0, 0, {}}}});
   PlotSeries line{{}, Mark::line, colours().accent, {}},
-      front{tr("Pareto front"), Mark::dots, colours().accent, {}, front_dot};
+      front{tr("front"), Mark::dots, colours().accent, {}, front_dot};
   for (const std::size_t i : found_.front) {
+    if (!shown.holds(found_.points[i])) continue;
     // Down from one to the next: between them no plan is both.
     if (!line.points.empty()) line.points.push_back({found_.points[i].seconds, line.points.back().y, 0, 0, {}});
     line.points.push_back({found_.points[i].seconds, found_.points[i].bytes, 0, 0, {}});
@@ -70,7 +112,7 @@ Plot SearchView::plans_plot() const {
   plot.series.push_back(std::move(line));
   plot.series.push_back(std::move(front));
   if (const auto& now = searcher_.now(); now && now->fate != Fate::refused)
-    plot.series.push_back({tr("the open plan"),
+    plot.series.push_back({tr("open"),
                            Mark::rings,
                            colours().text,
                            {{now->seconds, now->bytes, 0, 0,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int control_height = 28, line = 18, gap = 8;
 constexpr int wanted_height = 440;
-constexpr int plan_width = 300, three_columns = 1000, two_columns = 560;
+constexpr int plan_width = 330, three_columns = 1040, two_columns = 560;
 constexpr int least_for_source = 240;
 constexpr int bars_share = 52;  ///< per cent of the middle column
 
@@ -77,6 +77,7 @@ void SearchView::make_controls() {
   for (const auto& [side, name] : sides) {
     QToolButton* button = word_button(this, name, {});
     button->setCheckable(true);
+    button->setProperty("role", QStringLiteral("segment"));
     button->setChecked(side == plan_side);
     sides_->addButton(button, side);
   }

@@ -71,7 +71,8 @@ std::vector<PlanSpec> all_plans(const Scenario& scenario) {
   const int ranks = scenario.plan.ranks(), batch = scenario.train.global_batch;
   std::vector<PlanSpec> plans;
   for (const int tensor : divisors(ranks)) {
-    if (tensor > scenario.cluster.devices_per_node || scenario.model.heads % tensor != 0) continue;
+    if (tensor > scenario.cluster.devices_per_node) continue;
+    if (scenario.model.is_resnet() ? tensor > 1 : scenario.model.heads % tensor != 0) continue;
     const Model model = model_of(scenario, tensor);
     std::map<int, std::vector<const char*>> layouts_of;  // chunks
     for (const int pipeline : divisors(ranks / tensor)) {

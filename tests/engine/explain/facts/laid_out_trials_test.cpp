@@ -60,6 +60,13 @@ TEST_CASE("a laptop with little memory has plans that do not fit it") {
   CHECK(less.points[less.best.front()].bytes <= s.cluster.memory_bytes);
 }
 
+TEST_CASE("a resnet's plans have no tensor ranks, and those that it can have are laid out") {
+  const PlanTrials trials = trials_of(lab("resnet-two-devices.toml", {}));
+  CHECK(trials.plans.size() > 10);
+  for (const PlanSpec& plan : trials.plans) CHECK(plan.tensor == 1);
+  CHECK(trials.make_judge()(trials.plans.front()).fate == Fate::fits);
+}
+
 TEST_CASE("plans of a described cluster are folded, and a main device is refused") {
   CHECK(trials_of(lab("search-frontier.toml", {})).judged == "folded by symmetry");
   Scenario s = small_laptop();
