@@ -105,10 +105,10 @@ std::string own_stage(const Subject& subject) {
   const bool naive = plan.schedule == ScheduleKind::naive;
   std::string text =
       "\n# This rank's part of the pipeline; what other stages have is not kept.\n"
-      "token_matrix = gpt.wte.weight\n"
       "own = range(stage, CHUNKS, PIPELINE)\n"
-      "chunks = [Chunk(gpt, number) for number in own]\n"
-      "del gpt\n";
+      "chunks = [Chunk(gpt, number) for number in own]\n";
+  if (subject.model().tied) text += "token_matrix = gpt.wte.weight\n";
+  text += "del gpt\n";
   if (subject.replicas())
     text +=
         "# Behind the last micro-batch's backward gradients are averaged bucket by bucket (purpose `data_gradient`).\n"
@@ -116,7 +116,7 @@ std::string own_stage(const Subject& subject) {
         replica_of(subject, "chunk") + " for chunk in chunks]\n";
   text +=
       "parameters = [named for chunk in chunks for named in chunk.named_parameters()]\n"
-      "# Activations go to the next stage and their gradients come back (purposes `pipeline_forward`, "
+      "# Activations go to the next stage and their gradients return (purposes `pipeline_forward`, "
       "`pipeline_backward`).\n"
       "stages = [\n    PipelineStage(chunk, number, CHUNKS, torch.device(\"cpu\"), "
       "group=mesh.get_group(\"pipeline\"))\n    for chunk, number in zip(chunks, own)\n]\n";

@@ -10,7 +10,7 @@
 namespace rankscope::python {
 namespace {
 
-/// The class of torch.optim, and what it is told beside the rate and the decay.
+/// The class of torch.optim, and what it is given beside the rate and the decay.
 struct TorchOptimizer {
   std::string name, options;
 };
@@ -86,14 +86,14 @@ std::string pass_through_stages(const Subject& subject) {
     return R"PY(    losses = []
     for part in samples.chunk(MICRO_BATCHES):
         inputs = [part[:, :-1]] if stage == 0 else []
-        told = {"target": part[:, 1:], "losses": []} if stage == PIPELINE - 1 else {}
-        schedule.step(*inputs, **told)
-        losses += told.get("losses", [])
+        options = {"target": part[:, 1:], "losses": []} if stage == PIPELINE - 1 else {}
+        schedule.step(*inputs, **options)
+        losses += options.get("losses", [])
 )PY";
   return R"PY(    losses = []
     inputs = [samples[:, :-1]] if stage == 0 else []
-    told = {"target": samples[:, 1:], "losses": losses} if stage == PIPELINE - 1 else {}
-    schedule.step(*inputs, **told)  # forwards, backwards and messages of all micro-batches
+    options = {"target": samples[:, 1:], "losses": losses} if stage == PIPELINE - 1 else {}
+    schedule.step(*inputs, **options)  # forwards, backwards and messages of all micro-batches
 )PY";
 }
 
