@@ -25,7 +25,9 @@ std::string imports(const Subject& subject) {
   std::string text =
       subject.accumulates() && subject.replicas() && !subject.fully_sharded() ? "import contextlib\n" : "";
   if (subject.ranks() > 1) text += "import gc\n";
-  text += "import itertools\nimport math\n\nimport numpy as np\nimport torch\n";
+  text += "import itertools\nimport math\n";
+  if (subject.ranks() > 1) text += "import os\n";
+  text += "\nimport numpy as np\nimport torch\n";
   if (subject.ranks() > 1) text += "import torch.distributed as dist\n";
   text += "import torch.nn as nn\nimport torch.nn.functional as F\n";
   if (subject.ranks() > 1) text += "from torch.distributed.device_mesh import init_device_mesh\n";
@@ -179,11 +181,11 @@ std::string ranks(const Subject& subject) {
   add(plan.tensor, "TENSOR", "tensor", "tensor_rank");
   const std::string comma = sizes.size() == 1 ? "," : "";
   std::string text = section("Ranks: torchrun starts them and gives each its RANK and the WORLD_SIZE");
-  text += "dist.init_process_group(\"gloo\")\n";
   text += fmt::format(
-      "if dist.get_world_size() != {}:\n    raise SystemExit(\"the plan has {} ranks: torchrun "
-      "--nproc-per-node {}\")\n",
-      plan.ranks(), plan.ranks(), plan.ranks());
+      "if os.environ.get(\"WORLD_SIZE\") != \"{0}\":\n"
+      "    raise SystemExit(\"the plan has {0} ranks: start it by torchrun --nproc-per-node {0}\")\n"
+      "dist.init_process_group(\"gloo\")\n",
+      plan.ranks());
   if (sizes.size() > 1) text += "# The rank grid: the last name varies fastest.\n";
   text += fmt::format("mesh = init_device_mesh(\"cpu\", ({}{}), mesh_dim_names=({}{}))\n", fmt::join(sizes, ", "),
                       comma, fmt::join(names, ", "), comma);
