@@ -100,8 +100,9 @@ std::string pass_through_stages(const Subject& subject) {
 /// The same of ranks that have all layers, which leaves `loss`, this replica's mean.
 std::string pass(const Subject& subject) {
   if (!subject.accumulates())
-    return "    loss = loss_of(model(samples[:, :-1]), samples[:, 1:])\n    loss.backward()\n    loss = "
-           "loss.detach()\n";
+    return "    loss = loss_of(model(samples[:, :-1]), samples[:, 1:])\n    loss.backward()" +
+           std::string(subject.replicas() ? "  # meanwhile gradients are averaged over the replicas" : "") +
+           "\n    loss = loss.detach()\n";
   const bool waits = subject.replicas() && !subject.fully_sharded();
   std::string text = "    loss = torch.zeros(())\n";
   const char* in = waits ? "    " : "";
