@@ -44,9 +44,9 @@ def exported(engine, lab, keys, folder):
 
 
 def engine_losses(engine, lab):
-    told = subprocess.run([engine, "run", LABS / f"{lab}.toml", *settings([f"train.steps={STEPS}"]), "--json"], check=True,
-                          stdout=subprocess.PIPE, text=True).stdout
-    return [step["loss"] for step in json.loads(told)["steps"]]
+    command = [engine, "run", LABS / f"{lab}.toml", *settings([f"train.steps={STEPS}"]), "--json"]
+    report = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return [step["loss"] for step in json.loads(report)["steps"]]
 
 
 def torch_losses(script, ranks):

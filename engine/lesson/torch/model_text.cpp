@@ -111,7 +111,7 @@ namespace {
 
 const char* block =
     R"PY(class Block(nn.Module):
-    """Layer norms stand in front of attention and MLP; both add to the residual stream."""
+    """Layer norms are in front of attention and MLP; both add to the residual stream."""
 
     def __init__(self):
         super().__init__()

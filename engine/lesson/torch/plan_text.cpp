@@ -25,7 +25,9 @@ std::string imports(const Subject& subject) {
   std::string text =
       subject.accumulates() && subject.replicas() && !subject.fully_sharded() ? "import contextlib\n" : "";
   if (subject.ranks() > 1) text += "import gc\n";
-  text += "import itertools\nimport math\n\nimport numpy as np\nimport torch\n";
+  text += "import itertools\nimport math\n";
+  if (subject.ranks() > 1) text += "import os\n";
+  text += "\nimport numpy as np\nimport torch\n";
   if (subject.ranks() > 1) text += "import torch.distributed as dist\n";
   text += "import torch.nn as nn\nimport torch.nn.functional as F\n";
   if (subject.ranks() > 1) text += "from torch.distributed.device_mesh import init_device_mesh\n";
@@ -105,10 +107,10 @@ std::string own_stage(const Subject& subject) {
   const bool naive = plan.schedule == ScheduleKind::naive;
   std::string text =
       "\n# This rank's part of the pipeline; what other stages have is not kept.\n"
-      "token_matrix = gpt.wte.weight\n"
       "own = range(stage, CHUNKS, PIPELINE)\n"
-      "chunks = [Chunk(gpt, number) for number in own]\n"
-      "del gpt\n";
+      "chunks = [Chunk(gpt, number) for number in own]\n";
+  if (subject.model().tied) text += "token_matrix = gpt.wte.weight\n";
+  text += "del gpt\n";
   if (subject.replicas())
     text +=
         "# Behind the last micro-batch's backward gradients are averaged bucket by bucket (purpose `data_gradient`).\n"
@@ -116,7 +118,7 @@ std::string own_stage(const Subject& subject) {
         replica_of(subject, "chunk") + " for chunk in chunks]\n";
   text +=
       "parameters = [named for chunk in chunks for named in chunk.named_parameters()]\n"
-      "# Activations go to the next stage and their gradients come back (purposes `pipeline_forward`, "
+      "# Activations go to the next stage and their gradients return (purposes `pipeline_forward`, "
       "`pipeline_backward`).\n"
       "stages = [\n    PipelineStage(chunk, number, CHUNKS, torch.device(\"cpu\"), "
       "group=mesh.get_group(\"pipeline\"))\n    for chunk, number in zip(chunks, own)\n]\n";
@@ -179,11 +181,11 @@ std::string ranks(const Subject& subject) {
   add(plan.tensor, "TENSOR", "tensor", "tensor_rank");
   const std::string comma = sizes.size() == 1 ? "," : "";
   std::string text = section("Ranks: torchrun starts them and gives each its RANK and the WORLD_SIZE");
-  text += "dist.init_process_group(\"gloo\")\n";
   text += fmt::format(
-      "if dist.get_world_size() != {}:\n    raise SystemExit(\"the plan has {} ranks: torchrun "
-      "--nproc-per-node {}\")\n",
-      plan.ranks(), plan.ranks(), plan.ranks());
+      "if os.environ.get(\"WORLD_SIZE\") != \"{0}\":\n"
+      "    raise SystemExit(\"the plan has {0} ranks: start it by torchrun --nproc-per-node {0}\")\n"
+      "dist.init_process_group(\"gloo\")\n",
+      plan.ranks());
   if (sizes.size() > 1) text += "# The rank grid: the last name varies fastest.\n";
   text += fmt::format("mesh = init_device_mesh(\"cpu\", ({}{}), mesh_dim_names=({}{}))\n", fmt::join(sizes, ", "),
                       comma, fmt::join(names, ", "), comma);

@@ -10,7 +10,7 @@
 namespace rankscope::python {
 namespace {
 
-/// The class of torch.optim, and what it is told beside the rate and the decay.
+/// The class of torch.optim, and what it is given beside the rate and the decay.
 struct TorchOptimizer {
   std::string name, options;
 };
@@ -86,22 +86,23 @@ std::string pass_through_stages(const Subject& subject) {
     return R"PY(    losses = []
     for part in samples.chunk(MICRO_BATCHES):
         inputs = [part[:, :-1]] if stage == 0 else []
-        told = {"target": part[:, 1:], "losses": []} if stage == PIPELINE - 1 else {}
-        schedule.step(*inputs, **told)
-        losses += told.get("losses", [])
+        options = {"target": part[:, 1:], "losses": []} if stage == PIPELINE - 1 else {}
+        schedule.step(*inputs, **options)
+        losses += options.get("losses", [])
 )PY";
   return R"PY(    losses = []
     inputs = [samples[:, :-1]] if stage == 0 else []
-    told = {"target": samples[:, 1:], "losses": losses} if stage == PIPELINE - 1 else {}
-    schedule.step(*inputs, **told)  # forwards, backwards and messages of all micro-batches
+    options = {"target": samples[:, 1:], "losses": losses} if stage == PIPELINE - 1 else {}
+    schedule.step(*inputs, **options)  # forwards, backwards and messages of all micro-batches
 )PY";
 }
 
 /// The same of ranks that have all layers, which leaves `loss`, this replica's mean.
 std::string pass(const Subject& subject) {
   if (!subject.accumulates())
-    return "    loss = loss_of(model(samples[:, :-1]), samples[:, 1:])\n    loss.backward()\n    loss = "
-           "loss.detach()\n";
+    return "    loss = loss_of(model(samples[:, :-1]), samples[:, 1:])\n    loss.backward()" +
+           std::string(subject.replicas() ? "  # meanwhile gradients are averaged over the replicas" : "") +
+           "\n    loss = loss.detach()\n";
   const bool waits = subject.replicas() && !subject.fully_sharded();
   std::string text = "    loss = torch.zeros(())\n";
   const char* in = waits ? "    " : "";
