@@ -112,12 +112,12 @@ std::vector<IdleBlock> idle_blocks(const StepAnalysis& step) {
 json idle_json(const StepAnalysis& step, std::int64_t base, const PageOps& ops) {
   json idle = json::array();
   for (const IdleBlock& block : idle_blocks(step)) {
-    std::vector<BubbleStretch> causes;
-    for (const auto& [key, one] : block.causes) causes.push_back(one);
-    std::stable_sort(causes.begin(), causes.end(),
+    std::vector<BubbleStretch> reasons;
+    for (const auto& [key, one] : block.causes) reasons.push_back(one);
+    std::stable_sort(reasons.begin(), reasons.end(),
                      [](const BubbleStretch& a, const BubbleStretch& b) { return a.end_ns > b.end_ns; });
     json parts = json::array();
-    for (const BubbleStretch& one : causes)
+    for (const BubbleStretch& one : reasons)
       parts.push_back({static_cast<int>(one.cause), one.end_ns, one.waits_for_rank, ops.find(one.waits_for_op),
                        static_cast<int>(one.time)});
     idle.push_back({block.rank, block.begin_ns - base, block.end_ns - block.begin_ns, std::move(parts)});

@@ -25,7 +25,7 @@ struct CoreTicks {
     stat >> cpu;
     CoreTicks ticks;
     long long value = 0;
-    enum Field { user, nice, system, idle, iowait, irq, softirq, steal, fields };
+    enum Column { user, nice, system, idle, iowait, irq, softirq, steal, fields };
     for (int field = 0; field < fields && stat >> value; ++field) {
       ticks.all += value;
       if (field == user || field == nice || field == system) ticks.busy += value;

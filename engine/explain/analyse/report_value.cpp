@@ -8,8 +8,6 @@
 namespace rankscope {
 namespace {
 
-using nlohmann::json;
-
 std::vector<std::string> keys_of(const std::string& path) {
   std::vector<std::string> keys;
   for (std::size_t begin = 0;;) {
@@ -21,11 +19,11 @@ std::vector<std::string> keys_of(const std::string& path) {
 }
 
 /// The list's entry that is about `name`: its rank, its purpose, its optimizer, or else its place.
-const json* entry_of(const json& list, const std::string& name) {
+const nlohmann::json* entry_of(const nlohmann::json& list, const std::string& name) {
   int number = -1;
   const auto [end, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
   const bool is_number = bad == std::errc{} && end == name.data() + name.size();
-  for (const json& entry : list) {
+  for (const nlohmann::json& entry : list) {
     if (!entry.is_object()) continue;
     if (is_number && entry.contains("rank") && entry["rank"] == number) return &entry;
     for (const char* key : {"purpose", "optimizer"})
@@ -37,19 +35,19 @@ const json* entry_of(const json& list, const std::string& name) {
   return nullptr;
 }
 
-std::optional<double> number_in(const json& value) {
+std::optional<double> number_in(const nlohmann::json& value) {
   if (!value.is_number()) return std::nullopt;
   const double number = value.get<double>();
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-std::vector<double> series_in(const json& root, const std::string& path) {
+std::vector<double> series_in(const nlohmann::json& root, const std::string& path) {
   const std::vector<std::string> keys = keys_of(path);
   std::vector<double> series;
   if (keys.size() != 3 || keys[1] != "*") return series;
   const auto list = root.find(keys[0]);
   if (list == root.end() || !list->is_array()) return series;
-  for (const json& entry : *list) {
+  for (const nlohmann::json& entry : *list) {
     const auto value = entry.find(keys[2]);
     series.push_back(value != entry.end() ? number_in(*value).value_or(std::nan("")) : std::nan(""));
   }
@@ -57,16 +55,16 @@ std::vector<double> series_in(const json& root, const std::string& path) {
 }
 
 /// What stands where nothing ran is null, and its prediction beside it.
-json with_predictions(const Report& report) {
-  json root = to_json(report);
+nlohmann::json with_predictions(const Report& report) {
+  nlohmann::json root = to_json(report);
   for (const char* name : {"bubble", "bubble_span"})
     if (root[name]["measured"].is_null()) root[name]["measured"] = root[name]["predicted"];
-  for (json& row : root["memory"]) {
-    const json predicted = row["predicted"];
+  for (nlohmann::json& row : root["memory"]) {
+    const nlohmann::json predicted = row["predicted"];
     for (const auto& [key, value] : predicted.items())
       if (row.contains(key) && row[key].is_null()) row[key] = value;
   }
-  for (json& row : root["traffic"])
+  for (nlohmann::json& row : root["traffic"])
     if (row["bytes_per_rank"].is_null()) row["bytes_per_rank"] = row["predicted"];
   if (root["step_seconds"].is_null() && std::isfinite(report.predicted_step_seconds))
     root["step_seconds"] = report.predicted_step_seconds;
@@ -75,8 +73,8 @@ json with_predictions(const Report& report) {
 
 }  // namespace
 
-std::optional<double> value_at(const json& root, const std::string& path) {
-  const json* at = &root;
+std::optional<double> value_at(const nlohmann::json& root, const std::string& path) {
+  const nlohmann::json* at = &root;
   for (const std::string& key : keys_of(path)) {
     if (at->is_object()) {
       const auto found = at->find(key);

@@ -34,7 +34,7 @@ OpWork work_of_op(const StepProgram& step, const OpFields& op) {
   return sum;
 }
 
-struct Group {
+struct KindGroup {
   double flops = 0, bytes = 0;
   std::vector<double> seconds;
 };
@@ -42,7 +42,7 @@ struct Group {
 }  // namespace
 
 std::vector<RooflinePoint> roofline_points(const StepProgram& step, const std::vector<Span>& spans) {
-  std::map<std::pair<OpKind, Segment>, Group> groups;
+  std::map<std::pair<OpKind, Segment>, KindGroup> groups;
   std::map<std::uint64_t, OpWork> known;
   for (const Span& span : spans) {
     if (!span.op.valid() || span.end_ns <= span.begin_ns) continue;
@@ -51,7 +51,7 @@ std::vector<RooflinePoint> roofline_points(const StepProgram& step, const std::v
     const auto [work, made] = known.try_emplace(span.op.value());
     if (made) work->second = work_of_op(step, op);
     if (!(work->second.flops > 0) || !(work->second.bytes > 0)) continue;
-    Group& group = groups[{op.kind, op.segment}];
+    KindGroup& group = groups[{op.kind, op.segment}];
     group.flops += work->second.flops;
     group.bytes += work->second.bytes;
     group.seconds.push_back(static_cast<double>(span.end_ns - span.begin_ns) * 1e-9);

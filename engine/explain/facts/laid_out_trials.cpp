@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double most_ops = 1e5;
+constexpr double most_trial_ops = 1e5;
 
 static_assert(step_part_names.size() == time_class_count);
 
@@ -32,7 +32,7 @@ Judgement judge(Scenario scenario, const PlanSpec& plan, const Prepare& prepare)
   scenario.plan = plan;
   try {
     const StepProgram step = compile(scenario);
-    return count_ops(step) > most_ops ? Judgement{} : judgement_of(predict_step(step, prepare));
+    return count_ops(step) > most_trial_ops ? Judgement{} : judgement_of(predict_step(step, prepare));
   } catch (const std::exception&) {
     return {};  // refused: the plan does not go with the model, or waits for itself
   }

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, span_class_count> class_names = {
 constexpr std::array<std::string_view, memory_class_count> memory_colours = {
     "#3c414e", "#6b3009", "#de5881", "#0d8ad7", "#147254", "#440099", "#3333ff", "#885588"};
 
-constexpr int width = 720, left = 64, right = 12, drawn = width - left - right;
+constexpr int width = 720, left_margin = 64, right_margin = 12, drawn = width - left_margin - right_margin;
 constexpr int most_rows = 16;
 constexpr double least_shift = 0.7;  ///< of a box's end behind the one before: less cannot be seen
 constexpr std::string_view ink = "#1b2430", faint = "#d5d9e0", soft = "#566172";
@@ -66,20 +66,20 @@ class TimeScale {
   explicit TimeScale(TimeRange range) : range_(range) {}
   double x(std::int64_t ns) const {
     const double share = static_cast<double>(ns - range_.begin_ns) / static_cast<double>(range_.length());
-    return left + drawn * std::clamp(share, 0.0, 1.0);
+    return left_margin + drawn * std::clamp(share, 0.0, 1.0);
   }
   std::string axis(double top, double bottom) const {
     const TimeUnit unit = unit_of(range_.length());
     const double whole = static_cast<double>(range_.length()) / unit.ns, step = round_step(whole, 8);
     std::string svg;
     for (double at = 0; at <= whole * (1 + 1e-9); at += step) {
-      const double place = left + drawn * at / whole;
+      const double place = left_margin + drawn * at / whole;
       svg += fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\"/>\n", place,
                          top, bottom, faint);
       svg += label(place, bottom + 14, "middle", fmt::format("{:.6g}", at), soft);
     }
-    return svg +
-           label(width - right, bottom + 28, "end", fmt::format("time from the step's begin, {}", unit.name), soft);
+    return svg + label(width - right_margin, bottom + 28, "end",
+                       fmt::format("time from the step's begin, {}", unit.name), soft);
   }
 
  private:
@@ -118,7 +118,7 @@ std::vector<Stretch> stretches_of(const DrawnStep& step, int rank, bool compute)
 
 std::string legend(double y, const std::vector<std::pair<std::string_view, std::string_view>>& entries) {
   std::string svg;
-  double x = left;
+  double x = left_margin;
   for (const auto& [colour, name] : entries) {
     svg += box(x, y - 9, 10, 10, colour) + label(x + 14, y, "start", name);
     x += 32 + 6.6 * static_cast<double>(name.size());
@@ -159,8 +159,8 @@ Picture draw_timeline(const DrawnStep& step) {
   std::array<bool, span_class_count> seen{};
   for (int rank = 0; rank < rows; ++rank) {
     const double y = top + rank * row;
-    body += label(left - 8, y + 14, "end", fmt::format("rank {}", rank));
-    body += box(left, y + 3, drawn, 14, "#f3f4f6");
+    body += label(left_margin - 8, y + 14, "end", fmt::format("rank {}", rank));
+    body += box(left_margin, y + 3, drawn, 14, "#f3f4f6");
     for (const bool compute : {true, false}) {
       const double top_of = compute ? y + 3 : y + 19, high = compute ? 14 : 4;
       std::array<std::string, span_class_count> boxes;  // one path for each colour: a step may have thousands
@@ -222,9 +222,9 @@ Picture draw_memory(const DrawnStep& step) {
   std::string body = time.axis(top, bottom);
   for (double at = 0; at <= most; at += tick) {
     const double y = bottom - high * at / most;
-    body += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", left, width - right,
-                        y, y, faint);
-    body += label(left - 8, y + 4, "end", fmt::format("{:.6g}", at), soft);
+    body += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", left_margin,
+                        width - right_margin, y, y, faint);
+    body += label(left_margin - 8, y + 4, "end", fmt::format("{:.6g}", at), soft);
   }
   body += label(8, top + 4, "start", unit, soft);
   std::vector<double> under(levels.size(), 0);
@@ -237,8 +237,8 @@ Picture draw_memory(const DrawnStep& step) {
     names.emplace_back(memory_colours[at], name_of(static_cast<MemoryClass>(c)));
     std::string over, back;
     for (std::size_t i = 0; i < levels.size(); ++i) {
-      const double from = i == 0 ? left : time.x(levels[i].time_ns);
-      const double to = i + 1 < levels.size() ? time.x(levels[i + 1].time_ns) : width - right;
+      const double from = i == 0 ? left_margin : time.x(levels[i].time_ns);
+      const double to = i + 1 < levels.size() ? time.x(levels[i + 1].time_ns) : width - right_margin;
       const double low = y_of(under[i]);
       under[i] += static_cast<double>(levels[i].bytes[at]);
       const double up = y_of(under[i]);
@@ -262,14 +262,14 @@ std::string draw_field(std::size_t count, double most, const std::string& unit, 
                place = static_cast<double>(drawn) / static_cast<double>(std::max<std::size_t>(count, 1));
   for (double at = 0; at <= most * (1 + 1e-9); at += tick) {
     const double y = bottom - high * at / most;
-    svg += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", left, width - right,
-                       y, y, faint);
-    svg += label(left - 8, y + 4, "end", fmt::format("{:.6g}", at), soft);
+    svg += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", left_margin,
+                       width - right_margin, y, y, faint);
+    svg += label(left_margin - 8, y + 4, "end", fmt::format("{:.6g}", at), soft);
   }
   svg += label(8, top + 4, "start", unit, soft);
   const std::size_t every = std::max<std::size_t>(1, count / 16);
   for (std::size_t i = 0; i < count; ++i) {
-    const double x = left + place * static_cast<double>(i);
+    const double x = left_margin + place * static_cast<double>(i);
     if (i % every == 0) {
       svg += fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" stroke=\"{3}\"/>\n", x, top, bottom,
                          faint);
@@ -281,7 +281,7 @@ std::string draw_field(std::size_t count, double most, const std::string& unit, 
         "<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"2.5\"/>\n", x,
         x + place, y, y, class_colours[0]);
   }
-  return svg + label(width - right, bottom + 28, "end", word, soft) + "</svg>\n";
+  return svg + label(width - right_margin, bottom + 28, "end", word, soft) + "</svg>\n";
 }
 
 }  // namespace rankscope

@@ -31,7 +31,7 @@ std::string lowered(std::string_view text) {
   return result;
 }
 
-/// Behind blanks, a no-break space included, and marks of emphasis.
+/// Behind gaps, a no-break space included, and marks of emphasis.
 std::size_t behind_blanks(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     if (text[at] == ' ' || text[at] == '\n' || text[at] == '*')
@@ -218,9 +218,8 @@ std::string flat(std::string_view text) {
 std::optional<std::string> printed_option(const Question& question, const std::string& truth, std::string_view text) {
   constexpr std::size_t least_words = 2, least_letters = 16;  // one or two words are used for other things, too
   const std::string all = flat(text), right = flat(truth);
-  const auto blanks = static_cast<std::size_t>(std::count(right.begin(), right.end(), ' '));
-  if ((blanks < least_words && right.size() < least_letters) || all.find(right) == std::string::npos)
-    return std::nullopt;
+  const auto gaps = static_cast<std::size_t>(std::count(right.begin(), right.end(), ' '));
+  if ((gaps < least_words && right.size() < least_letters) || all.find(right) == std::string::npos) return std::nullopt;
   const bool all_named = std::all_of(question.options.begin(), question.options.end(), [&](const std::string& option) {
     return all.find(flat(option)) != std::string::npos;
   });

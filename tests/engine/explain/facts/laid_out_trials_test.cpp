@@ -11,13 +11,13 @@ using namespace rankscope;
 
 namespace {
 
-Scenario lab(const char* name, const std::vector<Override>& overrides) {
+Scenario trial_lab(const char* name, const std::vector<Override>& overrides) {
   return read_scenario(std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/" + name, overrides);
 }
 
 Scenario small_laptop() {
-  return lab("pipeline-1f1b.toml", {parse_override("pipeline=2"), parse_override("layers=2"),
-                                    parse_override("micro_batches=2"), parse_override("global_batch=4")});
+  return trial_lab("pipeline-1f1b.toml", {parse_override("pipeline=2"), parse_override("layers=2"),
+                                          parse_override("micro_batches=2"), parse_override("global_batch=4")});
 }
 
 }  // namespace
@@ -61,14 +61,14 @@ TEST_CASE("a laptop with little memory has plans that do not fit it") {
 }
 
 TEST_CASE("a resnet's plans have no tensor ranks, and those that it can have are laid out") {
-  const PlanTrials trials = trials_of(lab("resnet-two-devices.toml", {}));
+  const PlanTrials trials = trials_of(trial_lab("resnet-two-devices.toml", {}));
   CHECK(trials.plans.size() > 10);
   for (const PlanSpec& plan : trials.plans) CHECK(plan.tensor == 1);
   CHECK(trials.make_judge()(trials.plans.front()).fate == Fate::fits);
 }
 
 TEST_CASE("plans of a described cluster are folded, and a main device is refused") {
-  CHECK(trials_of(lab("search-frontier.toml", {})).judged == "folded by symmetry");
+  CHECK(trials_of(trial_lab("search-frontier.toml", {})).judged == "folded by symmetry");
   Scenario s = small_laptop();
   s.plan.data_parallel = DataParallel::main_device;
   CHECK_THROWS_WITH(trials_of(s), Catch::Contains("plan.data_parallel is 'main-device', not 'all-reduce'"));
