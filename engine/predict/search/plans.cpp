@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/predict/search/search.hpp"
@@ -68,6 +69,9 @@ std::vector<Placement> placements(int pipeline, int micro_batches, int layers) {
 }  // namespace
 
 std::vector<PlanSpec> all_plans(const Scenario& scenario) {
+  if (scenario.model.is_collective())
+    throw std::invalid_argument(
+        "a collective alone has no plans to search; set plan.collective, plan.data and model.bytes, and simulate each");
   const int ranks = scenario.plan.ranks(), batch = scenario.train.global_batch;
   std::vector<PlanSpec> plans;
   for (const int tensor : divisors(ranks)) {

@@ -20,7 +20,7 @@ namespace rankscope {
 /// All plans of the scenario's number of ranks for its model and global batch: data × tensor (up to a node) × pipeline,
 /// virtual stages, schedule, layers laid out evenly or by cost, micro-batches, ZeRO 0 to 3, recomputation (none,
 /// selective, of blocks in groups of every size that makes a difference), sequence parallelism. Of the scenario's plan
-/// they keep everything else.
+/// they keep everything else. Throws std::invalid_argument for a collective alone, which has none.
 std::vector<PlanSpec> all_plans(const Scenario& scenario);
 
 /// Those that the scenario can have: tensor ranks may have rows that they cannot share, or an optimizer that works on

@@ -107,6 +107,7 @@ TEST_CASE("scenarios without a script are refused by their key") {
   };
   const std::vector<Row> rows{
       {"resnet-two-devices", {}, "model.kind"},
+      {"collectives-eight", {}, "model.kind"},
       {"walls", {"dropout=0.1"}, "model.dropout"},
       {"walls", {"precision=bf16"}, "plan.precision"},
       {"precision", {}, "plan.precision"},

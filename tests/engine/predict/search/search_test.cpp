@@ -214,3 +214,9 @@ TEST_CASE("the text says what sets the second apart, and how to simulate the fir
   CHECK(text.find(" in place of ") != std::string::npos);
   CHECK(text.find("--set schedule=" + result.best.front().plan.schedule.name()) != std::string::npos);
 }
+
+TEST_CASE("a collective alone has no plans, and says what it has instead") {
+  Scenario s;
+  s.model.kind = ModelKind::collective;
+  CHECK_THROWS_WITH(all_plans(s), ContainsText("plan.collective"));
+}
