@@ -43,7 +43,8 @@ void PlanSearcher::end() {
   if (thread_.joinable()) thread_.join();
 }
 
-void PlanSearcher::start(const Scenario& scenario, std::size_t budget, std::uint64_t seed) {
+void PlanSearcher::start(const Scenario& scenario, std::size_t budget, std::uint64_t seed,
+                         std::vector<Strategy> strategies) {
   end();
   reports_.clear();
   now_.reset();
@@ -52,7 +53,11 @@ void PlanSearcher::start(const Scenario& scenario, std::size_t budget, std::uint
   scenario_ = scenario;
   running_ = true;
   job_ = std::make_shared<Job>();
-  thread_ = std::jthread([this, job = job_, scenario, budget, seed] { work(job, scenario, budget, seed); });
+  Exploration how;
+  how.budget = budget;
+  how.seed = seed;
+  thread_ = std::jthread(
+      [this, job = job_, scenario, how, strategies = std::move(strategies)] { work(job, scenario, how, strategies); });
   emit changed();
 }
 
@@ -92,8 +97,8 @@ void PlanSearcher::post(const std::shared_ptr<Job>& job, std::function<void()> t
       Qt::QueuedConnection);
 }
 
-void PlanSearcher::work(const std::shared_ptr<Job>& job, const Scenario& scenario, std::size_t budget,
-                        std::uint64_t seed) {
+void PlanSearcher::work(const std::shared_ptr<Job>& job, const Scenario& scenario, const Exploration& exploration,
+                        const std::vector<Strategy>& strategies) {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), below_painting);
   QString failure;
   try {
@@ -101,11 +106,10 @@ void PlanSearcher::work(const std::shared_ptr<Job>& job, const Scenario& scenari
     const PlanTrials trials = trials_of(left, add_host_scratch);
     const Judgement now = trials.make_judge()(left.plan);
     post(job, [this, now] { now_ = now; });
-    for (const Strategy strategy : {Strategy::random, Strategy::bayes, Strategy::exhaustive}) {
+    for (const Strategy strategy : strategies) {
       PlanSearch how;
       how.strategy = strategy;
-      how.how.budget = budget;
-      how.how.seed = seed;
+      how.how = exploration;
       // Any of the search's threads says how far it is.
       std::mutex mutex;
       auto told = std::chrono::steady_clock::now();

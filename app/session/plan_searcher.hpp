@@ -20,8 +20,10 @@ class PlanSearcher : public QObject {
   /// Waits for the plan that is being tried.
   ~PlanSearcher() override;
 
-  /// Drops what was found, and begins: random, Bayesian, exhaustive. `budget` and `seed` are of the first two.
-  void start(const Scenario& scenario, std::size_t budget, std::uint64_t seed);
+  /// Drops what was found, and begins with the first of `strategies`. `budget` and `seed` are of random and Bayesian
+  /// search.
+  void start(const Scenario& scenario, std::size_t budget, std::uint64_t seed,
+             std::vector<Strategy> strategies = {Strategy::random, Strategy::bayes, Strategy::exhaustive});
   /// What was found so far stays.
   void stop();
   /// Forgets what was found, and stops.
@@ -48,7 +50,8 @@ class PlanSearcher : public QObject {
     std::atomic<bool> stopped{false};
     std::uint64_t number = 0;
   };
-  void work(const std::shared_ptr<Job>& job, const Scenario& scenario, std::size_t budget, std::uint64_t seed);
+  void work(const std::shared_ptr<Job>& job, const Scenario& scenario, const Exploration& how,
+            const std::vector<Strategy>& strategies);
   /// Runs `take` on the GUI thread, unless another search has begun since.
   void post(const std::shared_ptr<Job>& job, std::function<void()> take);
   void end();

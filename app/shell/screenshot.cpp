@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/screenshot.hpp"
 
+#include "app/views/search/search_view.hpp"
+
 namespace rankscope::app {
 namespace {
 
@@ -66,6 +68,9 @@ void Screenshot::look() {
     else
       window_.show_alone(line_.view);
     window_.resize(line_.size);
+    // Nothing is found before somebody searches.
+    if (auto* search = window_.findChild<SearchView*>(); search != nullptr && line_.view == QLatin1String("search"))
+      search->start_briefly();
     return;
   }
   timer_.stop();

@@ -104,7 +104,6 @@ QString op_name(const RooflinePoint& point) {
 
 Plot roofline_plot(const RooflinePicture& picture, const Palette& colours) {
   Plot plot;
-  plot.title = text::tr("Kernels under the roof");
   plot.x = {true, {}, {}, {}, {}, text::tr("FLOP per byte")};
   const double unit = picture.roof.flops >= 1e12 ? 1e12 : 1e9;
   plot.y = {true, {},
@@ -126,10 +125,14 @@ Plot roofline_plot(const RooflinePicture& picture, const Palette& colours) {
          colours.text,
          {{low, roof.at(low), 0, 0, {}}, {roof.ridge(), roof.flops, 0, 0, {}}, {high, roof.flops, 0, 0, {}}}});
   }
-  const auto add = [&](const std::vector<RooflinePoint>& points, Mark mark, const QString& obtained) {
+  const bool ran = !picture.ran.empty();
+  const QString simulated = text::tr("simulated");
+  plot.title = ran ? text::tr("Kernels under the roof: dots %1, rings simulated").arg(picture.ran_name)
+                   : text::tr("Kernels under the roof, simulated");
+  // A legend has room for the kinds once.
+  const auto add = [&](const std::vector<RooflinePoint>& points, Mark mark, const QString& obtained, bool named) {
     for (const OpKind kind : model_kinds) {
-      const QString name = text::words(name_of(kind));
-      PlotSeries series{obtained.isEmpty() ? name : name + QStringLiteral(", ") + obtained,
+      PlotSeries series{named ? text::words(name_of(kind)) : QString(),
                         mark,
                         colours.of(class_of(OpId::of({kind, Purpose::none, 0, 0, 0, Segment::whole, 0}))),
                         {},
@@ -140,8 +143,8 @@ Plot roofline_plot(const RooflinePicture& picture, const Palette& colours) {
       if (!series.points.empty()) plot.series.push_back(std::move(series));
     }
   };
-  add(picture.predicted, Mark::rings, text::tr("simulated"));
-  add(picture.ran, Mark::dots, picture.ran_name);
+  add(picture.predicted, Mark::rings, simulated, !ran);
+  add(picture.ran, Mark::dots, picture.ran_name, true);
   return plot;
 }
 

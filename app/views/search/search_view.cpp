@@ -19,6 +19,7 @@ constexpr int control_height = 28, line = 18, gap = 8;
 constexpr int wanted_height = 440;
 constexpr int plan_width = 330, three_columns = 1040, two_columns = 560;
 constexpr int least_for_source = 240;
+constexpr int brief_tries = 40;
 constexpr int bars_share = 52;  ///< per cent of the middle column
 
 }  // namespace
@@ -100,6 +101,14 @@ void SearchView::start() {
   chosen_.reset();
   searcher_.start(*session_.scenario(), static_cast<std::size_t>(budget_->value()),
                   static_cast<std::uint64_t>(seed_->value()));
+}
+
+void SearchView::start_briefly() {
+  if (!can_search()) return;
+  choose(brief_tries, seed_->value());
+  chosen_.reset();
+  searcher_.start(*session_.scenario(), brief_tries, static_cast<std::uint64_t>(seed_->value()),
+                  {Strategy::random, Strategy::bayes});
 }
 
 // What was found holds as long as the training is the same.

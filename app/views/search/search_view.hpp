@@ -32,6 +32,8 @@ class SearchView : public DataView {
   QString own_source() const override;
   /// Of the scenario that is open, with the tries and the seed in the boxes.
   void start();
+  /// Some tries of random and Bayesian search: what a picture needs that nobody waits for.
+  void start_briefly();
   void stop() { searcher_.stop(); }
   /// Tries of random and Bayesian search, and their seed.
   void choose(int budget, int seed);
