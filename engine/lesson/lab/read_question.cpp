@@ -65,7 +65,7 @@ std::string option_of(const Value& value, std::string_view key, const std::vecto
   const auto* text = std::get_if<std::string>(&value.content);
   if (text == nullptr) refuse(value.at, fmt::format("{} is {}; it is one of the options", key, kind_of(value)));
   if (std::find(options.begin(), options.end(), *text) == options.end())
-    refuse(value.at, fmt::format("{} is '{}', which is none of the options: {}", key, *text, listed(options)));
+    refuse(value.at, fmt::format("{} is '{}', which is none of the options; these are {}", key, *text, listed(options)));
   return *text;
 }
 
@@ -101,6 +101,18 @@ std::optional<Purpose> purpose_named(const std::string& name) {
   return std::nullopt;
 }
 
+std::string known_kinds() {
+  std::vector<std::string> known;
+  for (int i = 0; i < op_kind_count; ++i) known.emplace_back(name_of(static_cast<OpKind>(i)));
+  return listed(known);
+}
+
+std::string known_purposes() {
+  std::vector<std::string> known;
+  for (int i = 1; i < purpose_count; ++i) known.emplace_back(name_of(static_cast<Purpose>(i)));
+  return listed(known);
+}
+
 OpPattern pattern_of(const Value& value, std::string_view key) {
   const auto* table = std::get_if<Table>(&value.content);
   if (table == nullptr)
@@ -117,11 +129,11 @@ OpPattern pattern_of(const Value& value, std::string_view key) {
   pattern.micro_batch = index("micro_batch");
   if (const std::string name = fields.text("kind", value.at, false); !name.empty()) {
     pattern.kind = op_kind_named(name);
-    if (!pattern.kind) refuse(fields.at("kind"), fmt::format("there is no kind of op '{}'", name));
+    if (!pattern.kind) refuse(fields.at("kind"), fmt::format("there is no kind of op '{}'; known: {}", name, known_kinds()));
   }
   if (const std::string name = fields.text("purpose", value.at, false); !name.empty()) {
     pattern.purpose = purpose_named(name);
-    if (!pattern.purpose) refuse(fields.at("purpose"), fmt::format("there is no purpose '{}'", name));
+    if (!pattern.purpose) refuse(fields.at("purpose"), fmt::format("there is no purpose '{}'; known: {}", name, known_purposes()));
   }
   fields.refuse_others();
   if (pattern == OpPattern{}) refuse(value.at, fmt::format("{} fits every op; give rank, kind or micro_batch", key));

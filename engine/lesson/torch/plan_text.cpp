@@ -156,7 +156,7 @@ std::string head(const Subject& subject) {
       "same\n"
       "# steps. It prints the loss of each step, which differs from `rankscope-engine run`'s by roundings alone. It "
       "needs\n"
-      "# PyTorch 2.6 or newer and numpy (pip install torch numpy), and no GPU.\n#\n";
+      "# PyTorch (2.15 was tried; pip install torch) and numpy, and no GPU.\n#\n";
   text += ranks > 1 ? fmt::format(
                           "#     torchrun --nproc-per-node {} THIS_FILE      # ranks are processes, gloo carries "
                           "their messages\n",

@@ -85,13 +85,13 @@ std::string pass_through_stages(const Subject& subject) {
   if (subject.plan().schedule == ScheduleKind::naive && subject.plan().micro_batches > 1)
     return R"PY(    losses = []
     for part in samples.chunk(MICRO_BATCHES):
-        inputs = [part[:, :-1]] if stage == 0 else []
+        inputs = [part[:, :-1].contiguous()] if stage == 0 else []
         options = {"target": part[:, 1:], "losses": []} if stage == PIPELINE - 1 else {}
         schedule.step(*inputs, **options)
         losses += options.get("losses", [])
 )PY";
   return R"PY(    losses = []
-    inputs = [samples[:, :-1]] if stage == 0 else []
+    inputs = [samples[:, :-1].contiguous()] if stage == 0 else []
     options = {"target": samples[:, 1:], "losses": losses} if stage == PIPELINE - 1 else {}
     schedule.step(*inputs, **options)  # forwards, backwards and messages of all micro-batches
 )PY";

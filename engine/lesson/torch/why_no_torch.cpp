@@ -16,7 +16,8 @@ std::string quoted(const std::string& word) { return "\"" + word + "\""; }
 std::string why_no_model(const Scenario& s) {
   if (s.model.is_collective())
     return "model.kind: a collective alone trains nothing that a PyTorch script could train; \"gpt\" would do";
-  if (s.model.is_resnet()) return "model.kind: there is no PyTorch script of a resnet yet; of \"gpt\" there is";
+  if (s.model.kind != ModelKind::gpt)
+    return "model.kind: there is no PyTorch script of " + quoted(s.model.kind.name()) + " yet; of \"gpt\" there is";
   if (s.model.dropout > 0)
     return "model.dropout: PyTorch draws other elements to drop, so the losses would differ; 0 would do";
   if (s.data.source != "synthetic")
