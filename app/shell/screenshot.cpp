@@ -63,14 +63,14 @@ void Screenshot::look() {
     // Other sizes ask for other pictures: wait once more.
     alone_ = true;
     calm_ = 0;
+    // Nothing is found before somebody searches; a view that is presented is no child of the window.
+    if (auto* search = window_.findChild<SearchView*>(); search != nullptr && line_.view == QLatin1String("search"))
+      search->start_briefly();
     if (line_.presentation)
       window_.present(line_.view);
     else
       window_.show_alone(line_.view);
     window_.resize(line_.size);
-    // Nothing is found before somebody searches.
-    if (auto* search = window_.findChild<SearchView*>(); search != nullptr && line_.view == QLatin1String("search"))
-      search->start_briefly();
     return;
   }
   timer_.stop();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int control_height = 28, line = 18, gap = 8;
 constexpr int wanted_height = 440;
-constexpr int plan_width = 330, three_columns = 1040, two_columns = 560;
+constexpr int plan_width = 330, widest_plan = 400, three_columns = 1040, two_columns = 560;
 constexpr int least_for_source = 240;
 constexpr int brief_tries = 40;
 constexpr int bars_share = 52;  ///< per cent of the middle column
@@ -99,6 +99,7 @@ void SearchView::choose(int budget, int seed) {
 void SearchView::start() {
   if (!can_search()) return;
   chosen_.reset();
+  picked_ = false;
   searcher_.start(*session_.scenario(), static_cast<std::size_t>(budget_->value()),
                   static_cast<std::uint64_t>(seed_->value()));
 }
@@ -107,6 +108,7 @@ void SearchView::start_briefly() {
   if (!can_search()) return;
   choose(brief_tries, seed_->value());
   chosen_.reset();
+  picked_ = false;
   searcher_.start(*session_.scenario(), brief_tries, static_cast<std::uint64_t>(seed_->value()),
                   {Strategy::random, Strategy::bayes});
 }
@@ -126,7 +128,8 @@ void SearchView::take_search() {
     if (auto report = searcher_.report(strategy)) reports[strategy] = std::move(report);
   const bool grown = reports != reports_;
   if (grown) {
-    const std::optional<std::size_t> number = chosen_ ? std::optional(found_.points[*chosen_].number) : std::nullopt;
+    const std::optional<std::size_t> number =
+        picked_ && chosen_ ? std::optional(found_.points[*chosen_].number) : std::nullopt;
     reports_ = std::move(reports);
     found_ = merged(reports_);
     chosen_ = number ? found_.point_of(*number) : std::nullopt;
@@ -190,6 +193,7 @@ void SearchView::show_chosen() {
 void SearchView::choose_point(std::size_t point) {
   if (point >= found_.points.size()) return;
   chosen_ = point;
+  picked_ = true;
   show_chosen();
   arrange();
 }
@@ -239,7 +243,8 @@ void SearchView::arrange() {
   const int top = 6 + control_height + 6 + (says_source ? line + 2 : 0);
   const int high = std::max(40, height() - top - 4);
   const bool three = width() >= three_columns, two = width() >= two_columns;
-  const int right = two ? (three ? plan_width : std::max(270, width() * 42 / 100)) : 0;
+  const int right =
+      two ? (three ? std::clamp(width() * 28 / 100, plan_width, widest_plan) : std::max(270, width() * 42 / 100)) : 0;
   const int middle = three ? (width() - right) * 42 / 100 : 0;
   const int left = width() - right - middle;
   const int side = sides_->checkedId();

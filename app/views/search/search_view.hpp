@@ -72,6 +72,7 @@ class SearchView : public DataView {
   SearchReports reports_;
   FoundPlans found_;
   std::optional<std::size_t> chosen_;  ///< of found_.points
+  bool picked_ = false;                ///< by a person; else the runner-up is
   QPushButton *search_, *use_, *fastest_;
   QSpinBox *budget_, *seed_;
   ElidedLabel *words_, *source_;
