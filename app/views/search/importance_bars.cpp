@@ -10,7 +10,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int title_height = 20, row_height = 19, bar_height = 11, gap = 8;
+constexpr int title_height = 20, row_height = 19, bar_height = 11, bar_gap = 8;
 
 }  // namespace
 
@@ -37,8 +37,8 @@ void ImportanceBars::paintEvent(QPaintEvent*) {
   const QFontMetrics metrics(interface_font());
   int names = 0;
   for (const ImportanceBar& bar : bars_) names = std::max(names, metrics.horizontalAdvance(bar.knob));
-  const int numbers = QFontMetrics(number_font()).horizontalAdvance(text::percent(1)) + gap;
-  const int left = 8 + names + gap, room = std::max(10, width() - left - numbers - 4);
+  const int numbers = QFontMetrics(number_font()).horizontalAdvance(text::percent(1)) + bar_gap;
+  const int left = 8 + names + bar_gap, room = std::max(10, width() - left - numbers - 4);
   const auto rows = static_cast<std::size_t>(std::max(0, (height() - title_height) / row_height));
   for (std::size_t i = 0; i < std::min(rows, bars_.size()); ++i) {
     const ImportanceBar& bar = bars_[i];
@@ -51,7 +51,7 @@ void ImportanceBars::paintEvent(QPaintEvent*) {
                      color(colours_->of(SpanClass::forward)));
     painter.setFont(number_font());
     painter.setPen(color(colours_->text));
-    painter.drawText(QRectF(left + wide + gap / 2.0, y, numbers, row_height), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRectF(left + wide + bar_gap / 2.0, y, numbers, row_height), Qt::AlignLeft | Qt::AlignVCenter,
                      text::percent(bar.share));
   }
 }
