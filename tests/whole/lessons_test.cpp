@@ -48,6 +48,14 @@ TEST_CASE("the list numbers every lab in the natural order, by groups") {
   CHECK(has(words.out, "natural"));
 }
 
+TEST_CASE("no lesson and no course that is installed has a fault") {
+  const Folder folder;
+  const Ended all = engine(folder, {"lessons", "check"});
+  INFO(all.out << all.err);
+  CHECK(all.status == 0);
+  CHECK(has(all.err, " 0 faults"));
+}
+
 TEST_CASE("a lesson without faults ends with status 0, one with a fault with 1 and a line that says what") {
   const Folder folder;
   const std::string good = folder.file("small.toml", small_lab("100 * 1/5", ""));

@@ -35,9 +35,10 @@ Glossary glossary_of(const document::Table& root, const std::string& name) {
     std::vector<std::string> forms = term.also;
     forms.push_back(term.name);
     for (const std::string& form : forms)
-      if (!names.insert(lower(form)).second) document::refuse(at, fmt::format("'{}' is defined twice", form));
+      if (!names.insert(lower(form)).second)
+        document::refuse(at, fmt::format("'{}' is defined twice; keep one of the two", form));
     if (!term.symbol.empty() && !symbols.insert(term.symbol).second)
-      document::refuse(at, fmt::format("the symbol '{}' is defined twice", term.symbol));
+      document::refuse(at, fmt::format("the symbol '{}' is defined twice; keep one of the two", term.symbol));
     terms.push_back(std::move(term));
   }
   fields.refuse_others();

@@ -65,7 +65,8 @@ std::string option_of(const Value& value, std::string_view key, const std::vecto
   const auto* text = std::get_if<std::string>(&value.content);
   if (text == nullptr) refuse(value.at, fmt::format("{} is {}; it is one of the options", key, kind_of(value)));
   if (std::find(options.begin(), options.end(), *text) == options.end())
-    refuse(value.at, fmt::format("{} is '{}', which is none of the options; these are {}", key, *text, listed(options)));
+    refuse(value.at,
+           fmt::format("{} is '{}', which is none of the options; these are {}", key, *text, listed(options)));
   return *text;
 }
 
@@ -129,11 +130,13 @@ OpPattern pattern_of(const Value& value, std::string_view key) {
   pattern.micro_batch = index("micro_batch");
   if (const std::string name = fields.text("kind", value.at, false); !name.empty()) {
     pattern.kind = op_kind_named(name);
-    if (!pattern.kind) refuse(fields.at("kind"), fmt::format("there is no kind of op '{}'; known: {}", name, known_kinds()));
+    if (!pattern.kind)
+      refuse(fields.at("kind"), fmt::format("there is no kind of op '{}'; known: {}", name, known_kinds()));
   }
   if (const std::string name = fields.text("purpose", value.at, false); !name.empty()) {
     pattern.purpose = purpose_named(name);
-    if (!pattern.purpose) refuse(fields.at("purpose"), fmt::format("there is no purpose '{}'; known: {}", name, known_purposes()));
+    if (!pattern.purpose)
+      refuse(fields.at("purpose"), fmt::format("there is no purpose '{}'; known: {}", name, known_purposes()));
   }
   fields.refuse_others();
   if (pattern == OpPattern{}) refuse(value.at, fmt::format("{} fits every op; give rank, kind or micro_batch", key));
@@ -200,7 +203,10 @@ std::vector<Mistake> mistakes_of(const Question& question, Fields& fields) {
   for (const auto& [table, at] : fields.tables("mistakes")) {
     Fields own(*table, "mistakes");
     const Item* near = own.take("near");
-    if (near == nullptr) refuse(at, "a mistake needs 'near', by which it is recognised");
+    if (near == nullptr)
+      refuse(at,
+             "a mistake has no 'near', by which it is recognised; write near = 37.5, near = \"an option\" or near = { "
+             "rank = 0 }");
     mistakes.push_back({target_of(question, near->value, "near"), own.text("because", at, true)});
     own.refuse_others();
   }
@@ -240,7 +246,9 @@ void check_keys(const Question& question, const Table& table, const Fields& fiel
     refuse(at,
            fmt::format("the key 'answer' is missing; it is what is right of a {} question", name_of(question.kind)));
   if (!needs_source && !question.answer_from.empty())
-    refuse(place("answer_from"), fmt::format("a {} question has 'answer', not 'answer_from'", name_of(question.kind)));
+    refuse(place("answer_from"),
+           fmt::format("a {} question is not answered by a value of the report; give answer instead of answer_from",
+                       name_of(question.kind)));
   if (question.formula_value && !is_number) refuse(place("formula"), "formula is of a number; its kind is another");
   if (question.formula_value && question.answer)
     refuse(place("formula"), "both 'answer' and 'formula' say what is right; keep one");
@@ -251,7 +259,7 @@ void check_keys(const Question& question, const Table& table, const Fields& fiel
   if (question.drawn() != (question.most > 0))
     refuse(question.drawn() ? at : place("most"),
            question.drawn()
-               ? "a drawn answer needs 'most', the top of what one draws on, in the question's unit"
+               ? "a drawn answer has no axis; give most, its top, in the question's unit"
                : fmt::format("most is the top of what one draws on, and '{}' is one number; take it away, or ask for a "
                              "value of each, such as \"memory.*.activations\"",
                              question.answer_from));

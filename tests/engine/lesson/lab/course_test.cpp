@@ -48,7 +48,7 @@ TEST_CASE("A term is found by its name, its other forms and its symbol, and defi
   CHECK(glossary.find("rank") == nullptr);
   CHECK(error_from([] {
           parse_glossary("[[term]]\nname = \"a\"\nmeans = \"x\"\n[[term]]\nname = \"A\"\nmeans = \"y\"\n", "g.toml");
-        }) == "g.toml:4:1: 'A' is defined twice");
+        }) == "g.toml:4:1: 'A' is defined twice; keep one of the two");
 }
 
 TEST_CASE("A person's own labs are in the list, in a group of their own, and one that is broken is named") {

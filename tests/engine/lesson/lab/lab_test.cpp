@@ -120,7 +120,7 @@ tolerance = 5
        "lab.toml:9:11: unknown surface 'hill'; known: ravine, saddle, rosenbrock, beale"},
       {replaced(walked, "momentum = 0.01", "momentun = 0.01"),
        "lab.toml:9:57: unknown optimizer 'momentun'; did you mean 'momentum'?"},
-      {replaced(walked, "momentum = 0.01", "momentum = 0"), "lab.toml:9:57: momentum takes a rate greater than 0"},
+      {replaced(walked, "momentum = 0.01", "momentum = 0"), "lab.toml:9:57: momentum has a rate that makes no step; give one greater than 0"},
       {replaced(walked, "condition = 40", "condition = 0"),
        "lab.toml:9:11: a ravine's condition number is from 1 to 1e+06, not 0"},
       {replaced(walked, "condition = 40", "conditoin = 40"),
