@@ -292,7 +292,7 @@ void LabPanel::add_torch() {
   } catch (const std::exception&) {
     return;  // what is wrong with the file is said where it is opened
   }
-  auto* link = new QPushButton(tr("The same in PyTorch…"), page_);
+  auto* link = new QPushButton(tr("The same in PyTorch"), page_);
   link->setProperty("role", QStringLiteral("link"));
   link->setAutoDefault(true);
   connect(link, &QPushButton::clicked, this, [this, scenario] {

@@ -171,6 +171,9 @@ void ExperimentsView::arrange() {
 
 void ExperimentsView::paint(QPainter& painter) {
   if (!log_.rows().empty()) return;
+  if (session_.spec().kind != SourceKind::scenario)
+    return paint_empty(painter, rect(), colours(), tr("Experiments are made with a scenario"),
+                       tr("What is open here ran elsewhere, or before. Open a lesson or a scenario to try plans."));
   paint_empty(
       painter, rect(), colours(), tr("No experiment yet"),
       tr("A command of the lesson that you click, and every run, becomes a row here. Two rows can be compared."));
