@@ -9,6 +9,8 @@ import sys
 from desktop import Desktop, Failed, main, run, wait_for
 from program import LOG, TABS, Program, fresh_profile
 
+LESSON = "pipeline-1f1b"
+
 SCREENS = ((1366, 768), (1024, 700), (1920, 1080))
 SCALES = (1.0, 1.5, 2.0)
 THOROUGH = ((1366, 768, 1.0), (1024, 700, 1.0), (1920, 1080, 2.0))
@@ -171,7 +173,7 @@ def check_handle(program, name):
 
 def thorough(binary, folder, width, height, scale, desktop):
     profile = fresh_profile(folder, f"profile-{width}-{height}-{scale}")
-    program = Program(binary, desktop, profile, scale=scale)
+    program = Program(binary, desktop, profile, [LESSON], scale=scale)
     try:
         check_places(program, program.still())
         first = places(program)
@@ -192,7 +194,7 @@ def thorough(binary, folder, width, height, scale, desktop):
         check_view(program, TABS[2])
         kept = check_handle(program, TABS[2]) if height / scale >= 768 else places(program)
         program.quit()
-        program = Program(binary, desktop, profile, scale=scale)
+        program = Program(binary, desktop, profile, [LESSON], scale=scale)
         open_tab(program, 3)
         check_view(program, TABS[2])
         check_same(program, kept, "quitting and starting again")
@@ -212,7 +214,7 @@ def check_unusable_state(binary, desktop, profile, scale, first):
     spoilt = re.sub(r'(lesson_width|plan_width|lower_height)([\\"]*:)\d+', r"\g<1>\g<2>9", text)
     check(spoilt != text, f"no layout in {file}")
     open(file, "w").write(spoilt)
-    program = Program(binary, desktop, profile, scale=scale)
+    program = Program(binary, desktop, profile, [LESSON], scale=scale)
     try:
         check_same(program, {name: first[name] for name in ("Lesson", "Plan")}, "an unusable state was saved")
         program.quit()
@@ -237,7 +239,8 @@ def check_becomes_small(program):
 
 
 def quick(binary, folder, width, height, scale, desktop):
-    program = Program(binary, desktop, fresh_profile(folder, f"profile-{width}-{height}-{scale}"), scale=scale)
+    program = Program(binary, desktop, fresh_profile(folder, f"profile-{width}-{height}-{scale}"), [LESSON],
+                      scale=scale)
     try:
         check_places(program, program.still())
         check_starts_large(program)
