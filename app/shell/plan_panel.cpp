@@ -398,6 +398,7 @@ void PlanPanel::take_figures() {
       cells_[i][c + 1]->setToolTip(hidden ? hidden_until_ : QString());
     }
   }
+  fit_width();  // "29.4 %" is wider than the "?" that was there
 }
 
 QString PlanPanel::cell_text(PlanRow row, int column) const {
