@@ -17,7 +17,7 @@ struct PlotPoint {
   double x = 0, y = 0;
   double low = 0, high = 0;  ///< of a bar through the point; equal: none
   QString help{};            ///< what the pointer over it says
-  int key = -1;              ///< what it stands for: whoever made it knows
+  int key = -1;              ///< what it represents: whoever made it knows
 };
 
 struct PlotSeries {

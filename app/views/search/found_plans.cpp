@@ -153,7 +153,7 @@ std::vector<std::vector<Cell>> plan_rows(const FoundPlans& found, std::size_t at
 
 ViewTable plans_table(const FoundPlans& found) {
   ViewTable table{{text::tr("plan"), text::tr("fate"), text::tr("step, s"), text::tr("memory, bytes"),
-                   text::tr("plans that it stands for"), text::tr("on the front")},
+                   text::tr("plans that it represents"), text::tr("on the front")},
                   {}};
   for (const Knob& knob : found.knobs) table.titles << QString::fromStdString(knob.name);
   for (const std::string_view part : step_part_names) table.titles << text::tr("%1, s").arg(text::utf8(part));

@@ -42,7 +42,7 @@ Judgement judge(Scenario scenario, const PlanSpec& plan, const Prepare& prepare)
 
 PlanTrials laid_out_trials(const Scenario& scenario, Prepare prepare) {
   if (scenario.plan.data_parallel != DataParallel::all_reduce)
-    throw std::invalid_argument("a search compares plans whose data ranks are alike; plan.data_parallel is '" +
+    throw std::invalid_argument("a search compares plans whose data ranks are identical; plan.data_parallel is '" +
                                 scenario.plan.data_parallel.name() + "', not 'all-reduce'");
   PlanTrials trials{scenario, all_plans(scenario), {}, "laid out op by op"};
   Scenario one = scenario;

@@ -6,7 +6,7 @@
 namespace rankscope {
 
 /// Whatever the scenario can have. A plan with more ops than are laid out in tenths of a second is refused, as one that
-/// cannot run is. Throws std::invalid_argument where the scenario's data ranks are not alike (a main device, servers).
+/// cannot run is. Throws std::invalid_argument where the scenario's data ranks are not identical (a main device, servers).
 PlanTrials laid_out_trials(const Scenario& scenario, Prepare prepare = {});
 
 /// Folded where they can be, else laid out.

@@ -129,13 +129,14 @@ RankProgram as_in_replica(RankProgram program, int data, const RankGrid& grid) {
 std::vector<RankProgram> StepProgram::all_programs() const {
   const PlanSpec& plan = scenario.plan;
   // Shards, the ranks that write checkpoints, main devices, servers and roots set data ranks apart.
-  const bool alike = grid.data > 1 && !scenario.model.is_collective() && grid.servers == 0 && plan.data_parallel == DataParallel::all_reduce &&
-                     plan.zero == 0 && scenario.train.checkpoint_every == 0 && scenario.fault.plant == Plant::none;
+  const bool identical = grid.data > 1 && !scenario.model.is_collective() && grid.servers == 0 &&
+                         plan.data_parallel == DataParallel::all_reduce && plan.zero == 0 &&
+                         scenario.train.checkpoint_every == 0 && scenario.fault.plant == Plant::none;
   std::vector<RankProgram> programs;
   programs.reserve(static_cast<std::size_t>(grid.size()));
   for (int rank = 0; rank < grid.size(); ++rank) {
     const Coordinates at = grid.coordinates_of(rank);
-    if (alike && at.data > 0)
+    if (identical && at.data > 0)
       programs.push_back(
           as_in_replica(programs[static_cast<std::size_t>(grid.rank_of({at.tensor, 0, at.pipeline}))], at.data, grid));
     else

@@ -15,7 +15,7 @@ constexpr int most_exact = 256;     // whole numbers that bf16, the coarsest typ
 
 constexpr std::array<std::string_view, 3> keys_of_plan{"data", "collective", "precision"};
 
-/// As it stands in a file.
+/// As a file has it.
 std::string in_toml(const Key& key, Scenario scenario) {
   const Field field = key.field(scenario);
   const bool is_word = std::holds_alternative<std::string*>(field) || std::holds_alternative<AnyChoice*>(field);

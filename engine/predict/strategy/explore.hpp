@@ -31,7 +31,7 @@ struct Exploration {
   std::uint64_t seed = 1;
   std::size_t first = 10;  ///< random points before the first guess
   std::size_t looked_at =
-      2000;  ///< points whose improvement is guessed, drawn anew each time; and as many near the best
+      2000;  ///< points whose improvement is guessed, drawn again each time; and as many near the best
 };
 
 /// Calls `attempt` for one point after the other; returns them in this order. What it throws ends the search.
