@@ -182,19 +182,20 @@ void LessonText::mark_terms() {
         taken = count;
       }
       if (!term) continue;
-      if (seen.insert(term->name).second)
-        mark(block.position() + static_cast<int>(begin), static_cast<int>(words[i + taken - 1].capturedEnd() - begin),
-             *term);
+      const int length = static_cast<int>(words[i + taken - 1].capturedEnd() - begin);
+      if (seen.count(term->name) == 0 && mark(block.position() + static_cast<int>(begin), length, *term))
+        seen.insert(term->name);
       i += taken - 1;
     }
   }
 }
 
-void LessonText::mark(int position, int length, const Term& term) {
+// False within a link, which keeps its own meaning: the term is marked where it appears next.
+bool LessonText::mark(int position, int length, const Term& term) {
   QTextCursor cursor(document());
   cursor.setPosition(position);
   cursor.setPosition(position + length, QTextCursor::KeepAnchor);
-  if (cursor.charFormat().isAnchor()) return;
+  if (cursor.charFormat().isAnchor()) return false;
   QTextCharFormat form;
   form.setAnchor(true);
   form.setAnchorHref(QStringLiteral("%1:%2").arg(term_scheme).arg(terms_.size()));
@@ -203,6 +204,7 @@ void LessonText::mark(int position, int length, const Term& term) {
   form.setToolTip(definition_of(term));
   cursor.mergeCharFormat(form);
   terms_.push_back(term);
+  return true;
 }
 
 void LessonText::follow(const QUrl& link) {

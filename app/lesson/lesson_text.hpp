@@ -42,7 +42,7 @@ class LessonText : public QTextBrowser {
   QString with_links(const QString& markdown);
   void lay_out();
   void mark_terms();
-  void mark(int position, int length, const Term& term);
+  bool mark(int position, int length, const Term& term);
   void follow(const QUrl& link);
   void fit();
 

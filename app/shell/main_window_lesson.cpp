@@ -130,6 +130,8 @@ void MainWindow::try_experiment(const Experiment& experiment) {
 
 void MainWindow::try_plan(const std::vector<std::string>& settings, bool run) {
   banner_->clear(experiment_subject);
+  // What is changed is compared with what it was.
+  if (!session_.edited()) experiments_->log().note_plan(plan_name({}));
   try {
     std::vector<Override> overrides;
     for (const std::string& setting : settings) overrides.push_back(parse_override(setting));

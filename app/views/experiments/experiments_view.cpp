@@ -47,7 +47,7 @@ std::vector<Cell> cells_of(const ExperimentRow& row) {
     return cells;
   }
   const bool simulated = row.obtained == Obtained::simulated;
-  cells.push_back({QString::number(report->step_seconds * 1e3, 'f', 1)});
+  cells.push_back({QString::number(report->step_seconds * 1e3, 'g', 4)});
   cells.push_back({as_percent(simulated ? report->bubble.predicted : report->bubble.measured)});
   cells.push_back({peak_words(*report, simulated)});
   cells.push_back({as_percent(report->mfu)});

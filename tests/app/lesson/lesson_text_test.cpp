@@ -72,6 +72,10 @@ TEST_CASE("A term is marked where it first appears, and a letter after a number 
   std::vector<std::string> marked;
   for (const Term& term : text.marked_terms()) marked.push_back(term.name);
   CHECK(marked == std::vector<std::string>{"stage", "micro-batch"});
+  // Within a link a term keeps its place for later.
+  text.set_lesson("See [a stage](lab:grid) and the stages.", glossary(), {});
+  REQUIRE(text.marked_terms().size() == 1);
+  CHECK(text.marked_terms()[0].name == "stage");
   // The lesson's own sense of a symbol goes first.
   text.set_lesson("With m of them.", glossary(), {{"m", "Here: the number of machines."}});
   REQUIRE(text.marked_terms().size() == 1);
