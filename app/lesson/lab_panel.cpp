@@ -14,6 +14,7 @@
 #include "app/lesson/question_card.hpp"
 #include "app/lesson/script_dialog.hpp"
 #include "app/views/common/style.hpp"
+#include "engine/explain/analyse/report_value.hpp"
 #include "engine/lesson/torch/torch_script.hpp"
 #include "engine/plan/scenario/read.hpp"
 
@@ -320,18 +321,14 @@ void LabPanel::add_next_lab() {
   }
 }
 
-// In the question's unit.
-std::optional<Target> LabPanel::value_of(const Question& question, const Report& report) const {
-  const QString from = QString::fromStdString(question.answer_from);
+// In the question's unit. Of a simulation nothing is measured: what it predicts is its answer.
+std::optional<Target> LabPanel::value_of(const Question& question, const Report& report, bool simulated) const {
+  const std::string& from = question.answer_from;
   if (!question.drawn()) {
-    auto value = report_value(report, from);
-    // Of a simulation nothing is measured: what it predicts is its answer.
-    constexpr QLatin1String measured(".measured");
-    if (!value && from.endsWith(measured))
-      value = report_value(report, from.chopped(measured.size()) + QStringLiteral(".predicted"));
+    const auto value = simulated ? simulated_value_at(report, from) : value_at(report, from);
     return value ? std::optional<Target>(*value * question.scale) : std::nullopt;
   }
-  std::vector<double> series = report_series(report, from);
+  std::vector<double> series = simulated ? simulated_series_at(report, from) : series_at(report, from);
   double sum = 0;
   for (double& one : series) sum += one *= question.scale;
   return series.empty() || !std::isfinite(sum) ? std::nullopt : std::optional<Target>(std::move(series));
@@ -351,10 +348,10 @@ std::optional<Target> LabPanel::told_of(const Answer& answer, const Report* run)
     for (const std::string& setting : question.variant->settings) settings << QString::fromStdString(setting);
     const auto predicted =
         variants_ != nullptr && lab_ ? variants_->get(QString::fromStdString(lab_->file), settings) : nullptr;
-    return predicted && predicted->refusal.empty() ? value_of(question, predicted->report) : std::nullopt;
+    return predicted && predicted->refusal.empty() ? value_of(question, predicted->report, true) : std::nullopt;
   }
   if (run == nullptr || !is_asked_about(question)) return std::nullopt;
-  return value_of(question, *run);
+  return value_of(question, *run, !figures_.latest()->run);
 }
 
 // A run of another plan than the question's says nothing about it.

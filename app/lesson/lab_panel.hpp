@@ -91,7 +91,7 @@ class LabPanel : public QScrollArea {
   void take_figures();
   /// What a run, a simulation or a path gives for it, in its unit; nullopt while that is not known.
   std::optional<Target> told_of(const Answer& answer, const Report* run) const;
-  std::optional<Target> value_of(const Question& question, const Report& report) const;
+  std::optional<Target> value_of(const Question& question, const Report& report, bool simulated) const;
   bool is_asked_about(const Question& question) const;
   /// How `told_of` was obtained: "Run", "Simulation".
   QString source_name(const Answer& answer) const;

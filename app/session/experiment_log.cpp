@@ -2,6 +2,7 @@
 #include "app/session/experiment_log.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rankscope::app {
 namespace {
@@ -37,7 +38,19 @@ void ExperimentLog::take_scenario() {
   stop();
   file_ = file;
   rows_.clear();
+  child_row_.reset();
   emit changed();
+}
+
+// The oldest goes when there are too many.
+ExperimentRow& ExperimentLog::add_row(const QString& name) {
+  if (rows_.size() >= most_rows) {
+    rows_.erase(rows_.begin());
+    if (child_row_) child_row_ = *child_row_ > 0 ? std::optional(*child_row_ - 1) : std::nullopt;
+  }
+  ExperimentRow& row = rows_.emplace_back();
+  row.name = name;
+  return row;
 }
 
 ExperimentRow* ExperimentLog::row_of(const Scenario& scenario, Obtained obtained) {
@@ -50,18 +63,25 @@ ExperimentRow* ExperimentLog::row_of(const Scenario& scenario, Obtained obtained
 void ExperimentLog::note_plan(const QString& name) {
   const auto& scenario = session_.scenario();
   if (!scenario || file_.isEmpty()) return;
-  if (row_of(*scenario, Obtained::simulated) == nullptr) {
-    if (rows_.size() >= most_rows) rows_.erase(rows_.begin());
-    ExperimentRow& row = rows_.emplace_back();
-    row.name = name;
-    row.scenario = scenario;
-  }
+  if (row_of(*scenario, Obtained::simulated) == nullptr) add_row(name).scenario = scenario;
   take_figures();
+  emit changed();
+}
+
+// A plan that cannot even be predicted has no figures: its row says why.
+void ExperimentLog::take_refusal() {
+  const auto& prediction = session_.predicted();
+  if (!prediction || prediction->refusal.empty() || session_.scenario() != prediction->scenario) return;
+  ExperimentRow* row = row_of(prediction->scenario, Obtained::simulated);
+  if (row == nullptr || row->state == ExperimentRow::State::failed) return;
+  row->state = ExperimentRow::State::failed;
+  row->output = QString::fromStdString(prediction->refusal);
   emit changed();
 }
 
 // A run of any plan is a row, also one that was started by its button.
 void ExperimentLog::take_figures() {
+  take_refusal();
   const auto figures = session_.figures().latest();
   if (file_.isEmpty() || !figures->scenario || figures->scenario != session_.scenario()) return;
   const Obtained obtained = obtained_in(*figures);
@@ -72,18 +92,15 @@ void ExperimentLog::take_figures() {
     const QString name = predicted != nullptr ? predicted->name
                          : session_.edited()  ? changes_of(session_)
                                               : tr("the lesson's plan");
-    if (rows_.size() >= most_rows) rows_.erase(rows_.begin());
-    row = &rows_.emplace_back();
-    row->name = name;
+    row = &add_row(name);
     row->scenario = figures->scenario;
     row->obtained = obtained;
   }
   if (row == nullptr || figures->shown() == nullptr || (figures->run && !over)) return;
   if (row->figures == figures && row->state == ExperimentRow::State::done) return;
   row->figures = figures;
-  row->state =
-      session_.refusal().isEmpty() || figures->shown() ? ExperimentRow::State::done : ExperimentRow::State::failed;
-  row->output = session_.refusal();
+  row->state = ExperimentRow::State::done;
+  row->output = session_.refusal();  // why a machine that is not here only predicts it
   row->content = session_.content();
   row->kept = kept_run(session_);
   row->kept.name = row->name;
@@ -92,9 +109,7 @@ void ExperimentLog::take_figures() {
 
 void ExperimentLog::run_command(const QString& name, const QStringList& arguments) {
   if (child_ || file_.isEmpty()) return;
-  if (rows_.size() >= most_rows) rows_.erase(rows_.begin());
-  ExperimentRow& row = rows_.emplace_back();
-  row.name = name;
+  add_row(name);
   child_row_ = rows_.size() - 1;
   said_.clear();
   child_ = std::make_unique<EngineChild>(EngineCommand{session_.engine_program(), arguments});
@@ -114,8 +129,8 @@ void ExperimentLog::stop() {
 
 void ExperimentLog::take_end(bool ok, const QString& reason) {
   child_.release()->deleteLater();
-  if (child_row_ < rows_.size() && !rows_[child_row_].is_plan()) {
-    ExperimentRow& row = rows_[child_row_];
+  if (const auto at = std::exchange(child_row_, std::nullopt)) {
+    ExperimentRow& row = rows_[*at];
     row.state = ok ? ExperimentRow::State::done : ExperimentRow::State::failed;
     if (!ok && said_.isEmpty())
       said_ << (session_.engine_program().isEmpty() ? tr("rankscope-engine is neither beside this program nor on PATH.")

@@ -49,6 +49,8 @@ class ExperimentLog : public QObject {
 
  private:
   void take_figures();
+  void take_refusal();
+  ExperimentRow& add_row(const QString& name);
   void take_scenario();
   void take_end(bool ok, const QString& reason);
   ExperimentRow* row_of(const Scenario& scenario, Obtained obtained);
@@ -57,7 +59,7 @@ class ExperimentLog : public QObject {
   QString file_;  ///< whose rows these are
   std::vector<ExperimentRow> rows_;
   std::unique_ptr<EngineChild> child_;
-  std::size_t child_row_ = 0;
+  std::optional<std::size_t> child_row_;  ///< nothing: its row is gone
   QStringList said_;
 };
 

@@ -118,6 +118,7 @@ class MainWindow : public QMainWindow {
   void show_evidence(const Evidence& evidence);
   void try_experiment(const Experiment& experiment);
   void try_plan(const std::vector<std::string>& settings, bool run);
+  void run_once_predicted();
   void make_layout();
   void add_view(const ViewKind& kind, DataView* view);
   QWidget* find_view(const QString& name) const;

@@ -143,14 +143,22 @@ void MainWindow::try_plan(const std::vector<std::string>& settings, bool run) {
   }
   workspace_->bring(experiments_);
   experiments_->log().note_plan(plan_name(settings));
-  if (!run) return;
-  // A plan is run once it is predicted: a refusal is known then.
-  if (session_.can_run()) return session_.run();
+  if (run) run_once_predicted();
+}
+
+// A refusal is known then. Another plan that is chosen meanwhile is not run.
+void MainWindow::run_once_predicted() {
+  const auto is_predicted = [this, wanted = session_.scenario()] {
+    return session_.predicted() && session_.predicted()->scenario == wanted;
+  };
+  if (is_predicted()) return session_.run();
   auto* once = new QObject(this);
-  connect(&session_, &Session::state_changed, once, [this, once] {
-    if (session_.predicting()) return;
+  connect(&session_, &Session::state_changed, once, [this, once, is_predicted, wanted = session_.scenario()] {
+    const bool left = session_.scenario() != wanted;
+    if (!left && !is_predicted()) return;
+    disconnect(&session_, nullptr, once, nullptr);
     once->deleteLater();
-    if (session_.can_run()) session_.run();
+    if (!left) session_.run();
   });
 }
 

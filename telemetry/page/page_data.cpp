@@ -65,7 +65,7 @@ std::string about(const Hello& hello, const Report& report, const std::string& f
   else
     words += fmt::format(" Run on {}, by {}{}.", hello.device, hello.communicator,
                          hello.started_utc.empty() ? "" : ", begun " + hello.started_utc);
-  if (report.folded) words += " A row is one rank of a stage, whose ranks are all alike.";
+  if (report.folded) words += " A row is one rank of a stage, whose ranks are all identical.";
   return file.empty() ? words : words + " From the recording " + file + ".";
 }
 
@@ -107,7 +107,7 @@ std::string limits_of(const std::vector<PageSteps>& kinds, std::size_t most_span
   return "";
 }
 
-/// Of a folded prediction the mean over all ranks is known, and every step is alike.
+/// Of a folded prediction the mean over all ranks is known, and all steps are identical.
 void add_folded_shares(json& kind, const Report& report) {
   if (!report.folded || !report.predicted) return;
   json shares = json::array();

@@ -40,6 +40,7 @@ const QByteArray trials =
     "[lab]\nsummary = \"Trials\"\ntext = \"\"\"\n## Read\nTry `--set micro_batches=8`, `--set micro_batches=3` and "
     "`--set micro_batchs=2`.\n\n    rankscope-engine simulate scenarios/labs/l.toml\n\n"
     "    rankscope-engine verify l --set train.steps=1\n\n"
+    "    rankscope-engine run l --set micro_batches=2\n\n"
     "See [a backward](view:memory?rank=1&op=B:c1:m2).\n\"\"\"\n";
 
 }  // namespace
@@ -121,6 +122,32 @@ TEST_CASE("Another command of the text runs beside the window, and its row has w
   REQUIRE(wait_until([&] { return !view->log().busy(); }, 120000));
   CHECK(view->log().rows()[0].state == ExperimentRow::State::done);
   CHECK(view->log().rows()[0].output.contains("equals one rank"));
+}
+
+TEST_CASE("A command that runs a plan runs it, and its row has what was obtained") {
+  const QTemporaryDir folder;
+  const auto window = window_on_lab(write_file(folder, "l.toml", small_plan(2) + trials), real_engine());
+  auto* view = window->findChild<ExperimentsView*>();
+  click_command(window->lab_panel(), "run l --set micro_batches=2");
+  const auto& rows = view->log().rows();
+  REQUIRE(wait_until([&] { return !rows.empty() && rows.back().obtained != Obtained::simulated; }, 120000));
+  CHECK(window->session().scenario()->plan.micro_batches == 2);
+  CHECK(rows.back().name == "micro_batches=2");
+  CHECK(rows.back().state == ExperimentRow::State::done);
+}
+
+TEST_CASE("A plan that is refused has a row that says why") {
+  const QTemporaryDir folder;
+  const auto window = window_on_lab(write_file(folder, "l.toml", small_plan(2) + trials), real_engine());
+  auto* view = window->findChild<ExperimentsView*>();
+  Scenario other = *window->session().scenario();
+  other.plan.micro_batches = 3;  // of 16 samples
+  window->session().edit(other);
+  view->log().note_plan("micro_batches=3");
+  const auto& rows = view->log().rows();
+  REQUIRE(wait_until([&] { return !rows.empty() && rows.back().state == ExperimentRow::State::failed; }));
+  CHECK_FALSE(rows.back().output.isEmpty());
+  CHECK(window->session().state() == SessionState::ready);
 }
 
 TEST_CASE("A setting that there is none of is refused in the window, and the plan stays") {
