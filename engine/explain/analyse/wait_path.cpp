@@ -16,9 +16,16 @@ class Walk {
     time_ = index_[next].begin_ns;
     own(next);
   }
-  /// The step's end: what ended last is what the rank waited for.
+  /// The step's end: what ended last is what the rank waited for; or, where it ended later, what the rank exchanged for
+  /// its next step.
   void from_last(SpanAt last) {
     time_ = idle_.end_ns;
+    const SpanAt ahead = last_talk_ahead();
+    if (ahead != none && (last == none || index_[ahead].end_ns >= index_[last].end_ns)) {
+      emit(index_[ahead].end_ns, PieceKind::own_overhead);
+      own(own_op(ahead));
+      return;
+    }
     if (last == none) return emit(idle_.begin_ns, PieceKind::own_unknown);
     SpanAt own_last = last;
     if (index_[last].rank != rank_) {
@@ -67,6 +74,20 @@ class Walk {
       const Span& span = index_[at];
       if (span.step != index_.step() || !is_communication(span.op.kind())) continue;
       if (span.end_ns <= idle_.begin_ns || span.end_ns > idle_.end_ns) continue;
+      if (latest == none || span.end_ns > index_[latest].end_ns) latest = at;
+    }
+    return latest;
+  }
+
+  /// The rank's last communication of a later step whose bytes began to move within the stretch: what its next forward
+  /// waits for, such as parameters that a main device sends. That forward itself begins where the step ends, and need
+  /// not be among the spans.
+  SpanAt last_talk_ahead() const {
+    SpanAt latest = none;
+    for (const SpanAt at : index_.beside(rank_)) {
+      const Span& span = index_[at];
+      if (span.step <= index_.step() || !is_communication(span.op.kind())) continue;
+      if (span.end_ns <= idle_.begin_ns || index_.active_ns(at) >= idle_.end_ns) continue;
       if (latest == none || span.end_ns > index_[latest].end_ns) latest = at;
     }
     return latest;

@@ -470,3 +470,40 @@ TEST_CASE("a rank that still talks does not wait for the step's end, and without
   CHECK(ns_of(a, 0, BubbleCause::cool_down) == 0);
   CHECK(a.bubble == Approx(50.0 / 160));
 }
+
+TEST_CASE("what is exchanged for the next step before the step ends is exposed communication, at all ranks") {
+  // A main device updates, and sends the parameters: what their forward waits for, with which the next step begins.
+  //   rank 0   B [0, 50)    REDUCE [50, 60)    OPT [60, 70)   BROADCAST [70, 95)   of the next step
+  //   rank 1   B [0, 50)    REDUCE [50, 60)    waits          BROADCAST [60, 95)   whose bytes move from 70 on
+  std::vector<RankProgram> programs(2);
+  for (int rank = 0; rank < 2; ++rank) {
+    RankProgram& program = programs[static_cast<std::size_t>(rank)];
+    program.rank = rank;
+    const OpIndex sent = add_collective(program, "BROADCAST.data_parameter:c0:i0", GroupKind::data, 64);
+    const OpIndex b = add_op(program, "B:c0:m0", {sent});
+    const OpIndex summed = add_collective(program, "REDUCE.data_gradient:c0:i0", GroupKind::data, 64, {b});
+    if (rank > 0) continue;
+    const OpIndex update = add_op(program, "OPT:c0:.update", {summed});
+    program.ops[sent].after_previous = {update};
+  }
+  std::vector<Span> spans;
+  for (int rank = 0; rank < 2; ++rank) {
+    spans.push_back(span(rank, "B:c0:m0", 0, 50));
+    spans.push_back(span(rank, "REDUCE.data_gradient:c0:i0", 50, 60));
+    if (rank == 0) spans.push_back(span(0, "OPT:c0:.update", 60, 70));
+    spans.push_back(span(rank, "BROADCAST.data_parameter:c0:i0", rank == 0 ? 70 : 60, 95, 70, 1));
+  }
+  // Of the next step's forward, which begins where the step ends, there may be no span.
+  const bool with_next = GENERATE(false, true);
+  if (with_next)
+    for (int rank = 0; rank < 2; ++rank) spans.push_back(span(rank, "B:c0:m0", 95, 145, -1, 1));
+  const StepAnalysis a = analyse_step(programs, {1, 2, 1, 0}, spans, {0, 95}, 0);
+  CAPTURE(picture(a), with_next);
+  require_whole(a);
+  for (int rank = 0; rank < 2; ++rank) {
+    CHECK(ns_of(a, rank, TimeClass::data) == Approx(35));
+    CHECK(ns_of(a, rank, TimeClass::other) == Approx(0).margin(1e-9));
+  }
+  CHECK(ns_of(a, 0, TimeClass::optimizer) == Approx(10));
+  CHECK(ns_of(a, 1, TimeClass::bubble) == Approx(10));
+}
