@@ -1,0 +1,77 @@
+// Every prediction of a published row, as it was when it was last looked at. The limits in validate_test.cpp say how
+// near the simulator is; they would not see that a cost was lost which matters little. Here each change of the
+// simulator shows in the rows that it moves.
+//
+// Where a change is meant, the test leaves the new file beside it and says how to take it over.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "engine/explain/validate/validate.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+const std::filesystem::path kept_file =
+    std::filesystem::path(RANKSCOPE_SOURCE_DIR) / "tests/engine/explain/validate/predictions.tsv";
+
+struct Range {
+  double low = 0, high = 0;
+};
+/// By "table, tab, row", which may occur more than once.
+using Predictions = std::multimap<std::string, Range>;
+
+Predictions predict_all() {
+  Predictions all;
+  for (const auto& entry : std::filesystem::directory_iterator(RANKSCOPE_SOURCE_DIR "/scenarios/published"))
+    for (const ValidatedTable& table : {validate(read_published(entry.path()))})
+      for (const ValidatedRow& row : table.rows) all.insert({table.file + "\t" + row.name, {row.low, row.high}});
+  return all;
+}
+
+Predictions read_kept() {
+  Predictions all;
+  std::ifstream file(kept_file);
+  std::string table, row, low, high;
+  while (std::getline(file, table, '\t') && std::getline(file, row, '\t') && std::getline(file, low, '\t') &&
+         std::getline(file, high))
+    all.insert({table + "\t" + row, {std::stod(low), std::stod(high)}});
+  return all;
+}
+
+bool same(double a, double b) { return std::abs(a - b) <= 2e-6 * std::max(std::abs(a), std::abs(b)); }
+bool same(const Range& a, const Range& b) { return same(a.low, b.low) && same(a.high, b.high); }
+
+}  // namespace
+
+TEST_CASE("each published row's prediction is the one that is kept") {
+  const Predictions now = predict_all(), kept = read_kept();
+  REQUIRE(now.size() > 500);
+  std::string moved;
+  int rows = 0;
+  auto old = kept.begin();
+  for (const auto& [name, range] : now) {
+    while (old != kept.end() && old->first < name) moved += fmt::format("{}: is gone\n", (old++)->first);
+    const bool known = old != kept.end() && old->first == name;
+    if (!known || !same(old->second, range)) {
+      if (++rows <= 20)
+        moved += known ? fmt::format("{}: {:.8g} to {:.8g}, was {:.8g} to {:.8g}\n", name, range.low, range.high,
+                                     old->second.low, old->second.high)
+                       : fmt::format("{}: is new\n", name);
+    }
+    if (known) ++old;
+  }
+  for (; old != kept.end(); ++old) moved += fmt::format("{}: is gone\n", old->first);
+  if (!moved.empty()) {
+    std::ofstream fresh("predictions.tsv");
+    for (const auto& [name, range] : now) fresh << fmt::format("{}\t{:.8g}\t{:.8g}\n", name, range.low, range.high);
+  }
+  INFO(moved << rows << " rows are not as kept. If that is meant: cp "
+             << (std::filesystem::current_path() / "predictions.tsv").string() << " " << kept_file.string());
+  CHECK(moved.empty());
+}
