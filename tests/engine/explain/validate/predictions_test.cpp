@@ -5,12 +5,14 @@
 // Where a change is meant, the test leaves the new file beside it and says how to take it over.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
 #include "engine/explain/validate/validate.hpp"
+#include "engine/plan/scenario/keys.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -74,4 +76,59 @@ TEST_CASE("each published row's prediction is the one that is kept") {
   INFO(moved << rows << " rows are not as kept. If that is meant: cp "
              << (std::filesystem::current_path() / "predictions.tsv").string() << " " << kept_file.string());
   CHECK(moved.empty());
+}
+
+namespace {
+
+/// Gives the key the value that it has in `from`.
+void copy_value(const Key& key, Scenario from, Scenario& to) {
+  std::visit(
+      [&](auto* value) {
+        using Value = std::remove_pointer_t<decltype(value)>;
+        if constexpr (std::is_same_v<Value, AnyChoice>)
+          value->take(std::get<AnyChoice*>(key.field(from))->name());
+        else
+          *value = *std::get<Value*>(key.field(from));
+      },
+      key.field(to));
+}
+
+/// Whether a row's prediction is another one without what its clusters say of this key.
+bool depends(const PublishedRow& row, Quantity quantity, const Key& key) {
+  PublishedRow without = row;
+  bool differs = false;
+  for (std::vector<Scenario>* scenarios : {&without.choices, &without.against})
+    for (Scenario& scenario : *scenarios) {
+      const std::string had = written(key.field(scenario));
+      copy_value(key, Scenario{}, scenario);
+      differs |= written(key.field(scenario)) != had;
+    }
+  if (!differs) return false;
+  try {
+    return predictions(quantity, row) != predictions(quantity, without);
+  } catch (const std::invalid_argument&) {  // the one or the other is not folded: no evidence
+    return false;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every switch of a cluster's software is one that some published row's prediction depends on") {
+  std::vector<PublishedTable> tables;
+  for (const auto& entry : std::filesystem::directory_iterator(RANKSCOPE_SOURCE_DIR "/scenarios/published"))
+    tables.push_back(read_published(entry.path()));
+  std::vector<std::string> lost;
+  int switches = 0;
+  for (const Key& key : scenario_keys()) {
+    if (key.table != "software") continue;
+    ++switches;
+    const bool found = std::any_of(tables.begin(), tables.end(), [&](const PublishedTable& table) {
+      return std::any_of(table.rows.begin(), table.rows.end(),
+                         [&](const PublishedRow& row) { return depends(row, table.quantity, key); });
+    });
+    if (!found) lost.emplace_back(key.name);
+  }
+  CHECK(switches > 20);
+  // Without it the tables' plans do not fold; tests/engine/predict/simulate/host_copies_test.cpp has it.
+  CHECK(lost == std::vector<std::string>{"host_gradients"});
 }
