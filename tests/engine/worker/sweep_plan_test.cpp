@@ -111,7 +111,7 @@ TEST_CASE("what contradicts itself is refused in one line, with what would be ri
   weak.weak = true;
   const std::vector<Row> rows{
       {over({}), "sweep: ", "--over plan.data=1,2,4"},
-      {set, "--set plan.data=4: ", "leave one out"},
+      {set, "--set plan.data=4: ", "remove one of them"},
       {weak, "--weak: ", "train.global_batch"},
       {over({"train.steps=1,2"}), "--over train.steps: ", "--steps"},
       {over({"train.checkpoint_every=1,2"}), "--over train.checkpoint_every: ", "no checkpoints"},
