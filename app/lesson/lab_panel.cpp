@@ -157,10 +157,10 @@ void LabPanel::rebuild() {
                                       : no_lesson_,
                                   "dim", page_));
   } else if (title_.isEmpty()) {
-    layout_->addWidget(make_label(
-        tr("Choose a lab above, or open a scenario (.toml) or a recording (.mcap) with Ctrl+O. rankscope tcp://HOST:PORT "
-           "watches a run elsewhere."),
-        "dim", page_));
+    layout_->addWidget(make_label(tr("Choose a lab above, or open a scenario (.toml) or a recording (.mcap) with "
+                                     "Ctrl+O. rankscope tcp://HOST:PORT "
+                                     "watches a run elsewhere."),
+                                  "dim", page_));
   }
   layout_->addStretch(1);
   if (lab_) add_torch();

@@ -140,8 +140,7 @@ void ClassRoom::look_round() {
                      answers == 1 ? tr("1 answer") : tr("%1 answers").arg(answers));
     if (status.turned_away > 0) words += tr(", %1 with a wrong key").arg(status.turned_away);
     if (status.refused > 0) words += tr(", %1 refused").arg(status.refused);
-    if (status.garbage > status.refused)
-      words += tr(", %1 unreadable messages").arg(status.garbage - status.refused);
+    if (status.garbage > status.refused) words += tr(", %1 unreadable messages").arg(status.garbage - status.refused);
     if (!status.unwritten.empty())
       words += tr(", the list of names cannot be written: %1").arg(QString::fromStdString(status.unwritten));
   } else if (student_) {

@@ -10,7 +10,8 @@ namespace rankscope::app {
 
 void Proof::start(const QString& engine, const QStringList& arguments) {
   if (state_ == State::running) return;
-  if (engine.isEmpty()) return set(State::failed, tr("rankscope-engine is neither in the folder of this program nor on PATH."));
+  if (engine.isEmpty())
+    return set(State::failed, tr("rankscope-engine is neither in the folder of this program nor on PATH."));
   output_.clear();
   child_ = std::make_unique<EngineChild>(
       EngineCommand{engine, QStringList{QStringLiteral("verify")} + arguments + QStringList{QStringLiteral("--json")}});
@@ -70,10 +71,11 @@ Verdict verdict_of(const QByteArray& json) {
   verdict.passed = passed;
   if (const QJsonObject contents = found.value(QStringLiteral("contents")).toObject(); !contents.isEmpty()) {
     verdict.shown = true;
-    verdict.words = passed ? Proof::tr("✓ Every rank has the defined result: %1 numbers in each of %2 steps")
-                                 .arg(contents.value(QStringLiteral("elements")).toInteger())
-                                 .arg(contents.value(QStringLiteral("steps")).toInt())
-                           : Proof::tr("✗ Not the defined result: %1").arg(found.value(QStringLiteral("reason")).toString());
+    verdict.words =
+        passed ? Proof::tr("✓ Every rank has the defined result: %1 numbers in each of %2 steps")
+                     .arg(contents.value(QStringLiteral("elements")).toInteger())
+                     .arg(contents.value(QStringLiteral("steps")).toInt())
+               : Proof::tr("✗ Not the defined result: %1").arg(found.value(QStringLiteral("reason")).toString());
     return verdict;
   }
   verdict.shown = found.value(QStringLiteral("outcome")).toString() != QStringLiteral("not shown");

@@ -26,7 +26,8 @@ QStringList Session::overrides(const std::set<std::string>& without) const {
 
 EngineCommand Session::engine_command() {
   EngineCommand command{engine_program(), {}};
-  if (command.program.isEmpty()) throw SourceError("rankscope-engine is neither in the folder of this program nor on PATH");
+  if (command.program.isEmpty())
+    throw SourceError("rankscope-engine is neither in the folder of this program nor on PATH");
   endpoint_folder_ = std::make_unique<SessionDirectory>();
   endpoint_ = QStringLiteral("ipc://%1/run").arg(QString::fromStdString(endpoint_folder_->path().string()));
   command.arguments << QStringLiteral("run") << spec_.text << QStringLiteral("--publish") << endpoint_

@@ -25,7 +25,8 @@ QSize parse_size(const QString& text) {
   const auto match = pattern.match(text);
   const QSize size(match.captured(1).toInt(), match.captured(2).toInt());
   if (!match.hasMatch() || size.width() < 320 || size.height() < 240 || size.width() > 8192 || size.height() > 8192)
-    refuse(QStringLiteral("--size %1: not a size; give WIDTHxHEIGHT from 320x240 to 8192x8192, such as 1280x800").arg(text));
+    refuse(QStringLiteral("--size %1: not a size; give WIDTHxHEIGHT from 320x240 to 8192x8192, such as 1280x800")
+               .arg(text));
   return size;
 }
 
@@ -40,9 +41,8 @@ struct Options {
                           QStringLiteral("NAME")};
   QCommandLineOption size{QStringLiteral("size"), QStringLiteral("With --screenshot: its size (1280x800)."),
                           QStringLiteral("WxH")};
-  QCommandLineOption presentation{
-      QStringLiteral("presentation"),
-      QStringLiteral("With --view: no text below 24 pixels, for the last row of a class.")};
+  QCommandLineOption presentation{QStringLiteral("presentation"),
+                                  QStringLiteral("With --view: no text below 24 pixels, for the last row of a class.")};
   QCommandLineOption theme{QStringLiteral("theme"),
                            QStringLiteral("light, dark or contrast (high contrast); default: the system's theme."),
                            QStringLiteral("NAME")};
@@ -53,16 +53,18 @@ struct Options {
   QCommandLineOption compare{QStringLiteral("compare"),
                              QStringLiteral("A recording (.mcap) to compare with the source in the compare view."),
                              QStringLiteral("FILE")};
-  QCommandLineOption teach{QStringLiteral("teach"),
-                           QStringLiteral("Open a class on this machine, and write the join file for students to FILE."),
-                           QStringLiteral("FILE")};
+  QCommandLineOption teach{
+      QStringLiteral("teach"),
+      QStringLiteral("Open a class on this machine, and write the join file for students to FILE."),
+      QStringLiteral("FILE")};
   QCommandLineOption network{
       QStringLiteral("network"),
       QStringLiteral("With --teach: a class for other machines, with keys; ADDRESS is this machine's address."),
       QStringLiteral("ADDRESS")};
   QCommandLineOption attend{QStringLiteral("attend"), QStringLiteral("Join the class of a teacher's join FILE."),
                             QStringLiteral("FILE")};
-  QCommandLineOption name{QStringLiteral("name"), QStringLiteral("With --attend: your name in the class."), QStringLiteral("NAME")};
+  QCommandLineOption name{QStringLiteral("name"), QStringLiteral("With --attend: your name in the class."),
+                          QStringLiteral("NAME")};
   QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("Print this help and exit.")};
   QCommandLineOption version{{QStringLiteral("v"), QStringLiteral("version")},
                              QStringLiteral("Print the version and exit.")};

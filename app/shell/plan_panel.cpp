@@ -136,8 +136,8 @@ void PlanPanel::add_fields(QGridLayout& form) {
   const Applies servers = [](const Scenario& s) { return s.plan.has_servers(); };
   const Applies staged = [](const Scenario& s) { return s.plan.pipeline > 1 || s.plan.virtual_stages > 1; };
   add_key(form, "model.operation", tr("operation"), tr("The collective that is run in each step"), alone);
-  add_key(form, "model.bytes", tr("bytes"), tr("Size of the whole tensor; some collectives split it into one part per rank"),
-          alone, most_bytes);
+  add_key(form, "model.bytes", tr("bytes"),
+          tr("Size of the whole tensor; some collectives split it into one part per rank"), alone, most_bytes);
   add_key(form, "model.root", tr("root"), tr("The rank that sends or collects"), rooted, 1 << 10);
   add_key(form, "plan.data", tr("data"), tr("Data-parallel replicas; for a single collective, its ranks"));
   add_key(form, "plan.tensor", tr("tensor"), tr("Ranks that share every layer"), trains);
@@ -145,12 +145,12 @@ void PlanPanel::add_fields(QGridLayout& form) {
           tr("Tensor ranks also split the norms and residual sums, by token position"),
           [](const Scenario& s) { return s.plan.tensor > 1 || s.plan.sequence_parallel; });
   add_key(form, "plan.pipeline", tr("pipeline"), tr("Stages that the layers are split over"), trains);
-  add_key(form, "plan.virtual", tr("virtual stages"), tr("Chunks of layers per rank (interleaved schedules)"),
-          staged, 64);
+  add_key(form, "plan.virtual", tr("virtual stages"), tr("Chunks of layers per rank (interleaved schedules)"), staged,
+          64);
   add_key(form, "plan.stages", tr("layers per stage"),
           tr("even; cost: equal compute; or the number of layers of each chunk, such as 3 2 2 1"), staged);
-  add_key(form, "plan.micro_batches", tr("micro-batches"), tr("Parts of a replica's batch in each step"),
-          trains, 65534);
+  add_key(form, "plan.micro_batches", tr("micro-batches"), tr("Parts of a replica's batch in each step"), trains,
+          65534);
   add_key(form, "train.global_batch", tr("global batch"), tr("Samples per step over all replicas"), trains, 1 << 24);
   add_choice(
       form, tr("schedule"), tr("Order of a stage's forward and backward passes; by-hand: as written in the text"),
@@ -158,8 +158,7 @@ void PlanPanel::add_fields(QGridLayout& form) {
       [](Scenario& s, const std::string& v) { choose_schedule(s.plan, rankscope::Choice<ScheduleKind>(v)); }, trains);
   keys_.insert("plan.schedule");
   form.addWidget(as_text_, form.rowCount(), 1, Qt::AlignRight);
-  add_key(form, "plan.recompute", tr("recompute"), tr("Activations that are recomputed instead of stored"),
-          trains);
+  add_key(form, "plan.recompute", tr("recompute"), tr("Activations that are recomputed instead of stored"), trains);
   add_key(form, "plan.recompute_blocks", tr("recompute every n-th block"),
           tr("The input of every n-th block of a chunk is stored, the rest is recomputed"),
           [](const Scenario& s) { return s.plan.recompute == Recompute::blocks; });

@@ -60,8 +60,7 @@ Workspace::Workspace(QWidget* parent)
       row_(new QWidget(this)),
       bar_(new QTabBar(row_)),
       back_(make_button(row_, tr("▲ Time line"), tr("Back to the time line"), tr("Show the time line again (Esc)"))),
-      alone_(
-          make_button(row_, QStringLiteral("⤢"), tr("Maximise"), tr("Maximise the lower view (F9)"))),
+      alone_(make_button(row_, QStringLiteral("⤢"), tr("Maximise"), tr("Maximise the lower view (F9)"))),
       notice_(new QWidget(lower_)),
       notice_words_(new QLabel(notice_)),
       notice_button_(new QPushButton(notice_)) {

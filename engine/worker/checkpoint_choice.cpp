@@ -46,11 +46,11 @@ void report_choice(const WholeCheckpoint& found) {
   for (const std::string& damage : found.passed_over)
     std::cerr << "rankscope-engine: passed over a damaged checkpoint: " << damage << std::endl;
   if (found.checkpoint && !found.checkpoint->has_checked_headers())
-    std::cerr
-        << "rankscope-engine: " << found.checkpoint->directory()
-        << ": written before manifests had the headers' crc32: the bytes of tensors are checked, their names and places "
-           "are not verified"
-        << std::endl;
+    std::cerr << "rankscope-engine: " << found.checkpoint->directory()
+              << ": written before manifests had the headers' crc32: the bytes of tensors are checked, their names and "
+                 "places "
+                 "are not verified"
+              << std::endl;
 }
 
 RunRequest with_checkpoints(const Scenario& scenario, RunRequest request, FileLock& lock) {

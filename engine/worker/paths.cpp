@@ -138,9 +138,10 @@ Paths walk_paths(PathRequest request) {
         walk(surface, *request.start, train_of(request, optimizer, taken), request.noise, request.seed, kernels));
   for (const std::string& setting : request.settings)
     if (taken.count(setting) == 0)
-      throw ScenarioError("--set " + setting + ": none of " + listed(request.optimizers) +
-                          " uses it; on a surface only keys of [train] for the learning-rate schedule count, or keys of an "
-                          "optimizer");
+      throw ScenarioError(
+          "--set " + setting + ": none of " + listed(request.optimizers) +
+          " uses it; on a surface only keys of [train] for the learning-rate schedule count, or keys of an "
+          "optimizer");
   paths.request = std::move(request);
   return paths;
 }

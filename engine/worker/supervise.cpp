@@ -419,8 +419,8 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
     const bool again = attempt.lost_a_rank && !stop_asked && number <= request.restarts;
     const WholeCheckpoint newest = again ? newest_whole_checkpoint(request.checkpoint) : WholeCheckpoint{};
     if (again && !newest.checkpoint)
-      std::cerr << "rankscope-engine: no checkpoint to continue from: " << no_whole_checkpoint(request.checkpoint, newest)
-                << std::endl;
+      std::cerr << "rankscope-engine: no checkpoint to continue from: "
+                << no_whole_checkpoint(request.checkpoint, newest) << std::endl;
     if (!newest.checkpoint) {
       if (attempt.facts) print(make_report(*attempt.facts), request.json);
       return attempt.status;

@@ -34,8 +34,7 @@ std::vector<Axis> checked_axes(const SweepRequest& request) {
   }
   for (const Override& given : request.set)
     if (given.key != "title" && has(axes, full_key(given.key, "--set " + given.key + "=" + given.value)))
-      throw ScenarioError("--set " + given.key + "=" + given.value +
-                          ": --over also sets this key; remove one of them");
+      throw ScenarioError("--set " + given.key + "=" + given.value + ": --over also sets this key; remove one of them");
   if (has(axes, "train.steps")) throw ScenarioError("--over train.steps: use --steps for the length of every run");
   if (has(axes, "train.checkpoint_every"))
     throw ScenarioError("--over train.checkpoint_every: a sweep writes no checkpoints");

@@ -95,9 +95,9 @@ int run(int argc, char** argv) {
 
   std::string join_file, revoked;
   auto* revoke_command = app.add_subcommand(
-      "revoke",
-      "revoke a key during a run or a class: its connections are closed, and new ones are refused");
-  revoke_command->add_option("JOIN-FILE", join_file, "join file written by the run, the relay or the class")->required();
+      "revoke", "revoke a key during a run or a class: its connections are closed, and new ones are refused");
+  revoke_command->add_option("JOIN-FILE", join_file, "join file written by the run, the relay or the class")
+      ->required();
   revoke_command->add_option("KEY", revoked,
                              "a public key, or in a class the name of a student (default: the key of the join file)");
 

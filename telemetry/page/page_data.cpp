@@ -149,25 +149,24 @@ json page_data(const StoreView& run, const PageOptions& options) {
   for (int lane = 0; lane < lane_count; ++lane) lanes.push_back(spaced(name_of(static_cast<Lane>(lane))));
   for (int t = 0; t < time_class_count; ++t) times.push_back(name_of(static_cast<TimeClass>(t)));
   for (const BubbleCause cause : causes) cause_words.push_back(spaced(name_of(cause)));
-  return {
-      {"title", report.title},
-      {"about", about(*run.hello(), report, options.file)},
-      {"limits", limits_of(steps, options.most_spans)},
-      {"figures", figures_of(report)},
-      {"representative", report.representative ? json(report.representative->step) : json(nullptr)},
-      {"denominator",
-       "Shares are of the step time × ranks (without parameter servers): every moment of every rank's compute "
-       "lane is in one class, and the sum is 100 %. bubble_span counts from the first to the last op of each rank. "
-       "Moving "
-       "bytes that no compute covers is shown by purpose."},
-      {"lesson", options.lesson.empty() ? "" : with_folded_answers(html_of(options.lesson))},
-      {"kinds", std::move(kinds)},
-      {"ops", ops.ops()},
-      {"bytes", ops.bytes()},
-      {"lanes", std::move(lanes)},
-      {"times", std::move(times)},
-      {"classes", class_words},
-      {"causes", std::move(cause_words)}};
+  return {{"title", report.title},
+          {"about", about(*run.hello(), report, options.file)},
+          {"limits", limits_of(steps, options.most_spans)},
+          {"figures", figures_of(report)},
+          {"representative", report.representative ? json(report.representative->step) : json(nullptr)},
+          {"denominator",
+           "Shares are of the step time × ranks (without parameter servers): every moment of every rank's compute "
+           "lane is in one class, and the sum is 100 %. bubble_span counts from the first to the last op of each rank. "
+           "Moving "
+           "bytes that no compute covers is shown by purpose."},
+          {"lesson", options.lesson.empty() ? "" : with_folded_answers(html_of(options.lesson))},
+          {"kinds", std::move(kinds)},
+          {"ops", ops.ops()},
+          {"bytes", ops.bytes()},
+          {"lanes", std::move(lanes)},
+          {"times", std::move(times)},
+          {"classes", class_words},
+          {"causes", std::move(cause_words)}};
 }
 
 }  // namespace rankscope

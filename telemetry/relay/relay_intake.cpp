@@ -171,7 +171,8 @@ void Relay::State::admit_worker(const Incoming& in, const link::Header& h) {
   const auto session = session_named(in, h, sizeof(SessionId) + sizeof(ProofCode));
   if (!session) return;
   if (!check.proves(in.peer, h.generation, *session, in.body().subspan(sizeof(SessionId))))
-    return forged(in.peer, h.generation, "this peer does not know the secret of the run; workers receive it from the run");
+    return forged(in.peer, h.generation,
+                  "this peer does not know the secret of the run; workers receive it from the run");
   exchange.adopt(*session);
   // A proof that comes again is late: the worker's numbers go on.
   const auto known = workers.find(in.peer);

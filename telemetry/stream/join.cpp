@@ -196,9 +196,10 @@ void check_publishable(const std::string& endpoint, bool has_keys) {
   checked_endpoint(endpoint);
   if (has_keys) return;
   if (!is_this_machine(endpoint))
-    throw JoinError("'" + endpoint +
-                    "' is visible to other machines, and there are no keys; create them (a join file), or use ipc:// or "
-                    "tcp://127.0.0.1:PORT and an ssh tunnel");
+    throw JoinError(
+        "'" + endpoint +
+        "' is visible to other machines, and there are no keys; create them (a join file), or use ipc:// or "
+        "tcp://127.0.0.1:PORT and an ssh tunnel");
   if (!starts(endpoint, "ipc://")) return;
   const std::string path = endpoint.substr(6);
   if (path.front() == '@' || path.front() == '*')

@@ -88,7 +88,7 @@ TEST_CASE("a scenario that cannot work is refused at its line and column") {
       {{"run", "DIR/odd.toml"}, "DIR/odd.toml:3:1: ", {"1001 bytes, an odd number", "16-bit"}},
       {{"run", "DIR/large.toml"}, "DIR/large.toml:3:1: ", {"token 0 is 32639", "must be below"}},
       {{"run", "DIR/killed.toml"}, "DIR/killed.toml:5:1: ", {"kill_rank 2 is none", "0 to 1"}},
-      {{"run", "DIR/none.toml"}, "DIR/none.toml:1:1: ", {"there is none of this name", "scenario file"}},
+      {{"run", "DIR/none.toml"}, "DIR/none.toml:1:1: ", {"no such file", "scenario file"}},
       {{"run", "DIR"}, "DIR:1:1: ", {"it is a folder"}},
       {{"run", "/dev/zero"}, "/dev/zero:1:1: ", {"larger than"}},
   };
@@ -194,9 +194,7 @@ TEST_CASE("endpoints that are none, or that strangers could reach without keys, 
   const Folder folder;
   const std::string file = lab("pipeline-1f1b");
   const std::vector<Refused> rows{
-      {{"run", file, "--publish", "tcp://0.0.0.0:7788"},
-       "rankscope-engine: ",
-       {"other machines", "no keys", "ssh"}},
+      {{"run", file, "--publish", "tcp://0.0.0.0:7788"}, "rankscope-engine: ", {"other machines", "no keys", "ssh"}},
       {{"run", file, "--publish", "tcp://*:7788"}, "rankscope-engine: ", {"other machines"}},
       {{"run", file, "--publish", "tcp://127.evil.example:7788"}, "rankscope-engine: ", {"other machines"}},
       {{"run", file, "--publish", "ipc:///tmp/relay"}, "rankscope-engine: ", {"others can enter /tmp"}},

@@ -98,16 +98,16 @@ bool CompareView::settled() const {
 void CompareView::fill_menu() {
   menu_->clear();
   const KeptRun& previous = session_.previous();
-  QAction* before = menu_->addAction(previous.there() ? tr("Previous run: %1").arg(previous.name)
-                                                      : tr("Previous run (none)"));
+  QAction* before =
+      menu_->addAction(previous.there() ? tr("Previous run: %1").arg(previous.name) : tr("Previous run (none)"));
   before->setEnabled(previous.there());
   connect(before, &QAction::triggered, this, [this] {
     chosen_ = false;
     other_.keep(session_.previous());
   });
   const KeptRun now = kept_run(session_);
-  QAction* keep = menu_->addAction(now.there() ? tr("Current view, saved: %1").arg(now.name)
-                                               : tr("Current view (empty)"));
+  QAction* keep =
+      menu_->addAction(now.there() ? tr("Current view, saved: %1").arg(now.name) : tr("Current view (empty)"));
   keep->setEnabled(now.there());
   connect(keep, &QAction::triggered, this, [this, now] {
     chosen_ = true;

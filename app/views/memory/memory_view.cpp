@@ -129,10 +129,9 @@ double MemoryView::y_of(double bytes, const QRect& area) const {
 
 void MemoryView::paint(QPainter& painter) {
   if (picture_.empty()) {
-    paint_empty(
-        painter, rect(), colours(), tr("No memory to show yet"),
-        tr("A run or a prediction fills this view: every rank's parameters, gradients, optimizer state, "
-           "activations, buffers and workspace over the step, and its data in host memory."));
+    paint_empty(painter, rect(), colours(), tr("No memory to show yet"),
+                tr("A run or a prediction fills this view: every rank's parameters, gradients, optimizer state, "
+                   "activations, buffers and workspace over the step, and its data in host memory."));
     return;
   }
   paint_time(painter);

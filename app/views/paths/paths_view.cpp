@@ -351,7 +351,8 @@ Plot PathsView::plot() const {
     plot.series.push_back(std::move(series));
   }
   if (cut)
-    plot.title = tr("Loss above the minimum, by step; values below %1 are drawn at %1").arg(QString::number(lowest, 'g', 1));
+    plot.title =
+        tr("Loss above the minimum, by step; values below %1 are drawn at %1").arg(QString::number(lowest, 'g', 1));
   plot.y.low = low / 1.5;
   plot.y.high = high * 1.5;
   const double now = player_->step();

@@ -86,8 +86,7 @@ void OrderPicture::paintEvent(QPaintEvent*) {
   const QString what = tr("with equal stages and no communication cost, in units of a forward pass");
   painter.drawText(
       QRectF(0, 0, width(), title_height - 4), Qt::AlignLeft | Qt::AlignVCenter,
-      painter.fontMetrics().elidedText(stale_ ? tr("the last valid order, ") + what : what,
-                                       Qt::ElideRight, width()));
+      painter.fontMetrics().elidedText(stale_ ? tr("the last valid order, ") + what : what, Qt::ElideRight, width()));
   for (int stage = 0; stage < stages_; ++stage) {
     const QRectF lane(area.left(), area.top() + stage * where.pitch, area.width(), row);
     painter.fillRect(lane, QBrush(color(p.hatch), Qt::BDiagPattern));

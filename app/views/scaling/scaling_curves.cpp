@@ -47,8 +47,7 @@ double predicted_seconds(const Scenario& scenario, const CostSource& costs) {
   check_scenario(scenario);
   const StepProgram step = compile(scenario);
   // What is folded is laid out by the cluster's figures alone.
-  if (count_ops(step) > most_ops && (costs.run || !is_folded(step)))
-    throw PlanError("too many ops to predict");
+  if (count_ops(step) > most_ops && (costs.run || !is_folded(step))) throw PlanError("too many ops to predict");
   if (!costs.run) return predict_step(step).step_seconds;
   return make_report(facts_of_plan(context_of(scenario), costs_as_in(*costs.run, scenario, step.model))).step_seconds;
 }
@@ -206,7 +205,8 @@ ScalingCurves curves_of(const PublishedTable& table) {
   curves.title = words(table.title);
   curves.run_name = tr("published");
   curves.rate_name = tr("model TFLOP/s per device");
-  curves.formula = tr("each row is a different model, so there is no speed-up; constants: %1").arg(words(table.constants));
+  curves.formula =
+      tr("each row is a different model, so there is no speed-up; constants: %1").arg(words(table.constants));
   curves.source = words(table.source);
   curves.has_efficiency = false;
   const ValidatedTable predicted = validate(table);

@@ -302,11 +302,12 @@ void ScalingView::arrange() {
   const bool plan = what() == What::plan;
   measure_->setText(measuring() ? tr("Stop measuring") : tr("Measure"));
   const bool can = measuring() || session_.can_run();
-  measure_->setToolTip(can ? tr("Run this plan on 1, 2, 4 and 8 ranks, %1 steps each, and draw the measured values over "
-                                "the curves")
-                                 .arg(measured_steps)
-                           : tr("Nothing to run: open a scenario that can run, not a recording, and wait until its run "
-                                "has ended"));
+  measure_->setToolTip(
+      can ? tr("Run this plan on 1, 2, 4 and 8 ranks, %1 steps each, and draw the measured values over "
+               "the curves")
+                .arg(measured_steps)
+          : tr("Nothing to run: open a scenario that can run, not a recording, and wait until its run "
+               "has ended"));
   measure_->setEnabled(can);
   const std::array<QWidget*, 5> parts{what_, key_, how_, measure_, open_};
   int others = 0;

@@ -101,8 +101,7 @@ QString why_not_this(const FoundPlans& found, std::size_t at) {
     return text::tr("Out of memory: it needs %1, a device has %2.")
         .arg(text::bytes(point.bytes), text::bytes(found.device_bytes));
   const PlanPoint* fastest = found.fastest();
-  if (fastest == nullptr || point.number == fastest->number)
-    return text::tr("The fastest tried plan that fits.");
+  if (fastest == nullptr || point.number == fastest->number) return text::tr("The fastest tried plan that fits.");
   const double behind = point.seconds - fastest->seconds;
   QString words = found.best.size() > 1 && at == found.best[1] ? text::tr("The runner-up: ") : QString();
   if (!(behind > 0)) return words + text::tr("as fast as the fastest.");

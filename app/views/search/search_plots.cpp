@@ -88,8 +88,8 @@ Plot SearchView::plans_plot() const {
     (point.fate == Fate::fits ? fits : lost).points.push_back(point_at(found_, i));
   }
   if (beyond > 0)
-    plot.title = tr("Plans: memory against step time; %1 outside the axes")
-                     .arg(text::count(static_cast<std::int64_t>(beyond)));
+    plot.title =
+        tr("Plans: memory against step time; %1 outside the axes").arg(text::count(static_cast<std::int64_t>(beyond)));
   plot.y.ticks = byte_ticks(shown.least_bytes, shown.most_bytes);
   const bool some_lost = !lost.points.empty();
   plot.series.push_back(std::move(fits));

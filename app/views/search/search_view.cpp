@@ -289,10 +289,10 @@ void SearchView::paint(QPainter& painter) {
   const QRectF below(0, control_height + 8, width(), height() - control_height - 8);
   if (searcher_.running()) return paint_empty(painter, below, colours(), tr("Searching…"), searcher_.progress_words());
   if (!searcher_.failure().isEmpty())
-    return paint_empty(painter, below, colours(), tr("The plans of this scenario cannot be searched"), searcher_.failure());
+    return paint_empty(painter, below, colours(), tr("The plans of this scenario cannot be searched"),
+                       searcher_.failure());
   if (!can_search())
-    return paint_empty(painter, below, colours(), tr("No plan is open"),
-                       tr("Open a scenario to search its plans."));
+    return paint_empty(painter, below, colours(), tr("No plan is open"), tr("Open a scenario to search its plans."));
   paint_empty(
       painter, below, colours(), tr("No search yet"),
       tr("Search predicts plans for the same training on %1 ranks, by random, Bayesian and exhaustive search, and "

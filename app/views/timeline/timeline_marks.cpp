@@ -42,8 +42,7 @@ QString words_of(const TraceMark& mark) {
   if (mark.step) words << TimelineView::tr("step %1").arg(*mark.step);
   if (mark.op.valid())
     words << TimelineView::tr("%1 on rank %2").arg(QString::fromStdString(to_token(mark.op))).arg(mark.rank);
-  if (words.isEmpty())
-    words << (mark.time.empty() ? TimelineView::tr("a moment") : TimelineView::tr("a time range"));
+  if (words.isEmpty()) words << (mark.time.empty() ? TimelineView::tr("a moment") : TimelineView::tr("a time range"));
   return words.join(QStringLiteral(" · "));
 }
 

@@ -180,8 +180,7 @@ bool scale_to_mean(std::vector<Flow>& flows, const RunTotals& told) {
 Topology topology_of(const TopologyRequest& request) {
   Topology topology;
   if (!request.context && !request.scenario) {
-    topology.failure =
-        tr("Open a scenario to see the links of its cluster and the traffic of the plan in a step.");
+    topology.failure = tr("Open a scenario to see the links of its cluster and the traffic of the plan in a step.");
     return topology;
   }
   std::optional<StepProgram> compiled;

@@ -54,18 +54,19 @@ std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tab
     for (const ValidatedRow& row : table.rows) fitted += row.fitted ? 1 : 0;
     const QString source = QString::fromStdString(table.source);
     const QString title = QString::fromStdString(table.title);
-    const QString fits = fitted == 0
-                             ? tr("No constant was fitted to any of these tables")
-                             : tr("Constants were fitted to %1 of these tables, which do not count in the errors").arg(fitted);
+    const QString fits =
+        fitted == 0 ? tr("No constant was fitted to any of these tables")
+                    : tr("Constants were fitted to %1 of these tables, which do not count in the errors").arg(fitted);
     const QString tau = std::isfinite(table.tau) ? QString::number(table.tau, 'f', 2) : text::unknown();
     const Tone mean = table.judged ? tone_of(table.mean_error) : Tone::dim;
     const Tone worst = table.judged ? tone_of(table.worst_error) : Tone::dim;
     const QString why = table.judged ? QString() : not_judged();
-    rows.push_back({{title, Tone::text, source},
-                    {QString::number(table.rows.size()), Tone::dim, fits},
-                    {text::percent(table.mean_error), mean, why},
-                    {text::percent(table.worst_error), worst, why},
-                    {tau, Tone::dim, tr("Kendall's τ of the order of the rows: 1 if prediction and publication agree")}});
+    rows.push_back(
+        {{title, Tone::text, source},
+         {QString::number(table.rows.size()), Tone::dim, fits},
+         {text::percent(table.mean_error), mean, why},
+         {text::percent(table.worst_error), worst, why},
+         {tau, Tone::dim, tr("Kendall's τ of the order of the rows: 1 if prediction and publication agree")}});
   }
   return rows;
 }

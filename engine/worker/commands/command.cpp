@@ -29,9 +29,10 @@ void add_how(CLI::App* line, RunRequest& request) {
       ->check(CLI::IsMember({"loopback", "mpi", "nccl"}));
   line->add_option("--hosts", request.hosts,
                    "with --comm mpi: file of hosts for mpirun, one line \"NAME slots=N\" per host");
-  line->add_option("--device", request.device,
-                   "where ops run: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps for its "
-                   "predicted cost)")
+  line->add_option(
+          "--device", request.device,
+          "where ops run: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps for its "
+          "predicted cost)")
       ->check(CLI::IsMember({"cpu", "cuda", "sleep"}));
   line->add_option("--clock", request.clock, "clock of the main figures: wall, device (emulated), or auto")
       ->check(CLI::IsMember({"auto", "wall", "device"}));

@@ -26,8 +26,8 @@ int export_script(const ExportTorchLine& given) {
   file << script;
   file.close();
   if (!file) {
-    std::cerr << "rankscope-engine: -o " << given.file
-              << ": cannot be written; give a file in an existing folder" << std::endl;
+    std::cerr << "rankscope-engine: -o " << given.file << ": cannot be written; give a file in an existing folder"
+              << std::endl;
     return bad_input;
   }
   const int ranks = scenario.plan.ranks();
@@ -48,7 +48,8 @@ Command export_torch(CLI::App& app) {
   line->add_option("--set", given->input.set, "override a key of the file, as in --set train.steps=10")->take_all();
   line->add_option("-o,--output", given->file, "file to write (default: print the script)");
   line->footer(
-      "The script generates the engine's initial weights and samples and prints the loss of each step. It needs PyTorch\n"
+      "The script generates the engine's initial weights and samples and prints the loss of each step. It needs "
+      "PyTorch\n"
       "and numpy, but no GPU. Supported are gpt models in fp32 or fp64 on synthetic data, with data-parallel ranks\n"
       "(DistributedDataParallel; ZeRO 1 by ZeroRedundancyOptimizer, 2 and 3 by fully_shard), tensor-parallel ranks, "
       "and\n"

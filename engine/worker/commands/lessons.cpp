@@ -193,8 +193,7 @@ std::string markdown_of(const Handout& handout, const std::string& output) {
 
 int export_lessons(const LessonsRequest& request) {
   if (request.lab.empty() == request.course.empty())
-    throw ScenarioError(
-        "lessons export needs either a lab or --course NAME; see rankscope-engine lessons list");
+    throw ScenarioError("lessons export needs either a lab or --course NAME; see rankscope-engine lessons list");
   const std::string output = request.output == "-" ? "" : request.output;
   const Library library = read_library();
   Handout handout = chosen(request, library);
@@ -299,8 +298,7 @@ int check_lessons(const LessonsRequest& request) {
 
 Command lessons(CLI::App& app) {
   const auto given = std::make_shared<LessonsRequest>();
-  auto* line =
-      app.add_subcommand("lessons", "list lessons, make hand-outs and quizzes, check a lesson");
+  auto* line = app.add_subcommand("lessons", "list lessons, make hand-outs and quizzes, check a lesson");
   line->require_subcommand(1);
 
   auto* list = line->add_subcommand("list", "list all lessons in order, by group, and the courses");
@@ -321,8 +319,7 @@ Command lessons(CLI::App& app) {
                                      "find answers printed before Run, ranges that accept too much or too "
                                      "little, undefined symbols and unknown names; exit status 1 "
                                      "if there are any");
-  check->add_option("FILE", given->files,
-                    "lessons (file or name of a lab) and courses (default: all installed)");
+  check->add_option("FILE", given->files, "lessons (file or name of a lab) and courses (default: all installed)");
   add_json(check, given->json);
 
   return {line, [given, list, out] {

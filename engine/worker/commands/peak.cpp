@@ -24,7 +24,8 @@ struct PeakRequest {
 DType type_named(const std::string& precision) {
   constexpr std::array types{DType::f64, DType::f32, DType::bf16, DType::f16};
   const auto found = std::find_if(types.begin(), types.end(), [&](DType type) { return name_of(type) == precision; });
-  if (found == types.end()) throw ScenarioError("--precision " + precision + ": unknown; give fp64, fp32, bf16 or fp16");
+  if (found == types.end())
+    throw ScenarioError("--precision " + precision + ": unknown; give fp64, fp32, bf16 or fp16");
   return *found;
 }
 

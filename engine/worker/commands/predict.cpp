@@ -40,8 +40,7 @@ Command plan(CLI::App& app) {
     int program_of = -1;
   };
   const auto given = std::make_shared<Given>();
-  auto* line =
-      app.add_subcommand("plan", "show a step without running it: ranks, memory, traffic, ideal bubble");
+  auto* line = app.add_subcommand("plan", "show a step without running it: ranks, memory, traffic, ideal bubble");
   add_input(line, given->input);
   line->add_option("--program", given->program_of, "print the program of this rank as text instead")
       ->check(whole_number(0));

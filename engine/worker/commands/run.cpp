@@ -97,8 +97,7 @@ Command run(CLI::App& app) {
                    "wait at the end, at most 10 s, until this many viewers have joined and received everything")
       ->check(whole_number(0));
   line->add_option("--keep", request.keep, "details to record: all, every:N steps, or last:TIME such as last:30s");
-  line->add_option("--checkpoint", request.checkpoint,
-                   "folder for checkpoints (see train.checkpoint_every)");
+  line->add_option("--checkpoint", request.checkpoint, "folder for checkpoints (see train.checkpoint_every)");
   line->add_option("--checkpoint-every", given->checkpoint_every,
                    "steps between checkpoints, 0 for none; replaces train.checkpoint_every")
       ->check(whole_number(0));

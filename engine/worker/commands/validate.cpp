@@ -45,13 +45,12 @@ Command validate(CLI::App& app) {
     OwnRunsRequest own_runs;
   };
   const auto given = std::make_shared<Given>();
-  auto* line =
-      app.add_subcommand("validate", "compare predictions with published measurements, row by row");
+  auto* line = app.add_subcommand("validate", "compare predictions with published measurements, row by row");
   add_json(line, given->own_runs.json);
   line->add_flag("--leave-one-out", given->without_each,
                  "errors of each table with constants fitted to all other tables of its device");
-  auto* own =
-      line->add_flag("--own", given->own, "run Rankscope's own rows on this machine and compare them with their simulation");
+  auto* own = line->add_flag("--own", given->own,
+                             "run Rankscope's own rows on this machine and compare them with their simulation");
   auto* write = line->add_option("--write", given->own_runs.folder,
                                  "with --own: folder of scenarios to write the measurements to");
   write->needs(own);

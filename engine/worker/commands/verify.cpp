@@ -58,7 +58,8 @@ Command verify(CLI::App& app) {
   };
   const auto given = std::make_shared<Given>();
   auto* line = app.add_subcommand(
-      "verify", "check that the plan trains the same model as one rank; exit status 0: same, 1: different, 3: not shown");
+      "verify",
+      "check that the plan trains the same model as one rank; exit status 0: same, 1: different, 3: not shown");
   add_input(line, given->input);
   line->add_option("--device", given->request.device,
                    "where ops run: cpu, or cuda (a GPU; under loopback all ranks share it)")

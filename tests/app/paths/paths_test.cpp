@@ -133,7 +133,7 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
   CHECK(shown.cell("sgd", PathsModel::reached) == "from step 21");
   CHECK(shown.cell("adam", PathsModel::state) == "8");
   CHECK(shown.cell("sgd", PathsModel::state) == "0");
-  CHECK(view.own_source().contains("no model trained"));
+  CHECK(view.own_source().contains("no model is trained"));
   for (const char* words :
        {"start", "minimum", "x", "y", "contours", "Loss above the minimum", "step", "step 100 of 100"}) {
     INFO(words);

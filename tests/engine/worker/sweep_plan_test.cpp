@@ -118,7 +118,7 @@ TEST_CASE("what contradicts itself is refused in one line, with what would be ri
       {over({"plan.data=33"}), "--over: ", "the only point cannot run; plan.data=33: "},
       {over({"plan.data=33,34"}), "--over: ", "none of the 2 points can run; the first: plan.data=33: "},
       {over({"plan.data=1,two"}), "--over plan.data=1,two: ", "an integer"},
-      {over({"plan.data=1"}, "nowhere"), "", "there is none of this name"},
+      {over({"plan.data=1"}, "nowhere"), "", "no such file"},
   };
   for (const Row& row : rows) {
     const std::string line = refusal(row.request);

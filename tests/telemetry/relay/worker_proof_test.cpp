@@ -109,8 +109,7 @@ TEST_CASE("a worker with another secret, or none, is told once why it is not adm
     std::this_thread::sleep_for(1s);  // it goes on asking
   }
   CHECK(times == 1);
-  CHECK(why.find(secret.empty() ? "does not contain the secret" : "does not know the secret") !=
-        std::string::npos);
+  CHECK(why.find(secret.empty() ? "does not contain the secret" : "does not know the secret") != std::string::npos);
   CHECK(run.relay->status().workers == 0);
 }
 
