@@ -1,4 +1,4 @@
-// Which numbers have come, a sender's messages or steps: few intervals, whatever the order, however often.
+// The set of numbers that have arrived (a sender's messages, or steps) as few intervals, in any order, with repetitions.
 #pragma once
 #include <cstdint>
 #include <iterator>

@@ -1,4 +1,4 @@
-// What a run computes with: a device, the kernel set that runs on it, and the one for what the host does itself. Chosen
+// The platform of a run: a device, the kernel set that runs on it, and the one for the host's own work. Chosen
 // once, by name.
 #pragma once
 #include <memory>
@@ -35,7 +35,7 @@ bool is_platform(std::string_view name);
 /// first call, so it is called before that, and before there are other threads. ("CUDA environment variables" in the
 /// CUDA programming guide.)
 void prepare_platform(std::string_view name);
-/// Throws what open_platform would, without taking anything of the device.
+/// Throws what open_platform would, without allocating on the device.
 void check_platform(std::string_view name);
 
 }  // namespace rankscope

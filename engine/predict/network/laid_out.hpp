@@ -1,4 +1,4 @@
-// Collectives' transfer lists (engine/plan/collective) laid onto a cluster's links: what they take, counted transfer by
+// Times of collectives' transfer lists (engine/plan/collective) on a cluster's links, counted transfer by
 // transfer. network.hpp has closed forms of what is found here, for plans of thousands of ranks.
 //
 // Transfers of a phase share the links on their ways, with those of the groups that do the same beside them: each takes
