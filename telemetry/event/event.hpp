@@ -215,7 +215,7 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void accept(const Message& message) = 0;
-  /// The same from its wire form (encoded.hpp), for receivers that forward it or need little of it. Its outcome is `message`.
+  /// The same from its wire form (encoded.hpp), for forwarding or partial reading. Its outcome is `message`.
   virtual void accept_encoded(const EncodedMessage& message);
   /// Called periodically by a live source, also while no message arrives.
   virtual void tick() {}

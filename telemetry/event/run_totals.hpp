@@ -64,7 +64,7 @@ struct RunTotals {
   void add(const StepSummary& summary, std::int64_t offset_ns = 0);
 };
 
-/// Wall seconds of a step that all `ranks` reported: to the begin of the next step, or to its own last end. NaN of other
+/// Wall seconds of a step that all `ranks` reported: to the begin of the next step, or to its last end. NaN of other
 /// steps.
 double wall_seconds(const StepMap<StepTotals>& steps, std::uint32_t step, std::int32_t ranks);
 

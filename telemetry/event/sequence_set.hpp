@@ -1,4 +1,4 @@
-// The set of numbers that have arrived (a sender's messages, or steps) as few intervals, in any order, with repetitions.
+// The set of numbers that have arrived (a sender's messages, or steps) as intervals; any order, repetitions allowed.
 #pragma once
 #include <cstdint>
 #include <iterator>

@@ -1,4 +1,4 @@
-// Writes a recording as one HTML file, for a course page: time line, memory, the shares of each step and the lesson's text.
+// Writes a recording as one HTML file for a course page: time line, memory, shares of each step, the lesson's text.
 // Opened from disk; it loads nothing, and draws with the JavaScript and canvas beside this header.
 #pragma once
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The relay between workers and viewers: one bound port that both connect to. It owns a thread, keeps the session's log and
-// its latest detail, and never lets a viewer slow a worker down.
+// The relay between workers and viewers: one bound port that both connect to. It owns a thread, keeps the session's
+// log and its latest detail, and never lets a viewer slow a worker down.
 //
 // Local runs have it in the supervisor, where it reaches the workers' spools and feeds recorder and store through taps,
 // which get every message once; it also runs alone (rankscope-trace relay).

@@ -61,7 +61,7 @@ class StoreView {
   virtual std::vector<LaneKey> lanes() const = 0;            ///< those with events, ordered
   virtual std::int64_t event_count() const = 0;              ///< spans, memory samples and phases that are here, or
                                                              ///< were outlined
-  virtual std::int64_t evicted_count() const = 0;            ///< detail events that arrived and were evicted for lack of space
+  virtual std::int64_t evicted_count() const = 0;            ///< detail events evicted for lack of space
   virtual std::int64_t dropped_count() const = 0;            ///< detail events known to be lost in transit
   virtual std::uint64_t revision() const = 0;                ///< equal revisions of one store show the same
 

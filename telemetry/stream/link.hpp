@@ -18,8 +18,8 @@
 //                                            ←     who_are_you()       an identity the relay does not know (any more)
 //                                            ←     refused(; why)
 //
-// Version 2 of the link. A peer without proof of being a worker can only read: its worker messages are counted, answered
-// by refused() or who_are_you(), and have no effect. A relay answers version 1 by refused() in that version.
+// Version 2 of the link. A peer without proof of being a worker can only read: its worker messages are counted,
+// answered by refused() or who_are_you(), and have no effect. A relay answers version 1 by refused() in that version.
 //
 // `generation` tells answers to this connection from late ones to an earlier one. `position` counts the relay's log of
 // reliable messages: a viewer that reconnects to the same relay instance continues where it was, any other receives the

@@ -25,7 +25,7 @@ struct PublisherOptions {
   Join relay;                   ///< endpoint empty: spool only
   KeepPolicy keep;
   std::function<void(const std::string&)> warn;  ///< called for each disk error, on the background thread
-  /// Called once with the reason why the relay does not accept this worker, on the background thread, which keeps trying.
+  /// Called once with the reason if the relay does not accept this worker, on the background thread, which retries.
   std::function<void(const std::string&)> refused{};
   std::size_t ring_rows = 8192;   ///< capacity of a lane's ring of spans, of phases and of memory samples
   std::size_t batch_rows = 4096;  ///< of one message at most
