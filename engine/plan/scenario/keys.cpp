@@ -79,7 +79,7 @@ const Key keys[] = {
     {"train", "update_clip", FIELD(train.hyper.update_clip), "greatest size of an update", above(0, any_size)},
     {"train", "gamma", FIELD(train.hyper.gamma), "curvatures count so many times", above(0, any_size)},
     {"train", "hessian_interval", FIELD(train.hyper.hessian_interval), "steps between curvatures", {1, any_int}},
-    {"train", "trust", FIELD(train.hyper.trust), "LARS: step of a matrix at a rate of 1, as a share of its norm", above(0, any_size)},
+    {"train", "trust", FIELD(train.hyper.trust), "LARS: relative step of a matrix at a rate of 1", above(0, any_size)},
     {"train", "clip", FIELD(train.clip), "greatest gradient norm; 0 is off", {0, any_size}},
     {"train", "loss_scale", FIELD(train.loss_scale), "fp16: what the loss is multiplied by at first", {1, 1 << 30}},
     {"train", "loss_scale_window", FIELD(train.loss_scale_window), "fp16: steps until it is doubled", {1, any_int}},
