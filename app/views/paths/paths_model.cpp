@@ -181,7 +181,7 @@ QVariant PathsModel::headerData(int section, Qt::Orientation orientation, int ro
       {tr("distance"), tr("At the present step, to the nearest minimum")},
       {tr("step length"), tr("Of the step that led here")},
       {tr("within 1 %"), tr("From where on the loss stays within 1 % of the way from the start's to the least")},
-      {tr("state, B"), tr("Bytes of states that training keeps of each parameter of a large fp32 matrix")},
+      {tr("state, B"), tr("Bytes of optimizer state per parameter of a large fp32 matrix")},
   };
   if (role == Qt::DisplayRole) return titles[section].words;
   if (role == Qt::ToolTipRole) return titles[section].help;

@@ -100,8 +100,8 @@ void SurfacePicture::paintEvent(QPaintEvent*) {
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours_->ground));
   if (!paths_)
-    return paint_empty(painter, rect(), *colours_, failure_.isEmpty() ? tr("The optimizers walk…") : tr("No paths"),
-                       failure_.isEmpty() ? tr("rankscope-engine paths is under way.") : failure_);
+    return paint_empty(painter, rect(), *colours_, failure_.isEmpty() ? tr("Computing the paths…") : tr("No paths"),
+                       failure_.isEmpty() ? tr("rankscope-engine paths is running.") : failure_);
   painter.setRenderHint(QPainter::Antialiasing);
   const SurfaceScale now = scale();
   painter.fillRect(now.area, color(contour_fill(0.5, *colours_)));
@@ -174,7 +174,7 @@ void SurfacePicture::paint_levels(QPainter& painter, const SurfaceScale& scale) 
   }
   painter.setFont(interface_font());
   painter.setPen(color(colours_->dim));
-  const QString what = tr("contours: loss above the least, at 1, 2, 5, 10, …");
+  const QString what = tr("contours: loss above the minimum, at 1, 2, 5, 10, …");
   const QRectF room(scale.area.left(), 2, width() - scale.area.left() - 4, 18);
   painter.drawText(room, Qt::AlignRight | Qt::AlignVCenter,
                    QFontMetricsF(painter.font()).elidedText(what, Qt::ElideRight, room.width()));
@@ -307,10 +307,10 @@ QString SurfacePicture::words_at(QPointF at) const {
   if (nearest == nullptr) {
     if (!now.area.contains(at)) return {};
     const Point point = now.point_at(at);
-    return tr("%1: loss %2\nA double click begins here.").arg(point_words(point), text::number(surface_.value(point)));
+    return tr("%1: loss %2\nDouble click: start here.").arg(point_words(point), text::number(surface_.value(point)));
   }
   const auto i = static_cast<std::size_t>(step);
-  return tr("%1, step %2\n%3: loss %4\nits last step was %5 long, the rate is %6")
+  return tr("%1, step %2\n%3: loss %4\nlength of its last step %5, rate %6")
       .arg(QString::fromStdString(nearest->optimizer))
       .arg(step)
       .arg(point_words(nearest->points[i]), text::number(nearest->losses[i]), text::number(nearest->step_length(step)),

@@ -34,7 +34,7 @@ std::map<std::string, double> rates_of(const Item& item) {
   for (const Item& rate : *table) {
     check_optimizer(rate.key, rate.at);
     rates[rate.key] = fields.number(rate.key, 0);
-    if (!(rates[rate.key] > 0)) refuse(rate.at, rate.key + " has a rate that makes no step; give one greater than 0");
+    if (!(rates[rate.key] > 0)) refuse(rate.at, rate.key + " has a rate that is not positive; give one greater than 0");
   }
   return rates;
 }

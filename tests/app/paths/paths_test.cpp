@@ -133,9 +133,9 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
   CHECK(shown.cell("sgd", PathsModel::reached) == "from step 21");
   CHECK(shown.cell("adam", PathsModel::state) == "8");
   CHECK(shown.cell("sgd", PathsModel::state) == "0");
-  CHECK(view.own_source().contains("no model trained"));
+  CHECK(view.own_source().contains("no model is trained"));
   for (const char* words :
-       {"start", "minimum", "x", "y", "contours", "Loss above the least", "step", "step 100 of 100"}) {
+       {"start", "minimum", "x", "y", "contours", "Loss above the minimum", "step", "step 100 of 100"}) {
     INFO(words);
     CHECK(shown.says(QString::fromLatin1(words)));
   }
@@ -150,7 +150,7 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
         REQUIRE(series.points.size() == path.losses.size());
         for (std::size_t t = 0; t < path.losses.size(); ++t) CHECK(series.points[t].y == path.losses[t]);
       }
-  CHECK(plot.title == "Loss above the least, by step");
+  CHECK(plot.title == "Loss above the minimum, by step");
 }
 
 TEST_CASE("Keys step through the paths, and the table says where each stands then") {
@@ -261,7 +261,7 @@ TEST_CASE("An engine that is not there, or that refuses, is told in the view") {
   Shown none{QString()};
   CHECK_FALSE(none.view.paths());
   CHECK(none.says("No paths"));
-  CHECK(none.says("rankscope-engine is neither beside this program nor on PATH."));
+  CHECK(none.says("rankscope-engine is neither in the folder of this program nor on PATH."));
   Shown refused;
   refused.view.show_request({.surface = "ravine", .settings = {"momentum=2"}});
   refused.settle();

@@ -58,7 +58,7 @@ TEST_CASE("A class for other machines names the address that these know, and one
 
 TEST_CASE("Bad arguments are refused in one line that says what would be right") {
   CHECK(says(refusal({"a.toml", "b.toml"}), "one source at a time"));
-  CHECK(says(refusal({"--theme", "blue"}), "light, dark and contrast"));
+  CHECK(says(refusal({"--theme", "blue"}), "light, dark or contrast"));
   CHECK(says(refusal({"--screenshot", "a.jpg"}), ".png"));
   CHECK(says(refusal({"--view", "memory"}), "--screenshot"));
   CHECK(says(refusal({"--size", "100x100"}), "--screenshot"));
