@@ -25,7 +25,7 @@ double number_of(const std::string& text, const std::string& option) {
 }
 
 void check_optimizer(const std::string& name, const std::string& option) {
-  const std::vector<std::string> known = optimizer_names();
+  const std::vector<std::string> known = walking_optimizers();
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   const std::string near = nearest(name, known);
   throw ScenarioError(option + ": unknown optimizer '" + name + "'; " +
@@ -106,7 +106,7 @@ PathRequest path_request(const PathsInput& input) {
   } catch (const std::invalid_argument& error) {
     throw ScenarioError(std::string("--condition: ") + error.what());
   }
-  request.optimizers = input.optimizers.empty() ? optimizer_names() : input.optimizers;
+  request.optimizers = input.optimizers.empty() ? walking_optimizers() : input.optimizers;
   for (const std::string& optimizer : request.optimizers) {
     check_optimizer(optimizer, "--optimizer");
     request.rates[optimizer] = surface.rates.at(optimizer);

@@ -156,7 +156,7 @@ TEST_CASE("paths that cannot be walked are refused by what was typed, with what 
   const Folder folder;
   const std::vector<Refused> rows{
       {{"paths", "ravin"}, "paths: unknown surface 'ravin'; ", {"did you mean 'ravine'?"}},
-      {{"paths", "hill"}, "paths: unknown surface 'hill'; ", {"ravine, saddle, rosenbrock and beale"}},
+      {{"paths", "hill"}, "paths: unknown surface 'hill'; ", {"ravine, saddle, two-minima, rosenbrock and beale"}},
       {{"paths", "--optimizer", "sgd,adm"}, "--optimizer: unknown optimizer 'adm'; ", {"did you mean 'adam'?"}},
       {{"paths", "--rate", "sgd=fast"}, "--rate sgd=fast: ", {"'fast' is no number"}},
       {{"paths", "--rate", "0"}, "--rate 0: ", {"greater than 0"}},

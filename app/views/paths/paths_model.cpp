@@ -44,7 +44,7 @@ QString bytes_words(double bytes) { return bytes == 0 ? QStringLiteral("0") : QS
 
 PathsModel::PathsModel(QObject* parent)
     : QAbstractTableModel(parent),
-      names_(optimizer_names()),
+      names_(walking_optimizers()),
       surface_(make_surface("ravine")),
       colours_(&palette_of(Theme::dark)) {}
 
@@ -105,7 +105,7 @@ QStringList PathsModel::longest_words(int column) {
   switch (column) {
     case optimizer: {
       QStringList names;
-      for (const std::string& name : optimizer_names()) names << QString::fromStdString(name);
+      for (const std::string& name : walking_optimizers()) names << QString::fromStdString(name);
       return names;
     }
     case rate: return {QStringLiteral("0.00015")};

@@ -185,9 +185,10 @@ void SurfacePicture::paint_places(QPainter& painter, const SurfaceScale& scale) 
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(color(colours_->text), 1.5));
   for (const auto& [at, words] : places(scale)) {
-    if (words == tr("minimum")) {
-      painter.drawLine(at - QPointF(6, 0), at + QPointF(6, 0));
-      painter.drawLine(at - QPointF(0, 6), at + QPointF(0, 6));
+    if (words == tr("minimum") || words == tr("shallow minimum")) {
+      const double arm = words == tr("minimum") ? 6 : 4;
+      painter.drawLine(at - QPointF(arm, 0), at + QPointF(arm, 0));
+      painter.drawLine(at - QPointF(0, arm), at + QPointF(0, arm));
     } else if (words == tr("saddle")) {
       painter.drawLine(at - QPointF(4, 4), at + QPointF(4, 4));
       painter.drawLine(at - QPointF(4, -4), at + QPointF(4, -4));
@@ -211,6 +212,7 @@ std::vector<std::pair<QPointF, QString>> SurfacePicture::places(const SurfaceSca
     if (scale.area.contains(scale.at(point))) all.emplace_back(scale.at(point), words);
   };
   for (const Point& minimum : surface_.minima) add(minimum, tr("minimum"));
+  for (const Point& minimum : surface_.shallow_minima) add(minimum, tr("shallow minimum"));
   for (const Point& saddle : surface_.saddles) add(saddle, tr("saddle"));
   add(paths_->request.start.value_or(surface_.start), tr("start"));
   return all;

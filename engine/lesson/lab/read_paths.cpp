@@ -17,7 +17,7 @@ using document::refuse;
 using document::Table;
 
 void check_optimizer(const std::string& name, const std::string& at) {
-  const std::vector<std::string> known = optimizer_names();
+  const std::vector<std::string> known = walking_optimizers();
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   const std::string near = nearest(name, known);
   refuse(at, fmt::format("unknown optimizer '{}'; {}", name,
@@ -64,7 +64,7 @@ PathRequest read_path_request(const Item& item, const std::string& answer_from) 
                                 most_path_steps));
   const std::size_t dot = answer_from.find('.') + 1, last = answer_from.rfind('.');
   const std::string asked = last > dot && last != std::string::npos ? answer_from.substr(dot, last - dot) : "";
-  for (const std::string& optimizer : optimizer_names())
+  for (const std::string& optimizer : walking_optimizers())
     if (optimizer == asked || request.rates.count(optimizer) > 0) request.optimizers.push_back(optimizer);
   return request;
 }

@@ -96,6 +96,7 @@ const Key keys[] = {
      FIELD(train.hyper.hessian_interval),
      "steps between estimates of the curvature",
      {1, any_int}},
+    {"train", "trust", FIELD(train.hyper.trust), "LARS: relative step of a matrix at a rate of 1", above(0, any_size)},
     {"train", "clip", FIELD(train.clip), "largest gradient norm; 0 is off", {0, any_size}},
     {"train", "loss_scale", FIELD(train.loss_scale), "fp16: initial loss scale", {1, 1 << 30}},
     {"train",

@@ -11,7 +11,7 @@ Command paths(CLI::App& app) {
   const auto given = std::make_shared<PathsInput>();
   auto* line = app.add_subcommand(
       "paths", "compute optimizer paths on a surface of two parameters, in fp64; no model is trained");
-  line->add_option("SURFACE", given->surface, "ravine (the default), saddle, rosenbrock or beale");
+  line->add_option("SURFACE", given->surface, "ravine (the default), saddle, two-minima, rosenbrock or beale");
   line->add_option("--optimizer", given->optimizers, "optimizers, as in --optimizer sgd,adam (default: all)")
       ->delimiter(',');
   line->add_option("--rate", given->rates,

@@ -65,7 +65,7 @@ TEST_CASE("Bad arguments are refused in one line that says what would be right")
   CHECK(says(refusal({"--screenshot", "a.png", "--view", "histogram"}), "timeline, memory"));
   CHECK(says(refusal({"--screenshot", "a.png", "--size", "10x10"}), "1280x800"));
   CHECK(says(refusal({"--screenshot", "a.png", "--size", "big"}), "WIDTHxHEIGHT"));
-  CHECK(says(refusal({"--surface", "hill"}), "ravine, saddle, rosenbrock, beale"));
+  CHECK(says(refusal({"--surface", "hill"}), "ravine, saddle, two-minima, rosenbrock, beale"));
   CHECK(says(refusal({"--no-such-option"}), "--help"));
   CHECK(says(refusal({"--network", "10.0.0.1"}), "needs --teach FILE"));
 }

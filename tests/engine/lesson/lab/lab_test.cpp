@@ -117,7 +117,7 @@ tolerance = 5
   };
   const Row rows[] = {
       {replaced(walked, "\"ravine\"", "\"hill\""),
-       "lab.toml:9:11: unknown surface 'hill'; known: ravine, saddle, rosenbrock, beale"},
+       "lab.toml:9:11: unknown surface 'hill'; known: ravine, saddle, two-minima, rosenbrock, beale"},
       {replaced(walked, "momentum = 0.01", "momentun = 0.01"),
        "lab.toml:9:57: unknown optimizer 'momentun'; did you mean 'momentum'?"},
       {replaced(walked, "momentum = 0.01", "momentum = 0"), "lab.toml:9:57: momentum has a rate that is not positive; give one greater than 0"},

@@ -164,7 +164,7 @@ TEST_CASE("names that mean nothing are refused with those that do") {
       {"[train]\noptimizer = \"adamW\"\n",
        {},
        "s.toml:2:1: unknown optimizer 'adamW'; did you mean 'adamw'? there is sgd, momentum, adagrad, adam, adamw, "
-       "radam, adafactor, adam8bit and sophia"},
+       "radam, adafactor, adam8bit, sophia, lars and lamb"},
       {"[train]\ndecay = \"cosin\"\n",
        {},
        "s.toml:2:1: unknown decay 'cosin'; did you mean 'cosine'? there is none, linear and cosine"},
@@ -183,7 +183,7 @@ TEST_CASE("a key that the optimizer does not use is refused, with the optimizers
       {"[train]\noptimizer = \"sgd\"\nbeta1 = 0.9\n",
        {},
        "s.toml:3:1: optimizer \"sgd\" has no beta1; take beta1 away, or choose an optimizer that has it: adam, adamw, "
-       "radam, adam8bit and sophia"},
+       "radam, adam8bit, sophia and lamb"},
       {"[train]\nnesterov = false\n",
        {},
        "s.toml:2:1: optimizer \"adamw\" has no nesterov; take nesterov away, or choose an optimizer that has it: "
