@@ -172,7 +172,7 @@ int validate_own(const OwnRunsRequest& request) {
   table.title += ", repeated";
   table.source = describe(this_machine()) + "; " + measured.source;
   if (taken > disturbing_share)
-    table.source += "; other programs used up to " + figure::percent(taken) + " of the cores beside runs on the wall";
+    table.source += "; other programs used up to " + figure::percent(taken) + " of the cores during runs on the wall clock";
   table.constants = std::to_string(measured.rows.size()) +
                     " ops measured before and after each run, on other sizes and for one rank alone";
   std::vector<ValidatedTable> result = {validate(table)};

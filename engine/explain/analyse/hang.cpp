@@ -333,8 +333,8 @@ std::string sentence_of(const Standstill& still, const std::vector<End>& ends) {
   const std::vector<int> others(waiting.begin(), waiting.end());
   std::string text = list_of(still.late);
   text[0] = 'R';
-  if (still.cycle) return text + " wait for each other in a circle: their programs cannot go on.";
-  text += still.late.size() == 1 ? " does not come" : " do not come";
+  if (still.cycle) return text + " wait for each other in a circle: their programs cannot continue.";
+  text += still.late.size() == 1 ? " is missing" : " are missing";
   if (still.late.size() == 1) {
     const int rank = still.late.front();
     const auto end = std::find_if(ends.begin(), ends.end(), [&](const End& e) { return e.rank == rank; });
@@ -344,7 +344,7 @@ std::string sentence_of(const Standstill& still, const std::vector<End>& ends) {
       text += ": it is in " + to_token(work->next) + " of step " + std::to_string(work->next_step);
     else if (const LanePlace* last = last_told(still, rank))
       text +=
-          ": nothing has come from it since " + to_token(last->left) + " of step " + std::to_string(last->left_step);
+          ": it has reported nothing since " + to_token(last->left) + " of step " + std::to_string(last->left_step);
     else
       text += ": it has done all its steps";
   }

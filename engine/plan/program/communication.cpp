@@ -163,7 +163,7 @@ std::optional<std::string> find_misuse(const RankProgram& program, const Op& op,
   const CommOperands operands = operands_of(op);
   for (const auto uses : {operands.input, operands.output})
     if (const auto gap = find_gap(program, uses))
-      return wrong("'" + *gap + "' does not lie right behind its neighbour");
+      return wrong("'" + *gap + "' is not directly after its neighbour");
   return std::nullopt;
 }
 

@@ -205,7 +205,7 @@ class Parser {
     if (bytes >= 0 && bytes != program_.payload_bytes(op))
       fail("says " + std::to_string(bytes) + " bytes, but its buffers hold " +
            std::to_string(program_.payload_bytes(op)));
-    if (!index_.emplace(*id, static_cast<OpIndex>(program_.ops.size())).second) fail("'" + token + "' stands twice");
+    if (!index_.emplace(*id, static_cast<OpIndex>(program_.ops.size())).second) fail("'" + token + "' appears twice");
     program_.ops.push_back(std::move(op));
   }
 

@@ -337,7 +337,7 @@ std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   if (fault.slow_rank < 0 && fault.slow_factor != 1.0)
     return Complaint{
         {"fault.slow_factor"},
-        "slow_factor without slow_rank slows nobody; give a rank, such as slow_rank = 0, or take slow_factor away"};
+        "slow_factor without slow_rank has no effect; give a rank, such as slow_rank = 0, or remove slow_factor"};
   return std::nullopt;
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("A presented view says how what it shows was obtained: as the open run
   CHECK(says(run));
   window->present("validation");
   settle(*window);
-  CHECK(says("SIMULATED, beside what was published"));
+  CHECK(says("SIMULATED, with published figures"));
   CHECK_FALSE(says(run));
 }
 

@@ -57,7 +57,7 @@ TEST_CASE("of four replicas the one that does not come to the all-reduce is name
   const LanePlace* away = still.find(2, Lane::data);
   CHECK_FALSE(away->entered);
   CHECK(to_token(away->held_by) == "B:c0:m0");
-  CHECK(sentence_of(still, {}) == "Rank 2 does not come: it is in B:c0:m0 of step 1. Ranks 0, 1 and 3 wait for it.");
+  CHECK(sentence_of(still, {}) == "Rank 2 is missing: it is in B:c0:m0 of step 1. Ranks 0, 1 and 3 wait for it.");
 }
 
 TEST_CASE("in a pipeline all others wait, through each other, for the stage that stopped") {
@@ -100,7 +100,7 @@ TEST_CASE("a rank whose last events never came is late too: others have left wha
   const Standstill still = where_ranks_are(programs, grid, spans, 0, 3, {});
   CHECK(still.late == std::vector<int>{1});
   CHECK(sentence_of(still, {}) ==
-        "Rank 1 does not come: nothing has come from it since B:c0:m0 of step 1. Ranks 0 and 2 wait for it.");
+        "Rank 1 is missing: it has reported nothing since B:c0:m0 of step 1. Ranks 0 and 2 wait for it.");
 }
 
 TEST_CASE("who failed by itself is late, whatever the others were doing when they were told") {
@@ -109,7 +109,7 @@ TEST_CASE("who failed by itself is late, whatever the others were doing when the
   const std::vector<End> ends = {{0, false, -1, "waited for rank 1", true}, {1, false, -1, "killed", false}};
   const Standstill still = where_ranks_are(programs, {1, 3, 1}, spans, 0, 5, ends);
   CHECK(still.late == std::vector<int>{1});
-  CHECK(sentence_of(still, ends).find("Rank 1 does not come: killed.") == 0);
+  CHECK(sentence_of(still, ends).find("Rank 1 is missing: killed.") == 0);
 }
 
 TEST_CASE("programs that wait for each other in a circle are told from a late rank") {
@@ -172,7 +172,7 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
   for (const Meeting& meeting : still.meetings) CHECK(meeting.missing() == std::vector<int>{server});
   const std::string sentence = sentence_of(still, {});
   INFO(sentence);
-  CHECK(sentence.find("Rank 2 does not come: it is in ") == 0);
+  CHECK(sentence.find("Rank 2 is missing: it is in ") == 0);
   CHECK(sentence.find(" of step 2. Ranks 0, 1 and 3 wait for it.") != std::string::npos);
 
   // Before the bound is met nobody waits: the server takes what comes.

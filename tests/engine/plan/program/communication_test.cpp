@@ -89,7 +89,7 @@ TEST_CASE("roots, peers, types and gaps that make no sense are refused") {
   CHECK(says(*find_misuse(program, program.ops[0], four), "'b1' is bf16, not fp32"));
   program.buffers[1].type = DType::f32;
   program.buffers[1].offset += 64;
-  CHECK(says(*find_misuse(program, program.ops[0], four), "'b1' does not lie right behind its neighbour"));
+  CHECK(says(*find_misuse(program, program.ops[0], four), "'b1' is not directly after its neighbour"));
 }
 
 TEST_CASE("what a rank contributes is a part of a gather and the whole of anything else, in every form") {
