@@ -67,7 +67,7 @@ PublishedRow with_costs(PublishedRow row, double measured, const OpMeasurement& 
   return row;
 }
 
-/// What a row's rounds have said.
+/// The results of a row's rounds.
 struct OwnRow {
   std::vector<double> measured, errors;  ///< in the table's unit; of that round's prediction, relative
   OpMeasurement ops;                     ///< of all rounds, around this row's runs

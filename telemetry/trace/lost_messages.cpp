@@ -63,7 +63,7 @@ std::vector<Message> LostMessages::gaps() const {
         return interval.first <= hole.first && hole.last <= interval.second;
       });
       if (told) continue;
-      // How many events a lost message held nobody knows: at least one.
+      // The number of events in a lost message is unknown: at least one.
       Gap gap{rank,       hole.begin_ns, hole.end_ns, static_cast<std::int64_t>(hole.last - hole.first + 1),
               hole.first, hole.last};
       if (gap.begin_ns == INT64_MIN) gap.begin_ns = gap.end_ns == INT64_MIN ? 0 : std::min<std::int64_t>(0, gap.end_ns);

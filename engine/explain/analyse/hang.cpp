@@ -205,7 +205,7 @@ bool at_own_work(const Standstill& still, int rank) {
   return !anything_left;  // a rank that has done all steps will not come either
 }
 
-/// Keeps the bounds that somebody has met.
+/// Keeps the bounds that a worker has reached.
 void keep_held_back(Standstill& still) {
   std::erase_if(still.held_back, [&](const HeldBack& bound) {
     return std::none_of(still.meetings.begin(), still.meetings.end(), [&](const Meeting& meeting) {
@@ -235,11 +235,11 @@ void find_late(Standstill& still, const std::vector<End>& ends) {
     still.late.assign(failed.begin(), failed.end());
     return;
   }
-  // Who neither works nor waits has not told what it does: a stopped process, say.
+  // A rank that neither works nor waits has not reported its op: for example a stopped process.
   for (const int rank : missing)
     if (at_own_work(still, rank) || waits_for.count(rank) == 0) still.late.push_back(rank);
   if (!still.late.empty() || missing.empty()) return;
-  // Everybody who is missing waits in turn: follow one of them until a rank comes again.
+  // All missing ranks wait for others: follow one of them until a rank repeats.
   std::vector<int> path{*missing.begin()};
   for (;;) {
     const auto& next = waits_for[path.back()];
@@ -255,7 +255,7 @@ void find_late(Standstill& still, const std::vector<End>& ends) {
   }
 }
 
-/// The lane of a rank that told last, unless the rank has done everything.
+/// The lane of a rank that reported last, unless the rank has done everything.
 const LanePlace* last_told(const Standstill& still, int rank) {
   const LanePlace* last = nullptr;
   bool more = false;

@@ -85,7 +85,7 @@ std::optional<std::string> find_gap(const RankProgram& program, std::span<const 
 
 std::string times_text(std::int64_t n) { return counted(n, "member"); }
 
-/// What is wrong with the sizes of operands whose uses are right.
+/// The error in the sizes of operands with valid uses.
 std::optional<std::string> find_wrong_size(const RankProgram& program, const Op& op, int n) {
   const CommOperands o = operands_of(op);
   const OpKind kind = op.id.kind();

@@ -22,7 +22,7 @@
 namespace rankscope {
 namespace {
 
-/// What the bucket's buffers are called: "gradients:bucket3", "parameters:bucket3:m2:shard".
+/// The names of the bucket's buffers: "gradients:bucket3", "parameters:bucket3:m2:shard".
 std::string name_of_base(const char* what, const Bucket& bucket, const std::string& more = {}) {
   return std::string(what) + ":bucket" + std::to_string(bucket.index) + more;
 }
