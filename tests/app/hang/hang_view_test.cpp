@@ -93,7 +93,7 @@ OpId forward_of_rank(const Prediction& prediction, int rank) {
 
 }  // namespace
 
-TEST_CASE("A live run whose rank does not come is called a hang while it is one, and who it is") {
+TEST_CASE("A live run with a missing rank is shown as a hang while it lasts, with the rank's name") {
   Place p;
   p.go_live();
   p.say_hello(5);
@@ -124,7 +124,7 @@ TEST_CASE("A live run whose rank does not come is called a hang while it is one,
   CHECK_FALSE(told_of.last().first().toBool());
 }
 
-TEST_CASE("Every lane says what it left last and what it is in") {
+TEST_CASE("Every lane shows its last finished op and its current op") {
   Place p;
   p.say_hello(5);
   const OpId stops = forward_of_rank(p.prediction, 1);
