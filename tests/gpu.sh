@@ -26,7 +26,7 @@
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
 #   verify       rankscope-engine                      cuBLASLt                            28 minutes (1 for each plan; usually some seconds)
 #   nccl         rankscope-engine rankscope-trace      two GPUs, NCCL, mpirun              11 minutes
-#   telling      rankscope-engine                      two GPUs, NCCL, mpirun              9 minutes
+#   nccl-profiler  rankscope-engine                    two GPUs, NCCL, mpirun              9 minutes
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
 #   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
@@ -40,12 +40,12 @@ fail() {
   exit "${status:-1}"
 }
 
-all_parts=(kernels verify speed-124m sanitizer speed-1.5b telemetry nccl telling)  # the most telling first
+all_parts=(kernels verify speed-124m sanitizer speed-1.5b telemetry nccl nccl-profiler)  # most important first
 programs_of() {
   case $1 in
     kernels) echo kernels_cuda_test cuda_kernels_bench ;;
     sanitizer) echo kernels_cuda_test rankscope-engine ;;
-    verify | telling) echo rankscope-engine ;;
+    verify | nccl-profiler) echo rankscope-engine ;;
     nccl) echo rankscope-engine rankscope-trace ;;
     speed-*) echo gpu_step ;;
     telemetry) echo telemetry_share_bench ;;
@@ -183,12 +183,12 @@ if [[ -z $dry ]]; then
   mkdir -p "$results"
   # The results of earlier commands, if the results folder starts empty each time.
   if [[ -n $earlier ]]; then
-    for file in rows.tsv speed.jsonl kernels.txt telemetry.txt telling.txt gpu.log; do
+    for file in rows.tsv speed.jsonl kernels.txt telemetry.txt nccl-profiler.txt gpu.log; do
       [[ ! -f $earlier/$file ]] || cp "$earlier/$file" "$results/"
     done
   fi
   printf '%s\n' "$gpu" >"$results/machine.txt"
-  touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,telling.txt,gpu.log}
+  touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,nccl-profiler.txt,gpu.log}
   say "on $gpu"
 fi
 export RANKSCOPE_REQUIRE_GPU=1
@@ -214,10 +214,10 @@ if [[ -z $dry ]]; then
       say "no PyTorch with CUDA here (${why##*$'\n'}), so the speed is not compared with PyTorch: python3 -m pip install torch, then --part speed-124m --part speed-1.5b"
     fi
   fi
-  if asks_for nccl telling; then
+  if asks_for nccl nccl-profiler; then
     [[ $(nvidia-smi --list-gpus 2>/dev/null | wc -l || true) -ge 2 ]] || missing="one GPU"
     if [[ -n $missing ]]; then
-      say "$missing here: parts nccl and telling need two"
+      say "$missing here: parts nccl and nccl-profiler need two"
     elif ! command -v mpirun >/dev/null; then
       say "no mpirun here (apt-get install openmpi-bin): nothing will run as processes over NCCL"
     fi
@@ -321,7 +321,7 @@ run_kernels() {
   fi
   if [[ -z $quick ]]; then
     check "every op, every type, sizes of models" 280 "" "$bin/kernels_cuda_test"
-    check "kernels beside their limits" 120 kernels.txt "$bin/cuda_kernels_bench"
+    check "kernels compared with their limits" 120 kernels.txt "$bin/cuda_kernels_bench"
   fi
 }
 
@@ -390,7 +390,7 @@ run_verify() {
   done
   # As a user runs it: in a separate process, recorded, and with a report.
   sets_of "data=2 train.steps=10"
-  check "run data=2, recorded, and what its report tells" 60 "" bash -c "$reported" "$bin" "$(plan_file)" "$tools/gpu_run_told.py" "${sets[@]}"
+  check "run data=2, recorded, and the check of its report" 60 "" bash -c "$reported" "$bin" "$(plan_file)" "$tools/gpu_run_report.py" "${sets[@]}"
 }
 
 # Several GPUs: one for each rank, over NCCL. As threads of one process, which can be verified, and as processes that
@@ -461,18 +461,18 @@ run_telemetry() {
     "$bin/telemetry_share_bench" 30 4 "$work/gpt2.toml" cuda
 }
 
-# What a run pays for the phases of its recording: each pair is two runs of some 15 seconds.
-run_telling() {
+# The cost of recording phases: each pair is two runs of about 15 seconds.
+run_nccl-profiler() {
   [[ -z $quick ]] || return 0
   write_gpt2
   [[ -n $missing ]] || command -v mpirun >/dev/null || missing="no mpirun"
-  over_nccl "NCCL telling and not, GPT-2 124M on two GPUs, 8 pairs of 40 steps" 500 telling.txt \
-    python3 "$tools/gpu_nccl_telling.py" 8 "$bin/rankscope-engine" run "$work/gpt2.toml" --device cuda --comm nccl --json \
+  over_nccl "NCCL with and without profiler, GPT-2 124M on two GPUs, 8 pairs of 40 steps" 500 nccl-profiler.txt \
+    python3 "$tools/gpu_nccl_profiler.py" 8 "$bin/rankscope-engine" run "$work/gpt2.toml" --device cuda --comm nccl --json \
     --set plan.data=2 --set 'plan.collective="auto"' --steps 40
 }
 
 for part in "${parts[@]}"; do "run_$part"; done
 [[ -z $dry ]] || exit 0
 python3 "$tools/gpu_table.py" "$results" || failed=1
-printf '\n%s\n' "all of it: $results"
+printf '\n%s\n' "all results: $results"
 exit $failed
