@@ -85,14 +85,14 @@ std::string replica_of(const Subject& subject, const std::string& module) {
 std::string own_replica(const Subject& subject) {
   if (!subject.replicas()) return "model = gpt\n";
   if (!subject.fully_sharded())
-    return "# Gradients are averaged bucket by bucket while backward goes on, the last layers' first (plan.bucket_mib; "
-           "purpose\n# `data_gradient`). The first bucket has 1 MiB at most, here and there.\nmodel = " +
+    return "# Gradients are averaged bucket by bucket during backward, the last layers' first (plan.bucket_mib; "
+           "purpose\n# `data_gradient`). The first bucket has at most 1 MiB, as in Rankscope.\nmodel = " +
            replica_of(subject, "gpt") + "\n";
   const bool resharded = subject.zero() == 3;
   std::string text =
       resharded
           ? "# ZeRO 3: a block's parameters are gathered before its forward and again before its backward (purpose\n"
-            "# `zero_parameter`), and its gradients are reduced and scattered behind that (`zero_gradient`).\n"
+            "# `zero_parameter`), and its gradients are reduced and scattered after it (`zero_gradient`).\n"
           : "# ZeRO 2: gradients are reduced and scattered (purpose `zero_gradient`), and a rank updates its share. "
             "fully_shard gathers\n# parameters before forward and keeps them until backward is over "
             "(`zero_parameter`).\n";
@@ -106,14 +106,14 @@ std::string own_stage(const Subject& subject) {
   const PlanSpec& plan = subject.plan();
   const bool naive = plan.schedule == ScheduleKind::naive;
   std::string text =
-      "\n# This rank's part of the pipeline; what other stages have is not kept.\n"
+      "\n# This rank's part of the pipeline; the parameters of other stages are freed.\n"
       "own = range(stage, CHUNKS, PIPELINE)\n"
       "chunks = [Chunk(gpt, number) for number in own]\n";
   if (subject.model().tied) text += "token_matrix = gpt.wte.weight\n";
   text += "del gpt\n";
   if (subject.replicas())
     text +=
-        "# Behind the last micro-batch's backward gradients are averaged bucket by bucket (purpose `data_gradient`).\n"
+        "# After the last micro-batch's backward, gradients are averaged bucket by bucket (purpose `data_gradient`).\n"
         "chunks = [" +
         replica_of(subject, "chunk") + " for chunk in chunks]\n";
   text +=
@@ -124,8 +124,8 @@ std::string own_stage(const Subject& subject) {
       "group=mesh.get_group(\"pipeline\"))\n    for chunk, number in zip(chunks, own)\n]\n";
   if (naive)
     text +=
-        "# schedule = \"naive\": one micro-batch after the other through the whole pipeline, each a schedule of its "
-        "own.\n"
+        "# schedule = \"naive\": one micro-batch after the other through the whole pipeline, each with its own "
+        "schedule.\n"
         "schedule = ScheduleGPipe(stages[0], 1, loss_fn=lambda *of: loss_of(*of) / " +
         std::string(plan.micro_batches > 1 ? "MICRO_BATCHES" : "1") + ")\n";
   else
@@ -154,9 +154,9 @@ std::string head(const Subject& subject) {
   text +=
       "# The same training in PyTorch, written by `rankscope-engine export-torch`: same initial weights, same samples, "
       "same\n"
-      "# steps. It prints the loss of each step, which differs from `rankscope-engine run`'s by roundings alone. It "
+      "# steps. It prints the loss of each step, which differs from `rankscope-engine run`'s only by rounding. It "
       "needs\n"
-      "# PyTorch (2.15 was tried; pip install torch) and numpy, and no GPU.\n#\n";
+      "# PyTorch (tested with 2.15; pip install torch) and numpy, but no GPU.\n#\n";
   text += ranks > 1 ? fmt::format(
                           "#     torchrun --nproc-per-node {} THIS_FILE      # ranks are processes, gloo carries "
                           "their messages\n",

@@ -111,7 +111,7 @@ std::string pass(const Subject& subject) {
           ? "    for m, part in enumerate(samples.chunk(MICRO_BATCHES)):\n"
             "        # Gradients add up over the micro-batches; the last one's backward averages them over replicas.\n"
             "        with model.no_sync() if m + 1 < MICRO_BATCHES else contextlib.nullcontext():\n"
-          : "    for part in samples.chunk(MICRO_BATCHES):  # whose gradients add up\n";
+          : "    for part in samples.chunk(MICRO_BATCHES):  # their gradients add up\n";
   text += fmt::format(
       "{0}        part_loss = loss_of(model(part[:, :-1]), part[:, 1:]) / MICRO_BATCHES\n"
       "{0}        part_loss.backward()\n",
@@ -148,7 +148,7 @@ std::string leave(const Subject& subject) {
   names += ", parameters, groups, optimizer, mesh";
   if (subject.tensor_ranks()) names += ", tensor_group";
   if (subject.stages() && subject.model().tied) names += ", embedding_group";
-  return "\n# PyTorch may abort where a process group outlives the interpreter: what uses one goes first.\n"
+  return "\n# PyTorch may abort if a process group outlives the interpreter: its users are deleted first.\n"
          "dist.barrier()\ndel " +
          names + "\ngc.collect()\ndist.destroy_process_group()\n";
 }
@@ -161,7 +161,7 @@ std::string optimizer(const Subject& subject) {
   const double decay = resolved(train.hyper, optimizer_rule(train.optimizer).defaults).weight_decay.value_or(0);
   std::string text = section("The optimizer");
   text += fmt::format(
-      "# Weight decay shrinks matrices alone, not biases and norms.\n"
+      "# Weight decay applies only to matrices, not to biases and norms.\n"
       "groups = [\n    {{\"params\": [p for _, p in parameters if p.dim() > 1], \"weight_decay\": {}}},\n"
       "    {{\"params\": [p for _, p in parameters if p.dim() == 1], \"weight_decay\": 0.0}},\n]\n",
       plain(decay));
@@ -176,7 +176,7 @@ std::string optimizer(const Subject& subject) {
   else
     text += fmt::format("optimizer = torch.optim.{}(groups, {}{})\n", rule.name, rate, rule.options);
   if (subject.clips())
-    text += "CLIP = " + plain(train.clip) + "  # train.clip: greatest norm of all gradients together\n";
+    text += "CLIP = " + plain(train.clip) + "  # train.clip: maximum norm of all gradients together\n";
   if (subject.rate_changes()) text += learning_rate(train);
   if (subject.clips_by_hand()) text += clip_function(subject);
   return text;
