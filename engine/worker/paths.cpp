@@ -1,5 +1,6 @@
 #include "engine/worker/paths.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -114,7 +115,7 @@ PathRequest path_request(const PathsInput& input) {
   for (const std::string& rate : input.rates) take_rate(rate, request);
   request.steps = input.steps > 0 ? input.steps : surface.steps;
   if (request.steps > most_path_steps)
-    throw ScenarioError("--steps " + std::to_string(input.steps) + ": at most " + std::to_string(most_path_steps));
+    throw ScenarioError(fmt::format("--steps {}: at most {}", input.steps, most_path_steps));
   if (!(input.noise >= 0) || !std::isfinite(input.noise))
     throw ScenarioError("--noise: a standard deviation is 0 or greater");
   request.noise = input.noise;

@@ -19,6 +19,15 @@
 #include "telemetry/trace/output_file.hpp"
 #include "telemetry/trace/trace_error.hpp"
 
+namespace rankscope {
+
+enum class HandoutFormat : std::uint8_t { html, md, gift };
+inline constexpr std::string_view handout_format_words[] = {"html", "md", "gift"};
+template <>
+inline constexpr std::span<const std::string_view> word_table<HandoutFormat> = handout_format_words;
+
+}  // namespace rankscope
+
 namespace rankscope::command {
 namespace {
 
@@ -26,7 +35,8 @@ namespace fs = std::filesystem;
 
 struct LessonsRequest {
   bool json = false;
-  std::string lab, course, as = "html", output;
+  std::string lab, course, output;
+  Choice<HandoutFormat> as = HandoutFormat::html;
   bool answers = false;
   std::vector<std::string> files;
 };
@@ -199,18 +209,18 @@ int export_lessons(const LessonsRequest& request) {
   const Library library = read_library();
   Handout handout = chosen(request, library);
   LessonPredictions predictions;
-  const bool pictures = request.as == "html" || (request.as == "md" && !output.empty());
+  const bool pictures = request.as == HandoutFormat::html || (request.as == HandoutFormat::md && !output.empty());
   for (Sheet& sheet : handout.sheets) simulate_into(sheet, predictions, pictures);
-  if (request.as == "md" && output.empty())
+  if (request.as == HandoutFormat::md && output.empty())
     std::cerr << "rankscope-engine: pictures are files beside the Markdown; name that with -o FILE to have them\n";
   std::string text;
-  if (request.as == "gift") {
+  if (request.as == HandoutFormat::gift) {
     const Quiz quiz = gift(handout);
     std::cerr << counted(quiz.asked, "question")
               << (quiz.left_out.empty() ? "" : fmt::format("; left out: {}", fmt::join(quiz.left_out, "; "))) << "\n";
     text = quiz.text;
   } else {
-    text = request.as == "html" ? handout_html(handout) : markdown_of(handout, output);
+    text = request.as == HandoutFormat::html ? handout_html(handout) : markdown_of(handout, output);
   }
   if (!output.empty())
     write_file(output, text);
@@ -309,10 +319,9 @@ Command lessons(CLI::App& app) {
   auto* out = line->add_subcommand("export", "a hand-out, the instructor's edition, or a Moodle quiz");
   out->add_option("LAB", given->lab, "a lab's name or file");
   out->add_option("--course", given->course, "all labs of a course, in one file");
-  out->add_option("--as", given->as,
-                  "html (one file with its pictures), md (Markdown, the pictures in a folder beside it) or gift "
-                  "(questions for Moodle)")
-      ->check(CLI::IsMember({"html", "md", "gift"}));
+  add_choice(out, "--as", given->as,
+             "html (one file with its pictures), md (Markdown, the pictures in a folder beside it) or gift "
+             "(questions for Moodle)");
   out->add_flag("--answers", given->answers,
                 "the instructor's edition: with answers, tolerances, reasons, usual mistakes and notes");
   out->add_option("-o,--output", given->output, "file to write; - or nothing: standard output");
