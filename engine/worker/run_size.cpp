@@ -91,7 +91,7 @@ void check_fits(const StepProgram& step, const RunRequest& request) {
   if (available.limited_by.empty() || size.bytes <= static_cast<double>(available.bytes)) return;
   throw PlanError(fmt::format(
       "{} {} {} {} of memory on this machine, and {} are {}{}; choose a smaller model or "
-      "plan, see with `simulate` what it would do elsewhere, or begin all the same with {}",
+      "plan, use `simulate` to see it on another cluster, or start anyway with {}",
       here->count() == step.grid.size() ? "the run's " + counted(step.grid.size(), "rank")
                                         : fmt::format("ranks {} to {} of the run", here->first, here->end - 1),
       agreeing(here->count(), "needs", "need"), size.is_exact ? "at least" : "about", figure::bytes(size.bytes),
