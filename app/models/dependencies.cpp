@@ -2,6 +2,7 @@
 #include "app/models/dependencies.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 

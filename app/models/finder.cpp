@@ -2,6 +2,7 @@
 #include "app/models/finder.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <iterator>

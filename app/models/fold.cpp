@@ -2,6 +2,7 @@
 #include "app/models/fold.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 namespace rankscope {

@@ -2,6 +2,7 @@
 #include "app/models/run_plan.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 

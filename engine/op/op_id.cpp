@@ -1,6 +1,7 @@
 #include "engine/op/op_id.hpp"
 
 #include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 #include "engine/worker/paths.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>

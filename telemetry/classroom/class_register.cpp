@@ -1,6 +1,7 @@
 #include "telemetry/classroom/class_register.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 

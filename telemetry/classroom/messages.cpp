@@ -1,6 +1,7 @@
 #include "telemetry/classroom/messages.hpp"
 
 #include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+
 #include <cstring>
 
 #include "engine/op/words.hpp"

@@ -1,6 +1,7 @@
 // One column of a batch as it lies in a message (event.fbs has the form); shared by those who check and read batches.
 #pragma once
 #include <fmt/format.h>
+
 #include <array>
 #include <bit>
 #include <cstddef>

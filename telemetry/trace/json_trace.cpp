@@ -1,6 +1,7 @@
 #include "telemetry/trace/json_trace.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 

@@ -1,6 +1,7 @@
 #include "telemetry/trace/scalars.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>

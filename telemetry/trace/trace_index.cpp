@@ -1,6 +1,7 @@
 #include "telemetry/trace/trace_index.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/op/words.hpp"

@@ -1,6 +1,7 @@
 #include "telemetry/trace/trace_reader.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <condition_variable>

@@ -1,6 +1,7 @@
 #include "telemetry/trace/trace_scan.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/op/words.hpp"

@@ -1,6 +1,7 @@
 #include "engine/execute/comm/group.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 

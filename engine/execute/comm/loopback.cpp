@@ -1,6 +1,7 @@
 #include "engine/execute/comm/loopback.hpp"
 
 #include <fmt/format.h>
+
 #include <map>
 #include <stdexcept>
 #include <tuple>

@@ -1,6 +1,7 @@
 #include "engine/execute/comm/mpi_communicator.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/op/words.hpp"

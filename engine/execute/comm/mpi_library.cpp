@@ -1,5 +1,6 @@
 // The eight collectives as MPI does them itself.
 #include <fmt/format.h>
+
 #include <climits>
 
 #include "engine/execute/comm/mpi_communicator.hpp"

@@ -1,6 +1,7 @@
 #include "engine/execute/comm/nccl_communicator.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/execute/comm/clock.hpp"

@@ -1,6 +1,7 @@
 #include "engine/execute/comm/nccl_session.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/base/host/threads.hpp"

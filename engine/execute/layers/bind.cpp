@@ -1,6 +1,7 @@
 #include "engine/execute/layers/bind.hpp"
 
 #include <fmt/format.h>
+
 #include <numeric>
 #include <stdexcept>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "engine/execute/layers/operands.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 

@@ -1,6 +1,7 @@
 #include "engine/execute/run/bind_call.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 

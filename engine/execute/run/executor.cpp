@@ -1,6 +1,7 @@
 #include "engine/execute/run/executor.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 

@@ -1,6 +1,7 @@
 #include "engine/execute/run/job.hpp"
 
 #include <fmt/format.h>
+
 #include <mutex>
 #include <optional>
 #include <thread>

@@ -1,5 +1,6 @@
 // What a rank's ops do when they are launched: each bound once to buffers, communicators, data and files.
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 #include "engine/explain/analyse/gap.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

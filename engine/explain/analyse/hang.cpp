@@ -1,6 +1,7 @@
 #include "engine/explain/analyse/hang.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>

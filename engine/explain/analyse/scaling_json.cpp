@@ -1,5 +1,6 @@
 // A sweep as JSON: what --json prints, and what a recording holds.
 #include <fmt/format.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>

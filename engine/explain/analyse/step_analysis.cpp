@@ -1,6 +1,7 @@
 #include "engine/explain/analyse/step_analysis.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>

@@ -1,6 +1,7 @@
 #include "engine/plan/collective/hierarchical.hpp"
 
 #include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
 

@@ -1,6 +1,7 @@
 #include "engine/plan/collective/transfer.hpp"
 
 #include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
 

@@ -1,6 +1,7 @@
 #include "engine/plan/model/balance.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 #include "engine/plan/model/gpt.hpp"
 
 #include <fmt/format.h>
+
 #include <stdexcept>
 
 #include "engine/op/words.hpp"

@@ -1,5 +1,6 @@
 // Which blocks go to which chunk.
 #include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
 

@@ -1,6 +1,7 @@
 #include "engine/plan/program/dry_run.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/op/words.hpp"

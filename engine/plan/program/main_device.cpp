@@ -3,6 +3,7 @@
 // alone updates. What it costs is seen at once: one link carries everybody's bytes, and the others wait for one update.
 // (Parameters go out once a step; PyTorch's sends them with every forward.)
 #include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/plan/program/bucket.hpp"

@@ -16,6 +16,7 @@
 //
 // `bytes` is for readers: those of the first operand (communication.hpp); it is checked when parsed.
 #include <fmt/format.h>
+
 #include <charconv>
 #include <sstream>
 #include <stdexcept>

@@ -12,6 +12,7 @@
 //           their gather to
 //           their last use
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -1,6 +1,7 @@
 #include "engine/plan/scenario/read.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,7 @@
 #include "engine/plan/scenario/resnet.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <string>

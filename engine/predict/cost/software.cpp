@@ -1,6 +1,7 @@
 #include "engine/predict/cost/software.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>

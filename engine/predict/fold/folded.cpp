@@ -1,6 +1,7 @@
 #include "engine/predict/fold/folded.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 #include "engine/predict/layout/emulate.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 

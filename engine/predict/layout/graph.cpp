@@ -1,6 +1,7 @@
 #include "engine/predict/layout/graph.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 #include "engine/predict/layout/layout.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 // One list of work, shared by threads. For this folder's own files.
 #pragma once
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>

@@ -1,6 +1,7 @@
 #include "engine/predict/search/plan_search.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "engine/predict/search/plan_space.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>

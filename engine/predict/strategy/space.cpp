@@ -1,6 +1,7 @@
 #include "engine/predict/strategy/space.hpp"
 
 #include <fmt/format.h>
+
 #include <stdexcept>
 
 #include "engine/op/words.hpp"

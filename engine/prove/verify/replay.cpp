@@ -1,6 +1,7 @@
 #include "engine/prove/verify/replay.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <memory>

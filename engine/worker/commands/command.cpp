@@ -1,6 +1,7 @@
 #include "engine/worker/commands/command.hpp"
 
 #include <fmt/format.h>
+
 #include <charconv>
 #include <filesystem>
 

@@ -1,5 +1,6 @@
 // `rankscope-engine export-torch`: the scenario's training as a script for PyTorch.
 #include <fmt/format.h>
+
 #include <fstream>
 #include <iostream>
 

@@ -1,5 +1,6 @@
 // `rankscope-engine plan`: what a step consists of, and what it would cost. Nothing runs.
 #include <fmt/format.h>
+
 #include <iostream>
 
 #include "engine/execute/run/scratch.hpp"

@@ -1,5 +1,6 @@
 // `rankscope-engine run` and `sweep`: training for real; and `worker`, the process that `run` starts for its ranks.
 #include <fmt/format.h>
+
 #include <memory>
 
 #include "engine/execute/run/platform.hpp"

@@ -2,6 +2,7 @@
 #include "engine/explain/validate/validate.hpp"
 
 #include <fmt/format.h>
+
 #include <iostream>
 #include <nlohmann/json.hpp>
 
