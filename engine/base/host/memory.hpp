@@ -18,7 +18,5 @@ AvailableMemory available_memory();
 /// What it holds is not written any more: a process without memory cannot be relied on to unwind.
 void end_when_memory_runs_out();
 
-/// "2.1 GiB".
-std::string bytes_text(double bytes);
 
 }  // namespace rankscope

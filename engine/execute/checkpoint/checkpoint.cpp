@@ -13,6 +13,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/model/part.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "kernels/tensor/element.hpp"
@@ -359,7 +360,7 @@ bool Checkpoint::read(const CheckpointTensor& target, const Model& model) const 
   }
   if (missing != 0) {
     const std::string what = target.parameter < 0 ? target.role : name_of(target, model);
-    fail(directory_, fmt::format("lacks {} elements of '{}'", missing, what));
+    fail(directory_, fmt::format("lacks {} of '{}'", counted(missing, "element"), what));
   }
   return true;
 }
